@@ -1,0 +1,38 @@
+# Two commands: `make demo` and `make test`. Both set everything up; nothing is needed before but
+# make, Python 3.11+ with venv, and a C++ compiler.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+DEMO_STORE := build/demo.sqlite
+
+.DELETE_ON_ERROR:
+.PHONY: setup demo test lint clean
+
+setup: $(STAMP)
+
+# The CUDA compiler comes from pip only where the machine has none.
+$(STAMP): pyproject.toml constraints.txt
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=python3.12 …")'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt torch
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	$(BIN)/python scripts/has_nvcc || $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[nvcc]' || echo "no CUDA compiler: see 'harness doctor'"
+	touch $@
+
+demo: $(STAMP)
+	mkdir -p build
+	rm -f $(DEMO_STORE)*
+	$(BIN)/harness submit solutions --store $(DEMO_STORE) || test $$? -eq 1
+	$(BIN)/harness leaderboard --store $(DEMO_STORE)
+
+test: lint
+	$(BIN)/python -m pytest
+
+lint: $(STAMP)
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+
+clean:
+	rm -rf $(VENV) build

@@ -1,0 +1,339 @@
+"""The commands: parse, call, print, exit. Everything heavy is imported inside the command."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import sys
+import tempfile
+import traceback
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from harness import __version__
+from harness.errors import JudgeError, MachineError, UsageError
+
+if TYPE_CHECKING:
+    from harness.grade import Options
+    from harness.problem.model import Problem
+    from harness.result import Result
+    from harness.solution.model import Invalid, Solution
+    from leaderboard.store import Store
+
+_SUFFIXES = (".cu", ".py")
+_INTERRUPTED = 130
+_INTERNAL = 3
+
+problems_option = click.option(
+    "--problems",
+    "problems_dir",
+    type=click.Path(file_okay=False, path_type=Path),
+    envvar="HARNESS_PROBLEMS",
+    help="Folder of problem packages [default: ./problems, else the ones shipped].",
+)
+store_option = click.option(
+    "--store", envvar="HARNESS_STORE", help="Where results are kept: a database URL or a file."
+)
+
+
+def _grading_options(command: Any) -> Any:
+    """The options that submit and check share."""
+    options = [
+        click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path)),
+        click.option("--problem", help="Slug [default: from solutions/<problem>/<author>/…]."),
+        click.option("--author", help="Author [default: from the path]."),
+        click.option(
+            "--device",
+            type=click.Choice(["auto", "cuda", "cpu"]),
+            default="auto",
+            show_default=True,
+            help="Where to run.",
+        ),
+        click.option("--dtype", help="What [VAR] stands for [default: the problem's first]."),
+        click.option("--seed", help="Seed of an earlier grade, to draw the same cases again."),
+        click.option("--case", help='Run one case only, such as "m=33,n=1,k=7,alpha=-0.5".'),
+        click.option(
+            "--arch",
+            default="sm_90",
+            show_default=True,
+            help="Without a GPU: the architecture to compile for as well.",
+        ),
+        click.option(
+            "--json", "json_to", metavar="FILE|-", help="Write the result as JSON; - for stdout."
+        ),
+        problems_option,
+    ]
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="harness")
+def cli() -> None:
+    """Judge GPU kernels: compile, verify, time and rank submissions.
+
+    Exit codes: 0 accepted, 1 judged and not accepted, 2 usage, 3 our or the machine's fault,
+    4 no usable device, 130 interrupted.
+    """
+
+
+@cli.command()
+@_grading_options
+@store_option
+def submit(files: tuple[Path, ...], store: str | None, **choices: Any) -> None:
+    """Grade FILES (or all solutions in a folder), record the results, show where they rank."""
+    if choices["case"]:  # a replay of one case is no entry
+        sys.exit(_grade_all(files, choices, timing=False, keep=lambda _: None))
+    with _store(store) as results:
+        sys.exit(_grade_all(files, choices, timing=True, keep=results.add))
+
+
+@contextlib.contextmanager
+def _store(place: str | None) -> Iterator[Store]:
+    """The store of results; what is wrong with it is a fault of the machine."""
+    from leaderboard.store import Store, StoreError
+
+    try:
+        with Store.open(place) as store:
+            yield store
+    except StoreError as error:
+        raise MachineError(str(error)) from error
+
+
+@cli.command()
+@_grading_options
+def check(files: tuple[Path, ...], **choices: Any) -> None:
+    """Verdict only: no timing, nothing recorded."""
+    sys.exit(_grade_all(files, choices, timing=False, keep=lambda _: None))
+
+
+def _grade_all(files: tuple[Path, ...], choices: dict[str, Any], *, timing: bool, keep: Any) -> int:
+    """Grade one file after the other; 1 if any was not accepted."""
+    from harness.grade import Grader, Options
+    from harness.judge.device import open_device
+    from harness.report.progress import progress
+    from harness.result import Verdict
+    from harness.solution.model import Invalid
+
+    problems = _problems_root(choices["problems_dir"])
+    jobs = [_job(path, choices, problems) for path in _solution_files(files)]
+    options = Options(
+        dtype=choices["dtype"],
+        seed=choices["seed"],
+        case=choices["case"],
+        timing=timing,
+        arch=choices["arch"],
+    )
+    for _, _, problem in jobs:
+        _check_dtype(problem, options)
+    verdicts = []
+    with (
+        _json_writer(choices["json_to"]) as write_json,
+        Grader(open_device(choices["device"]), progress()) as grader,
+    ):
+        for path, solution, problem in jobs:
+            if isinstance(solution, Invalid):
+                result = grader.refuse(str(path), problem, solution, options)
+            else:
+                result = grader.grade(solution, problem, options)
+            keep(result)
+            write_json(result)
+            if choices["json_to"] != "-":
+                _show(result)
+            verdicts.append(result.verdict)
+    if Verdict.INTERNAL_ERROR in verdicts:
+        return _INTERNAL
+    return 0 if all(v is Verdict.ACCEPTED for v in verdicts) else 1
+
+
+def _check_dtype(problem: Problem, options: Options) -> None:
+    from harness.problem.suggest import did_you_mean
+
+    if options.dtype is not None and options.dtype not in problem.dtypes:
+        hint = did_you_mean(options.dtype, problem.dtypes)
+        allowed = ", ".join(problem.dtypes)
+        raise UsageError(f"--dtype {options.dtype}: {problem.slug} has {allowed}{hint}")
+
+
+def _solution_files(paths: tuple[Path, ...]) -> list[Path]:
+    """Files as given; of folders, every solution file below them, in order."""
+    found: list[Path] = []
+    for path in paths:
+        if path.is_dir() and not path.is_symlink():
+            below = sorted(p for p in path.rglob("*") if p.suffix in _SUFFIXES)
+            if not below:
+                raise UsageError(f"{path}: no .cu or .py file in this folder")
+            found += below
+        else:
+            found.append(path)
+    return found
+
+
+def _job(
+    path: Path, choices: dict[str, Any], problems: Path
+) -> tuple[Path, Solution | Invalid, Problem]:
+    """A file, what it holds, and the problem it is meant for."""
+    from harness.problem.load import find_problem
+    from harness.solution.model import Invalid
+    from harness.solution.read import read_solution
+
+    if not path.exists() and not path.is_symlink():
+        raise UsageError(f"{path}: no such file")
+    solution = read_solution(path, problem=choices["problem"], author=choices["author"])
+    slug = choices["problem"] if isinstance(solution, Invalid) else solution.problem
+    if slug is None and isinstance(solution, Invalid):
+        raise UsageError(solution.message)
+    if slug is None:
+        raise UsageError(
+            f"{path}: which problem? Put the file under solutions/<problem>/<author>/, "
+            "or name it with --problem"
+        )
+    problem = find_problem(problems, slug)
+    if not problem.complete:
+        raise UsageError(f"{slug} cannot be graded yet: " + "; ".join(problem.missing))
+    return path, solution, problem
+
+
+@contextlib.contextmanager
+def _json_writer(target: str | None) -> Iterator[Any]:
+    """Writes each result as one JSON object on a line of its own."""
+    if target is None:
+        yield lambda _: None
+    elif target == "-":
+        yield lambda result: click.echo(result.to_json())
+    else:
+        with open(target, "w", encoding="utf-8") as file:
+            yield lambda result: file.write(result.to_json() + "\n")
+
+
+def _show(result: Result) -> None:
+    from rich.console import Console
+
+    from harness.report.terminal import render_result
+
+    render_result(result, Console())
+
+
+@cli.command()
+@problems_option
+def problems(problems_dir: Path | None) -> None:
+    """List the problems."""
+    from rich.console import Console
+
+    from harness.problem.load import load_problem, problem_slugs
+    from harness.report.problems import render_problems
+
+    root = _problems_root(problems_dir)
+    render_problems([load_problem(root / slug) for slug in problem_slugs(root)], Console())
+
+
+@cli.command()
+@click.argument("problem", required=False)
+@click.option("--csv", "csv_to", metavar="FILE|-", help="Write the board as CSV; - for stdout.")
+@click.option("--json", "json_to", metavar="FILE|-", help="Write the board as JSON; - for stdout.")
+@click.option("--all", "all_entries", is_flag=True, help="All entries, not the best per author.")
+@store_option
+@problems_option
+def leaderboard(
+    problem: str | None,
+    csv_to: str | None,
+    json_to: str | None,
+    all_entries: bool,
+    store: str | None,
+    problems_dir: Path | None,
+) -> None:
+    """Print the boards: per problem, data type and device; ties share a rank."""
+    import json
+
+    from rich.console import Console
+
+    from harness.problem.load import load_problem, problem_slugs
+    from harness.report.terminal import render_board
+    from leaderboard.ranking import board, rows, to_csv
+
+    root = _problems_root(problems_dir)
+    current = {p.slug: p.hash for p in (load_problem(root / s) for s in problem_slugs(root))}
+    with _store(store) as results:
+        frame = board(
+            results.results(problem), problem=problem, all_entries=all_entries, current=current
+        )
+    if csv_to:
+        with _output(csv_to) as file:
+            to_csv(frame, file)
+    if json_to:
+        with _output(json_to) as file:
+            file.write(json.dumps(rows(frame), default=str) + "\n")
+    if "-" not in (csv_to, json_to):
+        render_board(rows(frame), Console())
+
+
+@contextlib.contextmanager
+def _output(target: str) -> Iterator[Any]:
+    if target == "-":
+        yield sys.stdout
+    else:
+        with open(target, "w", encoding="utf-8", newline="") as file:
+            yield file
+
+
+@cli.command()
+@click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON.")
+def doctor(as_json: bool) -> None:
+    """Say what this machine can do, what is missing, and how to get it."""
+    import json
+    from dataclasses import asdict
+
+    from rich.console import Console
+
+    from harness.doctor import examine
+    from harness.report.doctor import render_findings
+
+    findings = examine()
+    if as_json:
+        click.echo(json.dumps([asdict(finding) for finding in findings]))
+    else:
+        render_findings(findings, Console())
+
+
+def _problems_root(chosen: Path | None) -> Path:
+    shipped = Path(__file__).resolve().parents[1] / "problems"
+    candidates = [chosen] if chosen else [Path("problems"), shipped]
+    for folder in candidates:
+        if folder.is_dir():
+            return folder
+    raise UsageError(f"no folder {candidates[0]}: name the problems' folder with --problems")
+
+
+def main() -> None:
+    """Entry point: runs a command and turns what is not a verdict into an exit code."""
+    for stream in (sys.stdout, sys.stderr):  # µ and ± must not be an error where they are unknown
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
+    try:
+        cli(standalone_mode=False)
+    except click.exceptions.Exit as error:
+        sys.exit(error.exit_code)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(UsageError.exit_code)
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("interrupted", err=True)
+        sys.exit(_INTERRUPTED)
+    except BrokenPipeError:
+        sys.exit(0)
+    except JudgeError as error:
+        click.echo(f"error: {error}", err=True)
+        sys.exit(error.exit_code)
+    except Exception:
+        with tempfile.NamedTemporaryFile(
+            "w", prefix="harness-", suffix=".log", delete=False, encoding="utf-8"
+        ) as log:
+            traceback.print_exc(file=log)
+        click.echo(
+            f"internal error: this is a fault of the harness; details in {log.name}", err=True
+        )
+        sys.exit(_INTERNAL)

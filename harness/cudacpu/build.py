@@ -1,0 +1,120 @@
+"""The command lines that turn a translated submission into a shared library."""
+
+from __future__ import annotations
+
+import platform
+import subprocess
+from functools import cache
+from pathlib import Path
+
+INCLUDE = Path(__file__).parent / "include"
+
+# What [VAR] may stand for: the C++ type, and the header that has it.
+_TYPES: dict[str, tuple[str, str | None]] = {
+    "float16": ("__half", "cuda_fp16.h"),
+    "bfloat16": ("__nv_bfloat16", "cuda_bf16.h"),
+    "float32": ("float", None),
+    "float64": ("double", None),
+    "int8": ("signed char", None),
+    "int16": ("short", None),
+    "int32": ("int", None),
+    "int64": ("long long", None),
+    "uint8": ("unsigned char", None),
+    "uint16": ("unsigned short", None),
+    "uint32": ("unsigned int", None),
+    "uint64": ("unsigned long long", None),
+    "bool": ("bool", None),
+}
+
+# For the process that loads a sanitized library (with `asan_runtime` in LD_PRELOAD): the first
+# report goes to stderr and ends the process with a status of its own.
+ASAN_EXIT_STATUS = 99
+ASAN_OPTIONS = ":".join(
+    (
+        f"exitcode={ASAN_EXIT_STATUS}",
+        "halt_on_error=1",
+        "abort_on_error=0",
+        "detect_leaks=0",
+        "detect_stack_use_after_return=0",  # its fake stacks do not know our fibers
+        "detect_odr_violation=0",
+        "allow_user_poisoning=1",
+        "allocator_may_return_null=1",
+        "color=never",
+        "print_legend=0",
+        "symbolize=1",
+    )
+)
+
+
+def compile_command(
+    *, source: Path, output: Path, var: str, sanitize: bool, compiler: str = "g++"
+) -> list[str]:
+    """The argv that builds `source` (a result of `translate`) into the library `output`.
+
+    `var` is the problem's data type ("float32", ...), the macro VAR in the source. With
+    `sanitize` every access is checked by AddressSanitizer; without, the build is for speed.
+
+    Raises:
+        ValueError: `var` is no data type that CUDA C++ on the CPU has.
+    """
+    if var not in _TYPES:
+        raise ValueError(f"no C++ type stands for {var!r}; known: {', '.join(_TYPES)}")
+    cpp_type, header = _TYPES[var]
+    includes = ["-include", "cuda_runtime.h", *(("-include", header) if header else ())]
+    return [
+        compiler,
+        "-std=c++17",
+        "-shared",
+        "-fPIC",
+        "-pthread",
+        "-w",  # nvcc has had its say
+        *(_SANITIZED if sanitize else _FAST),
+        *_semantics(compiler),
+        f"-I{INCLUDE}",
+        *includes,
+        f"-DVAR={cpp_type}",
+        "-x",
+        "c++",
+        str(source),
+        "-o",
+        str(output),
+    ]
+
+
+_FAST = ("-O2",)
+_SANITIZED = ("-O1", "-g1", "-fsanitize=address", "-fno-omit-frame-pointer")
+
+
+def _semantics(compiler: str) -> list[str]:
+    is_gcc = "clang" not in Path(compiler).name
+    flags = [
+        # Kernels reinterpret memory (float4 loads) and rely on wrapping, as nvcc lets them.
+        "-fno-strict-aliasing",
+        "-fwrapv",
+        "-ffp-contract=off",
+        "-fno-math-errno",
+        # Several libraries may live in one process, each with its own state, for ever.
+        "-Wl,-Bsymbolic",
+        "-Wl,-z,nodelete",
+    ]
+    if is_gcc:
+        flags.append("-fno-gnu-unique")
+        if platform.machine() in ("x86_64", "AMD64"):
+            flags.append("-mtls-dialect=gnu2")
+    return flags
+
+
+@cache
+def asan_runtime(compiler: str = "g++") -> Path:
+    """AddressSanitizer's shared runtime, which must be in LD_PRELOAD of the loading process.
+
+    Raises:
+        FileNotFoundError: the compiler has none.
+    """
+    found = subprocess.run(
+        [compiler, "-print-file-name=libasan.so"], capture_output=True, text=True, check=True
+    ).stdout.strip()
+    path = Path(found)
+    if not path.is_absolute() or not path.exists():
+        raise FileNotFoundError(f"{compiler} has no AddressSanitizer runtime")
+    return path.resolve()

@@ -1,0 +1,61 @@
+"""Who is to blame when something is not a verdict.
+
+What a submission does wrong is a value (:class:`harness.result.Verdict`). What the problem's
+author, the machine or our own code does wrong is one of these exceptions, caught in one place
+(:mod:`harness.cli`), each with its own exit code.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+
+class JudgeError(Exception):
+    """Base of everything that is not the contestant's doing."""
+
+    exit_code = 3
+
+
+class UsageError(JudgeError):
+    """The command was given something that it cannot work with."""
+
+    exit_code = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """One complaint about a problem file, placed like a compiler's."""
+
+    path: Path
+    line: int
+    key: str
+    message: str
+
+    def __str__(self) -> str:
+        place = f"{self.path}:{self.line}: "
+        return f"{place}{self.key}: {self.message}" if self.key else place + self.message
+
+
+class ProblemError(JudgeError):
+    """A problem package is wrong: all complaints at once, in the order of the file."""
+
+    exit_code = 2
+
+    def __init__(self, diagnostics: list[Diagnostic]) -> None:
+        self.diagnostics = tuple(diagnostics)
+        super().__init__("\n".join(str(d) for d in diagnostics))
+
+
+class MachineError(JudgeError):
+    """This machine lacks something the job needs; the message says how to get it."""
+
+    exit_code = 3
+
+
+class NoDeviceError(MachineError):
+    """A GPU was asked for and there is none that can be used."""
+
+    exit_code = 4
+
+
+class HarnessError(JudgeError):
+    """A fault of ours."""

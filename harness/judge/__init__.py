@@ -1,0 +1,1 @@
+"""The trusted side: holds inputs, reference, clock and verdict; never loads submitted code."""

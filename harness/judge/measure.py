@@ -1,0 +1,244 @@
+"""Time: batches of fresh, checked calls, in turns with the baseline, until the interval is tight.
+
+The method and the measurements it rests on are in docs/measurement.md.
+"""
+
+import itertools
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from harness.judge.audit import audit_batch
+from harness.judge.batch import Batch, Problems, lay_out
+from harness.judge.memory import Arena
+from harness.judge.session import Fault, Plan, Session
+from harness.judge.statistics import half_width, log_interval
+from harness.judge.task import Task
+from harness.problem.draws import Case
+from harness.result import Measurement, Verdict
+
+_FEW_CALLS = 16
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Effort:
+    """How long to measure; seconds, relative half-widths.
+
+    A batch lasts at least ``batch_s``. Blocks are added until the interval of the speed-up is
+    within ``tight``, for ``budget_s`` at least ``min_blocks`` of them, and for ``patience_s``
+    while it is wider than ``wide``; what stays wider is not ranked.
+    """
+
+    batch_s: float = 0.025
+    warm_s: float = 0.4
+    min_blocks: int = 5
+    max_blocks: int = 40
+    tight: float = 0.0025
+    wide: float = 0.005
+    budget_s: float = 1.0
+    patience_s: float = 4.0
+    memory_share: float = 0.15
+    max_calls: int = 1000
+
+
+CPU_EFFORT = Effort(
+    batch_s=0.02, warm_s=0.0, min_blocks=3, max_blocks=3, budget_s=0.0, patience_s=0.0, max_calls=8
+)
+"""Functional timing on a CPU: shown, never ranked with a GPU's, so a few batches are enough."""
+
+
+class Contender:
+    """A session that takes part in a measurement, with its own batch of calls.
+
+    A trusted one's outputs are not checked. ``capture`` asks for its calls to be recorded into one
+    graph; ``captured`` tells whether they were.
+    """
+
+    def __init__(self, session: Session, task: Task, *, trusted: bool, capture: bool) -> None:
+        self.session = session
+        self.capture = capture
+        self.captured = False
+        self.calls = 1
+        self._task = task
+        self._trusted = trusted
+        self._arena: Arena | None = None
+        self._batch: Batch | None = None
+
+    def setup(self, case: Case, calls: int) -> Fault | None:
+        """Lay out ``calls`` calls, warm them up on throw-away inputs, capture them."""
+        self.release()
+        self.calls = calls
+        device = self._task.device
+        self._arena = device.arena(lay_out(self._task, case, calls).size)
+        fault = self.session.map(self._arena)
+        if fault is not None:
+            return fault
+        self._batch = Batch(self._task, case, self._arena, calls, checked=not self._trusted)
+        self._batch.fill(f"{self._task.seed}/warm-up")
+        device.synchronize()
+        plan = Plan(warmups=1 if device.kind == "cuda" else 0, capture=self.capture)
+        prepared = self.session.prepare(self._batch, plan)
+        if isinstance(prepared, Fault):
+            return prepared
+        self.captured = prepared
+        return None
+
+    def time(self, seed: str) -> float | Fault:
+        """Seconds for one batch on fresh inputs; all its outputs are checked."""
+        assert self._batch is not None
+        seconds = self.session.run(self._batch, seed)
+        if isinstance(seconds, Fault) or self._trusted:
+            return seconds
+        found = audit_batch(self._batch)
+        return seconds if found is None else _wrong(self._batch, found)
+
+    def release(self) -> None:
+        """Give the arena back."""
+        if self._arena is not None:
+            self._batch = None
+            self._arena.close()
+            self._arena = None
+
+
+def _wrong(batch: Batch, found: Problems) -> Fault:
+    return Fault(
+        Verdict.WRONG_ANSWER,
+        f"{found.message} in call {found.call + 1} of {batch.layout.calls} timed calls",
+    )
+
+
+def join(
+    session: Session, restart: Callable[[], Session | Fault], task: Task, case: Case
+) -> Contender | Fault:
+    """The submission as a contender: captured if it can be, else in a fresh process, uncaptured.
+
+    Synchronising or allocating inside a call forbids capture; both are honest and common. A failed
+    capture can leave a submission in any state (many call ``exit`` on any error), so the plain
+    calls are made by a process that never saw one.
+    """
+    if task.device.kind != "cuda":
+        return Contender(session, task, trusted=False, capture=False)
+    contender = Contender(session, task, trusted=False, capture=True)
+    fault = contender.setup(case, 2)
+    contender.release()
+    if fault is None and contender.captured:
+        return contender
+    session.close()
+    fresh = restart()
+    if isinstance(fresh, Fault):
+        return fresh
+    return Contender(fresh, task, trusted=False, capture=False)
+
+
+def choose_calls(task: Task, case: Case, seconds: float, effort: Effort) -> int:
+    """Calls per batch: long enough to drown the constant, no more than memory allows."""
+    wanted = math.ceil(effort.batch_s / max(seconds, 1e-7))
+    per_call = lay_out(task, case, 1).size
+    room = int(effort.memory_share * task.device.free_bytes() / per_call)
+    return max(1, min(wanted, room, effort.max_calls))
+
+
+def measure_shape(
+    task: Task,
+    case: Case,
+    submission: Contender,
+    baseline: Contender,
+    effort: Effort,
+    overhead_s: float,
+    advance: Callable[[], None],
+) -> Measurement | Fault:
+    """Time one shape: submission and baseline in turns (A B, B A, …)."""
+    pair = (submission, baseline)
+    for contender in pair:
+        fault = _size_batch(contender, task, case, effort)
+        if fault is not None:
+            return fault
+    samples: tuple[list[float], list[float]] = ([], [])
+    start = time.perf_counter()
+    for block in itertools.count():
+        times = _block(pair, block, f"{task.seed}/{case.spec}/{block}")
+        if isinstance(times, Fault):
+            return times
+        spent = time.perf_counter() - start
+        if spent < effort.warm_s:
+            continue
+        for which, contender in enumerate(pair):
+            samples[which].append(max(times[which] - overhead_s, 1e-9) / contender.calls)
+        advance()
+        if _enough(samples, spent, effort):
+            break
+    for contender in pair:
+        contender.release()
+    return _measurement(task, case, submission, overhead_s, samples)
+
+
+def _block(pair: tuple[Contender, Contender], block: int, seed: str) -> list[float] | Fault:
+    """One batch of each, the order changing from block to block."""
+    times = [0.0, 0.0]
+    for which in (0, 1) if block % 2 == 0 else (1, 0):
+        elapsed = pair[which].time(seed)
+        if isinstance(elapsed, Fault):
+            return elapsed
+        times[which] = elapsed
+    return times
+
+
+def _size_batch(contender: Contender, task: Task, case: Case, effort: Effort) -> Fault | None:
+    """Find out roughly how long a call takes, then set up a batch of the right length."""
+    fault = contender.setup(case, 1)
+    if fault is not None:
+        return fault
+    once = contender.time(f"{task.seed}/once")
+    if isinstance(once, Fault):
+        return once
+    calls = choose_calls(task, case, once, effort)
+    few = min(calls, _FEW_CALLS)
+    if few > 1:
+        fault = contender.setup(case, few)
+        several = fault or contender.time(f"{task.seed}/few")
+        if isinstance(several, Fault):
+            return several
+        per_call = max(several - once, 1e-6) / (few - 1)
+        calls = choose_calls(task, case, per_call, effort)
+    return None if calls == contender.calls else contender.setup(case, calls)
+
+
+def _enough(samples: tuple[list[float], list[float]], spent: float, effort: Effort) -> bool:
+    blocks = len(samples[0])
+    if blocks < effort.min_blocks:
+        return False
+    if blocks >= effort.max_blocks:
+        return True
+    half = half_width(log_ratios(samples[1], samples[0]))
+    if half <= effort.tight:
+        return True
+    return spent > (effort.patience_s if half > effort.wide else effort.budget_s)
+
+
+def log_ratios(above: list[float], below: list[float]) -> list[float]:
+    """log(above / below), pair by pair."""
+    return [math.log(a / b) for a, b in zip(above, below, strict=True)]
+
+
+def _measurement(
+    task: Task,
+    case: Case,
+    submission: Contender,
+    overhead_s: float,
+    samples: tuple[list[float], list[float]],
+) -> Measurement:
+    problem = task.problem
+    return Measurement(
+        spec=case.spec,
+        time_s=log_interval([math.log(s) for s in samples[0]]),
+        baseline_s=log_interval([math.log(s) for s in samples[1]]),
+        speedup=log_interval(log_ratios(samples[1], samples[0])),
+        calls_per_batch=submission.calls,
+        captured=submission.captured,
+        overhead_s=overhead_s,
+        samples_s=tuple(samples[0]),
+        baseline_samples_s=tuple(samples[1]),
+        flops=problem.evaluate(problem.flops, case.values, task.dtype) if problem.flops else None,
+        bytes=problem.evaluate(problem.bytes, case.values, task.dtype) if problem.bytes else None,
+    )

@@ -1,0 +1,166 @@
+"""The judge's buffers: an arena of host or device memory that a runner can map."""
+
+import contextlib
+import fcntl
+import math
+import mmap
+import os
+from pathlib import Path
+from typing import Literal, Protocol
+
+import torch
+
+from harness.errors import MachineError
+from harness.runner.driver import CudaError, Driver
+
+_SEALS = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL
+
+
+def sealed_memory(name: str, size: int) -> int:
+    """A memfd of ``size`` bytes that nobody can resize (a truncated one would kill its reader)."""
+    fd = os.memfd_create(name, os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+    os.ftruncate(fd, size)
+    fcntl.fcntl(fd, fcntl.F_ADD_SEALS, _SEALS)
+    return fd
+
+
+class Arena(Protocol):
+    """Memory that judge and runner share; ``bytes`` is a uint8 tensor over all of it."""
+
+    size: int
+    fd: int
+    bytes: torch.Tensor
+
+    def close(self) -> None:
+        """Give the memory back once the runner has let go of it, too."""
+
+
+class HostArena:
+    """Shared host memory."""
+
+    def __init__(self, size: int) -> None:
+        self.size = _round_up(size, mmap.PAGESIZE)
+        self.fd = sealed_memory("arena", self.size)
+        self._map = mmap.mmap(self.fd, self.size)
+        self.bytes = torch.frombuffer(self._map, dtype=torch.uint8)
+
+    def close(self) -> None:
+        """Unmap and free."""
+        self.bytes = torch.empty(0, dtype=torch.uint8)
+        os.close(self.fd)
+        with contextlib.suppress(BufferError):  # a tensor view is still alive: freed with it
+            self._map.close()
+
+
+class DeviceArena:
+    """Shared device memory: an exportable virtual-memory allocation, seen by torch as bytes.
+
+    Raises:
+        MachineError: the device has not that much memory.
+    """
+
+    def __init__(self, driver: Driver, size: int) -> None:
+        self._driver = driver
+        self.size = _round_up(size, driver.granularity())
+        try:
+            self._handle = driver.create(self.size)
+        except CudaError as error:
+            raise MachineError(f"cannot allocate {self.size} bytes on the GPU: {error}") from error
+        self.fd = driver.export_fd(self._handle)
+        self._address = driver.map(self._handle, self.size)
+        self.__cuda_array_interface__ = {
+            "shape": (self.size,),
+            "typestr": "|u1",
+            "data": (self._address, False),
+            "version": 3,
+        }
+        self.bytes = torch.as_tensor(self, device=f"cuda:{driver.device}")
+
+    def close(self) -> None:
+        """Unmap and free."""
+        torch.cuda.synchronize()
+        self.bytes = torch.empty(0, dtype=torch.uint8)
+        os.close(self.fd)
+        self._driver.unmap(self._address, self.size, self._handle)
+
+
+class Device:
+    """Where submissions run: how to make arenas there, flush its cache, and wait for it."""
+
+    kind: Literal["cuda", "cpu"] = "cpu"
+    name: str
+    torch_device: str = "cpu"
+    driver_version: str = ""
+    toolkit_version: str = ""
+
+    def __init__(self) -> None:
+        self.name = _cpu_name()
+
+    def arena(self, size: int) -> Arena:
+        """New shared memory of at least ``size`` bytes."""
+        return HostArena(size)
+
+    def flush(self) -> None:
+        """Put the caches into the state that every timed batch starts from."""
+
+    def synchronize(self) -> None:
+        """Wait for the judge's own work on the device."""
+
+    def free_bytes(self) -> int:
+        """Memory that can be allocated now."""
+        return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+
+
+class CudaDevice(Device):
+    """One NVIDIA GPU."""
+
+    kind = "cuda"
+
+    def __init__(self, index: int = 0) -> None:
+        self.torch_device = f"cuda:{index}"
+        torch.cuda.set_device(index)
+        torch.empty(1, device=self.torch_device)
+        self.driver = Driver(index)
+        properties = torch.cuda.get_device_properties(index)
+        self.name = properties.name
+        self.driver_version = _nvidia_driver_version()
+        self.toolkit_version = torch.version.cuda or ""
+        self.capability = (properties.major, properties.minor)
+        self._flush = torch.empty(2 * properties.L2_cache_size // 4, device=self.torch_device)
+        self._generation = 0
+
+    def arena(self, size: int) -> Arena:
+        """New shared device memory."""
+        return DeviceArena(self.driver, size)
+
+    def flush(self) -> None:
+        """Write twice the L2's size with new values, and make persisting lines normal."""
+        self._generation += 1
+        self._flush.fill_(float(self._generation))
+        self.driver.reset_persisting_l2()
+
+    def synchronize(self) -> None:
+        """Wait for the judge's context."""
+        torch.cuda.synchronize()
+
+    def free_bytes(self) -> int:
+        """Free device memory as the driver tells it."""
+        return int(torch.cuda.mem_get_info()[0])
+
+
+def _round_up(size: int, unit: int) -> int:
+    return max(1, math.ceil(size / unit)) * unit
+
+
+def _nvidia_driver_version() -> str:
+    with contextlib.suppress(OSError):
+        return Path("/sys/module/nvidia/version").read_text(encoding="ascii").strip()
+    return ""
+
+
+def _cpu_name() -> str:
+    with contextlib.suppress(OSError), open("/proc/cpuinfo", encoding="utf-8") as file:
+        for line in file:
+            if line.startswith("model name"):
+                return line.split(":", 1)[1].strip()
+    return os.uname().machine

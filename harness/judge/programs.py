@@ -1,0 +1,29 @@
+"""What a runner is to load, made from what the build left behind."""
+
+from harness import cudacpu
+from harness.judge.session import Program
+from harness.solution.model import Artifact
+
+
+def source_program(source: bytes, *, interpret: bool = False) -> Program:
+    """A Python file; ``interpret`` runs its Triton kernels without a GPU."""
+    return Program(kind="python", source=source, interpret=interpret)
+
+
+def timed_program(artifact: Artifact) -> Program:
+    """The build whose time counts."""
+    if artifact.library is None:
+        return source_program(artifact.source.encode(), interpret=artifact.target.kind == "cpu")
+    return Program(kind="library", file=artifact.library)
+
+
+def checked_program(artifact: Artifact) -> Program:
+    """The build that cases are run with: with AddressSanitizer where there is one."""
+    if artifact.checked is None:
+        return timed_program(artifact)
+    return Program(
+        kind="library",
+        file=artifact.checked,
+        sanitizer=cudacpu.asan_runtime(),
+        sanitizer_options=cudacpu.ASAN_OPTIONS,
+    )

@@ -1,0 +1,355 @@
+"""The judge's side of one runner: starts it, tells it what to do, times it, ends it.
+
+Whatever the runner does ends in a value here: an answer, a time, or a :class:`Fault`. Verdicts rest
+on what can be seen from outside (exit status, memory, the judge's clock); what the runner says of
+itself is shown, and can only harm its own verdict.
+"""
+
+import os
+import re
+import select
+import signal
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.errors import MachineError
+from harness.judge.batch import Batch
+from harness.judge.memory import Arena, Device, sealed_memory
+from harness.problem.model import Limits
+from harness.result import Verdict
+from harness.runner import wire
+from harness.runner.wire import Mailbox, Message, WireError
+from harness.sandbox.launch import Sandbox
+
+_START_SECONDS = 90.0
+_POLL_SECONDS = 0.02
+_SPIN_CHECKS = 64
+_LOOK_SECONDS = 0.02
+_ASAN_EXIT = 99
+_TEXT_LIMIT = 4000
+
+_FAULT_VERDICTS = {
+    wire.Fault.UNSUPPORTED: Verdict.NOT_EXECUTABLE_HERE,
+    wire.Fault.MEMORY: Verdict.MEMORY_LIMIT,
+    wire.Fault.NO_ENTRY: Verdict.INVALID_SUBMISSION,
+    wire.Fault.COMPILE: Verdict.COMPILE_ERROR,
+    wire.Fault.DRIVER: Verdict.INTERNAL_ERROR,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """A phase of the runner ended badly: the verdict that follows, and why."""
+
+    verdict: Verdict
+    message: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Program:
+    """What a runner is to load: a built ``file`` or Python ``source``, and how.
+
+    ``interpret`` runs Triton through its interpreter; ``sanitizer`` is the runtime to preload for
+    a library built with AddressSanitizer, ``sanitizer_options`` its settings.
+    """
+
+    kind: str
+    file: Path | None = None
+    source: bytes = b""
+    interpret: bool = False
+    sanitizer: Path | None = None
+    sanitizer_options: str = ""
+
+    def open(self) -> int:
+        """A descriptor of what to load; the runner never learns a path of ours."""
+        if self.file is not None:
+            return os.open(self.file, os.O_RDONLY | os.O_CLOEXEC)
+        fd = os.memfd_create("solution", os.MFD_CLOEXEC)
+        os.write(fd, self.source)
+        os.lseek(fd, 0, os.SEEK_SET)
+        return fd
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How a batch is to be run: warm-up calls, graph capture, order of threads on the CPU."""
+
+    warmups: int = 0
+    capture: bool = False
+    order: int = 0
+    order_seed: int = 0
+
+
+class Session:
+    """One runner process. Use as a context manager: it is gone, with all its children, after."""
+
+    def __init__(self, program: Program, device: Device, limits: Limits) -> None:
+        self._program = program
+        self._device = device
+        self._limits = limits
+        self._round = 0
+        self.layers: tuple[str, ...] = ()
+        self.peak_bytes = 0
+        unlimited = program.sanitizer is not None
+        self._sandbox = Sandbox(
+            _environment(program),
+            memory_bytes=0 if unlimited else 2 * limits.host_bytes,
+        )
+        self._mailbox_fd = sealed_memory("mailbox", wire.MAILBOX_BYTES)
+        self._mailbox = Mailbox(self._mailbox_fd)
+
+    def __enter__(self) -> "Session":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the runner; idempotent."""
+        if self._mailbox_fd < 0:
+            return
+        os.close(self._mailbox_fd)
+        self._mailbox_fd = -1
+        self._mailbox.close()
+        self._sandbox.close()
+
+    def output(self) -> str:
+        """What the submission printed: untrusted, capped."""
+        return self._sandbox.output.text()
+
+    # -- phases ----------------------------------------------------------------------------------
+
+    def _start(self) -> None:
+        """Wait until the process is confined, once."""
+        if self.layers:
+            return
+        confined = self._receive("confined", _START_SECONDS)
+        if isinstance(confined, Fault):
+            text = f"{confined.message}\n{self.output()}"
+            raise MachineError(f"the sandbox does not start: {text}")
+        self.layers = tuple(str(layer) for layer in confined.get("layers", ()))
+
+    def compile(self, arguments: list[Message], arch: int) -> Message | Fault:
+        """Have a Triton submission's launches compiled for ``sm_<arch>``; nothing is executed.
+
+        The answer is what the runner says (:func:`harness.runner.triton_compile.main`): untrusted.
+        """
+        self._start()
+        message: Message = {
+            "type": "compile",
+            "arguments": arguments,
+            "arch": arch,
+            "path": _search_path(),
+        }
+        artifact = self._program.open()
+        try:
+            return self._ask(message, "compiled", self._limits.build_s, (artifact,))
+        finally:
+            os.close(artifact)
+
+    def load(self, program: Program | None = None) -> Fault | None:
+        """Load the submission, or another program in its place (trusted ones only).
+
+        The first time, wait until the process is confined. Python submissions import torch here.
+
+        Raises:
+            MachineError: the sandbox does not start.
+        """
+        self._start()
+        if program is not None:
+            self._program = program
+        message: Message = {
+            "type": "load",
+            "kind": self._program.kind,
+            "device": self._device.kind,
+            "interpret": self._program.interpret,
+            "path": _search_path(),
+        }
+        artifact = self._program.open()
+        try:
+            seconds = self._limits.prepare_s + _START_SECONDS
+            answer = self._ask(message, "loaded", seconds, (artifact, self._mailbox_fd))
+        finally:
+            os.close(artifact)
+        return answer if isinstance(answer, Fault) else None
+
+    def map(self, arena: Arena) -> Fault | None:
+        """Let the runner map the judge's buffers."""
+        message: Message = {"type": "map", "bytes": arena.size}
+        answer = self._ask(message, "mapped", _START_SECONDS, (arena.fd,))
+        return answer if isinstance(answer, Fault) else None
+
+    def prepare(self, batch: Batch, plan: Plan) -> bool | Fault:
+        """Bind the calls, warm up, capture; returns whether they were captured."""
+        message: Message = {
+            "type": "prepare",
+            "calls": batch.layout.calls,
+            "arguments": batch.arguments(),
+            "warmups": plan.warmups,
+            "capture": plan.capture,
+            "order": plan.order,
+            "seed": plan.order_seed,
+        }
+        compiles = self._program.kind == "python"  # at its first call, and may tune itself
+        seconds = self._limits.prepare_s if compiles else self._limits.call_s
+        answer = self._ask(message, "prepared", seconds)
+        return answer if isinstance(answer, Fault) else answer.get("captured") is True
+
+    def run(self, batch: Batch, seed: str) -> float | Fault:
+        """Fill the batch with fresh inputs, reveal them, and time its calls; seconds.
+
+        The runner is stopped while the inputs are written, the clock starts before it is
+        continued and stops when it says *done*; then it is stopped again until the next message,
+        so that nothing is written any more while the outputs are copied. A runner that says *done*
+        early only gets wrong outputs checked.
+        """
+        self._round += 1
+        ready = self._ask({"type": "run", "round": self._round}, "ready", _START_SECONDS)
+        if isinstance(ready, Fault):
+            return ready
+        self._sandbox.pause()
+        batch.fill(seed)
+        self._device.flush()
+        self._device.synchronize()
+        start = time.perf_counter()
+        self._sandbox.resume()
+        self._mailbox.go = self._round
+        fault = self._await_done(start + self._limits.call_s * max(1, batch.layout.calls))
+        elapsed = time.perf_counter() - start
+        if fault is not None:
+            return fault
+        self._sandbox.pause()
+        finished = self._receive("finished", _POLL_SECONDS)
+        return finished if isinstance(finished, Fault) else elapsed
+
+    # -- waiting ---------------------------------------------------------------------------------
+
+    def _await_done(self, deadline: float) -> Fault | None:
+        """Spin on the mailbox; now and then see whether the runner is alive and within limits."""
+        mailbox, number = self._mailbox, self._round
+        patient = self._device.kind == "cpu"
+        look = time.perf_counter() + _LOOK_SECONDS
+        while True:
+            for _ in range(1 if patient else _SPIN_CHECKS):
+                if mailbox.done == number:
+                    return None
+            if patient:
+                time.sleep(50e-6)
+            if time.perf_counter() < look:
+                continue
+            if (fault := self._look(deadline)) is not None:
+                return None if mailbox.done == number else fault
+            look = time.perf_counter() + _LOOK_SECONDS
+
+    def _look(self, deadline: float) -> Fault | None:
+        if self._sandbox.ended() is not None:
+            return self._death()
+        self.peak_bytes = max(self.peak_bytes, self._sandbox.memory())
+        if self.peak_bytes > self._limits.host_bytes:
+            limit = self._limits.host_bytes >> 20
+            return Fault(Verdict.MEMORY_LIMIT, f"used more than {limit} MiB of host memory")
+        if time.perf_counter() > deadline:
+            return Fault(Verdict.TIME_LIMIT, "did not finish within the time limit")
+        return None
+
+    def _ask(
+        self, message: Message, answer: str, seconds: float, descriptors: tuple[int, ...] = ()
+    ) -> Message | Fault:
+        self._sandbox.resume()
+        try:
+            wire.send(self._sandbox.channel, message, descriptors)
+        except WireError as error:
+            return self._broken(error)
+        return self._receive(answer, seconds)
+
+    def _receive(self, expected: str, seconds: float) -> Message | Fault:
+        deadline = time.perf_counter() + seconds
+        channel = self._sandbox.channel
+        while not select.select([channel], [], [], _POLL_SECONDS)[0]:
+            if (fault := self._look(deadline)) is not None:
+                if fault.verdict is Verdict.TIME_LIMIT:
+                    return Fault(fault.verdict, f"no answer within {seconds:.0f} s")
+                return fault
+        try:
+            message, descriptors = wire.receive(channel)
+        except WireError as error:
+            return self._broken(error)
+        for fd in descriptors:
+            os.close(fd)
+        if message["type"] == "failed":
+            return _reported(message)
+        if message["type"] != expected:
+            return Fault(Verdict.RUNTIME_ERROR, "the submission broke the judge's protocol")
+        return message
+
+    def _broken(self, error: WireError) -> Fault:
+        """The channel is useless: usually because the process died."""
+        deadline = time.perf_counter() + 1.0
+        while self._sandbox.ended() is None and time.perf_counter() < deadline:
+            time.sleep(0.002)
+        if self._sandbox.ended() is not None:
+            return self._death()
+        return Fault(Verdict.RUNTIME_ERROR, f"the submission broke the judge's protocol: {error}")
+
+    def _death(self) -> Fault:
+        """The process ended although it was not told to."""
+        status = self._sandbox.ended() or 0
+        if self._program.sanitizer is not None and status == _ASAN_EXIT:
+            return Fault(Verdict.RUNTIME_ERROR, sanitizer_summary(self.output()))
+        if self.peak_bytes > 0.9 * self._limits.host_bytes:
+            return Fault(Verdict.MEMORY_LIMIT, "ran out of host memory")
+        if status >= 128:
+            return Fault(Verdict.RUNTIME_ERROR, f"was killed by {_signal(status - 128)}")
+        return Fault(
+            Verdict.RUNTIME_ERROR,
+            f"the process ended (exit status {status}) before its work was done",
+        )
+
+
+def _search_path() -> list[str]:
+    """Where the runner finds the packages that the judge has."""
+    return [entry for entry in sys.path if Path(entry).is_absolute()]
+
+
+def _reported(message: Message) -> Fault:
+    try:
+        fault = wire.Fault(str(message.get("fault")))
+    except ValueError:
+        return Fault(Verdict.RUNTIME_ERROR, "the submission broke the judge's protocol")
+    text = str(message.get("message", ""))[:_TEXT_LIMIT]
+    return Fault(_FAULT_VERDICTS.get(fault, Verdict.RUNTIME_ERROR), text or str(fault))
+
+
+def _signal(number: int) -> str:
+    try:
+        return f"{signal.Signals(number).name} ({signal.strsignal(number)})"
+    except ValueError:
+        return f"signal {number}"
+
+
+def sanitizer_summary(report: str) -> str:
+    """The lines of an AddressSanitizer report that a contestant needs: what, and where."""
+    what = re.search(r"ERROR: AddressSanitizer: (.+)", report)
+    access = re.search(r"^((?:READ|WRITE) of size \d+)", report, re.MULTILINE)
+    where = re.search(r"^\s*#\d+ .*? in (.+?) (\S*solution\.cu:\d+)", report, re.MULTILINE)
+    parts = ["out-of-bounds or invalid memory access"]
+    if access:
+        parts.append(access[1].lower())
+    if where:
+        parts.append(f"at {Path(where[2]).name} in {where[1][:200]}")
+    if what:
+        parts.append(f"({what[1].split(' on ')[0][:100]}, found by AddressSanitizer)")
+    return " ".join(parts)
+
+
+def _environment(program: Program) -> dict[str, str]:
+    """What the runner's environment holds; nothing else is inherited."""
+    keep = ("LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "CUDA_HOME", "CC")
+    environment = {name: os.environ[name] for name in keep if name in os.environ}
+    environment |= {"PATH": "/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8"}
+    if program.sanitizer is not None:
+        environment["LD_PRELOAD"] = str(program.sanitizer)
+        environment["ASAN_OPTIONS"] = program.sanitizer_options
+    return environment

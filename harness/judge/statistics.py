@@ -1,0 +1,53 @@
+"""Intervals over blocks, in the log domain where ratios are meant."""
+
+import math
+import statistics
+from collections.abc import Sequence
+
+from harness.result import Interval
+
+_T95 = (
+    12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228,
+    2.201, 2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086,
+    2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042,
+)  # fmt: skip
+"""Student's t, two-sided 95 %, for 1 … 30 degrees of freedom."""
+
+NORMAL95 = 1.96
+
+
+def t95(degrees: int) -> float:
+    """Quantile of Student's t for a two-sided 95 % interval."""
+    return _T95[degrees - 1] if degrees <= len(_T95) else NORMAL95
+
+
+def half_width(samples: Sequence[float]) -> float:
+    """Half the width of the 95 % t-interval of the mean; infinite for fewer than two samples."""
+    if len(samples) < 2:
+        return math.inf
+    return t95(len(samples) - 1) * statistics.stdev(samples) / math.sqrt(len(samples))
+
+
+def log_interval(logs: Sequence[float]) -> Interval:
+    """Median of positive quantities given by their logarithms, with a t-interval around it."""
+    middle = statistics.median(logs)
+    half = half_width(logs) if len(logs) > 1 else 0.0
+    return Interval(
+        value=math.exp(middle), low=math.exp(middle - half), high=math.exp(middle + half)
+    )
+
+
+def geometric_mean(parts: Sequence[Interval]) -> Interval:
+    """Combine independent ratios: mean of logs, standard errors added in quadrature."""
+    middle = statistics.fmean(math.log(part.value) for part in parts)
+    halves = [math.log(part.high / part.low) / 2 for part in parts]
+    half = math.sqrt(sum(h * h for h in halves)) / len(parts)
+    return Interval(
+        value=math.exp(middle), low=math.exp(middle - half), high=math.exp(middle + half)
+    )
+
+
+def intercept(points: Sequence[tuple[float, float]]) -> tuple[float, float]:
+    """Least-squares line through (x, y): its intercept and slope."""
+    fit = statistics.linear_regression([x for x, _ in points], [y for _, y in points])
+    return fit.intercept, fit.slope

@@ -1,0 +1,1 @@
+"""Problem packages: read them, draw cases from them, say what is right and how nearly."""

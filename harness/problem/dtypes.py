@@ -1,0 +1,125 @@
+"""Data types and C types as plain facts: no torch, so that loading a problem stays instant."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from types import MappingProxyType
+
+VARIABLE_TYPE = "[VAR]"
+"""Stands for the problem's data type in a parameter's ``type``; ``VAR`` in C."""
+
+
+class Kind(StrEnum):
+    """What sort of number a data type holds."""
+
+    FLOAT = "float"
+    INTEGER = "integer"
+    BOOLEAN = "boolean"
+    COMPLEX = "complex"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DataType:
+    """One element type, under the name that torch gives it.
+
+    ``roundoff`` is the unit roundoff u (half the distance from 1 to the next number), ``smallest``
+    the smallest positive subnormal, ``largest`` the largest finite number. For complex types they
+    are those of a component; integers and booleans are exact and have zeros.
+    """
+
+    name: str
+    kind: Kind
+    itemsize: int
+    roundoff: float = 0.0
+    smallest: float = 0.0
+    largest: float = 0.0
+
+
+def _float(name: str, itemsize: int, precision: int, max_exponent: int) -> DataType:
+    """A binary floating-point type with ``precision`` significant bits, emax ``max_exponent``."""
+    return DataType(
+        name=name,
+        kind=Kind.FLOAT,
+        itemsize=itemsize,
+        roundoff=2.0**-precision,
+        smallest=2.0 ** (2 - max_exponent - precision),
+        largest=(2.0 - 2.0 ** (1 - precision)) * 2.0**max_exponent,
+    )
+
+
+def _complex(name: str, part: DataType) -> DataType:
+    return DataType(
+        name=name,
+        kind=Kind.COMPLEX,
+        itemsize=2 * part.itemsize,
+        roundoff=part.roundoff,
+        smallest=part.smallest,
+        largest=part.largest,
+    )
+
+
+_FLOATS = (
+    _float("float64", 8, 53, 1023),
+    _float("float32", 4, 24, 127),
+    _float("float16", 2, 11, 15),
+    _float("bfloat16", 2, 8, 127),
+)
+_INTEGERS = tuple(
+    DataType(name=f"{sign}int{bits}", kind=Kind.INTEGER, itemsize=bits // 8)
+    for sign in ("", "u")
+    for bits in (8, 16, 32, 64)
+)
+
+DTYPES: Mapping[str, DataType] = MappingProxyType(
+    {
+        t.name: t
+        for t in (
+            *_FLOATS,
+            *_INTEGERS,
+            DataType(name="bool", kind=Kind.BOOLEAN, itemsize=1),
+            _complex("complex64", _FLOATS[1]),
+            _complex("complex128", _FLOATS[0]),
+        )
+    }
+)
+"""Every data type that ``[VAR]`` may stand for, by name."""
+
+C_TYPES: Mapping[str, str] = MappingProxyType(
+    {
+        "float": "float32",
+        "double": "float64",
+        "half": "float16",
+        "__half": "float16",
+        "__nv_bfloat16": "bfloat16",
+        "nv_bfloat16": "bfloat16",
+        "bool": "bool",
+        "char": "int8",
+        "signed char": "int8",
+        "unsigned char": "uint8",
+        "short": "int16",
+        "int": "int32",
+        "unsigned": "uint32",
+        "unsigned int": "uint32",
+        "long long": "int64",
+        "unsigned long long": "uint64",
+        "size_t": "uint64",
+        "int8_t": "int8",
+        "int16_t": "int16",
+        "int32_t": "int32",
+        "int64_t": "int64",
+        "uint8_t": "uint8",
+        "uint16_t": "uint16",
+        "uint32_t": "uint32",
+        "uint64_t": "uint64",
+    }
+)
+"""The C types that a parameter may have, and the data type of one element."""
+
+
+def data_type(c_type: str, dtype: str) -> DataType:
+    """The data type of a parameter of type ``c_type`` when ``[VAR]`` stands for ``dtype``.
+
+    Raises:
+        KeyError: ``c_type`` is not in :data:`C_TYPES`, or ``dtype`` not in :data:`DTYPES`.
+    """
+    return DTYPES[dtype if c_type == VARIABLE_TYPE else C_TYPES[c_type]]

@@ -1,0 +1,130 @@
+"""Read how a problem is graded: timed cases, tolerance, work and limits."""
+
+from collections.abc import Callable, Mapping
+
+from harness.problem.dtypes import DTYPES, Kind
+from harness.problem.expressions import SIZEOF_VAR, Expression, ExpressionError
+from harness.problem.fields import (
+    FieldError,
+    Fields,
+    as_expression,
+    as_real,
+    one_of,
+    real_above,
+    whole_between,
+)
+from harness.problem.frontmatter import Data
+from harness.problem.model import Limits, Parameter, Role, Tolerance
+from harness.problem.parameters import MAX_SIZE
+from harness.problem.suggest import did_you_mean
+
+MAX_BENCHMARKS = 32
+
+
+def read_benchmarks(
+    fields: Fields, key: str, parameters: tuple[Parameter, ...]
+) -> tuple[Mapping[str, float], ...]:
+    """The cases under ``key``, each a mapping from every size and scalar to its value."""
+    if fields.empty(key):
+        fields.complain(key, "lists no case")
+    sections = fields.sections(key)
+    if len(sections) > MAX_BENCHMARKS:
+        fields.complain(key, f"has more than {MAX_BENCHMARKS} cases")
+    return tuple(_read_case(section, parameters) for section in sections)
+
+
+def _read_case(fields: Fields, parameters: tuple[Parameter, ...]) -> Mapping[str, float]:
+    case: dict[str, float] = {}
+    for parameter in parameters:
+        if parameter.role is Role.TENSOR or not parameter.name:
+            continue
+        what = "size" if parameter.role is Role.SIZE else "scalar"
+        if parameter.name not in fields:
+            fields.report.add(fields.location, f"lacks the {what} {parameter.name}")
+        case[parameter.name] = fields.take(parameter.name, _converter(parameter), 1.0)
+    fields.close(" (neither a size nor a scalar)")
+    return case
+
+
+def _converter(parameter: Parameter) -> Callable[[Data], float]:
+    return whole_between(1, MAX_SIZE) if parameter.role is Role.SIZE else as_real
+
+
+def read_amount(fields: Fields, key: str, parameters: tuple[Parameter, ...]) -> Expression | None:
+    """``flops`` or ``bytes``: an expression over sizes and scalars."""
+    return _checked(fields, key, fields.take(key, as_expression, None), parameters)
+
+
+def _checked(
+    fields: Fields,
+    key: str,
+    expression: Expression | None,
+    parameters: tuple[Parameter, ...],
+) -> Expression | None:
+    """``expression`` if all its names are sizes or scalars, else None and a complaint."""
+    if expression is None:
+        return None
+    known = {p.name: p for p in parameters if p.role is not Role.TENSOR}
+    unknown = sorted(expression.names - known.keys())
+    for name in unknown:
+        hint = did_you_mean(name, known) or listing("sizes", list(known))
+        fields.complain(key, f"unknown size {name}{hint}")
+    if unknown:
+        return None
+    values = {name: p.low if p.role is Role.SIZE else p.values.a for name, p in known.items()}
+    try:
+        if expression.evaluate({**values, SIZEOF_VAR: 4}) < 0:
+            raise ExpressionError("is negative with every size at its lowest")
+    except ExpressionError as error:
+        fields.complain(key, str(error))
+    return expression
+
+
+def read_tolerance(fields: Fields, parameters: tuple[Parameter, ...]) -> Tolerance | None:
+    """The constants of the error model, or None where the problem declares no tolerance."""
+    if "tolerance" not in fields:
+        fields.section("tolerance")
+        return None
+    section = fields.section("tolerance")
+    length = _checked(section, "length", section.need("length", as_expression, None), parameters)
+    kinds = (Kind.FLOAT, Kind.COMPLEX)
+    floats = tuple(name for name, t in DTYPES.items() if t.kind in kinds)
+    wide = {name: "float32" if DTYPES[name].itemsize < 4 else name for name in floats}
+    declared = section.section("accumulator")
+    accumulator = {name: declared.take(name, one_of(floats), wide[name]) for name in floats}
+    declared.close()
+    tolerance = Tolerance(
+        accumulator=accumulator,
+        length=length or Expression.parse(1),
+        factor=section.take("factor", _not_negative, 4.0),
+        constant=section.take("constant", _not_negative, 16.0),
+        roundings=section.take("roundings", _not_negative, 1.0),
+    )
+    section.close()
+    return tolerance
+
+
+def _not_negative(value: Data) -> float:
+    number = as_real(value)
+    if number < 0:
+        raise FieldError(f"must not be negative, not {number:g}")
+    return number
+
+
+def read_limits(fields: Fields) -> Limits:
+    """What a submission may use; the defaults where nothing is said."""
+    section = fields.section("limits")
+    default = Limits()
+    limits = Limits(
+        build_s=section.take("build_s", real_above(0.0), default.build_s),
+        prepare_s=section.take("prepare_s", real_above(0.0), default.prepare_s),
+        call_s=section.take("call_s", real_above(0.0), default.call_s),
+        host_bytes=section.take("host_bytes", whole_between(1 << 20, 1 << 45), default.host_bytes),
+    )
+    section.close()
+    return limits
+
+
+def listing(what: str, names: list[str]) -> str:
+    """`` (sizes: m, n)``, for a complaint about a name that is none of them."""
+    return f" ({what}: {', '.join(names)})" if names else f" (there are no {what})"

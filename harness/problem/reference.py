@@ -1,0 +1,157 @@
+"""Run a package's ``reference.py``: what the right answer is, and what was summed for it.
+
+The file is the problem author's, and trusted: it runs inside the judge. It defines
+
+- ``reference(*parameters but the pure outputs)`` → the expected outputs,
+- ``magnitude(…the same…)`` → for each output what was summed, in magnitude (|A|·|B| for A·B).
+
+Both get tensors in float64 (integers in int64, complex numbers in complex128), on whatever device
+they were given, and scalars exactly as the submission receives them. With one output they return
+its tensor; with several a mapping from name to tensor.
+"""
+
+import importlib.util
+import inspect
+import traceback
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from harness.errors import Diagnostic, ProblemError
+from harness.problem.draws import Case
+from harness.problem.load import REFERENCE_FILE
+from harness.problem.model import Direction, Problem
+from harness.problem.suggest import did_you_mean
+
+EXPECTED_FUNCTION = "reference"
+MAGNITUDE_FUNCTION = "magnitude"
+
+
+def upcast(tensor: Tensor) -> Tensor:
+    """``tensor`` in the widest type of its kind; always a copy, so that it may be written to."""
+    if tensor.is_complex():
+        return tensor.to(torch.complex128, copy=True)
+    if tensor.is_floating_point():
+        return tensor.to(torch.float64, copy=True)
+    return tensor.to(torch.int64, copy=True)
+
+
+class Reference:
+    """The two functions of one package.
+
+    Raises:
+        ProblemError: on making one, and from its methods, when the file is wrong. The diagnostic
+            names file, line and function.
+    """
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        self.path = problem.folder / REFERENCE_FILE
+        module = self._load()
+        self._expected = self._function(module, EXPECTED_FUNCTION)
+        self._magnitude = self._function(module, MAGNITUDE_FUNCTION)
+
+    def expected(
+        self, problem: Problem, case: Case, tensors: Mapping[str, Tensor]
+    ) -> dict[str, Tensor]:
+        """The right outputs of ``case``, by name, in float64 (int64, complex128).
+
+        ``tensors`` holds every input (and inout) tensor by name, in the submission's data type, as
+        it is before the call. They are not written to.
+        """
+        return self._call(EXPECTED_FUNCTION, self._expected, problem, case, tensors)
+
+    def magnitude(
+        self, problem: Problem, case: Case, tensors: Mapping[str, Tensor]
+    ) -> dict[str, Tensor]:
+        """What was summed for each element of each output, in magnitude; arguments as above."""
+        return self._call(MAGNITUDE_FUNCTION, self._magnitude, problem, case, tensors)
+
+    def _load(self) -> ModuleType:
+        if not self.path.is_file():
+            raise self._wrong(1, "", "there is no such file")
+        spec = importlib.util.spec_from_file_location("problem_reference", self.path)
+        assert spec is not None and spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        try:
+            spec.loader.exec_module(module)
+        except Exception as error:  # the author's code: anything can come
+            raise self._raised("", error) from error
+        return module
+
+    def _function(self, module: ModuleType, name: str) -> Callable[..., Any]:
+        """The function ``name``, checked to take just the arguments it will be given."""
+        function = getattr(module, name, None)
+        if not callable(function):
+            others = {n for n, value in vars(module).items() if inspect.isfunction(value)}
+            hint = did_you_mean(name, sorted(others - {EXPECTED_FUNCTION, MAGNITUDE_FUNCTION}))
+            raise self._wrong(1, name, f"the file defines no such function{hint}")
+        wanted = [p.name for p in self.problem.parameters if p.direction is not Direction.OUT]
+        line = getattr(getattr(function, "__code__", None), "co_firstlineno", 1)
+        try:
+            inspect.signature(function).bind(**dict.fromkeys(wanted))
+        except TypeError as error:
+            message = f"cannot be called with {', '.join(wanted)}: {error}"
+            raise self._wrong(line, name, message) from None
+        return function  # type: ignore[no-any-return]
+
+    def _call(
+        self,
+        name: str,
+        function: Callable[..., Any],
+        problem: Problem,
+        case: Case,
+        tensors: Mapping[str, Tensor],
+    ) -> dict[str, Tensor]:
+        arguments: dict[str, Any] = dict(case.values)
+        for parameter in problem.tensors:
+            if parameter.direction is not Direction.OUT:
+                arguments[parameter.name] = upcast(tensors[parameter.name])
+        try:
+            with torch.no_grad():
+                returned = function(**arguments)
+        except torch.OutOfMemoryError:
+            raise  # the machine's fault, not the author's
+        except Exception as error:  # the author's code: anything can come
+            raise self._raised(name, error) from error
+        return self._checked(name, problem, case, returned)
+
+    def _checked(
+        self, name: str, problem: Problem, case: Case, returned: object
+    ) -> dict[str, Tensor]:
+        """What the function returned, by output, if every shape is right."""
+        outputs = problem.outputs
+        if isinstance(returned, Tensor) and len(outputs) == 1:
+            returned = {outputs[0].name: returned}
+        if not isinstance(returned, Mapping) or set(returned) != {p.name for p in outputs}:
+            names = ", ".join(p.name for p in outputs)
+            raise self._wrong(1, name, f"must return a tensor for each of {names}")
+        for parameter in outputs:
+            value = returned[parameter.name]
+            if not isinstance(value, Tensor):
+                what = type(value).__name__
+                raise self._wrong(1, name, f"{parameter.name}: a {what} is no tensor")
+            shape = parameter.dimensions(case.values)
+            if tuple(value.shape) != shape:
+                found = tuple(value.shape)
+                message = f"{parameter.name} has shape {found}, not {shape}, for {case.spec}"
+                raise self._wrong(1, name, message)
+            if value.dtype not in (torch.float64, torch.int64, torch.complex128, torch.bool):
+                what = str(value.dtype).removeprefix("torch.")
+                raise self._wrong(1, name, f"{parameter.name} was computed in {what}, not float64")
+        return {p.name: returned[p.name] for p in outputs}
+
+    def _wrong(self, line: int, function: str, message: str) -> ProblemError:
+        return ProblemError([Diagnostic(self.path, line, function, message)])
+
+    def _raised(self, function: str, error: Exception) -> ProblemError:
+        """An exception from the file, with the line of the file it came through last."""
+        frames = traceback.extract_tb(error.__traceback__)
+        lines = [f.lineno for f in frames if Path(f.filename) == self.path and f.lineno]
+        if isinstance(error, SyntaxError) and error.lineno:
+            lines.append(error.lineno)
+        return self._wrong(lines[-1] if lines else 1, function, f"{type(error).__name__}: {error}")

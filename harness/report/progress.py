@@ -1,0 +1,108 @@
+"""What a long job says while it works: a line on stderr, only when somebody is watching."""
+
+import sys
+from types import TracebackType
+from typing import Protocol, Self, TextIO
+
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    SpinnerColumn,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+)
+from rich.progress import Progress as RichProgress
+
+from harness.report.text import plain
+
+_NAME = 28
+_NOTE = 32
+
+
+class Progress(Protocol):
+    """What the grader calls. Names and notes may be untrusted text."""
+
+    def phase(self, name: str, total: int | None = None) -> None:
+        """Start a phase of ``total`` steps (None: not known); it ends the one before."""
+
+    def advance(self, n: int = 1, note: str = "") -> None:
+        """``n`` more steps of the phase are done; ``note`` says what the next one is."""
+
+    def finish(self) -> None:
+        """The job is over, well or badly: remove what is shown. May be called again."""
+
+
+class Silent:
+    """Says nothing."""
+
+    def phase(self, name: str, total: int | None = None) -> None:
+        """Nothing."""
+
+    def advance(self, n: int = 1, note: str = "") -> None:
+        """Nothing."""
+
+    def finish(self) -> None:
+        """Nothing."""
+
+
+class Bar:
+    """One line that is redrawn, and gone at the end. As a context manager it finishes itself."""
+
+    def __init__(self, console: Console) -> None:
+        self._bar = RichProgress(
+            SpinnerColumn(),
+            # No markup: the description holds names that the submitter chose.
+            TextColumn("{task.description}", markup=False),
+            BarColumn(bar_width=20),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+            TextColumn("{task.fields[note]}", markup=False, style="dim"),
+            console=console,
+            transient=True,
+            # What others print meanwhile is theirs: results go to stdout untouched.
+            redirect_stdout=False,
+            redirect_stderr=False,
+        )
+        self._task: TaskID | None = None
+
+    def phase(self, name: str, total: int | None = None) -> None:
+        """Start a phase, in the place of the one before."""
+        if self._task is not None:
+            self._bar.remove_task(self._task)
+        self._task = self._bar.add_task(plain(name, _NAME), total=total, note="")
+        self._bar.start()
+
+    def advance(self, n: int = 1, note: str = "") -> None:
+        """Count ``n`` steps; before the first phase, nothing."""
+        if self._task is not None:
+            self._bar.update(self._task, advance=n, note=plain(note, _NOTE))
+
+    def finish(self) -> None:
+        """Clear the line and give the cursor back."""
+        self._bar.stop()
+        if self._task is not None:
+            self._bar.remove_task(self._task)
+            self._task = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.finish()
+
+
+def progress(stream: TextIO | None = None) -> Progress:
+    """A :class:`Bar` on ``stream`` (stderr), or :class:`Silent` when it is not a terminal."""
+    stream = sys.stderr if stream is None else stream
+    console = Console(file=stream)
+    # isatty and not only rich's view: FORCE_COLOR asks for colours, not for a moving bar in a log.
+    if stream.isatty() and console.is_terminal and not console.is_dumb_terminal:
+        return Bar(console)
+    return Silent()

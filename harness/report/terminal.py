@@ -1,0 +1,234 @@
+"""A result on the terminal: the verdict first, the reason second, how to reproduce it third.
+
+Nothing of a result is printed as it is: every string goes through :mod:`harness.report.text` and
+then into :class:`rich.text.Text`, which reads no markup. Works without colour, in a pipe (lines
+that are meant to be copied are never wrapped) and at 80 columns.
+"""
+
+from collections.abc import Iterable
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from harness.report import numbers
+from harness.report.board import CPU_NOTE, render_board
+from harness.report.text import head, plain, plain_lines, tail
+from harness.result import (
+    CaseResult,
+    Element,
+    KernelResources,
+    Measurement,
+    Mismatch,
+    Result,
+    Score,
+    Verdict,
+)
+
+__all__ = ["CPU_NOTE", "render_board", "render_result"]
+
+LOG_LINES = 30
+OUTPUT_LINES = 20
+MOST_KERNELS = 12
+MOST_FAILED_CASES = 5
+_MESSAGE = 4000
+
+# Below this many operations a byte, what limits any current GPU is its memory.
+_COMPUTE_BOUND = 16.0
+
+_STYLES = {
+    Verdict.ACCEPTED: "bold green",
+    Verdict.NOT_EXECUTABLE_HERE: "bold yellow",
+    Verdict.INVALID_SUBMISSION: "bold yellow",
+    Verdict.INTERNAL_ERROR: "bold magenta",
+}
+
+
+def render_result(result: Result, console: Console) -> None:
+    """Print ``result`` for a person."""
+    _verdict(result, console)
+    if result.accepted:
+        _accepted(result, console)
+    else:
+        _not_accepted(result, console)
+    for note in result.notes:
+        _line(console, "note", plain_lines(note, _MESSAGE))
+
+
+def _verdict(result: Result, console: Console) -> None:
+    solution = result.solution
+    facts = (
+        result.problem.slug,
+        f"{solution.author}/{solution.name}",
+        solution.language,
+        result.dtype,
+        result.device.name if result.device.kind == "cuda" else f"cpu ({result.device.name})",
+    )
+    text = Text(str(result.verdict), style=_STYLES.get(result.verdict, "bold red"))
+    text.append("  " + " · ".join(plain(fact, 60) for fact in facts if fact), style="not bold")
+    _print(console, text)
+
+
+def _accepted(result: Result, console: Console) -> None:
+    if result.score is None:
+        _line(console, "score", "not timed")
+    else:
+        _score(result.score, len(result.measurements), console)
+    if result.device.kind == "cpu":
+        _line(console, "device", CPU_NOTE, style="yellow")
+    _replay(result, console)
+    _line(console, "cases", f"{numbers.integer(len(result.cases))} passed")
+    if result.measurements:
+        console.print(_measurements(result.measurements))
+    _resources(result, console)
+
+
+def _score(score: Score, shapes: int, console: Console) -> None:
+    over = plain(score.baseline, 60)
+    mean = f"geometric mean of {shapes} shapes" if shapes > 1 else "one shape"
+    _line(
+        console,
+        "score",
+        f"{numbers.ratio(score.speedup)} over {over} ({mean}, 95 % interval)",
+        style="bold",
+    )
+    if not score.ranked:
+        _line(console, "", f"not ranked: {plain(score.unranked_reason, 400)}", style="yellow")
+
+
+def _measurements(measurements: Iterable[Measurement]) -> Table:
+    table = _table("shape", ">time", ">baseline", ">speed-up", ">rate")
+    for each in measurements:
+        table.add_row(
+            # Spaces, so that a narrow terminal breaks the line between two sizes.
+            Text(plain(each.spec, 200).replace(",", ", ")),
+            Text(numbers.seconds_interval(each.time_s)),
+            Text(numbers.seconds(each.baseline_s.value)),
+            Text(numbers.ratio(each.speedup)),
+            Text(_rate(each)),
+        )
+    return table
+
+
+def _rate(each: Measurement) -> str:
+    """The rate that matters: of operations, or of bytes where memory is what limits."""
+    time_s = each.time_s.value
+    if each.flops and (not each.bytes or each.flops / each.bytes >= _COMPUTE_BOUND):
+        return numbers.flop_rate(each.flops, time_s)
+    return numbers.byte_rate(each.bytes, time_s) if each.bytes else ""
+
+
+def _resources(result: Result, console: Console) -> None:
+    build = result.build
+    if build is None:
+        return
+    origin = "from the cache" if build.cached else f"in {numbers.seconds(build.seconds)}"
+    _line(console, "built", f"{origin} for {plain(build.target, 60)}")
+    if build.kernels:
+        console.print(_kernels(build.kernels[:MOST_KERNELS]))
+    if len(build.kernels) > MOST_KERNELS:
+        _line(console, "", f"… {len(build.kernels) - MOST_KERNELS} more kernels")
+
+
+def _kernels(kernels: Iterable[KernelResources]) -> Table:
+    table = _table("kernel", ">registers", ">shared", ">spills")
+    for kernel in kernels:
+        spilled = kernel.spill_store_bytes + kernel.spill_load_bytes
+        table.add_row(
+            Text(plain(kernel.name, 120)),
+            Text(str(kernel.registers)),
+            Text(numbers.bytes_(kernel.shared_bytes)),
+            Text(
+                f"{numbers.bytes_(kernel.spill_store_bytes)} stored, "
+                f"{numbers.bytes_(kernel.spill_load_bytes)} loaded"
+                if spilled
+                else "none",
+                style="yellow" if spilled else "",
+            ),
+        )
+    return table
+
+
+def _not_accepted(result: Result, console: Console) -> None:
+    _line(console, "reason", plain_lines(result.message, _MESSAGE))
+    failed = [case for case in result.cases if not case.passed]
+    if failed:
+        _case(failed[0], console)
+    _replay(result, console)
+    if failed:
+        total = numbers.integer(len(result.cases))
+        _line(console, "cases", f"{numbers.integer(len(failed))} of {total} failed")
+        for case in failed[1:MOST_FAILED_CASES]:
+            _line(console, "", f"also {plain(case.spec, 300)}  {plain(case.message, 200)}")
+    log = result.build.log if result.build else ""
+    if result.verdict is Verdict.COMPILE_ERROR and log.strip():
+        # The first errors are the cause, the later ones their consequences.
+        _block(console, "compiler", head(log, LOG_LINES))
+    if result.output.strip():
+        _block(console, "output of the submission", tail(result.output, OUTPUT_LINES))
+
+
+def _case(case: CaseResult, console: Console) -> None:
+    _line(console, "case", plain(case.spec, 1000), copied=True)
+    if case.message:
+        _line(console, "", plain_lines(case.message, _MESSAGE))
+    if case.mismatch is not None:
+        _mismatch(case.mismatch, console)
+
+
+def _mismatch(mismatch: Mismatch, console: Console) -> None:
+    differing, total = numbers.integer(mismatch.differing), numbers.integer(mismatch.total)
+    noun = "element" if mismatch.total == 1 else "elements"
+    _line(console, "differ", f"{differing} of {total} {noun} of {plain(mismatch.parameter, 80)}")
+    table = _table("", "index", ">expected", ">got", ">allowed error")
+    table.add_row(Text("first"), *_element(mismatch.first))
+    table.add_row(Text("worst"), *_element(mismatch.worst))
+    console.print(table)
+
+
+def _element(element: Element) -> tuple[Text, Text, Text, Text]:
+    return (
+        Text("[" + ", ".join(map(str, element.index)) + "]"),
+        Text(numbers.number(element.expected), style="green"),
+        Text(numbers.number(element.got), style="red"),
+        Text(f"{element.allowed:.3g}"),
+    )
+
+
+def _replay(result: Result, console: Console) -> None:
+    if result.reproduce:
+        _line(console, "replay", plain(result.reproduce, 4000), copied=True)
+
+
+def _table(*columns: str) -> Table:
+    """Without lines, so that it reads the same in a pipe; ``>`` aligns a column to the right."""
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
+    for name in columns:
+        right = name.startswith(">")
+        table.add_column(
+            Text(name.removeprefix(">")),
+            justify="right" if right else "left",
+            overflow="fold",
+            no_wrap=right,
+        )
+    return table
+
+
+def _line(
+    console: Console, label: str, text: str, *, style: str = "", copied: bool = False
+) -> None:
+    """A labelled line; text of several lines is indented below its label."""
+    line = Text(f"{label:<8}", style="dim")
+    indented = text.replace("\n", "\n" + " " * 8)
+    line.append(indented, style=f"not dim {style}".strip())
+    _print(console, line, copied=copied)
+
+
+def _block(console: Console, title: str, text: str) -> None:
+    _print(console, Text(f"--- {title}", style="dim"))
+    _print(console, Text(text), copied=True)
+
+
+def _print(console: Console, text: Text, *, copied: bool = False) -> None:
+    """``copied``: the line is left whole, for the terminal to wrap."""
+    console.print(text, soft_wrap=copied, highlight=False, emoji=False, markup=False)

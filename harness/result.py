@@ -1,0 +1,306 @@
+r"""The one record that a grade leaves behind, and the only thing `harness` and `leaderboard` share.
+
+Frozen, versioned, and readable as JSON (every key: ``docs/result.md``). Times are in seconds,
+memory in bytes. The verdict decides which fields exist: only an accepted result has measurements
+and a score, every other one has a message, a wrong answer has the case that shows it.
+
+Text that comes from a submission (names, logs, output) is kept as it came and is not safe to
+print: :mod:`harness.report.text` makes it so. Only lone surrogates, which no UTF-8 file can hold,
+are escaped here (``\udc80``), so that a strange file name cannot lose a result.
+"""
+
+import json
+import math
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import Annotated, Literal, Self
+
+from pydantic import (
+    AfterValidator,
+    AwareDatetime,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    model_validator,
+)
+
+SCHEMA: Literal[1] = 1
+
+
+class Verdict(StrEnum):
+    """What the judge decided."""
+
+    ACCEPTED = "ACCEPTED"
+    WRONG_ANSWER = "WRONG_ANSWER"
+    COMPILE_ERROR = "COMPILE_ERROR"
+    RUNTIME_ERROR = "RUNTIME_ERROR"
+    TIME_LIMIT = "TIME_LIMIT"
+    MEMORY_LIMIT = "MEMORY_LIMIT"
+    NOT_EXECUTABLE_HERE = "NOT_EXECUTABLE_HERE"
+    INVALID_SUBMISSION = "INVALID_SUBMISSION"
+    REJECTED = "REJECTED"
+    INTERNAL_ERROR = "INTERNAL_ERROR"
+
+
+def _storable(value: object) -> object:
+    """Escape lone surrogates; everything else is left to the field's own check."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "backslashreplace").decode("utf-8")
+    return value
+
+
+def _utc(value: datetime) -> datetime:
+    return value.astimezone(UTC)
+
+
+Text = Annotated[str, BeforeValidator(_storable)]
+Name = Annotated[str, BeforeValidator(_storable), Field(min_length=1)]
+Created = Annotated[AwareDatetime, AfterValidator(_utc)]
+Count = Annotated[int, Field(ge=0)]
+Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+
+
+class Record(BaseModel):
+    """Base of all parts: immutable, no unknown keys, NaN and infinity survive JSON."""
+
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", ser_json_inf_nan="strings", populate_by_name=True
+    )
+
+
+class Element(Record):
+    """One element of an output that is off by more than is allowed."""
+
+    index: tuple[int, ...]
+    expected: float
+    got: float
+    allowed: float
+
+
+class Mismatch(Record):
+    """How an output differs from what was expected."""
+
+    parameter: Name
+    differing: int = Field(ge=1)
+    total: int = Field(ge=1)
+    first: Element
+    worst: Element
+
+    @model_validator(mode="after")
+    def _counts_agree(self) -> Self:
+        if self.differing > self.total:
+            raise ValueError(f"{self.differing} of {self.total} elements cannot differ")
+        return self
+
+
+class CaseResult(Record):
+    """One correctness case; ``spec`` is what ``--case`` takes to replay it."""
+
+    spec: Text
+    passed: bool
+    seconds: float | None = None
+    message: Text = ""
+    mismatch: Mismatch | None = None
+
+    @model_validator(mode="after")
+    def _passed_decides(self) -> Self:
+        if self.passed and self.mismatch is not None:
+            raise ValueError("a case that passed has no mismatch")
+        return self
+
+
+class KernelResources(Record):
+    """What the compiler said about one kernel."""
+
+    name: Text
+    registers: Count
+    shared_bytes: Count = 0
+    spill_store_bytes: Count = 0
+    spill_load_bytes: Count = 0
+
+
+class Build(Record):
+    """How a submission was compiled. ``log`` is untrusted text, capped."""
+
+    seconds: float
+    cached: bool
+    target: Text
+    log: Text = ""
+    kernels: tuple[KernelResources, ...] = ()
+
+
+class Interval(Record):
+    """A value with its 95 % confidence interval; a bound that is not known is infinite."""
+
+    value: float
+    low: float
+    high: float
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Self:
+        # The bounds come out of exp(log(value) ± width): allow for their rounding.
+        slack = 1e-9 * abs(self.value)
+        if not self.low - slack <= self.value <= self.high + slack:
+            raise ValueError(f"{self.value} is not between {self.low} and {self.high}")
+        return self
+
+
+class Measurement(Record):
+    """One benchmark shape: time per call of the submission and of the baseline, and their ratio.
+
+    ``samples_s`` and ``baseline_samples_s`` are the raw times per call, one per block.
+    """
+
+    spec: Text
+    time_s: Interval
+    baseline_s: Interval
+    speedup: Interval
+    calls_per_batch: int = Field(ge=1)
+    captured: bool
+    overhead_s: float
+    samples_s: tuple[float, ...]
+    baseline_samples_s: tuple[float, ...]
+    flops: float | None = None
+    bytes: float | None = None
+
+    @model_validator(mode="after")
+    def _positive(self) -> Self:
+        for key in ("time_s", "baseline_s", "speedup"):
+            value = getattr(self, key).value
+            if not (value > 0 and math.isfinite(value)):
+                raise ValueError(f"{key}: {value} is not a positive number")
+        return self
+
+
+class Score(Record):
+    """Geometric mean of the speed-ups over the named baseline."""
+
+    baseline: Name
+    speedup: Interval
+    time_s: Positive = Field(description="geometric mean of the times per call")
+    ranked: bool
+    unranked_reason: Text = ""
+
+    @model_validator(mode="after")
+    def _ranked_decides(self) -> Self:
+        if self.ranked == bool(self.unranked_reason):
+            raise ValueError("a score is ranked, or it has a reason why not")
+        if not (self.speedup.value > 0 and math.isfinite(self.speedup.value)):
+            raise ValueError(f"speedup: {self.speedup.value} is not a positive number")
+        if self.ranked and not (self.speedup.low > 0 and math.isfinite(self.speedup.high)):
+            raise ValueError("a score without a finite interval cannot be ranked")
+        return self
+
+
+class ProblemRef(Record):
+    """Which problem, at which version."""
+
+    slug: Name
+    title: Text
+    hash: Name
+
+
+class SolutionRef(Record):
+    """Which submission. ``path`` is as the user gave it."""
+
+    author: Text
+    name: Text
+    language: Text
+    hash: Text
+    path: Text
+
+
+class DeviceRef(Record):
+    """Where it ran. CPU results are never mixed with a GPU's board."""
+
+    kind: Literal["cuda", "cpu"]
+    name: Text
+
+
+class Environment(Record):
+    """What else a time depends on. Absent parts are empty."""
+
+    harness: Name
+    python: Text
+    platform: Text
+    torch: Text = ""
+    triton: Text = ""
+    driver: Text = ""
+    toolkit: Text = ""
+    sandbox: Text = ""
+
+
+class Result(Record):
+    """The whole outcome of grading one submission.
+
+    Raises:
+        pydantic.ValidationError: (a ValueError) the fields do not belong together.
+    """
+
+    schema_version: Literal[1] = Field(default=SCHEMA, alias="schema")
+    id: Name
+    created: Created
+    problem: ProblemRef
+    solution: SolutionRef
+    language: Text
+    dtype: Text
+    device: DeviceRef
+    verdict: Verdict
+    message: Text = ""
+    reproduce: Text = ""
+    seed: Text
+    cases: tuple[CaseResult, ...] = ()
+    build: Build | None = None
+    measurements: tuple[Measurement, ...] = ()
+    score: Score | None = None
+    output: Text = Field(default="", description="what the submission printed: untrusted, capped")
+    notes: tuple[Text, ...] = ()
+    environment: Environment
+
+    @property
+    def accepted(self) -> bool:
+        """Whether the verdict is ACCEPTED."""
+        return self.verdict is Verdict.ACCEPTED
+
+    @property
+    def failed_case(self) -> CaseResult | None:
+        """The first case that did not pass, which is the one to report."""
+        return next((case for case in self.cases if not case.passed), None)
+
+    @model_validator(mode="after")
+    def _verdict_decides(self) -> Self:
+        if self.accepted:
+            if not self.cases:
+                raise ValueError("an accepted result has at least one case")
+            if self.failed_case is not None:
+                raise ValueError("an accepted result cannot have a failed case")
+        else:
+            if self.measurements or self.score:
+                raise ValueError(f"a {self.verdict} result has neither measurements nor a score")
+            if not self.message:
+                raise ValueError(f"a {self.verdict} result needs a message")
+        if self.verdict is Verdict.WRONG_ANSWER and self.failed_case is None:
+            raise ValueError("a WRONG_ANSWER result needs the case that failed")
+        if bool(self.measurements) != (self.score is not None):
+            raise ValueError("measurements and score come together")
+        if self.language != self.solution.language:
+            raise ValueError(f"language: {self.language!r} is not {self.solution.language!r}")
+        return self
+
+    def to_json(self, indent: int | None = None) -> str:
+        """One JSON object, keys as documented in docs/result.md."""
+        return self.model_dump_json(by_alias=True, indent=indent)
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """Read what :meth:`to_json` wrote.
+
+        Raises:
+            ValueError: not such a record, or one of another schema version.
+        """
+        data = json.loads(text)
+        if not isinstance(data, dict) or data.get("schema") != SCHEMA:
+            found = data.get("schema") if isinstance(data, dict) else type(data).__name__
+            raise ValueError(f"result schema {found!r}, this harness reads {SCHEMA}")
+        return cls.model_validate(data)

@@ -1,0 +1,1 @@
+"""What runs beside the submission: as little as possible, the standard library alone."""

@@ -1,0 +1,200 @@
+"""The few calls of the CUDA driver API that judge and runner share, by ctypes.
+
+The runner of a ``.cu`` submission must start in well under a second and sees nothing but the
+standard library, so this binding needs nothing else. Handles and pointers are plain integers.
+
+Source of the shared-memory part: CUDA driver API, "Virtual Memory Management".
+"""
+
+import ctypes
+from ctypes import (
+    Structure,
+    byref,
+    c_char_p,
+    c_int,
+    c_size_t,
+    c_ubyte,
+    c_uint64,
+    c_ulonglong,
+    c_ushort,
+    c_void_p,
+)
+from typing import Any
+
+PER_THREAD_STREAM = 2
+"""``CU_STREAM_PER_THREAD``: the default stream of code built with --default-stream per-thread."""
+
+_CAPTURE_MODE_RELAXED = 2
+_POSIX_FD = 1
+_PINNED = 1
+_DEVICE = 1
+_READ_WRITE = 3
+
+
+class CudaError(Exception):
+    """A driver call failed; ``code`` is its ``CUresult``."""
+
+    def __init__(self, call: str, code: int, text: str) -> None:
+        self.code = code
+        super().__init__(f"{call}: {text} (CUDA error {code})")
+
+
+class _Location(Structure):
+    _fields_ = [("type", c_int), ("id", c_int)]
+
+
+class _Flags(Structure):
+    _fields_ = [
+        ("compression", c_ubyte),
+        ("rdma", c_ubyte),
+        ("usage", c_ushort),
+        ("reserved", c_ubyte * 4),
+    ]
+
+
+class _Properties(Structure):
+    _fields_ = [
+        ("type", c_int),
+        ("handle_types", c_int),
+        ("location", _Location),
+        ("win32", c_void_p),
+        ("flags", _Flags),
+    ]
+
+
+class _Access(Structure):
+    _fields_ = [("location", _Location), ("flags", c_int)]
+
+
+class Driver:
+    """libcuda, initialised, with the primary context of one device current.
+
+    The primary context is the one that the CUDA runtime and torch use, so pointers mapped here are
+    valid in a submission. Raises OSError where there is no driver, :class:`CudaError` otherwise.
+    """
+
+    def __init__(self, device: int = 0) -> None:
+        self._lib: Any = ctypes.CDLL("libcuda.so.1")
+        self.device = device
+        self._call("cuInit", 0)
+        handle = c_int()
+        self._call("cuDeviceGet", byref(handle), device)
+        context = c_void_p()
+        self._call("cuDevicePrimaryCtxRetain", byref(context), handle)
+        self._context = context
+        self.make_current()
+
+    def _call(self, name: str, *args: Any) -> None:
+        code = getattr(self._lib, name)(*args)
+        if code:
+            raise CudaError(name, code, self.describe(code))
+
+    def describe(self, code: int) -> str:
+        """The driver's own text for an error code."""
+        text = c_char_p()
+        self._lib.cuGetErrorString(code, byref(text))
+        return text.value.decode("utf-8", "replace") if text.value else "unknown error"
+
+    def make_current(self) -> None:
+        """Make the primary context current in this thread."""
+        self._call("cuCtxSetCurrent", self._context)
+
+    def synchronize(self) -> None:
+        """Wait for all work of this context, on every stream."""
+        self._call("cuCtxSynchronize")
+
+    def reset_persisting_l2(self) -> None:
+        """Turn lines of the L2 that were marked persisting back to normal."""
+        self._call("cuCtxResetPersistingL2Cache")
+
+    # -- shared memory -------------------------------------------------------------------------
+
+    def _properties(self) -> _Properties:
+        location = _Location(_DEVICE, self.device)
+        return _Properties(_PINNED, _POSIX_FD, location, None, _Flags())
+
+    def granularity(self) -> int:
+        """Bytes that the size of an allocation must be a multiple of."""
+        size = c_size_t()
+        self._call(
+            "cuMemGetAllocationGranularity", byref(size), byref(self._properties()), c_int(0)
+        )
+        return size.value
+
+    def create(self, size: int) -> int:
+        """Allocate ``size`` bytes (a multiple of :meth:`granularity`) that can be exported."""
+        handle = c_ulonglong()
+        self._call(
+            "cuMemCreate", byref(handle), c_size_t(size), byref(self._properties()), c_ulonglong(0)
+        )
+        return handle.value
+
+    def export_fd(self, handle: int) -> int:
+        """A file descriptor by which another process can import the allocation."""
+        fd = c_int()
+        self._call(
+            "cuMemExportToShareableHandle", byref(fd), c_ulonglong(handle), _POSIX_FD, c_uint64(0)
+        )
+        return fd.value
+
+    def import_fd(self, fd: int) -> int:
+        """The allocation behind a descriptor that another process exported."""
+        handle = c_ulonglong()
+        self._call("cuMemImportFromShareableHandle", byref(handle), c_void_p(fd), _POSIX_FD)
+        return handle.value
+
+    def map(self, handle: int, size: int) -> int:
+        """Map an allocation, readable and writable; returns the device address."""
+        address = c_ulonglong()
+        self._call(
+            "cuMemAddressReserve",
+            byref(address),
+            c_size_t(size),
+            c_size_t(0),
+            c_ulonglong(0),
+            c_ulonglong(0),
+        )
+        self._call(
+            "cuMemMap", address, c_size_t(size), c_size_t(0), c_ulonglong(handle), c_ulonglong(0)
+        )
+        access = _Access(_Location(_DEVICE, self.device), _READ_WRITE)
+        self._call("cuMemSetAccess", address, c_size_t(size), byref(access), c_size_t(1))
+        return address.value
+
+    def unmap(self, address: int, size: int, handle: int) -> None:
+        """Undo :meth:`map` and give the handle back; memory goes when the last holder lets go."""
+        self._call("cuMemUnmap", c_ulonglong(address), c_size_t(size))
+        self._call("cuMemAddressFree", c_ulonglong(address), c_size_t(size))
+        self._call("cuMemRelease", c_ulonglong(handle))
+
+    # -- graphs ----------------------------------------------------------------------------------
+
+    def begin_capture(self, stream: int) -> None:
+        """Record what is launched on ``stream`` instead of running it."""
+        self._call("cuStreamBeginCapture_v2", c_void_p(stream), _CAPTURE_MODE_RELAXED)
+
+    def end_capture(self, stream: int) -> int:
+        """Stop recording; returns an executable graph."""
+        graph = c_void_p()
+        self._call("cuStreamEndCapture", c_void_p(stream), byref(graph))
+        executable = c_void_p()
+        try:
+            self._call("cuGraphInstantiateWithFlags", byref(executable), graph, c_ulonglong(0))
+        finally:
+            self._lib.cuGraphDestroy(graph)
+        return int(executable.value or 0)
+
+    def abandon_capture(self, stream: int) -> None:
+        """End a capture that failed, whatever state it is in."""
+        graph = c_void_p()
+        self._lib.cuStreamEndCapture(c_void_p(stream), byref(graph))
+        if graph.value:
+            self._lib.cuGraphDestroy(graph)
+
+    def launch(self, executable: int, stream: int) -> None:
+        """Run a captured graph on ``stream``."""
+        self._call("cuGraphLaunch", c_void_p(executable), c_void_p(stream))
+
+    def destroy_graph(self, executable: int) -> None:
+        """Free a captured graph."""
+        self._call("cuGraphExecDestroy", c_void_p(executable))

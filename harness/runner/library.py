@@ -1,0 +1,167 @@
+"""A submission as a shared library with a C entry point: CUDA C++, on a GPU or on the CPU."""
+
+import contextlib
+import ctypes
+import os
+from typing import Any
+
+from harness.runner.driver import PER_THREAD_STREAM, CudaError, Driver
+from harness.runner.memory import Arena
+from harness.runner.program import Batch, Failed
+from harness.runner.wire import Fault
+
+SCALARS: dict[str, Any] = {
+    "float": ctypes.c_float,
+    "double": ctypes.c_double,
+    "size_t": ctypes.c_size_t,
+    "int": ctypes.c_int,
+    "int32_t": ctypes.c_int32,
+    "uint32_t": ctypes.c_uint32,
+    "unsigned int": ctypes.c_uint,
+    "int64_t": ctypes.c_int64,
+    "uint64_t": ctypes.c_uint64,
+    "long": ctypes.c_long,
+    "bool": ctypes.c_bool,
+}
+"""C types a scalar parameter may have."""
+
+_CUDA_OUT_OF_MEMORY = 2
+_MESSAGE_BYTES = 4096
+_CPU_FAULTS = {10001: Fault.BARRIER, 10002: Fault.UNSUPPORTED}
+
+
+def load_entry(fd: int) -> ctypes.CDLL:
+    """Load the library behind a descriptor.
+
+    Raises:
+        Failed: it does not load (a static constructor threw, a symbol is missing).
+    """
+    try:
+        return ctypes.CDLL(f"/proc/self/fd/{fd}", mode=os.RTLD_NOW)
+    except OSError as error:
+        text = str(error).replace(f"/proc/self/fd/{fd}: ", "")
+        raise Failed(Fault.NO_ENTRY, f"the compiled file does not load: {text}") from error
+
+
+class _Library:
+    """What both kinds share: binding arguments and calling ``solution``."""
+
+    def __init__(self, fd: int) -> None:
+        self.library = load_entry(fd)
+        try:
+            self._entry: Any = self.library.solution
+        except AttributeError:
+            raise Failed(Fault.NO_ENTRY, 'no function `extern "C" void solution(...)`') from None
+        self._entry.restype = None
+        self._bound: list[tuple[Any, ...]] = []
+
+    def bind(self, batch: Batch, arena: Arena) -> None:
+        """Make the C arguments of every call."""
+        self._bound = [
+            tuple(_argument(spec, index, arena) for spec in batch.arguments)
+            for index in range(batch.calls)
+        ]
+
+    def call(self, index: int) -> None:
+        """Call the solution; ctypes releases the interpreter's lock meanwhile."""
+        self._entry(*self._bound[index])
+
+
+def _argument(spec: dict[str, Any], index: int, arena: Arena) -> Any:
+    if "ctype" in spec:
+        kind = SCALARS[spec["ctype"]]
+        value = spec["value"]
+        return kind(value if kind in (ctypes.c_float, ctypes.c_double) else int(value))
+    return ctypes.c_void_p(arena.address + spec["base"] + index * spec["stride"])
+
+
+class CudaLibrary(_Library):
+    """A library built by nvcc, its default stream per thread, on the GPU."""
+
+    def __init__(self, fd: int, driver: Driver) -> None:
+        self._driver = driver
+        super().__init__(fd)
+        self._graph = 0
+        self._last_error = self.library.harness_last_error
+        self._last_error.restype = ctypes.c_int
+
+    def bind(self, batch: Batch, arena: Arena) -> None:
+        """Make the arguments; a graph of an earlier batch is forgotten."""
+        if self._graph:
+            self._driver.destroy_graph(self._graph)
+            self._graph = 0
+        super().bind(batch, arena)
+
+    def capture(self) -> bool:
+        """Record all calls on the per-thread default stream; false if something forbids it."""
+        try:
+            self._driver.begin_capture(PER_THREAD_STREAM)
+            for index in range(len(self._bound)):
+                self.call(index)
+            self._graph = self._driver.end_capture(PER_THREAD_STREAM)
+        except CudaError:
+            with contextlib.suppress(CudaError):
+                self._driver.abandon_capture(PER_THREAD_STREAM)
+        self._take_error()
+        return self._graph != 0
+
+    def replay(self) -> None:
+        """Launch the recorded graph."""
+        self._driver.launch(self._graph, PER_THREAD_STREAM)
+
+    def synchronize(self) -> None:
+        """Wait for the device; a launch that failed or a kernel that faulted is reported here."""
+        code, text = self._take_error()
+        if not code:
+            try:
+                self._driver.synchronize()
+            except CudaError as error:
+                code, text = error.code, str(error)
+        if code:
+            fault = Fault.MEMORY if code == _CUDA_OUT_OF_MEMORY else Fault.CUDA
+            raise Failed(fault, f"{text} (CUDA error {code})" if "CUDA error" not in text else text)
+
+    def _take_error(self) -> tuple[int, str]:
+        text = ctypes.create_string_buffer(_MESSAGE_BYTES)
+        code = int(self._last_error(text, ctypes.c_size_t(_MESSAGE_BYTES)))
+        return code, text.value.decode("utf-8", "replace")
+
+
+class CpuLibrary(_Library):
+    """A library built by the CPU executor (:mod:`harness.cudacpu`)."""
+
+    def __init__(self, fd: int) -> None:
+        super().__init__(fd)
+        self._take = self.library.cudacpu_take_error
+        self._take.restype = ctypes.c_int
+
+    def bind(self, batch: Batch, arena: Arena) -> None:
+        """Make the arguments; fence all of the arena but the buffers themselves."""
+        super().bind(batch, arena)
+        self.library.cudacpu_configure(batch.order, ctypes.c_ulonglong(batch.seed), 0)
+        self.library.cudacpu_guard(ctypes.c_void_p(arena.address), ctypes.c_size_t(arena.size))
+        for spec in batch.arguments:
+            if "ctype" in spec:
+                continue
+            for index in range(batch.calls):
+                start = arena.address + spec["base"] + index * spec["stride"]
+                self.library.cudacpu_unguard(ctypes.c_void_p(start), ctypes.c_size_t(spec["bytes"]))
+
+    def capture(self) -> bool:
+        """There are no graphs here."""
+        return False
+
+    def replay(self) -> None:
+        """Never called: nothing was captured."""
+        raise AssertionError("nothing was captured")
+
+    def synchronize(self) -> None:
+        """Kernels have run when their launch returns; report the first error of any."""
+        text = ctypes.create_string_buffer(_MESSAGE_BYTES)
+        code = int(self._take(text, ctypes.c_size_t(_MESSAGE_BYTES)))
+        if code == 0:
+            return
+        message = text.value.decode("utf-8", "replace")
+        if code == _CUDA_OUT_OF_MEMORY:
+            raise Failed(Fault.MEMORY, message)
+        raise Failed(_CPU_FAULTS.get(code, Fault.CUDA), message)

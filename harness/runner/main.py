@@ -1,0 +1,173 @@
+"""The runner: loads one submission and does what the judge's messages say.
+
+Runs confined (:mod:`harness.sandbox.init`), one process per submission, the same protocol for
+checking and for timing. Imports torch only for Python submissions.
+"""
+
+import os
+import socket
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from harness.runner import wire
+from harness.runner.driver import CudaError, Driver
+from harness.runner.memory import Arena, DeviceArena, HostArena
+from harness.runner.program import Batch, Failed, Program
+from harness.runner.wire import Fault, Mailbox, Message
+
+
+class Runner:
+    """State between messages: the loaded program, the arena, the prepared batch."""
+
+    def __init__(self, channel: socket.socket, folder: Path) -> None:
+        self._channel = channel
+        self._folder = folder
+        self._device = "cpu"
+        self._driver: Driver | None = None
+        self._program: Program | None = None
+        self._arena: Arena | None = None
+        self._mailbox: Mailbox | None = None
+        self._calls = 0
+        self._captured = False
+
+    def serve(self) -> None:
+        """Answer messages until the judge closes the channel."""
+        while True:
+            message, descriptors = wire.receive(self._channel)
+            try:
+                answer = self._answer(message, descriptors)
+            except Failed as failure:
+                answer = _failed(failure.fault, failure.message)
+            except CudaError as error:
+                answer = _failed(Fault.DRIVER, str(error))
+            if answer is not None:
+                wire.send(self._channel, answer)
+
+    def _answer(self, message: Message, descriptors: list[int]) -> Message | None:
+        match message["type"]:
+            case "load":
+                self._load(message, descriptors)
+                return {"type": "loaded"}
+            case "compile":
+                return {"type": "compiled", **self._compile(message, descriptors[0])}
+            case "map":
+                self._map(int(message["bytes"]), descriptors[0])
+                return {"type": "mapped"}
+            case "prepare":
+                return {"type": "prepared", "captured": self._prepare(message)}
+            case "run":
+                self._run(int(message["round"]))
+                return None
+            case other:
+                raise wire.WireError(f"unknown message {other!r}")
+
+    def _load(self, message: Message, descriptors: list[int]) -> None:
+        artifact, mailbox = descriptors
+        self._mailbox = Mailbox(mailbox)
+        self._device = message["device"]
+        if self._device == "cuda" and self._driver is None:
+            self._driver = Driver()
+        sys.path[:] = message["path"]
+        self._program = self._make_program(message, artifact)
+
+    def _compile(self, message: Message, artifact: int) -> Message:
+        """Build what the submission would launch, for a card that is not here."""
+        sys.path[:] = message["path"]
+        from harness.runner import triton_compile
+
+        source = self._folder / "solution.py"
+        with os.fdopen(artifact, "rb") as file:
+            source.write_bytes(file.read())
+        cache = self._folder / "compiled"
+        cache.mkdir()
+        return triton_compile.main(
+            {
+                "source": str(source),
+                "arguments": message["arguments"],
+                "arch": message["arch"],
+                "cache": str(cache),
+            }
+        )
+
+    def _make_program(self, message: Message, artifact: int) -> Program:
+        if message["kind"] == "library":
+            from harness.runner.library import CpuLibrary, CudaLibrary
+
+            return CudaLibrary(artifact, self._driver) if self._driver else CpuLibrary(artifact)
+        from harness.runner.python import TorchProgram
+
+        interpreter: Any = None
+        if message["interpret"]:
+            from harness.runner import triton_cpu
+
+            triton_cpu.enable(os.environ)
+            interpreter = triton_cpu
+        return TorchProgram(artifact, self._folder, self._device, interpreter)
+
+    def _map(self, size: int, fd: int) -> None:
+        if self._arena is not None:
+            self._arena.close()
+        if self._driver is not None:
+            self._arena = DeviceArena(self._driver, fd, size)
+        else:
+            self._arena = HostArena(fd, size)
+
+    def _prepare(self, message: Message) -> bool:
+        """Bind the calls, warm up, capture: all before the inputs that count exist."""
+        assert self._program is not None
+        assert self._arena is not None
+        batch = Batch(
+            calls=message["calls"],
+            arguments=message["arguments"],
+            order=message["order"],
+            seed=message["seed"],
+        )
+        self._calls = batch.calls
+        self._program.bind(batch, self._arena)
+        for index in range(message["warmups"]):
+            self._program.call(index % batch.calls)
+        self._program.synchronize()
+        self._captured = bool(message["capture"]) and self._program.capture()
+        if self._captured:  # its first run also sends the graph to the device
+            self._program.replay()
+            self._program.synchronize()
+        return self._captured
+
+    def _run(self, number: int) -> None:
+        """Wait for *go*, do all calls of the batch, wait for the device, say *done*."""
+        assert self._program is not None
+        assert self._mailbox is not None
+        wire.send(self._channel, {"type": "ready"})
+        mailbox = self._mailbox
+        pause = 0.0 if self._device == "cuda" else 20e-6
+        while mailbox.go != number:
+            if pause:
+                time.sleep(pause)
+        answer: Message = {"type": "finished"}
+        try:
+            if self._captured:
+                self._program.replay()
+            else:
+                for index in range(self._calls):
+                    self._program.call(index)
+            self._program.synchronize()
+        except Failed as failure:
+            answer = _failed(failure.fault, failure.message)
+        except CudaError as error:
+            answer = _failed(Fault.CUDA, str(error))
+        wire.send(self._channel, answer)
+        mailbox.done = number
+
+
+def _failed(fault: Fault, message: str) -> Message:
+    return {"type": "failed", "fault": fault, "message": message[: wire.MAX_TEXT]}
+
+
+def main(channel: socket.socket, folder: Path) -> None:
+    """Serve until the judge is done with us."""
+    try:
+        Runner(channel, folder).serve()
+    except wire.WireError:
+        return

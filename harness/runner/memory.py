@@ -1,0 +1,52 @@
+"""The judge's argument buffers as seen from the runner: one arena, mapped from a descriptor."""
+
+import ctypes
+import mmap
+import os
+from typing import Protocol
+
+from harness.runner.driver import Driver
+
+
+class Arena(Protocol):
+    """A mapped range of the judge's memory."""
+
+    address: int
+    size: int
+
+    def close(self) -> None:
+        """Unmap it."""
+
+
+class HostArena:
+    """Shared host memory (a sealed memfd)."""
+
+    def __init__(self, fd: int, size: int) -> None:
+        self.size = size
+        self._map = mmap.mmap(fd, size)
+        os.close(fd)
+        self._anchor = ctypes.c_char.from_buffer(self._map)
+        self.address = ctypes.addressof(self._anchor)
+
+    @property
+    def buffer(self) -> mmap.mmap:
+        """The mapping, for libraries that want a buffer."""
+        return self._map
+
+    def close(self) -> None:
+        """Leave the mapping to the end of the process: tensors of the submission may hold it."""
+
+
+class DeviceArena:
+    """Shared device memory (a CUDA virtual-memory allocation)."""
+
+    def __init__(self, driver: Driver, fd: int, size: int) -> None:
+        self.size = size
+        self._driver = driver
+        self._handle = driver.import_fd(fd)
+        os.close(fd)
+        self.address = driver.map(self._handle, size)
+
+    def close(self) -> None:
+        """Unmap it, so that the judge can give the memory back to the card."""
+        self._driver.unmap(self.address, self.size, self._handle)

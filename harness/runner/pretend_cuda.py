@@ -1,0 +1,129 @@
+"""A machine without a GPU, dressed up as one for Python submissions.
+
+Solutions written for CUDA say ``device="cuda"``, assert ``x.is_cuda`` and ask ``torch.cuda`` for
+the number of multiprocessors. :func:`pretend` answers those few questions and keeps every tensor on
+the CPU, so that the same file runs here and on a card. What it cannot honestly imitate (streams,
+events, graphs) raises :class:`Unsupported`, which the caller turns into "not executable here".
+
+What is mapped: devices named ``cuda`` in any torch call, ``.cuda()``, ``.is_cuda``, and of
+``torch.cuda``: ``is_available``, ``device_count``, ``current_device``, ``set_device``, ``device``,
+``synchronize``, ``empty_cache``, ``current_stream``, ``get_device_name``,
+``get_device_capability``, ``get_device_properties``. ``tensor.device`` stays ``cpu``: torch offers
+no way to lie about it.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
+from types import SimpleNamespace
+from typing import Any, NamedTuple
+
+import torch
+from torch.overrides import TorchFunctionMode
+
+
+class Unsupported(Exception):
+    """The submission needs what this machine cannot imitate; no fault of the submission's."""
+
+
+class Card(NamedTuple):
+    """What a submission may ask about the GPU that it believes it runs on."""
+
+    name: str
+    arch: int
+    multiprocessors: int
+    shared_bytes: int
+
+
+_SHARED_BYTES = {
+    75: 65536,
+    80: 166912,
+    86: 101376,
+    87: 166912,
+    89: 101376,
+    120: 101376,
+    121: 101376,
+}
+
+
+def card(arch: int) -> Card:
+    """Describe the card that stands for an architecture (90 for sm_90), H100-like."""
+    return Card(f"pretended sm_{arch}", arch, 132, _SHARED_BYTES.get(arch, 232448))
+
+
+class _OnCpu(TorchFunctionMode):
+    """Sends every torch call that names a CUDA device to the CPU."""
+
+    def __torch_function__(
+        self,
+        func: Callable[..., Any],
+        types: Sequence[type],
+        args: Sequence[Any] = (),
+        kwargs: Mapping[str, Any] | None = None,
+    ) -> Any:
+        if func is torch.Tensor.cuda:
+            return args[0]
+        named = {key: _to_cpu(value) for key, value in (kwargs or {}).items()}
+        if named.get("pin_memory"):
+            named["pin_memory"] = False
+        return func(*(_to_cpu(arg) for arg in args), **named)
+
+
+def _to_cpu(value: Any) -> Any:
+    if isinstance(value, torch.device) and value.type == "cuda":
+        return torch.device("cpu")
+    if isinstance(value, str) and re.fullmatch(r"cuda(:\d+)?", value):
+        return "cpu"
+    return value
+
+
+def _refuse(what: str) -> type:
+    def refuse(_self: object, *_args: object, **_kwargs: object) -> None:
+        raise Unsupported(f"{what} needs a GPU")
+
+    return type(what.rpartition(".")[2], (), {"__init__": refuse})
+
+
+def pretend(arch: int) -> None:
+    """Make torch in this process answer like one with a single card of this architecture.
+
+    For a runner process that ends with its submission: there is no way back.
+    """
+    fake = card(arch)
+    properties = SimpleNamespace(
+        name=fake.name,
+        major=arch // 10,
+        minor=arch % 10,
+        total_memory=80 << 30,
+        multi_processor_count=fake.multiprocessors,
+        warp_size=32,
+        regs_per_multiprocessor=65536,
+        shared_memory_per_block=49152,
+        shared_memory_per_block_optin=fake.shared_bytes,
+        max_threads_per_multi_processor=2048,
+        L2_cache_size=50 << 20,
+    )
+    stream = SimpleNamespace(cuda_stream=0, synchronize=_nothing, device=torch.device("cpu"))
+    answers: dict[str, object] = {
+        "is_available": lambda: True,
+        "device_count": lambda: 1,
+        "current_device": lambda: 0,
+        "set_device": _nothing,
+        "synchronize": _nothing,
+        "empty_cache": _nothing,
+        "device": lambda *_: nullcontext(),
+        "current_stream": lambda *_: stream,
+        "get_device_name": lambda *_: fake.name,
+        "get_device_capability": lambda *_: (arch // 10, arch % 10),
+        "get_device_properties": lambda *_: properties,
+    }
+    for name in ("Stream", "Event", "CUDAGraph", "graph"):
+        answers[name] = _refuse(f"torch.cuda.{name}")
+    for name, answer in answers.items():
+        setattr(torch.cuda, name, answer)
+    torch.Tensor.is_cuda = property(lambda _: True)  # type: ignore[assignment]
+    _OnCpu().__enter__()  # type: ignore[no-untyped-call]
+
+
+def _nothing(*_args: object, **_kwargs: object) -> None:
+    """Everything is synchronous here."""

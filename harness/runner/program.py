@@ -1,0 +1,49 @@
+"""What the runner needs from a loaded submission, whatever its language."""
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from harness.runner.memory import Arena
+from harness.runner.wire import Fault
+
+
+class Failed(Exception):
+    """A fault of the submission that the runner noticed itself; reported, never believed."""
+
+    def __init__(self, fault: Fault, message: str) -> None:
+        self.fault = fault
+        self.message = message
+        super().__init__(message)
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """``calls`` calls of the solution over one arena.
+
+    ``arguments`` has one entry per parameter: a tensor as ``{base, stride, shape, dtype}`` (call i
+    starts at byte ``base + i * stride`` of the arena) or a scalar as ``{value, ctype}``.
+    """
+
+    calls: int
+    arguments: list[dict[str, Any]]
+    order: int
+    seed: int
+
+
+class Program(Protocol):
+    """A loaded submission bound to a batch of calls."""
+
+    def bind(self, batch: Batch, arena: Arena) -> None:
+        """Make the arguments of every call; nothing is executed."""
+
+    def call(self, index: int) -> None:
+        """Call the solution with the arguments of one call; may return before the work is done."""
+
+    def capture(self) -> bool:
+        """Record all calls into one graph; false where that cannot be done."""
+
+    def replay(self) -> None:
+        """Run what was captured."""
+
+    def synchronize(self) -> None:
+        """Wait for all work, on all streams. Raises :class:`Failed` if some of it failed."""

@@ -1,0 +1,167 @@
+"""A submission as a Python module: Triton or plain PyTorch, on a GPU or on the CPU."""
+
+import importlib.util
+import math
+import os
+import sys
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from harness.runner.memory import Arena, HostArena
+from harness.runner.program import Batch, Failed
+from harness.runner.wire import MAX_TEXT, Fault
+
+_NAME = "solution"
+
+
+def load_module(fd: int, folder: Path) -> ModuleType:
+    """Write the source behind a descriptor into ``folder`` and import it.
+
+    It must be a real file: Triton reads the source of its kernels.
+
+    Raises:
+        Failed: the module raises, or defines no callable ``solution``.
+    """
+    path = folder / f"{_NAME}.py"
+    with os.fdopen(fd, "rb") as source:
+        path.write_bytes(source.read())
+    spec = importlib.util.spec_from_file_location(_NAME, path)
+    if spec is None or spec.loader is None:
+        raise Failed(Fault.NO_ENTRY, "the file cannot be imported")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[_NAME] = module
+    with reported():
+        spec.loader.exec_module(module)
+    if not callable(getattr(module, "solution", None)):
+        raise Failed(Fault.NO_ENTRY, "the file defines no function `solution(...)`")
+    return module
+
+
+class reported:  # noqa: N801 - reads as a statement: `with reported():`
+    """Turns whatever the submission raises into :class:`Failed`, with its own lines only."""
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        if error is None or isinstance(error, Failed):
+            return
+        raise Failed(_fault(error), _text(error)) from error
+
+
+def _fault(error: BaseException) -> Fault:
+    name = type(error).__name__
+    if isinstance(error, MemoryError) or name == "OutOfMemoryError":
+        return Fault.MEMORY
+    if name == "Unsupported":
+        return Fault.UNSUPPORTED
+    if name == "OutOfBounds":
+        return Fault.OUT_OF_BOUNDS
+    if name in ("CompilationError", "CompileTimeAssertionFailure", "PTXASError"):
+        return Fault.COMPILE
+    if name == "AcceleratorError" or "CUDA error" in str(error):
+        return Fault.CUDA
+    return Fault.EXCEPTION
+
+
+def _text(error: BaseException) -> str:
+    """The error and the submitter's line, without our own frames."""
+    lines = [
+        f"{_NAME}.py:{frame.lineno}: {frame.line}"
+        for frame in traceback.extract_tb(error.__traceback__)
+        if frame.filename.endswith(f"/{_NAME}.py")
+    ]
+    chain: BaseException | None = error
+    texts: list[str] = []
+    while chain is not None and len(texts) < 3:
+        texts.append(f"{type(chain).__name__}: {chain}"[: MAX_TEXT // 4])
+        chain = chain.__cause__
+    return "\n".join(texts + lines[-3:])[:MAX_TEXT]
+
+
+class TorchProgram:
+    """A Python ``solution`` that gets the judge's buffers as torch tensors."""
+
+    def __init__(self, fd: int, folder: Path, device: str, interpreter: Any = None) -> None:
+        import torch
+
+        # By default cuBLAS may add partial sums in half precision, which the problems forbid.
+        torch.backends.cuda.matmul.allow_fp16_reduced_precision_reduction = False
+        torch.backends.cuda.matmul.allow_bf16_reduced_precision_reduction = False
+        self._torch = torch
+        self._device = device
+        self._interpreter = interpreter
+        self._entry: Callable[..., Any] = load_module(fd, folder).solution
+        self._bound: list[tuple[Any, ...]] = []
+        self._graph: Any = None
+
+    def bind(self, batch: Batch, arena: Arena) -> None:
+        """Make the tensors of every call: views of the arena, nothing is copied."""
+        self._graph = None
+        whole = self._whole(arena)
+        self._bound = [
+            tuple(self._argument(spec, index, whole) for spec in batch.arguments)
+            for index in range(batch.calls)
+        ]
+
+    def _whole(self, arena: Arena) -> Any:
+        if isinstance(arena, HostArena):
+            return self._torch.frombuffer(arena.buffer, dtype=self._torch.uint8)
+        return self._torch.as_tensor(_DeviceBytes(arena), device=self._device)
+
+    def _argument(self, spec: dict[str, Any], index: int, whole: Any) -> Any:
+        if "ctype" in spec:
+            floating = spec["ctype"] in ("float", "double")
+            return float(spec["value"]) if floating else int(spec["value"])
+        start = spec["base"] + index * spec["stride"]
+        dtype = getattr(self._torch, spec["dtype"])
+        count = math.prod(spec["shape"])
+        flat = whole[start : start + count * dtype.itemsize].view(dtype)
+        return flat.view(spec["shape"])
+
+    def call(self, index: int) -> None:
+        """Call the solution."""
+        arguments = self._bound[index]
+        with reported():
+            if self._interpreter is not None:
+                self._interpreter.watch([a for a in arguments if isinstance(a, self._torch.Tensor)])
+            self._entry(*arguments)
+
+    def capture(self) -> bool:
+        """Record all calls into a CUDA graph; false where the solution forbids it."""
+        if self._device == "cpu":
+            return False
+        graph = self._torch.cuda.CUDAGraph()
+        try:
+            with self._torch.cuda.graph(graph, capture_error_mode="thread_local"):
+                for index in range(len(self._bound)):
+                    self.call(index)
+        except (Failed, RuntimeError):
+            return False
+        self._graph = graph
+        return True
+
+    def replay(self) -> None:
+        """Launch the recorded graph."""
+        self._graph.replay()
+
+    def synchronize(self) -> None:
+        """Wait for the device; faults of earlier kernels surface here."""
+        if self._device != "cpu":
+            with reported():
+                self._torch.cuda.synchronize()
+
+
+class _DeviceBytes:
+    """Lets torch see a range of device memory without copying."""
+
+    def __init__(self, arena: Arena) -> None:
+        self.__cuda_array_interface__ = {
+            "shape": (arena.size,),
+            "typestr": "|u1",
+            "data": (arena.address, False),
+            "version": 3,
+        }

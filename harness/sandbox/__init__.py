@@ -1,0 +1,1 @@
+"""How the runner and the builder are confined."""

@@ -1,0 +1,253 @@
+"""Run one command that works on untrusted data (a compiler, a parser) within hard limits.
+
+What it gives: an own session, a cleared environment, no inherited descriptors, kernel limits set by
+util-linux's ``prlimit`` before the command starts (so no Python runs between fork and exec), output
+read as it comes and capped, the memory of the whole process tree watched from outside, and the
+whole tree killed when a limit is passed, when the command ends, or when this process dies.
+
+Where the machine allows it, the command runs in namespaces of its own: no network, no sight of
+other processes. What it does **not** give: the file system is there to be read (``#include`` of any
+file that the user may read).
+"""
+
+import os
+import selectors
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.errors import MachineError
+from harness.sandbox import processes
+from harness.sandbox.namespaces import in_namespaces
+
+TICK_S = 0.05
+"""How often the limits are looked at; output wakes the reader earlier."""
+
+DRAIN_S = 1.0
+"""How long to read on after the command ended, should a descendant keep the pipe open."""
+
+DEFAULT_FILE_BYTES = 1 << 30
+MAX_PROCESSES = 8192  # counted by the kernel per user, not per command: hence generous
+MAX_OPEN_FILES = 1024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finished:
+    """How a limited command ended.
+
+    ``returncode`` is negative for a signal (as in :mod:`subprocess`). ``output`` is stdout and
+    stderr together, untrusted text; ``truncated`` says that its end was dropped. ``seconds`` is
+    wall time, ``peak_bytes`` the greatest resident memory seen of the whole tree.
+    """
+
+    returncode: int
+    output: str
+    timed_out: bool
+    over_memory: bool
+    truncated: bool
+    seconds: float
+    peak_bytes: int
+
+    @property
+    def ok(self) -> bool:
+        """Whether it ended by itself, and well."""
+        return self.returncode == 0 and not (self.timed_out or self.over_memory)
+
+
+def clean_environment(folder: Path, search: Sequence[Path] = ()) -> dict[str, str]:
+    """The whole environment of a confined command.
+
+    ``folder`` becomes its home and its temporary directory, ``search`` comes first in PATH.
+    English messages, so that they read the same everywhere.
+    """
+    path = [*map(str, search), "/usr/local/bin", "/usr/bin", "/bin"]
+    return {
+        "PATH": os.pathsep.join(dict.fromkeys(path)),
+        "HOME": str(folder),
+        "TMPDIR": str(folder),
+        "LC_ALL": "C.UTF-8",
+    }
+
+
+def run_limited(
+    argv: Sequence[str],
+    *,
+    cwd: Path,
+    seconds: float,
+    memory_bytes: int,
+    output_bytes: int,
+    environment: Mapping[str, str],
+    file_bytes: int = DEFAULT_FILE_BYTES,
+    stdin: bytes | None = None,
+) -> Finished:
+    """Run ``argv`` in ``cwd`` and wait for its end, at most ``seconds`` of wall time.
+
+    ``memory_bytes`` bounds the resident memory of the whole tree, ``output_bytes`` what is kept of
+    its output, ``file_bytes`` each file it writes. ``environment`` is complete: nothing is
+    inherited.
+
+    Raises:
+        MachineError: the command, or util-linux's ``prlimit``, is not on this machine.
+    """
+    command = _limited(argv, seconds=seconds, memory_bytes=memory_bytes, file_bytes=file_bytes)
+    command = _die_with_parent(in_namespaces(command))
+    with tempfile.TemporaryFile() as given:
+        given.write(stdin or b"")
+        given.seek(0)
+        started = time.monotonic()
+        try:
+            process = subprocess.Popen(
+                command,
+                cwd=cwd,
+                env=dict(environment),
+                stdin=given,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+                close_fds=True,
+            )
+        except OSError as error:
+            raise MachineError(f"cannot start {argv[0]}: {error}") from error
+    watch = _Watch(process, started + seconds, memory_bytes, output_bytes)
+    try:
+        watch.follow()
+    finally:
+        _kill_tree(process)
+        watch.close()
+    return Finished(
+        returncode=process.returncode,
+        output=watch.kept.decode("utf-8", "replace"),
+        timed_out=watch.timed_out,
+        over_memory=watch.over_memory,
+        truncated=watch.truncated,
+        seconds=time.monotonic() - started,
+        peak_bytes=watch.peak_bytes,
+    )
+
+
+def _limited(
+    argv: Sequence[str], *, seconds: float, memory_bytes: int, file_bytes: int
+) -> list[str]:
+    """``argv`` behind ``prlimit``."""
+    prlimit = shutil.which("prlimit")
+    if prlimit is None:
+        raise MachineError("prlimit is not installed: apt-get install util-linux")
+    # The tree's memory is watched from outside; the kernel's limit is the second line, wide enough
+    # that the watch decides first. Likewise CPU time: it stops what outlives this process.
+    return [
+        prlimit,
+        f"--data={memory_bytes + memory_bytes // 2}",
+        f"--cpu={int(seconds * 8) + 8}",
+        f"--fsize={file_bytes}",
+        "--core=0",
+        f"--nofile={MAX_OPEN_FILES}",
+        f"--nproc={MAX_PROCESSES}",
+        "--",
+        *argv,
+    ]
+
+
+def _die_with_parent(command: list[str]) -> list[str]:
+    """``command``, killed by the kernel when the thread that starts it ends."""
+    setpriv = shutil.which("setpriv")
+    return [setpriv, "--pdeathsig", "KILL", "--", *command] if setpriv else command
+
+
+class _Watch:
+    """Reads a process's output and holds it to its limits."""
+
+    def __init__(
+        self,
+        process: subprocess.Popen[bytes],
+        deadline: float,
+        memory_bytes: int,
+        output_bytes: int,
+    ) -> None:
+        assert process.stdout is not None
+        self._process = process
+        self._pipe = process.stdout
+        self._deadline = deadline
+        self._memory_bytes = memory_bytes
+        self._output_bytes = output_bytes
+        self._selector = selectors.DefaultSelector()
+        self._selector.register(self._pipe, selectors.EVENT_READ)
+        os.set_blocking(self._pipe.fileno(), False)
+        self.kept = bytearray()
+        self.truncated = False
+        self.timed_out = False
+        self.over_memory = False
+        self.peak_bytes = 0
+
+    def follow(self) -> None:
+        """Return when the command has ended or a limit is passed (then it still runs)."""
+        open_pipe = True
+        next_look = 0.0
+        while self._process.poll() is None:
+            now = time.monotonic()
+            if now >= self._deadline:
+                self.timed_out = True
+                return
+            if now >= next_look:
+                self.peak_bytes = max(
+                    self.peak_bytes, processes.resident_bytes(_tree(self._process.pid))
+                )
+                if self.peak_bytes > self._memory_bytes:
+                    self.over_memory = True
+                    return
+                next_look = now + TICK_S
+            if open_pipe:
+                open_pipe = self._read(min(TICK_S, self._deadline - now))
+            else:
+                with suppress(subprocess.TimeoutExpired):  # it closed its output, and works on
+                    self._process.wait(TICK_S)
+        end = min(self._deadline, time.monotonic() + DRAIN_S)
+        _kill_group(self._process.pid)
+        while open_pipe and time.monotonic() < end:
+            open_pipe = self._read(TICK_S)
+
+    def close(self) -> None:
+        """Let go of the pipe."""
+        self._selector.close()
+        self._pipe.close()
+
+    def _read(self, wait_s: float) -> bool:
+        """Take what is there within ``wait_s``; false at the end of the output."""
+        if not self._selector.select(wait_s):
+            return True
+        try:
+            chunk = os.read(self._pipe.fileno(), 1 << 16)
+        except BlockingIOError:
+            return True
+        room = self._output_bytes - len(self.kept)
+        self.kept += chunk[:room]
+        self.truncated = self.truncated or len(chunk) > room
+        return bool(chunk)
+
+
+def _kill_tree(process: subprocess.Popen[bytes]) -> None:
+    """Kill the command's session and every descendant, and reap it.
+
+    Nothing is left to do for one that was reaped: :meth:`_Watch.follow` killed its session, and
+    its number may belong to another process by now.
+    """
+    if process.returncode is not None:
+        return
+    tree = _tree(process.pid)
+    _kill_group(process.pid)
+    processes.send(tree, signal.SIGKILL)
+    process.wait()
+
+
+def _kill_group(leader: int) -> None:
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(leader, signal.SIGKILL)
+
+
+def _tree(root: int) -> list[int]:
+    return [root, *processes.descendants(root)]

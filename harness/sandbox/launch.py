@@ -1,0 +1,191 @@
+"""Starting a process in the sandbox, watching it from outside, and ending all of it."""
+
+import contextlib
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import IO
+
+from harness.errors import MachineError
+from harness.sandbox import processes
+from harness.sandbox.namespaces import in_namespaces, namespaces_available
+
+_ROOT = Path(__file__).resolve().parents[2]
+_BOOT = (
+    f"import sys; sys.path[:0] = [{str(_ROOT)!r}]; from harness.sandbox.init import main; main()"
+)
+_END_SECONDS = 10.0
+_STOP_SECONDS = 1.0
+
+
+class CappedOutput:
+    """Reads a pipe to its end in a thread, keeping the first and dropping the rest.
+
+    A flood of output neither fills the judge's memory nor blocks the writer.
+    """
+
+    def __init__(self, pipe: IO[bytes], limit: int) -> None:
+        self._pipe = pipe
+        self._limit = limit
+        self._kept = bytearray()
+        self._total = 0
+        self._thread = threading.Thread(target=self._drain, daemon=True)
+        self._thread.start()
+
+    def _drain(self) -> None:
+        with contextlib.suppress(OSError, ValueError):
+            while chunk := os.read(self._pipe.fileno(), 65536):
+                self._total += len(chunk)
+                self._kept += chunk[: max(0, self._limit - len(self._kept))]
+
+    def text(self, wait: float = 0.5) -> str:
+        """What was printed, capped; says how much was cut. Waits for the end of the stream."""
+        self._thread.join(wait)
+        text = bytes(self._kept).decode("utf-8", "replace")
+        cut = self._total - len(self._kept)
+        return f"{text}\n[... {cut} more bytes were printed]" if cut > 0 else text
+
+
+class Sandbox:
+    """One confined process tree, its channel, and what can be seen of it from outside.
+
+    Args:
+        environment: the whole environment of the process; nothing is inherited.
+        memory_bytes: limit on its private memory; 0 for none (ASan reserves terabytes).
+        tmp_bytes: size of its private temporary folder.
+        output_bytes: how much of what it prints is kept.
+        confined: try namespaces (False only in tests of the fallback).
+    """
+
+    def __init__(
+        self,
+        environment: Mapping[str, str],
+        *,
+        memory_bytes: int,
+        tmp_bytes: int = 1 << 30,
+        output_bytes: int = 64 * 1024,
+        confined: bool = True,
+    ) -> None:
+        self.folder = Path(tempfile.mkdtemp(prefix="harness-"))
+        namespaces = confined and namespaces_available()
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        life_read, self._life = os.pipe()
+        arguments = [
+            str(theirs.fileno()),
+            str(life_read),
+            str(self.folder),
+            "yes" if namespaces else "no",
+            str(tmp_bytes),
+            str(memory_bytes),
+        ]
+        private = {
+            "HOME": str(self.folder),
+            "TMPDIR": str(self.folder),
+            "TRITON_CACHE_DIR": str(self.folder / "triton"),
+            "CUDA_CACHE_PATH": str(self.folder / "nv"),
+        }
+        self.process = subprocess.Popen(
+            _command(namespaces) + arguments,
+            env={**environment, **private},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            pass_fds=(theirs.fileno(), life_read),
+            start_new_session=True,
+        )
+        theirs.close()
+        os.close(life_read)
+        self.channel = ours
+        assert self.process.stdout is not None
+        self.output = CappedOutput(self.process.stdout, output_bytes)
+        self._stopped: list[int] = []
+        self._members: list[int] = []
+        self._supervisor = 0
+        self._last_census: frozenset[str] | None = None
+        self._ours = 1 if namespaces else 0
+
+    # -- from outside ----------------------------------------------------------------------------
+
+    def _submitted(self) -> list[int]:
+        """The processes that run submitted code: all but ours (unshare and the supervisor).
+
+        A walk over all of /proc takes milliseconds, so it is only made when the sandbox's own
+        /proc, which lists nothing else, has changed.
+        """
+        census = self._census()
+        if census is None or census != self._last_census:
+            below = processes.descendants(self.process.pid)
+            self._supervisor = below[0] if self._ours and below else 0
+            self._members = below[self._ours :]
+            self._last_census = census  # from before the walk: what came meanwhile shows next time
+        return self._members
+
+    def _census(self) -> frozenset[str] | None:
+        """Process ids as the sandbox's own /proc lists them; None where it has none."""
+        if not self._supervisor:
+            return None
+        try:
+            entries = os.listdir(f"/proc/{self._supervisor}/root/proc")
+        except OSError:
+            return None
+        return frozenset(entry for entry in entries if entry.isdigit())
+
+    def memory(self) -> int:
+        """Resident bytes of all submitted processes now."""
+        return processes.resident_bytes(self._submitted())
+
+    def pause(self) -> None:
+        """Stop every process that runs submitted code, and see them stopped."""
+        stopped: list[int] = []
+        while fresh := [pid for pid in self._submitted() if pid not in stopped]:
+            processes.send(fresh, signal.SIGSTOP)
+            stopped += fresh
+        deadline = time.monotonic() + _STOP_SECONDS
+        while not all(processes.at_rest(pid) for pid in stopped):
+            if time.monotonic() > deadline:
+                break
+            time.sleep(20e-6)
+        self._stopped = stopped
+
+    def resume(self) -> None:
+        """Continue what :meth:`pause` stopped; takes microseconds, for the clock is running."""
+        processes.send(self._stopped, signal.SIGCONT)
+        self._stopped = []
+
+    def ended(self) -> int | None:
+        """The exit status if it has ended: 128 + n for signal n."""
+        return self.process.poll()
+
+    def close(self) -> None:
+        """End every process of the sandbox, wait until they are gone, wipe the folder.
+
+        Raises:
+            MachineError: some process cannot be ended (stuck in the kernel).
+        """
+        if self._life < 0:
+            return
+        tree = [self.process.pid, *processes.descendants(self.process.pid)]
+        os.close(self._life)
+        self._life = -1
+        alive = processes.end(tree, _END_SECONDS) if self.process.poll() is None else []
+        if not alive:
+            self.process.wait()
+        self.channel.close()
+        shutil.rmtree(self.folder, ignore_errors=True)
+        if alive:
+            raise MachineError(
+                f"processes {alive} of a submission cannot be ended; is the driver stuck?"
+            )
+
+
+def _command(namespaces: bool) -> list[str]:
+    boot = [sys.executable, "-I", "-S", "-c", _BOOT]
+    return in_namespaces(boot) if namespaces else boot

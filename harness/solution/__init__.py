@@ -1,0 +1,1 @@
+"""Submissions: reading, building, keeping what was built."""

@@ -1,0 +1,55 @@
+"""Make a compiler's output speak of the file that the user submitted.
+
+A compiler sees a copy under a neutral name in a private directory; its messages name that copy.
+Everything here is text of untrusted origin: it is rewritten and cut, never interpreted.
+"""
+
+import re
+from pathlib import Path
+
+LOG_BYTES = 64 << 10
+MESSAGE_CHARACTERS = 500
+
+_ERROR = re.compile(r"^(.*?\b(?:fatal error|error|fatal)\b ?(?:#[\w-]+)?\s*: .*)$", re.MULTILINE)
+_PLACE = re.compile(r":\d+:|\bline \d+; error")
+_TEMPORARY = re.compile(r"tmpxft_[0-9a-f_-]+")
+
+
+def neutral(log: str, folder: Path) -> str:
+    """``log`` without the private directory's name, in one notation, and capped.
+
+    nvcc's ``file(12): error`` becomes ``file:12: error``, which editors follow.
+    """
+    log = log.replace(f"{folder}/", "")
+    return capped(re.sub(r"^([^\s()]+)\((\d+)\)(?=: )", r"\1:\2", log, flags=re.MULTILINE))
+
+
+def renamed(log: str, copy: str, shown: str) -> str:
+    """``log`` with the file name ``copy`` called ``shown``, the name that the user knows."""
+    return re.sub(rf"(?<![\w./-]){re.escape(copy)}(?![\w-]|\.\w)", lambda _: shown, log)
+
+
+def capped(log: str, limit: int = LOG_BYTES) -> str:
+    """The first ``limit`` bytes of ``log``, with a line that says so if there were more."""
+    data = log.encode("utf-8", "replace")
+    if len(data) <= limit:
+        return log
+    return data[:limit].decode("utf-8", "ignore") + "\n[the log was cut here]"
+
+
+def names_a_place(message: str) -> bool:
+    """Whether ``message`` complains about a line of source.
+
+    One that does not may have come from outside (a full disk, a compiler that was killed).
+    """
+    return _PLACE.search(message) is not None
+
+
+def first_error(log: str) -> str:
+    """The first complaint in ``log``, and how many more there are. Empty if there is none."""
+    errors = [match[1].strip() for match in _ERROR.finditer(log)]
+    if not errors:
+        return ""
+    first = _TEMPORARY.sub("the kernel", errors[0])[:MESSAGE_CHARACTERS]
+    more = len(errors) - 1
+    return first if not more else f"{first} (and {more} more error{'s' if more > 1 else ''})"

@@ -1,0 +1,184 @@
+"""Build a CUDA submission for execution on the CPU, with :mod:`harness.cudacpu`.
+
+Two libraries from one translated source: a fast one, and one with AddressSanitizer that finds
+accesses out of bounds. Where there is an nvcc, it compiles the submission beside that: its errors
+are the real ones, and so are its figures on registers and shared memory.
+"""
+
+import hashlib
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from functools import cache as remember
+from pathlib import Path
+
+import harness.cudacpu
+from harness.cudacpu import compile_command
+from harness.result import Verdict
+from harness.sandbox.command import Finished, clean_environment, run_limited
+from harness.solution.cache import Cache, Failure, Outcome
+from harness.solution.diagnostics import LOG_BYTES, first_error, names_a_place, neutral
+from harness.solution.nvcc import (
+    MEMORY_BYTES,
+    PRELUDE,
+    SOURCE,
+    CudaSource,
+    compile_cuda,
+    lacks_solution,
+    limit_failure,
+)
+from harness.solution.toolchain import HostCompiler
+from harness.solution.translation import translate_limited
+
+TRANSLATED = "translated.cpp"
+NO_SANITIZER = "note: the host compiler has no libasan: accesses out of bounds go unnoticed\n"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostSource:
+    """What to build. ``cuda`` is the same for nvcc, ``None`` where there is none."""
+
+    text: str
+    prelude: str
+    dtype: str
+    host: HostCompiler
+    cuda: CudaSource | None
+    seconds: float
+
+    def key(self) -> dict[str, str | bytes]:
+        """All that the outcome depends on; see :func:`harness.solution.cache.key_of`.
+
+        Raises:
+            ValueError: the executor has no such data type.
+        """
+        place = Path("/")
+        commands = [
+            [*map(str, self._command(place, sanitize=sanitize))] for sanitize in (False, True)
+        ]
+        return {
+            "text": self.text,
+            "host prelude": self.prelude,
+            "host compiler": f"{self.host.version} {self.host.sanitizer}",
+            "host commands": repr(commands),
+            "executor": executor_hash(),
+            **(self.cuda.key(library=False) if self.cuda else {}),
+        }
+
+    def _command(self, folder: Path, *, sanitize: bool) -> list[str]:
+        output = folder / _library_name(sanitize=sanitize)
+        command = compile_command(
+            source=folder / TRANSLATED,
+            output=output,
+            var=self.dtype,
+            sanitize=sanitize,
+            compiler=str(self.host.path),
+        )
+        # An undefined solution() must be an error here, not when the runner loads the library.
+        return [*command, "-include", str(folder / PRELUDE), "-Wl,-z,defs"]
+
+    def run(self, folder: Path, *, sanitize: bool) -> Finished:
+        """Compile the translated source that lies in ``folder``."""
+        return run_limited(
+            self._command(folder, sanitize=sanitize),
+            cwd=folder,
+            seconds=self.seconds,
+            memory_bytes=MEMORY_BYTES,
+            output_bytes=4 * LOG_BYTES,
+            environment=clean_environment(folder, [self.host.path.parent]),
+        )
+
+
+def build_for_host(job: HostSource, folder: Path, cache: Cache) -> Outcome:
+    """Build ``job`` in the empty directory ``folder``: files ``library`` and ``checked``.
+
+    nvcc's verdict goes first. What nvcc accepts and the executor does not is
+    ``NOT_EXECUTABLE_HERE``; without an nvcc a complaint of the host compiler is a compile error.
+
+    Raises:
+        MachineError: nvcc is there but does not work.
+    """
+    cuda_folder, host_folder = folder / "cuda", folder / "host"
+    cuda_folder.mkdir()
+    host_folder.mkdir()
+    with ThreadPoolExecutor(1) as pool:
+        cuda: Future[Outcome] | None = None
+        if job.cuda is not None:
+            cuda = pool.submit(compile_cuda, job.cuda, cuda_folder, cache, library=False)
+        host = _build_host(job, host_folder)
+        compiled = cuda.result() if cuda else None
+    if compiled is None:
+        return host
+    if compiled.failure is not None:
+        return compiled
+    return replace(
+        host,
+        log="\n".join(filter(None, [compiled.log, host.log])),
+        kernels=compiled.kernels,
+        seconds=max(compiled.seconds, host.seconds),
+    )
+
+
+@remember
+def executor_hash() -> str:
+    """A hash over the executor: its translator decides the outcome as much as its headers."""
+    root = Path(harness.cudacpu.__file__).parent
+    digest = hashlib.sha256()
+    for path in sorted(root.rglob("*")):
+        if path.is_file() and "__pycache__" not in path.parts:
+            digest.update(f"{path.relative_to(root)}\0".encode() + path.read_bytes())
+    return digest.hexdigest()
+
+
+def _library_name(*, sanitize: bool) -> str:
+    return "checked.so" if sanitize else "library.so"
+
+
+def _build_host(job: HostSource, folder: Path) -> Outcome:
+    """The half that g++ does."""
+    (folder / PRELUDE).write_text(job.prelude, encoding="utf-8")
+    done = translate_limited(job.text, name=SOURCE, folder=folder, output=TRANSLATED)
+    if done.obstacle:
+        return Outcome(failure=_not_executable(job, done.obstacle), keep=not done.stopped)
+    modes = (False, True) if job.host.sanitizer else (False,)
+    with ThreadPoolExecutor(len(modes)) as pool:
+        runs = list(pool.map(lambda sanitize: job.run(folder, sanitize=sanitize), modes))
+    seconds = max(run.seconds for run in runs)
+    log = neutral(runs[0].output, folder)
+    for run in runs:
+        stopped = limit_failure("the host compiler", run, job.seconds)
+        if stopped is not None:
+            return Outcome(failure=stopped, log=log, seconds=seconds, keep=False)
+    failed = next((run for run in runs if not run.ok), None)
+    if failed is not None:
+        log = neutral(failed.output, folder)
+        failure = _host_failure(job, log)
+        keep = names_a_place(failure.message) or lacks_solution(log)
+        return Outcome(failure=failure, log=log, seconds=seconds, keep=keep)
+    return Outcome(
+        files={
+            "checked" if sanitize else "library": folder / _library_name(sanitize=sanitize)
+            for sanitize in modes
+        },
+        log=log if job.host.sanitizer else NO_SANITIZER + log,
+        seconds=seconds,
+    )
+
+
+def _host_failure(job: HostSource, log: str) -> Failure:
+    """The verdict on what g++ rejects."""
+    if lacks_solution(log):
+        return Failure(
+            verdict=Verdict.INVALID_SUBMISSION,
+            message="the file defines no solution() with the problem's parameters",
+        )
+    reason = first_error(log) or "the host compiler failed"
+    if job.cuda is None:
+        return Failure(verdict=Verdict.COMPILE_ERROR, message=reason)
+    return _not_executable(job, reason)
+
+
+def _not_executable(job: HostSource, reason: str) -> Failure:
+    compiled = f"compiled for {job.cuda.target.arch}" if job.cuda else "not compiled (no nvcc here)"
+    return Failure(
+        verdict=Verdict.NOT_EXECUTABLE_HERE,
+        message=f"{compiled}; not executable on a CPU: {reason}",
+    )

@@ -1,0 +1,126 @@
+"""CUDA C++: a ``.cu`` file with ``extern "C" void solution(...)``.
+
+For a card it is compiled by nvcc to a shared library; for the CPU it is compiled by nvcc too, where
+there is one, and made executable by :mod:`harness.cudacpu`.
+"""
+
+from pathlib import Path
+
+from harness.problem.model import Problem
+from harness.result import Build, Verdict
+from harness.solution.cache import Cache, Failure, Outcome, key_of
+from harness.solution.diagnostics import renamed
+from harness.solution.hostbuild import HostSource, build_for_host
+from harness.solution.languages.base import Language
+from harness.solution.model import Artifact, BuildFailure, Solution, Target
+from harness.solution.nvcc import SOURCE, CudaSource, compile_cuda
+from harness.solution.prelude import host_prelude, prelude, prototype
+from harness.solution.toolchain import Nvcc, NvccNotFound, find_host_compiler, find_nvcc
+
+# How nvcc and g++ complain about a solution() with other parameters than the prelude's.
+MISFITS = ('overloaded function "solution"', "declaration of C function ‘void solution(")
+
+
+class Cuda:
+    """CUDA C++ files."""
+
+    name = "cuda"
+    suffix = ".cu"
+
+    def claims(self, path: Path, text: str) -> bool:  # noqa: ARG002 (the Protocol's)
+        """Any ``.cu`` file."""
+        return path.suffix == self.suffix
+
+    def build(
+        self, solution: Solution, problem: Problem, dtype: str, target: Target, cache: Cache
+    ) -> Artifact | BuildFailure:
+        """Compile ``solution``, or find it in ``cache``.
+
+        Raises:
+            NvccNotFound: the target is a card and there is no nvcc.
+            MachineError: there is no C++ compiler, or nvcc does not work.
+        """
+        if target.kind == "cuda":
+            outcome = _for_card(solution, problem, dtype, target, cache)
+            built = target.code
+        else:
+            outcome, built = _for_cpu(solution, problem, dtype, target, cache)
+        log = renamed(outcome.log, SOURCE, solution.display_path)
+        if outcome.failure is not None:
+            message = _explained(outcome.failure, solution, problem)
+            return BuildFailure(verdict=outcome.failure.verdict, message=message, log=log)
+        return Artifact(
+            kind="library",
+            target=target,
+            library=outcome.files["library"],
+            checked=outcome.files.get("checked"),
+            source=solution.text,
+            build=Build(
+                seconds=outcome.seconds,
+                cached=outcome.cached,
+                target=built,
+                log=log,
+                kernels=outcome.kernels,
+            ),
+        )
+
+
+LANGUAGE: Language = Cuda()
+
+
+def _for_card(
+    solution: Solution, problem: Problem, dtype: str, target: Target, cache: Cache
+) -> Outcome:
+    job = _cuda_source(solution, problem, dtype, target, find_nvcc())
+    return cache.fetch(
+        key_of({"kind": "cuda", **job.key(library=True)}),
+        lambda folder: compile_cuda(job, folder, cache, library=True),
+    )
+
+
+def _for_cpu(
+    solution: Solution, problem: Problem, dtype: str, target: Target, cache: Cache
+) -> tuple[Outcome, str]:
+    """The outcome, and a name for what was built."""
+    host = find_host_compiler()
+    try:
+        cuda = _cuda_source(solution, problem, dtype, target, find_nvcc())
+    except NvccNotFound:
+        cuda = None
+    job = HostSource(
+        text=solution.text,
+        prelude=host_prelude(problem),
+        dtype=dtype,
+        host=host,
+        cuda=cuda,
+        seconds=problem.limits.build_s,
+    )
+    built = f"cpu+{target.code}" if cuda else "cpu"
+    try:
+        key = key_of({"kind": "cpu", **job.key()})
+    except ValueError as error:
+        message = f"not executable on a CPU: {error}"
+        return Outcome(failure=Failure(verdict=Verdict.NOT_EXECUTABLE_HERE, message=message)), built
+    return cache.fetch(key, lambda folder: build_for_host(job, folder, cache)), built
+
+
+def _cuda_source(
+    solution: Solution, problem: Problem, dtype: str, target: Target, nvcc: Nvcc
+) -> CudaSource:
+    return CudaSource(
+        source=solution.text.encode(),
+        prelude=prelude(problem, dtype),
+        target=target,
+        nvcc=nvcc,
+        host=find_host_compiler(),
+        seconds=problem.limits.build_s,
+    )
+
+
+def _explained(failure: Failure, solution: Solution, problem: Problem) -> str:
+    """The failure's message about the user's own file, with what is asked for if that helps."""
+    message = renamed(failure.message, SOURCE, solution.display_path)
+    misfit = any(sign in message for sign in MISFITS)
+    if failure.verdict is Verdict.INVALID_SUBMISSION or misfit:
+        message += f"\nthe problem asks for\n    {prototype(problem)}"
+    return message

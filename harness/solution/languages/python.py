@@ -1,0 +1,215 @@
+"""What Triton and PyTorch submissions share: Python files are checked here, never run.
+
+Python's own parser is not safe against hostile text (deep nesting has crashed it), so it runs in a
+limited process of its own; the judge looks at tokens only.
+"""
+
+import io
+import json
+import re
+import sys
+import tempfile
+import tokenize
+from functools import lru_cache
+from itertools import islice
+from pathlib import Path
+from typing import ClassVar
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from harness.errors import MachineError
+from harness.problem.model import Problem
+from harness.problem.signature import python_signature
+from harness.result import Build, Verdict
+from harness.sandbox.command import Finished, clean_environment, run_limited
+from harness.solution.cache import Cache
+from harness.solution.model import Artifact, BuildFailure, Solution, Target
+
+CHECK_S = 20.0
+CHECK_BYTES = 2 << 30
+ANSWER_BYTES = 64 << 10
+MESSAGE_CHARACTERS = 500
+MAX_TOKENS = 200_000  # 1.6 s in the worst case; the largest honest file has some thousands
+
+_LINE_STARTS = {tokenize.NEWLINE, tokenize.NL, tokenize.INDENT, tokenize.DEDENT, tokenize.COMMENT}
+
+CHECKER = r"""
+import ast, json, sys, warnings
+warnings.simplefilter("ignore")
+answer = {"error": "", "line": 0, "column": 0, "text": "", "defines": False}
+def binds(target):
+    if isinstance(target, (ast.Tuple, ast.List)):
+        return any(map(binds, target.elts))
+    return isinstance(target, ast.Name) and target.id == "solution"
+def defines(body):
+    for node in body:
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            found = node.name == "solution"
+        elif isinstance(node, ast.Assign):
+            found = any(map(binds, node.targets))
+        elif isinstance(node, ast.AnnAssign):
+            found = node.value is not None and binds(node.target)
+        elif isinstance(node, (ast.Import, ast.ImportFrom)):
+            found = any((a.asname or a.name) in ("solution", "*") for a in node.names)
+        else:
+            parts = [getattr(node, f, []) for f in ("body", "orelse", "finalbody")]
+            parts += [h.body for h in getattr(node, "handlers", [])]
+            found = any(isinstance(p, list) and defines(p) for p in parts)
+        if found:
+            return True
+    return False
+try:
+    text = sys.stdin.buffer.read().decode("utf-8")
+    compile(text, "solution.py", "exec", dont_inherit=True)
+    answer["defines"] = defines(ast.parse(text).body)
+except SyntaxError as error:
+    answer.update(error=f"{type(error).__name__}: {error.msg}"[:300], line=error.lineno or 0,
+                  column=error.offset or 0, text=(error.text or "").rstrip()[:200])
+except (RecursionError, MemoryError):
+    answer["error"] = "nested too deeply for Python's parser"
+except (ValueError, OverflowError) as error:
+    answer["error"] = f"{type(error).__name__}: {error}"[:300]
+sys.stdout.write(json.dumps(answer))
+"""
+"""Reads a source from stdin and writes what is wrong with it as JSON."""
+
+
+class _Answer(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    error: str
+    line: int
+    column: int
+    text: str
+    defines: bool
+
+
+class Python:
+    """Base of the languages that are Python files."""
+
+    name: ClassVar[str]
+    suffix = ".py"
+
+    def build(
+        self,
+        solution: Solution,
+        problem: Problem,
+        dtype: str,  # noqa: ARG002 (the Protocol's: nothing here depends on it)
+        target: Target,
+        cache: Cache,  # noqa: ARG002 (the Protocol's: there is nothing to keep)
+    ) -> Artifact | BuildFailure:
+        """Check the syntax and that ``solution`` is defined; there is nothing to compile.
+
+        Raises:
+            MachineError: the checking process cannot be started.
+        """
+        finished = _check(solution.text)
+        failure = _failure(solution, problem, finished)
+        if failure is not None:
+            return failure
+        version = f"python{sys.version_info.major}.{sys.version_info.minor}"
+        return Artifact(
+            kind="python",
+            target=target,
+            library=None,
+            checked=None,
+            source=solution.text,
+            build=Build(seconds=finished.seconds, cached=False, target=version),
+        )
+
+
+@lru_cache(maxsize=4)  # each language asks for the same file
+def imported(text: str) -> frozenset[str]:
+    """The top-level packages that import statements of ``text`` name.
+
+    From its first :data:`MAX_TOKENS` tokens alone: neither comments nor strings count, and text
+    that is not Python gives what was readable before the first fault.
+    """
+    names: set[str] = set()
+    if "import" not in text:
+        return frozenset()
+    start = True
+    keyword = ""
+    expects = False
+    try:
+        tokens = tokenize.generate_tokens(io.StringIO(text).readline)
+        for token in islice(tokens, MAX_TOKENS):
+            if start and token.type == tokenize.NAME and token.string in ("import", "from"):
+                keyword, expects = token.string, True
+            elif keyword and expects and token.type == tokenize.NAME:
+                names.add(token.string)
+                expects = False
+                keyword = keyword if keyword == "import" else ""
+            elif keyword == "import" and token.string == ",":
+                expects = True
+            elif keyword and expects:
+                keyword = ""  # a relative import
+            start = token.type in _LINE_STARTS or token.string in (";", ":")
+            if start:
+                keyword = ""
+    except (tokenize.TokenError, SyntaxError, ValueError):
+        pass
+    return frozenset(names)
+
+
+def _check(text: str) -> Finished:
+    with tempfile.TemporaryDirectory(prefix="harness-check-") as folder:
+        return run_limited(
+            [sys.executable, "-I", "-S", "-c", CHECKER],
+            cwd=Path(folder),
+            seconds=CHECK_S,
+            memory_bytes=CHECK_BYTES,
+            output_bytes=ANSWER_BYTES,
+            environment=clean_environment(Path(folder)),
+            stdin=text.encode(),
+        )
+
+
+def _failure(solution: Solution, problem: Problem, finished: Finished) -> BuildFailure | None:
+    """What is wrong with the submission, judged by the checker's answer."""
+    shown = solution.display_path
+    if finished.timed_out:
+        verdict, message = Verdict.TIME_LIMIT, f"parsing {shown} took more than {CHECK_S:g} s"
+    elif finished.over_memory:
+        gib = CHECK_BYTES >> 30
+        verdict, message = Verdict.MEMORY_LIMIT, f"parsing {shown} took more than {gib} GiB"
+    elif finished.returncode < 0:
+        verdict = Verdict.COMPILE_ERROR
+        message = f"{shown}: is nested too deeply: it crashed Python's parser"
+    elif finished.returncode > 0:
+        raise MachineError(f"the syntax check does not run: {finished.output[-300:].strip()}")
+    else:
+        return _answered(solution, problem, finished)
+    return BuildFailure(verdict=verdict, message=message)
+
+
+def _answered(solution: Solution, problem: Problem, finished: Finished) -> BuildFailure | None:
+    """What the checker found wrong, ``None`` if nothing."""
+    shown = solution.display_path
+    try:
+        answer = _Answer.model_validate(json.loads(finished.output))
+    except (ValueError, ValidationError) as error:
+        raise MachineError(f"the syntax check gave no answer: {error}") from error
+    if answer.error:
+        return _syntax_error(shown, answer)
+    if not answer.defines:
+        return BuildFailure(
+            verdict=Verdict.INVALID_SUBMISSION,
+            message=f"{shown} defines no solution at its top level; define\n"
+            f"    {python_signature(problem)}",
+        )
+    return None
+
+
+def _syntax_error(shown: str, answer: _Answer) -> BuildFailure:
+    """The error as Python itself would show it: place, line, caret."""
+    place = f"{shown}:{answer.line}" if answer.line else shown
+    message = f"{place}: {answer.error}"[:MESSAGE_CHARACTERS]
+    log = message
+    if answer.text:
+        stripped = answer.text.lstrip()
+        column = max(answer.column - 1 - (len(answer.text) - len(stripped)), 0)
+        log += f"\n    {stripped}"
+        if column <= len(stripped):
+            log += "\n    " + re.sub(r"[^\t]", " ", stripped[:column]) + "^"
+    return BuildFailure(verdict=Verdict.COMPILE_ERROR, message=log, log=log)

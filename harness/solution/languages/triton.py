@@ -1,0 +1,50 @@
+"""Triton: a Python file that imports ``triton`` and defines ``solution(*parameters)``."""
+
+from dataclasses import replace
+from pathlib import Path
+
+from harness.problem.model import Problem
+from harness.solution.cache import Cache
+from harness.solution.languages import python
+from harness.solution.languages.base import Language
+from harness.solution.model import Artifact, BuildFailure, Solution, Target
+
+
+class Triton(python.Python):
+    """Python whose kernels Triton compiles."""
+
+    name = "triton"
+
+    def claims(self, path: Path, text: str) -> bool:
+        """A ``.py`` file with an import of triton."""
+        return path.suffix == self.suffix and "triton" in python.imported(text)
+
+    def build(
+        self, solution: Solution, problem: Problem, dtype: str, target: Target, cache: Cache
+    ) -> Artifact | BuildFailure:
+        """Check the file; on a machine without a GPU also compile it for ``target.arch``.
+
+        With a GPU its kernels are compiled when they are first called, as Triton does.
+        """
+        artifact = super().build(solution, problem, dtype, target, cache)
+        if isinstance(artifact, BuildFailure) or target.kind == "cuda":
+            return artifact
+        # Not at the top: most commands never need the judge's side of a runner.
+        from harness.solution.triton_target import compile_for_target
+
+        outcome = compile_for_target(solution, problem, dtype, target, cache)
+        if outcome.failure is not None:
+            failure = outcome.failure
+            return BuildFailure(verdict=failure.verdict, message=failure.message, log=outcome.log)
+        build = artifact.build.model_copy(
+            update={
+                "kernels": outcome.kernels,
+                "cached": outcome.cached,
+                "seconds": artifact.build.seconds + outcome.seconds,
+                "target": f"cpu+{target.arch}" if outcome.kernels else artifact.build.target,
+            }
+        )
+        return replace(artifact, build=build)
+
+
+LANGUAGE: Language = Triton()

@@ -1,0 +1,97 @@
+"""A submission as data: as read from its file, and as built. Nothing here reads or runs anything.
+
+Reading is :mod:`harness.solution.read`, building :mod:`harness.solution.languages`.
+"""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from harness.result import Build, Verdict
+
+ARCHITECTURE = re.compile(r"sm_\d{2,3}[af]?")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Solution:
+    """One submitted file.
+
+    ``display_path`` is the path as the user gave it, free of control characters. ``source`` is the
+    file's bytes and ``hash`` their SHA-256 (hex); ``text`` is the same without a byte order mark.
+    ``dtypes`` are the types that the file itself says it is written for, ``None`` if it says
+    nothing (then it is taken for all). ``problem`` is ``None`` if neither the user nor the path
+    names one.
+    """
+
+    path: Path
+    display_path: str
+    source: bytes
+    text: str
+    author: str
+    name: str
+    problem: str | None
+    language: str
+    hash: str
+    dtypes: tuple[str, ...] | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """What to build for.
+
+    ``arch`` is the card's, such as ``sm_90``; with ``kind`` ``cpu`` it is the one that the
+    submission is compiled for beside being made executable on the host.
+    """
+
+    kind: Literal["cuda", "cpu"]
+    arch: str = "sm_90"
+
+    def __post_init__(self) -> None:
+        if not ARCHITECTURE.fullmatch(self.arch):
+            raise ValueError(f"not a GPU architecture: {self.arch!r} (such as sm_90)")
+
+    @property
+    def code(self) -> str:
+        """The architecture code is made for.
+
+        From Hopper on this is the architecture-specific variant (``sm_90a``): without it wgmma,
+        TMA multicast and setmaxnreg do not compile. Such code runs on that architecture alone,
+        which is all that is asked of it here.
+        """
+        number = self.arch.removeprefix("sm_")
+        return self.arch + "a" if number.isdigit() and int(number) >= 90 else self.arch
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Artifact:
+    """What a runner needs.
+
+    A ``library`` is a shared object that exports ``solution`` and ``harness_last_error`` (see
+    :mod:`harness.solution.prelude`), on a CPU target accompanied by ``checked``, the same with
+    AddressSanitizer (``None`` where the host compiler has no libasan). A ``python`` artifact is
+    its ``source``.
+    """
+
+    kind: Literal["library", "python"]
+    target: Target
+    library: Path | None
+    checked: Path | None
+    source: str
+    build: Build
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BuildFailure:
+    """The submission does not build: a verdict with its reason. ``log`` is untrusted, capped."""
+
+    verdict: Verdict
+    message: str
+    log: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Invalid:
+    """The file cannot be taken as a submission; the message says what to change."""
+
+    message: str

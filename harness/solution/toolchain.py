@@ -1,0 +1,170 @@
+"""Where the compilers are on this machine, and which versions.
+
+The CUDA compiler is looked for in ``$HARNESS_NVCC``, ``$CUDA_HOME/bin``, ``PATH``, the usual
+``/usr/local/cuda*/bin`` (newest first) and the folder of the pip packages ``nvidia-cuda-nvcc`` and
+companions (``site-packages/nvidia/cu13/bin``); the host compiler in ``$HARNESS_CXX`` and ``PATH``.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.errors import MachineError
+
+PIP_NVCC = 'pip install "cuda-toolkit[nvcc,nvvm,crt,cudart,cccl]==13.0.2"'
+VERSION_S = 10.0
+USR_LOCAL = Path("/usr/local")
+
+
+class NvccNotFound(MachineError):
+    """There is no CUDA compiler."""
+
+    def __init__(self, detail: str = "") -> None:
+        super().__init__(
+            f"no CUDA compiler (nvcc) on this machine{detail}. Get it into this Python environment "
+            f"with\n    {PIP_NVCC}\nor install the CUDA toolkit and set HARNESS_NVCC to its nvcc."
+        )
+
+
+class HostCompilerNotFound(MachineError):
+    """There is no C++ compiler; nvcc needs one too."""
+
+    def __init__(self, detail: str = "") -> None:
+        super().__init__(
+            f"no C++ compiler (g++) on this machine{detail}. "
+            "Install one (apt-get install g++) or set HARNESS_CXX to its path."
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Nvcc:
+    """A CUDA compiler. ``libraries`` holds libcudart_static.a where nvcc does not look itself."""
+
+    path: Path
+    version: str
+    libraries: Path | None
+
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        """What every linking call needs beside its own options."""
+        return (f"-L{self.libraries}",) if self.libraries else ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostCompiler:
+    """A C++ compiler. ``sanitizer`` says whether it has AddressSanitizer's library."""
+
+    path: Path
+    version: str
+    sanitizer: bool
+
+
+def find_nvcc(
+    environment: Mapping[str, str] | None = None,
+    *,
+    site_packages: Sequence[Path] | None = None,
+    usr_local: Path = USR_LOCAL,
+) -> Nvcc:
+    """The first CUDA compiler that answers ``--version``.
+
+    Raises:
+        NvccNotFound: none does, or ``$HARNESS_NVCC`` names one that does not.
+    """
+    environment = os.environ if environment is None else environment
+    named = environment.get("HARNESS_NVCC")
+    if named:
+        found = _nvcc_at(Path(named))
+        if found is None:
+            raise NvccNotFound(f" at HARNESS_NVCC={named}")
+        return found
+    packages = _site_packages() if site_packages is None else site_packages
+    for candidate in _nvcc_candidates(environment, packages, usr_local):
+        found = _nvcc_at(candidate)
+        if found is not None:
+            return found
+    raise NvccNotFound
+
+
+def find_host_compiler(environment: Mapping[str, str] | None = None) -> HostCompiler:
+    """The C++ compiler to use.
+
+    Raises:
+        HostCompilerNotFound: there is none.
+    """
+    environment = os.environ if environment is None else environment
+    named = environment.get("HARNESS_CXX")
+    search = environment.get("PATH", os.defpath)
+    for name in [named] if named else ["g++", "c++"]:
+        path = shutil.which(name, path=search)
+        if path is None:
+            continue
+        version = _output([path, "--version"]).splitlines()
+        if version:
+            library = Path(_output([path, "-print-file-name=libasan.so"]).strip())
+            return HostCompiler(
+                path=Path(path),
+                version=version[0],
+                # A compiler that does not have the file prints back the bare name.
+                sanitizer=library.is_absolute() and library.exists(),
+            )
+    raise HostCompilerNotFound(f" at HARNESS_CXX={named}" if named else "")
+
+
+def find_demangler() -> str | None:
+    """A program that turns symbols into C++ names, or none."""
+    return shutil.which("cu++filt") or shutil.which("c++filt")
+
+
+def _nvcc_candidates(
+    environment: Mapping[str, str], site_packages: Sequence[Path], usr_local: Path
+) -> Iterator[Path]:
+    if home := environment.get("CUDA_HOME"):
+        yield Path(home) / "bin" / "nvcc"
+    if on_path := shutil.which("nvcc", path=environment.get("PATH", "")):
+        yield Path(on_path)
+    yield from sorted(usr_local.glob("cuda*/bin/nvcc"), key=_version_in_path, reverse=True)
+    for folder in site_packages:
+        yield from sorted(folder.glob("nvidia/cu*/bin/nvcc"), key=_version_in_path, reverse=True)
+
+
+def _nvcc_at(path: Path) -> Nvcc | None:
+    """The compiler at ``path``, if it runs."""
+    path = path.absolute()
+    version = re.search(r"release [\d.]+, V([\d.]+)", _output([str(path), "--version"]))
+    if version is None:
+        return None
+    # The pip packages put the libraries into lib; nvcc looks into lib64 only.
+    root = path.parent.parent
+    own = root / "lib"
+    needs_own = (own / "libcudart_static.a").exists() and not (root / "lib64").exists()
+    return Nvcc(path=path, version=version[1], libraries=own if needs_own else None)
+
+
+def _version_in_path(path: Path) -> tuple[int, ...]:
+    """``/usr/local/cuda-13.0/bin/nvcc`` → (13, 0)."""
+    return tuple(map(int, re.findall(r"\d+", path.parent.parent.name)))
+
+
+def _site_packages() -> list[Path]:
+    return [Path(entry) for entry in sys.path if Path(entry).name == "site-packages"]
+
+
+def _output(command: list[str]) -> str:
+    """What a version query prints; empty if it fails. The compilers are trusted."""
+    try:
+        done = subprocess.run(
+            command,
+            capture_output=True,
+            text=True,
+            timeout=VERSION_S,
+            check=True,
+            stdin=subprocess.DEVNULL,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    return done.stdout

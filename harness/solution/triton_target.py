@@ -1,0 +1,99 @@
+"""Compiling a Triton submission for a named card on a machine that has none.
+
+The submission's own ``solution`` decides what is launched, so it runs: in a sandbox, like any
+runner. What comes back is its word, read as data; it can only harm its own verdict or decorate its
+own record.
+"""
+
+import sys
+from collections.abc import Mapping
+from importlib import metadata
+from typing import Any
+
+from pydantic import ValidationError
+
+from harness.judge.memory import Device
+from harness.judge.session import Fault, Program, Session
+from harness.problem.model import Problem, Role
+from harness.result import KernelResources, Record, Verdict
+from harness.solution.cache import Cache, Failure, Outcome, key_of
+from harness.solution.model import Solution, Target
+
+_MAX_KERNELS = 64
+
+
+class _Answer(Record):
+    type: str
+    status: str
+    message: str
+    line: int | None
+    kernels: tuple[KernelResources, ...]
+    configurations: int
+    seconds: float
+
+
+def compile_for_target(
+    solution: Solution, problem: Problem, dtype: str, target: Target, cache: Cache
+) -> Outcome:
+    """Build all launches of the problem's first benchmark shape for ``target.arch``.
+
+    A failure is a kernel that cannot be built, or a build that takes longer than the problem
+    allows. Code whose launches cannot be found out without a GPU gives an outcome without kernels.
+    """
+    arguments = _arguments(problem, dtype)
+    parts: dict[str, str | bytes] = {
+        "kind": "triton",
+        "source": solution.source,
+        "arguments": repr(arguments),
+        "arch": target.arch,
+        "triton": metadata.version("triton"),
+        "python": sys.version,
+    }
+    return cache.fetch(key_of(parts), lambda _: _build(solution, problem, arguments, target))
+
+
+def _arguments(problem: Problem, dtype: str) -> list[dict[str, Any]]:
+    """The arguments of one call, in order, tensors by type and shape alone."""
+    values: Mapping[str, float] = problem.benchmarks[0]
+    sizes = {p.name: int(values[p.name]) for p in problem.sizes}
+    arguments: list[dict[str, Any]] = []
+    for p in problem.parameters:
+        if p.role is Role.TENSOR:
+            name = p.data_type(dtype).name
+            arguments.append({"kind": "tensor", "dtype": name, "shape": list(p.dimensions(sizes))})
+        else:
+            value = sizes[p.name] if p.role is Role.SIZE else values[p.name]
+            arguments.append({"kind": "scalar", "value": value})
+    return arguments
+
+
+def _build(
+    solution: Solution, problem: Problem, arguments: list[dict[str, Any]], target: Target
+) -> Outcome:
+    program = Program(kind="python", source=solution.source)
+    with Session(program, Device(), problem.limits) as session:
+        arch = int(target.arch.removeprefix("sm_").rstrip("af"))
+        answer = session.compile(arguments, arch)
+        if isinstance(answer, Fault):
+            return _unknown(answer, solution)
+        log = session.output()
+    try:
+        compiled = _Answer.model_validate(answer)
+    except ValidationError:
+        return Outcome(log=log, keep=False)
+    failure = None
+    if compiled.status == "compile_error":
+        place = f"{solution.display_path}:{compiled.line}: " if compiled.line else ""
+        failure = Failure(
+            verdict=Verdict.COMPILE_ERROR, message=f"{place}{compiled.message[:2000]}"
+        )
+    kernels = compiled.kernels[:_MAX_KERNELS]
+    return Outcome(failure=failure, kernels=kernels, log=log, seconds=compiled.seconds)
+
+
+def _unknown(fault: Fault, solution: Solution) -> Outcome:
+    """It did not come to an answer: only taking too long to compile is a verdict of its own."""
+    if fault.verdict is not Verdict.TIME_LIMIT:
+        return Outcome(keep=False)
+    message = f"{solution.display_path}: compiling takes too long"
+    return Outcome(failure=Failure(verdict=Verdict.TIME_LIMIT, message=message), keep=False)

@@ -1,0 +1,81 @@
+r"""Boards as CSV files that are safe to open in a spreadsheet.
+
+Authors and names are chosen by the people who are ranked. In text columns:
+
+- control, invisible and direction-changing characters are written as escapes (``\x1b``,
+  ``\u202e``), so that a file can be shown in a terminal;
+- a cell that a spreadsheet would take for a formula (``=``, ``+``, ``-``, ``@`` and their
+  full-width forms, after spaces or not) gets an apostrophe in front, and so does one that starts
+  with an apostrophe, so that :func:`read_csv` can take exactly these away again. Text is quoted.
+
+Numbers are written in full: what :func:`read_csv` returns equals the frame that was written, but
+for the escapes.
+"""
+
+import csv
+import re
+import unicodedata
+from pathlib import Path
+from typing import IO
+
+import pandas as pd
+
+from leaderboard.columns import COLUMNS
+
+_FORMULA = re.compile(r"[\s']*[=+\-@＝＋－＠]|'")
+_HIDDEN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
+
+
+def to_csv(frame: pd.DataFrame, file: str | Path | IO[str]) -> None:
+    """Write ``frame`` with a header and without its index; dates in ISO 8601.
+
+    Raises:
+        OSError: the file cannot be written.
+    """
+    safe = frame.copy()
+    for name in _text_columns(frame):
+        safe[name] = frame[name].map(neutral)
+    safe.to_csv(
+        file,
+        index=False,
+        quoting=csv.QUOTE_NONNUMERIC,
+        date_format="%Y-%m-%dT%H:%M:%S.%f%z",
+        lineterminator="\n",
+        encoding="utf-8",
+    )
+
+
+def read_csv(file: str | Path | IO[str]) -> pd.DataFrame:
+    """Read a board that :func:`to_csv` wrote, with the types it had.
+
+    Raises:
+        ValueError: this is not a board.
+        OSError: the file cannot be read.
+    """
+    text = pd.read_csv(file, dtype="str", keep_default_na=False, encoding="utf-8")
+    if list(text.columns) != list(COLUMNS):
+        raise ValueError("the columns are not those of a board")
+    columns = {name: _values(text[name], kind) for name, kind in COLUMNS.items()}
+    return pd.DataFrame(columns).astype(dict(COLUMNS))
+
+
+def _values(cells: pd.Series, kind: str) -> pd.Series:
+    if kind == "str":
+        return cells.str.removeprefix("'")
+    if kind.startswith("datetime"):
+        return pd.to_datetime(cells, utc=True, format="ISO8601")
+    return cells.map(lambda cell: float(cell) if cell else None).astype("float64")
+
+
+def neutral(text: str) -> str:
+    """``text`` as it may stand in a cell: nothing hidden, nothing that is a formula."""
+    shown = "".join(_escaped(c) if unicodedata.category(c) in _HIDDEN else c for c in text)
+    return "'" + shown if _FORMULA.match(shown) else shown
+
+
+def _escaped(character: str) -> str:
+    return character.encode("unicode_escape", "backslashreplace").decode("ascii")
+
+
+def _text_columns(frame: pd.DataFrame) -> list[str]:
+    return [name for name in frame.columns if pd.api.types.is_string_dtype(frame[name])]

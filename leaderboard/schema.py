@@ -1,0 +1,156 @@
+"""The tables of a store, and how a store of another version is met.
+
+One row per result: the whole record as JSON with its SHA-256, and copies of what queries ask for.
+Only portable types, so that SQLite and PostgreSQL hold the same.
+"""
+
+from collections.abc import Callable, Mapping
+from hashlib import sha256
+
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    Connection,
+    Index,
+    Integer,
+    MetaData,
+    String,
+    Table,
+    Text,
+    insert,
+    inspect,
+    select,
+    text,
+    update,
+)
+
+from harness.result import Result
+
+VERSION = 1
+"""Version of the tables; the version of the records inside them is theirs."""
+
+METADATA = MetaData()
+
+META = Table(
+    "meta",
+    METADATA,
+    Column("key", String(64), primary_key=True),
+    Column("value", Text, nullable=False),
+)
+
+RESULTS = Table(
+    "results",
+    METADATA,
+    # Order of arrival. SQLite counts up only in a column that is exactly INTEGER.
+    Column("seq", BigInteger().with_variant(Integer, "sqlite"), primary_key=True),
+    Column("id", Text, nullable=False, unique=True),
+    Column("created", Text, nullable=False),  # ISO 8601, UTC, microseconds: sorts as text
+    Column("problem", Text, nullable=False),
+    Column("problem_hash", Text, nullable=False),
+    Column("dtype", Text, nullable=False),
+    Column("device_kind", Text, nullable=False),
+    Column("device_name", Text, nullable=False),
+    Column("verdict", Text, nullable=False),
+    Column("author", Text, nullable=False),
+    Column("solution_hash", Text, nullable=False),
+    Column("harness_version", Text, nullable=False),
+    Column("checksum", String(64), nullable=False),
+    Column("record", Text, nullable=False),
+    Index("results_by_problem", "problem", "seq"),
+)
+
+MIGRATIONS: Mapping[int, Callable[[Connection], None]] = {}
+"""From version *n* to *n + 1*, run inside the transaction that raises the version."""
+
+SCHEMA_KEY = "schema"
+_ADVISORY_LOCK = 0x6B65726E  # "kern": an arbitrary number that only this program locks
+
+
+class SchemaError(Exception):
+    """The database is not a store that this version can use; the message says what to do."""
+
+
+def row_of(result: Result) -> dict[str, str]:
+    """The columns of ``result``, without ``seq``."""
+    record = result.to_json()
+    row = {
+        "id": result.id,
+        "created": result.created.isoformat(timespec="microseconds"),
+        "problem": result.problem.slug,
+        "problem_hash": result.problem.hash,
+        "dtype": result.dtype,
+        "device_kind": result.device.kind,
+        "device_name": result.device.name,
+        "verdict": str(result.verdict),
+        "author": result.solution.author,
+        "solution_hash": result.solution.hash,
+        "harness_version": result.environment.harness,
+    }
+    # PostgreSQL's text holds no NUL. In the record, JSON has escaped it already.
+    row = {key: value.replace("\0", "\ufffd") for key, value in row.items()}
+    return row | {"checksum": checksum(record), "record": record}
+
+
+def checksum(record: str) -> str:
+    """SHA-256 of a record's text, in hexadecimal."""
+    return sha256(record.encode("utf-8", "surrogateescape")).hexdigest()
+
+
+def version_of(connection: Connection) -> int | None:
+    """The version of the store behind ``connection``; None if the database is empty.
+
+    Raises:
+        SchemaError: there are tables, but not a store's.
+    """
+    tables = set(inspect(connection).get_table_names())
+    if META.name not in tables:
+        # A PostgreSQL database may well hold other people's tables beside ours.
+        if RESULTS.name in tables or (tables and connection.dialect.name == "sqlite"):
+            raise SchemaError("this database holds something else than results")
+        return None
+    value = connection.scalar(select(META.c.value).where(META.c.key == SCHEMA_KEY))
+    if value is None or not value.isdecimal():
+        raise SchemaError(f"this database holds something else than results (schema {value!r})")
+    return int(value)
+
+
+def require_usable(version: int) -> None:
+    """Refuse a store that is too new, or too old to be migrated.
+
+    Raises:
+        SchemaError: with the remedy.
+    """
+    if version > VERSION:
+        raise SchemaError(
+            f"the store has schema {version}, this harness knows up to {VERSION}: "
+            "upgrade the harness, or name another store in HARNESS_STORE"
+        )
+    missing = [old for old in range(version, VERSION) if old not in MIGRATIONS]
+    if missing:
+        raise SchemaError(
+            f"the store has schema {version}, this harness needs {VERSION} and has no migration "
+            f"from {missing[0]}: keep the file, and name a new store in HARNESS_STORE"
+        )
+
+
+def prepare(connection: Connection) -> None:
+    """Create the tables or migrate them, inside a write transaction.
+
+    Several processes may do so at once: the second finds the work done.
+
+    Raises:
+        SchemaError: the database cannot be used.
+    """
+    if connection.dialect.name == "postgresql":
+        # CREATE TABLE IF NOT EXISTS can still fail when two sessions race for it.
+        connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _ADVISORY_LOCK})
+    version = version_of(connection)
+    if version is None:
+        METADATA.create_all(connection)
+        connection.execute(insert(META).values(key=SCHEMA_KEY, value=str(VERSION)))
+        return
+    require_usable(version)
+    for old in range(version, VERSION):
+        MIGRATIONS[old](connection)
+    if version < VERSION:
+        connection.execute(update(META).where(META.c.key == SCHEMA_KEY).values(value=str(VERSION)))

@@ -1,0 +1,47 @@
+"""Who beats whom: entries that the measurement cannot tell apart share a rank.
+
+Method: ``measurement.md``, *Ties*. With s the natural logarithm of the score and se its standard
+error, A beats B only if s_A - s_B > max(margin, 1.96 · sqrt(se_A² + se_B² + 2 σ_AA²)); the rank of
+an entry is 1 plus the number of entries that beat it.
+
+Being told apart is not transitive. An entry with a wide interval is beaten by few, so it may share
+a rank with much better ones: what bounds this is that the judge leaves entries with a wide
+interval unranked.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+MARGIN = 0.005
+"""Smallest difference of log scores that counts, however small the intervals: 0.5 %."""
+
+Z95 = 1.96
+"""Half-width of a 95 % interval in standard errors."""
+
+GRADE_SPREAD = 0.0
+"""σ_AA: standard deviation of one solution's log score between grades, beyond its interval."""
+
+Floats = NDArray[np.float64]
+
+
+def standard_errors(low: Floats, high: Floats) -> Floats:
+    """Standard errors in the log domain of values with the 95 % intervals ``low``, ``high`` > 0."""
+    with np.errstate(divide="ignore"):
+        return (np.log(high) - np.log(low)) / (2 * Z95)
+
+
+def beats(
+    score: float, error: float, scores: Floats, errors: Floats, *, spread: float = GRADE_SPREAD
+) -> NDArray[np.bool_]:
+    """Which of the others, given by log scores and standard errors, one entry beats."""
+    doubt = Z95 * np.sqrt(error**2 + errors**2 + 2 * spread**2)
+    return score - scores > np.maximum(MARGIN, doubt)
+
+
+def ranks(scores: Floats, errors: Floats, *, spread: float = GRADE_SPREAD) -> NDArray[np.int64]:
+    """Rank of each entry, 1 the best, in the order given."""
+    result = np.ones(len(scores), dtype=np.int64)
+    # One entry against all at a time: quadratic in time, but not in memory.
+    for score, error in zip(scores, errors, strict=True):
+        result += beats(float(score), float(error), scores, errors, spread=spread)
+    return result

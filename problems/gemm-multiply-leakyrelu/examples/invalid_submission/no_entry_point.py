@@ -1,0 +1,9 @@
+# Defines a function, but none that is called `solution`.
+# verdict: invalid_submission
+
+import torch
+
+
+def answer(matrix_a, matrix_b, matrix_c, alpha, output_matrix, m, n, k):
+    product = torch.matmul(matrix_a.float(), matrix_b.float()) * matrix_c.float()
+    output_matrix.copy_(torch.where(product >= 0, product, alpha * product))

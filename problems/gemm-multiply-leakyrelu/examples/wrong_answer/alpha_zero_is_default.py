@@ -1,0 +1,9 @@
+# `alpha or 0.01` takes a slope of zero for "not given".
+# verdict: wrong_answer
+
+import torch
+
+
+def solution(matrix_a, matrix_b, matrix_c, alpha, output_matrix, m, n, k):
+    product = torch.matmul(matrix_a.float(), matrix_b.float()) * matrix_c.float()
+    output_matrix.copy_(torch.where(product >= 0, product, (alpha or 0.01) * product))

@@ -1,0 +1,41 @@
+// Threads beyond the edge leave before a barrier, and before they have loaded their share.
+// verdict: wrong_answer; on cpu: runtime_error (the barrier is noticed as divergent)
+
+constexpr int TILE = 32;
+
+__global__ void kernel(const VAR* a, const VAR* b, const VAR* c, float alpha,
+                                        VAR* o, size_t m, size_t n, size_t k) {
+    __shared__ float a_tile[TILE][TILE];
+    __shared__ float b_tile[TILE][TILE];
+    const int x = threadIdx.x, y = threadIdx.y;
+    const size_t row = blockIdx.y * size_t(TILE) + y;
+    const size_t column = blockIdx.x * size_t(TILE) + x;
+
+    if (row >= m || column >= n) return;
+    float sum = 0.0f;
+    for (size_t start = 0; start < k; start += TILE) {
+        // Beyond the edges we store zeros: they add nothing to the sum.
+        const bool a_inside = row < m && start + x < k;
+        const bool b_inside = start + y < k && column < n;
+        a_tile[y][x] = a_inside ? static_cast<float>(a[row * k + start + x]) : 0.0f;
+        b_tile[y][x] = b_inside ? static_cast<float>(b[(start + y) * n + column]) : 0.0f;
+        __syncthreads();  // nobody reads before everybody has written
+#pragma unroll
+        for (int i = 0; i < TILE; ++i) sum += a_tile[y][i] * b_tile[i][x];
+        __syncthreads();  // nobody overwrites before everybody has read
+    }
+
+    // No thread may leave before this point: __syncthreads() needs all of them.
+    if (row < m && column < n) {
+        const float product = sum * static_cast<float>(c[row * n + column]);
+        o[row * n + column] = static_cast<VAR>(product >= 0.0f ? product : alpha * product);
+    }
+}
+
+extern "C" void solution(const VAR* matrix_a, const VAR* matrix_b, const VAR* matrix_c,
+                         float alpha, VAR* output_matrix, size_t m, size_t n, size_t k) {
+    const dim3 block(TILE, TILE);
+    const dim3 grid(unsigned((n + TILE - 1) / TILE), unsigned((m + TILE - 1) / TILE));
+    kernel<<<grid, block>>>(matrix_a, matrix_b, matrix_c, alpha, output_matrix,
+                                             m, n, k);
+}

@@ -1,0 +1,201 @@
+"""What the time of this harness is worth, on the card at hand: accuracy, repeatability, latency.
+
+`accuracy` compares the judge's time per call with CUPTI's duration of the same kernels (a process
+of its own, torch's profiler, fresh buffers for every call as in the judge). `repeat` grades the
+same file twice. `latency` times the whole command, cold and for a second file. Prints tables;
+asserts nothing.
+"""
+
+import argparse
+import ctypes
+import json
+import math
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+SLUG = "gemm-multiply-leakyrelu"
+SAMPLES = ROOT / "solutions" / SLUG / "samples"
+SHAPES = [
+    ("tiled.cu", {"m": 64, "n": 64, "k": 256}),
+    ("tiled.cu", {"m": 256, "n": 256, "k": 256}),
+    ("tiled.cu", {"m": 512, "n": 512, "k": 512}),
+    ("naive.cu", {"m": 512, "n": 512, "k": 512}),
+    ("tiled.cu", {"m": 1024, "n": 1024, "k": 1024}),
+    ("register_blocked.cu", {"m": 2048, "n": 2048, "k": 2048}),
+    ("register_blocked.cu", {"m": 4096, "n": 4096, "k": 4096}),
+    ("tiled.cu", {"m": 4096, "n": 4096, "k": 16}),
+]
+
+
+def accuracy() -> None:
+    """Time per call by the judge over CUPTI's kernel duration."""
+    from harness.grade import Grader, Options
+    from harness.judge.batch import lay_out
+    from harness.judge.device import open_device
+    from harness.judge.measure import Contender, Effort, join, measure_shape
+    from harness.judge.programs import timed_program
+    from harness.judge.session import Session
+    from harness.judge.task import Task
+    from harness.problem.draws import benchmark_case
+    from harness.problem.load import find_problem
+    from harness.problem.reference import Reference
+    from harness.report.progress import Silent
+    from harness.solution.read import read_solution
+
+    device = open_device("cuda")
+    problem = find_problem(ROOT / "problems", SLUG)
+    task = Task(problem, Reference(problem), "float32", device, "accuracy")
+    rows = []
+    with Grader(device, Silent()) as grader:
+        grader._trusted = grader._threads.submit(grader._start_trusted, task)
+        for file, sizes in SHAPES:
+            solution = read_solution(SAMPLES / file)
+            artifact = grader._build(solution, task, Options())
+            case = benchmark_case(problem, {**sizes, "alpha": 0.01})
+            with Session(timed_program(artifact), device, problem.limits) as session:
+                fault = session.load()
+                assert fault is None, fault
+                contender = join(session, lambda: fault, task, case)
+                baseline = Contender(grader._ready_baseline(task), task, trusted=True, capture=True)
+                measured = measure_shape(
+                    task, case, contender, baseline, Effort(), grader._overhead_s, lambda: None
+                )
+            layout = lay_out(task, case, measured.calls_per_batch)
+            places = [(s.base, s.stride) for s in layout.slots]
+            cupti = cupti_seconds(artifact.library, sizes, layout.calls, layout.size, places)
+            rows.append((file, sizes, measured, cupti))
+    print(f"constant of a batch: {grader._overhead_s * 1e6:.0f} µs")
+    print("kernel | shape | calls | CUPTI µs | judge µs | judge/CUPTI | ± | captured")
+    for file, sizes, measured, cupti in rows:
+        value = measured.time_s.value
+        half = measured.time_s.high / value - 1
+        print(
+            f"{file} | {sizes['m']}×{sizes['n']}×{sizes['k']} | {measured.calls_per_batch} | "
+            f"{cupti * 1e6:.2f} | {value * 1e6:.2f} | {value / cupti - 1:+.1%} | ±{half:.1%} | "
+            f"{measured.captured}"
+        )
+
+
+def cupti_seconds(
+    library: Path, sizes: dict[str, int], calls: int, size: int, places: list[tuple[int, int]]
+) -> float:
+    """Mean kernel duration per call as CUPTI sees it, in a process of its own, same addresses."""
+    given = json.dumps([str(library), sizes, calls, size, places])
+    command = [sys.executable, __file__, "cupti", given]
+    return float(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+
+
+def cupti(given: str) -> None:
+    """Runs in the child: the calls of one batch under torch's profiler."""
+    import torch
+    from torch.profiler import ProfilerActivity, profile
+
+    library, sizes, calls, size, places = json.loads(given)
+    m, n, k = sizes["m"], sizes["n"], sizes["k"]
+    solution = ctypes.CDLL(library).solution
+    arena = torch.empty(size // 4, device="cuda").normal_()
+    flush = torch.empty(64 << 20, device="cuda")
+
+    def run() -> None:
+        flush.fill_(1.0)
+        torch.cuda.synchronize()
+        for call in range(calls):
+            a, b, c, o = (arena.data_ptr() + base + call * stride for base, stride in places)
+            solution(
+                ctypes.c_void_p(a), ctypes.c_void_p(b), ctypes.c_void_p(c), ctypes.c_float(0.01),
+                ctypes.c_void_p(o), ctypes.c_size_t(m), ctypes.c_size_t(n), ctypes.c_size_t(k),
+            )  # fmt: skip
+        torch.cuda.synchronize()
+
+    start = time.perf_counter()
+    while time.perf_counter() - start < 0.7:
+        run()
+    with profile(activities=[ProfilerActivity.CUDA]) as prof:
+        run()
+    total = sum(
+        e.device_time_total
+        for e in prof.events()
+        if "fill" not in e.name.lower()
+        and "mem" not in e.name.lower()
+        and e.device_type.name == "CUDA"
+    )
+    print(total * 1e-6 / calls)
+
+
+def harness(*arguments: str) -> tuple[float, list[dict[str, object]]]:
+    """Run the command; seconds and the results it printed."""
+    start = time.perf_counter()
+    command = [sys.executable, "-c", "from harness.cli import main; main()", *arguments]
+    done = subprocess.run(
+        [*command, "--json", "-"], capture_output=True, text=True, cwd=ROOT, check=False
+    )
+    seconds = time.perf_counter() - start
+    if done.returncode > 1:
+        print(done.stderr, file=sys.stderr)
+    return seconds, [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def repeat() -> None:
+    """Grade every sample twice, in different processes; how far apart the two times are."""
+    files = sorted(p for p in SAMPLES.iterdir() if p.suffix in (".cu", ".py"))
+    store = Path(tempfile.mkdtemp()) / "repeat.sqlite"
+    grades = [harness("submit", *map(str, files), "--store", str(store))[1] for _ in range(2)]
+    print("solution | verdict | speed-up | ± | again | difference")
+    for first, second in zip(*grades, strict=True):
+        name = first["solution"]["name"]
+        if not (first["score"] and second["score"]):
+            print(f"{name} | {first['verdict']} | {first['message'][:60]}")
+            continue
+        a, b = first["score"]["speedup"], second["score"]["speedup"]
+        change = math.log(b["value"] / a["value"])
+        half = a["high"] / a["value"] - 1
+        print(
+            f"{name} | {first['verdict']} | {a['value']:.4f} | ±{half:.2%} | "
+            f"{b['value']:.4f} | {change:+.2%}"
+        )
+        for m in first["measurements"]:
+            wide = m["speedup"]["high"] / m["speedup"]["value"] - 1
+            raw = " ".join(f"{x * 1e6:.1f}" for x in m["samples_s"])
+            base = " ".join(f"{x * 1e6:.1f}" for x in m["baseline_samples_s"])
+            print(f"      {m['calls_per_batch']} calls: {raw} | {base}")
+            print(f"    {m['spec'][:60]} {m['time_s']['value'] * 1e6:.1f} µs ±{wide:.2%}")
+
+
+def latency() -> None:
+    """Seconds of the whole command: cold, a second file in the same call, and again."""
+    folder = Path(tempfile.mkdtemp()) / SLUG / "someone"
+    folder.mkdir(parents=True)
+    files = []
+    for number in range(3):
+        file = folder / f"copy{number}.cu"
+        text = (SAMPLES / "tiled.cu").read_text()
+        file.write_text(f"{text}\n// {time.time()} {number}: never built before\n")
+        files.append(str(file))
+    store = str(folder / "s.sqlite")
+    common = ("--problem", SLUG, "--store", store)
+    one, _ = harness("submit", files[0], *common)
+    three, _ = harness("submit", *files, *common)
+    checked, _ = harness("check", files[0], "--problem", SLUG)
+    print(f"submit, cold, one new CUDA file: {one:.1f} s")
+    print(f"each further file in the same call: {(three - one) / 2:.1f} s")
+    print(f"check, built before: {checked:.1f} s")
+
+
+def main() -> None:
+    """One benchmark, by name."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("what", choices=["accuracy", "repeat", "latency", "cupti"])
+    parser.add_argument("rest", nargs="*")
+    chosen = parser.parse_args()
+    if chosen.what == "cupti":
+        cupti(chosen.rest[0])
+    else:
+        {"accuracy": accuracy, "repeat": repeat, "latency": latency}[chosen.what]()
+
+
+if __name__ == "__main__":
+    main()

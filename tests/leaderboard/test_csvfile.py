@@ -1,0 +1,94 @@
+"""CSV export: nothing lost, nothing that a spreadsheet or a terminal would run."""
+
+import csv
+import io
+import unicodedata
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from samples import failed, result, unranked
+
+from leaderboard.columns import COLUMNS
+from leaderboard.csvfile import neutral, read_csv, to_csv
+from leaderboard.ranking import board
+
+HIDDEN = ("Cc", "Cf", "Cs", "Zl", "Zp")
+DANGEROUS = tuple("=+-@＝＋－＠\t\r\n")
+
+
+def test_it_round_trips(tmp_path: Path) -> None:
+    frame = board(
+        [
+            result(author="a", speedup=1 / 3),
+            result(author="b,\"c\"; 'd'", speedup=2.0),
+            result(author="NA", speedup=1e-7),
+            result(author="007", speedup=3.0),
+            unranked(author="true"),
+            failed(),
+            result(author="None", measurements=(), score=None),
+        ]
+    )
+    file = tmp_path / "board.csv"
+    to_csv(frame, file)
+    pd.testing.assert_frame_equal(read_csv(file), frame)
+    assert list(pd.read_csv(file).columns) == list(COLUMNS)
+
+
+def test_an_empty_board_round_trips(tmp_path: Path) -> None:
+    file = tmp_path / "board.csv"
+    to_csv(board([]), file)
+    pd.testing.assert_frame_equal(read_csv(file), board([]))
+
+
+def test_something_else_is_refused() -> None:
+    with pytest.raises(ValueError, match="not those of a board"):
+        read_csv(io.StringIO("a,b\n1,2\n"))
+
+
+@pytest.mark.parametrize(
+    ("text", "cell"),
+    [
+        ("alice", "alice"),
+        ("=HYPERLINK(A1)", "'=HYPERLINK(A1)"),
+        ("+1", "'+1"),
+        ("-1", "'-1"),
+        ("@SUM(1)", "'@SUM(1)"),
+        (" =1", "' =1"),
+        ("\t=1", "\\t=1"),
+        ("\r=1", "\\r=1"),
+        ("＝1", "'＝1"),
+        ("'=1", "''=1"),
+        ("'", "''"),
+        ("a=1", "a=1"),
+        ("\x1b[31m\u202e\x00", "\\x1b[31m\\u202e\\x00"),
+        ("\ud800", "\\ud800"),
+        ("", ""),
+    ],
+)
+def test_neutral_cells(text: str, cell: str) -> None:
+    assert neutral(text) == cell
+
+
+@settings(deadline=None, max_examples=12)
+@given(st.lists(st.text(max_size=20), min_size=1, max_size=30, unique=True))
+@example(["\r", "\x00=", '"=1', "'" * 5, "\u2028@", "a\n=1", ",=", "\u3000-1"])
+def test_no_author_can_write_a_formula_and_all_are_read_back(authors: list[str]) -> None:
+    frame = board([result(author=author, minutes=n) for n, author in enumerate(authors)])
+    file = io.StringIO()
+    to_csv(frame, file)
+    lines = list(csv.reader(io.StringIO(file.getvalue(), newline="")))
+    assert len(lines) == 1 + len(frame)
+    for cell in (cell for line in lines[1:] for cell in line):
+        assert not cell.lstrip().startswith(DANGEROUS)
+        assert not any(unicodedata.category(c) in HIDDEN for c in cell)
+    back = read_csv(io.StringIO(file.getvalue()))
+    for column in frame.columns.drop("author"):
+        pd.testing.assert_series_equal(back[column], frame[column])
+    for before, after in zip(frame["author"], back["author"], strict=True):
+        if any(unicodedata.category(c) in HIDDEN for c in before):
+            assert after == neutral(before).removeprefix("'")
+        else:
+            assert after == before

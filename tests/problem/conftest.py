@@ -1,0 +1,35 @@
+"""Packages to load: `write` makes one, `gemm` is the shipped one."""
+
+from pathlib import Path
+
+import pytest
+from packages import MINIMAL, REFERENCE, ROOT, Write
+
+from harness.problem.load import load_problem
+from harness.problem.model import Problem
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Write:
+    """Write a package and return its folder; `files` are further files by name."""
+
+    def make(
+        text: str | bytes = MINIMAL, folder: str = "scale", reference: str = REFERENCE, **files: str
+    ) -> Path:
+        path = tmp_path / folder
+        path.mkdir(exist_ok=True)
+        content = text.encode() if isinstance(text, str) else text
+        (path / "problem.md").write_bytes(content)
+        (path / "reference.py").write_text(reference)
+        (path / "baseline.py").write_text("def solution(x, s, y, n): ...\n")
+        for name, body in files.items():
+            (path / name).write_text(body)
+        return path
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def gemm() -> Problem:
+    """The shipped problem."""
+    return load_problem(ROOT / "problems" / "gemm-multiply-leakyrelu")

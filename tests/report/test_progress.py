@@ -1,0 +1,68 @@
+"""Progress: on a terminal only, and gone afterwards."""
+
+import io
+
+import pytest
+from rich.console import Console
+
+from harness.report.progress import Bar, Progress, Silent, progress
+
+
+class _Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def _job(shown: Progress) -> None:
+    shown.advance()
+    shown.phase("compile")
+    shown.phase("cases", 3)
+    shown.advance(note="m=1,n=1")
+    shown.advance(2)
+    shown.finish()
+    shown.finish()
+
+
+def test_nothing_is_written_to_a_pipe(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    stream = io.StringIO()
+    shown = progress(stream)
+    assert isinstance(shown, Silent)
+    _job(shown)
+    assert stream.getvalue() == ""
+
+
+def test_a_terminal_shows_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "xterm")
+    stream = _Terminal()
+    shown = progress(stream)
+    assert isinstance(shown, Bar)
+    _job(shown)
+    text = stream.getvalue()
+    assert "cases" in text
+    assert "3/3" in text
+    assert text.endswith("\x1b[2K"), "the line is cleared"
+    assert text.count("\x1b[?25l") == text.count("\x1b[?25h"), "the cursor is back"
+
+
+def test_a_dumb_terminal_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "dumb")
+    assert isinstance(progress(_Terminal()), Silent)
+
+
+def test_names_are_not_interpreted() -> None:
+    stream = _Terminal()
+    with Bar(Console(file=stream, force_terminal=True, width=120, color_system=None)) as bar:
+        bar.phase("[red]x[/nope]\x1b[2J", 2)
+        bar.advance(note="[/]\u202e")
+    assert "[red]x[/nope]" in stream.getvalue()
+    assert "[/]\\u202e" in stream.getvalue()
+
+
+def test_an_exception_gives_the_terminal_back() -> None:
+    stream = _Terminal()
+    console = Console(file=stream, force_terminal=True)
+    with pytest.raises(KeyboardInterrupt), Bar(console) as bar:
+        bar.phase("work", 1)
+        raise KeyboardInterrupt
+    assert stream.getvalue().count("\x1b[?25l") == stream.getvalue().count("\x1b[?25h")

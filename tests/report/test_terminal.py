@@ -1,0 +1,261 @@
+"""Results on the terminal: order, content, width, and that nothing of theirs is interpreted."""
+
+import io
+import re
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rich.console import Console
+from samples import failed, measurement, mismatch, result, score, unranked
+
+from harness.report.terminal import CPU_NOTE, render_board, render_result
+from harness.result import (
+    Build,
+    CaseResult,
+    DeviceRef,
+    KernelResources,
+    Result,
+    Verdict,
+)
+
+CPU = DeviceRef(kind="cpu", name="AMD EPYC 9654")
+EVIL = "[bold red]x[/nope] [link=http://e]:bomb:\x1b[2J\x1b]0;t\x07\u202e\x00\r"
+
+
+def _shown(each: Result, *, width: int = 80, colour: bool = False) -> str:
+    stream = io.StringIO()
+    render_result(each, Console(file=stream, width=width, force_terminal=colour))
+    return stream.getvalue()
+
+
+def test_accepted() -> None:
+    shapes = (measurement(), measurement(3.2e-3, 0.97, spec="m=1,n=16384,k=4096", flops=None))
+    text = _shown(result(measurements=shapes, notes=("first run on this card",)))
+    lines = text.splitlines()
+    assert lines[0].startswith("ACCEPTED  gemm · alice/tiled.cu · cuda · float32 · NVIDIA H100")
+    assert "1.310× ± 0.003 over PyTorch eager (geometric mean of 2 shapes" in lines[1]
+    assert lines.index("replay  harness submit tiled.cu --seed 123456789") <= 3
+    assert "12.30 ± 0.03 µs" in text
+    assert "16.1 µs" in text
+    assert "0.970× ± 0.004" in text
+    assert "PFLOP/s" in text
+    assert "62.9 GB/s" in text
+    assert re.search(r"tiled +64 +8 KiB +none", text)
+    assert "note    first run on this card" in text
+    assert CPU_NOTE not in text
+
+
+def test_captured_output_is_shown_on_failure_only() -> None:
+    assert "chatty" not in _shown(result(output="chatty"))
+    assert "chatty" in _shown(failed(output="chatty"))
+
+
+def test_spills_stand_out() -> None:
+    kernel = KernelResources(name="k", registers=255, spill_store_bytes=128, spill_load_bytes=2048)
+    build = Build(seconds=2.0, cached=True, target="sm_90", kernels=(kernel,) * 20)
+    text = _shown(result(build=build))
+    assert "128 B stored, 2 KiB loaded" in text
+    assert "from the cache for sm_90" in text
+    assert "… 8 more kernels" in text
+
+
+def test_unranked_says_why() -> None:
+    text = _shown(unranked("clocks moved: run it again"))
+    assert "not ranked: clocks moved: run it again" in text
+
+
+def test_cpu_is_marked() -> None:
+    text = _shown(result(device=CPU))
+    assert "cpu (AMD EPYC 9654)" in text.splitlines()[0]
+    assert CPU_NOTE in text
+
+
+def test_checked_without_timing() -> None:
+    assert "not timed" in _shown(result(measurements=(), score=None))
+
+
+def test_a_wrong_answer_shows_the_case_and_how_to_replay_it() -> None:
+    passed = CaseResult(spec="m=1", passed=True)
+    wrong = CaseResult(spec="m=33,n=1,k=7,alpha=-0.5", passed=False, mismatch=mismatch())
+    also = CaseResult(spec="m=2", passed=False, message="too")
+    text = _shown(failed(message="c is wrong", cases=(passed, wrong, also)))
+    lines = text.splitlines()
+    assert lines[0].startswith("WRONG_ANSWER")
+    assert lines[1] == "reason  c is wrong"
+    assert lines[2] == "case    m=33,n=1,k=7,alpha=-0.5"
+    assert lines[3] == "differ  12 of 33 elements of c"
+    assert lines[5].split() == ["first", "[0,", "3]", "1.25", "1.5", "1e-05"]
+    assert lines[6].split() == ["worst", "[4,", "0]", "-2", "nan", "2e-05"]
+    assert lines[7] == "replay  harness submit tiled.cu --seed 123456789"
+    assert lines[8] == "cases   2 of 3 failed"
+    assert lines[9] == "        also m=2  too"
+
+
+def test_a_compile_error_shows_the_compilers_first_lines() -> None:
+    log = "\n".join(f"tiled.cu({n}): error: [red]no" for n in range(100))
+    build = Build(seconds=1.0, cached=False, target="sm_90", log=log)
+    text = _shown(failed(Verdict.COMPILE_ERROR, message="nvcc: 100 errors", build=build))
+    assert "tiled.cu(0): error: [red]no" in text
+    assert "tiled.cu(99)" not in text
+    assert "… 70 more lines" in text
+    assert "replay" in text
+
+
+def test_a_crash_shows_the_last_lines_of_its_output() -> None:
+    output = "\n".join(f"line {n}" for n in range(100))
+    text = _shown(failed(Verdict.RUNTIME_ERROR, message="killed by SIGSEGV", output=output))
+    assert "line 99" in text
+    assert "line 79" not in text
+    assert "… 80 earlier lines" in text
+
+
+def _evil() -> list[Result]:
+    kernel = KernelResources(name=EVIL, registers=1)
+    build = Build(seconds=1.0, cached=False, target=EVIL, log=EVIL, kernels=(kernel,))
+    wrong = CaseResult(
+        spec=EVIL,
+        passed=False,
+        message=EVIL,
+        mismatch=mismatch().model_copy(update={"parameter": EVIL}),
+    )
+    everywhere: dict[str, Any] = {"author": EVIL, "name": EVIL, "language": EVIL, "notes": (EVIL,)}
+    more: dict[str, Any] = {
+        "reproduce": EVIL,
+        "output": EVIL,
+        "build": build,
+        "dtype": EVIL,
+        "message": EVIL,
+    }
+    gpu = DeviceRef(kind="cuda", name=EVIL)
+    return [
+        result(
+            **everywhere,
+            **more,
+            device=gpu,
+            measurements=(measurement(spec=EVIL),),
+            score=score(baseline=EVIL, ranked=False, unranked_reason=EVIL),
+        ),
+        failed(Verdict.COMPILE_ERROR, **everywhere, **more, device=gpu),
+        failed(**everywhere, **more, cases=(wrong, wrong)),
+    ]
+
+
+@pytest.mark.parametrize("each", _evil(), ids=lambda each: str(each.verdict))
+@pytest.mark.parametrize("width", [20, 80, 300])
+def test_nothing_of_theirs_is_interpreted(each: Result, width: int) -> None:
+    text = _shown(each, width=width)
+    assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", text)
+    assert "💣" not in text
+    if width == 300:
+        assert "[bold red]x[/nope] [link=http://e]:bomb:" in text
+    coloured = _shown(each, width=width, colour=True)
+    # With colours, the only sequences are rich's own: colours, no links, no movements.
+    assert "\x1b]" not in coloured
+    assert set(re.findall(r"\x1b\[[0-9;]*(.)", coloured)) <= {"m"}
+
+
+@pytest.mark.parametrize("verdict", [v for v in Verdict if v is not Verdict.ACCEPTED])
+def test_every_verdict_comes_first_then_reason_then_replay(verdict: Verdict) -> None:
+    text = _shown(failed(verdict, message="because"))
+    places = [text.index(word) for word in (str(verdict), "because", "harness submit")]
+    assert places == sorted(places)
+    assert text.startswith(str(verdict))
+
+
+def test_what_is_to_be_copied_is_on_one_line() -> None:
+    command = "harness submit " + "solutions/gemm/alice/x.cu " * 6 + "--seed 1"
+    assert "replay  " + command in _shown(failed(reproduce=command)).splitlines()
+
+
+def test_80_columns_are_enough() -> None:
+    text = _shown(result(measurements=(measurement(spec="m=16384,n=16384,k=16384,alpha=0.25"),)))
+    assert all(len(line) <= 80 for line in text.splitlines())
+    for size in ("m=16384,", "n=16384,", "k=16384,", "alpha=0.25", "PFLOP/s"):
+        assert size in text
+
+
+def test_colour_only_where_it_is_wanted() -> None:
+    assert "\x1b[" not in _shown(result())
+    assert "\x1b[1;32mACCEPTED" in _shown(result(), colour=True)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.text(max_size=40), st.integers(10, 200))
+def test_any_text_at_any_width(text: str, width: int) -> None:
+    render_result(
+        failed(message=text or "x", author=text, output=text, reproduce=text),
+        Console(file=io.StringIO(), width=width),
+    )
+
+
+# -- boards ----------------------------------------------------------------------------------
+
+
+def _row(**changes: object) -> dict[str, object]:
+    row: dict[str, object] = {
+        "problem": "gemm",
+        "dtype": "float32",
+        "device_kind": "cuda",
+        "device": "NVIDIA H100",
+        "harness_major": "1",
+        "baseline": "PyTorch eager",
+        "rank": 1,
+        "author": "alice",
+        "solution": "tiled.cu",
+        "language": "cuda",
+        "time_us": 12.3,
+        "speedup": 1.31,
+        "speedup_low": 1.30,
+        "speedup_high": 1.32,
+        "unranked_reason": "",
+        "date": None,
+    }
+    return row | changes
+
+
+def _board(*rows: dict[str, object]) -> str:
+    stream = io.StringIO()
+    render_board(rows, Console(file=stream, width=80))
+    return stream.getvalue()
+
+
+def test_ties_are_shown_as_ties() -> None:
+    lines = _board(_row(), _row(author="bob"), _row(author="carol", rank=3)).splitlines()
+    assert [line.split()[:2] for line in lines[2:]] == [
+        ["1=", "alice"],
+        ["1=", "bob"],
+        ["3", "carol"],
+    ]
+    assert "speed-up over PyTorch eager" in lines[0]
+
+
+def test_unranked_rows_say_why() -> None:
+    text = _board(_row(), _row(author="bob", rank=None, unranked_reason="noisy"))
+    assert "– bob/tiled.cu: not ranked: noisy" in text
+
+
+def test_rows_without_numbers() -> None:
+    for missing in (None, float("nan")):
+        keys = ("rank", "time_us", "speedup", "speedup_low", "speedup_high")
+        text = _board(_row(**dict.fromkeys(keys, missing), unranked_reason="not timed"))
+        assert "not timed" in text
+        assert "nan" not in text
+
+
+def test_each_board_has_its_title_and_cpu_its_mark() -> None:
+    text = _board(_row(), _row(device_kind="cpu", device="EPYC"), _row(dtype="float16"))
+    assert text.count("rank ") == 3
+    assert CPU_NOTE in text
+    assert "cpu (EPYC)" in text
+
+
+def test_no_rows() -> None:
+    assert _board() == "no accepted results yet\n"
+
+
+def test_authors_are_not_interpreted() -> None:
+    names = ("problem", "dtype", "device", "baseline", "author", "solution", "language")
+    text = _board(_row(**dict.fromkeys(names, EVIL), rank=None, unranked_reason=EVIL))
+    assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", text)

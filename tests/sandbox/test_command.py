@@ -1,0 +1,155 @@
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.errors import MachineError
+from harness.sandbox.command import Finished, clean_environment, run_limited
+from harness.sandbox.namespaces import namespaces_available
+
+
+def run(folder: Path, *argv: str, **changes: Any) -> Finished:
+    limits: dict[str, Any] = {
+        "cwd": folder,
+        "seconds": 10.0,
+        "memory_bytes": 1 << 30,
+        "output_bytes": 10_000,
+        "environment": clean_environment(folder),
+    }
+    return run_limited(argv, **limits | changes)
+
+
+def python(folder: Path, code: str, **changes: Any) -> Finished:
+    return run(folder, sys.executable, "-I", "-S", "-c", code, **changes)
+
+
+def test_output_and_status(tmp_path: Path) -> None:
+    finished = run(tmp_path, "sh", "-c", "echo out; echo err >&2; exit 3")
+    assert (finished.output, finished.returncode, finished.ok) == ("out\nerr\n", 3, False)
+    assert run(tmp_path, "true").ok
+
+
+def test_stdin_is_given_or_empty(tmp_path: Path) -> None:
+    assert run(tmp_path, "cat", stdin=b"x" * 5000).output == "x" * 5000
+    assert run(tmp_path, "cat").output == ""
+
+
+def test_a_signal_is_reported(tmp_path: Path) -> None:
+    assert python(tmp_path, "import ctypes; ctypes.string_at(0)").returncode == -11
+
+
+def test_nothing_is_inherited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SECRET", "x")
+    read, write = os.pipe()
+    os.set_inheritable(read, True)
+    finished = run(tmp_path, "sh", "-c", "env; echo; ls /proc/self/fd; pwd")
+    os.close(read)
+    os.close(write)
+    environment, _, rest = finished.output.partition("\n\n")
+    names = {line.partition("=")[0] for line in environment.splitlines()}
+    assert names <= {"PATH", "HOME", "TMPDIR", "LC_ALL", "PWD", "SHLVL", "_", "OLDPWD"}
+    assert rest.split() == ["0", "1", "2", "3", str(tmp_path)]  # 3 is what ls reads
+
+
+def test_a_time_limit_ends_the_whole_tree(tmp_path: Path) -> None:
+    code = "sleep 60 & echo $! > pid; setsid sleep 60 & echo $! >> pid; wait"
+    started = time.monotonic()
+    finished = run(tmp_path, "sh", "-c", code, seconds=0.5)
+    assert finished.timed_out
+    assert time.monotonic() - started < 5
+    assert_gone(tmp_path / "pid", 2)
+
+
+def test_what_is_left_behind_is_ended(tmp_path: Path) -> None:
+    finished = run(tmp_path, "sh", "-c", "sleep 60 & echo $! > pid; echo done")
+    assert finished.ok
+    assert finished.output == "done\n"
+    assert finished.seconds < 5
+    assert_gone(tmp_path / "pid", 1)
+
+
+def test_closing_the_output_does_not_hide_the_end(tmp_path: Path) -> None:
+    finished = run(tmp_path, "sh", "-c", "exec >&- 2>&-; sleep 0.3; exit 4")
+    assert finished.returncode == 4
+
+
+def test_a_flood_of_output_is_cut(tmp_path: Path) -> None:
+    finished = run(tmp_path, "sh", "-c", "yes | head -c 100000000")
+    assert finished.ok
+    assert finished.truncated
+    assert finished.output == "y\n" * 5000
+
+
+def test_an_endless_flood_ends(tmp_path: Path) -> None:
+    finished = run(tmp_path, "yes", seconds=0.5)
+    assert finished.timed_out
+    assert finished.truncated
+
+
+def test_memory_is_limited_over_the_whole_tree(tmp_path: Path) -> None:
+    code = "import os, time; n = os.fork(); x = bytearray(150 << 20); time.sleep(30)"
+    finished = python(tmp_path, code, memory_bytes=200 << 20)
+    assert finished.over_memory
+    assert finished.peak_bytes > 200 << 20
+
+
+def test_memory_asked_for_at_once_is_refused(tmp_path: Path) -> None:
+    finished = python(tmp_path, "bytearray(4 << 30)", memory_bytes=200 << 20)
+    assert "MemoryError" in finished.output
+
+
+def test_files_are_limited(tmp_path: Path) -> None:
+    run(tmp_path, "sh", "-c", "yes > big", file_bytes=100_000)
+    assert (tmp_path / "big").stat().st_size == 100_000
+
+
+@pytest.mark.skipif(not namespaces_available(), reason="no namespaces here")
+def test_it_sees_neither_network_nor_other_processes(tmp_path: Path) -> None:
+    finished = run(tmp_path, "sh", "-c", "ls -d /proc/[0-9]* | wc -l; tail -n +3 /proc/net/dev")
+    processes, *interfaces = finished.output.splitlines()
+    assert int(processes) <= 5
+    assert [line.split(":")[0].strip() for line in interfaces] in ([], ["lo"])
+
+
+def test_a_missing_command(tmp_path: Path) -> None:
+    finished = run(tmp_path, "/no/such/program")
+    assert finished.returncode == 127
+    with pytest.raises(MachineError):
+        run(tmp_path / "nowhere", "true")
+
+
+def test_it_dies_with_its_parent(tmp_path: Path) -> None:
+    code = (
+        "import sys; from pathlib import Path\n"
+        "from harness.sandbox.command import run_limited\n"
+        f"run_limited(['sh', '-c', 'echo $$ > {tmp_path}/pid; exec sleep 60'], cwd=Path('/'),"
+        " seconds=60, memory_bytes=1 << 30, output_bytes=10, environment={'PATH': '/bin'})"
+    )
+    with subprocess.Popen([sys.executable, "-c", code]) as parent:
+        deadline = time.monotonic() + 10
+        while not (tmp_path / "pid").exists() and time.monotonic() < deadline:
+            time.sleep(0.02)
+        time.sleep(0.1)
+        parent.kill()
+    assert_gone(tmp_path / "pid", 1)
+
+
+def assert_gone(file: Path, count: int) -> None:
+    pids = [int(word) for word in file.read_text().split()]
+    assert len(pids) == count
+    deadline = time.monotonic() + 5
+    while any(map(_alive, pids)) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert not any(map(_alive, pids))
+
+
+def _alive(pid: int) -> bool:
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return False
+    return stat.rpartition(")")[2].split()[0] not in "ZX"

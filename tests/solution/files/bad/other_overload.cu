@@ -1,0 +1,3 @@
+// expect: INVALID_SUBMISSION 0 the problem asks for
+void solution(const VAR* a, VAR* out) {
+}

@@ -1,0 +1,123 @@
+"""The border between the packages: they meet in `harness.result` alone.
+
+`harness` judges and never imports pandas; `leaderboard` stores and ranks, never imports torch, and
+of `harness` knows the result record only. Read from the sources, where a lazy import counts too,
+and tried in a fresh interpreter, where what others import counts too.
+"""
+
+import ast
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+
+def _modules(package: str) -> list[Path]:
+    return sorted((ROOT / package).rglob("*.py"))
+
+
+def _imported(source: str, package: str) -> Iterator[str]:
+    """Full names of what ``source``, a module in ``package``, imports anywhere in it."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = node.module or ""
+            if node.level:
+                parents = package.split(".")
+                base = ".".join([*parents[: len(parents) - node.level + 1], *filter(None, [base])])
+            yield from (f"{base}.{alias.name}" for alias in node.names)
+        elif (
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Name | ast.Attribute)
+            and (node.func.id if isinstance(node.func, ast.Name) else node.func.attr)
+            in ("import_module", "__import__", "find_spec")
+            and node.args
+            and isinstance(node.args[0], ast.Constant)
+        ):
+            yield str(node.args[0].value)
+
+
+def _inside(name: str, package: str) -> bool:
+    return name == package or name.startswith(package + ".")
+
+
+def _offences(path: Path) -> list[str]:
+    relative = path.relative_to(ROOT)
+    package = ".".join(relative.parent.parts)
+    names = list(_imported(path.read_text(encoding="utf-8"), package))
+    if relative.parts[0] == "harness":
+        return [name for name in names if _inside(name, "pandas")]
+    torch = [name for name in names if _inside(name, "torch") or _inside(name, "triton")]
+    harness = [
+        name for name in names if _inside(name, "harness") and not _inside(name, "harness.result")
+    ]
+    return torch + harness
+
+
+@pytest.mark.parametrize("package", ["harness", "leaderboard"])
+def test_no_module_crosses_the_border(package: str) -> None:
+    modules = _modules(package)
+    assert modules
+    offences = {str(path.relative_to(ROOT)): _offences(path) for path in modules}
+    assert {path: names for path, names in offences.items() if names} == {}
+
+
+@pytest.mark.parametrize(
+    ("source", "names"),
+    [
+        ("import pandas as pd", ["pandas"]),
+        ("def f():\n    from pandas.api import types", ["pandas.api.types"]),
+        ("from . import store", ["leaderboard.store"]),
+        ("from ..harness import judge", ["harness.judge"]),
+        ("import importlib\nimportlib.import_module('torch')", ["importlib", "torch"]),
+        ("__import__('torch')", ["torch"]),
+    ],
+)
+def test_the_reader_of_imports_sees_them(source: str, names: list[str]) -> None:
+    package = "sub.leaderboard" if ".." in source else "leaderboard"
+    found = [name.removeprefix("sub.") for name in _imported(source, package)]
+    assert found == names
+
+
+def _loaded(*modules: str) -> set[str]:
+    script = (
+        "import importlib, json, sys\n"
+        "for name in sys.argv[1:]: importlib.import_module(name)\n"
+        "print(json.dumps(sorted(sys.modules)))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script, *modules],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return set(json.loads(done.stdout))
+
+
+def _names(package: str) -> list[str]:
+    paths = (path.relative_to(ROOT).with_suffix("") for path in _modules(package))
+    return [".".join(path.parts).removesuffix(".__init__") for path in paths]
+
+
+def test_leaderboard_loads_no_torch_and_only_the_result_record() -> None:
+    loaded = _loaded(*_names("leaderboard"))
+    assert not {"torch", "triton"} & loaded
+    ours = {name for name in loaded if _inside(name, "harness")}
+    assert ours == {"harness", "harness.result"}
+
+
+def test_reporting_and_the_command_line_load_neither() -> None:
+    # Everything that `harness --help` needs: it must be there at once.
+    names = ["harness.result", *_names("harness/report")]
+    if (ROOT / "harness/cli.py").exists():
+        names.append("harness.cli")
+    assert not {"pandas", "torch", "triton"} & _loaded(*names)
