@@ -57,9 +57,9 @@ def accuracy() -> None:
             artifact = grader._build(solution, task, Options())
             case = benchmark_case(problem, {**sizes, "alpha": 0.01})
             with Session(timed_program(artifact), device, problem.limits) as session:
-                fault = session.load()
-                assert fault is None, fault
-                contender = join(session, lambda: fault, task, case)
+                failed = session.load()
+                assert failed is None, failed
+                contender = join(session, session.load, task, case)
                 baseline = Contender(grader._ready_baseline(task), task, trusted=True, capture=True)
                 measured = measure_shape(
                     task, case, contender, baseline, Effort(), grader._overhead_s, lambda: None

@@ -122,8 +122,8 @@ class Batch:
             if slots.parameter.direction is Direction.OUT:
                 view.view(torch.uint8).fill_(_POISON)
             elif self._portable:
-                for call in view:
-                    call.view(slots.shape).copy_(self._draw_one(slots, seed))
+                for number, call in enumerate(view):
+                    call.view(slots.shape).copy_(self._draw_one(slots, f"{seed}/{number}"))
             else:
                 generator = torch.Generator(device=view.device)
                 generator.manual_seed(_seed_bits(f"{seed}/{self.case.spec}/{slots.parameter.name}"))

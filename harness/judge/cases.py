@@ -10,6 +10,8 @@ from harness.problem.draws import Case
 from harness.result import CaseResult, Verdict
 
 _CPU_ORDERS = 3
+_CALLS = 2
+"""Each case is called so often in a row, with other inputs, so that remembered answers show."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,14 +30,14 @@ def run_cases(
 ) -> CasesOutcome:
     """Run the cases in order until one fails."""
     done: list[CaseResult] = []
-    size = max(lay_out(task, case, 1).size for case in cases)
+    size = max(lay_out(task, case, _CALLS).size for case in cases)
     arena = task.device.arena(size)
     try:
         fault = session.map(arena)
         for number, case in enumerate(cases):
             if fault is not None:
                 break
-            batch = Batch(task, case, arena, calls=1, portable=True)
+            batch = Batch(task, case, arena, calls=_CALLS, portable=True)
             result, fault = _run_case(session, task, batch, number)
             done.append(result)
             advance()

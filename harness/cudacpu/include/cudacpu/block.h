@@ -275,7 +275,8 @@ struct Worker {
   }
 
   // Returns the number of threads whose predicate held; members is how many took part.
-  CUDACPU_BARE unsigned barrier(Barrier kind, bool predicate, int line, unsigned* members = nullptr) {
+  CUDACPU_BARE unsigned barrier(Barrier kind, bool predicate, int line,
+                                unsigned* members = nullptr) {
     Warp& q = warp();
     if (q.at_barrier && (q.barrier_line != line || q.barrier != kind)) {
       threads[running].waiting = Waiting::at_barrier;
@@ -423,7 +424,8 @@ struct Worker {
     failed = true;
   }
 
-  [[noreturn]] CUDACPU_BARE __attribute__((format(printf, 3, 4))) void fail(int code, const char* format, ...) {
+  [[noreturn]] CUDACPU_BARE __attribute__((format(printf, 3, 4))) void fail(
+      int code, const char* format, ...) {
     char text[1024];
     va_list arguments;
     va_start(arguments, format);

@@ -99,8 +99,9 @@ template <class F, class I>
 inline F from_integer(I exact, Rounding rounding) {
   F nearest = static_cast<F>(exact);
   __int128 error = static_cast<__int128>(nearest) - static_cast<__int128>(exact);
-  bool lower = error > 0 && (rounding == Rounding::down || (rounding == Rounding::zero && exact > 0));
-  bool raise = error < 0 && (rounding == Rounding::up || (rounding == Rounding::zero && exact < 0));
+  const bool to_zero = rounding == Rounding::zero;
+  bool lower = error > 0 && (rounding == Rounding::down || (to_zero && exact > 0));
+  bool raise = error < 0 && (rounding == Rounding::up || (to_zero && exact < 0));
   return lower ? std::nextafter(nearest, -F(INFINITY))
          : raise ? std::nextafter(nearest, F(INFINITY))
                  : nearest;
