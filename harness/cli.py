@@ -17,10 +17,9 @@ from harness import __version__
 from harness.errors import JudgeError, MachineError, UsageError
 
 if TYPE_CHECKING:
-    from harness.grade import Options
+    from harness.grade import Job, Options
     from harness.problem.model import Problem
     from harness.result import Result
-    from harness.solution.model import Invalid, Solution
     from leaderboard.store import Store
 
 _SUFFIXES = (".cu", ".py")
@@ -117,7 +116,6 @@ def _grade_all(files: tuple[Path, ...], choices: dict[str, Any], *, timing: bool
     from harness.judge.device import open_device
     from harness.report.progress import progress
     from harness.result import Verdict
-    from harness.solution.model import Invalid
 
     problems = _problems_root(choices["problems_dir"])
     jobs = [_job(path, choices, problems) for path in _solution_files(files)]
@@ -128,18 +126,14 @@ def _grade_all(files: tuple[Path, ...], choices: dict[str, Any], *, timing: bool
         timing=timing,
         arch=choices["arch"],
     )
-    for _, _, problem in jobs:
-        _check_dtype(problem, options)
+    for job in jobs:
+        _check_dtype(job.problem, options)
     verdicts = []
     with (
         _json_writer(choices["json_to"]) as write_json,
         Grader(open_device(choices["device"]), progress()) as grader,
     ):
-        for path, solution, problem in jobs:
-            if isinstance(solution, Invalid):
-                result = grader.refuse(str(path), problem, solution, options)
-            else:
-                result = grader.grade(solution, problem, options)
+        for result in grader.grade_all(jobs, options):
             keep(result)
             write_json(result)
             if choices["json_to"] != "-":
@@ -173,10 +167,9 @@ def _solution_files(paths: tuple[Path, ...]) -> list[Path]:
     return found
 
 
-def _job(
-    path: Path, choices: dict[str, Any], problems: Path
-) -> tuple[Path, Solution | Invalid, Problem]:
+def _job(path: Path, choices: dict[str, Any], problems: Path) -> Job:
     """A file, what it holds, and the problem it is meant for."""
+    from harness.grade import Job
     from harness.problem.load import find_problem
     from harness.solution.model import Invalid
     from harness.solution.read import read_solution
@@ -195,7 +188,7 @@ def _job(
     problem = find_problem(problems, slug)
     if not problem.complete:
         raise UsageError(f"{slug} cannot be graded yet: " + "; ".join(problem.missing))
-    return path, solution, problem
+    return Job(path=str(path), solution=solution, problem=problem)
 
 
 @contextlib.contextmanager

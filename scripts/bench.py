@@ -33,7 +33,7 @@ SHAPES = [
 
 def accuracy() -> None:
     """Time per call by the judge over CUPTI's kernel duration."""
-    from harness.grade import Grader, Options
+    from harness.grade import Grader, Job, Options
     from harness.judge.batch import lay_out
     from harness.judge.device import open_device
     from harness.judge.measure import Contender, Effort, join, measure_shape
@@ -43,6 +43,7 @@ def accuracy() -> None:
     from harness.problem.draws import benchmark_case
     from harness.problem.load import find_problem
     from harness.problem.reference import Reference
+    from harness.record import Draft, solution_ref
     from harness.report.progress import Silent
     from harness.solution.read import read_solution
 
@@ -51,24 +52,26 @@ def accuracy() -> None:
     task = Task(problem, Reference(problem), "float32", device, "accuracy")
     rows = []
     with Grader(device, Silent()) as grader:
-        grader._trusted = grader._threads.submit(grader._start_trusted, task)
+        overhead_s = grader._trusted.overhead_s()
         for file, sizes in SHAPES:
             solution = read_solution(SAMPLES / file)
-            artifact = grader._build(solution, task, Options())
+            job = Job(path=file, solution=solution, problem=problem)
+            artifact = grader._build(job, Draft(task, solution_ref(solution)), Options())
             case = benchmark_case(problem, {**sizes, "alpha": 0.01})
             with Session(timed_program(artifact), device, problem.limits) as session:
                 failed = session.load()
                 assert failed is None, failed
                 contender = join(session, session.load, task, case)
-                baseline = Contender(grader._ready_baseline(task), task, trusted=True, capture=True)
+                trusted = grader._trusted.baseline(task)
+                baseline = Contender(trusted, task, trusted=True, capture=True)
                 measured = measure_shape(
-                    task, case, contender, baseline, Effort(), grader._overhead_s, lambda: None
+                    task, case, contender, baseline, Effort(), overhead_s, lambda: None
                 )
             layout = lay_out(task, case, measured.calls_per_batch)
             places = [(s.base, s.stride) for s in layout.slots]
             cupti = cupti_seconds(artifact.library, sizes, layout.calls, layout.size, places)
             rows.append((file, sizes, measured, cupti))
-    print(f"constant of a batch: {grader._overhead_s * 1e6:.0f} µs")
+    print(f"constant of a batch: {overhead_s * 1e6:.0f} µs")
     print("kernel | shape | calls | CUPTI µs | judge µs | judge/CUPTI | ± | captured")
     for file, sizes, measured, cupti in rows:
         value = measured.time_s.value

@@ -19,23 +19,26 @@ from harness.problem.draws import Case
 from harness.result import Measurement, Verdict
 
 _FEW_CALLS = 16
+_CLEAR = 5.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Effort:
     """How long to measure; seconds, relative half-widths.
 
-    A batch lasts at least ``batch_s``. Blocks are added until the interval of the speed-up is
-    within ``tight``, for ``budget_s`` at least ``min_blocks`` of them, and for ``patience_s``
-    while it is wider than ``wide``; what stays wider is not ranked.
+    A batch lasts at least ``batch_s``. The first shape is warmed up for ``warm_s``. Blocks are
+    added until the interval of the speed-up is within ``tight``, for ``budget_s``, and on for
+    ``patience_s`` while it is wider than ``wide``; what stays wider than ``rankable`` is not
+    ranked.
     """
 
     batch_s: float = 0.025
-    warm_s: float = 0.4
-    min_blocks: int = 5
+    warm_s: float = 0.7
+    min_blocks: int = 4
     max_blocks: int = 40
     tight: float = 0.0025
     wide: float = 0.005
+    rankable: float = 0.01
     budget_s: float = 1.0
     patience_s: float = 4.0
     memory_share: float = 0.15
@@ -43,7 +46,7 @@ class Effort:
 
 
 CPU_EFFORT = Effort(
-    batch_s=0.02, warm_s=0.0, min_blocks=3, max_blocks=3, budget_s=0.0, patience_s=0.0, max_calls=8
+    batch_s=0.02, warm_s=0.0, min_blocks=3, max_blocks=3, budget_s=0.0, patience_s=0.0, max_calls=100
 )
 """Functional timing on a CPU: shown, never ranked with a GPU's, so a few batches are enough."""
 
@@ -52,7 +55,7 @@ class Contender:
     """A session that takes part in a measurement, with its own batch of calls.
 
     A trusted one's outputs are not checked. ``capture`` asks for its calls to be recorded into one
-    graph; ``captured`` tells whether they were.
+    graph; ``captured`` tells whether they were. ``busy_s`` is how long it has been timed so far.
     """
 
     def __init__(self, session: Session, task: Task, *, trusted: bool, capture: bool) -> None:
@@ -60,6 +63,7 @@ class Contender:
         self.capture = capture
         self.captured = False
         self.calls = 1
+        self.busy_s = 0.0
         self._task = task
         self._trusted = trusted
         self._arena: Arena | None = None
@@ -151,7 +155,7 @@ def measure_shape(
     """Time one shape: submission and baseline in turns (A B, B A, …)."""
     pair = (submission, baseline)
     for contender in pair:
-        fault = _size_batch(contender, task, case, effort)
+        fault = _size_batch(contender, task, case, effort, overhead_s)
         if fault is not None:
             return fault
     samples: tuple[list[float], list[float]] = ([], [])
@@ -160,13 +164,14 @@ def measure_shape(
         times = _block(pair, block, f"{task.seed}/{case.spec}/{block}")
         if isinstance(times, Fault):
             return times
-        spent = time.perf_counter() - start
-        if spent < effort.warm_s:
+        submission.busy_s += sum(times)
+        if submission.busy_s < effort.warm_s:
+            start = time.perf_counter()
             continue
         for which, contender in enumerate(pair):
             samples[which].append(max(times[which] - overhead_s, 1e-9) / contender.calls)
         advance()
-        if _enough(samples, spent, effort):
+        if _enough(samples, time.perf_counter() - start, effort):
             break
     for contender in pair:
         contender.release()
@@ -184,24 +189,26 @@ def _block(pair: tuple[Contender, Contender], block: int, seed: str) -> list[flo
     return times
 
 
-def _size_batch(contender: Contender, task: Task, case: Case, effort: Effort) -> Fault | None:
-    """Find out roughly how long a call takes, then set up a batch of the right length."""
-    fault = contender.setup(case, 1)
-    if fault is not None:
-        return fault
-    once = contender.time(f"{task.seed}/once")
-    if isinstance(once, Fault):
-        return once
-    calls = choose_calls(task, case, once, effort)
-    few = min(calls, _FEW_CALLS)
-    if few > 1:
-        fault = contender.setup(case, few)
-        several = fault or contender.time(f"{task.seed}/few")
-        if isinstance(several, Fault):
-            return several
-        per_call = max(several - once, 1e-6) / (few - 1)
-        calls = choose_calls(task, case, per_call, effort)
-    return None if calls == contender.calls else contender.setup(case, calls)
+def _size_batch(
+    contender: Contender, task: Task, case: Case, effort: Effort, overhead_s: float
+) -> Fault | None:
+    """Find out roughly how long a call takes, then set up a batch of the right length.
+
+    One call tells where it takes much longer than the constant of a batch; otherwise a few do.
+    """
+    calls = 1
+    while True:
+        fault = contender.setup(case, calls)
+        seconds = fault or contender.time(f"{task.seed}/size/{calls}")
+        if isinstance(seconds, Fault):
+            return seconds
+        per_call = max(seconds - overhead_s, 1e-7) / calls
+        wanted = choose_calls(task, case, per_call, effort)
+        if wanted <= calls:
+            return None if wanted == calls else contender.setup(case, wanted)
+        if seconds > _CLEAR * overhead_s:
+            return contender.setup(case, wanted)
+        calls = min(wanted, calls * _FEW_CALLS)
 
 
 def _enough(samples: tuple[list[float], list[float]], spent: float, effort: Effort) -> bool:

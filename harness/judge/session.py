@@ -24,6 +24,7 @@ from harness.runner.wire import Mailbox, Message, WireError
 from harness.sandbox.launch import Sandbox
 
 _START_SECONDS = 90.0
+_ANSWER_SECONDS = 20.0
 _POLL_SECONDS = 0.02
 _SPIN_CHECKS = 64
 _LOOK_SECONDS = 0.02
@@ -45,6 +46,9 @@ class Fault:
 
     verdict: Verdict
     message: str
+
+
+_RESTLESS = Fault(Verdict.RUNTIME_ERROR, "the submission's processes cannot be stopped")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -178,7 +182,7 @@ class Session:
     def map(self, arena: Arena) -> Fault | None:
         """Let the runner map the judge's buffers."""
         message: Message = {"type": "map", "bytes": arena.size}
-        answer = self._ask(message, "mapped", _START_SECONDS, (arena.fd,))
+        answer = self._ask(message, "mapped", _ANSWER_SECONDS, (arena.fd,))
         return answer if isinstance(answer, Fault) else None
 
     def prepare(self, batch: Batch, plan: Plan) -> bool | Fault:
@@ -206,10 +210,11 @@ class Session:
         early only gets wrong outputs checked.
         """
         self._round += 1
-        ready = self._ask({"type": "run", "round": self._round}, "ready", _START_SECONDS)
+        ready = self._ask({"type": "run", "round": self._round}, "ready", _ANSWER_SECONDS)
         if isinstance(ready, Fault):
             return ready
-        self._sandbox.pause()
+        if not self._sandbox.pause():
+            return _RESTLESS
         batch.fill(seed)
         self._device.flush()
         self._device.synchronize()
@@ -220,7 +225,8 @@ class Session:
         elapsed = time.perf_counter() - start
         if fault is not None:
             return fault
-        self._sandbox.pause()
+        if not self._sandbox.pause():
+            return _RESTLESS
         finished = self._receive("finished", _POLL_SECONDS)
         return finished if isinstance(finished, Fault) else elapsed
 

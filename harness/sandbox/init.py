@@ -29,6 +29,7 @@ _MOUNT_SETATTR = 442
 _ATTR_RDONLY = 0x1
 _MS_NOSUID, _MS_NODEV = 2, 4
 _PR_CAPBSET_DROP = 24
+_PR_SET_CHILD_SUBREAPER = 36
 _PR_SET_NO_NEW_PRIVS = 38
 _LAST_CAPABILITY = 63
 _CAPABILITY_VERSION_3 = 0x20080522
@@ -88,6 +89,9 @@ def confine_files(folder: Path, tmp_bytes: int) -> list[str]:
     with contextlib.suppress(OSError):  # Linux 6.14: a limit per pid namespace
         Path("/proc/sys/kernel/pid_max").write_text(str(_PROCESSES))
         layers.append("process limit")
+    with contextlib.suppress(OSError):  # in one of its own it would have every capability again
+        Path("/proc/sys/user/max_user_namespaces").write_text("0")
+        layers.append("no further namespaces")
     return layers
 
 
@@ -152,6 +156,8 @@ def main() -> None:
     if namespaces == "yes":
         layers = ["user, mount, pid, network and ipc namespaces"]
         layers += confine_files(Path(folder), int(tmp_bytes))
+    # Orphans stay below us, where they are found, also without a namespace.
+    _checked(_libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0), "subreaper")
     limit_resources(int(memory_bytes), int(tmp_bytes))
     layers.append("resource limits")
     os.chdir(folder)

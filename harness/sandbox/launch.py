@@ -23,7 +23,8 @@ _BOOT = (
     f"import sys; sys.path[:0] = [{str(_ROOT)!r}]; from harness.sandbox.init import main; main()"
 )
 _END_SECONDS = 10.0
-_STOP_SECONDS = 1.0
+_SEND_SECONDS = 10.0
+_STOP_SECONDS = 5.0
 
 
 class CappedOutput:
@@ -103,6 +104,8 @@ class Sandbox:
         )
         theirs.close()
         os.close(life_read)
+        # A runner that does not read what it is sent must not keep the judge waiting for ever.
+        ours.settimeout(_SEND_SECONDS)
         self.channel = ours
         assert self.process.stdout is not None
         self.output = CappedOutput(self.process.stdout, output_bytes)
@@ -142,18 +145,27 @@ class Sandbox:
         """Resident bytes of all submitted processes now."""
         return processes.resident_bytes(self._submitted())
 
-    def pause(self) -> None:
-        """Stop every process that runs submitted code, and see them stopped."""
-        stopped: list[int] = []
-        while fresh := [pid for pid in self._submitted() if pid not in stopped]:
-            processes.send(fresh, signal.SIGSTOP)
-            stopped += fresh
+    def pause(self) -> bool:
+        """Stop every process that runs submitted code; whether all were seen to stand still.
+
+        Over only when the same processes were found at rest twice in a row: one may start another
+        before it stops, and processes may continue each other.
+        """
+        stopped: dict[int, None] = {}
+        resting: list[int] | None = None
         deadline = time.monotonic() + _STOP_SECONDS
-        while not all(processes.at_rest(pid) for pid in stopped):
-            if time.monotonic() > deadline:
-                break
-            time.sleep(20e-6)
-        self._stopped = stopped
+        stands = False
+        while not stands and time.monotonic() < deadline:
+            members = self._submitted()
+            moving = [pid for pid in members if not processes.at_rest(pid)]
+            if moving:
+                processes.send(moving, signal.SIGSTOP)
+                stopped |= dict.fromkeys(moving)
+                time.sleep(20e-6)
+            stands = members == resting
+            resting = None if moving else members
+        self._stopped = list(stopped)
+        return stands
 
     def resume(self) -> None:
         """Continue what :meth:`pause` stopped; takes microseconds, for the clock is running."""
@@ -162,7 +174,8 @@ class Sandbox:
 
     def ended(self) -> int | None:
         """The exit status if it has ended: 128 + n for signal n."""
-        return self.process.poll()
+        code = self.process.poll()
+        return 128 - code if code is not None and code < 0 else code
 
     def close(self) -> None:
         """End every process of the sandbox, wait until they are gone, wipe the folder.
@@ -175,7 +188,9 @@ class Sandbox:
         tree = [self.process.pid, *processes.descendants(self.process.pid)]
         os.close(self._life)
         self._life = -1
-        alive = processes.end(tree, _END_SECONDS) if self.process.poll() is None else []
+        if self.process.poll() is not None:  # its namespace ended with it, if it had one
+            tree = [] if self._ours else processes.in_session(self.process.pid)
+        alive = processes.end(tree, _END_SECONDS)
         if not alive:
             self.process.wait()
         self.channel.close()

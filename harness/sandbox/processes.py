@@ -9,28 +9,40 @@ import os
 import select
 import signal
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
-def _stat(pid: int) -> tuple[str, int] | None:
-    """State letter and parent of a process; None if it is gone."""
+class _Stat(NamedTuple):
+    state: str
+    parent: int
+    session: int
+
+
+def _stat(pid: int) -> _Stat | None:
+    """State letter, parent and session of a process; None if it is gone."""
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:
             fields = file.read().rpartition(b")")[2].split()
     except OSError:
         return None
-    return fields[0].decode(), int(fields[1])
+    return _Stat(fields[0].decode(), int(fields[1]), int(fields[3]))
+
+
+def _all() -> Iterator[tuple[int, _Stat]]:
+    for entry in os.listdir("/proc"):
+        if entry.isdigit() and (stat := _stat(int(entry))):
+            yield int(entry), stat
 
 
 def descendants(root: int) -> list[int]:
     """Process ids below ``root``, parents before children; ``root`` itself is not included."""
     children: dict[int, list[int]] = {}
-    for entry in os.listdir("/proc"):
-        if entry.isdigit() and (stat := _stat(int(entry))):
-            children.setdefault(stat[1], []).append(int(entry))
+    for pid, stat in _all():
+        children.setdefault(stat.parent, []).append(pid)
     found: list[int] = []
     queue = [root]
     while queue:
@@ -38,6 +50,11 @@ def descendants(root: int) -> list[int]:
         found += below
         queue += below
     return found
+
+
+def in_session(leader: int) -> list[int]:
+    """Processes of a session, also those whose parents are gone."""
+    return [pid for pid, stat in _all() if stat.session == leader]
 
 
 def resident_bytes(pids: Iterable[int]) -> int:
@@ -59,7 +76,7 @@ def send(pids: Iterable[int], number: signal.Signals) -> None:
 def at_rest(pid: int) -> bool:
     """Whether a process is stopped, dead or gone."""
     stat = _stat(pid)
-    return stat is None or stat[0] in "TtZX"
+    return stat is None or stat.state in "TtZX"
 
 
 def end(pids: list[int], seconds: float) -> list[int]:

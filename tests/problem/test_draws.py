@@ -2,6 +2,7 @@
 
 import math
 import struct
+from decimal import Decimal
 
 import pytest
 from hypothesis import given
@@ -17,6 +18,7 @@ from harness.problem.draws import (
     draw_cases,
     fresh_seed,
     parse_case,
+    singles,
 )
 from harness.problem.load import load_problem
 
@@ -46,8 +48,44 @@ def test_spec_round_trip(gemm, sizes: list[int], alpha: float, family: str) -> N
 def test_a_float_is_rounded_as_the_submission_gets_it(gemm) -> None:
     case = parse_case(gemm, " k=7, m=33 ,n=1,alpha=0.1")
     assert case.scalars == {"alpha": single(0.1)} != {"alpha": 0.1}
-    assert case.spec == f"m=33,n=1,k=7,alpha={single(0.1)!r}"
+    assert case.spec == "m=33,n=1,k=7,alpha=0.1"
     assert parse_case(gemm, case.spec) == case
+
+
+@given(st.floats(width=32, allow_nan=False, allow_infinity=False))
+def test_a_float_is_written_with_the_fewest_digits(gemm, alpha: float) -> None:
+    case = Case(sizes={"m": 1, "n": 1, "k": 1}, scalars={"alpha": alpha}, single=singles(gemm))
+    written = case.spec.partition("alpha=")[2]
+    digits = Decimal(written).normalize().as_tuple().digits
+    assert single(float(written)) == alpha
+    # The best approximation with fewer digits is another float (or none at all).
+    shorter = float(f"{alpha:.{len(digits) - 2}e}") if len(digits) > 1 else math.nan
+    assert not (math.isfinite(shorter) and abs(shorter) < 3.4e38 and single(shorter) == alpha)
+    assert parse_case(gemm, case.spec) == case
+
+
+@pytest.mark.parametrize(
+    ("value", "written"),
+    [
+        (0.1, "0.1"),
+        (-0.5, "-0.5"),
+        (0.0, "0.0"),
+        (-0.0, "-0.0"),
+        (1 / 3, "0.33333334"),
+        (1e-30, "1e-30"),
+        (1e-45, "1e-45"),
+        (16777216.0, "16777216.0"),
+        (3.4028235e38, "3.4028235e+38"),
+    ],
+)
+def test_floats_as_text(gemm, value: float, written: str) -> None:
+    case = Case(sizes={"m": 1}, scalars={"alpha": single(value)}, single=singles(gemm))
+    assert case.spec == f"m=1,alpha={written}"
+
+
+def test_other_scalars_keep_all_their_digits() -> None:
+    case = Case(sizes={"m": 1}, scalars={"alpha": single(0.1)})
+    assert case.spec == f"m=1,alpha={single(0.1)!r}"
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ import pytest
 from harness.errors import MachineError
 from harness.sandbox.command import Finished, clean_environment, run_limited
 from harness.sandbox.namespaces import namespaces_available
+from naps import Nap
 
 
 def run(folder: Path, *argv: str, **changes: Any) -> Finished:
@@ -56,20 +57,24 @@ def test_nothing_is_inherited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_a_time_limit_ends_the_whole_tree(tmp_path: Path) -> None:
-    code = "sleep 60 & echo $! > pid; setsid sleep 60 & echo $! >> pid; wait"
+    nap = Nap()
+    code = f"sleep {nap} & setsid sleep {nap} & wait"
     started = time.monotonic()
-    finished = run(tmp_path, "sh", "-c", code, seconds=0.5)
+    with nap.seen(2):
+        finished = run(tmp_path, "sh", "-c", code, seconds=0.7)
     assert finished.timed_out
     assert time.monotonic() - started < 5
-    assert_gone(tmp_path / "pid", 2)
+    assert nap.gone()
 
 
 def test_what_is_left_behind_is_ended(tmp_path: Path) -> None:
-    finished = run(tmp_path, "sh", "-c", "sleep 60 & echo $! > pid; echo done")
+    nap = Nap()
+    with nap.seen(1):
+        finished = run(tmp_path, "sh", "-c", f"sleep {nap} & sleep 0.3; echo done")
     assert finished.ok
     assert finished.output == "done\n"
     assert finished.seconds < 5
-    assert_gone(tmp_path / "pid", 1)
+    assert nap.gone()
 
 
 def test_closing_the_output_does_not_hide_the_end(tmp_path: Path) -> None:
@@ -123,33 +128,14 @@ def test_a_missing_command(tmp_path: Path) -> None:
 
 
 def test_it_dies_with_its_parent(tmp_path: Path) -> None:
+    nap = Nap()
     code = (
-        "import sys; from pathlib import Path\n"
+        "from pathlib import Path\n"
         "from harness.sandbox.command import run_limited\n"
-        f"run_limited(['sh', '-c', 'echo $$ > {tmp_path}/pid; exec sleep 60'], cwd=Path('/'),"
-        " seconds=60, memory_bytes=1 << 30, output_bytes=10, environment={'PATH': '/bin'})"
+        f"run_limited(['sleep', '{nap}'], cwd=Path('/'), seconds=60, memory_bytes=1 << 30,"
+        " output_bytes=10, environment={'PATH': '/bin'})"
     )
-    with subprocess.Popen([sys.executable, "-c", code]) as parent:
-        deadline = time.monotonic() + 10
-        while not (tmp_path / "pid").exists() and time.monotonic() < deadline:
-            time.sleep(0.02)
-        time.sleep(0.1)
+    with nap.seen(1), subprocess.Popen([sys.executable, "-c", code]) as parent:
+        assert nap.appeared(), "the command does not start"
         parent.kill()
-    assert_gone(tmp_path / "pid", 1)
-
-
-def assert_gone(file: Path, count: int) -> None:
-    pids = [int(word) for word in file.read_text().split()]
-    assert len(pids) == count
-    deadline = time.monotonic() + 5
-    while any(map(_alive, pids)) and time.monotonic() < deadline:
-        time.sleep(0.02)
-    assert not any(map(_alive, pids))
-
-
-def _alive(pid: int) -> bool:
-    try:
-        stat = Path(f"/proc/{pid}/stat").read_text()
-    except OSError:
-        return False
-    return stat.rpartition(")")[2].split()[0] not in "ZX"
+    assert nap.gone()

@@ -16,7 +16,7 @@ def _config(rows, columns, depth, warps, stages):
 
 
 # What is best depends on the data type and on the shape, so Triton times all candidates once per
-# key and keeps the winner. Big tiles reuse each loaded element most; small ones keep all the
+# key and keeps the winner. Timing takes seconds, so the key is a class of sizes, not the sizes. Big tiles reuse each loaded element most; small ones keep all the
 # multiprocessors busy when the output is small. `stages` is how many loads are in flight.
 _CONFIGS = [
     _config(128, 128, 32, 8, 3),
@@ -27,15 +27,30 @@ _CONFIGS = [
 ]
 
 
+_SMALL = 512
+
+
+def _size_class(m, n, k):
+    """Sizes between the same powers of two share a winner; small ones are all one class."""
+    if max(m, n, k) <= _SMALL:
+        return 0
+    return (m.bit_length() << 16) + (n.bit_length() << 8) + k.bit_length()
+
+
 def _fitting(configs, arguments, **_):
-    """Full float32 runs on ordinary cores, where deep tiles only fill up the registers."""
+    """What is worth trying: for small sizes nothing but the small tile.
+
+    Full float32 runs on ordinary cores, where deep tiles only fill up the registers.
+    """
+    if arguments["size_class"] == 0:
+        return configs[-1:]
     if arguments["a_ptr"].element_size() < 4:
         return configs
     return [config for config in configs if config.kwargs["DEPTH"] <= 32]
 
 
-@triton.autotune(_CONFIGS, key=["m", "n", "k"], prune_configs_by={"early_config_prune": _fitting})
-@triton.jit
+@triton.autotune(_CONFIGS, key=["size_class"], prune_configs_by={"early_config_prune": _fitting})
+@triton.jit(do_not_specialize=["size_class"])
 def gemm_multiply_leakyrelu(
     a_ptr,
     b_ptr,
@@ -45,6 +60,7 @@ def gemm_multiply_leakyrelu(
     m,
     n,
     k,
+    size_class,
     PRECISION: tl.constexpr,
     ROWS: tl.constexpr,
     COLUMNS: tl.constexpr,
@@ -91,6 +107,7 @@ def solution(matrix_a, matrix_b, matrix_c, alpha, output_matrix, m, n, k):
     def grid(meta):
         return (triton.cdiv(m, meta["ROWS"]) * triton.cdiv(n, meta["COLUMNS"]),)
 
+    size_class = _size_class(m, n, k)
     gemm_multiply_leakyrelu[grid](
-        matrix_a, matrix_b, matrix_c, output_matrix, alpha, m, n, k, PRECISION="ieee"
+        matrix_a, matrix_b, matrix_c, output_matrix, alpha, m, n, k, size_class, PRECISION="ieee"
     )

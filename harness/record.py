@@ -1,0 +1,135 @@
+"""What is known of a result while a grade goes on, and the finished record it becomes."""
+
+import platform
+import secrets
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from importlib import metadata
+
+from harness import __version__
+from harness.judge.measure import Effort
+from harness.judge.memory import Device
+from harness.judge.statistics import geometric_mean
+from harness.judge.task import Task
+from harness.result import (
+    Build,
+    CaseResult,
+    DeviceRef,
+    Environment,
+    Measurement,
+    ProblemRef,
+    Result,
+    Score,
+    SolutionRef,
+    Verdict,
+)
+from harness.solution.model import Solution
+
+
+@dataclass(slots=True)
+class Draft:
+    """The parts of a result that are known so far."""
+
+    task: Task
+    solution: SolutionRef
+    layers: tuple[str, ...] = ()
+    build: Build | None = None
+    cases: tuple[CaseResult, ...] = ()
+    output: str = ""
+    notes: list[str] = field(default_factory=list)
+
+    def finish(
+        self,
+        verdict: Verdict,
+        message: str = "",
+        measurements: tuple[Measurement, ...] = (),
+        score: Score | None = None,
+    ) -> Result:
+        """The finished record."""
+        task = self.task
+        problem = task.problem
+        return Result(
+            id=secrets.token_hex(16),
+            created=datetime.now(UTC),
+            problem=ProblemRef(slug=problem.slug, title=problem.title, hash=problem.hash),
+            solution=self.solution,
+            language=self.solution.language,
+            dtype=task.dtype,
+            device=DeviceRef(kind=task.device.kind, name=task.device.name),
+            verdict=verdict,
+            message=message,
+            reproduce=self._reproduce(),
+            seed=task.seed,
+            cases=self.cases,
+            build=self.build,
+            measurements=measurements,
+            score=score,
+            output=self.output,
+            notes=tuple(self.notes),
+            environment=environment(task.device, self.layers),
+        )
+
+    def _reproduce(self) -> str:
+        """The command that runs the case that failed again; empty if none did."""
+        failed = next((case for case in self.cases if not case.passed), None)
+        if failed is None:
+            return ""
+        task = self.task
+        return (
+            f"harness submit {shlex.quote(self.solution.path)} "
+            f"--problem {task.problem.slug} --dtype {task.dtype} --device {task.device.kind} "
+            f"--case {shlex.quote(failed.spec)} --seed {task.seed}"
+        )
+
+
+def solution_ref(solution: Solution) -> SolutionRef:
+    """How a result names a submission."""
+    return SolutionRef(
+        author=solution.author,
+        name=solution.name,
+        language=solution.language,
+        hash=solution.hash,
+        path=solution.display_path,
+    )
+
+
+def make_score(task: Task, measured: Sequence[Measurement], effort: Effort) -> Score:
+    """Geometric means over the shapes, and whether the result can be ranked."""
+    reason = ""
+    if task.device.kind == "cpu":
+        reason = "cpu: functional timing, not a GPU's"
+    else:
+        worst = max(m.speedup.high / m.speedup.value - 1 for m in measured)
+        if worst > effort.rankable:
+            need = f"±{effort.rankable:.1%} is needed"
+            reason = f"noisy: ±{worst:.1%} on one shape, {need}; grade again on a quiet machine"
+    return Score(
+        baseline=next(iter(task.problem.baselines)),
+        speedup=geometric_mean([m.speedup for m in measured]),
+        time_s=geometric_mean([m.time_s for m in measured]).value,
+        ranked=not reason,
+        unranked_reason=reason,
+    )
+
+
+def environment(device: Device, layers: Sequence[str]) -> Environment:
+    """What else a result depends on."""
+    return Environment(
+        harness=__version__,
+        python=platform.python_version(),
+        platform=platform.platform(),
+        torch=_version("torch"),
+        triton=_version("triton"),
+        driver=device.driver_version,
+        toolkit=device.toolkit_version,
+        sandbox=", ".join(layers),
+    )
+
+
+def _version(package: str) -> str:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return ""

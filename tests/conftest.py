@@ -1,0 +1,63 @@
+"""What holds for all tests: nothing of the user's is touched, and what cannot run is skipped."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+_THREADS = "2"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Skip, with its reason, what needs a GPU or the CUDA compiler where there is none."""
+    missing = {}
+    if any(item.get_closest_marker("gpu") for item in items):
+        from harness.judge.device import gpu_present
+
+        if not gpu_present():
+            missing["gpu"] = pytest.mark.skip(reason="no NVIDIA GPU here")
+    if any(item.get_closest_marker("nvcc") for item in items) and not _has_nvcc():
+        missing["nvcc"] = pytest.mark.skip(reason="no nvcc here")
+    for item in items:
+        for marker, skip in missing.items():
+            if item.get_closest_marker(marker):
+                item.add_marker(skip)
+
+
+def _has_nvcc() -> bool:
+    from harness.solution.toolchain import NvccNotFound, find_nvcc
+
+    try:
+        find_nvcc()
+    except NvccNotFound:
+        return False
+    return True
+
+
+@pytest.fixture(scope="session", autouse=True)
+def private_places(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A cache and a store of the tests' own, for everything they start, too; few threads."""
+    folder = tmp_path_factory.mktemp("private")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HARNESS_CACHE", str(folder / "cache"))
+        patch.setenv("HARNESS_STORE", str(folder / "results.sqlite"))
+        patch.delenv("HARNESS_PROBLEMS", raising=False)
+        if "OMP_NUM_THREADS" not in os.environ:
+            patch.setenv("OMP_NUM_THREADS", _THREADS)
+        yield folder
+
+
+STAND_IN = Path(__file__).parent / "stand_in"
+"""Holds a module ``torch`` that costs nothing to import."""
+
+
+@pytest.fixture
+def stand_in_for_torch(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Runners of Python submissions start in 0.1 s, with a stand-in for torch."""
+    from harness.judge import session
+
+    true_path = session._search_path
+    monkeypatch.setattr(session, "_search_path", lambda: [str(STAND_IN), *true_path()])

@@ -1,0 +1,402 @@
+"""What a submission can reach from inside: told by code that is run there."""
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from inside import Inside, explore
+from naps import Nap, running, until
+
+from harness.sandbox import launch, processes
+from harness.sandbox.launch import Sandbox
+from harness.sandbox.namespaces import namespaces_available
+
+ROOT = Path(__file__).parents[2]
+needs_namespaces = pytest.mark.skipif(not namespaces_available(), reason="no namespaces here")
+
+LOOK_AROUND = """
+import os, socket, subprocess, resource
+
+def attempt(action):
+    try:
+        return str(action())
+    except OSError as error:
+        return type(error).__name__ + " " + str(error.strerror)
+
+def status(key):
+    with open("/proc/self/status") as file:
+        return next(line.split()[1] for line in file if line.startswith(key + ":"))
+
+def write(path):
+    with open(path, "w") as file:
+        return file.write("x")
+
+def fill(folder):
+    written = 0
+    try:
+        with open(folder + "/fill", "wb") as file:
+            for _ in range(40):
+                written += file.write(bytes(1 << 20))
+                file.flush()
+    except OSError:
+        pass
+    os.unlink(folder + "/fill")
+    return written
+
+def connect(family, address):
+    with socket.socket(family) as sock:
+        sock.settimeout(1)
+        return sock.connect(address)
+
+home = os.environ["HOME"]
+outside = [ROOT + "/new", ROOT + "/harness/grade.py", "/new", "/tmp/new", "/var/tmp/new",
+           "/etc/passwd", "/dev/new"]
+report({
+    "written outside": [p for p in outside if attempt(lambda: write(p)) == "1"],
+    "home": attempt(lambda: write(home + "/new")),
+    "room": [fill(home), fill("/dev/shm")],
+    "processes": sorted(int(p) for p in os.listdir("/proc") if p.isdigit()),
+    "commands": [open("/proc/" + p + "/cmdline").read().split(chr(0))[0]
+                 for p in os.listdir("/proc") if p.isdigit()],
+    "interfaces": [line.split(":")[0].strip() for line in open("/proc/net/dev").readlines()[2:]],
+    "internet": attempt(lambda: connect(socket.AF_INET, ("1.1.1.1", 53))),
+    "own loop": attempt(lambda: connect(socket.AF_INET, ("127.0.0.1", PORT))),
+    "abstract": attempt(lambda: connect(socket.AF_UNIX, chr(0) + ABSTRACT)),
+    "capabilities": [status(k) for k in ("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb")],
+    "no new privileges": status("NoNewPrivs"),
+    "environment": dict(os.environ),
+    "descriptors": {fd: attempt(lambda: os.readlink("/proc/self/fd/" + fd))
+                    for fd in os.listdir("/proc/self/fd")},
+    "kill the supervisor": attempt(lambda: os.kill(1, 9)),
+    "its memory": attempt(lambda: open("/proc/1/mem", "rb")),
+    "its files": attempt(lambda: os.listdir("/proc/1/fd")),
+    "mount": subprocess.run(["mount", "-t", "tmpfs", "none", home]).returncode,
+    "remount": subprocess.run(["mount", "-o", "remount,rw", "/"]).returncode,
+    "unmount": subprocess.run(["umount", home]).returncode,
+    "user namespace": subprocess.run(["unshare", "-U", "true"]).returncode,
+    "setuid": attempt(lambda: os.setuid(1)),
+    "core": resource.getrlimit(resource.RLIMIT_CORE),
+    "data": resource.getrlimit(resource.RLIMIT_DATA),
+})
+"""
+
+
+@pytest.fixture(scope="module")
+def found() -> Any:
+    """What a submission finds when it looks around and tries what it should not."""
+    import socket
+
+    with (
+        socket.socket(socket.AF_UNIX) as abstract,
+        socket.create_server(("127.0.0.1", 0)) as loop,
+        pytest.MonkeyPatch.context() as patch,
+    ):
+        name = f"harness-test-{os.getpid()}"
+        abstract.bind(f"\0{name}")
+        abstract.listen()
+        patch.setenv("SECRET", "x")
+        read, write = os.pipe()  # a descriptor of ours, inheritable by mistake
+        os.set_inheritable(read, True)
+        head = f"ROOT, PORT, ABSTRACT = {str(ROOT)!r}, {loop.getsockname()[1]}, {name!r}\n"
+        try:
+            return explore(head + LOOK_AROUND, tmp_bytes=16 << 20, memory_bytes=512 << 20)
+        finally:
+            os.close(read)
+            os.close(write)
+
+
+@needs_namespaces
+class TestInside:
+    def test_it_writes_in_its_own_folder_only(self, found: Any) -> None:
+        assert found["written outside"] == []
+        assert found["home"] == "1"
+
+    def test_its_folders_are_small(self, found: Any) -> None:
+        assert all(0 < room <= 16 << 20 for room in found["room"])
+
+    def test_it_sees_no_other_process(self, found: Any) -> None:
+        assert len(found["processes"]) == 2  # the supervisor, and itself
+        assert found["processes"][0] == 1
+
+    def test_there_is_no_network(self, found: Any) -> None:
+        assert found["interfaces"] in ([], ["lo"])
+        assert found["internet"] == "OSError Network is unreachable"
+        assert found["own loop"] != "None"
+        assert found["abstract"] == "ConnectionRefusedError Connection refused"
+
+    def test_it_has_no_capability_and_gets_none(self, found: Any) -> None:
+        assert [int(mask, 16) for mask in found["capabilities"]] == [0] * 5
+        assert found["no new privileges"] == "1"
+        for attempt in ("mount", "remount", "unmount", "user namespace"):
+            assert found[attempt] != 0, attempt
+        assert found["setuid"] != "None"
+
+    def test_the_supervisor_is_out_of_its_reach(self, found: Any) -> None:
+        assert found["its memory"].startswith("PermissionError")
+        assert found["its files"].startswith("PermissionError")
+
+
+def test_nothing_is_inherited(found: Any) -> None:
+    ours = {"PATH", "HOME", "TMPDIR", "TRITON_CACHE_DIR", "CUDA_CACHE_PATH"}
+    assert set(found["environment"]) <= ours | {"LC_CTYPE"}  # which Python itself sets
+    kinds = sorted(target.split(":")[0].split("/")[-1] for target in found["descriptors"].values())
+    # What it reads, prints to (twice), is told by, the mailbox; and the listing itself.
+    assert [kind for kind in kinds if kind not in ("fd", "PermissionError")][:5]
+    allowed = {"null", "pipe", "socket", "memfd", "fd", "mailbox (deleted)"}
+    unexpected = {
+        target
+        for target in found["descriptors"].values()
+        if not any(word in target for word in allowed) and "No such file" not in target
+    }
+    assert unexpected == set()
+    assert sum("pipe" in target for target in found["descriptors"].values()) == 2
+    assert sum("socket" in target for target in found["descriptors"].values()) == 1
+
+
+def test_limits_are_set(found: Any) -> None:
+    assert found["core"] == [0, 0]
+    assert found["data"] == [512 << 20] * 2
+
+
+def test_layers_are_named(found: Any) -> None:
+    with Inside("") as inside:
+        assert "resource limits" in inside.layers
+        if namespaces_available():
+            assert "read-only files" in inside.layers
+            assert "no further namespaces" in inside.layers
+
+
+def test_a_flood_of_output_is_capped_and_does_not_block() -> None:
+    code = "import os\nfor _ in range(200): os.write(1, b'x' * (1 << 20))\nreport(1)"
+    with Inside(code, output_bytes=1000) as inside:
+        started = time.monotonic()
+        assert inside.loaded()["type"] == "loaded"
+        assert time.monotonic() - started < 10
+    text = inside.sandbox.output.text()
+    assert text.startswith("x" * 1000 + "\n[... ")
+    assert len(text) < 1100
+    assert f"{(200 << 20) - 1000 + len('REPORT:1') + 1} more bytes" in text
+
+
+def test_printed_bytes_may_be_anything() -> None:
+    with Inside("import os; os.write(2, b'\\xff\\x00\\x1b[31m\\n')") as inside:
+        inside.loaded()
+    assert inside.sandbox.output.text() == "\ufffd\x00\x1b[31m\n"
+
+
+def test_everything_is_gone_after_close() -> None:
+    nap = Nap()
+    code = f"""
+    import os, signal, subprocess, time
+    subprocess.Popen(["sh", "-c", "trap '' TERM HUP INT; sleep {nap} & wait"])
+    if os.fork() == 0:  # a daemon
+        os.setsid()
+        if os.fork() == 0:
+            os.execvp("sleep", ["sleep", "{nap}"])
+        os._exit(0)
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    time.sleep(0.2)
+    report(os.getpid())
+    """
+    with Inside(code) as inside:
+        inside.loaded()
+        assert until(lambda: nap.sleeping() >= 2)
+        folder = inside.sandbox.folder
+        assert folder.exists()
+    assert nap.gone()
+    assert not folder.exists()
+    inside.sandbox.close()  # once more does no harm
+
+
+@pytest.mark.parametrize("victim", ["its own life", "the supervisor's life"])
+def test_how_it_ended_is_seen(victim: str) -> None:
+    target = "os.getpid()" if victim == "its own life" else "os.getppid()"
+    with Inside(f"import os, time; os.kill({target}, 9); time.sleep(0.5)\nreport(1)") as inside:
+        if victim == "its own life":
+            assert until(lambda: inside.sandbox.ended() == 128 + 9)
+        elif namespaces_available():  # the first process of a namespace cannot be killed from it
+            assert inside.reported() == 1
+            assert inside.sandbox.ended() is None
+
+
+def test_a_forking_submission_is_paused_as_a_whole() -> None:
+    # Processes come and go all the time; each counts in a shared file while it runs.
+    code = """
+    import os, time
+    counter = os.memfd_create("counter")
+    os.ftruncate(counter, 8)
+    import mmap
+    page = mmap.mmap(counter, 4096)
+    def work(until):
+        while time.time() < until:
+            page[0] = (page[0] + 1) % 256
+    for _ in range(3):
+        if os.fork() == 0:
+            while True:
+                child = os.fork()
+                if child == 0:
+                    work(time.time() + 0.01)
+                    os._exit(0)
+                os.waitpid(child, 0)
+    report(os.getpid())
+    """
+    with Inside(code) as inside:
+        inside.loaded()
+        for _ in range(20):
+            assert inside.sandbox.pause()
+            before = _ticks(inside)
+            time.sleep(0.02)
+            assert _ticks(inside) == before
+            inside.sandbox.resume()
+            time.sleep(0.03)
+        assert until(lambda: _ticks(inside) > before)
+
+
+def _ticks(inside: Inside) -> int:
+    """CPU time of all submitted processes, in nanoseconds as the scheduler counts them."""
+    total = 0
+    for pid in processes.descendants(inside.sandbox.process.pid)[1:]:
+        try:
+            stat = Path(f"/proc/{pid}/schedstat").read_text()
+        except OSError:
+            continue
+        total += int(stat.split()[0])
+    return total
+
+
+def test_processes_that_continue_each_other_are_found_out() -> None:
+    code = """
+    import os, signal, time
+    parent = os.getpid()
+    for _ in range(2):
+        if os.fork() == 0:
+            while True:
+                for pid in range(2, 8):
+                    try:
+                        os.kill(pid, signal.SIGCONT)
+                    except OSError:
+                        pass
+    report(1)
+    """
+    if not namespaces_available():
+        pytest.skip("without a namespace its processes have other numbers")
+    with Inside(code) as inside, pytest.MonkeyPatch.context() as patch:
+        inside.loaded()
+        patch.setattr(launch, "_STOP_SECONDS", 0.3)
+        started = time.monotonic()
+        stopped = inside.sandbox.pause()
+        before = _ticks(inside)
+        time.sleep(0.02)
+        assert time.monotonic() - started < 3
+        assert stopped == (_ticks(inside) == before)  # never says so where it is not
+
+
+def test_the_number_of_processes_is_limited() -> None:
+    code = """
+    import os, time
+    children = 0
+    try:
+        while children < 3000:
+            if os.fork() == 0:
+                time.sleep(30)
+                os._exit(0)
+            children += 1
+    except OSError:
+        pass
+    report(children)
+    """
+    with Inside(code) as inside:
+        if "process limit" not in inside.layers:
+            pytest.skip("this kernel has no limit per pid namespace")
+        inside.loaded()
+        assert 100 < inside.reported() < 1100
+        assert inside.sandbox.pause()
+    assert inside.sandbox.ended() is not None
+
+
+def test_nothing_survives_a_judge_that_is_killed() -> None:
+    nap = Nap()
+    code = f"""
+    import sys, time
+    sys.path[:0] = [{str(Path(__file__).parent)!r}, {str(ROOT)!r}]
+    from inside import Inside
+    inside = Inside('''
+    import os, subprocess
+    subprocess.Popen(["sleep", "{nap}"])
+    if os.fork() == 0:
+        os.setsid()
+        os.execvp("sleep", ["sleep", "{nap}"])
+    ''')
+    time.sleep(60)
+    """
+    import textwrap
+
+    with subprocess.Popen([sys.executable, "-c", textwrap.dedent(code)]) as judge:
+        assert until(lambda: nap.sleeping() == 2)
+        judge.kill()
+    assert nap.gone()
+
+
+class TestWithoutNamespaces:
+    """The fallback confines less, and ends everything all the same."""
+
+    def test_it_works(self) -> None:
+        nap = Nap()
+        code = f"""
+        import os, subprocess
+        if os.fork() == 0:
+            os.setsid()
+            if os.fork() == 0:
+                os.execvp("sleep", ["sleep", "{nap}"])
+            os._exit(0)
+        status = open("/proc/self/status").read().split("CapEff:")[1].split()[0]
+        report([int(status, 16), dict(os.environ)])
+        """
+        with Inside(code, confined=False) as inside:
+            assert inside.layers == ["resource limits"]
+            inside.loaded()
+            capabilities, environment = inside.reported()
+            assert capabilities == 0
+            assert "SECRET" not in environment
+            assert nap.appeared()
+            assert inside.sandbox.pause()
+            inside.sandbox.resume()
+            assert inside.sandbox.memory() > 1 << 20
+        assert nap.gone()
+
+    def test_killing_the_supervisor_frees_nobody(self) -> None:
+        nap = Nap()
+        code = f"""
+        import os, subprocess
+        subprocess.Popen(["sleep", "{nap}"])
+        os.kill(os.getppid(), 9)
+        """
+        with Inside(code, confined=False) as inside:
+            assert until(lambda: inside.sandbox.ended() == 128 + 9)
+            assert nap.appeared()
+        assert nap.gone()
+
+    def test_nothing_survives_a_judge_that_closes(self) -> None:
+        with Inside("", confined=False) as inside:
+            inside.loaded()
+            folder = str(inside.sandbox.folder)
+            assert running(folder)
+        assert until(lambda: not running(folder))
+
+
+def test_one_that_cannot_be_ended_is_the_machines_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+    from harness.errors import MachineError
+
+    sandbox = Sandbox({"PATH": "/bin"}, memory_bytes=1 << 30)
+    with monkeypatch.context() as patch:
+        patch.setattr(processes, "end", lambda pids, seconds: [4711])
+        with pytest.raises(MachineError, match="4711.*is the driver stuck"):
+            sandbox.close()
+    processes.end([sandbox.process.pid], 5)
+    sandbox.process.wait()
+    assert sandbox.process.stdout is not None
+    sandbox.process.stdout.close()

@@ -1,0 +1,290 @@
+"""What the documents say is so: commands run, links lead somewhere, tables equal the code."""
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import asdict, fields
+from pathlib import Path
+from typing import NamedTuple
+
+import click
+import pytest
+
+from harness import cli
+from harness.errors import MachineError, NoDeviceError, ProblemError, UsageError
+from harness.judge.measure import CPU_EFFORT, Effort
+from harness.result import Verdict
+from harness.runner import wire
+from leaderboard.columns import COLUMNS
+
+ROOT = Path(__file__).parents[1]
+README = ROOT / "README.md"
+DOCUMENTS = [README, ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *sorted(ROOT.glob("docs/*.md"))]
+SETUP = {"make demo", "make test", ". .venv/bin/activate"}  # not run here: see test_makefile_…
+COMMAND_SECONDS = 120
+
+
+class Shown(NamedTuple):
+    """A command of a document, the output printed below it, the exit status it is said to have."""
+
+    line: str
+    output: list[str]
+    status: int
+
+
+def _blocks(path: Path, *languages: str) -> Iterator[list[str]]:
+    text = path.read_text(encoding="utf-8")
+    for match in re.finditer(r"^```(\w+)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL):
+        if match[1] in languages:
+            yield match[2].splitlines()
+
+
+def _shown(path: Path) -> list[Shown]:
+    """The commands in order; `echo $?` tells the status of the one before it."""
+    found: list[Shown] = []
+    for block in _blocks(path, "console", "bash"):
+        for line in block:
+            if line.startswith("$ "):
+                found.append(Shown(line.removeprefix("$ "), [], 0))
+            elif found:
+                found[-1].output.append(line)
+    merged: list[Shown] = []
+    for command in found:
+        if command.line == "echo $?":
+            merged[-1] = merged[-1]._replace(status=int(command.output[0]))
+        else:
+            merged.append(command)
+    return merged
+
+
+def _verdicts(lines: list[str]) -> list[str]:
+    return [word for line in lines for word in line.split()[:1] if word in set(Verdict)]
+
+
+def test_every_command_of_the_readme_runs(tmp_path: Path) -> None:
+    """In order and in one copy of the tree, since later ones build on earlier ones."""
+    for name in ("problems", "solutions"):
+        shutil.copytree(ROOT / name, tmp_path / name)
+    environment = {
+        **os.environ,
+        "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]),
+        "HARNESS_STORE": str(tmp_path / "store.sqlite"),
+        "HARNESS_CACHE": str(tmp_path / "cache"),
+        "PYTHONPATH": str(ROOT),
+    }
+    for name in ("HARNESS_PROBLEMS", "FORCE_COLOR"):
+        environment.pop(name, None)
+    commands = [shown for shown in _shown(README) if shown.line not in SETUP]
+    assert len(commands) >= 8
+    for shown in commands:
+        done = subprocess.run(
+            ["bash", "-c", shown.line],
+            cwd=tmp_path,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=COMMAND_SECONDS,
+            check=False,
+        )
+        told = f"$ {shown.line}\n{done.stdout}\n{done.stderr}"
+        assert done.returncode == shown.status, told
+        assert _verdicts(done.stdout.splitlines()) == _verdicts(shown.output), told
+
+
+def _parse(line: str) -> None:
+    """Parse one `harness …` command without running it; raises click's own errors."""
+    words = shlex.split(line)
+    with cli.cli.make_context("harness", words[1:]) as top:
+        name, command, rest = cli.cli.resolve_command(top, [*top._protected_args, *top.args])
+        assert command is not None
+        with command.make_context(name, rest, parent=top):
+            pass
+
+
+def _harness_commands(lines: list[str]) -> list[str]:
+    """The `harness …` parts of shell lines, up to the first operator."""
+    found = []
+    for line in lines:
+        match = re.match(r"(?:\S*/)?harness\s+(.*?)(?:\s*(?:\|\||&&|;|\||>).*)?$", line.strip())
+        if match:
+            found.append(f"harness {match[1]}")
+    return found
+
+
+def test_makefile_has_the_two_commands_and_their_harness_commands_parse() -> None:
+    assert {line for line in SETUP if line.startswith("make")} <= {c.line for c in _shown(README)}
+    commands: dict[str, list[str]] = {}
+    for target in ("demo", "test"):
+        dry = subprocess.run(
+            ["make", "--dry-run", "--always-make", target],
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        commands[target] = _harness_commands(dry.stdout.splitlines())
+    assert [command.split()[1] for command in commands["demo"]] == ["submit", "leaderboard"]
+    for command in commands["demo"]:
+        _parse(command)
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+def test_commands_in_documents_parse(path: Path) -> None:
+    shown = [line for block in _blocks(path, "console", "bash") for line in block]
+    lines = [line.removeprefix("$ ") for line in shown if line.startswith("$ ")]
+    for command in _harness_commands(lines):
+        _parse(command)
+    for script in re.findall(r"(?:python|bash) ((?:scripts|tests)/[\w./]+)", " ".join(lines)):
+        assert (ROOT / script).exists(), script
+
+
+def test_a_command_that_does_not_parse_is_noticed() -> None:
+    with pytest.raises(click.UsageError):
+        _parse("harness submit --no-such-option x.cu")
+    with pytest.raises(click.UsageError):
+        _parse("harness nothing")
+    piped = ["a/bin/harness check f.cu --json - | head -1", "harness leaderboard || true"]
+    assert _harness_commands(piped) == ["harness check f.cu --json -", "harness leaderboard"]
+
+
+def _anchor(heading: str) -> str:
+    """As GitHub makes them."""
+    kept = re.sub(r"[^\w\- ]", "", heading.strip().lower())
+    return kept.replace(" ", "-")
+
+
+def _anchors(path: Path) -> set[str]:
+    text = re.sub(r"^```.*?^```$", "", path.read_text("utf-8"), flags=re.MULTILINE | re.DOTALL)
+    return {_anchor(match[1]) for match in re.finditer(r"^#+ (.+)$", text, re.MULTILINE)}
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+def test_relative_links_lead_somewhere(path: Path) -> None:
+    text = re.sub(r"^```.*?^```$", "", path.read_text("utf-8"), flags=re.MULTILINE | re.DOTALL)
+    text = re.sub(r"`[^`\n]*`", "", text)
+    for target in re.findall(r"\]\(([^)\s]+)\)", text):
+        if re.match(r"\w+:", target):
+            continue
+        name, _, anchor = target.partition("#")
+        linked = (path.parent / name).resolve() if name else path
+        assert linked.exists(), f"{path.name}: {target}"
+        if anchor:
+            assert anchor in _anchors(linked), f"{path.name}: {target}"
+
+
+def test_every_document_is_reachable_from_the_readme() -> None:
+    seen: set[Path] = set()
+    queue = [README]
+    while queue:
+        path = queue.pop()
+        if path in seen or path.suffix != ".md" or not path.exists():
+            continue
+        seen.add(path)
+        targets = re.findall(r"\]\(([^)#\s:]+)", path.read_text(encoding="utf-8"))
+        queue += [(path.parent / target).resolve() for target in targets]
+    assert {path.resolve() for path in DOCUMENTS} <= seen
+
+
+def _table(path: Path, first: str) -> dict[str, list[str]]:
+    """Rows by their first cell, of the tables whose first column is headed ``first``."""
+    rows: dict[str, list[str]] = {}
+    inside = False
+    for line in path.read_text(encoding="utf-8").splitlines():
+        if not line.startswith("|"):
+            inside = False
+            continue
+        cells = [cell.strip().replace("`", "") for cell in line.strip("|").split("|")]
+        if cells[0] == first:
+            inside = True
+        elif inside and not set(cells[0]) <= set("-: "):
+            rows.setdefault(cells[0], cells[1:])
+    return rows
+
+
+def test_the_documented_verdicts_are_those_of_the_code() -> None:
+    assert list(_table(README, "verdict")) == list(Verdict)
+    assert set(Verdict) <= set(_table(ROOT / "docs/result.md", "verdict"))
+
+
+def test_the_documented_exit_codes_are_those_of_the_code() -> None:
+    documented = {int(code) for code in _table(README, "exit code")}
+    raised = {error.exit_code for error in (UsageError, ProblemError, MachineError, NoDeviceError)}
+    # Click's own usage errors must not differ from ours.
+    raised |= {click.UsageError.exit_code, cli._INTERNAL, cli._INTERRUPTED}
+    assert documented == {0, 1} | raised
+    help_text = cli.cli.help or ""
+    assert {int(code) for code in re.findall(r"\b(\d+) \w", help_text.split("codes:")[1])} == (
+        documented
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status"),
+    [
+        (["--help"], 0),
+        (["check", "no/such/file.cu"], 2),
+        (["check"], 2),
+        (["frobnicate"], 2),
+    ],
+)
+def test_exit_codes_of_commands_that_judge_nothing(arguments: list[str], status: int) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", "from harness.cli import main; main()", *arguments],
+        cwd=ROOT,
+        capture_output=True,
+        check=False,
+    )
+    assert done.returncode == status
+
+
+def test_the_csv_columns_of_the_readme_are_those_of_the_board() -> None:
+    text = " ".join(README.read_text(encoding="utf-8").split())
+    listed = re.search(r"with the columns `([^`]+)`", text)
+    assert listed is not None
+    assert listed[1].split(", ") == list(COLUMNS)
+
+
+def test_the_documented_effort_is_that_of_the_code() -> None:
+    table = _table(ROOT / "docs/measurement.md", "setting")
+    gpu, cpu = asdict(Effort()), asdict(CPU_EFFORT)
+    assert list(table) and set(table) == {field.name for field in fields(Effort)}
+    for name, cells in table.items():
+        assert [float(cells[0]), float(cells[1])] == [gpu[name], cpu[name]], name
+
+
+def test_the_documented_protocol_is_that_of_the_runner() -> None:
+    documented = _table(ROOT / "docs/architecture.md", "judge → runner")
+    source = (ROOT / "harness/runner/main.py").read_text(encoding="utf-8")
+    handled = set(re.findall(r'case "(\w+)":', source))
+    assert {name for name in documented if name.isalpha()} == handled
+    docstring = wire.__doc__ or ""
+    assert handled == set(re.findall(r"^``(\w+)``", docstring, re.MULTILINE))
+
+
+def _commands(command: click.Command, path: str) -> Iterator[tuple[str, click.Command]]:
+    yield path, command
+    if isinstance(command, click.Group):
+        for name, child in command.commands.items():
+            yield from _commands(child, f"{path} {name}")
+
+
+COMMANDS = dict(_commands(cli.cli, "harness"))
+
+
+@pytest.mark.parametrize("path", COMMANDS)
+def test_every_command_and_option_has_help(path: str) -> None:
+    command = COMMANDS[path]
+    assert command.help
+    for parameter in command.params:
+        if isinstance(parameter, click.Option):
+            assert parameter.help, f"{path} {'/'.join(parameter.opts)}"
+
+
+def test_every_command_is_in_the_readme() -> None:
+    text = README.read_text(encoding="utf-8")
+    assert [path for path in COMMANDS if path not in text] == []
