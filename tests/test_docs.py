@@ -263,7 +263,7 @@ def test_the_documented_protocol_is_that_of_the_runner() -> None:
     handled = set(re.findall(r'case "(\w+)":', source))
     assert {name for name in documented if name.isalpha()} == handled
     docstring = wire.__doc__ or ""
-    assert handled == set(re.findall(r"^``(\w+)``", docstring, re.MULTILINE))
+    assert handled == set(re.findall(r"^``(\w+)`` {3}", docstring, re.MULTILINE))
 
 
 def _commands(command: click.Command, path: str) -> Iterator[tuple[str, click.Command]]:

@@ -46,7 +46,13 @@ class Effort:
 
 
 CPU_EFFORT = Effort(
-    batch_s=0.02, warm_s=0.0, min_blocks=3, max_blocks=3, budget_s=0.0, patience_s=0.0, max_calls=100
+    batch_s=0.02,
+    warm_s=0.0,
+    min_blocks=3,
+    max_blocks=3,
+    budget_s=0.0,
+    patience_s=0.0,
+    max_calls=100,
 )
 """Functional timing on a CPU: shown, never ranked with a GPU's, so a few batches are enough."""
 
@@ -71,13 +77,15 @@ class Contender:
 
     def setup(self, case: Case, calls: int) -> Fault | None:
         """Lay out ``calls`` calls, warm them up on throw-away inputs, capture them."""
-        self.release()
         self.calls = calls
         device = self._task.device
-        self._arena = device.arena(lay_out(self._task, case, calls).size)
-        fault = self.session.map(self._arena)
-        if fault is not None:
-            return fault
+        size = lay_out(self._task, case, calls).size
+        if self._arena is None or self._arena.size < size:
+            self.release()
+            self._arena = device.arena(size)
+            fault = self.session.map(self._arena)
+            if fault is not None:
+                return fault
         self._batch = Batch(self._task, case, self._arena, calls, checked=not self._trusted)
         self._batch.fill(f"{self._task.seed}/warm-up")
         device.synchronize()
@@ -173,8 +181,6 @@ def measure_shape(
         advance()
         if _enough(samples, time.perf_counter() - start, effort):
             break
-    for contender in pair:
-        contender.release()
     return _measurement(task, case, submission, overhead_s, samples)
 
 

@@ -41,15 +41,12 @@ class HostArena:
     def __init__(self, size: int) -> None:
         self.size = _round_up(size, mmap.PAGESIZE)
         self.fd = sealed_memory("arena", self.size)
-        self._map = mmap.mmap(self.fd, self.size)
-        self.bytes = torch.frombuffer(self._map, dtype=torch.uint8)
+        self.bytes = torch.frombuffer(mmap.mmap(self.fd, self.size), dtype=torch.uint8)
 
     def close(self) -> None:
-        """Unmap and free."""
+        """Let go of it. The last view unmaps it: torch would not notice if it were gone before."""
         self.bytes = torch.empty(0, dtype=torch.uint8)
         os.close(self.fd)
-        with contextlib.suppress(BufferError):  # a tensor view is still alive: freed with it
-            self._map.close()
 
 
 class DeviceArena:

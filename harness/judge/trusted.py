@@ -37,7 +37,12 @@ class TrustedRunner:
         return self._session.result()
 
     def overhead_s(self) -> float:
-        """Seconds that a batch costs on this machine beyond its calls; measured once."""
+        """Seconds that a batch costs on this machine beyond its calls; measured once.
+
+        Not known on the CPU path (0), where its noise is larger than what small calls take.
+        """
+        if self._device.kind == "cpu":
+            return 0.0
         if self._overhead_s is None:
             session = self.session()
             self._overhead_s = measure_overhead(session, self._calibration, self._device)

@@ -14,16 +14,25 @@ SCALARS: dict[str, Any] = {
     "float": ctypes.c_float,
     "double": ctypes.c_double,
     "size_t": ctypes.c_size_t,
+    "char": ctypes.c_int8,
+    "signed char": ctypes.c_int8,
+    "unsigned char": ctypes.c_uint8,
+    "short": ctypes.c_short,
     "int": ctypes.c_int,
-    "int32_t": ctypes.c_int32,
-    "uint32_t": ctypes.c_uint32,
+    "unsigned": ctypes.c_uint,
     "unsigned int": ctypes.c_uint,
+    "long long": ctypes.c_longlong,
+    "unsigned long long": ctypes.c_ulonglong,
+    "int8_t": ctypes.c_int8,
+    "int16_t": ctypes.c_int16,
+    "int32_t": ctypes.c_int32,
     "int64_t": ctypes.c_int64,
+    "uint8_t": ctypes.c_uint8,
+    "uint16_t": ctypes.c_uint16,
+    "uint32_t": ctypes.c_uint32,
     "uint64_t": ctypes.c_uint64,
-    "long": ctypes.c_long,
-    "bool": ctypes.c_bool,
 }
-"""C types a scalar parameter may have."""
+"""C types that a size or a scalar parameter may have."""
 
 _CUDA_OUT_OF_MEMORY = 2
 _MESSAGE_BYTES = 4096

@@ -31,7 +31,8 @@ from typing import Any
 
 VERSION = 1
 MAX_MESSAGE = 64 * 1024
-MAX_TEXT = 8 * 1024
+MAX_TEXT = 4 * 1024
+"""Characters of a fault's text: a message has room for them even if each takes twelve bytes."""
 _MAX_DESCRIPTORS = 4
 _GO, _DONE = 0, 8
 MAILBOX_BYTES = 4096

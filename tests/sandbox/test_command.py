@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from naps import Nap
 
 from harness.errors import MachineError
 from harness.sandbox.command import Finished, clean_environment, run_limited
 from harness.sandbox.namespaces import namespaces_available
-from naps import Nap
 
 
 def run(folder: Path, *argv: str, **changes: Any) -> Finished:

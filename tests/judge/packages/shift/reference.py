@@ -1,0 +1,6 @@
+def reference(x, s, n):
+    return x + s
+
+
+def magnitude(x, s, n):
+    return x.abs() + abs(s)

@@ -1,0 +1,313 @@
+"""What a batch holds, and that nothing a submission can do to it goes unnoticed."""
+
+import ctypes
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from harness.judge.batch import GUARD_BYTES, Batch, Layout, Slots, lay_out
+from harness.judge.memory import Device, HostArena
+from harness.judge.task import Task
+from harness.problem.draws import Case
+from harness.problem.dtypes import C_TYPES, DTYPES
+from harness.problem.expressions import Expression
+from harness.problem.model import Direction, Parameter, Problem, Role
+from harness.runner.library import SCALARS
+
+POISON = 0xFF
+
+parameters = st.lists(
+    st.tuples(
+        st.sampled_from(["[VAR]", *C_TYPES]),
+        st.lists(st.sampled_from(["m", "n", "m*n", "n+1", "3"]), min_size=1, max_size=3),
+        st.sampled_from(Direction),
+    ),
+    min_size=1,
+    max_size=5,
+)
+
+
+def _problem(like: Problem, tensors: list[tuple[str, list[str], Direction]]) -> Problem:
+    made = tuple(
+        Parameter(
+            name=f"p{number}",
+            type=type_,
+            role=Role.TENSOR,
+            line=1,
+            direction=direction,
+            shape=tuple(map(Expression.parse, shape)),
+        )
+        for number, (type_, shape, direction) in enumerate(tensors)
+    )
+    return replace(like, parameters=made)
+
+
+@settings(max_examples=60)
+@given(
+    parameters,
+    st.integers(1, 40),
+    st.integers(1, 40),
+    st.integers(1, 5),
+    st.sampled_from(list(DTYPES)),
+)
+def test_buffers_are_aligned_fenced_and_apart(
+    shift_task: Task, tensors, m: int, n: int, calls: int, dtype: str
+) -> None:
+    problem = _problem(shift_task.problem, tensors)
+    task = replace(shift_task, problem=problem, dtype=dtype)
+    layout = lay_out(task, Case(sizes={"m": m, "n": n}), calls)
+    assert layout.calls == calls
+    assert [slots.parameter for slots in layout.slots] == list(problem.tensors)
+    used = sorted(
+        (slots.base + call * slots.stride, slots.bytes)
+        for slots in layout.slots
+        for call in range(calls)
+    )
+    end = 0
+    for start, size in used:
+        assert start - end >= GUARD_BYTES
+        assert start % 512 == 0
+        end = start + size
+    assert layout.size - end >= GUARD_BYTES
+
+
+@pytest.fixture
+def filled(blend_task: Task) -> Iterator[tuple[Batch, HostArena]]:
+    """Three calls, as they are before the submission runs."""
+    case = Case(sizes={"m": 5, "n": 7})
+    arena = HostArena(lay_out(blend_task, case, 3).size)
+    batch = Batch(blend_task, case, arena, 3)
+    batch.fill("seed")
+    yield batch, arena
+    del batch
+    arena.close()
+
+
+Filled = tuple[Batch, HostArena]
+
+
+def _slots(batch: Batch, name: str) -> Slots:
+    return next(slots for slots in batch.layout.slots if slots.parameter.name == name)
+
+
+def view(filled: Filled, name: str, call: int) -> torch.Tensor:
+    """A buffer as the submission sees it."""
+    batch, arena = filled
+    slots = _slots(batch, name)
+    start = slots.base + call * slots.stride
+    return arena.bytes[start : start + slots.bytes].view(slots.dtype).view(slots.shape)
+
+
+def solve(filled: Filled, calls: tuple[int, ...] = (0, 1, 2)) -> None:
+    """What an honest submission does."""
+    for call in calls:
+        view(filled, "total", call).add_(view(filled, "a", call).T)
+        view(filled, "parity", call).copy_(view(filled, "counts", call) % 2)
+
+
+def test_honest_work_is_right(filled: Filled) -> None:
+    solve(filled)
+    assert filled[0].check() is None
+
+
+def test_a_batch_can_be_filled_and_checked_again(filled: Filled) -> None:
+    batch, _ = filled
+    for seed in ("one", "two"):
+        batch.fill(seed)
+        solve(filled)
+        assert batch.check() is None
+
+
+def test_outputs_are_poisoned_and_guards_set(filled: Filled) -> None:
+    batch, arena = filled
+    assert bool((view(filled, "parity", 1) == POISON).all())
+    buffers = torch.zeros(arena.size, dtype=torch.bool)
+    for slots in batch.layout.slots:
+        for call in range(3):
+            start = slots.base + call * slots.stride
+            buffers[start : start + slots.bytes] = True
+    rest = arena.bytes[: batch.layout.size][~buffers[: batch.layout.size]]
+    assert bool((rest == 0xA5).all())
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "float16", "bfloat16"])
+def test_poison_is_nan(dtype: str) -> None:
+    poison = torch.full((8,), POISON, dtype=torch.uint8).view(getattr(torch, dtype))
+    assert bool(poison.isnan().all())
+
+
+def test_inputs_differ_from_call_to_call_and_seed_to_seed(filled: Filled) -> None:
+    batch, _ = filled
+    first = [view(filled, "a", call).clone() for call in range(3)]
+    assert not torch.equal(first[0], first[1])
+    batch.fill("another")
+    assert not torch.equal(first[0], view(filled, "a", 0))
+    batch.fill("seed")
+    assert torch.equal(first[0], view(filled, "a", 0))
+
+
+def test_portable_inputs_are_those_of_the_case(shift_task: Task) -> None:
+    case = Case(sizes={"n": 9}, scalars={"s": 0.5})
+    arenas = [HostArena(lay_out(shift_task, case, calls).size) for calls in (1, 2)]
+    batches = [
+        Batch(shift_task, case, arena, calls, portable=True)
+        for calls, arena in zip((1, 2), arenas, strict=True)
+    ]
+    for batch in batches:
+        batch.fill("seed")
+    first = [view((b, a), "x", 0) for b, a in zip(batches, arenas, strict=True)]
+    assert torch.equal(*first)
+    assert not torch.equal(first[1], view((batches[1], arenas[1]), "x", 1))
+
+
+@pytest.mark.parametrize("call", [0, 1, 2])
+def test_every_output_of_every_call_is_checked(filled: Filled, call: int) -> None:
+    solve(filled)
+    view(filled, "total", call)[4, 2] += 0.5
+    found = filled[0].check()
+    assert found is not None
+    assert (found.call, found.message) == (call, "1 of 35 elements of total are wrong")
+    assert found.mismatch is not None
+    assert found.mismatch.first.index == (4, 2)
+
+
+@pytest.mark.parametrize("call", [0, 1, 2])
+def test_an_output_that_was_not_written_is_wrong(filled: Filled, call: int) -> None:
+    solve(filled, tuple({0, 1, 2} - {call}))
+    found = filled[0].check()
+    assert found is not None
+    assert found.call == call
+
+
+def test_an_integer_off_by_one_is_wrong(filled: Filled) -> None:
+    solve(filled)
+    view(filled, "parity", 1)[6] ^= 1
+    found = filled[0].check()
+    assert found is not None
+    assert found.message == "1 of 7 elements of parity are wrong"
+
+
+@pytest.mark.parametrize(("name", "element"), [("a", 34), ("counts", 0), ("a", 3)])
+def test_an_input_that_changed_is_found(filled: Filled, name: str, element: int) -> None:
+    solve(filled)
+    view(filled, name, 1).view(-1)[element] += 1
+    found = filled[0].check()
+    assert found is not None
+    assert (found.call, found.message) == (1, f"const input {name} was changed (element {element})")
+
+
+def test_the_sign_of_a_zero_counts_in_an_input(filled: Filled) -> None:
+    view(filled, "a", 0)[0, 0] = 0.0
+    batch, _ = filled
+    batch._copy = batch._bytes.clone()  # as if it had been drawn so
+    solve(filled)
+    view(filled, "a", 0)[0, 0] = -0.0
+    found = batch.check()
+    assert found is not None
+    assert "const input a" in found.message
+
+
+@pytest.mark.parametrize("name", ["counts", "a", "total", "parity"])
+@pytest.mark.parametrize("call", [0, 2])
+@pytest.mark.parametrize("beyond", [0, 1, GUARD_BYTES - 1])
+def test_a_write_beyond_a_buffer_is_found(
+    filled: Filled, name: str, call: int, beyond: int
+) -> None:
+    batch, arena = filled
+    solve(filled)
+    slots = _slots(batch, name)
+    arena.bytes[slots.base + call * slots.stride + slots.bytes + beyond] ^= 1
+    found = batch.check()
+    assert found is not None
+    expected = f"wrote out of bounds: {beyond} bytes after the end of {name}"
+    assert (found.call, found.message) == (call, expected)
+
+
+def test_a_write_before_the_first_buffer_is_found(filled: Filled) -> None:
+    batch, arena = filled
+    solve(filled)
+    arena.bytes[GUARD_BYTES - 1] = 0
+    found = batch.check()
+    assert found is not None
+    assert found.message == "wrote out of bounds: before the start of counts"
+
+
+@settings(max_examples=40)
+@given(st.data())
+def test_any_changed_byte_is_found(blend_task: Task, data: st.DataObject) -> None:
+    case = Case(sizes={"m": 2, "n": 3})
+    arena = HostArena(lay_out(blend_task, case, 2).size)
+    batch = Batch(blend_task, case, arena, 2)
+    batch.fill("seed")
+    solve((batch, arena), (0, 1))
+    size = batch.layout.size
+    # Half of the time right at a buffer's edge.
+    edges = [
+        edge
+        for slots in batch.layout.slots
+        for call in range(2)
+        for start in [slots.base + call * slots.stride]
+        for edge in (start - 1, start, start + slots.bytes - 1, start + slots.bytes)
+    ]
+    at = data.draw(st.integers(0, size - 1) | st.sampled_from(edges))
+    bit = data.draw(st.integers(0, 7))
+    arena.bytes[at] ^= 1 << bit
+    found = batch.check()
+    total = _slots(batch, "total")
+    inside = any(0 <= at - total.base - c * total.stride < total.bytes for c in range(2))
+    # A bit of a double may well be within what is allowed; everything else counts.
+    assert found is not None or inside
+    arena.close()
+
+
+def test_an_unchecked_batch_keeps_no_copy(shift_task: Task) -> None:
+    case = Case(sizes={"n": 4}, scalars={"s": 0.0})
+    arena = HostArena(lay_out(shift_task, case, 1).size)
+    batch = Batch(shift_task, case, arena, 1, checked=False)
+    batch.fill("seed")
+    assert batch._copy is None
+    arena.close()
+
+
+def test_arguments_are_what_the_runner_needs(shift_task: Task) -> None:
+    case = Case(sizes={"n": 4}, scalars={"s": 0.25})
+    arena = HostArena(lay_out(shift_task, case, 2).size)
+    batch = Batch(shift_task, case, arena, 2)
+    x, s, y, n = batch.arguments()
+    layout: Layout = batch.layout
+    assert x == {
+        "base": GUARD_BYTES, "stride": layout.slots[0].stride, "bytes": 16,
+        "shape": [4], "dtype": "float32",
+    }  # fmt: skip
+    assert (s, n) == ({"ctype": "float", "value": 0.25}, {"ctype": "size_t", "value": 4})
+    assert y["base"] == layout.slots[1].base
+    arena.close()
+
+
+def test_the_runner_knows_every_type_that_a_value_may_have() -> None:
+    integers = {c for c, name in C_TYPES.items() if name.lstrip("u").startswith("int")}
+    assert set(SCALARS) == integers | {"float", "double"}
+    for c_type, kind in SCALARS.items():
+        assert ctypes.sizeof(kind) == DTYPES[C_TYPES[c_type]].itemsize
+
+
+def test_arenas_have_room_and_are_let_go() -> None:
+    arena = Device().arena(5000)
+    assert arena.size == 8192
+    assert arena.bytes.numel() == 8192
+    kept = arena.bytes[:10]
+    mapped = _mappings()
+    arena.close()
+    kept.fill_(1)  # a view that is still alive does no harm
+    assert _mappings() == mapped
+    del kept
+    assert _mappings() == mapped - 1
+
+
+def _mappings() -> int:
+    return Path("/proc/self/maps").read_text().count("memfd:arena")

@@ -1,0 +1,104 @@
+"""The supervisor's steps, each in a process of its own; together they are in test_launch."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[2]
+
+
+def run(code: str) -> Any:
+    head = "import json, os, resource, signal, sys, time\nfrom harness.sandbox import init\n"
+    done = subprocess.run(
+        [sys.executable, "-c", head + code],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_it_needs_the_standard_library_alone() -> None:
+    loaded = run(
+        "print(json.dumps([n for n in sys.modules if n.startswith('harness')"
+        " or getattr(sys.modules[n], '__file__', None) and 'site-packages' in"
+        " str(sys.modules[n].__file__)]))"
+    )
+    ours = {name for name in loaded if name.startswith("harness")}
+    assert ours == {
+        "harness", "harness.runner", "harness.runner.wire", "harness.sandbox",
+        "harness.sandbox.init",
+    }  # fmt: skip
+    assert not {name for name in loaded if name.partition(".")[0] in ("torch", "numpy", "pydantic")}
+
+
+def test_limits_are_never_raised() -> None:
+    code = """
+resource.setrlimit(resource.RLIMIT_NOFILE, (100, 200))
+init.limit_resources(1 << 30, 1 << 20)
+limits = {name: resource.getrlimit(getattr(resource, "RLIMIT_" + name))
+          for name in ("NOFILE", "CORE", "FSIZE", "DATA")}
+print(json.dumps(limits))
+"""
+    assert run(code) == {
+        "NOFILE": [200, 200],
+        "CORE": [0, 0],
+        "FSIZE": [1 << 20, 1 << 20],
+        "DATA": [1 << 30, 1 << 30],
+    }
+
+
+def test_no_limit_on_memory_where_a_sanitizer_reserves_it() -> None:
+    code = "before = resource.getrlimit(resource.RLIMIT_DATA)\ninit.limit_resources(0, 1 << 20)\n"
+    code += "print(json.dumps([before, resource.getrlimit(resource.RLIMIT_DATA)]))"
+    before, after = run(code)
+    assert before == after
+
+
+def supervised(child: str, judge: str = "") -> tuple[int, float]:
+    """The status the supervisor leaves with, and how long it took."""
+    code = f"""
+life, judge_end = os.pipe()
+child = os.fork()
+if child == 0:
+    os.close(judge_end)
+    os.setpgid(0, 0)
+    {child}
+    os._exit(0)
+if os.fork() == 0:  # the judge
+    os.close(life)
+    os.close(1)
+    os.close(2)
+    time.sleep(0.3)
+    {judge or "time.sleep(2)"}
+    os._exit(0)
+os.close(judge_end)
+started = time.monotonic()
+status = init.supervise(child, life)
+print(json.dumps([status, time.monotonic() - started]))
+sys.stdout.flush()
+os._exit(0)
+"""
+    status, seconds = run(code)
+    return status, seconds
+
+
+def test_the_runners_end_is_passed_on() -> None:
+    assert supervised("os._exit(7)")[0] == 7
+    assert supervised("os.kill(os.getpid(), 11)")[0] == 128 + 11
+
+
+def test_the_judges_end_ends_it() -> None:
+    status, seconds = supervised("time.sleep(60)", judge="os._exit(0)")
+    assert status == 0
+    assert seconds < 3
+
+
+def test_orphans_do_not_distract_it() -> None:
+    orphans = "[os.fork() or os._exit(0) for _ in range(20)]; time.sleep(0.1); os._exit(5)"
+    assert supervised(orphans)[0] == 5

@@ -1,0 +1,94 @@
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from naps import Nap, running, until
+
+from harness.sandbox import processes
+
+
+@pytest.fixture
+def family() -> Iterator[tuple[subprocess.Popen[bytes], Nap]]:
+    """A shell and two that sleep below it."""
+    nap = Nap()
+    shell = subprocess.Popen(["sh", "-c", f"sleep {nap} & sleep {nap} & wait"])
+    assert until(lambda: nap.sleeping() == 3 or len(_sleepers(nap)) == 2)
+    yield shell, nap
+    processes.end([shell.pid, *_sleepers(nap)], 5)
+    shell.wait()
+
+
+def _sleepers(nap: Nap) -> list[int]:
+    return [pid for pid in running(str(nap)) if pid in running("sleep")]
+
+
+def test_descendants(family: tuple[subprocess.Popen[bytes], Nap]) -> None:
+    shell, nap = family
+    assert sorted(processes.descendants(shell.pid)) == sorted(_sleepers(nap))
+    ours = processes.descendants(os.getpid())
+    assert ours.index(shell.pid) < min(ours.index(pid) for pid in _sleepers(nap))
+    assert processes.descendants(_sleepers(nap)[0]) == []
+
+
+def test_members_of_a_session() -> None:
+    assert os.getpid() in processes.in_session(os.getsid(0))
+    assert processes.in_session(2**22 + 1) == []
+
+
+def test_stopped_and_continued(family: tuple[subprocess.Popen[bytes], Nap]) -> None:
+    _, nap = family
+    pids = _sleepers(nap)
+    assert not any(map(processes.at_rest, pids))
+    processes.send(pids, signal.SIGSTOP)
+    assert until(lambda: all(map(processes.at_rest, pids)))
+    processes.send(pids, signal.SIGCONT)
+    assert until(lambda: not any(map(processes.at_rest, pids)))
+
+
+def test_ended(family: tuple[subprocess.Popen[bytes], Nap]) -> None:
+    shell, nap = family
+    tree = [shell.pid, *_sleepers(nap)]
+    started = time.monotonic()
+    assert processes.end(tree, 5) == []
+    assert time.monotonic() - started < 1
+    assert nap.gone()
+
+
+def test_what_is_gone_is_no_trouble() -> None:
+    with subprocess.Popen([sys.executable, "-S", "-c", ""]) as process:
+        process.wait()
+        gone = process.pid
+    processes.send([gone], signal.SIGSTOP)
+    assert processes.at_rest(gone)
+    assert processes.end([gone], 1) == []
+    assert processes.resident_bytes([gone]) == 0
+
+
+def test_what_does_not_end_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(processes, "send", lambda *_: None)
+    with subprocess.Popen(["sleep", "60"]) as process:
+        assert processes.end([process.pid], 0.05) == [process.pid]
+        process.kill()
+
+
+def test_resident_memory() -> None:
+    hold = "import time; x = bytearray(50 << 20); x[::4096] = b'1' * len(x[::4096]); time.sleep(60)"
+    with subprocess.Popen([sys.executable, "-S", "-c", hold]) as process:
+        assert until(lambda: processes.resident_bytes([process.pid]) > 50 << 20)
+        assert processes.resident_bytes([process.pid]) < 100 << 20
+        process.kill()
+
+
+def test_a_name_with_brackets_is_read_right() -> None:
+    rename = "open('/proc/self/comm', 'w').write('a) Z 1 (b'); import time; time.sleep(60)"
+    with subprocess.Popen([sys.executable, "-S", "-c", rename]) as process:
+        comm = Path(f"/proc/{process.pid}/comm")
+        assert until(lambda: comm.read_text() == "a) Z 1 (b\n")
+        assert not processes.at_rest(process.pid)
+        assert process.pid in processes.descendants(os.getpid())
+        process.kill()
