@@ -24,10 +24,10 @@ demo: $(STAMP)
 	mkdir -p build
 	rm -f $(DEMO_STORE)*
 	$(BIN)/harness submit solutions --store $(DEMO_STORE) || test $$? -eq 1
-	$(BIN)/harness leaderboard --store $(DEMO_STORE)
+	$(BIN)/harness leaderboard --all --store $(DEMO_STORE)
 
 test: lint
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto
 
 lint: $(STAMP)
 	$(BIN)/ruff check

@@ -17,7 +17,7 @@ from harness import __version__
 from harness.errors import JudgeError, MachineError, UsageError
 
 if TYPE_CHECKING:
-    from harness.grade import Job, Options
+    from harness.job import Job, Options
     from harness.problem.model import Problem
     from harness.result import Result
     from leaderboard.store import Store
@@ -84,7 +84,7 @@ def cli() -> None:
 @_grading_options
 @store_option
 def submit(files: tuple[Path, ...], store: str | None, **choices: Any) -> None:
-    """Grade FILES (or all solutions in a folder), record the results, show where they rank."""
+    """Grade FILES (or all solutions in a folder) and record the results."""
     if choices["case"]:  # a replay of one case is no entry
         sys.exit(_grade_all(files, choices, timing=False, keep=lambda _: None))
     with _store(store) as results:
@@ -112,10 +112,7 @@ def check(files: tuple[Path, ...], **choices: Any) -> None:
 
 def _grade_all(files: tuple[Path, ...], choices: dict[str, Any], *, timing: bool, keep: Any) -> int:
     """Grade one file after the other; 1 if any was not accepted."""
-    from harness.grade import Grader, Options
-    from harness.judge.device import open_device
-    from harness.report.progress import progress
-    from harness.result import Verdict
+    from harness.job import Options
 
     problems = _problems_root(choices["problems_dir"])
     jobs = [_job(path, choices, problems) for path in _solution_files(files)]
@@ -128,6 +125,13 @@ def _grade_all(files: tuple[Path, ...], choices: dict[str, Any], *, timing: bool
     )
     for job in jobs:
         _check_dtype(job.problem, options)
+
+    # Not earlier: torch takes seconds to import, and what was wrong until here is known at once.
+    from harness.grade import Grader
+    from harness.judge.device import open_device
+    from harness.report.progress import progress
+    from harness.result import Verdict
+
     verdicts = []
     with (
         _json_writer(choices["json_to"]) as write_json,
@@ -169,7 +173,7 @@ def _solution_files(paths: tuple[Path, ...]) -> list[Path]:
 
 def _job(path: Path, choices: dict[str, Any], problems: Path) -> Job:
     """A file, what it holds, and the problem it is meant for."""
-    from harness.grade import Job
+    from harness.job import Job
     from harness.problem.load import find_problem
     from harness.solution.model import Invalid
     from harness.solution.read import read_solution
@@ -284,8 +288,11 @@ def doctor(as_json: bool) -> None:
 
     from harness.doctor import examine
     from harness.report.doctor import render_findings
+    from leaderboard.location import default_store_url
 
-    findings = examine()
+    place = default_store_url()
+    file = Path(place.removeprefix("sqlite:///")) if place.startswith("sqlite:///") else None
+    findings = examine(store=file)
     if as_json:
         click.echo(json.dumps([asdict(finding) for finding in findings]))
     else:

@@ -7,7 +7,6 @@ imported, and each tool is asked for its version alone. Printing is the command'
 import os
 import re
 import shutil
-import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -17,12 +16,12 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from harness.errors import MachineError
+from harness.sandbox.namespaces import namespaces_available
 from harness.solution.cache import default_cache
 from harness.solution.toolchain import PIP_NVCC, NvccNotFound, find_host_compiler, find_nvcc
 
 OLDEST_PYTHON = (3, 11)
 PROBE_S = 5.0
-NAMESPACES = ("-U", "-m", "-p", "-n", "-i", "--fork")
 
 
 class State(StrEnum):
@@ -175,27 +174,13 @@ def _compilers(environment: Mapping[str, str]) -> Iterator[Finding]:
 def _namespaces() -> Finding:
     """Try the namespaces that a runner is confined by."""
     name = "sandbox"
-    unshare = shutil.which("unshare")
-    if unshare is None:
+    if shutil.which("unshare") is None:
         return _missing(name, "no unshare command", "apt-get install util-linux")
-    try:
-        done = subprocess.run(
-            [unshare, *NAMESPACES, "true"],
-            check=False,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            stdin=subprocess.DEVNULL,
-            timeout=PROBE_S,
-        )
-        complaint = done.stderr.strip() if done.returncode else ""
-    except (OSError, subprocess.TimeoutExpired) as error:
-        complaint = str(error)
-    if not complaint:
+    if namespaces_available():
         return _ok(name, "user, mount, pid, network and ipc namespaces")
     return _limited(
         name,
-        f"no namespaces ({complaint}): submissions are confined by limits alone",
+        "no namespaces: submissions are confined by limits alone",
         "sysctl kernel.unprivileged_userns_clone=1 "
         "kernel.apparmor_restrict_unprivileged_userns=0; "
         "in Docker: --security-opt seccomp=unconfined",

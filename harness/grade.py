@@ -4,10 +4,10 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
-from dataclasses import dataclass
 from itertools import islice
 from typing import Self
 
+from harness.job import Job, Options
 from harness.judge.cases import run_cases
 from harness.judge.measure import CPU_EFFORT, Contender, Effort, join, measure_shape
 from harness.judge.memory import CudaDevice, Device
@@ -20,7 +20,7 @@ from harness.problem.model import Problem
 from harness.problem.reference import Reference
 from harness.record import Draft, make_score, solution_ref
 from harness.report.progress import Progress
-from harness.result import Measurement, Result, SolutionRef, Verdict
+from harness.result import CaseResult, Measurement, Result, SolutionRef, Verdict
 from harness.solution.cache import default_cache
 from harness.solution.languages import LANGUAGES
 from harness.solution.model import Artifact, BuildFailure, Invalid, Solution, Target
@@ -29,36 +29,6 @@ _CPU_WORK = 4e6
 """Operations of one correctness case on the CPU path: a fraction of a second in an interpreter."""
 
 _MOST_BUILDS = 8
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Options:
-    """What the user may choose for a grade.
-
-    ``dtype`` defaults to the problem's first that the file is written for. ``seed`` and ``case``
-    replay; ``timing`` is off for a verdict alone. ``arch`` is what is compiled for where there is
-    no GPU.
-    """
-
-    dtype: str | None = None
-    seed: str | None = None
-    case: str | None = None
-    timing: bool = True
-    arch: str = "sm_90"
-
-    @property
-    def timed(self) -> bool:
-        """Whether times are taken: the replay of one case never is."""
-        return self.timing and self.case is None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Job:
-    """A file as read, and the problem it is meant for."""
-
-    path: str
-    solution: Solution | Invalid
-    problem: Problem
 
 
 class Grader:
@@ -140,7 +110,7 @@ class Grader:
     def _judge(self, artifact: Artifact | BuildFailure, draft: Draft, options: Options) -> Result:
         """The verdict on what was built, and its times if it is right."""
         if isinstance(artifact, BuildFailure):
-            draft.output = artifact.log
+            draft.build = artifact.build
             return draft.finish(artifact.verdict, artifact.message)
         draft.build = artifact.build
         checked, fast = checked_program(artifact), timed_program(artifact)
@@ -161,7 +131,7 @@ class Grader:
             measured = first if isinstance(first, Fault) else self._measure(first, start, draft)
             if isinstance(measured, Fault):
                 return draft.finish(measured.verdict, measured.message)
-        score = make_score(draft.task, measured, self._effort)
+        score = make_score(draft.task, measured, self._effort, known_seed=options.seed is not None)
         return draft.finish(Verdict.ACCEPTED, "", measured, score)
 
     def _session(self, program: Program, task: Task) -> Session:
@@ -173,6 +143,8 @@ class Grader:
         self._progress.phase("load")
         fault = session.load()
         draft.layers = session.layers
+        if not session.isolated:
+            draft.notes.append("not isolated: this machine allows no namespaces (harness doctor)")
         if fault is not None:
             return fault
         cases = _cases(task, options)
@@ -210,6 +182,8 @@ class Grader:
                     self._progress.advance,
                 )
                 if isinstance(outcome, Fault):
+                    draft.output = submission.session.output()
+                    draft.cases += (_failed_case(case, outcome),)
                     return outcome
                 measured.append(outcome)
             return tuple(measured)
@@ -223,6 +197,11 @@ def _cases(task: Task, options: Options) -> Sequence[Case]:
         return [parse_case(task.problem, options.case)]
     max_work = _CPU_WORK if task.device.kind == "cpu" else None
     return draw_cases(task.problem, task.seed, dtype=task.dtype, max_work=max_work)
+
+
+def _failed_case(case: Case, fault: Fault) -> CaseResult:
+    """How a record tells that a timed shape went wrong."""
+    return CaseResult(spec=case.spec, passed=False, message=fault.message, mismatch=fault.mismatch)
 
 
 def _benchmarks(task: Task) -> Sequence[Case]:

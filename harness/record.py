@@ -1,6 +1,7 @@
 """What is known of a result while a grade goes on, and the finished record it becomes."""
 
 import platform
+import re
 import secrets
 import shlex
 from collections.abc import Sequence
@@ -26,6 +27,8 @@ from harness.result import (
     Verdict,
 )
 from harness.solution.model import Solution
+
+_NEUTRAL = re.compile(r"\bsolution\.(?:cu|py):(\d+)")
 
 
 @dataclass(slots=True)
@@ -59,10 +62,13 @@ class Draft:
             dtype=task.dtype,
             device=DeviceRef(kind=task.device.kind, name=task.device.name),
             verdict=verdict,
-            message=message,
+            message=self._placed(message),
             reproduce=self._reproduce(),
             seed=task.seed,
-            cases=self.cases,
+            cases=tuple(
+                case.model_copy(update={"message": self._placed(case.message)})
+                for case in self.cases
+            ),
             build=self.build,
             measurements=measurements,
             score=score,
@@ -70,6 +76,10 @@ class Draft:
             notes=tuple(self.notes),
             environment=environment(task.device, self.layers),
         )
+
+    def _placed(self, message: str) -> str:
+        """``message`` with the user's path in place of the neutral name that a runner sees."""
+        return _NEUTRAL.sub(lambda place: f"{self.solution.path}:{place[1]}", message)
 
     def _reproduce(self) -> str:
         """The command that runs the case that failed again; empty if none did."""
@@ -95,10 +105,14 @@ def solution_ref(solution: Solution) -> SolutionRef:
     )
 
 
-def make_score(task: Task, measured: Sequence[Measurement], effort: Effort) -> Score:
+def make_score(
+    task: Task, measured: Sequence[Measurement], effort: Effort, *, known_seed: bool
+) -> Score:
     """Geometric means over the shapes, and whether the result can be ranked."""
     reason = ""
-    if task.device.kind == "cpu":
+    if known_seed:
+        reason = "the seed was given, so the inputs could be known"
+    elif task.device.kind == "cpu":
         reason = "cpu: functional timing, not a GPU's"
     else:
         worst = max(m.speedup.high / m.speedup.value - 1 for m in measured)

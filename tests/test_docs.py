@@ -23,7 +23,12 @@ from leaderboard.columns import COLUMNS
 
 ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"
-DOCUMENTS = [README, ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *sorted(ROOT.glob("docs/*.md"))]
+DOCUMENTS = [
+    README,
+    ROOT / "CONTRIBUTING.md",
+    ROOT / "CHANGELOG.md",
+    *sorted(ROOT.glob("docs/*.md")),
+]
 SETUP = {"make demo", "make test", ". .venv/bin/activate"}  # not run here: see test_makefile_…
 COMMAND_SECONDS = 120
 

@@ -14,9 +14,11 @@ import torch
 from harness.judge.compare import compare
 from harness.judge.memory import Arena
 from harness.judge.task import Task
-from harness.problem.draws import Case, draw_tensor, fill
+from harness.problem.draws import Case
 from harness.problem.model import Direction, Parameter, Role
+from harness.problem.tensors import draw_tensor
 from harness.problem.tolerance import expectations
+from harness.problem.values import fill
 from harness.result import Mismatch
 
 GUARD_BYTES = 4096

@@ -19,6 +19,7 @@ from harness.problem.draws import Case
 from harness.result import Measurement, Verdict
 
 _FEW_CALLS = 16
+_CAPTURE_CALLS = 2
 _CLEAR = 5.0
 
 
@@ -39,7 +40,7 @@ class Effort:
     tight: float = 0.0025
     wide: float = 0.005
     rankable: float = 0.01
-    budget_s: float = 1.0
+    budget_s: float = 0.8
     patience_s: float = 4.0
     memory_share: float = 0.15
     max_calls: int = 1000
@@ -117,6 +118,7 @@ def _wrong(batch: Batch, found: Problems) -> Fault:
     return Fault(
         Verdict.WRONG_ANSWER,
         f"{found.message} in call {found.call + 1} of {batch.layout.calls} timed calls",
+        found.mismatch,
     )
 
 
@@ -125,17 +127,20 @@ def join(
 ) -> Contender | Fault:
     """The submission as a contender: captured if it can be, else in a fresh process, uncaptured.
 
-    Synchronising or allocating inside a call forbids capture; both are honest and common. A failed
+    Synchronising or allocating inside a call forbids capture; both are honest and common. So does
+    work on streams that the recorded one does not wait for, which shows in wrong outputs. A failed
     capture can leave a submission in any state (many call ``exit`` on any error), so the plain
     calls are made by a process that never saw one.
     """
     if task.device.kind != "cuda":
         return Contender(session, task, trusted=False, capture=False)
     contender = Contender(session, task, trusted=False, capture=True)
-    fault = contender.setup(case, 2)
-    contender.release()
+    fault = contender.setup(case, _CAPTURE_CALLS)
     if fault is None and contender.captured:
-        return contender
+        seconds = contender.time(f"{task.seed}/capture")
+        if not isinstance(seconds, Fault):
+            return contender
+    contender.release()
     session.close()
     fresh = restart()
     if isinstance(fresh, Fault):

@@ -18,13 +18,14 @@ from harness.errors import MachineError
 from harness.judge.batch import Batch
 from harness.judge.memory import Arena, Device, sealed_memory
 from harness.problem.model import Limits
-from harness.result import Verdict
+from harness.result import Mismatch, Verdict
 from harness.runner import wire
-from harness.runner.wire import Mailbox, Message, WireError
+from harness.runner.wire import Closed, Mailbox, Message, WireError
 from harness.sandbox.launch import Sandbox
 
 _START_SECONDS = 90.0
 _ANSWER_SECONDS = 20.0
+_DEATH_SECONDS = 1.0
 _POLL_SECONDS = 0.02
 _SPIN_CHECKS = 64
 _LOOK_SECONDS = 0.02
@@ -46,8 +47,10 @@ class Fault:
 
     verdict: Verdict
     message: str
+    mismatch: Mismatch | None = None
 
 
+_BROKEN = Fault(Verdict.RUNTIME_ERROR, "the submission broke the judge's protocol")
 _RESTLESS = Fault(Verdict.RUNTIME_ERROR, "the submission's processes cannot be stopped")
 
 
@@ -118,6 +121,11 @@ class Session:
         self._mailbox_fd = -1
         self._mailbox.close()
         self._sandbox.close()
+
+    @property
+    def isolated(self) -> bool:
+        """Whether the runner is in namespaces of its own."""
+        return self._sandbox.isolated
 
     def output(self) -> str:
         """What the submission printed: untrusted, capped."""
@@ -228,7 +236,10 @@ class Session:
         if not self._sandbox.pause():
             return _RESTLESS
         finished = self._receive("finished", _POLL_SECONDS)
-        return finished if isinstance(finished, Fault) else elapsed
+        if isinstance(finished, Fault):
+            # Whoever is done has said so before: it is not late, it has lied.
+            return _BROKEN if finished.verdict is Verdict.TIME_LIMIT else finished
+        return elapsed
 
     # -- waiting ---------------------------------------------------------------------------------
 
@@ -287,17 +298,17 @@ class Session:
         if message["type"] == "failed":
             return _reported(message)
         if message["type"] != expected:
-            return Fault(Verdict.RUNTIME_ERROR, "the submission broke the judge's protocol")
+            return _BROKEN
         return message
 
     def _broken(self, error: WireError) -> Fault:
-        """The channel is useless: usually because the process died."""
-        deadline = time.perf_counter() + 1.0
+        """The channel is useless: if it is closed, usually because the process died."""
+        deadline = time.perf_counter() + (_DEATH_SECONDS if isinstance(error, Closed) else 0.0)
         while self._sandbox.ended() is None and time.perf_counter() < deadline:
             time.sleep(0.002)
         if self._sandbox.ended() is not None:
             return self._death()
-        return Fault(Verdict.RUNTIME_ERROR, f"the submission broke the judge's protocol: {error}")
+        return Fault(_BROKEN.verdict, f"{_BROKEN.message}: {error}")
 
     def _death(self) -> Fault:
         """The process ended although it was not told to."""
@@ -323,7 +334,7 @@ def _reported(message: Message) -> Fault:
     try:
         fault = wire.Fault(str(message.get("fault")))
     except ValueError:
-        return Fault(Verdict.RUNTIME_ERROR, "the submission broke the judge's protocol")
+        return _BROKEN
     text = str(message.get("message", ""))[:_TEXT_LIMIT]
     return Fault(_FAULT_VERDICTS.get(fault, Verdict.RUNTIME_ERROR), text or str(fault))
 

@@ -19,15 +19,13 @@ from harness.problem.frontmatter import printable
 from harness.problem.model import Parameter, Problem
 from harness.problem.parameters import MAX_SIZE
 from harness.problem.suggest import did_you_mean
-from harness.problem.values import FAMILIES, draw_tensor, fill
+from harness.problem.values import FAMILIES
 
 __all__ = [
     "FAMILIES",
     "Case",
     "benchmark_case",
     "draw_cases",
-    "draw_tensor",
-    "fill",
     "fresh_seed",
     "parse_case",
 ]

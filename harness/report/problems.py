@@ -15,7 +15,8 @@ _WIDTH = 60
 def render_problems(problems: Iterable[Problem], console: Console) -> None:
     """One row per problem; those that cannot be graded yet say so."""
     table = Table(box=None, pad_edge=False, header_style="dim")
-    for title in ("problem", "difficulty", "types", "title"):
+    table.add_column("problem", no_wrap=True)
+    for title in ("difficulty", "types", "title"):
         table.add_column(title, overflow="fold")
     for problem in problems:
         title = problem.title if problem.complete else f"{problem.title} (cannot be graded yet)"

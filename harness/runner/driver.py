@@ -24,7 +24,7 @@ from typing import Any
 PER_THREAD_STREAM = 2
 """``CU_STREAM_PER_THREAD``: the default stream of code built with --default-stream per-thread."""
 
-_CAPTURE_MODE_RELAXED = 2
+_CAPTURE_MODE_THREAD_LOCAL = 1
 _POSIX_FD = 1
 _PINNED = 1
 _DEVICE = 1
@@ -170,15 +170,22 @@ class Driver:
     # -- graphs ----------------------------------------------------------------------------------
 
     def begin_capture(self, stream: int) -> None:
-        """Record what is launched on ``stream`` instead of running it."""
-        self._call("cuStreamBeginCapture_v2", c_void_p(stream), _CAPTURE_MODE_RELAXED)
+        """Record what is launched on ``stream`` instead of running it.
+
+        Thread-local mode: what cannot be recorded (an allocation) fails instead of happening once.
+        """
+        self._call("cuStreamBeginCapture_v2", c_void_p(stream), _CAPTURE_MODE_THREAD_LOCAL)
 
     def end_capture(self, stream: int) -> int:
-        """Stop recording; returns an executable graph."""
+        """Stop recording; returns an executable graph, or 0 if nothing was recorded."""
         graph = c_void_p()
         self._call("cuStreamEndCapture", c_void_p(stream), byref(graph))
+        nodes = c_size_t()
+        self._call("cuGraphGetNodes", graph, None, byref(nodes))
         executable = c_void_p()
         try:
+            if nodes.value == 0:
+                return 0
             self._call("cuGraphInstantiateWithFlags", byref(executable), graph, c_ulonglong(0))
         finally:
             self._lib.cuGraphDestroy(graph)

@@ -56,6 +56,10 @@ class WireError(Exception):
     """The other side broke the protocol: closed, oversized, not JSON, not the expected message."""
 
 
+class Closed(WireError):
+    """The other side is gone, or does not read any more."""
+
+
 Message = dict[str, Any]
 
 
@@ -71,7 +75,7 @@ def send(channel: socket.socket, message: Message, descriptors: tuple[int, ...] 
     try:
         socket.send_fds(channel, [data], list(descriptors))
     except OSError as error:
-        raise WireError(f"the channel is closed: {error.strerror}") from error
+        raise Closed(f"the channel is closed: {error.strerror or error}") from error
 
 
 def receive(channel: socket.socket) -> tuple[Message, list[int]]:
@@ -85,10 +89,10 @@ def receive(channel: socket.socket) -> tuple[Message, list[int]]:
     except (BlockingIOError, TimeoutError):
         raise
     except OSError as error:
-        raise WireError(f"the channel is closed: {error.strerror}") from error
+        raise Closed(f"the channel is closed: {error.strerror or error}") from error
     try:
         if not data:
-            raise WireError("the channel is closed")
+            raise Closed("the channel is closed")
         if flags & (socket.MSG_TRUNC | socket.MSG_CTRUNC):
             raise WireError("a message is too large")
         return _parse(data), descriptors

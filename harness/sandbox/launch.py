@@ -77,6 +77,7 @@ class Sandbox:
     ) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="harness-"))
         namespaces = confined and namespaces_available()
+        self.isolated = namespaces
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         life_read, self._life = os.pipe()
         arguments = [

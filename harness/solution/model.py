@@ -83,11 +83,19 @@ class Artifact:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BuildFailure:
-    """The submission does not build: a verdict with its reason. ``log`` is untrusted, capped."""
+    """The submission does not build: a verdict with its reason.
+
+    ``build`` is what is known of the attempt, its log with it; ``None`` if there was none.
+    """
 
     verdict: Verdict
     message: str
-    log: str = ""
+    build: Build | None = None
+
+    @property
+    def log(self) -> str:
+        """What the compiler said: untrusted, capped."""
+        return self.build.log if self.build else ""
 
 
 @dataclass(frozen=True, slots=True)

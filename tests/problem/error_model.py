@@ -10,7 +10,8 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from harness.problem.draws import Case, draw_tensor
+from harness.problem.draws import Case
+from harness.problem.tensors import draw_tensor
 from harness.problem.load import load_problem
 from harness.problem.reference import Reference
 from harness.problem.tolerance import expectations

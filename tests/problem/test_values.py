@@ -8,7 +8,8 @@ import torch
 from harness.problem.draws import Case
 from harness.problem.dtypes import DTYPES, Kind
 from harness.problem.model import Distribution, Parameter, Role
-from harness.problem.values import FAMILIES, draw_tensor, fill
+from harness.problem.tensors import draw_tensor
+from harness.problem.values import FAMILIES, fill
 
 FLOATS = ("float32", "float16", "bfloat16", "float64")
 NORMAL = Parameter(name="x", type="[VAR]", role=Role.TENSOR, line=1)

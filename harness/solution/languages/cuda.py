@@ -46,22 +46,23 @@ class Cuda:
         else:
             outcome, built = _for_cpu(solution, problem, dtype, target, cache)
         log = renamed(outcome.log, SOURCE, solution.display_path)
+        build = Build(
+            seconds=outcome.seconds,
+            cached=outcome.cached,
+            target=built,
+            log=log,
+            kernels=outcome.kernels,
+        )
         if outcome.failure is not None:
             message = _explained(outcome.failure, solution, problem)
-            return BuildFailure(verdict=outcome.failure.verdict, message=message, log=log)
+            return BuildFailure(verdict=outcome.failure.verdict, message=message, build=build)
         return Artifact(
             kind="library",
             target=target,
             library=outcome.files["library"],
             checked=outcome.files.get("checked"),
             source=solution.text,
-            build=Build(
-                seconds=outcome.seconds,
-                cached=outcome.cached,
-                target=built,
-                log=log,
-                kernels=outcome.kernels,
-            ),
+            build=build,
         )
 
 

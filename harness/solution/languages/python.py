@@ -212,4 +212,4 @@ def _syntax_error(shown: str, answer: _Answer) -> BuildFailure:
         log += f"\n    {stripped}"
         if column <= len(stripped):
             log += "\n    " + re.sub(r"[^\t]", " ", stripped[:column]) + "^"
-    return BuildFailure(verdict=Verdict.COMPILE_ERROR, message=log, log=log)
+    return BuildFailure(verdict=Verdict.COMPILE_ERROR, message=log)

@@ -33,17 +33,18 @@ class Triton(python.Python):
         from harness.solution.triton_target import compile_for_target
 
         outcome = compile_for_target(solution, problem, dtype, target, cache)
-        if outcome.failure is not None:
-            failure = outcome.failure
-            return BuildFailure(verdict=failure.verdict, message=failure.message, log=outcome.log)
         build = artifact.build.model_copy(
             update={
                 "kernels": outcome.kernels,
                 "cached": outcome.cached,
                 "seconds": artifact.build.seconds + outcome.seconds,
-                "target": f"cpu+{target.arch}" if outcome.kernels else artifact.build.target,
+                "target": f"cpu+{target.arch}",
+                "log": outcome.log,
             }
         )
+        if outcome.failure is not None:
+            failure = outcome.failure
+            return BuildFailure(verdict=failure.verdict, message=failure.message, build=build)
         return replace(artifact, build=build)
 
 

@@ -1,0 +1,83 @@
+"""The order of things in a correctness check, with sessions that are made up."""
+
+from typing import Any, cast
+
+import pytest
+from test_measure import FAULT, FakeSession
+
+from harness.judge.cases import CasesOutcome, run_cases
+from harness.judge.session import Session
+from harness.judge.task import Task
+from harness.problem.draws import Case
+from harness.result import Verdict
+
+CASES = [Case(sizes={"n": n}, scalars={"s": 0.5}) for n in (1, 5, 64)]
+
+
+class Solver(FakeSession):
+    """Solves every case, but for one of size ``wrong`` of which the last element is off."""
+
+    wrong = 0
+
+    def run(self, batch: Any, seed: str) -> Any:
+        seconds = super().run(batch, seed)
+        if batch.case.sizes["n"] == self.wrong:
+            _, y = batch.layout.slots
+            batch._view(batch._bytes, y)[-1, -1] += 1
+        return seconds
+
+
+def check(task: Task, session: FakeSession) -> tuple[CasesOutcome, int]:
+    steps = []
+    outcome = run_cases(cast(Session, session), task, CASES, lambda: steps.append(1))
+    return outcome, len(steps)
+
+
+def test_all_right(shift_task: Task) -> None:
+    outcome, steps = check(shift_task, Solver())
+    assert outcome.fault is None
+    assert [case.spec for case in outcome.cases] == [case.spec for case in CASES]
+    assert all(case.passed and case.seconds for case in outcome.cases)
+    assert steps == len(CASES)
+
+
+def test_it_ends_with_the_first_wrong_one(shift_task: Task) -> None:
+    session = Solver()
+    session.wrong = 5
+    outcome, _ = check(shift_task, session)
+    assert [case.passed for case in outcome.cases] == [True, False]
+    assert outcome.fault is not None
+    assert outcome.fault.verdict is Verdict.WRONG_ANSWER
+    wrong = outcome.cases[-1]
+    assert wrong.message == "1 of 5 elements of y are wrong"
+    assert wrong.mismatch is not None
+    assert wrong.mismatch.first == wrong.mismatch.worst
+    assert wrong.mismatch.first.index == (4,)
+    assert wrong.mismatch.first.got == pytest.approx(wrong.mismatch.first.expected + 1)
+
+
+@pytest.mark.parametrize(("point", "cases"), [("map", 0), ("prepare", 1), ("run", 1)])
+def test_a_fault_is_the_cases(shift_task: Task, point: str, cases: int) -> None:
+    outcome, _ = check(shift_task, Solver(fails=point))
+    assert outcome.fault == FAULT
+    assert [case.passed for case in outcome.cases] == [False] * cases
+    assert all(case.message == "no luck" for case in outcome.cases)
+
+
+def test_each_case_is_called_more_than_once_with_other_inputs(shift_task: Task) -> None:
+    session = Solver()
+    check(shift_task, session)
+    assert all(calls > 1 for calls, _ in session.batches)
+    assert session.plan.warmups == 0
+
+
+def test_threads_run_in_another_order_from_case_to_case(shift_task: Task) -> None:
+    orders = []
+
+    class Told(Solver):
+        def prepare(self, batch: Any, plan: Any) -> Any:
+            orders.append((plan.order, plan.order_seed))
+            return super().prepare(batch, plan)
+
+    check(shift_task, Told())
+    assert orders == [(0, 0), (1, 1), (2, 2)]

@@ -1,0 +1,274 @@
+"""Sizing, stopping, capture and pairing, with sessions that are made up."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.judge import measure
+from harness.judge.batch import lay_out
+from harness.judge.measure import (
+    CPU_EFFORT,
+    Contender,
+    Effort,
+    choose_calls,
+    join,
+    log_ratios,
+    measure_shape,
+)
+from harness.judge.session import Fault, Session
+from harness.judge.task import Task
+from harness.problem.draws import Case
+from harness.result import Measurement, Verdict
+
+CASE = Case(sizes={"n": 50}, scalars={"s": 0.5})
+EFFORT = Effort(warm_s=0.0, batch_s=0.02, min_blocks=5, max_blocks=12)
+FAULT = Fault(Verdict.RUNTIME_ERROR, "no luck")
+
+
+class FakeSession:
+    """Takes a constant and so much per call, by a clock that is made up; can fail at a point."""
+
+    def __init__(
+        self,
+        per_call: float = 1e-3,
+        *,
+        constant: float = 0.0,
+        noise: Iterator[float] | None = None,
+        captures: bool = False,
+        fails: str = "",
+        writes: bool = True,
+    ) -> None:
+        self.per_call, self.constant, self.noise = per_call, constant, noise
+        self.captures, self.fails, self.writes = captures, fails, writes
+        self.batches: list[tuple[int, str]] = []
+        self.closed = False
+
+    def map(self, arena: Any) -> Fault | None:
+        self.arena = arena
+        return FAULT if self.fails == "map" else None
+
+    def prepare(self, batch: Any, plan: Any) -> bool | Fault:
+        self.plan = plan
+        return FAULT if self.fails == "prepare" else self.captures and plan.capture
+
+    def run(self, batch: Any, seed: str) -> float | Fault:
+        batch.fill(seed)
+        x, y = batch.layout.slots
+        if self.writes:
+            batch._view(batch._bytes, y).copy_(batch._view(batch._bytes, x) + 0.5)
+        self.batches.append((batch.layout.calls, seed))
+        if self.fails == "run":
+            return FAULT
+        factor = math.exp(next(self.noise)) if self.noise else 1.0
+        return self.constant + self.per_call * batch.layout.calls * factor
+
+    def close(self) -> None:
+        self.closed = True
+
+
+def contender(task: Task, session: FakeSession, *, trusted: bool = False) -> Contender:
+    return Contender(cast(Session, session), task, trusted=trusted, capture=False)
+
+
+def measured(
+    task: Task, submission: FakeSession, baseline: FakeSession, effort: Effort = EFFORT
+) -> Measurement | Fault:
+    return measure_shape(
+        task, CASE, contender(task, submission), contender(task, baseline, trusted=True),
+        effort, 1e-4, lambda: None,
+    )  # fmt: skip
+
+
+class TestChooseCalls:
+    def test_enough_to_drown_the_constant(self, shift_task: Task) -> None:
+        assert choose_calls(shift_task, CASE, 1e-3, EFFORT) == 20
+        assert choose_calls(shift_task, CASE, 0.7e-3, EFFORT) == 29
+        assert choose_calls(shift_task, CASE, 5.0, EFFORT) == 1
+
+    def test_never_more_than_the_limit(self, shift_task: Task) -> None:
+        assert choose_calls(shift_task, CASE, 0.0, EFFORT) == EFFORT.max_calls
+
+    def test_never_more_than_fits(self, shift_task: Task) -> None:
+        class Small:
+            kind = "cpu"
+
+            def free_bytes(self) -> int:
+                return 10 * lay_out(shift_task, CASE, 1).size
+
+        task = replace(shift_task, device=cast(Any, Small()))
+        assert choose_calls(task, CASE, 1e-9, replace(EFFORT, memory_share=0.35)) == 3
+        assert choose_calls(task, CASE, 1e-9, replace(EFFORT, memory_share=0.01)) == 1
+
+    @given(seconds=st.floats(0, 1e3))
+    def test_always_a_sensible_number(self, shift_task: Task, seconds: float) -> None:
+        assert 1 <= choose_calls(shift_task, CASE, seconds, CPU_EFFORT) <= CPU_EFFORT.max_calls
+
+
+def _samples(half: float, blocks: int) -> tuple[list[float], list[float]]:
+    """Ratios that swing so much that the interval's half-width is about ``half``."""
+    swing = half * math.sqrt(blocks) / 2.2
+    return [1.0] * blocks, [math.exp(swing * (-1) ** i) for i in range(blocks)]
+
+
+class TestEnough:
+    effort = Effort(
+        min_blocks=5, max_blocks=40, tight=0.002, wide=0.01, budget_s=1.0, patience_s=4.0
+    )
+
+    @pytest.mark.parametrize(
+        ("half", "blocks", "spent", "enough"),
+        [
+            (0.0, 4, 100.0, False),  # never fewer than five
+            (0.0, 5, 0.0, True),
+            (0.001, 10, 0.0, True),  # tight
+            (0.005, 10, 0.5, False),  # could be tighter, and there is time
+            (0.005, 10, 1.5, True),
+            (0.05, 10, 1.5, False),  # too wide: be patient
+            (0.05, 10, 4.5, True),
+            (0.05, 40, 0.0, True),  # but never without end
+        ],
+    )
+    def test_when(self, half: float, blocks: int, spent: float, enough: bool) -> None:
+        assert measure._enough(_samples(half, blocks), spent, self.effort) is enough
+
+
+def test_ratios_are_pairwise() -> None:
+    assert log_ratios([2.0, 3.0], [1.0, 3.0]) == [math.log(2), 0.0]
+    with pytest.raises(ValueError):
+        log_ratios([1.0], [1.0, 2.0])
+
+
+class TestShape:
+    def test_the_constant_is_taken_off(self, shift_task: Task) -> None:
+        fast = FakeSession(1e-3, constant=1e-4)
+        slow = FakeSession(3e-3, constant=1e-4)
+        result = measured(shift_task, fast, slow)
+        assert isinstance(result, Measurement)
+        assert result.time_s.value == pytest.approx(1e-3)
+        assert result.baseline_s.value == pytest.approx(3e-3)
+        assert result.speedup.value == pytest.approx(3.0)
+        assert result.calls_per_batch == 20
+        assert (result.flops, result.bytes) == (50.0, 400.0)
+        assert len(result.samples_s) == len(result.baseline_samples_s) == EFFORT.min_blocks
+        assert result.spec == CASE.spec
+
+    def test_no_two_batches_of_a_submission_have_the_same_inputs(self, shift_task: Task) -> None:
+        session = FakeSession()
+        assert isinstance(measured(shift_task, session, FakeSession()), Measurement)
+        seeds = [seed for _, seed in session.batches]
+        assert len(set(seeds)) == len(seeds)
+
+    def test_order_changes_from_block_to_block(
+        self, shift_task: Task, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        order: list[str] = []
+
+        class Told(FakeSession):
+            def run(self, batch: Any, seed: str) -> float | Fault:
+                order.append(type(self).__name__)
+                return super().run(batch, seed)
+
+        class A(Told): ...
+
+        class B(Told): ...
+
+        assert isinstance(measured(shift_task, A(), B()), Measurement)
+        assert "".join(order).endswith("ABBAABBAAB")
+
+    def test_noise_widens_the_interval_and_costs_blocks(self, shift_task: Task) -> None:
+        def noise() -> Iterator[float]:
+            while True:
+                yield from (0.05, -0.05, 0.03, -0.04)
+
+        effort = replace(EFFORT, patience_s=60.0)
+        quiet = measured(shift_task, FakeSession(), FakeSession(), effort)
+        noisy = measured(shift_task, FakeSession(noise=noise()), FakeSession(), effort)
+        assert isinstance(quiet, Measurement)
+        assert isinstance(noisy, Measurement)
+        assert len(noisy.samples_s) == EFFORT.max_blocks > len(quiet.samples_s)
+        assert noisy.speedup.high / noisy.speedup.low > 1.01
+        assert quiet.speedup.high == pytest.approx(quiet.speedup.low)
+
+    @pytest.mark.parametrize("point", ["map", "prepare", "run"])
+    def test_a_fault_ends_it(self, shift_task: Task, point: str) -> None:
+        assert measured(shift_task, FakeSession(fails=point), FakeSession()) == FAULT
+
+    def test_wrong_outputs_end_it(self, shift_task: Task) -> None:
+        result = measured(shift_task, FakeSession(writes=False), FakeSession())
+        assert isinstance(result, Fault)
+        assert result.verdict is Verdict.WRONG_ANSWER
+        assert "in call 1 of" in result.message
+
+    def test_a_trusted_ones_outputs_are_not_checked(self, shift_task: Task) -> None:
+        result = measured(shift_task, FakeSession(), FakeSession(writes=False))
+        assert isinstance(result, Measurement)
+
+    def test_a_time_below_the_constant_is_still_positive(self, shift_task: Task) -> None:
+        effort = replace(EFFORT, max_calls=4)
+        result = measured(shift_task, FakeSession(1e-9), FakeSession(), effort)
+        assert isinstance(result, Measurement)
+        assert 0 < result.time_s.value < 1e-8
+
+
+class TestJoin:
+    def restart(self) -> Session:
+        return cast(Session, self.fresh)
+
+    fresh = FakeSession()
+
+    def on(self, task: Task, kind: str) -> Task:
+        device = SimpleNamespace(
+            kind=kind, arena=task.device.arena, synchronize=lambda: None, torch_device="cpu"
+        )
+        return replace(task, device=cast(Any, device))
+
+    def test_nothing_is_captured_on_a_cpu(self, shift_task: Task) -> None:
+        session = FakeSession()
+        joined = join(cast(Session, session), self.restart, shift_task, CASE)
+        assert isinstance(joined, Contender)
+        assert not joined.capture
+        assert joined.session is session
+
+    def test_captured(self, shift_task: Task) -> None:
+        session = FakeSession(captures=True)
+        task = self.on(shift_task, "cuda")
+        joined = join(cast(Session, session), self.restart, task, CASE)
+        assert isinstance(joined, Contender)
+        assert joined.capture
+        assert joined.session is session
+        assert not session.closed
+
+    @pytest.mark.parametrize("fails", ["", "prepare", "map"])
+    def test_a_process_that_saw_a_failed_capture_is_not_used(
+        self, shift_task: Task, fails: str
+    ) -> None:
+        session = FakeSession(fails=fails)
+        joined = join(cast(Session, session), self.restart, self.on(shift_task, "cuda"), CASE)
+        assert isinstance(joined, Contender)
+        assert session.closed
+        assert joined.session is self.fresh
+        assert not joined.capture
+
+    def test_a_fresh_one_may_fail_too(self, shift_task: Task) -> None:
+        task = self.on(shift_task, "cuda")
+        assert join(cast(Session, FakeSession()), lambda: FAULT, task, CASE) == FAULT
+
+
+def test_cpu_effort_is_small() -> None:
+    assert CPU_EFFORT.max_blocks <= 5
+    assert CPU_EFFORT.batch_s * CPU_EFFORT.max_blocks < 0.5
+
+
+def test_releasing_gives_the_memory_back(shift_task: Task) -> None:
+    one = contender(shift_task, FakeSession())
+    assert one.setup(CASE, 4) is None
+    assert one._arena is not None
+    one.release()
+    one.release()
+    assert one._arena is None

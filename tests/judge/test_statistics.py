@@ -1,0 +1,120 @@
+import math
+import statistics
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from harness.judge.statistics import geometric_mean, half_width, intercept, log_interval, t95
+from harness.result import Interval
+
+positive = st.floats(1e-9, 1e3)
+
+
+def _t_density(x: float, degrees: int) -> float:
+    logs = math.lgamma((degrees + 1) / 2) - math.lgamma(degrees / 2)
+    scale = math.exp(logs) / math.sqrt(degrees * math.pi)
+    return scale * (1 + x * x / degrees) ** (-(degrees + 1) / 2)
+
+
+def _within(limit: float, degrees: int, steps: int = 4000) -> float:
+    """Probability of |t| <= limit: Simpson's rule over the density."""
+    width = limit / steps
+    ends = _t_density(0.0, degrees) + _t_density(limit, degrees)
+    odd = sum(_t_density(i * width, degrees) for i in range(1, steps, 2))
+    even = sum(_t_density(i * width, degrees) for i in range(2, steps, 2))
+    return 2 * width / 3 * (ends + 4 * odd + 2 * even)
+
+
+@pytest.mark.parametrize("degrees", range(1, 31))
+def test_the_table_holds_95_per_cent(degrees: int) -> None:
+    assert _within(t95(degrees), degrees) == pytest.approx(0.95, abs=1e-4)
+
+
+def test_beyond_the_table() -> None:
+    for degrees in (31, 39, 40, 100, 1000):
+        assert _within(t95(degrees), degrees) == pytest.approx(0.95, abs=1e-4)
+        assert t95(degrees) < t95(30)
+
+
+def test_half_width_by_hand() -> None:
+    assert half_width([]) == half_width([1.0]) == math.inf
+    assert half_width([3.0, 3.0, 3.0]) == 0
+    # n = 4, standard deviation 2: 3.182 * 2 / sqrt(4)
+    samples = [-math.sqrt(3), -math.sqrt(3), math.sqrt(3), math.sqrt(3)]
+    assert statistics.stdev(samples) == pytest.approx(2)
+    assert half_width(samples) == pytest.approx(3.182)
+
+
+@given(st.lists(positive, min_size=1, max_size=50))
+def test_an_interval_holds_its_value(values: list[float]) -> None:
+    interval = log_interval([math.log(v) for v in values])
+    assert interval.low <= interval.value * (1 + 1e-9)
+    assert interval.value <= interval.high * (1 + 1e-9)
+    assert min(values) * 0.999999 <= interval.value <= max(values) * 1.000001
+
+
+@given(st.lists(positive, min_size=2, max_size=20), st.floats(0.01, 100))
+def test_units_do_not_matter(values: list[float], unit: float) -> None:
+    one = log_interval([math.log(v) for v in values])
+    other = log_interval([math.log(v * unit) for v in values])
+    assert other.value == pytest.approx(one.value * unit)
+    assert other.high / other.low == pytest.approx(one.high / one.low, rel=1e-6)
+
+
+def test_one_outlier_moves_the_interval_not_the_value() -> None:
+    quiet = [0.0, 0.001, -0.001, 0.0005, -0.0005]
+    noisy = [*quiet[:-1], 3.0]
+    assert log_interval(noisy).value == pytest.approx(log_interval(quiet).value, rel=1e-3)
+    assert log_interval(noisy).high > log_interval(quiet).high
+
+
+def _interval(value: float, spread: float) -> Interval:
+    return Interval(value=value, low=value / spread, high=value * spread)
+
+
+intervals = st.builds(_interval, positive, st.floats(1.0, 3.0))
+
+
+def test_geometric_mean_by_hand() -> None:
+    mean = geometric_mean([_interval(2.0, 1.1), _interval(8.0, 1.1)])
+    assert mean.value == pytest.approx(4.0)
+    assert math.log(mean.high / mean.value) == pytest.approx(math.log(1.1) / math.sqrt(2))
+    assert mean.value / mean.low == pytest.approx(mean.high / mean.value)
+
+
+@given(st.lists(intervals, min_size=1, max_size=8))
+def test_a_geometric_mean_is_between_its_parts(parts: list[Interval]) -> None:
+    mean = geometric_mean(parts)
+    values = [part.value for part in parts]
+    assert min(values) * 0.999999 <= mean.value <= max(values) * 1.000001
+    widest = max(part.high / part.low for part in parts)
+    assert mean.high / mean.low <= widest * 1.000001
+
+
+@given(intervals)
+def test_the_mean_of_one_is_itself(part: Interval) -> None:
+    mean = geometric_mean([part])
+    for key in ("value", "low", "high"):
+        assert getattr(mean, key) == pytest.approx(getattr(part, key))
+
+
+@given(st.lists(intervals, min_size=2, max_size=6), st.randoms())
+def test_order_does_not_matter(parts: list[Interval], random) -> None:
+    other = list(parts)
+    random.shuffle(other)
+    assert geometric_mean(other).value == pytest.approx(geometric_mean(parts).value)
+
+
+def test_tiny_times_do_not_vanish() -> None:
+    # A product of a thousand times of 1e-7 s underflows; a sum of logarithms does not.
+    assert geometric_mean([_interval(1e-7, 1.01)] * 1000).value == pytest.approx(1e-7)
+
+
+@given(
+    st.floats(-10, 10), st.floats(-10, 10), st.lists(st.integers(1, 32), min_size=2, max_size=20)
+)
+def test_a_line_is_found(c: float, slope: float, xs: list[int]) -> None:
+    assume(len(set(xs)) > 1)
+    found = intercept([(float(x), c + slope * x) for x in xs])
+    assert found == pytest.approx((c, slope), abs=1e-6)
