@@ -11,9 +11,9 @@ import torch
 from torch import Tensor
 
 from harness.problem.draws import Case
-from harness.problem.tensors import draw_tensor
 from harness.problem.load import load_problem
 from harness.problem.reference import Reference
+from harness.problem.tensors import draw_tensor
 from harness.problem.tolerance import expectations
 
 PROBLEM = load_problem(Path(__file__).resolve().parents[2] / "problems" / "gemm-multiply-leakyrelu")
