@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import os
 import sys
 import tempfile
 import traceback
@@ -14,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from harness import __version__
-from harness.errors import JudgeError, MachineError, UsageError
+from harness.errors import JudgeError, MachineError, ProblemError, UsageError
+from harness.report.text import plain
 
 if TYPE_CHECKING:
     from harness.job import Job, Options
@@ -129,9 +131,13 @@ def _grade_all(files: tuple[Path, ...], choices: dict[str, Any], *, timing: bool
     # Not earlier: torch takes seconds to import, and what was wrong until here is known at once.
     from harness.grade import Grader
     from harness.judge.device import open_device
+    from harness.problem.draws import parse_case
     from harness.report.progress import progress
     from harness.result import Verdict
 
+    if options.case:
+        for job in jobs:
+            parse_case(job.problem, options.case)
     verdicts = []
     with (
         _json_writer(choices["json_to"]) as write_json,
@@ -161,10 +167,10 @@ def _solution_files(paths: tuple[Path, ...]) -> list[Path]:
     """Files as given; of folders, every solution file below them, in order."""
     found: list[Path] = []
     for path in paths:
-        if path.is_dir() and not path.is_symlink():
+        if os.path.isdir(path) and not path.is_symlink():  # noqa: PTH112 - is_dir() may raise
             below = sorted(p for p in path.rglob("*") if p.suffix in _SUFFIXES)
             if not below:
-                raise UsageError(f"{path}: no .cu or .py file in this folder")
+                raise UsageError(f"{plain(str(path))}: no .cu or .py file in this folder")
             found += below
         else:
             found.append(path)
@@ -178,15 +184,15 @@ def _job(path: Path, choices: dict[str, Any], problems: Path) -> Job:
     from harness.solution.model import Invalid
     from harness.solution.read import read_solution
 
-    if not path.exists() and not path.is_symlink():
-        raise UsageError(f"{path}: no such file")
+    if not os.path.lexists(path):
+        raise UsageError(f"{plain(str(path))}: no such file")
     solution = read_solution(path, problem=choices["problem"], author=choices["author"])
     slug = choices["problem"] if isinstance(solution, Invalid) else solution.problem
     if slug is None and isinstance(solution, Invalid):
         raise UsageError(solution.message)
     if slug is None:
         raise UsageError(
-            f"{path}: which problem? Put the file under solutions/<problem>/<author>/, "
+            f"{plain(str(path))}: which problem? Put the file under solutions/<problem>/<author>/, "
             "or name it with --problem"
         )
     problem = find_problem(problems, slug)
@@ -203,7 +209,7 @@ def _json_writer(target: str | None) -> Iterator[Any]:
     elif target == "-":
         yield lambda result: click.echo(result.to_json())
     else:
-        with open(target, "w", encoding="utf-8") as file:
+        with _output(target) as file:
             yield lambda result: file.write(result.to_json() + "\n")
 
 
@@ -221,11 +227,25 @@ def problems(problems_dir: Path | None) -> None:
     """List the problems."""
     from rich.console import Console
 
-    from harness.problem.load import load_problem, problem_slugs
     from harness.report.problems import render_problems
 
-    root = _problems_root(problems_dir)
-    render_problems([load_problem(root / slug) for slug in problem_slugs(root)], Console())
+    good, broken = _load_all(_problems_root(problems_dir))
+    render_problems(good, Console())
+    if broken:
+        raise ProblemError([d for error in broken for d in error.diagnostics])
+
+
+def _load_all(root: Path) -> tuple[list[Problem], list[ProblemError]]:
+    """Every package below ``root``: those that load, and what is wrong with the others."""
+    from harness.problem.load import load_problem, problem_slugs
+
+    good, broken = [], []
+    for slug in problem_slugs(root):
+        try:
+            good.append(load_problem(root / slug))
+        except ProblemError as error:
+            broken.append(error)
+    return good, broken
 
 
 @cli.command()
@@ -248,12 +268,10 @@ def leaderboard(
 
     from rich.console import Console
 
-    from harness.problem.load import load_problem, problem_slugs
     from harness.report.terminal import render_board
     from leaderboard.ranking import board, rows, to_csv
 
-    root = _problems_root(problems_dir)
-    current = {p.slug: p.hash for p in (load_problem(root / s) for s in problem_slugs(root))}
+    current = {p.slug: p.hash for p in _load_all(_problems_root(problems_dir))[0]}
     with _store(store) as results:
         frame = board(
             results.results(problem), problem=problem, all_entries=all_entries, current=current
@@ -272,9 +290,13 @@ def leaderboard(
 def _output(target: str) -> Iterator[Any]:
     if target == "-":
         yield sys.stdout
-    else:
-        with open(target, "w", encoding="utf-8", newline="") as file:
-            yield file
+        return
+    try:
+        file = open(target, "w", encoding="utf-8", newline="")  # noqa: SIM115 - closed below
+    except OSError as error:
+        raise UsageError(f"cannot write {plain(target)}: {error.strerror}") from error
+    with file:
+        yield file
 
 
 @cli.command()

@@ -25,7 +25,7 @@ from harness.solution.cache import default_cache
 from harness.solution.languages import LANGUAGES
 from harness.solution.model import Artifact, BuildFailure, Invalid, Solution, Target
 
-_CPU_WORK = 4e6
+_CPU_WORK = 2e6
 """Operations of one correctness case on the CPU path: a fraction of a second in an interpreter."""
 
 _MOST_BUILDS = 8

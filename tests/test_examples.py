@@ -21,8 +21,11 @@ from harness.problem.load import load_problem, problem_slugs
 from harness.problem.model import Problem
 from harness.report.progress import Silent
 from harness.result import Result, Verdict
+from harness.solution import triton_target
+from harness.solution.cache import Outcome
 from harness.solution.model import Solution
 from harness.solution.read import read_solution
+from harness.solution.triton_target import compile_for_target
 
 ROOT = Path(__file__).parents[1]
 PROBLEMS = ROOT / "problems"
@@ -105,6 +108,12 @@ def _job(example: Example, problem: Problem, verdict: Verdict) -> Job:
     return Job(path=example.name, solution=solution, problem=_limited(problem, verdict))
 
 
+def _compile_where_it_matters(solution: Solution, *rest: Any) -> Outcome:
+    """Compiling Triton for a card takes most of the time, and decides few of the verdicts."""
+    decisive = "compile_error" in solution.display_path or "samples" in solution.display_path
+    return compile_for_target(solution, *rest) if decisive else Outcome()
+
+
 OnCpu = Callable[[Example], Result]
 
 
@@ -119,7 +128,12 @@ def on_cpu(request: pytest.FixtureRequest, problems: dict[str, Problem]) -> Iter
     }
     alone = hasattr(request.config, "workerinput")  # with pytest-xdist, others take the other cores
     pool = ThreadPoolExecutor(1 if alone else min(4, os.cpu_count() or 1))
-    with Grader(open_device("cpu"), Silent()) as grader, pool:
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        Grader(open_device("cpu"), Silent()) as grader,
+        pool,
+    ):
+        patch.setattr(triton_target, "compile_for_target", _compile_where_it_matters)
 
         def grade(example: Example) -> Result:
             job = _job(example, problems[example.slug], example.cpu)

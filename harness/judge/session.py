@@ -26,6 +26,7 @@ from harness.sandbox.launch import Sandbox
 _START_SECONDS = 90.0
 _ANSWER_SECONDS = 20.0
 _DEATH_SECONDS = 1.0
+_OUTPUT_SECONDS = 0.1
 _POLL_SECONDS = 0.02
 _SPIN_CHECKS = 64
 _LOOK_SECONDS = 0.02
@@ -128,8 +129,8 @@ class Session:
         return self._sandbox.isolated
 
     def output(self) -> str:
-        """What the submission printed: untrusted, capped."""
-        return self._sandbox.output.text()
+        """What the submission printed so far: untrusted, capped."""
+        return self._sandbox.output.text(_OUTPUT_SECONDS)
 
     # -- phases ----------------------------------------------------------------------------------
 

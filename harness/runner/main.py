@@ -4,6 +4,7 @@ Runs confined (:mod:`harness.sandbox.init`), one process per submission, the sam
 checking and for timing. Imports torch only for Python submissions.
 """
 
+import ctypes
 import os
 import socket
 import sys
@@ -16,6 +17,8 @@ from harness.runner.driver import CudaError, Driver
 from harness.runner.memory import Arena, DeviceArena, HostArena
 from harness.runner.program import Batch, Failed, Program
 from harness.runner.wire import Fault, Mailbox, Message
+
+_LINE_BUFFERED = 1
 
 
 class Runner:
@@ -165,8 +168,15 @@ def _failed(fault: Fault, message: str) -> Message:
     return {"type": "failed", "fault": fault, "message": message[: wire.MAX_TEXT]}
 
 
+def _show_lines_at_once() -> None:
+    """Have C's ``printf`` hand over every line: what ends us gives no time to flush."""
+    libc = ctypes.CDLL(None)
+    libc.setvbuf(ctypes.c_void_p.in_dll(libc, "stdout"), None, _LINE_BUFFERED, ctypes.c_size_t(0))
+
+
 def main(channel: socket.socket, folder: Path) -> None:
     """Serve until the judge is done with us."""
+    _show_lines_at_once()
     try:
         Runner(channel, folder).serve()
     except wire.WireError:

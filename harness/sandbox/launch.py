@@ -186,11 +186,12 @@ class Sandbox:
         """
         if self._life < 0:
             return
-        tree = [self.process.pid, *processes.descendants(self.process.pid)]
+        if self.process.poll() is None:
+            tree = [self.process.pid, *processes.descendants(self.process.pid)]
+        else:  # its namespace ended with it, if it had one
+            tree = [] if self._ours else processes.in_session(self.process.pid)
         os.close(self._life)
         self._life = -1
-        if self.process.poll() is not None:  # its namespace ended with it, if it had one
-            tree = [] if self._ours else processes.in_session(self.process.pid)
         alive = processes.end(tree, _END_SECONDS)
         if not alive:
             self.process.wait()
@@ -203,5 +204,6 @@ class Sandbox:
 
 
 def _command(namespaces: bool) -> list[str]:
-    boot = [sys.executable, "-I", "-S", "-c", _BOOT]
+    # Unbuffered: what was printed before a process is killed is there to be shown.
+    boot = [sys.executable, "-I", "-S", "-u", "-c", _BOOT]
     return in_namespaces(boot) if namespaces else boot

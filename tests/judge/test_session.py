@@ -589,6 +589,18 @@ def test_another_program_takes_its_place(ready: Ready) -> None:
     assert batch.check() is None
 
 
+def test_what_was_printed_is_there_whatever_comes_after(shift_task: Task, tmp_path: Path) -> None:
+    python = "print('before')\ndef solution(*a):\n  print('during')\n  while True: pass"
+    assert judge(shift_task, python, call_s=0.2).output == "before\nduring\n"
+    c = LIBRARY.replace("BODY", 'puts("during"); raise(SIGKILL);').replace("CODE", "0")
+    with Session(
+        _compile(tmp_path, "#include <stdio.h>\n" + c), shift_task.device, shift_task.problem.limits
+    ) as session:
+        assert session.load() is None
+        assert run_cases(session, shift_task, CASES, _nothing).fault is not None
+        assert session.output() == "during\n"
+
+
 def test_memory_is_watched(ready: Ready) -> None:
     session, batch, _ = ready(f"{TOOLS}\ndef solution(*a): time.sleep(0.1)")
     session.run(batch, "seed")

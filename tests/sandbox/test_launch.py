@@ -313,7 +313,7 @@ def test_the_number_of_processes_is_limited() -> None:
     assert inside.sandbox.ended() is not None
 
 
-def test_nothing_survives_a_judge_that_is_killed() -> None:
+def test_nothing_survives_a_judge_that_is_killed(tmp_path: Path) -> None:
     nap = Nap()
     code = f"""
     import sys, time
@@ -328,7 +328,9 @@ def test_nothing_survives_a_judge_that_is_killed() -> None:
     ''')
     time.sleep(60)
     """
-    with subprocess.Popen([sys.executable, "-c", textwrap.dedent(code)]) as judge:
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}  # an empty folder stays behind
+    command = [sys.executable, "-c", textwrap.dedent(code)]
+    with subprocess.Popen(command, env=environment) as judge:
         assert until(lambda: nap.sleeping() == 2)
         judge.kill()
     assert nap.gone()

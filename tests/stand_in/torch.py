@@ -3,6 +3,7 @@
 It has what the runner itself asks for. Tensors are flat: indexing and assignment of elements.
 """
 
+import struct
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
@@ -17,21 +18,29 @@ backends = SimpleNamespace(cuda=SimpleNamespace(matmul=SimpleNamespace()))
 
 
 class Tensor:
-    def __init__(self, data: memoryview) -> None:
+    def __init__(self, data: memoryview, dtype: DType = uint8) -> None:
         self.data = data
+        self.dtype = dtype
 
     def __len__(self) -> int:
-        return len(self.data)
+        return len(self.data) // self.dtype.itemsize
 
     def __getitem__(self, at: Any) -> Any:
-        return Tensor(self.data[at]) if isinstance(at, slice) else self.data[at]
+        if isinstance(at, slice):
+            return Tensor(self.data[at])
+        return struct.unpack_from(self.dtype.code, self.data, self._offset(at))[0]
 
     def __setitem__(self, at: int, value: Any) -> None:
-        self.data[at] = value
+        struct.pack_into(self.dtype.code, self.data, self._offset(at), value)
+
+    def _offset(self, at: int) -> int:
+        if not -len(self) <= at < len(self):
+            raise IndexError(at)
+        return at % len(self) * self.dtype.itemsize
 
     def view(self, what: Any) -> "Tensor":
-        return Tensor(self.data.cast(what.code)) if isinstance(what, DType) else self
+        return Tensor(self.data, what) if isinstance(what, DType) else self
 
 
 def frombuffer(buffer: Any, dtype: DType) -> Tensor:
-    return Tensor(memoryview(buffer).cast(dtype.code))
+    return Tensor(memoryview(buffer), dtype)

@@ -1,5 +1,4 @@
-// Tiled without the second barrier: fast warps overwrite tiles that slow ones still read.
-// A race, so on a GPU it shows in most runs rather than in all.
+// Tiled without the first barrier: threads read tiles that other warps have not filled yet.
 // verdict: wrong_answer
 
 constexpr int TILE = 32;
@@ -18,9 +17,9 @@ __global__ void kernel(const VAR* a, const VAR* b, const VAR* c, float alpha, VA
         const bool b_inside = start + y < k && column < n;
         a_tile[y][x] = a_inside ? static_cast<float>(a[row * k + start + x]) : 0.0f;
         b_tile[y][x] = b_inside ? static_cast<float>(b[(start + y) * n + column]) : 0.0f;
-        __syncthreads();
 #pragma unroll
         for (int i = 0; i < TILE; ++i) sum += a_tile[y][i] * b_tile[i][x];
+        __syncthreads();
     }
 
     if (row < m && column < n) {

@@ -1,0 +1,479 @@
+"""The commands: exit codes, what goes to stdout and what to stderr, and that a replay replays.
+
+Submissions are graded for real, on a stand-in for torch and a problem that is done in no time.
+"""
+
+import contextlib
+import csv
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from harness import cli, grade
+from harness.judge import device, trusted
+from harness.judge.programs import source_program
+from harness.judge.session import Program
+from harness.result import Result, Verdict
+from harness.solution.model import Artifact
+
+ROOT = Path(__file__).parents[1]
+PACKAGES = ROOT / "tests/judge/packages"
+HONEST = "def solution(x, s, y, n):\n    for i in range(n):\n        y[i] = x[i] + s\n"
+# Wrong by a little, and only for some sizes: the case matters.
+SUBTLE = HONEST + "    if n > 20:\n        y[n - 2] += 1e-3 + abs(y[0]) / 1000\n"
+KEYS = {
+    "schema", "problem", "solution", "language", "device", "verdict", "message", "cases",
+    "measurements", "score", "environment",
+}  # fmt: skip
+
+
+class Done(NamedTuple):
+    """How a command ended."""
+
+    status: int
+    out: str
+    err: str
+
+    @property
+    def result(self) -> Result:
+        (line,) = self.out.splitlines()
+        return Result.from_json(line)
+
+
+Harness = Callable[..., Done]
+
+
+@pytest.fixture
+def harness(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+    stand_in_for_torch: None,
+) -> Harness:
+    """Runs a command in this process, in a directory and with a store of its own."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HARNESS_STORE", str(tmp_path / "results.sqlite"))
+    monkeypatch.setenv("HARNESS_PROBLEMS", str(PACKAGES))
+    monkeypatch.setenv("COLUMNS", "120")
+    monkeypatch.setattr(device, "gpu_present", lambda: False)
+    monkeypatch.setattr(trusted, "measure_overhead", lambda *_: 0.0)
+    for name in ("checked_program", "timed_program"):  # the interpreter needs the real torch
+        monkeypatch.setattr(grade, name, _plain)
+
+    def run(*arguments: object) -> Done:
+        monkeypatch.setattr(sys, "argv", ["harness", *map(str, arguments)])
+        capfd.readouterr()
+        status = 0
+        try:
+            cli.main()
+        except SystemExit as end:
+            status = int(end.code or 0)
+        out, err = capfd.readouterr()
+        return Done(status, out, err)
+
+    return run
+
+
+def _plain(artifact: Artifact) -> Program:
+    return source_program(artifact.source.encode())
+
+
+Write = Callable[..., Path]
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Write:
+    """Writes a submission to the problem `shift`."""
+
+    def make(source: str = HONEST, name: str = "mine.py", author: str = "alice") -> Path:
+        path = tmp_path / "solutions/shift" / author / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(source, encoding="utf-8")
+        return path.relative_to(tmp_path)
+
+    return make
+
+
+class TestExitCodes:
+    def test_accepted(self, harness: Harness, write: Write) -> None:
+        done = harness("check", write())
+        assert done.status == 0, done
+        assert done.out.lstrip().startswith("ACCEPTED")
+
+    def test_not_accepted(self, harness: Harness, write: Write) -> None:
+        done = harness("check", write("def solution(*_): ..."))
+        assert done.status == 1
+        assert "WRONG_ANSWER" in done.out
+        assert "--case" in done.out
+
+    def test_one_of_several_not_accepted(self, harness: Harness, write: Write) -> None:
+        files = [write(), write("import os; os._exit(0)\ndef solution(*_): ...", "bad.py")]
+        done = harness("check", *files, "--json", "-")
+        assert done.status == 1
+        verdicts = [Result.from_json(line).verdict for line in done.out.splitlines()]
+        assert verdicts == [Verdict.ACCEPTED, Verdict.RUNTIME_ERROR]
+
+    def test_a_file_that_cannot_be_one(self, harness: Harness, write: Write) -> None:
+        path = write()
+        path.write_bytes(b"\xff\xfe")
+        done = harness("check", path, "--problem", "shift", "--json", "-")
+        assert done.status == 1
+        assert done.result.verdict is Verdict.INVALID_SUBMISSION
+
+    @pytest.mark.parametrize(
+        ("arguments", "words"),
+        [
+            (["check"], "Missing argument"),
+            (["check", "nowhere.py"], "nowhere.py: no such file"),
+            (["check", "mine.py"], "which problem?"),
+            (["check", "mine.py", "--problem", "shitf"], "did you mean shift?"),
+            (["check", "mine.py", "--problem", "shift", "--dtype", "flaot16"],
+             "shift has float32, float16 (did you mean float16?)"),
+            (["check", "mine.py", "--problem", "shift", "--device", "tpu"], "tpu"),
+            (["check", "mine.py", "--problem", "shift", "--device", "cpu", "--case", "n=1"],
+             "no value for s"),
+            (["check", "mine.py", "--problem", "shift", "--device", "cpu", "--case", "n=0,s=1"],
+             "n must be a whole number"),
+            (["check", "empty"], "no .cu or .py file in this folder"),
+            (["check", "mine.py", "--problems", "nowhere"], "no folder nowhere"),
+            (["frobnicate"], "No such command"),
+            (["check", "mine.py", "--no-such-option"], "No such option"),
+            (["leaderboard", "--csv"], "requires an argument"),
+        ],
+    )  # fmt: skip
+    def test_usage(self, harness: Harness, arguments: list[str], words: str) -> None:
+        Path("empty").mkdir()
+        Path("mine.py").write_text(HONEST)
+        done = harness(*arguments)
+        assert (done.status, words in done.err) == (2, True), done
+        assert done.out == ""
+        assert "Traceback" not in done.err
+
+    def test_a_fault_of_the_machine(self, harness: Harness, write: Write) -> None:
+        Path("broken.sqlite").write_text("no data base at all, but long enough to be taken for one")
+        done = harness("submit", write(), "--store", "broken.sqlite")
+        assert done.status == 3
+        assert "broken.sqlite" in done.err
+        assert "Traceback" not in done.err
+
+    def test_a_fault_of_ours(
+        self, harness: Harness, write: Write, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(cli, "_solution_files", lambda _: 1 / 0)
+        done = harness("check", write())
+        assert done.status == 3
+        assert "Traceback" not in done.err
+        log = re.search(r"details in (\S+)", done.err)
+        assert log is not None
+        assert "ZeroDivisionError" in Path(log[1]).read_text()
+        Path(log[1]).unlink()
+
+    def test_no_gpu(self, harness: Harness, write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+        import torch
+
+        monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+        done = harness("check", write(), "--device", "cuda")
+        assert (done.status, done.out) == (4, "")
+        assert "--device cpu" in done.err
+
+    def test_interrupted(
+        self, harness: Harness, write: Write, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def interrupt(_: object) -> None:
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr(cli, "_solution_files", interrupt)
+        assert harness("check", write()).status == 130
+
+
+class TestJson:
+    def test_one_object_on_stdout_and_nothing_else(self, harness: Harness, write: Write) -> None:
+        done = harness("submit", write(), "--json", "-")
+        assert done.status == 0, done
+        assert done.out.count("\n") == 1
+        assert set(json.loads(done.out)) >= KEYS
+        result = done.result
+        assert result.verdict is Verdict.ACCEPTED
+        assert (result.problem.slug, result.solution.author) == ("shift", "alice")
+        assert (result.device.kind, result.dtype) == ("cpu", "float32")
+        assert len(result.measurements) == 2
+        assert result.score is not None
+        assert not result.score.ranked  # a CPU's time
+
+    def test_into_a_file(self, harness: Harness, write: Write) -> None:
+        done = harness("check", write(), "--json", "result.json")
+        assert "ACCEPTED" in done.out
+        result = Result.from_json(Path("result.json").read_text())
+        assert result.accepted
+        assert (result.measurements, result.score) == ((), None)
+
+    def test_what_it_printed_is_in_it_and_nowhere_else(
+        self, harness: Harness, write: Write
+    ) -> None:
+        noisy = "print('\\x1b[31mHELLO')\ndef solution(*_):\n  raise ValueError('\\x1b[2J')\n"
+        done = harness("check", write(noisy), "--json", "-")
+        assert "HELLO" in done.result.output
+        assert "HELLO" not in done.err
+        shown = harness("check", write(noisy))
+        assert "\x1b[2J" not in shown.out + shown.err
+
+
+class TestReplay:
+    def test_case_and_seed_bring_the_same_mismatch_bit_for_bit(
+        self, harness: Harness, write: Write
+    ) -> None:
+        path = write(SUBTLE)
+        first = harness("check", path, "--json", "-").result
+        assert first.verdict is Verdict.WRONG_ANSWER
+        failed = first.failed_case
+        assert failed is not None
+        again = harness(
+            "submit", path, "--case", failed.spec, "--seed", first.seed, "--json", "-"
+        ).result
+        assert again.verdict is Verdict.WRONG_ANSWER
+        assert again.failed_case is not None
+        assert again.failed_case.spec == failed.spec
+        assert again.failed_case.mismatch == failed.mismatch
+        assert again.failed_case.mismatch is not None
+        assert again.seed == first.seed
+        other = harness("check", path, "--case", failed.spec, "--json", "-").result
+        assert other.failed_case is not None
+        assert other.failed_case.mismatch != failed.mismatch
+
+    def test_the_command_that_is_printed_is_the_one(self, harness: Harness, write: Write) -> None:
+        import shlex
+
+        first = harness("check", write(SUBTLE), "--json", "-").result
+        name, *arguments = shlex.split(first.reproduce)
+        assert name == "harness"
+        again = harness(*arguments, "--json", "-")
+        assert again.status == 1
+        assert again.result.failed_case is not None
+        assert first.failed_case is not None
+        assert again.result.failed_case.mismatch == first.failed_case.mismatch
+
+    def test_a_seed_alone_draws_the_same_cases(self, harness: Harness, write: Write) -> None:
+        path = write()
+        first = harness("check", path, "--json", "-").result
+        again = harness("check", path, "--seed", first.seed, "--json", "-").result
+        other = harness("check", path, "--json", "-").result
+        specs = [[case.spec for case in result.cases] for result in (first, again, other)]
+        assert specs[0] == specs[1] != specs[2]
+
+    def test_a_replay_is_no_entry(self, harness: Harness, write: Write) -> None:
+        done = harness("submit", write(), "--case", "n=3,s=0.5", "--json", "-")
+        assert [case.spec for case in done.result.cases] == ["n=3,s=0.5"]
+        assert done.result.measurements == ()
+        assert not Path("results.sqlite").exists()
+
+
+class TestLeaderboard:
+    def test_from_submission_to_row(self, harness: Harness, write: Write) -> None:
+        files = [write(author="alice"), write(author="bob", name="theirs.py")]
+        assert harness("submit", "solutions").status == 0
+        assert [path.exists() for path in files] == [True, True]
+        shown = harness("leaderboard")
+        assert shown.status == 0
+        assert "alice" in shown.out
+        assert "bob" in shown.out
+        assert harness("leaderboard", "shift", "--csv", "board.csv", "--all").status == 0
+        with open("board.csv", newline="") as file:
+            rows = list(csv.DictReader(file))
+        assert {row["author"] for row in rows} == {"alice", "bob"}
+        assert {row["device_kind"] for row in rows} == {"cpu"}
+        assert {row["rank"] for row in rows} == {""}
+        assert all("cpu" in row["unranked_reason"] for row in rows)
+        piped = harness("leaderboard", "--csv", "-")
+        assert next(csv.reader([piped.out.splitlines()[0]]))[:2] == ["problem", "dtype"]
+        as_json = json.loads(harness("leaderboard", "--json", "-").out)
+        assert {row["author"] for row in as_json} == {"alice", "bob"}
+
+    def test_check_records_nothing(self, harness: Harness, write: Write) -> None:
+        assert harness("check", write()).status == 0
+        assert not Path("results.sqlite").exists()
+
+    def test_the_store_may_be_named(self, harness: Harness, write: Write) -> None:
+        assert harness("submit", write("def solution(*_): ..."), "--store", "other.db").status == 1
+        assert Path("other.db").exists()
+        assert not Path("results.sqlite").exists()
+        assert harness("leaderboard", "--store", "other.db").status == 0
+
+    def test_an_empty_one(self, harness: Harness) -> None:
+        done = harness("leaderboard", "--json", "-")
+        assert (done.status, json.loads(done.out)) == (0, [])
+
+
+def test_problems(harness: Harness) -> None:
+    done = harness("problems")
+    assert done.status == 0
+    assert "shift" in done.out
+    assert "blend" in done.out
+    shipped = harness("problems", "--problems", ROOT / "problems")
+    assert "gemm-multiply-leakyrelu" in shipped.out
+
+
+def test_doctor(harness: Harness) -> None:
+    done = harness("doctor")
+    assert done.status == 0
+    assert "torch" in done.out
+    findings = json.loads(harness("doctor", "--json").out)
+    assert {"name", "state", "detail", "remedy"} == set(findings[0])
+
+
+@pytest.mark.parametrize(
+    ("environment", "coloured"),
+    [({"NO_COLOR": "1"}, False), ({"FORCE_COLOR": "1"}, True), ({}, False)],
+)
+def test_colour(
+    harness: Harness,
+    write: Write,
+    monkeypatch: pytest.MonkeyPatch,
+    environment: dict[str, str],
+    coloured: bool,
+) -> None:
+    for name in ("NO_COLOR", "FORCE_COLOR"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    done = harness("check", write())
+    assert ("\x1b[" in done.out) is coloured
+
+
+HOSTILE_NAMES = [
+    "[red]bold[bold].py",
+    "-rf.py",
+    "a b\tc.py",
+    "new\nline.py",
+    "\x1b[31mred.py",
+    "\u202egnp.py",
+    "é.py",
+    "\udcff.py",
+    "'; rm -rf $HOME; '.py",
+    "::error::no.py",
+    "x" * 250 + ".py",
+]
+
+
+@pytest.mark.parametrize("name", HOSTILE_NAMES, ids=ascii)
+def test_hostile_file_names(harness: Harness, tmp_path: Path, name: str) -> None:
+    folder = tmp_path / "solutions/shift/eve"
+    folder.mkdir(parents=True)
+    try:
+        (folder / name).write_text(HONEST)
+    except (OSError, UnicodeError):
+        pytest.skip("this file system does not take it")
+    done = harness("check", folder / name, "--problem", "shift")
+    assert done.status == 1, done
+    assert "INVALID_SUBMISSION" in done.out
+    printed = (done.out + done.err).encode("utf-8", "surrogateescape")
+    assert b"\x1b" not in printed
+    assert b"\xe2\x80\xae" not in printed
+    as_json = harness("check", folder, "--problem", "shift", "--json", "-")
+    assert as_json.result.verdict is Verdict.INVALID_SUBMISSION
+
+
+@pytest.mark.parametrize("name", ["\x1b]0;red\x07.py", "x" * 300 + ".py", "a/b\x1bc.cu"])
+def test_names_of_files_that_are_not_there(harness: Harness, name: str) -> None:
+    done = harness("check", name)
+    assert done.status == 2, done
+    assert "\x1b" not in done.err
+
+
+@pytest.mark.parametrize("option", ["--json", "--csv"])
+def test_an_output_that_cannot_be_written(harness: Harness, option: str) -> None:
+    done = harness("leaderboard", option, "/no/such/folder/out")
+    assert done.status == 2
+    assert "/no/such/folder/out" in done.err
+
+
+def test_an_author_may_be_named(harness: Harness, write: Write) -> None:
+    done = harness("check", write(), "--author", "carol", "--json", "-")
+    assert done.result.solution.author == "carol"
+    hostile = harness("check", write(), "--author", "[red]\x1b[31m", "--json", "-")
+    assert hostile.status in (1, 2)
+    assert "\x1b" not in hostile.err
+
+
+# -- in a process of its own -----------------------------------------------------------------------
+
+
+def started(*arguments: str, **options: Any) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", "from harness.cli import main; main()", *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+        **options,
+    )
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--help"], ["check", "--help"], ["--version"], ["check", "x"]]
+)
+def test_nothing_heavy_is_imported_for_nothing(arguments: list[str]) -> None:
+    code = (
+        "import sys, json, contextlib, io\n"
+        "from harness.cli import main\n"
+        f"sys.argv = {['harness', *arguments]!r}\n"
+        "try:\n    main()\nexcept SystemExit: pass\n"
+        "print(json.dumps(sorted(sys.modules)), file=sys.stderr)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT
+    )
+    modules = set(json.loads(done.stderr.splitlines()[-1]))
+    heavy = {"torch", "triton", "pandas", "numpy"}
+    if arguments[-1] in ("--help", "--version"):
+        heavy |= {"pydantic", "rich", "sqlalchemy", "yaml"}
+    assert not heavy & modules
+
+
+def test_help_and_version() -> None:
+    done = started("--help", cwd=ROOT)
+    assert done.returncode == 0
+    for command in ("submit", "check", "problems", "leaderboard", "doctor"):
+        assert command in done.stdout
+    assert "Exit codes: 0 accepted" in done.stdout
+    assert started("--version", cwd=ROOT).stdout.startswith("harness, version ")
+
+
+def test_a_reader_that_stops_reading_is_no_error() -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", "from harness.cli import main; main()", "problems"],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        error = process.stderr.read().decode()
+    assert "Traceback" not in error
+    assert process.returncode in (0, 1)  # rich ends with 1
+
+
+def test_output_that_is_not_utf_8() -> None:
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii", "LC_ALL": "C"}
+    done = started("problems", cwd=ROOT, env=environment)
+    assert done.returncode == 0, done.stderr
+
+
+def test_shell_completion() -> None:
+    environment = {**os.environ, "_HARNESS_COMPLETE": "bash_source"}
+    with contextlib.suppress(FileNotFoundError):
+        done = subprocess.run(
+            [str(Path(sys.executable).with_name("harness"))],
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert "complete" in done.stdout

@@ -1,0 +1,158 @@
+"""The straight line from a file to its record, on a stand-in for torch."""
+
+import os
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from samples import measurement
+
+from harness import grade
+from harness.errors import MachineError
+from harness.grade import Grader
+from harness.job import Job, Options
+from harness.judge import trusted
+from harness.judge.measure import Effort
+from harness.judge.memory import Device
+from harness.judge.programs import source_program
+from harness.judge.session import Program
+from harness.judge.task import Task
+from harness.problem.load import load_problem
+from harness.problem.model import Problem
+from harness.problem.reference import Reference
+from harness.record import make_score
+from harness.report.progress import Silent
+from harness.result import Interval, Verdict
+from harness.sandbox import processes
+from harness.solution.model import Artifact
+from harness.solution.read import read_solution
+
+PACKAGES = Path(__file__).parent / "judge/packages"
+HONEST = "def solution(x, s, y, n):\n    for i in range(n):\n        y[i] = x[i] + s\n"
+CHECK = Options(timing=False)
+
+
+@pytest.fixture(scope="module")
+def shift() -> Problem:
+    return load_problem(PACKAGES / "shift")
+
+
+@pytest.fixture
+def grader(monkeypatch: pytest.MonkeyPatch, stand_in_for_torch: None) -> Iterator[Grader]:
+    monkeypatch.setattr(trusted, "measure_overhead", lambda *_: 0.0)
+    for name in ("checked_program", "timed_program"):  # the interpreter needs the real torch
+        monkeypatch.setattr(grade, name, _plain)
+    with Grader(Device(), Silent()) as one:
+        yield one
+    assert processes.descendants(os.getpid()) == []
+
+
+def _plain(artifact: Artifact) -> Program:
+    return source_program(artifact.source.encode())
+
+
+@pytest.fixture
+def job(tmp_path: Path, shift: Problem):
+    def make(source: str = HONEST, name: str = "mine.py", problem: Problem = shift) -> Job:
+        path = tmp_path / name
+        path.write_text(source)
+        return Job(path=str(path), solution=read_solution(path, problem="shift"), problem=problem)
+
+    return make
+
+
+def test_results_come_in_order(grader: Grader, job) -> None:
+    jobs = [
+        job(),
+        job("", "empty.py"),
+        job("def solution(:", "broken.py"),
+        job("def solution(*_): ...", "idle.py"),
+        job("import os; os._exit(0)\ndef solution(*_): ...", "gone.py"),
+    ]
+    results = list(grader.grade_all(jobs, CHECK))
+    assert [result.verdict for result in results] == [
+        Verdict.ACCEPTED,
+        Verdict.INVALID_SUBMISSION,
+        Verdict.COMPILE_ERROR,
+        Verdict.WRONG_ANSWER,
+        Verdict.RUNTIME_ERROR,
+    ]
+    assert [Path(result.solution.path).name for result in results] == [
+        "mine.py", "empty.py", "broken.py", "idle.py", "gone.py",
+    ]  # fmt: skip
+    assert len({result.seed for result in results}) == len(results)
+    assert "resource limits" in results[0].environment.sandbox
+    assert len({result.id for result in results}) == len(results)
+
+
+def test_timed(grader: Grader, job) -> None:
+    result = grader.grade(job(), Options())
+    assert result.accepted, result.message
+    assert [m.spec for m in result.measurements] == ["n=50,s=0.5", "n=64,s=-1.0"]
+    assert result.score is not None
+    assert result.score.baseline == "plain"
+    assert 0.1 < result.score.speedup.value < 10  # the baseline is the very same code
+    assert not result.score.ranked
+
+
+def test_right_when_checked_and_wrong_when_timed(grader: Grader, job) -> None:
+    # Looks at the shape, which in correctness cases is random: found out in the timed calls.
+    sly = HONEST + "    if n == 50:\n        y[7] = 0.0\n"
+    options = Options(seed="a seed that draws no case of size 50")
+    result = grader.grade(job(sly), options)
+    assert all(case.spec.split(",")[0] != "n=50" for case in result.cases[:-1])
+    assert result.verdict is Verdict.WRONG_ANSWER
+    assert (result.measurements, result.score) == ((), None)
+
+
+def test_the_baseline_that_fails_is_not_the_submissions_fault(
+    grader: Grader, job, shift: Problem, tmp_path: Path
+) -> None:
+    (tmp_path / "baseline.py").write_text("raise RuntimeError('no luck')")
+    broken = replace(shift, baselines={"plain": tmp_path / "baseline.py"}, hash="other")
+    with pytest.raises(MachineError, match=r"the baseline of shift does not run: .*no luck"):
+        grader.grade(job(problem=broken), Options())
+
+
+def test_types(grader: Grader, job) -> None:
+    half = "# dtypes: float16\n" + HONEST
+    assert grader.grade(job(), CHECK).dtype == "float32"
+    assert grader.grade(job(half), CHECK).dtype == "float16"
+    chosen = grader.grade(job(), replace(CHECK, dtype="float16"))
+    assert (chosen.dtype, chosen.verdict) == ("float16", Verdict.ACCEPTED)
+    other = grader.grade(job(half), replace(CHECK, dtype="float32"))
+    assert other.verdict is Verdict.INVALID_SUBMISSION
+    assert other.message == "the file says it is written for float16, not for float32"
+
+
+def test_one_case(grader: Grader, job) -> None:
+    result = grader.grade(job(), Options(case="n=7,s=0.25", seed="5eed"))
+    assert [case.spec for case in result.cases] == ["n=7,s=0.25"]
+    assert (result.seed, result.measurements) == ("5eed", ())
+
+
+def test_output_of_one_that_failed_is_kept(grader: Grader, job) -> None:
+    result = grader.grade(job("print('hello')\ndef solution(*_): 1 / 0"), CHECK)
+    assert result.output == "hello\n"
+    assert "ZeroDivisionError" in result.message
+
+
+def _scored(shift: Problem, device: Device, *, width: float = 0.001, known_seed: bool = False):
+    task = Task(shift, Reference(shift), "float32", device, "seed")
+    wide = Interval(value=2.0, low=2.0 / (1 + width), high=2.0 * (1 + width))
+    measured = [measurement(), measurement(speedup=2.0).model_copy(update={"speedup": wide})]
+    return make_score(task, measured, Effort(rankable=0.01), known_seed=known_seed)
+
+
+def test_what_is_ranked(shift: Problem) -> None:
+    class Card(Device):
+        kind = "cuda"
+
+    assert _scored(shift, Card()).ranked
+    assert _scored(shift, Card()).baseline == "plain"
+    assert "cpu" in _scored(shift, Device()).unranked_reason
+    noisy = _scored(shift, Card(), width=0.02)
+    assert noisy.unranked_reason.startswith("noisy: ±2.0% on one shape, ±1.0% is needed")
+    known = _scored(shift, Card(), known_seed=True)
+    assert known.unranked_reason == "the seed was given, so the inputs could be known"
