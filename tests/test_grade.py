@@ -43,9 +43,10 @@ def grader(monkeypatch: pytest.MonkeyPatch, stand_in_for_torch: None) -> Iterato
     monkeypatch.setattr(trusted, "measure_overhead", lambda *_: 0.0)
     for name in ("checked_program", "timed_program"):  # the interpreter needs the real torch
         monkeypatch.setattr(grade, name, _plain)
+    before = set(processes.descendants(os.getpid()))  # other fixtures' processes
     with Grader(Device(), Silent()) as one:
         yield one
-    assert processes.descendants(os.getpid()) == []
+    assert set(processes.descendants(os.getpid())) <= before
 
 
 def _plain(artifact: Artifact) -> Program:
