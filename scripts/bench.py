@@ -164,9 +164,6 @@ def repeat() -> None:
         )
         for m in first["measurements"]:
             wide = m["speedup"]["high"] / m["speedup"]["value"] - 1
-            raw = " ".join(f"{x * 1e6:.1f}" for x in m["samples_s"])
-            base = " ".join(f"{x * 1e6:.1f}" for x in m["baseline_samples_s"])
-            print(f"      {m['calls_per_batch']} calls: {raw} | {base}")
             print(f"    {m['spec'][:60]} {m['time_s']['value'] * 1e6:.1f} µs ±{wide:.2%}")
 
 
