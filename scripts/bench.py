@@ -69,6 +69,8 @@ def accuracy() -> None:
                 measured = measure_shape(
                     task, case, contender, baseline, Effort(), overhead_s, lambda: None
                 )
+            contender.release()
+            baseline.release()
             layout = lay_out(task, case, measured.calls_per_batch)
             places = [(s.base, s.stride) for s in layout.slots]
             cupti = cupti_seconds(artifact.library, sizes, layout.calls, layout.size, places)

@@ -62,7 +62,7 @@ class Contender:
     """A session that takes part in a measurement, with its own batch of calls.
 
     A trusted one's outputs are not checked. ``capture`` asks for its calls to be recorded into one
-    graph; ``captured`` tells whether they were. ``busy_s`` is how long it has been timed so far.
+    graph; ``captured`` tells whether they were. ``busy_s`` is how long blocks with it took so far.
     """
 
     def __init__(self, session: Session, task: Task, *, trusted: bool, capture: bool) -> None:
@@ -174,10 +174,11 @@ def measure_shape(
     samples: tuple[list[float], list[float]] = ([], [])
     start = time.perf_counter()
     for block in itertools.count():
+        began = time.perf_counter()
         times = _block(pair, block, f"{task.seed}/{case.spec}/{block}")
         if isinstance(times, Fault):
             return times
-        submission.busy_s += sum(times)
+        submission.busy_s += time.perf_counter() - began
         if submission.busy_s < effort.warm_s:
             start = time.perf_counter()
             continue
