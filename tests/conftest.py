@@ -7,8 +7,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 _THREADS = "2"
+
+# How long an example takes is a matter of the machine, and no test's business.
+settings.register_profile("harness", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("harness")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -346,7 +346,7 @@ def test_hostile(shift_task: Task, verdict: Verdict, words: str, source: str) ->
     assert (judged.verdict, words in judged.message) == (verdict, True), judged
     assert judged.seconds < 8
     assert len(judged.message) < 9000
-    assert "/work/" not in judged.message  # nothing of ours in it
+    assert str(Path(__file__).parents[2]) not in judged.message  # nothing of ours in it
     assert "harness/" not in judged.message
 
 

@@ -2,15 +2,5 @@
 
 import pytest
 
-from harness.solution.toolchain import NvccNotFound, find_nvcc
-
-
-def _has_nvcc() -> bool:
-    try:
-        find_nvcc()
-    except NvccNotFound:
-        return False
-    return True
-
-
-needs_nvcc = pytest.mark.skipif(not _has_nvcc(), reason="no nvcc on this machine")
+needs_nvcc = pytest.mark.nvcc
+"""Skipped, with its reason, where there is no CUDA compiler (tests/conftest.py)."""
