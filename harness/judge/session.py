@@ -22,6 +22,7 @@ from harness.result import Mismatch, Verdict
 from harness.runner import wire
 from harness.runner.wire import Closed, Mailbox, Message, WireError
 from harness.sandbox.launch import Sandbox
+from harness.sandbox.nursery import Nursery, nursery
 
 _START_SECONDS = 90.0
 _ANSWER_SECONDS = 20.0
@@ -104,6 +105,7 @@ class Session:
         self._sandbox = Sandbox(
             _environment(program),
             memory_bytes=0 if unlimited else 2 * limits.host_bytes,
+            nursery=_nursery(program),
         )
         self._mailbox_fd = sealed_memory("mailbox", wire.MAILBOX_BYTES)
         self._mailbox = Mailbox(self._mailbox_fd)
@@ -325,6 +327,14 @@ class Session:
             Verdict.RUNTIME_ERROR,
             f"the process ended (exit status {status}) before its work was done",
         )
+
+
+def _nursery(program: Program) -> Nursery | None:
+    """Where the runners of Python submissions come from: they need torch, which loads slowly."""
+    if program.kind != "python":
+        return None
+    environment = _environment(program)
+    return nursery(_search_path(), interpret=program.interpret, environment=environment)
 
 
 def _search_path() -> list[str]:

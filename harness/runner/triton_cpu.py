@@ -30,23 +30,31 @@ ARCH = 90
 _MEMORY = Memory()
 """One per process, as is the interpreter that it guards."""
 
+_enabled = False
+
 
 def enable(environ: MutableMapping[str, str]) -> None:
-    """Set up this process to run Triton without a GPU. Call it once, before loading a submission.
+    """Set up this process to run Triton without a GPU, before it loads a submission.
+
+    Once is enough; a process forked from one that was set up has nothing left to do.
 
     ``environ`` is this process's environment (``os.environ``): Triton reads its settings there.
 
     Raises:
         RuntimeError: Triton was imported before, so that its library is already compiled-only.
     """
+    global _enabled
+    environ["TRITON_INTERPRET"] = "1"
+    if _enabled:
+        return
     if "triton" in sys.modules:
         raise RuntimeError("triton was imported before the interpreter was enabled")
-    environ["TRITON_INTERPRET"] = "1"
     pretend(ARCH)
     # Not at the top: importing Triton fixes the choice between interpreter and compiler.
     from harness.runner import triton_interpreter
 
     triton_interpreter.install(ARCH, _MEMORY)
+    _enabled = True
 
 
 def watch(tensors: Iterable[torch.Tensor]) -> None:

@@ -20,6 +20,7 @@ import signal
 import socket
 import sys
 from pathlib import Path
+from typing import NoReturn
 
 from harness.runner import wire
 
@@ -43,7 +44,8 @@ class _MountAttributes(ctypes.Structure):
     _fields_ = [(name, ctypes.c_uint64) for name in ("set", "clear", "propagation", "userns")]
 
 
-def _checked(result: int, what: str) -> None:
+def checked(result: int, what: str) -> None:
+    """Raise the ``OSError`` that a system call left, if ``result`` says that it failed."""
     if result < 0:
         code = ctypes.get_errno()
         raise OSError(code, f"{what}: {os.strerror(code)}")
@@ -53,7 +55,7 @@ def _set_read_only(path: str, *, recursive: bool, read_only: bool) -> None:
     """mount_setattr(2), Linux 5.12."""
     value = _MountAttributes(_ATTR_RDONLY, 0) if read_only else _MountAttributes(0, _ATTR_RDONLY)
     flags = _AT_RECURSIVE if recursive else 0
-    _checked(
+    checked(
         _libc.syscall(
             _MOUNT_SETATTR,
             _AT_FDCWD,
@@ -69,7 +71,7 @@ def _set_read_only(path: str, *, recursive: bool, read_only: bool) -> None:
 def _mount_tmpfs(path: str, size: int) -> None:
     options = f"size={size},mode=700".encode()
     flags = ctypes.c_ulong(_MS_NOSUID | _MS_NODEV)
-    _checked(_libc.mount(b"tmpfs", path.encode(), b"tmpfs", flags, options), f"tmpfs on {path}")
+    checked(_libc.mount(b"tmpfs", path.encode(), b"tmpfs", flags, options), f"tmpfs on {path}")
 
 
 def confine_files(folder: Path, tmp_bytes: int) -> list[str]:
@@ -101,8 +103,8 @@ def drop_privileges() -> None:
         _libc.prctl(_PR_CAPBSET_DROP, capability, 0, 0, 0)
     header = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION_3, 0)
     data = (ctypes.c_uint32 * 6)()
-    _checked(_libc.capset(header, data), "dropping capabilities")
-    _checked(_libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "no new privileges")
+    checked(_libc.capset(header, data), "dropping capabilities")
+    checked(_libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "no new privileges")
 
 
 def limit_resources(memory_bytes: int, file_bytes: int) -> None:
@@ -150,30 +152,49 @@ def supervise(child: int, life: int) -> int:
 
 def main() -> None:
     """``channel life folder namespaces tmp_bytes memory_bytes`` from the command line."""
-    channel_fd, life, folder, namespaces, tmp_bytes, memory_bytes = sys.argv[1:7]
-    channel = socket.socket(fileno=int(channel_fd))
+    channel, life, folder, namespaces, tmp_bytes, memory_bytes = sys.argv[1:7]
+    confine(
+        socket.socket(fileno=int(channel)),
+        int(life),
+        Path(folder),
+        namespaces=namespaces == "yes",
+        tmp_bytes=int(tmp_bytes),
+        memory_bytes=int(memory_bytes),
+    )
+
+
+def confine(
+    channel: socket.socket,
+    life: int,
+    folder: Path,
+    *,
+    namespaces: bool,
+    tmp_bytes: int,
+    memory_bytes: int,
+) -> NoReturn:
+    """Confine this process, fork the runner, wait for either end, and leave with its status."""
     layers = []
-    if namespaces == "yes":
+    if namespaces:
         layers = ["user, mount, pid, network and ipc namespaces"]
-        layers += confine_files(Path(folder), int(tmp_bytes))
+        layers += confine_files(folder, tmp_bytes)
     # Orphans stay below us, where they are found, also without a namespace.
-    _checked(_libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0), "subreaper")
-    limit_resources(int(memory_bytes), int(tmp_bytes))
+    checked(_libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0), "subreaper")
+    limit_resources(memory_bytes, tmp_bytes)
     layers.append("resource limits")
     os.chdir(folder)
     wire.send(channel, {"type": "confined", "layers": layers})
     child = os.fork()
     if child == 0:
-        os.close(int(life))
+        os.close(life)
         os.setpgid(0, 0)
         drop_privileges()
         from harness.runner.main import main as run
 
-        run(channel, Path(folder))
+        run(channel, folder)
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(0)
     with contextlib.suppress(OSError):
         os.setpgid(child, child)
     channel.close()
-    os._exit(supervise(child, int(life)))
+    os._exit(supervise(child, life))

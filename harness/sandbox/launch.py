@@ -17,6 +17,7 @@ from typing import IO
 from harness.errors import MachineError
 from harness.sandbox import processes
 from harness.sandbox.namespaces import in_namespaces, namespaces_available
+from harness.sandbox.nursery import Forked, Nursery
 
 _ROOT = Path(__file__).resolve().parents[2]
 _BOOT = (
@@ -64,6 +65,7 @@ class Sandbox:
         tmp_bytes: size of its private temporary folder.
         output_bytes: how much of what it prints is kept.
         confined: try namespaces (False only in tests of the fallback).
+        nursery: fork it from there instead of starting an interpreter.
     """
 
     def __init__(
@@ -74,37 +76,39 @@ class Sandbox:
         tmp_bytes: int = 1 << 30,
         output_bytes: int = 64 * 1024,
         confined: bool = True,
+        nursery: Nursery | None = None,
     ) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="harness-"))
         namespaces = confined and namespaces_available()
         self.isolated = namespaces
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         life_read, self._life = os.pipe()
-        arguments = [
-            str(theirs.fileno()),
-            str(life_read),
-            str(self.folder),
-            "yes" if namespaces else "no",
-            str(tmp_bytes),
-            str(memory_bytes),
-        ]
-        private = {
+        settings = {
+            "folder": str(self.folder),
+            "tmp_bytes": tmp_bytes,
+            "memory_bytes": memory_bytes,
+        }
+        environment = {
+            **environment,
             "HOME": str(self.folder),
             "TMPDIR": str(self.folder),
             "TRITON_CACHE_DIR": str(self.folder / "triton"),
             "CUDA_CACHE_PATH": str(self.folder / "nv"),
         }
-        self.process = subprocess.Popen(
-            _command(namespaces) + arguments,
-            env={**environment, **private},
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            pass_fds=(theirs.fileno(), life_read),
-            start_new_session=True,
-        )
-        theirs.close()
-        os.close(life_read)
+        fds = (theirs.fileno(), life_read)
+        start = _started if nursery is None else nursery.fork
+        try:
+            self.process: subprocess.Popen[bytes] | Forked = start(
+                environment, settings, *fds, namespaces=namespaces
+            )
+        except MachineError:
+            ours.close()
+            os.close(self._life)
+            self.folder.rmdir()
+            raise
+        finally:
+            theirs.close()
+            os.close(life_read)
         # A runner that does not read what it is sent must not keep the judge waiting for ever.
         ours.settimeout(_SEND_SECONDS)
         self.channel = ours
@@ -114,7 +118,8 @@ class Sandbox:
         self._members: list[int] = []
         self._supervisor = 0
         self._last_census: frozenset[str] | None = None
-        self._ours = 1 if namespaces else 0
+        # Processes of ours between the outermost one and those that run submitted code.
+        self._ours = 1 if namespaces or nursery is not None else 0
 
     # -- from outside ----------------------------------------------------------------------------
 
@@ -189,7 +194,7 @@ class Sandbox:
         if self.process.poll() is None:
             tree = [self.process.pid, *processes.descendants(self.process.pid)]
         else:  # its namespace ended with it, if it had one
-            tree = [] if self._ours else processes.in_session(self.process.pid)
+            tree = [] if self.isolated else processes.in_session(self.process.pid)
         os.close(self._life)
         self._life = -1
         alive = processes.end(tree, _END_SECONDS)
@@ -203,7 +208,31 @@ class Sandbox:
             )
 
 
-def _command(namespaces: bool) -> list[str]:
+def _started(
+    environment: Mapping[str, str],
+    settings: Mapping[str, object],
+    channel: int,
+    life: int,
+    *,
+    namespaces: bool,
+) -> subprocess.Popen[bytes]:
+    """A sandbox whose first process is a fresh interpreter."""
     # Unbuffered: what was printed before a process is killed is there to be shown.
     boot = [sys.executable, "-I", "-S", "-u", "-c", _BOOT]
-    return in_namespaces(boot) if namespaces else boot
+    arguments = [
+        str(channel),
+        str(life),
+        str(settings["folder"]),
+        "yes" if namespaces else "no",
+        str(settings["tmp_bytes"]),
+        str(settings["memory_bytes"]),
+    ]
+    return subprocess.Popen(
+        (in_namespaces(boot) if namespaces else boot) + arguments,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        pass_fds=(channel, life),
+        start_new_session=True,
+    )

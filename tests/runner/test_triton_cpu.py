@@ -38,3 +38,15 @@ def outcomes() -> dict[str, str]:
 @pytest.mark.parametrize("name", _NAMES)
 def test_interpreter(name: str) -> None:
     assert not outcomes()[name], outcomes()[name]
+
+
+def test_enable_refuses_an_imported_triton() -> None:
+    code = "import os, triton; from harness.runner import triton_cpu; triton_cpu.enable(os.environ)"
+    child = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, "PYTHONPATH": str(_ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "RuntimeError: triton was imported before" in child.stderr

@@ -341,8 +341,10 @@ def case_a_cuda_machine_is_pretended():
     complains(Unsupported, "torch.cuda.Event", lambda: torch.cuda.Event(enable_timing=True))
 
 
-def case_enable_refuses_an_imported_triton():
-    complains(RuntimeError, "imported before", lambda: triton_cpu.enable(os.environ))
+def case_enabling_twice_sets_no_more_than_the_environment():
+    environment = {}
+    triton_cpu.enable(environment)
+    assert environment == {"TRITON_INTERPRET": "1"}
 
 
 def case_errors_come_through_as_they_are():

@@ -11,13 +11,17 @@ from typing import Any, Self
 
 from harness.runner import wire
 from harness.sandbox.launch import Sandbox
+from harness.sandbox.nursery import nursery
 
 STAND_IN = Path(__file__).parents[1] / "stand_in"
 _MARK = "REPORT:"
 
 
 class Inside:
-    """A sandbox whose runner has loaded ``code``; what that gives to ``report`` is `reported()`."""
+    """A sandbox whose runner has loaded ``code``; what that gives to ``report`` is `reported()`.
+
+    ``forked``: from a template, not started as a fresh interpreter.
+    """
 
     def __init__(
         self,
@@ -25,11 +29,14 @@ class Inside:
         *,
         memory_bytes: int = 1 << 30,
         environment: dict[str, str] | None = None,
+        forked: bool = False,
         **options: Any,
     ) -> None:
-        self.sandbox = Sandbox(
-            environment or {"PATH": "/usr/bin:/bin"}, memory_bytes=memory_bytes, **options
-        )
+        environment = environment or {"PATH": "/usr/bin:/bin"}
+        path = [str(STAND_IN), *sys.path]
+        if forked:
+            options["nursery"] = nursery(path, interpret=False, environment=environment)
+        self.sandbox = Sandbox(environment, memory_bytes=memory_bytes, **options)
         self.sandbox.channel.settimeout(30)
         message, _ = wire.receive(self.sandbox.channel)
         assert message["type"] == "confined", message
@@ -42,7 +49,6 @@ class Inside:
         mailbox = os.memfd_create("mailbox")
         os.ftruncate(mailbox, wire.MAILBOX_BYTES)
         load = {"type": "load", "kind": "python", "device": "cpu", "interpret": False}
-        path = [str(STAND_IN), *sys.path]
         wire.send(self.sandbox.channel, {**load, "path": path}, (source, mailbox))
         os.close(source)
         os.close(mailbox)

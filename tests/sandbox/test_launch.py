@@ -89,8 +89,11 @@ report({
 """
 
 
-@pytest.fixture(scope="module")
-def found() -> Any:
+WAYS = pytest.mark.parametrize("forked", [False, True], ids=["started", "forked"])
+
+
+@pytest.fixture(scope="module", params=[False, True], ids=["started", "forked"])
+def found(request: pytest.FixtureRequest) -> Any:
     """What a submission finds when it looks around and tries what it should not."""
     with (
         socket.socket(socket.AF_UNIX) as abstract,
@@ -105,7 +108,12 @@ def found() -> Any:
         os.set_inheritable(read, True)
         head = f"ROOT, PORT, ABSTRACT = {str(ROOT)!r}, {loop.getsockname()[1]}, {name!r}\n"
         try:
-            return explore(head + LOOK_AROUND, tmp_bytes=16 << 20, memory_bytes=512 << 20)
+            return explore(
+                head + LOOK_AROUND,
+                tmp_bytes=16 << 20,
+                memory_bytes=512 << 20,
+                forked=request.param,
+            )
         finally:
             os.close(read)
             os.close(write)
@@ -165,9 +173,10 @@ def test_layers_are_named(found: Any) -> None:
             assert "no further namespaces" in inside.layers
 
 
-def test_a_flood_of_output_is_capped_and_does_not_block() -> None:
+@WAYS
+def test_a_flood_of_output_is_capped_and_does_not_block(forked: bool) -> None:
     code = "import os\nfor _ in range(200): os.write(1, b'x' * (1 << 20))\nreport(1)"
-    with Inside(code, output_bytes=1000) as inside:
+    with Inside(code, forked=forked, output_bytes=1000) as inside:
         started = time.monotonic()
         assert inside.loaded()["type"] == "loaded"
         assert time.monotonic() - started < 10
@@ -183,7 +192,8 @@ def test_printed_bytes_may_be_anything() -> None:
     assert inside.sandbox.output.text() == "\ufffd\x00\x1b[31m\n"
 
 
-def test_everything_is_gone_after_close() -> None:
+@WAYS
+def test_everything_is_gone_after_close(forked: bool) -> None:
     nap = Nap()
     code = f"""
     import os, signal, subprocess, time
@@ -197,7 +207,7 @@ def test_everything_is_gone_after_close() -> None:
     time.sleep(0.2)
     report(os.getpid())
     """
-    with Inside(code) as inside:
+    with Inside(code, forked=forked) as inside:
         inside.loaded()
         assert until(lambda: nap.sleeping() >= 2)
         folder = inside.sandbox.folder
@@ -207,10 +217,12 @@ def test_everything_is_gone_after_close() -> None:
     inside.sandbox.close()  # once more does no harm
 
 
+@WAYS
 @pytest.mark.parametrize("victim", ["its own life", "the supervisor's life"])
-def test_how_it_ended_is_seen(victim: str) -> None:
+def test_how_it_ended_is_seen(victim: str, forked: bool) -> None:
     target = "os.getpid()" if victim == "its own life" else "os.getppid()"
-    with Inside(f"import os, time; os.kill({target}, 9); time.sleep(0.5)\nreport(1)") as inside:
+    code = f"import os, time; os.kill({target}, 9); time.sleep(0.5)\nreport(1)"
+    with Inside(code, forked=forked) as inside:
         if victim == "its own life":
             assert until(lambda: inside.sandbox.ended() == 128 + 9)
         elif namespaces_available():  # the first process of a namespace cannot be killed from it
@@ -218,7 +230,8 @@ def test_how_it_ended_is_seen(victim: str) -> None:
             assert inside.sandbox.ended() is None
 
 
-def test_a_forking_submission_is_paused_as_a_whole() -> None:
+@WAYS
+def test_a_forking_submission_is_paused_as_a_whole(forked: bool) -> None:
     # Processes come and go all the time; each counts in a shared file while it runs.
     code = """
     import os, time
@@ -239,7 +252,7 @@ def test_a_forking_submission_is_paused_as_a_whole() -> None:
                 os.waitpid(child, 0)
     report(os.getpid())
     """
-    with Inside(code) as inside:
+    with Inside(code, forked=forked) as inside:
         inside.loaded()
         for _ in range(20):
             assert inside.sandbox.pause()
@@ -263,7 +276,8 @@ def _ticks(inside: Inside) -> int:
     return total
 
 
-def test_processes_that_continue_each_other_are_found_out() -> None:
+@WAYS
+def test_processes_that_continue_each_other_are_found_out(forked: bool) -> None:
     code = """
     import os, signal, time
     parent = os.getpid()
@@ -279,7 +293,7 @@ def test_processes_that_continue_each_other_are_found_out() -> None:
     """
     if not namespaces_available():
         pytest.skip("without a namespace its processes have other numbers")
-    with Inside(code) as inside, pytest.MonkeyPatch.context() as patch:
+    with Inside(code, forked=forked) as inside, pytest.MonkeyPatch.context() as patch:
         inside.loaded()
         patch.setattr(launch, "_STOP_SECONDS", 0.3)
         started = time.monotonic()
@@ -290,7 +304,8 @@ def test_processes_that_continue_each_other_are_found_out() -> None:
         assert stopped == (_ticks(inside) == before)  # never says so where it is not
 
 
-def test_the_number_of_processes_is_limited() -> None:
+@WAYS
+def test_the_number_of_processes_is_limited(forked: bool) -> None:
     code = """
     import os, time
     children = 0
@@ -304,7 +319,7 @@ def test_the_number_of_processes_is_limited() -> None:
         pass
     report(children)
     """
-    with Inside(code) as inside:
+    with Inside(code, forked=forked) as inside:
         if "process limit" not in inside.layers:
             pytest.skip("this kernel has no limit per pid namespace")
         inside.loaded()
@@ -313,7 +328,8 @@ def test_the_number_of_processes_is_limited() -> None:
     assert inside.sandbox.ended() is not None
 
 
-def test_nothing_survives_a_judge_that_is_killed(tmp_path: Path) -> None:
+@WAYS
+def test_nothing_survives_a_judge_that_is_killed(tmp_path: Path, forked: bool) -> None:
     nap = Nap()
     code = f"""
     import sys, time
@@ -325,7 +341,7 @@ def test_nothing_survives_a_judge_that_is_killed(tmp_path: Path) -> None:
     if os.fork() == 0:
         os.setsid()
         os.execvp("sleep", ["sleep", "{nap}"])
-    ''')
+    ''', forked={forked})
     time.sleep(60)
     """
     environment = {**os.environ, "TMPDIR": str(tmp_path)}  # an empty folder stays behind
@@ -339,7 +355,8 @@ def test_nothing_survives_a_judge_that_is_killed(tmp_path: Path) -> None:
 class TestWithoutNamespaces:
     """The fallback confines less, and ends everything all the same."""
 
-    def test_it_works(self) -> None:
+    @WAYS
+    def test_it_works(self, forked: bool) -> None:
         nap = Nap()
         code = f"""
         import os, subprocess
@@ -351,7 +368,7 @@ class TestWithoutNamespaces:
         status = open("/proc/self/status").read().split("CapEff:")[1].split()[0]
         report([int(status, 16), dict(os.environ)])
         """
-        with Inside(code, confined=False) as inside:
+        with Inside(code, forked=forked, confined=False) as inside:
             assert inside.layers == ["resource limits"]
             inside.loaded()
             capabilities, environment = inside.reported()
@@ -363,14 +380,15 @@ class TestWithoutNamespaces:
             assert inside.sandbox.memory() > 1 << 20
         assert nap.gone()
 
-    def test_killing_the_supervisor_frees_nobody(self) -> None:
+    @WAYS
+    def test_killing_the_supervisor_frees_nobody(self, forked: bool) -> None:
         nap = Nap()
         code = f"""
         import os, subprocess
         subprocess.Popen(["sleep", "{nap}"])
         os.kill(os.getppid(), 9)
         """
-        with Inside(code, confined=False) as inside:
+        with Inside(code, forked=forked, confined=False) as inside:
             assert until(lambda: inside.sandbox.ended() == 128 + 9)
             assert nap.appeared()
         assert nap.gone()
