@@ -35,6 +35,13 @@ problems_option = click.option(
     envvar="HARNESS_PROBLEMS",
     help="Folder of problem packages [default: ./problems, else the ones shipped].",
 )
+# Where the group has read the environment already: what is said nearer goes first.
+_inner_problems_option = click.option(
+    "--problems",
+    "problems_dir",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Folder of problem packages.",
+)
 store_option = click.option(
     "--store", envvar="HARNESS_STORE", help="Where results are kept: a database URL or a file."
 )
@@ -61,6 +68,11 @@ def _grading_options(command: Any) -> Any:
             default="sm_90",
             show_default=True,
             help="Without a GPU: the architecture to compile for as well.",
+        ),
+        click.option(
+            "--no-shrink",
+            is_flag=True,
+            help="Report the first case that fails; do not look for a smaller one.",
         ),
         click.option(
             "--json", "json_to", metavar="FILE|-", help="Write the result as JSON; - for stdout."
@@ -114,7 +126,7 @@ def check(files: tuple[Path, ...], **choices: Any) -> None:
 
 def _grade_all(files: tuple[Path, ...], choices: dict[str, Any], *, timing: bool, keep: Any) -> int:
     """Grade one file after the other; 1 if any was not accepted."""
-    from harness.job import Options
+    from harness.job import SHRINK_S, Options
 
     problems = _problems_root(choices["problems_dir"])
     jobs = [_job(path, choices, problems) for path in _solution_files(files)]
@@ -124,6 +136,7 @@ def _grade_all(files: tuple[Path, ...], choices: dict[str, Any], *, timing: bool
         case=choices["case"],
         timing=timing,
         arch=choices["arch"],
+        shrink_s=0.0 if choices["no_shrink"] else SHRINK_S,
     )
     for job in jobs:
         _check_dtype(job.problem, options)
@@ -221,10 +234,83 @@ def _show(result: Result) -> None:
     render_result(result, Console())
 
 
-@cli.command()
+@cli.group(invoke_without_command=True)
 @problems_option
-def problems(problems_dir: Path | None) -> None:
+@click.pass_context
+def problems(context: click.Context, problems_dir: Path | None) -> None:
+    """List the problems, or show one."""
+    context.obj = problems_dir
+    if context.invoked_subcommand is None:
+        _list_problems(problems_dir)
+
+
+@problems.command("list")
+@_inner_problems_option
+@click.pass_obj
+def problems_list(outer: Path | None, problems_dir: Path | None) -> None:
     """List the problems."""
+    _list_problems(problems_dir or outer)
+
+
+@problems.command("show")
+@click.argument("problem")
+@click.option("--json", "as_json", is_flag=True, help="Print everything as one JSON object.")
+@_inner_problems_option
+@click.pass_obj
+def problems_show(
+    outer: Path | None, problem: str, as_json: bool, problems_dir: Path | None
+) -> None:
+    """Show PROBLEM: statement, entry point, parameters, tolerance, what is timed."""
+    from rich.console import Console
+
+    from harness.problem.load import find_problem
+    from harness.report.problem import problem_json, render_problem
+
+    found = find_problem(_problems_root(problems_dir or outer), problem)
+    if as_json:
+        click.echo(problem_json(found))
+    else:
+        render_problem(found, Console())
+
+
+@cli.command()
+@click.argument("problem")
+@click.option(
+    "--language",
+    type=click.Choice(["cuda", "triton", "python"]),
+    default="cuda",
+    show_default=True,
+    help="What to write in.",
+)
+@click.option(
+    "--output",
+    "-o",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="File to write [default: solutions/<problem>/<your name>/…].",
+)
+@click.option("--force", is_flag=True, help="Overwrite the file if there is one.")
+@problems_option
+def init(
+    problem: str, language: str, output: Path | None, force: bool, problems_dir: Path | None
+) -> None:
+    """Write a first version of a solution to PROBLEM, which builds and runs, but is not right."""
+    from harness.problem.load import find_problem
+    from harness.starter import (
+        author_name,
+        check_command,
+        default_path,
+        starter_text,
+        write_starter,
+    )
+
+    found = find_problem(_problems_root(problems_dir), problem)
+    path = output or default_path(found, language, author_name())
+    command = check_command(path, found, language)
+    write_starter(path, starter_text(found, language, command), force=force)
+    click.echo(f"wrote {plain(str(path))}; next:\n    {plain(command)}")
+
+
+def _list_problems(problems_dir: Path | None) -> None:
     from rich.console import Console
 
     from harness.report.problems import render_problems
@@ -297,6 +383,38 @@ def _output(target: str) -> Iterator[Any]:
         raise UsageError(f"cannot write {plain(target)}: {error.strerror}") from error
     with file:
         yield file
+
+
+@cli.command()
+@click.argument("names", metavar="[PROBLEM]...", nargs=-1)
+@click.option(
+    "--device",
+    type=click.Choice(["auto", "cuda", "cpu"]),
+    default="auto",
+    show_default=True,
+    help="Where to run.",
+)
+@click.option("--dtype", help="What [VAR] stands for [default: all that are declared].")
+@click.option(
+    "--grades",
+    type=click.IntRange(1, 100),
+    default=2,
+    show_default=True,
+    help="With how many random grades impostors and honest variants are tried.",
+)
+@click.option("--no-examples", is_flag=True, help="Do not build and grade examples and solutions.")
+@click.option("--seed", help="Seed of an earlier run, to draw the same cases again.")
+@click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
+@problems_option
+def verify(names: tuple[str, ...], problems_dir: Path | None, **choices: Any) -> None:
+    """Let problem packages prove themselves: PROBLEM is a slug or a folder [default: all]."""
+    from harness.verify.packages import package_folders
+
+    folders = package_folders(_problems_root(problems_dir), names)
+    # Not earlier: torch takes seconds to import, and what was wrong until here is known at once.
+    from harness.verify.command import verify_all
+
+    sys.exit(verify_all(folders, **choices))
 
 
 @cli.command()

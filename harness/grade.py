@@ -1,5 +1,6 @@
 """Grading: build, check, measure, record. The straight line of docs/architecture.md."""
 
+import contextlib
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -7,18 +8,23 @@ from contextlib import ExitStack
 from itertools import islice
 from typing import Self
 
+from harness.errors import MachineError, ProblemError
 from harness.job import Job, Options
 from harness.judge.cases import run_cases
 from harness.judge.measure import CPU_EFFORT, Contender, Effort, join, measure_shape
+from harness.judge.memcheck import is_memory_fault, locate
 from harness.judge.memory import CudaDevice, Device
 from harness.judge.programs import checked_program, timed_program
+from harness.judge.replay import Failure, patient, shrink_failure
 from harness.judge.session import Fault, Program, Session
 from harness.judge.task import Task
 from harness.judge.trusted import TrustedRunner
 from harness.problem.draws import Case, benchmark_case, draw_cases, fresh_seed, parse_case
+from harness.problem.footprint import footprint
 from harness.problem.model import Problem
 from harness.problem.reference import Reference
 from harness.record import Draft, make_score, solution_ref
+from harness.report.numbers import bytes_
 from harness.report.progress import Progress
 from harness.result import CaseResult, Measurement, Result, SolutionRef, Verdict
 from harness.solution.cache import default_cache
@@ -119,7 +125,10 @@ class Grader:
             fault = self._check(session, draft, options)
             if fault is not None:
                 draft.output = session.output()
-                return draft.finish(fault.verdict, fault.message)
+                session.close()
+                self._shrink(checked, draft, fault, options)
+                where = self._locate(checked, draft, fault)
+                return draft.finish(fault.verdict, fault.message + where)
             if not options.timed:
                 return draft.finish(Verdict.ACCEPTED)
 
@@ -148,10 +157,43 @@ class Grader:
         if fault is not None:
             return fault
         cases = _cases(task, options)
+        draft.drawn = tuple(cases)
         self._progress.phase("check", len(cases))
         outcome = run_cases(session, task, cases, self._progress.advance)
         draft.cases = outcome.cases
         return outcome.fault
+
+    def _shrink(self, program: Program, draft: Draft, fault: Fault, options: Options) -> None:
+        """Look for a smaller case that fails like the one that did, if any did."""
+        if not draft.cases or draft.cases[-1].passed:
+            return
+        number = len(draft.cases) - 1
+        task = draft.task
+        failure = Failure(draft.drawn[number], number, fault.verdict)
+        limits = patient(task.problem.limits)
+
+        def start() -> Session | Fault:
+            session = Session(program, self._device, limits)
+            failed = session.load()
+            if failed is not None:
+                session.close()
+            return failed or session
+
+        self._progress.phase("shrink")
+        with contextlib.suppress(MachineError, ProblemError):  # the verdict stands without it
+            draft.shrunk = shrink_failure(task, failure, start, options.shrink_s)
+
+    def _locate(self, program: Program, draft: Draft, fault: Fault) -> str:
+        """On a GPU, after an invalid access: where it was, as one more line of the message."""
+        task, failed = draft.task, draft.cases[-1] if draft.cases else None
+        if failed is None or failed.passed or not is_memory_fault(fault.message):
+            return ""
+        spec = draft.shrunk.case.spec if draft.shrunk else failed.spec
+        self._progress.phase("locate")
+        with contextlib.suppress(MachineError):  # the verdict stands without it
+            report = locate(task, parse_case(task.problem, spec), program)
+            return f"\n{report}" if report else ""
+        return ""
 
     def _measure(
         self, session: Session, restart: Callable[[], Session | Fault], draft: Draft
@@ -159,10 +201,10 @@ class Grader:
         """Time all benchmark shapes, in turns with the baseline."""
         task = draft.task
         capture = task.device.kind == "cuda"
+        cases = _benchmarks(task)
         self._progress.phase("baseline")
         overhead_s = self._trusted.overhead_s()
         trusted = Contender(self._trusted.baseline(task), task, trusted=True, capture=capture)
-        cases = _benchmarks(task)
         submission = join(session, restart, task, cases[0])
         if isinstance(submission, Fault):
             return submission
@@ -196,7 +238,21 @@ def _cases(task: Task, options: Options) -> Sequence[Case]:
     if options.case:
         return [parse_case(task.problem, options.case)]
     max_work = _CPU_WORK if task.device.kind == "cpu" else None
-    return draw_cases(task.problem, task.seed, dtype=task.dtype, max_work=max_work)
+    return draw_cases(
+        task.problem,
+        task.seed,
+        dtype=task.dtype,
+        max_work=max_work,
+        max_bytes=_case_bytes(task.device.free_bytes()),
+    )
+
+
+def _case_bytes(free: int) -> int:
+    """Memory for one case: about half of what is free, rounded down to a power of two.
+
+    Rounded, so that a seed draws the same cases again although a little more or less is free.
+    """
+    return 1 << max(0, (free // 2).bit_length() - 1)
 
 
 def _failed_case(case: Case, fault: Fault) -> CaseResult:
@@ -205,9 +261,23 @@ def _failed_case(case: Case, fault: Fault) -> CaseResult:
 
 
 def _benchmarks(task: Task) -> Sequence[Case]:
-    problem = task.problem
-    shapes = problem.benchmarks if task.device.kind == "cuda" else problem.cpu_benchmarks
-    return [benchmark_case(problem, shape) for shape in shapes]
+    """The timed shapes.
+
+    Raises:
+        MachineError: the device has not the memory for one of them.
+    """
+    problem, device = task.problem, task.device
+    shapes = problem.benchmarks if device.kind == "cuda" else problem.cpu_benchmarks
+    cases = [benchmark_case(problem, shape) for shape in shapes]
+    free = device.free_bytes()
+    for case in cases:
+        needed = footprint(problem, case, task.dtype)
+        if needed > free:
+            raise MachineError(
+                f"{problem.slug} cannot be timed on {device.name}: {case.spec} in {task.dtype} "
+                f"needs about {bytes_(needed)} of memory, and {bytes_(free)} are free"
+            )
+    return cases
 
 
 def _default_dtype(solution: Solution | Invalid, problem: Problem) -> str:

@@ -5,6 +5,9 @@ from dataclasses import dataclass
 from harness.problem.model import Problem
 from harness.solution.model import Invalid, Solution
 
+SHRINK_S = 10.0
+"""Seconds that are spent on finding a smaller case when one has failed."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
@@ -12,14 +15,16 @@ class Options:
 
     ``dtype`` defaults to the problem's first that the file is written for. ``seed`` and ``case``
     replay; ``timing`` is off for a verdict alone. ``arch`` is what is compiled for where there is
-    no GPU.
+    no GPU, ``None`` for nothing: a verdict sooner, from execution alone. ``shrink_s`` is how long
+    a smaller case may be looked for when one fails; 0 for not at all.
     """
 
     dtype: str | None = None
     seed: str | None = None
     case: str | None = None
     timing: bool = True
-    arch: str = "sm_90"
+    arch: str | None = "sm_90"
+    shrink_s: float = SHRINK_S
 
     @property
     def timed(self) -> bool:

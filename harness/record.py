@@ -14,6 +14,7 @@ from harness.judge.measure import Effort
 from harness.judge.memory import Device
 from harness.judge.statistics import geometric_mean
 from harness.judge.task import Task
+from harness.problem.draws import Case
 from harness.result import (
     Build,
     CaseResult,
@@ -23,6 +24,7 @@ from harness.result import (
     ProblemRef,
     Result,
     Score,
+    ShrunkCase,
     SolutionRef,
     Verdict,
 )
@@ -33,13 +35,15 @@ _NEUTRAL = re.compile(r"\bsolution\.(?:cu|py):(\d+)")
 
 @dataclass(slots=True)
 class Draft:
-    """The parts of a result that are known so far."""
+    """The parts of a result that are known so far; ``drawn`` are all cases, run or not."""
 
     task: Task
     solution: SolutionRef
     layers: tuple[str, ...] = ()
     build: Build | None = None
+    drawn: tuple[Case, ...] = ()
     cases: tuple[CaseResult, ...] = ()
+    shrunk: ShrunkCase | None = None
     output: str = ""
     notes: list[str] = field(default_factory=list)
 
@@ -65,10 +69,9 @@ class Draft:
             message=self._placed(message),
             reproduce=self._reproduce(),
             seed=task.seed,
-            cases=tuple(
-                case.model_copy(update={"message": self._placed(case.message)})
-                for case in self.cases
-            ),
+            cases=tuple(self._placed_case(case) for case in self.cases),
+            shrunk=self.shrunk
+            and self.shrunk.model_copy(update={"case": self._placed_case(self.shrunk.case)}),
             build=self.build,
             measurements=measurements,
             score=score,
@@ -81,11 +84,16 @@ class Draft:
         """``message`` with the user's path in place of the neutral name that a runner sees."""
         return _NEUTRAL.sub(lambda place: f"{self.solution.path}:{place[1]}", message)
 
+    def _placed_case(self, case: CaseResult) -> CaseResult:
+        return case.model_copy(update={"message": self._placed(case.message)})
+
     def _reproduce(self) -> str:
-        """The command that runs the case that failed again; empty if none did."""
+        """The command that runs the smallest case that failed again; empty if none did."""
         failed = next((case for case in self.cases if not case.passed), None)
         if failed is None:
             return ""
+        if self.shrunk is not None:
+            failed = self.shrunk.case
         task = self.task
         return (
             f"harness submit {shlex.quote(self.solution.path)} "

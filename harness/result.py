@@ -24,6 +24,7 @@ from pydantic import (
     Field,
     model_validator,
 )
+from typing_extensions import TypeAliasType
 
 SCHEMA: Literal[1] = 1
 
@@ -58,6 +59,7 @@ Text = Annotated[str, BeforeValidator(_storable)]
 Name = Annotated[str, BeforeValidator(_storable), Field(min_length=1)]
 Created = Annotated[AwareDatetime, AfterValidator(_utc)]
 Count = Annotated[int, Field(ge=0)]
+Kernels = Annotated[float, Field(ge=0, le=1e6)] | None
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
 
@@ -70,12 +72,18 @@ class Record(BaseModel):
 
 
 class Element(Record):
-    """One element of an output that is off by more than is allowed."""
+    """One element of an output that is off by more than is allowed.
+
+    Integers are kept as such, to the last digit. The imaginary parts of complex numbers have keys
+    of their own, which are ``None`` for all other outputs.
+    """
 
     index: tuple[int, ...]
-    expected: float
-    got: float
+    expected: int | float
+    got: int | float
     allowed: float
+    expected_imag: float | None = None
+    got_imag: float | None = None
 
 
 class Mismatch(Record):
@@ -107,6 +115,42 @@ class CaseResult(Record):
     def _passed_decides(self) -> Self:
         if self.passed and self.mismatch is not None:
             raise ValueError("a case that passed has no mismatch")
+        return self
+
+
+Numbers = TypeAliasType("Numbers", "int | float | tuple[Numbers, ...]")
+"""A number, or rows of them to any depth."""
+
+
+class TensorValues(Record):
+    """All elements of one small tensor, as they were.
+
+    ``values`` is nested as deep as ``shape`` is long, row-major; complex numbers are one level
+    deeper, as pairs of real and imaginary part.
+    """
+
+    parameter: Name
+    role: Literal["input", "expected", "got"]
+    shape: tuple[Count, ...]
+    values: Numbers
+
+
+class ShrunkCase(Record):
+    """The smallest case found that still fails, and what it was made of.
+
+    ``case`` fails in the same way (verdict) as the one that the grade stumbled on; ``trials`` cases
+    were run to find it. ``tensors`` are those of the call that failed, where they are small.
+    """
+
+    case: CaseResult
+    trials: Count
+    seconds: float
+    tensors: tuple[TensorValues, ...] = ()
+
+    @model_validator(mode="after")
+    def _fails(self) -> Self:
+        if self.case.passed:
+            raise ValueError("a case that passed is no smaller failure")
         return self
 
 
@@ -158,6 +202,8 @@ class Measurement(Record):
     speedup: Interval
     calls_per_batch: int = Field(ge=1)
     captured: bool
+    kernels: Kernels = None
+    baseline_kernels: Kernels = None
     overhead_s: float
     samples_s: tuple[float, ...]
     baseline_samples_s: tuple[float, ...]
@@ -251,6 +297,7 @@ class Result(Record):
     reproduce: Text = ""
     seed: Text
     cases: tuple[CaseResult, ...] = ()
+    shrunk: ShrunkCase | None = None
     build: Build | None = None
     measurements: tuple[Measurement, ...] = ()
     score: Score | None = None
@@ -273,7 +320,7 @@ class Result(Record):
         if self.accepted:
             if not self.cases:
                 raise ValueError("an accepted result has at least one case")
-            if self.failed_case is not None:
+            if self.failed_case is not None or self.shrunk is not None:
                 raise ValueError("an accepted result cannot have a failed case")
         else:
             if self.measurements or self.score:

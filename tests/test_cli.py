@@ -257,8 +257,17 @@ class TestReplay:
         again = harness(*arguments, "--json", "-")
         assert again.status == 1
         assert again.result.failed_case is not None
-        assert first.failed_case is not None
-        assert again.result.failed_case.mismatch == first.failed_case.mismatch
+        assert first.shrunk is not None
+        assert again.result.failed_case.spec == first.shrunk.case.spec
+        assert again.result.failed_case.mismatch == first.shrunk.case.mismatch
+
+    def test_a_smaller_case_is_not_looked_for_where_it_is_not_wanted(
+        self, harness: Harness, write: Write
+    ) -> None:
+        done = harness("check", write(SUBTLE), "--no-shrink", "--json", "-").result
+        assert done.shrunk is None
+        assert done.failed_case is not None
+        assert f"--case {done.failed_case.spec} " in done.reproduce
 
     def test_a_seed_alone_draws_the_same_cases(self, harness: Harness, write: Write) -> None:
         path = write()
@@ -316,8 +325,63 @@ def test_problems(harness: Harness) -> None:
     assert done.status == 0
     assert "shift" in done.out
     assert "blend" in done.out
-    shipped = harness("problems", "--problems", ROOT / "problems")
-    assert "gemm-multiply-leakyrelu" in shipped.out
+    for command in (["problems"], ["problems", "list"]):
+        shipped = harness(*command, "--problems", ROOT / "problems")
+        assert "gemm-multiply-leakyrelu" in shipped.out
+        assert "shift" not in shipped.out
+    again = harness("problems", "--problems", ROOT / "problems", "list")
+    assert again.out == shipped.out
+
+
+def test_one_problem(harness: Harness) -> None:
+    done = harness("problems", "show", "shift")
+    assert done.status == 0, done
+    assert 'extern "C" void solution(' in done.out
+    data = json.loads(harness("problems", "show", "shift", "--json").out)
+    assert data["slug"] == "shift"
+    outer = harness("problems", "--problems", ROOT / "problems", "show", "softmax", "--json")
+    assert json.loads(outer.out)["slug"] == "softmax"
+    unknown = harness("problems", "show", "shitf")
+    assert (unknown.status, "did you mean shift?" in unknown.err) == (2, True)
+
+
+class TestInit:
+    @pytest.mark.parametrize("language", ["cuda", "triton", "python"])
+    def test_writes_a_file_and_says_what_is_next(self, harness: Harness, language: str) -> None:
+        done = harness("init", "shift", "--language", language)
+        assert done.status == 0, done
+        (path,) = Path("solutions/shift").glob("*/*")
+        assert done.out == f"wrote {path}; next:\n    harness check {path}\n"
+        again = harness("init", "shift", "--language", language)
+        assert (again.status, "--force" in again.err) == (2, True)
+        path.write_text("mine")
+        assert harness("init", "shift", "--language", language, "--force").status == 0
+        assert "shift" in path.read_text()
+
+    def test_the_next_command_judges_it(self, harness: Harness) -> None:
+        done = harness("init", "shift", "--language", "python", "--output", "mine.py")
+        assert done.out.endswith("harness check mine.py --problem shift\n")
+        path = Path("mine.py")
+        # The stand-in for torch has no arithmetic on tensors: writing nothing will do here.
+        path.write_text(path.read_text().replace("y.copy_(torch.zeros_like(y))", "pass"))
+        checked = harness(*done.out.split("harness ")[1].split())
+        assert (checked.status, "WRONG_ANSWER" in checked.out) == (1, True), checked
+
+    @pytest.mark.parametrize(
+        ("arguments", "words"),
+        [
+            (["init"], "Missing argument"),
+            (["init", "shitf"], "did you mean shift?"),
+            (["init", "shift", "--output", "mine.py"], "ends in .cu"),
+            (["init", "shift", "--language", "rust"], "rust"),
+            (["init", "shift", "--output", "\x1b[31mno/such\x07/../x.cu"], "cannot write"),
+        ],
+    )
+    def test_usage(self, harness: Harness, arguments: list[str], words: str) -> None:
+        Path("\x1b[31mno").write_text("a file, no folder")
+        done = harness(*arguments)
+        assert (done.status, words in done.err) == (2, True), done
+        assert not {"\x1b", "\x07"} & set(done.err)
 
 
 def test_doctor(harness: Harness) -> None:
@@ -417,7 +481,8 @@ def started(*arguments: str, **options: Any) -> subprocess.CompletedProcess[str]
 
 
 @pytest.mark.parametrize(
-    "arguments", [["--help"], ["check", "--help"], ["--version"], ["check", "x"]]
+    "arguments",
+    [["--help"], ["check", "--help"], ["--version"], ["check", "x"], ["problems", "show", "shift"]],
 )
 def test_nothing_heavy_is_imported_for_nothing(arguments: list[str]) -> None:
     code = (
@@ -440,7 +505,7 @@ def test_nothing_heavy_is_imported_for_nothing(arguments: list[str]) -> None:
 def test_help_and_version() -> None:
     done = started("--help", cwd=ROOT)
     assert done.returncode == 0
-    for command in ("submit", "check", "problems", "leaderboard", "doctor"):
+    for command in ("submit", "check", "problems", "init", "leaderboard", "doctor"):
         assert command in done.stdout
     assert "Exit codes: 0 accepted" in done.stdout
     assert started("--version", cwd=ROOT).stdout.startswith("harness, version ")

@@ -137,7 +137,7 @@ def on_cpu(request: pytest.FixtureRequest, problems: dict[str, Problem]) -> Iter
 
         def grade(example: Example) -> Result:
             job = _job(example, problems[example.slug], example.cpu)
-            return grader.grade(job, Options(timing=False))
+            return grader.grade(job, Options(timing=False, shrink_s=0))
 
         started: dict[str, Future[Result]] = {}
         if not alone:
@@ -182,7 +182,7 @@ def on_gpu(problems: dict[str, Problem]) -> Iterator[Callable[[Example, str | No
 
         def grade(example: Example, dtype: str | None) -> Result:
             job = _job(example, problems[example.slug], example.cuda)
-            return grader.grade(job, Options(timing=False, dtype=dtype))
+            return grader.grade(job, Options(timing=False, dtype=dtype, shrink_s=0))
 
         yield grade
 

@@ -117,6 +117,30 @@ def test_the_baseline_that_fails_is_not_the_submissions_fault(
         grader.grade(job(problem=broken), Options())
 
 
+def test_a_shape_for_which_there_is_no_room_is_the_machines_fault(
+    grader: Grader, job, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Not enough for the guard bands: the smallest cases are tried all the same.
+    monkeypatch.setattr(Device, "free_bytes", lambda _: 60_000)
+    checked = grader.grade(job(), CHECK)
+    assert checked.accepted
+    assert checked.cases
+    with pytest.raises(
+        MachineError, match=r"n=50,s=0.5 in float32 needs about .*, and .* are free"
+    ):
+        grader.grade(job(), Options())
+
+
+def test_cases_are_drawn_to_fit(monkeypatch: pytest.MonkeyPatch, shift: Problem) -> None:
+    asked = []
+    monkeypatch.setattr(grade, "draw_cases", lambda *_, **options: asked.append(options) or [])
+    for free in (80 << 30, 79 << 30):  # a little less, and yet the same cases
+        monkeypatch.setattr(Device, "free_bytes", lambda _, free=free: free)
+        grade._cases(Task(shift, Reference(shift), "float32", Device(), "seed"), CHECK)
+    assert [options["max_bytes"] for options in asked] == [32 << 30] * 2
+    assert grade._case_bytes(0) == 1
+
+
 def test_types(grader: Grader, job) -> None:
     half = "# dtypes: float16\n" + HONEST
     assert grader.grade(job(), CHECK).dtype == "float32"
@@ -145,6 +169,23 @@ def _scored(shift: Problem, device: Device, *, width: float = 0.001, known_seed:
     wide = Interval(value=2.0, low=2.0 / (1 + width), high=2.0 * (1 + width))
     measured = [measurement(), measurement(speedup=2.0).model_copy(update={"speedup": wide})]
     return make_score(task, measured, Effort(rankable=0.01), known_seed=known_seed)
+
+
+def test_the_smallest_failing_case_is_the_one_to_replay(grader: Grader, job) -> None:
+    wrong = HONEST + "    if n > 30: y[30] = 5.0\n"
+    result = grader.grade(job(wrong), replace(CHECK, seed="5eed"))
+    assert result.verdict is Verdict.WRONG_ANSWER
+    assert result.shrunk is not None
+    assert result.shrunk.case.spec == "n=31,s=0.0,values=integers"
+    assert "--case n=31,s=0.0,values=integers --seed 5eed" in result.reproduce
+    assert result.failed_case is not None
+    assert result.failed_case.spec != result.shrunk.case.spec
+    assert result.cases[-1] == result.failed_case
+    plain = grader.grade(job(wrong), replace(CHECK, seed="5eed", shrink_s=0.0))
+    assert plain.shrunk is None
+    assert plain.failed_case is not None
+    assert plain.failed_case.spec == result.failed_case.spec
+    assert f"--case {plain.failed_case.spec} " in plain.reproduce
 
 
 def test_what_is_ranked(shift: Problem) -> None:

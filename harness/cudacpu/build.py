@@ -24,6 +24,8 @@ _TYPES: dict[str, tuple[str, str | None]] = {
     "uint32": ("unsigned int", None),
     "uint64": ("unsigned long long", None),
     "bool": ("bool", None),
+    "complex64": ("cuFloatComplex", "cuComplex.h"),
+    "complex128": ("cuDoubleComplex", "cuComplex.h"),
 }
 
 # For the process that loads a sanitized library (with `asan_runtime` in LD_PRELOAD): the first
@@ -52,7 +54,8 @@ def compile_command(
     """The argv that builds `source` (a result of `translate`) into the library `output`.
 
     `var` is the problem's data type ("float32", ...), the macro VAR in the source. With
-    `sanitize` every access is checked by AddressSanitizer; without, the build is for speed.
+    `sanitize` every access is checked, by AddressSanitizer and for its alignment; without, the
+    build is for speed.
 
     Raises:
         ValueError: `var` is no data type that CUDA C++ on the CPU has.
@@ -68,7 +71,7 @@ def compile_command(
         "-fPIC",
         "-pthread",
         "-w",  # nvcc has had its say
-        *(_SANITIZED if sanitize else _FAST),
+        *(_sanitized(compiler) if sanitize else _FAST),
         *_semantics(compiler),
         f"-I{INCLUDE}",
         *includes,
@@ -85,6 +88,12 @@ _FAST = ("-O2",)
 _SANITIZED = ("-O1", "-g1", "-fsanitize=address", "-fno-omit-frame-pointer")
 
 
+def _sanitized(compiler: str) -> tuple[str, ...]:
+    """With the check of alignments where it can be linked (alignment.h answers it)."""
+    checks = ("-fsanitize=alignment",) if _library(compiler, "libubsan.so") else ()
+    return (*_SANITIZED, *checks)
+
+
 def _semantics(compiler: str) -> list[str]:
     is_gcc = "clang" not in Path(compiler).name
     flags = [
@@ -99,6 +108,8 @@ def _semantics(compiler: str) -> list[str]:
     ]
     if is_gcc:
         flags.append("-fno-gnu-unique")
+        # GCC 12 takes double → float → double for nothing at all where it does two side by side.
+        flags.append("-fno-tree-slp-vectorize")
         if platform.machine() in ("x86_64", "AMD64"):
             flags.append("-mtls-dialect=gnu2")
     return flags
@@ -111,10 +122,20 @@ def asan_runtime(compiler: str = "g++") -> Path:
     Raises:
         FileNotFoundError: the compiler has none.
     """
-    found = subprocess.run(
-        [compiler, "-print-file-name=libasan.so"], capture_output=True, text=True, check=True
-    ).stdout.strip()
-    path = Path(found)
-    if not path.is_absolute() or not path.exists():
+    path = _library(compiler, "libasan.so")
+    if path is None:
         raise FileNotFoundError(f"{compiler} has no AddressSanitizer runtime")
-    return path.resolve()
+    return path
+
+
+@cache
+def _library(compiler: str, name: str) -> Path | None:
+    """A library that comes with the compiler, if it does."""
+    try:
+        done = subprocess.run(
+            [compiler, f"-print-file-name={name}"], capture_output=True, text=True
+        )
+    except FileNotFoundError:
+        return None  # there is no such compiler at all
+    path = Path(done.stdout.strip())  # the bare name where there is no such file
+    return path.resolve() if path.is_absolute() and path.exists() else None

@@ -1,47 +1,97 @@
 """A batch of calls laid out in one arena: filled, fenced, and checked to the last byte.
 
 Every tensor parameter has one buffer per call, all calls of a parameter side by side, each followed
-by a guard band. One call is a batch of one: correctness and timing go the same way.
+by a guard band. A tensor with strides has gaps inside its buffer; they are guards, too. One call is
+a batch of one: correctness and timing go the same way.
 """
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
 
 import torch
+from torch import Tensor
 
 from harness.judge.compare import compare
 from harness.judge.memory import Arena
 from harness.judge.task import Task
 from harness.problem.draws import Case
-from harness.problem.model import Direction, Parameter, Role
+from harness.problem.model import DEFAULT_ALIGNMENT, Direction, Parameter, Role
 from harness.problem.tensors import draw_tensor
-from harness.problem.tolerance import expectations
+from harness.problem.tolerance import Expectation, expectations
 from harness.problem.values import fill
 from harness.result import Mismatch
 
 GUARD_BYTES = 4096
-_ALIGNMENT = 512
+ALIGNMENT = 512
+"""What timed buffers, and those that are promised the default, are aligned to; bytes."""
+
 _GUARD = 0xA5
-_POISON = 0xFF
-"""Every byte of an output before the call: NaN in all floating types."""
+_GAPS = (_GUARD, 0xFF)
+"""The bytes between the rows of a tensor, in even and in odd calls. What is written there shows in
+one of two calls whatever it is; what is read from there and used shows in odd ones: as a
+floating-point number it is NaN."""
+_POISON = (0xFF, 0x7B)
+"""Every byte of an output before the call, in even and in odd calls. The first is NaN in all
+floating types, so that reading it shows. The second is a huge finite number in all of them, so that
+leaving out an element shows even where NaN is expected. Both are no bool; an integer that is left
+out would have to be −1 and then 0x7B7B… to go unnoticed."""
+
+_RAW = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64, 16: torch.int64}
+"""Size of an element → the integer type that moves its bits as they are (16: two of them)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Slots:
-    """Where the buffers of one tensor parameter lie: call i at byte ``base + i * stride``."""
+    """Where the buffers of one tensor parameter lie: call i at byte ``base + i * stride``.
+
+    ``steps`` are the tensor's strides in elements, ``span`` is how many elements a buffer holds
+    from first to last, gaps included.
+    """
 
     parameter: Parameter
     dtype: torch.dtype
     shape: tuple[int, ...]
+    steps: tuple[int, ...]
+    span: int
     base: int
     stride: int
 
     @property
     def bytes(self) -> int:
-        """Size of one buffer."""
-        return math.prod(self.shape) * self.dtype.itemsize
+        """Size of one buffer, gaps included."""
+        return self.span * self.dtype.itemsize
+
+    @property
+    def dense(self) -> bool:
+        """Whether there are no gaps."""
+        return self.span == math.prod(self.shape)
+
+    def index(self, offset: int) -> tuple[int, ...] | None:
+        """Which element lies ``offset`` elements from the first; None for a gap."""
+        order = sorted(range(len(self.shape)), key=lambda d: -self.steps[d])
+        found = _decode(offset, [(self.shape[d], self.steps[d]) for d in order])
+        if found is None:
+            return None
+        place = dict(zip(order, found, strict=True))
+        return tuple(place[d] for d in range(len(order)))
+
+
+def _decode(offset: int, axes: Sequence[tuple[int, int]]) -> list[int] | None:
+    """The indices along ``axes`` (length, step; steps descending) that lead to ``offset``."""
+    if not axes:
+        return [] if offset == 0 else None
+    (length, step), inner = axes[0], axes[1:]
+    reach = sum((n - 1) * s for n, s in inner)
+    lowest = max(0, -(-(offset - reach) // step)) if length > 1 else 0
+    highest = min(length - 1, offset // step) if length > 1 else 0
+    for index in range(lowest, highest + 1):
+        rest = _decode(offset - index * step, inner)
+        if rest is not None:
+            return [index, *rest]
+    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,17 +112,26 @@ class Problems:
     mismatch: Mismatch | None = None
 
 
-def lay_out(task: Task, case: Case, calls: int) -> Layout:
-    """Place ``calls`` buffers of every tensor, guard bands between them."""
+def lay_out(task: Task, case: Case, calls: int, *, portable: bool = False) -> Layout:
+    """Place ``calls`` buffers of every tensor, guard bands between them.
+
+    The buffers of a ``portable`` batch (a correctness case) are aligned to what the problem
+    promises and no better, each parameter's at another such address, so that a submission that
+    relies on more fails. Others are aligned to :data:`ALIGNMENT`. The size is the same for both.
+    """
     slots = []
     offset = GUARD_BYTES
-    for parameter in task.problem.tensors:
+    for number, parameter in enumerate(task.problem.tensors):
         kind = getattr(torch, parameter.data_type(task.dtype).name)
         shape = tuple(parameter.dimensions(case.values))
-        used = math.prod(shape) * kind.itemsize
-        stride = -(-(used + GUARD_BYTES) // _ALIGNMENT) * _ALIGNMENT
-        slots.append(Slots(parameter, kind, shape, offset, stride))
-        offset += stride * calls
+        steps = tuple(parameter.steps(case.values))
+        span = parameter.span(case.values)
+        stride = -(-(span * kind.itemsize + GUARD_BYTES) // ALIGNMENT) * ALIGNMENT
+        promised = max(parameter.aligned_to(task.dtype), kind.itemsize)
+        less = promised < DEFAULT_ALIGNMENT
+        shift = promised * (2 * number + 1) % ALIGNMENT if less and portable else 0
+        slots.append(Slots(parameter, kind, shape, steps, span, offset + shift, stride))
+        offset += stride * calls + (ALIGNMENT if less else 0)
     return Layout(calls, tuple(slots), offset)
 
 
@@ -81,6 +140,9 @@ class Batch:
 
     The judge fills all inputs with values never seen before, keeps a private copy of everything,
     and afterwards checks every output against the reference and every other byte against the copy.
+
+    :meth:`inputs`, :meth:`outputs` and :meth:`check` need no runner: whoever has a way to compute
+    outputs writes them where a submission would and has them judged in the same way.
     """
 
     def __init__(
@@ -96,10 +158,10 @@ class Batch:
         self.case = case
         self._portable = portable
         self._checked = checked
-        self.layout = lay_out(task, case, calls)
+        self.layout = lay_out(task, case, calls, portable=portable)
         self._task = task
         self._bytes = arena.bytes[: self.layout.size]
-        self._copy: torch.Tensor | None = None
+        self._copy: Tensor | None = None
 
     def arguments(self) -> list[dict[str, Any]]:
         """The calls' arguments as the runner is told them."""
@@ -113,72 +175,106 @@ class Batch:
         ]
 
     def fill(self, seed: str) -> None:
-        """Draw all inputs anew, poison the outputs, set the guard bands, keep a private copy.
+        """Draw all inputs anew, poison the outputs, set the guards, keep a private copy.
 
         The values of a ``portable`` batch (a correctness case) are drawn on the CPU, so that they
         are the same on every machine; those of a timed batch on the device.
         """
         self._bytes.fill_(_GUARD)
         for slots in self.layout.slots:
-            view = self._view(self._bytes, slots)
+            if not slots.dense:
+                buffers = self._buffers(self._bytes, slots)
+                for parity, byte in enumerate(_GAPS):
+                    buffers[parity::2].fill_(byte)
             if slots.parameter.direction is Direction.OUT:
-                view.view(torch.uint8).fill_(_POISON)
-            elif self._portable:
-                for number, call in enumerate(view):
-                    call.view(slots.shape).copy_(self._draw_one(slots, f"{seed}/{number}"))
+                self._poison(slots)
             else:
-                generator = torch.Generator(device=view.device)
-                generator.manual_seed(_seed_bits(f"{seed}/{self.case.spec}/{slots.parameter.name}"))
-                fill(view, slots.parameter, generator=generator, family=self.case.family)
+                self._draw(slots, seed)
         self._copy = self._bytes.clone() if self._checked else None
 
-    def _draw_one(self, slots: Slots, seed: str) -> torch.Tensor:
-        task = self._task
-        return draw_tensor(task.problem, slots.parameter, self.case, task.dtype, seed)
+    def inputs(self, call: int) -> dict[str, Tensor]:
+        """What one call reads, as it was before the call: dense tensors of the judge's own.
 
-    def check(self) -> Problems | None:
-        """Check every output of every call, then that nothing else changed; None if all is right.
-
-        The outputs are copied first, so what is judged is what was there at this moment.
+        Valid until the next :meth:`fill`, and not to be written to.
         """
-        assert self._copy is not None
-        outputs = {
-            slots.parameter.name: self._view(self._bytes, slots).clone()
-            for slots in self.layout.slots
-            if slots.parameter.direction is not Direction.IN
-        }
-        for call in range(self.layout.calls):
-            found = self._check_call(call, self._copy, outputs)
-            if found is not None:
-                return found
-        return self._check_rest(self._copy)
-
-    def _check_call(
-        self, call: int, before: torch.Tensor, outputs: dict[str, torch.Tensor]
-    ) -> Problems | None:
-        tensors = {
-            s.parameter.name: self._view(before, s)[call].view(s.shape)
+        return {
+            s.parameter.name: self._view(self._before(), s)[call].contiguous()
             for s in self.layout.slots
             if s.parameter.direction is not Direction.OUT
         }
-        task = self._task
-        wanted = expectations(task.reference, task.problem, self.case, task.dtype, tensors)
-        for slots in self.layout.slots:
-            name = slots.parameter.name
-            if name not in outputs:
-                continue
-            got = outputs[name][call].view(slots.shape)
-            mismatch = compare(name, got, wanted[name].expected, wanted[name].allowed)
-            if mismatch is not None:
-                return Problems(call, _describe(mismatch), mismatch)
-        return None
 
-    def _check_rest(self, before: torch.Tensor) -> Problems | None:
+    def outputs(self, call: int) -> dict[str, Tensor]:
+        """Where one call writes: views of the arena, with strides where they are declared."""
+        return {s.parameter.name: self._view(self._bytes, s)[call] for s in self._outputs()}
+
+    def expectations(self, call: int) -> dict[str, Expectation]:
+        """What one call must leave in its outputs, by the reference.
+
+        Raises:
+            ProblemError: the reference is wrong.
+        """
+        task = self._task
+        inputs = self.inputs(call)
+        return expectations(task.reference, task.problem, self.case, task.dtype, inputs)
+
+    def reset(self) -> None:
+        """Put the whole arena back to what it was before the calls."""
+        self._bytes.copy_(self._before())
+
+    def check(self, expected: Sequence[Mapping[str, Expectation]] | None = None) -> Problems | None:
+        """Check every output of every call, then that nothing else changed; None if all is right.
+
+        ``expected`` has the :meth:`expectations` of every call where they are known already. The
+        outputs are copied first, so what is judged is what was there at this moment.
+
+        Raises:
+            ProblemError: the reference is wrong.
+        """
+        before = self._before()
+        outputs = {s.parameter.name: self._numbers(self._bytes, s).clone() for s in self._outputs()}
+        for call in range(self.layout.calls):
+            wanted = self.expectations(call) if expected is None else expected[call]
+            for name, got in outputs.items():
+                mismatch = compare(name, got[call], wanted[name].expected, wanted[name].allowed)
+                if mismatch is not None:
+                    return Problems(call, _describe(mismatch), mismatch)
+        return self._check_rest(before)
+
+    # -- what the judge does for that ------------------------------------------------------------
+
+    def _before(self) -> Tensor:
+        """The private copy."""
+        assert self._copy is not None
+        return self._copy
+
+    def _outputs(self) -> list[Slots]:
+        return [s for s in self.layout.slots if s.parameter.direction is not Direction.IN]
+
+    def _poison(self, slots: Slots) -> None:
+        raw = self._raw(self._bytes, slots)
+        size = raw.element_size()
+        for parity, byte in enumerate(_POISON):
+            raw[parity::2].fill_(
+                int.from_bytes(bytes([byte]) * size, "little", signed=raw.dtype.is_signed)
+            )
+
+    def _draw(self, slots: Slots, seed: str) -> None:
+        task, parameter, family = self._task, slots.parameter, self.case.family
+        view = self._view(self._bytes, slots)
+        if self._portable:
+            for number, call in enumerate(view):
+                key = f"{seed}/{number}"
+                call.copy_(draw_tensor(task.problem, parameter, self.case, task.dtype, key))
+        else:
+            generator = torch.Generator(device=view.device)
+            generator.manual_seed(_seed_bits(f"{seed}/{self.case.spec}/{parameter.name}"))
+            fill(view, parameter, generator=generator, family=family)
+
+    def _check_rest(self, before: Tensor) -> Problems | None:
         """Nothing but the outputs may have changed; they are put back, so that all must agree."""
         after = self._bytes
-        for slots in self.layout.slots:
-            if slots.parameter.direction is not Direction.IN:
-                self._view(after, slots).copy_(self._view(before, slots))
+        for slots in self._outputs():
+            self._raw(after, slots).copy_(self._raw(before, slots))
         if torch.equal(before, after):
             return None
         offset = int((before != after).nonzero()[0])
@@ -189,21 +285,38 @@ class Batch:
         for slots in self.layout.slots:
             call, inside = divmod(offset - slots.base, slots.stride)
             if 0 <= call < self.layout.calls:
-                name = slots.parameter.name
-                if inside < slots.bytes:
-                    element = inside // slots.dtype.itemsize
-                    return call, f"const input {name} was changed (element {element})"
-                beyond = inside - slots.bytes
-                return call, f"wrote out of bounds: {beyond} bytes after the end of {name}"
-        name = self.layout.slots[0].parameter.name
+                return call, _place(slots, inside)
+        after = [s for s in self.layout.slots if s.base > offset]
+        name = (after or self.layout.slots)[0].parameter.name
         return 0, f"wrote out of bounds: before the start of {name}"
 
-    def _view(self, data: torch.Tensor, slots: Slots) -> torch.Tensor:
-        """(calls, elements) over one parameter's buffers in ``data``."""
-        item = slots.dtype.itemsize
+    # -- views -----------------------------------------------------------------------------------
+
+    def _buffers(self, data: Tensor, slots: Slots) -> Tensor:
+        """(calls, bytes), uint8: one parameter's buffers in ``data``, gaps and all."""
+        calls, stride = self.layout.calls, slots.stride
+        rows = data[slots.base : slots.base + stride * calls].view(calls, stride)
+        return rows[:, : slots.bytes]
+
+    def _view(self, data: Tensor, slots: Slots, dtype: torch.dtype | None = None) -> Tensor:
+        """(calls, *shape): the elements of one parameter's buffers in ``data``.
+
+        ``dtype`` is another type of the same size to see them as.
+        """
         end = slots.base + slots.stride * self.layout.calls
-        rows = data[slots.base : end].view(slots.dtype).view(self.layout.calls, -1)
-        return rows[:, : slots.bytes // item]
+        flat = data[slots.base : end].view(dtype or slots.dtype)
+        stride = slots.stride // slots.dtype.itemsize
+        return flat.as_strided((self.layout.calls, *slots.shape), (stride, *slots.steps))
+
+    def _numbers(self, data: Tensor, slots: Slots) -> Tensor:
+        """The same, but for booleans: those as bytes, since not each byte is a boolean."""
+        return self._view(data, slots, torch.uint8 if slots.dtype is torch.bool else None)
+
+    def _raw(self, data: Tensor, slots: Slots) -> Tensor:
+        """The same as integers, for copying bits; complex128 has one more dimension, of two."""
+        if slots.dtype is torch.complex128:
+            return torch.view_as_real(self._view(data, slots)).view(torch.int64)
+        return self._view(data, slots, _RAW[slots.dtype.itemsize])
 
 
 def _tensor_argument(slots: Slots) -> dict[str, Any]:
@@ -212,12 +325,27 @@ def _tensor_argument(slots: Slots) -> dict[str, Any]:
         "stride": slots.stride,
         "bytes": slots.bytes,
         "shape": list(slots.shape),
+        "strides": list(slots.steps),
         "dtype": str(slots.dtype).removeprefix("torch."),
     }
 
 
 def _seed_bits(text: str) -> int:
     return int.from_bytes(sha256(text.encode()).digest()[:8], "big") >> 1
+
+
+def _place(slots: Slots, inside: int) -> str:
+    """What a stray write ``inside`` bytes after the start of a buffer did, in words."""
+    name, item = slots.parameter.name, slots.dtype.itemsize
+    if inside >= slots.bytes:
+        return f"wrote out of bounds: {inside - slots.bytes} bytes after the end of {name}"
+    index = slots.index(inside // item)
+    if index is None:
+        return f"wrote between the {'rows' if slots.steps[-1] == 1 else 'elements'} of {name}"
+    element = 0
+    for here, length in zip(index, slots.shape, strict=True):
+        element = element * length + here
+    return f"const input {name} was changed (element {element})"
 
 
 def _describe(mismatch: Mismatch) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 
 from harness.judge.batch import Batch, Problems, lay_out
 from harness.judge.session import Fault, Plan, Session
@@ -9,9 +10,19 @@ from harness.judge.task import Task
 from harness.problem.draws import Case
 from harness.result import CaseResult, Verdict
 
-_CPU_ORDERS = 3
-_CALLS = 2
+ORDERS = 3
+"""So many ways of ordering threads has the CPU path: forwards, backwards, shuffled."""
+CALLS = 2
 """Each case is called so often in a row, with other inputs, so that remembered answers show."""
+
+
+@dataclass(frozen=True, slots=True)
+class CaseOutcome:
+    """What became of one case: it passed if ``fault`` is None, else call ``call`` failed."""
+
+    result: CaseResult
+    fault: Fault | None = None
+    call: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,47 +39,78 @@ def run_cases(
     cases: Sequence[Case],
     advance: Callable[[], None],
 ) -> CasesOutcome:
-    """Run the cases in order until one fails."""
+    """Run the cases in order until one fails.
+
+    On the CPU the order in which threads run differs from case to case.
+    """
     done: list[CaseResult] = []
-    size = max(lay_out(task, case, _CALLS).size for case in cases)
+    alone = len(cases) == 1
+    size = max(lay_out(task, case, CALLS).size for case in cases)
     arena = task.device.arena(size)
     try:
         fault = session.map(arena)
         for number, case in enumerate(cases):
             if fault is not None:
                 break
-            batch = Batch(task, case, arena, calls=_CALLS, portable=True)
-            result, fault = _run_case(session, task, batch, number)
-            done.append(result)
+            batch = Batch(task, case, arena, calls=CALLS, portable=True)
+            # A case by itself is a replay: in whatever order it failed, it fails again.
+            outcome = run_case(session, task, batch, range(ORDERS) if alone else [number])
+            done.append(outcome.result)
+            fault = outcome.fault
             advance()
         return CasesOutcome(tuple(done), fault)
     finally:
         arena.close()
 
 
-def _run_case(
-    session: Session, task: Task, batch: Batch, number: int
-) -> tuple[CaseResult, Fault | None]:
-    """One case; on the CPU the order in which threads run differs from case to case."""
+def run_case(session: Session, task: Task, batch: Batch, orders: Sequence[int]) -> CaseOutcome:
+    """One case, laid out in the arena that the session has mapped.
+
+    On the CPU it is run with the threads in each of ``orders`` (modulo :data:`ORDERS`) until it
+    fails. What is run follows from seed, spec and order alone.
+    """
+    on_gpu = task.device.kind == "cuda"
+    outcome = None
+    for order in orders[:1] if on_gpu else orders:
+        plan = Plan(
+            warmups=1 if on_gpu else 0,
+            order=order % ORDERS,
+            order_seed=_order_seed(task.seed, batch.case.spec),
+        )
+        outcome = _run_once(session, task, batch, plan)
+        if outcome.fault is not None:
+            break
+    assert outcome is not None
+    return outcome
+
+
+def _order_seed(seed: str, spec: str) -> int:
+    """Decides a shuffled order; tells the runner nothing of the seed of the inputs."""
+    return int.from_bytes(sha256(f"order|{seed}|{spec}".encode()).digest()[:4], "big")
+
+
+def _run_once(session: Session, task: Task, batch: Batch, plan: Plan) -> CaseOutcome:
     spec = batch.case.spec
-    warmups = 1 if task.device.kind == "cuda" else 0
-    plan = Plan(warmups=warmups, order=number % _CPU_ORDERS, order_seed=number)
-    if warmups:
+    if plan.warmups:
         batch.fill(f"{task.seed}/warm-up")
     prepared = session.prepare(batch, plan)
     if isinstance(prepared, Fault):
-        return CaseResult(spec=spec, passed=False, message=prepared.message), prepared
+        return CaseOutcome(_failed(spec, prepared), prepared)
     seconds = session.run(batch, task.seed)
     if isinstance(seconds, Fault):
-        return CaseResult(spec=spec, passed=False, message=seconds.message), seconds
+        return CaseOutcome(_failed(spec, seconds), seconds)
     found = batch.check()
     if found is None:
-        return CaseResult(spec=spec, passed=True, seconds=seconds), None
+        return CaseOutcome(CaseResult(spec=spec, passed=True, seconds=seconds))
     return _wrong(spec, found, seconds)
 
 
-def _wrong(spec: str, found: Problems, seconds: float) -> tuple[CaseResult, Fault]:
+def _failed(spec: str, fault: Fault) -> CaseResult:
+    return CaseResult(spec=spec, passed=False, message=fault.message)
+
+
+def _wrong(spec: str, found: Problems, seconds: float) -> CaseOutcome:
     result = CaseResult(
         spec=spec, passed=False, seconds=seconds, message=found.message, mismatch=found.mismatch
     )
-    return result, Fault(Verdict.WRONG_ANSWER, found.message)
+    return CaseOutcome(result, Fault(Verdict.WRONG_ANSWER, found.message), found.call)

@@ -1,14 +1,21 @@
 """Compare an output with what was expected: every element, on the device it is on.
 
-An element is right when
+An element of a floating-point output is right when
 
 - expected is finite and |got − expected| ≤ allowed, or
 - expected, give or take what is allowed, is too large for the output's type and got is infinity of
   the same sign, or
 - expected is infinite and got is the same infinity, or
-- expected is NaN (which only NaN in the inputs can bring) and got is NaN.
+- expected is NaN (which only NaN or infinity in the inputs can bring) and got is NaN.
 
-Everything else is wrong; above all NaN where a number was expected.
+A complex one is right when it is within what is allowed as a number, |got − expected| ≤ allowed;
+where a component of what is expected is not finite, or too large for the output's type, both
+components must be right by the rules above instead. Integers and booleans are exact, and a byte
+that is neither 0 nor 1 is no boolean. Everything else is wrong; above all NaN where a number was
+expected.
+
+An infinite or undefined allowance (infinities were among what was summed) neither lets a finite
+element pass nor fails it for its last digits: :data:`ROUNDINGS` are allowed instead.
 """
 
 import math
@@ -23,39 +30,44 @@ from harness.result import Element, Mismatch
 CHUNK = 1 << 23
 """Elements looked at together, in float64: 64 MiB for each temporary, of which there are few."""
 
+ROUNDINGS = 32.0
+"""Unit roundoffs of the output's type, relative to what is expected, by which a finite element may
+be off where the error model has no finite answer."""
+
 
 def compare(parameter_name: str, got: Tensor, expected: Tensor, allowed: Tensor) -> Mismatch | None:
     """None if every element of ``got`` is right, else how many are not, the first and the worst.
 
-    ``got`` is in the output's type; ``expected`` (float64; int64 for integers) and ``allowed``
-    (float64) have its shape and device. “First” is in row-major order; “worst” has the greatest
-    error relative to what is allowed (a NaN, and an infinity that was not expected, are worse than
-    any number). The device is waited for once if all is right.
+    ``got`` is in the output's type (booleans may come as bytes); ``expected`` (float64; int64 or
+    bool for integers, complex128) and ``allowed`` (float64) have its shape and device. Integers of
+    64 bits without a sign are expected as int64 with the same bits. “First” is in row-major order;
+    “worst” has the greatest error relative to what is allowed (a NaN, and an infinity that was not
+    expected, are worse than any number). The device is waited for once if all is right.
 
     Raises:
-        ValueError: shapes or devices differ, or the numbers are complex.
+        ValueError: shapes or devices differ, or a complex number is expected of a real output.
     """
-    if got.is_complex():
-        raise ValueError(f"{parameter_name}: complex numbers cannot be compared yet")
     for tensor in (expected, allowed):
         if tensor.shape != got.shape or tensor.device != got.device:
             raise ValueError(
                 f"{parameter_name}: {tuple(got.shape)} on {got.device} cannot be compared with "
                 f"{tuple(tensor.shape)} on {tensor.device}"
             )
+    if expected.is_complex() and not got.is_complex():
+        raise ValueError(f"{parameter_name}: {got.dtype} cannot be compared with complex numbers")
     with torch.inference_mode():
         chunks = list(_chunks(got, expected, allowed))
         counts = [chunk.wrong().count_nonzero() for chunk in chunks]
         differing = int(torch.stack(counts).sum().item()) if counts else 0
         if differing == 0:
             return None
-        first, worst = _extremes(chunks)
+        first, worst = _extremes(chunks, got.shape)
     return Mismatch(
         parameter=parameter_name,
         differing=differing,
         total=got.numel(),
-        first=_element(got, expected, allowed, first),
-        worst=_element(got, expected, allowed, worst),
+        first=first,
+        worst=worst,
     )
 
 
@@ -70,27 +82,59 @@ class _Chunk:
 
     def wrong(self) -> Tensor:
         """Bool, flat: which elements are wrong."""
-        if not self.got.dtype.is_floating_point:
-            return self.got.to(self.expected.dtype) != self.expected
-        error = (self.got.to(torch.float64) - self.expected).abs_()
-        # NaN compares false: whatever is not surely right is wrong. An allowance that is not
-        # finite allows nothing.
-        bounded = self.allowed.isfinite()
-        right = (error <= self.allowed) & bounded
-        del error
-        overflows = self.expected.abs().add_(self.allowed) > torch.finfo(self.got.dtype).max
-        overflows &= bounded
-        overflows |= self.expected.isinf()
-        same_sign = self.got.signbit() == self.expected.signbit()
-        right |= self.got.isinf() & overflows & same_sign
-        right |= self.got.isnan() & self.expected.isnan()
-        return right.logical_not_()
+        if self.exact:
+            return self._whole(self.got) != self._whole(self.expected)
+        largest = torch.finfo(self.got.dtype).max
+        got, bound = self._wide(), self.allowance()
+        if not self.got.is_complex():
+            return _right(got, self.expected, bound, largest).logical_not_()
+        expected = self.expected.to(torch.complex128)
+        parts = torch.view_as_real(expected)
+        bounds = self._finite(self.allowed.unsqueeze(-1), parts)
+        plain = (parts.isfinite() & (parts.abs() + bounds <= largest)).all(-1)
+        near = (got - expected).abs() <= bound
+        by_part = _right(torch.view_as_real(got), parts, bounds, largest).all(-1)
+        return torch.where(plain, near, by_part).logical_not_()
 
     def badness(self, wrong: Tensor) -> Tensor:
         """Float64, flat: error over allowance where ``wrong``, −1 elsewhere."""
-        error = (self.got.to(torch.float64) - self.expected).abs_()
-        ratio = error.div_(self.allowed.clamp(min=torch.finfo(torch.float64).tiny))
+        expected = self.expected if self.got.is_complex() else self.expected.to(torch.float64)
+        error = (self._wide() - expected).abs()
+        ratio = error.div_(self.allowance().clamp(min=torch.finfo(torch.float64).tiny))
         return ratio.nan_to_num_(nan=math.inf).masked_fill_(wrong.logical_not(), -1.0)
+
+    def allowance(self) -> Tensor:
+        """Float64, flat: ``allowed``, made finite wherever what is expected is."""
+        return self.allowed if self.exact else self._finite(self.allowed, self.expected)
+
+    def _finite(self, allowed: Tensor, expected: Tensor) -> Tensor:
+        relative = ROUNDINGS * torch.finfo(self.got.dtype).eps / 2
+        return torch.where(allowed.isfinite(), allowed, expected.abs() * relative)
+
+    @property
+    def exact(self) -> bool:
+        """Whether the output holds integers or booleans."""
+        return not (self.got.dtype.is_floating_point or self.got.is_complex())
+
+    def _whole(self, numbers: Tensor) -> Tensor:
+        """Integers as int64; what the reference gives as floating-point numbers stays that."""
+        if self.expected.dtype.is_floating_point:
+            return numbers.to(torch.float64)
+        return numbers.to(torch.int64)
+
+    def _wide(self) -> Tensor:
+        return self.got.to(torch.complex128 if self.got.is_complex() else torch.float64)
+
+
+def _right(got: Tensor, expected: Tensor, allowed: Tensor, largest: float) -> Tensor:
+    """Bool: which real numbers (float64) are right, in a type that ends at ``largest``."""
+    # NaN compares false: whatever is not surely right is wrong.
+    right = ((got - expected).abs_() <= allowed) & expected.isfinite()
+    overflows = expected.abs().add_(allowed) > largest
+    overflows |= expected.isinf()
+    right |= got.isinf() & overflows & (got.signbit() == expected.signbit())
+    right |= got.isnan() & expected.isnan()
+    return right
 
 
 def _chunks(got: Tensor, expected: Tensor, allowed: Tensor) -> Iterator[_Chunk]:
@@ -100,32 +144,46 @@ def _chunks(got: Tensor, expected: Tensor, allowed: Tensor) -> Iterator[_Chunk]:
         yield _Chunk(start=start, got=a, expected=b, allowed=c)
 
 
-def _extremes(chunks: list[_Chunk]) -> tuple[int, int]:
-    """Flat indices of the first wrong element and of the worst."""
-    first, worst, most = -1, -1, -1.0
+def _extremes(chunks: list[_Chunk], shape: torch.Size) -> tuple[Element, Element]:
+    """The first wrong element and the worst."""
+    first: Element | None = None
+    worst: tuple[_Chunk, int] | None = None
+    most = -1.0
     for chunk in chunks:
         wrong = chunk.wrong()
         if not bool(wrong.any()):
             continue
-        if first < 0:
-            first = chunk.start + int(wrong.to(torch.uint8).argmax().item())
+        if first is None:
+            first = _element(chunk, shape, int(wrong.to(torch.uint8).argmax().item()))
         badness = chunk.badness(wrong)
         here = int(badness.argmax().item())
         if float(badness[here].item()) > most:
-            most, worst = float(badness[here].item()), chunk.start + here
-    return first, worst
+            most, worst = float(badness[here].item()), (chunk, here)
+    assert first is not None and worst is not None
+    return first, _element(worst[0], shape, worst[1])
 
 
-def _element(got: Tensor, expected: Tensor, allowed: Tensor, flat: int) -> Element:
+def _element(chunk: _Chunk, shape: torch.Size, flat: int) -> Element:
     index: list[int] = []
-    rest = flat
-    for length in reversed(got.shape):
+    rest = chunk.start + flat
+    for length in reversed(shape):
         rest, here = divmod(rest, length)
         index.append(here)
     at = tuple(reversed(index))
+    allowed = float(chunk.allowance()[flat].item())
+    expected, got = chunk.expected[flat].item(), chunk.got[flat].item()
+    if chunk.got.is_complex():
+        want, have = complex(expected), complex(got)
+        return Element(
+            index=at,
+            expected=want.real,
+            expected_imag=want.imag,
+            got=have.real,
+            got_imag=have.imag,
+            allowed=allowed,
+        )
+    if chunk.exact and not chunk.expected.is_floating_point():
+        expected = int(expected) % 2**64 if chunk.got.dtype is torch.uint64 else int(expected)
     return Element(
-        index=at,
-        expected=float(expected[at].item()),
-        got=float(got[at].item()),
-        allowed=float(allowed[at].item()),
+        index=at, expected=expected, got=int(got) if chunk.exact else got, allowed=allowed
     )

@@ -187,7 +187,7 @@ def measure_shape(
         advance()
         if _enough(samples, time.perf_counter() - start, effort):
             break
-    return _measurement(task, case, submission, overhead_s, samples)
+    return _measurement(task, case, pair, overhead_s, samples)
 
 
 def _block(pair: tuple[Contender, Contender], block: int, seed: str) -> list[float] | Fault:
@@ -243,11 +243,12 @@ def log_ratios(above: list[float], below: list[float]) -> list[float]:
 def _measurement(
     task: Task,
     case: Case,
-    submission: Contender,
+    pair: tuple[Contender, Contender],
     overhead_s: float,
     samples: tuple[list[float], list[float]],
 ) -> Measurement:
     problem = task.problem
+    submission, baseline = pair
     return Measurement(
         spec=case.spec,
         time_s=log_interval([math.log(s) for s in samples[0]]),
@@ -255,6 +256,8 @@ def _measurement(
         speedup=log_interval(log_ratios(samples[1], samples[0])),
         calls_per_batch=submission.calls,
         captured=submission.captured,
+        kernels=submission.session.kernels,
+        baseline_kernels=baseline.session.kernels,
         overhead_s=overhead_s,
         samples_s=tuple(samples[0]),
         baseline_samples_s=tuple(samples[1]),

@@ -33,6 +33,7 @@ _SPIN_CHECKS = 64
 _LOOK_SECONDS = 0.02
 _ASAN_EXIT = 99
 _TEXT_LIMIT = 4000
+_MOST_KERNELS = 1e6
 
 _FAULT_VERDICTS = {
     wire.Fault.UNSUPPORTED: Verdict.NOT_EXECUTABLE_HERE,
@@ -61,7 +62,8 @@ class Program:
     """What a runner is to load: a built ``file`` or Python ``source``, and how.
 
     ``interpret`` runs Triton through its interpreter; ``sanitizer`` is the runtime to preload for
-    a library built with AddressSanitizer, ``sanitizer_options`` its settings.
+    a library built with AddressSanitizer, ``sanitizer_options`` its settings. ``wrapper`` is a
+    command that starts the runner, such as a debugging tool.
     """
 
     kind: str
@@ -70,6 +72,7 @@ class Program:
     interpret: bool = False
     sanitizer: Path | None = None
     sanitizer_options: str = ""
+    wrapper: tuple[str, ...] = ()
 
     def open(self) -> int:
         """A descriptor of what to load; the runner never learns a path of ours."""
@@ -101,11 +104,14 @@ class Session:
         self._round = 0
         self.layers: tuple[str, ...] = ()
         self.peak_bytes = 0
-        unlimited = program.sanitizer is not None
+        self.kernels: float | None = None
+        """Kernels per call that the last batch launched, as the runner says; shown, not judged."""
+        unlimited = program.sanitizer is not None or bool(program.wrapper)
         self._sandbox = Sandbox(
             _environment(program),
             memory_bytes=0 if unlimited else 2 * limits.host_bytes,
             nursery=_nursery(program),
+            wrapper=program.wrapper,
         )
         self._mailbox_fd = sealed_memory("mailbox", wire.MAILBOX_BYTES)
         self._mailbox = Mailbox(self._mailbox_fd)
@@ -243,6 +249,7 @@ class Session:
         if isinstance(finished, Fault):
             # Whoever is done has said so before: it is not late, it has lied.
             return _BROKEN if finished.verdict is Verdict.TIME_LIMIT else finished
+        self.kernels = _kernels(finished)
         return elapsed
 
     # -- waiting ---------------------------------------------------------------------------------
@@ -331,7 +338,7 @@ class Session:
 
 def _nursery(program: Program) -> Nursery | None:
     """Where the runners of Python submissions come from: they need torch, which loads slowly."""
-    if program.kind != "python":
+    if program.kind != "python" or program.wrapper:
         return None
     environment = _environment(program)
     return nursery(_search_path(), interpret=program.interpret, environment=environment)
@@ -349,6 +356,14 @@ def _reported(message: Message) -> Fault:
         return _BROKEN
     text = str(message.get("message", ""))[:_TEXT_LIMIT]
     return Fault(_FAULT_VERDICTS.get(fault, Verdict.RUNTIME_ERROR), text or str(fault))
+
+
+def _kernels(message: Message) -> float | None:
+    """What the runner says of its launches: a number that can be one, or nothing."""
+    said = message.get("kernels")
+    if isinstance(said, bool) or not isinstance(said, int | float):
+        return None
+    return float(said) if 0 <= said <= _MOST_KERNELS else None
 
 
 def _signal(number: int) -> str:

@@ -7,25 +7,38 @@ it decides every bit of the inputs, so the pair replays a failure anywhere.
 import math
 import random
 import secrets
-import struct
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
 
-from harness.errors import UsageError
+from harness.errors import Diagnostic, ProblemError, UsageError
 from harness.problem.dtypes import C_TYPES
-from harness.problem.expressions import Number
+from harness.problem.expressions import ExpressionError, Number
+from harness.problem.footprint import footprint
 from harness.problem.frontmatter import printable
-from harness.problem.model import Parameter, Problem
-from harness.problem.parameters import MAX_SIZE
+from harness.problem.model import Parameter, Problem, Role
+from harness.problem.sizes import (
+    MAX_SIZE,
+    as_received,
+    bounds,
+    check_tensor,
+    completed,
+    derive,
+    draw_size,
+    in_order,
+    needs,
+    to_single,
+)
 from harness.problem.suggest import did_you_mean
-from harness.problem.values import FAMILIES
+from harness.problem.values import FAMILIES, NONFINITE
 
 __all__ = [
     "FAMILIES",
     "Case",
+    "as_received",
     "benchmark_case",
     "draw_cases",
+    "families",
     "fresh_seed",
     "parse_case",
 ]
@@ -39,6 +52,9 @@ DECLARED = "declared"
 SMALL_FIRST = 3
 """So many of the smallest cases come first: most wrong submissions fail there, cheaply."""
 
+ATTEMPTS = 1000
+"""So often the other sizes are drawn until an ``always`` value of a dependent size is in range."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
@@ -46,21 +62,24 @@ class Case:
 
     ``scalars`` hold exactly what the submission receives: a ``float`` is already rounded to it.
     ``single`` names the scalars that are C ``float``: they are written with the fewest digits that
-    give the same ``float``. ``family`` is one of :data:`FAMILIES`.
+    give the same ``float``. ``derived`` names the sizes and scalars that follow from the sizes:
+    they are among the values, and not written. ``family`` is one of :data:`FAMILIES`.
     """
 
     sizes: Mapping[str, int]
     scalars: Mapping[str, float] = field(default_factory=dict)
     single: frozenset[str] = field(default=frozenset(), compare=False)
+    derived: frozenset[str] = field(default=frozenset(), compare=False)
     family: str = DECLARED
 
     @property
     def spec(self) -> str:
         """The case as text; :func:`parse_case` gives the same case back, bit for bit."""
-        parts = [f"{name}={value}" for name, value in self.sizes.items()]
+        parts = [f"{n}={value}" for n, value in self.sizes.items() if n not in self.derived]
         parts += [
             f"{name}={_shortest(value) if name in self.single else repr(value)}"
             for name, value in self.scalars.items()
+            if name not in self.derived
         ]
         if self.family != DECLARED:
             parts.append(f"{VALUES}={self.family}")
@@ -81,16 +100,9 @@ def _shortest(value: float) -> str:
     """The fewest digits that round to the same C ``float``; nine always do."""
     for digits in range(1, 10):
         text = f"{value:.{digits}g}"
-        if _to_single(float(text)) == value:
+        if to_single(float(text)) == value:
             return repr(float(text))
     return repr(value)
-
-
-def _to_single(value: float) -> float:
-    try:
-        return float(struct.unpack("f", struct.pack("f", value))[0])
-    except OverflowError:
-        return math.copysign(math.inf, value)
 
 
 def singles(problem: Problem) -> frozenset[str]:
@@ -98,18 +110,39 @@ def singles(problem: Problem) -> frozenset[str]:
     return frozenset(p.name for p in problem.scalars if C_TYPES.get(p.type) == "float32")
 
 
-def as_received(parameter: Parameter, value: float) -> float:
-    """``value`` as the submission gets it: rounded to the parameter's C type."""
-    return _to_single(value) if C_TYPES.get(parameter.type) == "float32" else float(value)
+def families(problem: Problem, dtype: str | None = None) -> tuple[str, ...]:
+    """The families of values that a problem's cases have (with one data type, if it is given).
+
+    ``nonfinite`` is one of them where a tensor is declared so and its type has a NaN.
+    """
+    kinds = problem.dtypes if dtype is None else (dtype,)
+    nan = any(p.nonfinite and p.data_type(k).roundoff for p in problem.tensors for k in kinds)
+    return tuple(f for f in FAMILIES if nan or f != NONFINITE)
+
+
+def _whole_case(problem: Problem, given: Mapping[str, Number], family: str = DECLARED) -> Case:
+    """The case with the values ``given`` for all that does not follow from the sizes.
+
+    Raises:
+        ExpressionError: something that follows has no value, or a size is out of its range.
+    """
+    values = completed(problem.parameters, given)
+    return Case(
+        sizes={p.name: int(values[p.name]) for p in problem.sizes},
+        scalars={p.name: as_received(p, values[p.name]) for p in problem.scalars},
+        single=singles(problem),
+        derived=frozenset(p.name for p in problem.parameters if p.derived),
+        family=family,
+    )
 
 
 def benchmark_case(problem: Problem, benchmark: Mapping[str, float]) -> Case:
-    """One entry of ``problem.benchmarks`` or ``problem.cpu_benchmarks`` as a case."""
-    return Case(
-        sizes={p.name: int(benchmark[p.name]) for p in problem.sizes},
-        scalars={p.name: as_received(p, benchmark[p.name]) for p in problem.scalars},
-        single=singles(problem),
-    )
+    """One entry of ``problem.benchmarks`` or ``problem.cpu_benchmarks`` as a case.
+
+    Raises:
+        ExpressionError: the sizes do not go together. Loading has made sure that they do.
+    """
+    return _whole_case(problem, benchmark)
 
 
 def parse_case(problem: Problem, text: str) -> Case:
@@ -118,12 +151,15 @@ def parse_case(problem: Problem, text: str) -> Case:
     Raises:
         UsageError: it is not one of this problem, and which part is to blame.
     """
-    numbers = {p.name: p for p in (*problem.sizes, *problem.scalars)}
+    follows = {p.name: p.equals for p in problem.parameters if p.equals is not None}
+    numbers = {p.name: p for p in (*problem.sizes, *problem.scalars) if p.name not in follows}
     given: dict[str, str] = {}
     for part in text.split(","):
         name, equals, value = (piece.strip() for piece in part.partition("="))
         if not equals:
             raise UsageError(f"case: {printable(part)!r} is not name=value")
+        if name in follows:
+            raise UsageError(f"case: {name} follows from the sizes ({follows[name]}): leave it out")
         if name not in numbers and name != VALUES:
             hint = did_you_mean(name, [*numbers, VALUES]) or f" (there are {', '.join(numbers)})"
             raise UsageError(f"case: unknown name {printable(name)!r}{hint}")
@@ -134,15 +170,25 @@ def parse_case(problem: Problem, text: str) -> Case:
     if absent:
         raise UsageError(f"case: no value for {', '.join(absent)}")
     family = given.get(VALUES, DECLARED)
-    if family not in FAMILIES and VALUES not in numbers:
-        hint = did_you_mean(family, FAMILIES) or f" (one of {', '.join(FAMILIES)})"
+    known = families(problem)
+    if family not in known and VALUES not in numbers:
+        if family in FAMILIES:
+            raise UsageError(f"case: no tensor of {problem.slug} may hold NaN (values={family})")
+        hint = did_you_mean(family, known) or f" (one of {', '.join(known)})"
         raise UsageError(f"case: unknown family of values {printable(family)!r}{hint}")
-    return Case(
-        sizes={p.name: _parse_size(p.name, given[p.name]) for p in problem.sizes},
-        scalars={p.name: _parse_scalar(p, given[p.name]) for p in problem.scalars},
-        single=singles(problem),
-        family=family,
-    )
+    parsed = {
+        p.name: _parse_size(p.name, given[p.name])
+        if p.role is Role.SIZE
+        else _parse_scalar(p, given[p.name])
+        for p in numbers.values()
+    }
+    try:
+        case = _whole_case(problem, parsed, family)
+        for parameter in problem.tensors:
+            check_tensor(parameter, case.values)
+    except ExpressionError as error:
+        raise UsageError(f"case: {error}") from None
+    return case
 
 
 def _parse_size(name: str, text: str) -> int:
@@ -166,23 +212,46 @@ def _parse_scalar(parameter: Parameter, text: str) -> float:
 
 
 def draw_cases(
-    problem: Problem, seed: str, *, dtype: str, max_work: float | None = None
+    problem: Problem,
+    seed: str,
+    *,
+    dtype: str,
+    max_work: float | None = None,
+    max_bytes: int | None = None,
 ) -> list[Case]:
     """The correctness cases of one grade, all decided by ``seed``.
 
     Every ``always`` value of every size and scalar is in; so are all sizes at their smallest, all
     near their largest, each family of values, and ``problem.cases`` cases of random size
-    (log-uniform) and random scalars. ``max_work`` bounds the ``flops`` of a case (its size where
-    the problem has none): other sizes shrink to make room for an edge, and an edge that is too
-    much by itself is left out.
+    (log-uniform) and random scalars. Where tensors may hold NaN there is a case with some for each
+    ``always`` value of each scalar, one at least. ``max_work`` bounds the ``flops`` of a case (its
+    size where the problem has none), ``max_bytes`` the memory that checking it takes
+    (:func:`~harness.problem.footprint.footprint`): other sizes shrink to make room for an edge, and
+    an edge that is too much by itself is left out. So is an ``always`` value of a dependent size
+    that is in its range with none of :data:`ATTEMPTS` draws of the others.
 
     The cheapest few come first, the rest in an order that the seed decides.
+
+    Raises:
+        ProblemError: sizes were drawn with which a range, a shape or a derived value makes no
+            sense. Loading tries many, and complains; not all.
     """
+    try:
+        return _draw_cases(problem, seed, dtype, max_work, max_bytes)
+    except ExpressionError as error:
+        path = problem.folder / "problem.md"
+        raise ProblemError([Diagnostic(path, 1, "parameters", str(error))]) from None
+
+
+def _draw_cases(
+    problem: Problem, seed: str, dtype: str, max_work: float | None, max_bytes: int | None
+) -> list[Case]:
     digest = sha256(f"cases|{seed}|{problem.slug}|{dtype}".encode()).digest()
-    drawer = _Drawer(problem, dtype, random.Random(digest), max_work)  # noqa: S311 - seeded by a secret
+    source = random.Random(digest)  # noqa: S311 - seeded by a secret
+    drawer = _Drawer(problem, dtype, source, max_work, max_bytes)
     cases = drawer.edges()
     cases += [drawer.smallest(), drawer.largest()]
-    cases += [drawer.random_case(family=f) for f in FAMILIES if f != DECLARED]
+    cases += drawer.family_cases()
     cases += [drawer.random_case() for _ in range(problem.cases)]
     cases = list({case.spec: case for case in cases}.values())
     drawer.random.shuffle(cases)
@@ -196,11 +265,12 @@ class _Drawer:
     dtype: str
     random: random.Random
     max_work: float | None
+    max_bytes: int | None
 
     def case(
         self, sizes: Mapping[str, int], scalars: Mapping[str, float], family: str = DECLARED
     ) -> Case:
-        return Case(sizes=sizes, scalars=scalars, single=singles(self.problem), family=family)
+        return _whole_case(self.problem, {**sizes, **scalars}, family)
 
     def work(self, case: Case) -> float:
         """Operations of one case; the product of its sizes where the problem does not say."""
@@ -210,24 +280,41 @@ class _Drawer:
         return self.problem.evaluate(flops, case.values, self.dtype)
 
     def fits(self, case: Case) -> bool:
-        return self.max_work is None or self.work(case) <= self.max_work
+        if self.max_work is not None and self.work(case) > self.max_work:
+            return False
+        return self.max_bytes is None or footprint(self.problem, case, self.dtype) <= self.max_bytes
 
     def smallest(self) -> Case:
         """Every size at its lowest."""
-        return self.case({p.name: p.low for p in self.problem.sizes}, self.scalars())
+        return self.case(self.settled({p.name: p.low for p in self.drawn()}), self.scalars())
 
     def largest(self) -> Case:
-        """Every size in the top quarter of its range, as far as the bound on work allows."""
-        sizes = {
-            p.name: self.random.randint(max(p.low, p.high * 3 // 4), p.high)
-            for p in self.problem.sizes
-        }
+        """Every size in the top quarter of its range, as far as the bounds allow."""
+        sizes: dict[str, int] = {}
+        for p in self.drawn():
+            low, high = bounds(p, self.derived(sizes))
+            sizes[p.name] = self.random.randint(max(low, high * 3 // 4), high)
         return self.shrunk(self.case(sizes, self.scalars()), keep=())
 
-    def random_case(self, *, family: str = DECLARED) -> Case:
-        """Random sizes and scalars, within the bound on work."""
-        sizes = {p.name: self.size(p) for p in self.problem.sizes}
-        return self.shrunk(self.case(sizes, self.scalars(), family), keep=())
+    def random_case(
+        self, *, family: str = DECLARED, fixed: Mapping[str, float] | None = None
+    ) -> Case:
+        """Random sizes and scalars, but for the ``fixed`` ones, within the bounds."""
+        scalars = {**self.scalars(), **(fixed or {})}
+        return self.shrunk(self.case(self.sizes(), scalars, family), keep=())
+
+    def family_cases(self) -> Iterator[Case]:
+        """One case for each family of values; of ``nonfinite``, one for each scalar's edge."""
+        for family in families(self.problem, self.dtype):
+            if family not in (DECLARED, NONFINITE):
+                yield self.random_case(family=family)
+            elif family == NONFINITE:
+                edges = [(p, v) for p in self.problem.scalars for v in p.always]
+                for p, value in edges:
+                    fixed = {p.name: as_received(p, value)}
+                    yield self.random_case(family=family, fixed=fixed)
+                if not edges:
+                    yield self.random_case(family=family)
 
     def edges(self) -> list[Case]:
         """Cases that together try every ``always`` value of every size and scalar."""
@@ -244,12 +331,21 @@ class _Drawer:
             for value in edges[parameter.name]:
                 if (parameter.name, as_received(parameter, value)) not in tried:
                     case = self.with_edges({parameter.name: value}, keep=(parameter.name,))
-                    cases.append(case)
+                    if case.values[parameter.name] == as_received(parameter, value):
+                        cases.append(case)
         return [case for case in cases if self.fits(case)]
 
     def with_edges(self, chosen: Mapping[str, float], keep: tuple[str, ...] = ()) -> Case:
-        """A case with the chosen values, the rest random; ``keep`` names sizes not to shrink."""
-        sizes = {p.name: int(chosen.get(p.name, self.size(p))) for p in self.problem.sizes}
+        """A case with the chosen values, the rest random; ``keep`` names sizes not to shrink.
+
+        A value that a dependent size cannot have with the others is moved into the range.
+        """
+        edges = {p.name: int(chosen[p.name]) for p in self.drawn() if p.name in chosen}
+        sizes = self.sizes(edges)
+        for _ in range(ATTEMPTS if any(needs(p) for p in self.drawn() if p.name in keep) else 0):
+            if all(sizes[name] == value for name, value in edges.items()):
+                break
+            sizes = self.sizes(edges)
         scalars = self.scalars()
         for p in self.problem.scalars:
             if p.name in chosen:
@@ -258,28 +354,81 @@ class _Drawer:
 
     def shrunk(self, case: Case, *, keep: tuple[str, ...]) -> Case:
         """``case`` with its largest sizes reduced until it fits, or can get no smaller."""
-        sizes = dict(case.sizes)
-        low = {p.name: p.low for p in self.problem.sizes}
-        while not self.fits(self.case(sizes, case.scalars)):
-            reducible = [n for n in sizes if n not in keep and sizes[n] > low[n]]
+        sizes = {p.name: case.sizes[p.name] for p in self.drawn()}
+        stuck = set(keep)
+        while not self.fits(self.case(sizes, self.given(case.scalars))):
+            low = self.lowest(sizes)
+            reducible = [n for n in sizes if n not in stuck and sizes[n] > low[n]]
             if not reducible:
                 break
             largest = max(reducible, key=lambda name: sizes[name])
-            sizes[largest] = max(low[largest], sizes[largest] * self.random.randint(60, 90) // 100)
-        return self.case(sizes, case.scalars, case.family)
+            less = max(low[largest], sizes[largest] * self.random.randint(60, 90) // 100)
+            reduced = self.settled({**sizes, largest: less})
+            if any(reduced[name] != sizes[name] for name in keep if name in sizes):
+                stuck.add(largest)  # what is to be kept needs it
+            else:
+                sizes = reduced
+        return self.case(sizes, self.given(case.scalars), case.family)
 
-    def size(self, parameter: Parameter) -> int:
-        """Log-uniform over the range, both ends included."""
-        exponent = self.random.uniform(math.log(parameter.low), math.log(parameter.high + 1))
-        return min(max(int(math.exp(exponent)), parameter.low), parameter.high)
+    # -- sizes -------------------------------------------------------------------------------
+
+    def drawn(self) -> list[Parameter]:
+        """The sizes that are drawn, each after those that its range depends on."""
+        ordered = in_order(self.problem.parameters)
+        return [p for p in ordered if p.role is Role.SIZE and not p.derived]
+
+    def derived(self, sizes: Mapping[str, int]) -> dict[str, Number]:
+        """``sizes`` and those that follow from them, as far as they are known."""
+        known: dict[str, Number] = dict(sizes)
+        for p in in_order(self.problem.sizes):
+            if p.derived and needs(p) <= known.keys():
+                known[p.name] = derive(p, known)
+        return known
+
+    def sizes(self, edges: Mapping[str, int] | None = None) -> dict[str, int]:
+        """Random sizes, log-uniform; those with an edge as close to it as the range allows."""
+        sizes: dict[str, int] = {}
+        for p in self.drawn():
+            known = self.derived(sizes)
+            if edges is None or p.name not in edges:
+                sizes[p.name] = draw_size(p, known, self.random)
+            elif needs(p):
+                low, high = bounds(p, known)
+                sizes[p.name] = min(max(edges[p.name], low), high)
+            else:
+                sizes[p.name] = edges[p.name]
+        return sizes
+
+    def settled(self, sizes: Mapping[str, int]) -> dict[str, int]:
+        """``sizes`` with the dependent ones moved into their ranges."""
+        new: dict[str, int] = {}
+        for p in self.drawn():
+            new[p.name] = sizes[p.name]
+            if needs(p):
+                low, high = bounds(p, self.derived(new))
+                new[p.name] = min(max(sizes[p.name], low), high)
+        return new
+
+    def lowest(self, sizes: Mapping[str, int]) -> dict[str, int]:
+        """The least that each size could be with the others as they are."""
+        known = self.derived(sizes)
+        return {p.name: bounds(p, known)[0] if needs(p) else p.low for p in self.drawn()}
+
+    # -- scalars -----------------------------------------------------------------------------
 
     def scalars(self) -> dict[str, float]:
-        """Fresh values for all scalars, as their distributions say."""
+        """Fresh values for all scalars that are drawn, as their distributions say."""
         drawn: dict[str, float] = {}
         for p in self.problem.scalars:
+            if p.derived:
+                continue
             if p.values.kind == "uniform":
                 value = self.random.uniform(p.values.a, p.values.b)
             else:
                 value = self.random.gauss(p.values.a, p.values.b)
             drawn[p.name] = as_received(p, value)
         return drawn
+
+    def given(self, scalars: Mapping[str, float]) -> dict[str, float]:
+        """``scalars`` without those that follow from the sizes."""
+        return {p.name: scalars[p.name] for p in self.problem.scalars if not p.derived}

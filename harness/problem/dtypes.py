@@ -84,6 +84,12 @@ DTYPES: Mapping[str, DataType] = MappingProxyType(
 )
 """Every data type that ``[VAR]`` may stand for, by name."""
 
+PRECISIONS: Mapping[str, float] = MappingProxyType(
+    {"tf32": 2.0**-11, **{t.name: t.roundoff for t in _FLOATS}}
+)
+"""Unit roundoff of every precision that factors may be cut to; tf32 has float16's significand with
+float32's exponent."""
+
 C_TYPES: Mapping[str, str] = MappingProxyType(
     {
         "float": "float32",
@@ -92,6 +98,8 @@ C_TYPES: Mapping[str, str] = MappingProxyType(
         "__half": "float16",
         "__nv_bfloat16": "bfloat16",
         "nv_bfloat16": "bfloat16",
+        "cuFloatComplex": "complex64",
+        "cuDoubleComplex": "complex128",
         "bool": "bool",
         "char": "int8",
         "signed char": "int8",

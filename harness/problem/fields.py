@@ -90,6 +90,11 @@ class Fields:
         )
         return tuple(value for value in values if value is not None)
 
+    def pass_over(self, key: str) -> bool:
+        """Count ``key`` as read without looking at it; whether it is there."""
+        self._known.append(key)
+        return key in self._data
+
     def section(self, key: str) -> "Fields":
         """A mapping inside this one; empty if it is absent or wrong."""
         self._known.append(key)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 
-from harness.problem.dtypes import DTYPES, Kind
+from harness.problem.dtypes import DTYPES, PRECISIONS, Kind
 from harness.problem.expressions import SIZEOF_VAR, Expression, ExpressionError
 from harness.problem.fields import (
     FieldError,
@@ -15,8 +15,8 @@ from harness.problem.fields import (
 )
 from harness.problem.frontmatter import Data
 from harness.problem.model import Limits, Parameter, Role, Tolerance
-from harness.problem.parameters import MAX_SIZE
-from harness.problem.suggest import did_you_mean
+from harness.problem.sizes import MAX_SIZE, check_tensor, completed
+from harness.problem.suggest import did_you_mean, listing
 
 MAX_BENCHMARKS = 32
 
@@ -24,26 +24,59 @@ MAX_BENCHMARKS = 32
 def read_benchmarks(
     fields: Fields, key: str, parameters: tuple[Parameter, ...]
 ) -> tuple[Mapping[str, float], ...]:
-    """The cases under ``key``, each a mapping from every size and scalar to its value."""
+    """The cases under ``key``, each a mapping from every size and scalar to its value.
+
+    What follows from the sizes is not given, and computed.
+    """
     if fields.empty(key):
         fields.complain(key, "lists no case")
     sections = fields.sections(key)
     if len(sections) > MAX_BENCHMARKS:
         fields.complain(key, f"has more than {MAX_BENCHMARKS} cases")
-    return tuple(_read_case(section, parameters) for section in sections)
+    # With parameters that are wrong themselves, sizes that do not go together say nothing new.
+    sound = not any(d.key.startswith("parameters") for d in fields.report.diagnostics)
+    return tuple(_read_case(section, parameters, sound=sound) for section in sections)
 
 
-def _read_case(fields: Fields, parameters: tuple[Parameter, ...]) -> Mapping[str, float]:
+def _read_case(
+    fields: Fields, parameters: tuple[Parameter, ...], *, sound: bool
+) -> Mapping[str, float]:
+    before = len(fields.report.diagnostics)
     case: dict[str, float] = {}
     for parameter in parameters:
         if parameter.role is Role.TENSOR or not parameter.name:
             continue
         what = "size" if parameter.role is Role.SIZE else "scalar"
+        if parameter.equals is not None:
+            if fields.pass_over(parameter.name):
+                follows = f"follows from the sizes ({parameter.equals}): leave it out"
+                fields.complain(parameter.name, follows)
+            continue
         if parameter.name not in fields:
             fields.report.add(fields.location, f"lacks the {what} {parameter.name}")
         case[parameter.name] = fields.take(parameter.name, _converter(parameter), 1.0)
     fields.close(" (neither a size nor a scalar)")
+    if sound and len(fields.report.diagnostics) == before:
+        return _fitting(fields, parameters, case)
     return case
+
+
+def _fitting(
+    fields: Fields, parameters: tuple[Parameter, ...], case: dict[str, float]
+) -> Mapping[str, float]:
+    """``case`` with what follows from it, if its sizes go together; else a complaint."""
+    try:
+        whole = completed(parameters, case)
+    except ExpressionError as error:
+        fields.report.add(fields.location, str(error))
+        return case
+    for parameter in parameters:
+        try:
+            if parameter.role is Role.TENSOR:
+                check_tensor(parameter, whole)
+        except ExpressionError as error:
+            fields.report.add(fields.location, f"{parameter.name}: {error}")
+    return whole
 
 
 def _converter(parameter: Parameter) -> Callable[[Data], float]:
@@ -93,15 +126,24 @@ def read_tolerance(fields: Fields, parameters: tuple[Parameter, ...]) -> Toleran
     declared = section.section("accumulator")
     accumulator = {name: declared.take(name, one_of(floats), wide[name]) for name in floats}
     declared.close()
+    cut = section.section("inputs")
+    inputs = {name: cut.take(name, _precision(name), name) for name in floats}
+    cut.close()
     tolerance = Tolerance(
         accumulator=accumulator,
         length=length or Expression.parse(1),
+        inputs={name: precision for name, precision in inputs.items() if precision != name},
         factor=section.take("factor", _not_negative, 4.0),
         constant=section.take("constant", _not_negative, 16.0),
         roundings=section.take("roundings", _not_negative, 1.0),
     )
     section.close()
     return tolerance
+
+
+def _precision(name: str) -> Callable[[Data], str]:
+    """A converter for what factors of type ``name`` may be cut to, itself included."""
+    return one_of(tuple(dict.fromkeys((*PRECISIONS, name))))
 
 
 def _not_negative(value: Data) -> float:
@@ -123,8 +165,3 @@ def read_limits(fields: Fields) -> Limits:
     )
     section.close()
     return limits
-
-
-def listing(what: str, names: list[str]) -> str:
-    """`` (sizes: m, n)``, for a complaint about a name that is none of them."""
-    return f" ({what}: {', '.join(names)})" if names else f" (there are no {what})"

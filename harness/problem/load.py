@@ -8,11 +8,12 @@ still loads; :attr:`Problem.missing` says what it leaves open.
 import hashlib
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
 from harness.errors import ProblemError, UsageError
-from harness.problem.dtypes import DTYPES, VARIABLE_TYPE, Kind
-from harness.problem.expressions import ExpressionError
+from harness.problem.dtypes import C_TYPES, DTYPES, VARIABLE_TYPE
+from harness.problem.expressions import ExpressionError, Number
 from harness.problem.fields import (
     FieldError,
     Fields,
@@ -23,7 +24,6 @@ from harness.problem.fields import (
 )
 from harness.problem.frontmatter import Data, printable, read_front_matter
 from harness.problem.grading import (
-    listing,
     read_amount,
     read_benchmarks,
     read_limits,
@@ -31,12 +31,14 @@ from harness.problem.grading import (
 )
 from harness.problem.model import Parameter, Problem, Role
 from harness.problem.parameters import read_parameters
-from harness.problem.suggest import did_you_mean
+from harness.problem.sizes import check_tensor, points
+from harness.problem.suggest import did_you_mean, listing
 
 STATEMENT_FILE = "problem.md"
 REFERENCE_FILE = "reference.py"
 DEFAULT_CASES = 12
 
+_RELATION = re.compile(r"^parameters.*\.(range|equals)\b")
 _SLUG = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}", re.ASCII)
 
 
@@ -115,6 +117,7 @@ def _read(fields: Fields, folder: Path, statement: str) -> Problem:
     _check_tensors(fields, parameters)
     baselines = _read_baselines(fields, folder)
     dtypes = _read_dtypes(fields, parameters)
+    _check_alignment(fields, parameters, dtypes)
     problem = Problem(
         slug=slug,
         title=title,
@@ -134,17 +137,14 @@ def _read(fields: Fields, folder: Path, statement: str) -> Problem:
         bytes=read_amount(fields, "bytes", parameters),
         baselines=baselines,
         limits=read_limits(fields),
-        missing=(*missing, *_left_open(fields, folder, dtypes)),
+        missing=(*missing, *_left_open(fields, folder)),
     )
     fields.close()
     return problem
 
 
-def _left_open(fields: Fields, folder: Path, dtypes: tuple[str, ...]) -> Iterable[str]:
+def _left_open(fields: Fields, folder: Path) -> Iterable[str]:
     """What the format has no need of, but grading has."""
-    for name in dtypes:
-        if DTYPES[name].kind is Kind.COMPLEX:
-            yield f"no way yet to judge {name}"
     for key in ("dtypes", "tolerance", "benchmarks", "cpu_benchmarks", "flops", "bytes"):
         if key not in fields:
             yield f"no {key}"
@@ -168,32 +168,58 @@ def _check_tensors(fields: Fields, parameters: tuple[Parameter, ...]) -> None:
                 f"{what} {parameter.name} has no shape",
                 key=f"parameters[{i}].shape",
             )
-        for expression in parameter.shape:
-            for name in sorted(expression.names - set(sizes)):
-                hint = did_you_mean(name, sizes) or listing("sizes", sizes)
-                fields.report.add((*section, "shape"), f"unknown size {name}{hint}")
-        _check_dimensions(fields, i, parameter, parameters)
+        for key, expressions in (("shape", parameter.shape), ("strides", parameter.strides)):
+            for expression in expressions:
+                for name in sorted(expression.names - set(sizes)):
+                    hint = did_you_mean(name, sizes) or listing("sizes", sizes)
+                    fields.report.add((*section, key), f"unknown size {name}{hint}")
+    _check_places(fields, parameters)
     if parameters and not any(p.direction != "in" for _, p in tensors):
         fields.complain("parameters", "no output: one pointer must have const: false")
 
 
-def _check_dimensions(
-    fields: Fields, index: int, parameter: Parameter, parameters: tuple[Parameter, ...]
-) -> None:
-    """Every dimension must be a positive whole number at both ends of the ranges."""
-    sizes = [p for p in parameters if p.role is Role.SIZE]
-    ends = {"lowest": {p.name: p.low for p in sizes}, "highest": {p.name: p.high for p in sizes}}
-    for expression in parameter.shape:
-        if expression.names - set(ends["lowest"]):
-            continue
-        for end, values in ends.items():
+def _check_places(fields: Fields, parameters: tuple[Parameter, ...]) -> None:
+    """Dimensions and strides must make sense whatever the sizes; one complaint for each tensor."""
+    if any(_RELATION.search(d.key) for d in fields.report.diagnostics):
+        return  # whatever is wrong here may come of that
+    wrong: set[int] = set()
+    for where, values in points(parameters):
+        for i, parameter in enumerate(parameters):
+            names = [e.names for e in (*parameter.shape, *parameter.strides)]
+            if parameter.role is not Role.TENSOR or i in wrong:
+                continue
+            if not frozenset[str]().union(*names) <= values.keys():
+                continue
             try:
-                length = expression.whole(values)
-                if length < 1:
-                    raise ExpressionError(f"{expression.text!r} is {length}, not positive")
+                check_tensor(parameter, values)
             except ExpressionError as error:
-                message = f"{error} with every size at its {end}"
-                fields.report.add(("parameters", index, "shape"), message)
+                key = "strides" if parameter.strides and _dense(parameter, values) else "shape"
+                fields.report.add(("parameters", i, key), f"{error} {where}")
+                wrong.add(i)
+
+
+def _dense(parameter: Parameter, values: Mapping[str, Number]) -> bool:
+    """Whether a tensor would be right if it had no strides."""
+    try:
+        check_tensor(replace(parameter, strides=()), values)
+    except ExpressionError:
+        return False
+    return True
+
+
+def _check_alignment(
+    fields: Fields, parameters: tuple[Parameter, ...], dtypes: tuple[str, ...]
+) -> None:
+    """An element must lie where its type may lie."""
+    for i, parameter in enumerate(parameters):
+        if parameter.alignment is None or not parameter.type:
+            continue
+        known = dtypes if parameter.type == VARIABLE_TYPE else (C_TYPES[parameter.type],)
+        for name in known:
+            size, promised = DTYPES[name].itemsize, parameter.aligned_to(name)
+            if promised % size:
+                message = f"{promised} is less than the {size} bytes of a {name}: use sizeof(VAR)"
+                fields.report.add(("parameters", i, "alignment"), message)
                 break
 
 

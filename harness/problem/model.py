@@ -12,6 +12,7 @@ from harness.problem.dtypes import DTYPES, VARIABLE_TYPE, DataType, data_type
 from harness.problem.expressions import SIZEOF_VAR, Expression, Number
 
 __all__ = [
+    "DEFAULT_ALIGNMENT",
     "VARIABLE_TYPE",
     "Direction",
     "Distribution",
@@ -21,6 +22,10 @@ __all__ = [
     "Role",
     "Tolerance",
 ]
+
+
+DEFAULT_ALIGNMENT = 256
+"""Bytes; what CUDA's own allocator promises."""
 
 
 class Direction(StrEnum):
@@ -59,6 +64,16 @@ class Parameter:
     ``type`` is a C type name or ``[VAR]``. Tensors have ``shape`` (row-major, expressions over the
     size parameters) and ``direction``; sizes have ``low``, ``high`` (both included); ``always`` are
     the values of a size or scalar that every grade tries.
+
+    A tensor's ``strides`` are expressions, in elements, empty where it is dense and row-major;
+    ``alignment`` is what its address is promised to be a multiple of, in bytes, None where nothing
+    is said (:meth:`aligned_to` gives the number); one that is ``nonfinite`` may hold NaN and
+    infinity.
+
+    A size or scalar with ``equals`` is not drawn but follows from the sizes. A size with ``lower``
+    and ``upper`` is drawn between these expressions over other sizes (both are None where the ends
+    are plain numbers); ``low`` is then the lower end with every other size at its lowest, ``high``
+    the upper end with every other size at its highest. :mod:`harness.problem.sizes` evaluates them.
     """
 
     name: str
@@ -68,6 +83,12 @@ class Parameter:
     direction: Direction | None = None
     shape: tuple[Expression, ...] = ()
     values: Distribution = field(default_factory=Distribution)
+    strides: tuple[Expression, ...] = ()
+    alignment: Expression | None = None
+    nonfinite: bool = False
+    equals: Expression | None = None
+    lower: Expression | None = None
+    upper: Expression | None = None
     low: int = 1
     high: int = 1
     always: tuple[float, ...] = ()
@@ -75,6 +96,17 @@ class Parameter:
     def data_type(self, dtype: str) -> DataType:
         """The type of one element (or of the scalar) when ``[VAR]`` stands for ``dtype``."""
         return data_type(self.type, dtype)
+
+    def aligned_to(self, dtype: str) -> int:
+        """Bytes that the tensor's address is a multiple of, and what a submission may rely on."""
+        if self.alignment is None:
+            return DEFAULT_ALIGNMENT
+        return self.alignment.whole({SIZEOF_VAR: DTYPES[dtype].itemsize})
+
+    @property
+    def derived(self) -> bool:
+        """Whether its value follows from the sizes, so that nobody draws or gives it."""
+        return self.equals is not None
 
     def dimensions(self, values: Mapping[str, Number]) -> tuple[int, ...]:
         """The tensor's shape with the given sizes.
@@ -84,18 +116,45 @@ class Parameter:
         """
         return tuple(expression.whole(values) for expression in self.shape)
 
+    def steps(self, values: Mapping[str, Number]) -> tuple[int, ...]:
+        """The tensor's strides in elements with the given sizes.
+
+        Raises:
+            ExpressionError: as :meth:`dimensions`.
+        """
+        if self.strides:
+            return tuple(expression.whole(values) for expression in self.strides)
+        steps: list[int] = []
+        step = 1
+        for length in reversed(self.dimensions(values)):
+            steps.append(step)
+            step *= length
+        return tuple(reversed(steps))
+
+    def span(self, values: Mapping[str, Number]) -> int:
+        """Elements from the tensor's first to its last, gaps included: what a buffer must hold.
+
+        Raises:
+            ExpressionError: as :meth:`dimensions`.
+        """
+        pairs = zip(self.dimensions(values), self.steps(values), strict=True)
+        return 1 + sum((length - 1) * step for length, step in pairs)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tolerance:
     """The error model's constants; see :mod:`harness.problem.tolerance` for the formula.
 
     ``accumulator`` names the precision in which sums must be kept (data type → data type),
+    ``inputs`` the precision to which factors may be cut before they are multiplied (data type →
+    one of :data:`~harness.problem.dtypes.PRECISIONS`; a type that is not named is not cut),
     ``length`` the number of terms summed, ``constant`` and ``factor`` the constants in front,
     ``roundings`` how often a result on its way may be rounded to the output's type.
     """
 
     accumulator: Mapping[str, str]
     length: Expression
+    inputs: Mapping[str, str] = field(default_factory=dict)
     factor: float = 4.0
     constant: float = 16.0
     roundings: float = 1.0
@@ -116,10 +175,10 @@ class Problem:
     """One judged task.
 
     ``benchmarks`` are the timed cases on a GPU, ``cpu_benchmarks`` those on the CPU path; each
-    maps every size and scalar to its value. ``dtypes`` is what ``[VAR]`` may stand for, the first
-    is the default. ``baselines`` maps a name to a solution file inside the package, the first is
-    the one scores are relative to. ``complete`` is false when the front matter parses but leaves
-    open what grading needs (``missing`` says what, in words).
+    maps every size and scalar to its value, those that follow from others too. ``dtypes`` is what
+    ``[VAR]`` may stand for, the first is the default. ``baselines`` maps a name to a solution file
+    inside the package, the first is the one scores are relative to. ``complete`` is false when the
+    front matter parses but leaves open what grading needs (``missing`` says what, in words).
     """
 
     slug: str

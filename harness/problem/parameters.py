@@ -2,9 +2,10 @@
 
 import keyword
 import re
+from dataclasses import replace
 
 from harness.problem.dtypes import C_TYPES, DTYPES, VARIABLE_TYPE, Kind
-from harness.problem.expressions import Expression
+from harness.problem.expressions import SIZEOF_VAR, Expression, ExpressionError
 from harness.problem.fields import (
     FieldError,
     Fields,
@@ -18,10 +19,11 @@ from harness.problem.fields import (
 )
 from harness.problem.frontmatter import Data, printable
 from harness.problem.model import Direction, Distribution, Parameter, Role
-from harness.problem.suggest import did_you_mean
+from harness.problem.sizes import MAX_SIZE, bounds, derive, needs, points
+from harness.problem.suggest import did_you_mean, listing
 
-MAX_SIZE = 2**31 - 1
-"""Largest value of a size parameter."""
+MAX_ALIGNMENT = 256
+"""Bytes; no allocator promises more."""
 
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,62}", re.ASCII)
 _RESERVED = re.compile(r"__|_[A-Z]", re.ASCII)
@@ -35,8 +37,9 @@ namespace new noexcept not not_eq nullptr operator or or_eq private protected pu
 reinterpret_cast requires restrict return short signed size_t static static_assert static_cast
 struct switch template this thread_local throw true try typedef typeid typename typeof uint16_t
 uint32_t uint64_t uint8_t union unsigned using virtual void volatile wchar_t while xor xor_eq
-blockDim blockIdx gridDim threadIdx warpSize
+blockDim blockIdx cuDoubleComplex cuFloatComplex gridDim threadIdx warpSize
 """
+_ONE = Expression.parse(1)
 _C_KEYWORDS = frozenset(_C_WORDS.split())
 
 
@@ -63,7 +66,7 @@ def read_parameters(fields: Fields, missing: list[str]) -> tuple[Parameter, ...]
         elif parameter.name:
             seen[parameter.name] = parameter.line
         parameters.append(parameter)
-    return tuple(parameters)
+    return _related(fields, parameters)
 
 
 def _read_parameter(fields: Fields, missing: list[str]) -> Parameter:
@@ -73,42 +76,190 @@ def _read_parameter(fields: Fields, missing: list[str]) -> Parameter:
     role = _role(type_, pointer, sized="range" in fields)
     if role is not Role.TENSOR and name == "values":
         fields.complain("name", "values has another meaning in a case, like m=1,values=large")
-    direction = _read_direction(fields, role)
-    shape: tuple[Expression, ...] = ()
-    values = Distribution()
-    low, high = 1, 1
-    always: tuple[float, ...] = ()
-    if role is Role.TENSOR:
-        # An empty shape would be a 0-dimensional tensor; a single number is [1].
-        shape = fields.items("shape", as_expression, fewest=1, most=8)
-        values = _read_values(fields)
-        if "shape" not in fields:
-            missing.append(f"no shape for {name}")
-    elif role is Role.SIZE:
-        low, high = _read_range(fields)
-        always = fields.items("always", whole_between(1, MAX_SIZE))
-        if "range" not in fields:
-            missing.append(f"no range for {name}")
-    else:
-        values = _read_values(fields)
-        always = fields.items("always", as_real)
-        if "values" not in fields:
-            missing.append(f"no values for {name}")
-        if type_ and type_ not in ("float", "double"):
-            missing.append(f"{name}: only float and double can be passed by value, not {type_}")
-    fields.close(f" for a {role}")
-    return Parameter(
+    parameter = Parameter(
         name=name,
         type=type_,
         role=role,
         line=fields.report.matter.line(fields.location),
-        direction=direction,
-        shape=shape,
-        values=values,
-        low=low,
-        high=high,
-        always=tuple(dict.fromkeys(always)),
+        direction=_read_direction(fields, role),
     )
+    if role is Role.TENSOR:
+        parameter = _read_tensor(fields, parameter, missing)
+    elif "equals" in fields:
+        parameter = _read_derived(fields, parameter)
+    elif role is Role.SIZE:
+        parameter = _read_size(fields, parameter, missing)
+    else:
+        parameter = _read_scalar(fields, parameter, missing)
+    if role is Role.SCALAR and type_ and type_ not in ("float", "double"):
+        missing.append(f"{name}: only float and double can be passed by value, not {type_}")
+    if role is not Role.TENSOR:
+        fields.pass_over("equals")
+    fields.close(f" for a {role}")
+    return parameter
+
+
+def _read_tensor(fields: Fields, parameter: Parameter, missing: list[str]) -> Parameter:
+    # An empty shape would be a 0-dimensional tensor; a single number is [1].
+    shape = fields.items("shape", as_expression, fewest=1, most=8)
+    strides = fields.items("strides", as_expression, fewest=1, most=8)
+    if "shape" not in fields:
+        missing.append(f"no shape for {parameter.name}")
+        if "strides" in fields:
+            fields.complain("strides", "strides are of no use without a shape")
+        strides = ()
+    elif shape and strides and len(shape) != len(strides):
+        found = f"{len(strides)} for {len(shape)} dimensions"
+        fields.complain("strides", f"there must be one for each dimension, not {found}")
+        strides = ()
+    nonfinite = fields.take("nonfinite", as_flag, False)
+    if nonfinite and parameter.direction is Direction.OUT:
+        fields.complain("nonfinite", "only what is read can be told to hold NaN; this is written")
+    if nonfinite and not _real(parameter.type):
+        fields.complain("nonfinite", f"there is no NaN of type {parameter.type}")
+        nonfinite = False
+    return replace(
+        parameter,
+        shape=shape,
+        strides=strides if len(strides) == len(shape) else (),
+        alignment=fields.take("alignment", as_alignment, None),
+        nonfinite=nonfinite,
+        values=_read_values(fields),
+    )
+
+
+def _real(type_: str) -> bool:
+    """Whether elements of a type can be NaN; ``[VAR]`` can, with the right data type."""
+    return DTYPES[C_TYPES[type_]].roundoff > 0 if type_ in C_TYPES else True
+
+
+def _read_derived(fields: Fields, parameter: Parameter) -> Parameter:
+    """A size or scalar with ``equals``."""
+    for key in ("range", "always", "values"):
+        if fields.pass_over(key):
+            fields.complain(key, "what equals something is not drawn: leave this out")
+    return replace(parameter, equals=fields.take("equals", as_expression, _ONE))
+
+
+def _read_size(fields: Fields, parameter: Parameter, missing: list[str]) -> Parameter:
+    always = fields.items("always", whole_between(1, MAX_SIZE))
+    if "range" not in fields:
+        missing.append(f"no range for {parameter.name}")
+    ends = fields.items("range", as_range_end, fewest=2, most=2)
+    parameter = replace(parameter, always=tuple(dict.fromkeys(always)))
+    if len(ends) != 2:
+        return parameter
+    if ends[0].names or ends[1].names:
+        return replace(parameter, lower=ends[0], upper=ends[1])
+    low, high = (end.whole({}) for end in ends)
+    if low > high:
+        fields.complain("range", f"low ({low}) is greater than high ({high})")
+        low, high = high, low
+    return replace(parameter, low=low, high=high)
+
+
+def _read_scalar(fields: Fields, parameter: Parameter, missing: list[str]) -> Parameter:
+    if "values" not in fields:
+        missing.append(f"no values for {parameter.name}")
+    always = fields.items("always", as_real)
+    return replace(parameter, values=_read_values(fields), always=tuple(dict.fromkeys(always)))
+
+
+def _related(fields: Fields, parameters: list[Parameter]) -> tuple[Parameter, ...]:
+    """``parameters`` with the relations between sizes checked, and the ends they lead to."""
+    sizes = [p.name for p in parameters if p.role is Role.SIZE]
+    before = len(fields.report.diagnostics)
+    for i, parameter in enumerate(parameters):
+        unknown = sorted(needs(parameter) - set(sizes))
+        for name in unknown:
+            hint = did_you_mean(name, sizes) or listing("sizes", sizes)
+            fields.report.add(_place(i, parameter), f"unknown size {name}{hint}")
+        if unknown:
+            parameters[i] = _unrelated(parameter)
+    for i, parameter in enumerate(parameters):
+        way = _circle(parameter, parameters)
+        if way:
+            through = f", through {', '.join(way)}" if way[0] != parameter.name else ""
+            message = f"{parameter.name} depends on itself{through}"
+            fields.report.add(_place(i, parameter), message)
+            parameters[i] = _unrelated(parameter)
+    # What is built on something wrong can be looked at only once that is out of the way.
+    while problems := _relation_problems(parameters):
+        for i, parameter in enumerate(parameters):
+            if parameter.name in problems:
+                fields.report.add(_place(i, parameter), problems[parameter.name])
+                parameters[i] = _unrelated(parameter)
+    parameters = _with_ends(parameters)
+    if len(fields.report.diagnostics) == before:
+        _check_always(fields, parameters)
+    return tuple(parameters)
+
+
+def _place(index: int, parameter: Parameter) -> tuple[str | int, ...]:
+    return ("parameters", index, "range" if parameter.equals is None else "equals")
+
+
+def _unrelated(parameter: Parameter) -> Parameter:
+    """A size without the relations that are wrong, so that the rest can still be read."""
+    equals = None if parameter.equals is None else _ONE
+    return replace(parameter, lower=None, upper=None, equals=equals)
+
+
+def _circle(parameter: Parameter, parameters: list[Parameter]) -> list[str]:
+    """The names on a way from a parameter back to itself; empty if there is none."""
+    named = {p.name: p for p in parameters}
+    ways: list[list[str]] = [[name] for name in sorted(needs(parameter))]
+    seen: set[str] = set()
+    while ways:
+        way = ways.pop(0)
+        if way[-1] == parameter.name:
+            return way[:-1] or way
+        if way[-1] not in seen:
+            seen.add(way[-1])
+            ways += [[*way, name] for name in sorted(needs(named[way[-1]]))]
+    return []
+
+
+def _relation_problems(parameters: list[Parameter]) -> dict[str, str]:
+    """By name of a size or scalar: what is wrong with its ends or value at some point."""
+    found: dict[str, str] = {}
+    related = [p for p in parameters if needs(p) or p.derived]
+    for where, values in points(parameters) if related else ():
+        for parameter in related:
+            # A size that has no value here itself is complained of, not those made of it.
+            if parameter.name in found or not needs(parameter) <= values.keys():
+                continue
+            try:
+                if parameter.derived:
+                    derive(parameter, values)
+                else:
+                    bounds(parameter, values)
+            except ExpressionError as error:
+                found[parameter.name] = f"{error} {where}"
+    return found
+
+
+def _with_ends(parameters: list[Parameter]) -> list[Parameter]:
+    """``parameters`` with ``low`` and ``high`` of what depends on others."""
+    lowest, highest = [values for _, values in points(parameters)][:2]
+    return [
+        replace(p, low=int(lowest[p.name]), high=int(highest[p.name]))
+        if p.role is Role.SIZE and (needs(p) or p.derived)
+        else p
+        for p in parameters
+    ]
+
+
+def _check_always(fields: Fields, parameters: list[Parameter]) -> None:
+    """What a dependent size should be tried with must lie in its range with some others."""
+    for i, p in enumerate(parameters):
+        if not needs(p):
+            continue
+        low, high = min(p.low, p.high), max(p.low, p.high)
+        for j, value in enumerate(p.always):
+            if not low <= value <= high:
+                message = f"{value:g} is never in the range, which is {low} to {high} at most"
+                fields.report.add(("parameters", i, "always", j), message)
 
 
 def as_name(value: Data) -> str:
@@ -191,13 +342,27 @@ def _read_values(fields: Fields) -> Distribution:
     return Distribution(kind=kind or "normal", a=a, b=b)
 
 
-def _read_range(fields: Fields) -> tuple[int, int]:
-    """``range: [low, high]``, both included."""
-    bounds = fields.items("range", whole_between(1, MAX_SIZE), fewest=2, most=2)
-    if len(bounds) != 2:
-        return 1, 1
-    low, high = bounds
-    if low > high:
-        fields.complain("range", f"low ({low}) is greater than high ({high})")
-        return high, low
-    return low, high
+def as_range_end(value: Data) -> Expression:
+    """One end of a range: a size, or an expression over other sizes."""
+    end = as_expression(value)
+    if SIZEOF_VAR.replace(" ", "") in end.text.replace(" ", ""):
+        raise FieldError(f"{SIZEOF_VAR} has no place in a range")
+    if not end.names:
+        number = end.whole({})
+        if not 1 <= number <= MAX_SIZE:
+            raise FieldError(f"must be from 1 to {MAX_SIZE}, not {number}")
+    return end
+
+
+def as_alignment(value: Data) -> Expression:
+    """Bytes: a power of two, or ``sizeof(VAR)``, perhaps times something."""
+    expression = as_expression(value)
+    if expression.names:
+        raise FieldError(f"must be a number of bytes or {SIZEOF_VAR}, not {expression.text!r}")
+    for size in (1, 2, 4, 8, 16):
+        number = expression.whole({SIZEOF_VAR: size})
+        if number < 1 or number & (number - 1) or number > MAX_ALIGNMENT:
+            raise FieldError(
+                f"must be a power of two of at most {MAX_ALIGNMENT} (bytes), not {number}"
+            )
+    return expression

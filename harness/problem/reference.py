@@ -5,9 +5,9 @@ The file is the problem author's, and trusted: it runs inside the judge. It defi
 - ``reference(*parameters but the pure outputs)`` → the expected outputs,
 - ``magnitude(…the same…)`` → for each output what was summed, in magnitude (|A|·|B| for A·B).
 
-Both get tensors in float64 (integers in int64, complex numbers in complex128), on whatever device
-they were given, and scalars exactly as the submission receives them. With one output they return
-its tensor; with several a mapping from name to tensor.
+Both get dense tensors in float64 (integers in int64, complex numbers in complex128), on whatever
+device they were given, and scalars exactly as the submission receives them. With one output they
+return its tensor; with several a mapping from name to tensor. A magnitude is always real.
 """
 
 import importlib.util
@@ -23,8 +23,9 @@ from torch import Tensor
 
 from harness.errors import Diagnostic, ProblemError
 from harness.problem.draws import Case
+from harness.problem.dtypes import Kind
 from harness.problem.load import REFERENCE_FILE
-from harness.problem.model import Direction, Problem
+from harness.problem.model import Direction, Parameter, Problem
 from harness.problem.suggest import did_you_mean
 
 EXPECTED_FUNCTION = "reference"
@@ -32,12 +33,16 @@ MAGNITUDE_FUNCTION = "magnitude"
 
 
 def upcast(tensor: Tensor) -> Tensor:
-    """``tensor`` in the widest type of its kind; always a copy, so that it may be written to."""
+    """``tensor`` in the widest type of its kind; always a dense copy, so that it may be written to.
+
+    Dense also where the tensor has gaps: a reference knows nothing of strides.
+    """
+    wide = torch.int64
     if tensor.is_complex():
-        return tensor.to(torch.complex128, copy=True)
-    if tensor.is_floating_point():
-        return tensor.to(torch.float64, copy=True)
-    return tensor.to(torch.int64, copy=True)
+        wide = torch.complex128
+    elif tensor.is_floating_point():
+        wide = torch.float64
+    return tensor.to(wide, copy=True, memory_format=torch.contiguous_format)
 
 
 class Reference:
@@ -61,7 +66,8 @@ class Reference:
         """The right outputs of ``case``, by name, in float64 (int64, complex128).
 
         ``tensors`` holds every input (and inout) tensor by name, in the submission's data type, as
-        it is before the call. They are not written to.
+        it is before the call. They are not written to. Where they hold NaN or infinity, so may the
+        outputs.
         """
         return self._call(EXPECTED_FUNCTION, self._expected, problem, case, tensors)
 
@@ -140,10 +146,34 @@ class Reference:
                 found = tuple(value.shape)
                 message = f"{parameter.name} has shape {found}, not {shape}, for {case.spec}"
                 raise self._wrong(1, name, message)
+            if value.is_complex() and name == MAGNITUDE_FUNCTION:
+                raise self._wrong(1, name, f"{parameter.name} is complex: a magnitude is real")
             if value.dtype not in (torch.float64, torch.int64, torch.complex128, torch.bool):
                 what = str(value.dtype).removeprefix("torch.")
                 raise self._wrong(1, name, f"{parameter.name} was computed in {what}, not float64")
         return {p.name: returned[p.name] for p in outputs}
+
+    def fitting(self, parameter: Parameter, dtype: str, expected: Tensor) -> Tensor:
+        """``expected`` in the widest type of the kind that the output has with this data type.
+
+        Raises:
+            ProblemError: a complex number is expected of a real output, or a fraction of an
+                integer.
+        """
+        kind = parameter.data_type(dtype).kind
+        found = str(expected.dtype).removeprefix("torch.")
+        if kind is Kind.COMPLEX:
+            return expected.to(torch.complex128)
+        if not expected.is_complex():
+            if kind is Kind.FLOAT:
+                return expected.to(torch.float64)
+            if not expected.is_floating_point():
+                return expected
+            if bool((expected == expected.round()).all()):  # NaN is not equal to itself
+                return expected.to(torch.int64)
+            found = "fractions"
+        message = f"{parameter.name} was computed in {found}, and the output is {kind}"
+        raise self._wrong(1, EXPECTED_FUNCTION, message)
 
     def _wrong(self, line: int, function: str, message: str) -> ProblemError:
         return ProblemError([Diagnostic(self.path, line, function, message)])

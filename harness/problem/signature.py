@@ -10,8 +10,7 @@ def c_prototype(problem: Problem) -> str:
 
     Pointers that are only read are ``const``; scalars and sizes come by value.
     """
-    arguments = ", ".join(_c_argument(parameter) for parameter in problem.parameters)
-    return f'extern "C" void {ENTRY_POINT}({arguments});'
+    return f'extern "C" void {ENTRY_POINT}({", ".join(c_arguments(problem))});'
 
 
 def python_signature(problem: Problem) -> str:
@@ -22,6 +21,11 @@ def python_signature(problem: Problem) -> str:
 def c_type(parameter: Parameter) -> str:
     """The type of one element, or of the value, in C; ``VAR`` for the problem's data type."""
     return "VAR" if parameter.type == VARIABLE_TYPE else parameter.type
+
+
+def c_arguments(problem: Problem) -> list[str]:
+    """The parameters as C++ declares them, in order: ``const VAR* matrix_a``, ``size_t m``."""
+    return [_c_argument(parameter) for parameter in problem.parameters]
 
 
 def _c_argument(parameter: Parameter) -> str:

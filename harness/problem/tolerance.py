@@ -2,15 +2,21 @@
 
 For every element of an output::
 
-    allowed = u_acc · t · (constant · magnitude + factor · √length · |expected|)
-              + roundings · (u_out · |expected| + SUBNORMALS · s_out)
+    allowed = (u_acc · t + u_ref) · z · (constant · magnitude + factor · √length · |expected|)
+              + u_in · (min(4, 16 / √terms) · magnitude + 4 · |expected|)
+              + roundings · ((u_out + u_ref) · |expected| + 16 · s_out)
 
 u_acc
     unit roundoff of the type in which sums are kept (``tolerance.accumulator``).
 t
-    :data:`TRUNCATION` where the accumulator is wider than the data type, else 1: matrix units
+    :data:`TRUNCATION` where the accumulator is wider than what is multiplied, else 1: matrix units
     truncate where IEEE arithmetic rounds (Fasi, Higham, Mikaitis, Pranesh, *Numerical behavior of
     NVIDIA tensor cores*, PeerJ CS 7:e330, 2021).
+u_ref
+    unit roundoff of float64, in which the reference computes: it is no more exact than a float64
+    submission, and the difference of the two has the errors of both.
+z
+    :data:`COMPLEX` for complex outputs, else 1.
 magnitude
     what was summed without its signs, |A|·|B| for A·B: the gauge in which backward error bounds
     are written (Higham, *Accuracy and Stability of Numerical Algorithms*, 2nd ed., sections 3.1
@@ -23,9 +29,19 @@ factor · √length
     For terms with a mean, partial sums grow towards the result and the error with them, with the
     square root of the length (Higham, Mary, *A new approach to probabilistic rounding error
     analysis*, SIAM J. Sci. Comput. 41(5), 2019; Higham, section 4.2).
+u_in, terms
+    Only where factors may be cut (``tolerance.inputs``), to unit roundoff u_in. Rounding two
+    factors makes a product wrong by up to 2 u_in, cutting digits off by up to 4: never more than
+    4 u_in · magnitude in all. Of many terms the errors average out, but for their mean, which is
+    nothing for rounding and about 1.4 u_in for cutting, and goes along with the result. ``terms``
+    is the length, less what a family of values leaves without weight
+    (:data:`~harness.problem.values.EVENNESS`).
 roundings
     how often a result on its way may be rounded to the output's type (unit roundoff u_out,
     smallest subnormal s_out).
+
+A complex output's error is the distance |got − expected| in the plane; its unit roundoff is a
+component's.
 
 Constants and measured errors: docs/tolerance.md. Integers are exact: nothing is allowed.
 """
@@ -39,10 +55,11 @@ from torch import Tensor
 
 from harness.errors import HarnessError
 from harness.problem.draws import Case
-from harness.problem.dtypes import DTYPES, Kind
+from harness.problem.dtypes import DTYPES, PRECISIONS, Kind
 from harness.problem.expressions import SIZEOF_VAR
 from harness.problem.model import Parameter, Problem
 from harness.problem.reference import Reference
+from harness.problem.values import EVENNESS, NONFINITE
 
 TRUNCATION = 8.0
 """Unit roundoffs of the accumulator that a matrix unit may lose where rounding loses one."""
@@ -52,9 +69,25 @@ SUBNORMALS = 16.0
 it is multiplied with afterwards multiplies that."""
 
 
+COMPLEX = 2.0
+"""A component of a sum of complex products is a sum of twice as many real ones, and the distance in
+the plane has the errors of two components: √2 each, if they are alike."""
+
+CUT_WORST = 4.0
+CUT_SPREAD = 16.0
+CUT_MEAN = 4.0
+"""What is allowed for cut factors, in u_in: see the formula. One product's error has a spread of
+about 0.6 u_in; of a sum of k products, each of about magnitude / k, that makes 0.9 u_in · magnitude
+/ √k for normal data, of which 16 is more than ten times as much as is likely."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Expectation:
-    """What one output should hold: ``expected`` in float64, ``allowed`` error per element."""
+    """What one output should hold, element by element.
+
+    ``expected`` is in float64 (int64 or bool, complex128); it is NaN or infinite where NaN or
+    infinity in the inputs reaches. ``allowed`` is in float64, and is of no use there.
+    """
 
     expected: Tensor
     allowed: Tensor
@@ -68,15 +101,33 @@ def expectations(
     Raises:
         ProblemError: the reference is wrong.
     """
-    expected = reference.expected(problem, case, tensors)
-    magnitude = reference.magnitude(problem, case, tensors)
-    return {
-        p.name: Expectation(
-            expected=expected[p.name],
-            allowed=allowed_error(problem, case, p, dtype, expected[p.name], magnitude.pop(p.name)),
-        )
-        for p in problem.outputs
-    }
+    found = reference.expected(problem, case, tensors)
+    magnitude = reference.magnitude(problem, case, _finite(case, tensors))
+    wanted: dict[str, Expectation] = {}
+    for p in problem.outputs:
+        expected = reference.fitting(p, dtype, found.pop(p.name))
+        allowed = allowed_error(problem, case, p, dtype, expected, magnitude.pop(p.name))
+        wanted[p.name] = Expectation(expected=expected, allowed=allowed)
+    return wanted
+
+
+def _finite(case: Case, tensors: Mapping[str, Tensor]) -> Mapping[str, Tensor]:
+    """``tensors`` with 0 for NaN and infinities.
+
+    Where these reach, no allowance is needed; where they do not (0 · C of a C that is no input
+    then), they must not make it NaN.
+    """
+    if case.family != NONFINITE:
+        return tensors
+    return {name: _zeroed(tensor) for name, tensor in tensors.items()}
+
+
+def _zeroed(tensor: Tensor) -> Tensor:
+    if tensor.is_complex():
+        return torch.where(torch.view_as_real(tensor).isfinite().all(-1), tensor, 0)
+    if tensor.is_floating_point():
+        return tensor.nan_to_num(nan=0.0, posinf=0.0, neginf=0.0)
+    return tensor
 
 
 def allowed_error(
@@ -87,7 +138,10 @@ def allowed_error(
     expected: Tensor,
     magnitude: Tensor,
 ) -> Tensor:
-    """The formula above, element by element. ``magnitude`` (float64) is overwritten and returned.
+    """The formula above, element by element: float64, in the shape of ``expected``.
+
+    ``magnitude`` (float64, at least 0) is overwritten and returned. Where it or ``expected`` is not
+    finite neither is what comes out.
 
     Raises:
         HarnessError: the problem declares no tolerance.
@@ -99,12 +153,20 @@ def allowed_error(
     model = problem.tolerance
     if model is None:
         raise HarnessError(f"{problem.slug} declares no tolerance")
-    accumulator = DTYPES[model.accumulator[out.name]]
-    unit = accumulator.roundoff
-    if accumulator.roundoff < out.roundoff:
-        unit *= TRUNCATION
+    reference = DTYPES["float64"].roundoff
     length = max(1.0, float(model.length.evaluate({**case.values, SIZEOF_VAR: out.itemsize})))
-    relative = unit * model.factor * math.sqrt(length) + model.roundings * out.roundoff
-    allowed = magnitude.mul_(unit * model.constant)
+    cut = PRECISIONS.get(model.inputs.get(out.name, ""), 0.0)
+    cut = cut if cut > out.roundoff else 0.0
+    unit = DTYPES[model.accumulator[out.name]].roundoff
+    if unit < max(out.roundoff, cut):
+        unit *= TRUNCATION
+    unit += reference
+    if out.kind is Kind.COMPLEX:
+        unit *= COMPLEX
+    terms = max(1.0, length * EVENNESS.get(case.family, 1.0))
+    absolute = unit * model.constant + cut * min(CUT_WORST, CUT_SPREAD / math.sqrt(terms))
+    relative = unit * model.factor * math.sqrt(length) + cut * CUT_MEAN
+    relative += model.roundings * (out.roundoff + reference)
+    allowed = magnitude.to(torch.float64).mul_(absolute)
     allowed.add_(expected.abs(), alpha=relative)
     return allowed.add_(model.roundings * SUBNORMALS * out.smallest)

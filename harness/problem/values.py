@@ -1,18 +1,48 @@
 """What the tensors of a case hold: the declared distribution, or a family made to be awkward.
 
 The families keep what a kernel computes inside the range of the data type, and leave sums that are
-exact in float32 wherever the values are not random (``integers``, ``constant``), so that none of
-them can fail an honest kernel.
+exact in float32 wherever many terms are alike (``integers``, ``constant``, ``rows``), so that none
+of them can fail an honest kernel. Complex numbers get both components independently of each other,
+by the same rules.
 """
+
+import itertools
+import math
+from collections.abc import Sequence
 
 import torch
 
 from harness.problem.model import Parameter
 
-FAMILIES = ("declared", "large", "tiny", "zeros", "integers", "mixed", "constant")
-"""``declared``: as the problem file says. ``large``, ``tiny``: the same, scaled by a power of two.
-``zeros``: one in eight kept, the rest +0 or −0. ``integers``: −3 … 3, exact in every type.
-``mixed``: neighbours of very different magnitude. ``constant``: one value throughout."""
+NONFINITE = "nonfinite"
+
+FAMILIES = (
+    "declared",
+    "uniform",
+    "large",
+    "tiny",
+    "zeros",
+    "integers",
+    "mixed",
+    "constant",
+    "rows",
+    "cancellation",
+    NONFINITE,
+)
+"""``declared``: as the problem file says. ``uniform``: positive, so that sums grow with their
+length. ``large``, ``tiny``: as declared, scaled by a power of two. ``zeros``: one in eight kept,
+the rest +0 or −0. ``integers``: −3 … 3, exact in every type. ``mixed``: neighbours of very
+different magnitude. ``constant``: one value throughout. ``rows``: one value along the last
+dimension. ``cancellation``: neighbours along the last dimension are opposites but for a 64th or
+two, and those along every other dimension are alike, so that sums along a row nearly vanish and
+products of matrices do, too. ``nonfinite``: as declared, and some NaN and infinities in the tensors
+that may hold them."""
+
+EVENNESS = {"zeros": 1 / 64, "mixed": 1 / 32}
+"""For sums of products of two tensors: which part of the terms carries the sum, where it is not
+about all of them. One in 8·8 is left of ``zeros``. In ``mixed`` the few largest dominate: factors
+2^i, i evenly from −8 to 8, make E x² / (E|x|)² 5.7 times what it is, and the two together 32 times.
+"""
 
 _MAX_CHUNK = 1 << 24
 """Elements drawn at a time on the CPU, in float64: 128 MiB."""
@@ -21,6 +51,17 @@ _LARGE_EXPONENT = {torch.float16: 1}
 _TINY_EXPONENT = {torch.float16: -3}
 _MIXED_EXPONENT = {torch.float16: 2}
 """float16 has no room: products of three values must neither overflow nor vanish."""
+
+_EXPONENTS = (-3, 0)
+"""Of the powers of two in ``constant`` and ``rows``: products of two have 7 bits together, which
+leaves room for sums of 2¹⁷ terms of either sign in float32; with one value, for 2²⁴."""
+
+_NEAR = 2.0**-6
+"""By how much opposites differ in ``cancellation``: a few units in the last place of bfloat16."""
+
+_NONFINITE_SHARE = 32
+_NONFINITE_LENGTH = 8
+_NONFINITE = (float("nan"), float("inf"), float("-inf"))
 
 
 def fill(
@@ -36,6 +77,9 @@ def fill(
     tensor's own type. On the CPU values are drawn in float64 and rounded, which keeps them the same
     on processors with different vector units.
 
+    For ``rows``, ``cancellation``, ``constant`` and ``nonfinite`` the shape has a meaning: ``out``
+    must then be one tensor in its own shape. With the others it may be many calls' at once.
+
     Raises:
         ValueError: no such family.
     """
@@ -43,17 +87,36 @@ def fill(
         raise ValueError(f"no family of values {family!r}")
     if out.numel() == 0:
         return
+    # The dimensions of the tensor itself; a complex number's two components are none of them.
+    dimensions = out.dim()
     if out.is_complex():
         out = torch.view_as_real(out)
-    if not out.is_floating_point():
-        _fill_whole(out, parameter, generator)
-    elif out.device.type == "cpu":
-        for part in _chunks(out):
-            drawn = torch.empty(part.shape, dtype=torch.float64)
-            _fill_real(drawn, parameter, generator, family, out.dtype)
-            part.copy_(drawn)
+    real = out.is_floating_point()
+    if family == "constant" or (family == "rows" and dimensions):
+        rows = out.shape[: dimensions - 1] if family == "rows" else ()
+        ones = [1] * (dimensions - len(rows))
+        out.copy_(_alike(out, (*rows, *ones, *out.shape[dimensions:]), parameter, generator))
+    elif family == "cancellation" and dimensions:
+        _fill_cancelling(out, dimensions, parameter, generator)
+    elif not real:
+        _fill_whole(out, parameter, generator, family)
     else:
+        _fill_pieces(out, parameter, generator, family)
+        if family == NONFINITE and parameter.nonfinite:
+            _strew(out, dimensions, generator)
+
+
+def _fill_pieces(
+    out: torch.Tensor, parameter: Parameter, generator: torch.Generator, family: str
+) -> None:
+    """Floating-point ``out``, on the CPU through float64 and piece by piece."""
+    if out.device.type != "cpu":
         _fill_real(out, parameter, generator, family, out.dtype)
+        return
+    for part in _chunks(out):
+        drawn = torch.empty(part.shape, dtype=torch.float64)
+        _fill_real(drawn, parameter, generator, family, out.dtype)
+        part.copy_(drawn)
 
 
 def _chunks(out: torch.Tensor) -> tuple[torch.Tensor, ...]:
@@ -65,16 +128,128 @@ def _chunks(out: torch.Tensor) -> tuple[torch.Tensor, ...]:
     return out.tensor_split(min(pieces, out.shape[longest]), dim=longest)
 
 
-def _fill_whole(out: torch.Tensor, parameter: Parameter, generator: torch.Generator) -> None:
-    """Integers: uniform between the declared bounds, −8 … 8 where none are; booleans: 0 or 1."""
-    low, high = -8, 8
-    if out.dtype is torch.bool:
-        low, high = 0, 1
-    elif parameter.values.kind == "uniform":
+# -- whole numbers ---------------------------------------------------------------------------
+
+
+def _bounds(kind: torch.dtype, parameter: Parameter) -> tuple[int, int]:
+    """The declared lowest and highest integer, −8 and 8 (0 and 8) where none are declared."""
+    if kind is torch.bool:
+        return 0, 1
+    low, high = (-8 if kind.is_signed else 0), 8
+    if parameter.values.kind == "uniform":
         low, high = round(parameter.values.a), round(parameter.values.b)
-    elif not out.dtype.is_signed:
-        low = 0
-    out.random_(low, high + 1, generator=generator)
+    limits = torch.iinfo(kind)
+    most = min(limits.max, torch.iinfo(torch.int64).max - 1)
+    return min(max(low, limits.min), most), min(max(high, limits.min), most)
+
+
+def _fill_whole(
+    out: torch.Tensor, parameter: Parameter, generator: torch.Generator, family: str
+) -> None:
+    """Integers and booleans, evenly between bounds that the family narrows; never beyond those.
+
+    ``large`` takes the bounds themselves, ``tiny`` −1 … 1, ``integers`` −3 … 3, ``uniform`` nothing
+    below 0; ``zeros`` keeps one in eight, ``mixed`` shifts values right by a few bits.
+    """
+    low, high = _bounds(out.dtype, parameter)
+    nearest = min(max(0, low), high)  # to zero
+
+    def near(least: int, most: int) -> tuple[int, int]:
+        ends = max(low, least), min(high, most)
+        return ends if ends[0] <= ends[1] else (nearest, nearest)
+
+    ends = {"uniform": near(0, high), "tiny": near(-1, 1), "integers": near(-3, 3)}
+    least, most = ends.get(family, (low, high))
+    for part in _chunks(out):
+        part.random_(least, most + 1, generator=generator)
+        if family == "large":
+            part.copy_(torch.where(_small(part, 0, 1, generator) == 1, high, low))
+        elif family == "zeros":
+            kept = _small(part, 0, 7, generator) == 0
+            part.copy_(torch.where(kept, part.to(torch.int64), nearest))
+        elif family == "mixed":
+            shifted = part.to(torch.int64) >> _small(part, 0, 8, generator)
+            part.copy_(shifted.clamp_(low, high))
+
+
+def _small(like: torch.Tensor, low: int, high: int, generator: torch.Generator) -> torch.Tensor:
+    """Uniform integers (int64) ``low`` … ``high`` in the shape and on the device of ``like``."""
+    out = torch.empty(like.shape, dtype=torch.int64, device=like.device)
+    return out.random_(low, high + 1, generator=generator)
+
+
+# -- structure -------------------------------------------------------------------------------
+
+
+def _alike(
+    like: torch.Tensor, shape: Sequence[int], parameter: Parameter, generator: torch.Generator
+) -> torch.Tensor:
+    """Values to be repeated: a tensor of ``shape`` on the device of ``like``.
+
+    Powers of two of either sign; integers between the declared bounds.
+    """
+    if not like.is_floating_point():
+        low, high = _bounds(like.dtype, parameter)
+        values = torch.empty(shape, dtype=torch.int64, device=like.device)
+        return values.random_(low, high + 1, generator=generator)
+    values = torch.empty(shape, dtype=torch.float64, device=like.device)
+    values.random_(_EXPONENTS[0], _EXPONENTS[1] + 1, generator=generator).exp2_()
+    signs = torch.empty_like(values).random_(0, 2, generator=generator)
+    return values.mul_(signs.mul_(2).sub_(1))
+
+
+def _fill_cancelling(
+    out: torch.Tensor, dimensions: int, parameter: Parameter, generator: torch.Generator
+) -> None:
+    """Pairs along all ``dimensions``: opposites along the last, equals along the others."""
+    real = out.is_floating_point()
+    lengths = [-(-length // 2) for length in out.shape[:dimensions]]
+    shape = (*lengths, *out.shape[dimensions:])
+    kind = torch.float64 if real and out.device.type == "cpu" else out.dtype
+    ones = torch.empty(shape, dtype=kind, device=out.device)
+    if real:
+        _fill_real(ones, parameter, generator, "declared", out.dtype)
+        steps = torch.empty_like(ones).random_(-2, 3, generator=generator)
+        others = steps.mul_(_NEAR).add_(1).mul_(ones).neg_()
+    else:
+        low, high = _bounds(out.dtype, parameter)
+        ones.random_(low, high + 1, generator=generator)
+        # Mirrored between the bounds: whole numbers from −8 to 8 cancel, none leaves the bounds.
+        others = ones.to(torch.int64).neg_().add_(low + high).to(ones.dtype)
+    for parity in itertools.product((0, 1), repeat=dimensions):
+        places = out[tuple(slice(start, None, 2) for start in parity)]
+        values = others if parity[-1] else ones
+        places.copy_(values[tuple(slice(0, length) for length in places.shape[:dimensions])])
+    last = dimensions - 1
+    if real and out.shape[last] > 1 and out.shape[last] % 2:
+        out.select(last, out.shape[last] - 1).mul_(_NEAR)  # it has no opposite
+
+
+def _strew(out: torch.Tensor, dimensions: int, generator: torch.Generator) -> None:
+    """Put NaN and infinities in a few places of ``out``, in at least one.
+
+    One in :data:`_NONFINITE_SHARE` elements, but no more than one for :data:`_NONFINITE_LENGTH` of
+    the longest dimension, so that most rows and columns of a matrix stay free of them. Complex
+    numbers get NaN alone: which component an infinity reaches is a matter of how they are
+    multiplied.
+    """
+    lengths = out.shape[:dimensions]
+    share = math.prod(lengths) // _NONFINITE_SHARE
+    count = max(1, min(share, max(lengths, default=1) // _NONFINITE_LENGTH))
+    complex_ = out.dim() > dimensions
+    where = tuple(
+        torch.randint(0, size, (count,), generator=generator, device=out.device)
+        for size in out.shape
+    )
+    which = torch.randint(0, 1 if complex_ else 3, (count,), generator=generator, device=out.device)
+    values = torch.tensor(_NONFINITE, dtype=out.dtype, device=out.device)
+    if not where:
+        out.copy_(values[which[0]])
+        return
+    out[where] = values[which]
+
+
+# -- real numbers ----------------------------------------------------------------------------
 
 
 def _fill_real(
@@ -85,16 +260,16 @@ def _fill_real(
     element: torch.dtype,
 ) -> None:
     """Fill floating-point ``out`` in place; ``element`` is the type the values end up in."""
+    values = parameter.values
     if family == "integers":
         out.random_(-3, 4, generator=generator)
         return
-    if family == "constant":
-        # Eighths below one: few enough bits that sums stay exact in float32.
-        value = torch.randint(1, 8, (1,), generator=generator, device=out.device)
-        sign = torch.randint(0, 2, (1,), generator=generator, device=out.device) * 2 - 1
-        out.copy_((value * sign).to(out.dtype).div_(8))
+    if family == "uniform":
+        low, high = (values.a, values.b) if values.kind == "uniform" else (0.0, values.b)
+        if low < 0:
+            low, high = 0.0, max(abs(low), abs(high))
+        out.uniform_(low, high, generator=generator)
         return
-    values = parameter.values
     if values.kind == "uniform":
         out.uniform_(values.a, values.b, generator=generator)
     else:

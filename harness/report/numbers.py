@@ -43,6 +43,11 @@ def flop_rate(flops: float, time_s: float) -> str:
     return _with_unit(_rate(flops, time_s), _DECIMAL) + "FLOP/s"
 
 
+def flops(value: float) -> str:
+    """``1.374e11`` → ``137 GFLOP``: operations, decimal multiples."""
+    return _with_unit(value, _DECIMAL) + "FLOP"
+
+
 def byte_rate(count: float, time_s: float) -> str:
     """Bytes in a time → ``2.95 TB/s``; decimal multiples, as bandwidths are quoted."""
     return _with_unit(_rate(count, time_s), _DECIMAL) + "B/s"

@@ -5,7 +5,7 @@ then into :class:`rich.text.Text`, which reads no markup. Works without colour, 
 that are meant to be copied are never wrapped) and at 80 columns.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from rich.console import Console
 from rich.table import Table
@@ -13,6 +13,7 @@ from rich.text import Text
 
 from harness.report import numbers
 from harness.report.board import CPU_NOTE, render_board
+from harness.report.matrix import matrix_lines
 from harness.report.text import head, plain, plain_lines, tail
 from harness.result import (
     CaseResult,
@@ -22,6 +23,8 @@ from harness.result import (
     Mismatch,
     Result,
     Score,
+    ShrunkCase,
+    TensorValues,
     Verdict,
 )
 
@@ -32,6 +35,8 @@ OUTPUT_LINES = 20
 MOST_KERNELS = 12
 MOST_FAILED_CASES = 5
 _MESSAGE = 4000
+_INDENT = 10
+_ROLES = {"input": "", "expected": "green", "got": "red"}
 
 # Below this many operations a byte, what limits any current GPU is its memory.
 _COMPUTE_BOUND = 16.0
@@ -80,6 +85,7 @@ def _accepted(result: Result, console: Console) -> None:
     _line(console, "cases", f"{numbers.integer(len(result.cases))} passed")
     if result.measurements:
         console.print(_measurements(result.measurements))
+        _launches(result.measurements, console)
     _resources(result, console)
 
 
@@ -108,6 +114,23 @@ def _measurements(measurements: Iterable[Measurement]) -> Table:
             Text(_rate(each)),
         )
     return table
+
+
+def _launches(measurements: Sequence[Measurement], console: Console) -> None:
+    """Kernels per call, where they are known: the submission's and the baseline's."""
+    own = _counts([each.kernels for each in measurements])
+    baseline = _counts([each.baseline_kernels for each in measurements])
+    if own:
+        _line(console, "kernels", f"{own} per call" + (f" (baseline {baseline})" * bool(baseline)))
+
+
+def _counts(known: Iterable[float | None]) -> str:
+    """``1``, or ``1 to 3`` where shapes differ; empty if nothing is known."""
+    values = [value for value in known if value is not None]
+    if not values:
+        return ""
+    low, high = (f"{value:.3g}" for value in (min(values), max(values)))
+    return low if low == high else f"{low} to {high}"
 
 
 def _rate(each: Measurement) -> str:
@@ -152,8 +175,10 @@ def _kernels(kernels: Iterable[KernelResources]) -> Table:
 def _not_accepted(result: Result, console: Console) -> None:
     _line(console, "reason", plain_lines(result.message, _MESSAGE))
     failed = [case for case in result.cases if not case.passed]
-    if failed:
-        _case(failed[0], console)
+    if result.shrunk is not None:
+        _shrunk(result.shrunk, result, console)
+    elif failed:
+        _case(failed[0], result, console)
     _replay(result, console)
     if failed:
         total = numbers.integer(len(result.cases))
@@ -168,9 +193,33 @@ def _not_accepted(result: Result, console: Console) -> None:
         _block(console, "output of the submission", tail(result.output, OUTPUT_LINES))
 
 
-def _case(case: CaseResult, console: Console) -> None:
+def _shrunk(shrunk: ShrunkCase, result: Result, console: Console) -> None:
+    """The smallest case in full; the one it was made from by name."""
+    _case(shrunk.case, result, console)
+    for tensor in shrunk.tensors:
+        _tensor(tensor, console)
+    trials = numbers.integer(shrunk.trials) + (" trial" if shrunk.trials == 1 else " trials")
+    spent = f"({trials}, {numbers.seconds(shrunk.seconds)})"
+    first = result.failed_case
+    if first is not None and first.spec != shrunk.case.spec:
+        _line(console, "shrunk", f"the smallest case found that fails {spent}; it began with")
+        _line(console, "", plain(first.spec, 1000), copied=True)
+    else:
+        _line(console, "shrunk", f"no smaller case was found that fails {spent}")
+
+
+def _tensor(tensor: TensorValues, console: Console) -> None:
+    """``input``, ``expected`` or ``got`` with its rows below, as many columns as there is room."""
+    shape = " × ".join(map(str, tensor.shape)) or "one number"
+    name = plain(tensor.parameter, 60)
+    _line(console, "", f"{tensor.role} {name} ({shape})")
+    for line in matrix_lines(tensor, console.width - _INDENT):
+        _print(console, Text(" " * _INDENT + line, style=_ROLES[tensor.role]), copied=True)
+
+
+def _case(case: CaseResult, result: Result, console: Console) -> None:
     _line(console, "case", plain(case.spec, 1000), copied=True)
-    if case.message:
+    if not result.message.startswith(case.message):  # else it has been said
         _line(console, "", plain_lines(case.message, _MESSAGE))
     if case.mismatch is not None:
         _mismatch(case.mismatch, console)
@@ -189,10 +238,19 @@ def _mismatch(mismatch: Mismatch, console: Console) -> None:
 def _element(element: Element) -> tuple[Text, Text, Text, Text]:
     return (
         Text("[" + ", ".join(map(str, element.index)) + "]"),
-        Text(numbers.number(element.expected), style="green"),
-        Text(numbers.number(element.got), style="red"),
+        Text(_number(element.expected, element.expected_imag), style="green"),
+        Text(_number(element.got, element.got_imag), style="red"),
         Text(f"{element.allowed:.3g}"),
     )
+
+
+def _number(value: float, imaginary: float | None) -> str:
+    """An integer to its last digit; ``1.5-2i`` for a complex number."""
+    text = str(value) if isinstance(value, int) else numbers.number(value)
+    if imaginary is None:
+        return text
+    part = numbers.number(imaginary)
+    return f"{text}{part if part.startswith('-') else '+' + part}i"
 
 
 def _replay(result: Result, console: Console) -> None:

@@ -19,7 +19,7 @@ from ctypes import (
     c_ushort,
     c_void_p,
 )
-from typing import Any
+from typing import Any, NamedTuple
 
 PER_THREAD_STREAM = 2
 """``CU_STREAM_PER_THREAD``: the default stream of code built with --default-stream per-thread."""
@@ -29,6 +29,9 @@ _POSIX_FD = 1
 _PINNED = 1
 _DEVICE = 1
 _READ_WRITE = 3
+_KERNEL_NODE = 0
+_CHILD_GRAPH_NODE = 4
+_DEEPEST_GRAPH = 8
 
 
 class CudaError(Exception):
@@ -37,6 +40,16 @@ class CudaError(Exception):
     def __init__(self, call: str, code: int, text: str) -> None:
         self.code = code
         super().__init__(f"{call}: {text} (CUDA error {code})")
+
+
+class Captured(NamedTuple):
+    """A recorded graph, ready to be launched, and how many kernels one launch of it runs.
+
+    ``kernels`` is None where the driver does not tell.
+    """
+
+    executable: int
+    kernels: int | None
 
 
 class _Location(Structure):
@@ -176,8 +189,8 @@ class Driver:
         """
         self._call("cuStreamBeginCapture_v2", c_void_p(stream), _CAPTURE_MODE_THREAD_LOCAL)
 
-    def end_capture(self, stream: int) -> int:
-        """Stop recording; returns an executable graph, or 0 if nothing was recorded."""
+    def end_capture(self, stream: int) -> Captured | None:
+        """Stop recording; None if nothing was recorded."""
         graph = c_void_p()
         self._call("cuStreamEndCapture", c_void_p(stream), byref(graph))
         nodes = c_size_t()
@@ -185,11 +198,43 @@ class Driver:
         executable = c_void_p()
         try:
             if nodes.value == 0:
-                return 0
+                return None
+            kernels = self.count_kernels(int(graph.value or 0))
             self._call("cuGraphInstantiateWithFlags", byref(executable), graph, c_ulonglong(0))
         finally:
             self._lib.cuGraphDestroy(graph)
-        return int(executable.value or 0)
+        return Captured(int(executable.value or 0), kernels)
+
+    def count_kernels(self, graph: int) -> int | None:
+        """Kernels in a graph that was not destroyed yet, those of child graphs included.
+
+        None where the driver does not tell: what has been recorded is as good without.
+        Source: CUDA driver API, "Graph Management" (a node's type, a child graph's graph).
+        """
+        try:
+            return self._kernels_in(graph, _DEEPEST_GRAPH)
+        except CudaError:
+            return None
+
+    def _kernels_in(self, graph: int, depth: int) -> int:
+        if depth == 0:
+            return 0
+        count = c_size_t()
+        self._call("cuGraphGetNodes", c_void_p(graph), None, byref(count))
+        nodes = (c_void_p * count.value)()
+        if count.value:
+            self._call("cuGraphGetNodes", c_void_p(graph), nodes, byref(count))
+        kernels = 0
+        for node in nodes:
+            kind = c_int()
+            self._call("cuGraphNodeGetType", c_void_p(node), byref(kind))
+            if kind.value == _KERNEL_NODE:
+                kernels += 1
+            elif kind.value == _CHILD_GRAPH_NODE:
+                child = c_void_p()
+                self._call("cuGraphChildGraphNodeGetGraph", c_void_p(node), byref(child))
+                kernels += self._kernels_in(int(child.value or 0), depth - 1)
+        return kernels
 
     def abandon_capture(self, stream: int) -> None:
         """End a capture that failed, whatever state it is in."""

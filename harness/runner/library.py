@@ -6,6 +6,7 @@ import os
 from typing import Any
 
 from harness.runner.driver import PER_THREAD_STREAM, CudaError, Driver
+from harness.runner.extents import Rows, rows_of
 from harness.runner.memory import Arena
 from harness.runner.program import Batch, Failed
 from harness.runner.wire import Fault
@@ -84,6 +85,11 @@ def _argument(spec: dict[str, Any], index: int, arena: Arena) -> Any:
     return ctypes.c_void_p(arena.address + spec["base"] + index * spec["stride"])
 
 
+def _rows(spec: dict[str, Any]) -> Rows:
+    span = 1 + sum((n - 1) * s for n, s in zip(spec["shape"], spec["strides"], strict=True))
+    return rows_of(spec["shape"], spec["strides"], spec["bytes"] // span)
+
+
 class CudaLibrary(_Library):
     """A library built by nvcc, its default stream per thread, on the GPU."""
 
@@ -91,6 +97,8 @@ class CudaLibrary(_Library):
         self._driver = driver
         super().__init__(fd)
         self._graph = 0
+        self._kernels: int | None = None
+        self._launched = 0
         self._last_error = self.library.harness_last_error
         self._last_error.restype = ctypes.c_int
 
@@ -107,7 +115,9 @@ class CudaLibrary(_Library):
             self._driver.begin_capture(PER_THREAD_STREAM)
             for index in range(len(self._bound)):
                 self.call(index)
-            self._graph = self._driver.end_capture(PER_THREAD_STREAM)
+            captured = self._driver.end_capture(PER_THREAD_STREAM)
+            if captured is not None:
+                self._graph, self._kernels = captured
         except CudaError:
             with contextlib.suppress(CudaError):
                 self._driver.abandon_capture(PER_THREAD_STREAM)
@@ -117,6 +127,11 @@ class CudaLibrary(_Library):
     def replay(self) -> None:
         """Launch the recorded graph."""
         self._driver.launch(self._graph, PER_THREAD_STREAM)
+        self._launched += self._kernels or 0
+
+    def launched(self) -> int | None:
+        """Kernels of all replays so far; plain calls are not counted."""
+        return self._launched if self._graph and self._kernels is not None else None
 
     def synchronize(self) -> None:
         """Wait for the device; a launch that failed or a kernel that faulted is reported here."""
@@ -143,6 +158,8 @@ class CpuLibrary(_Library):
         super().__init__(fd)
         self._take = self.library.cudacpu_take_error
         self._take.restype = ctypes.c_int
+        self._launches = self.library.cudacpu_launches
+        self._launches.restype = ctypes.c_ulonglong
 
     def bind(self, batch: Batch, arena: Arena) -> None:
         """Make the arguments; fence all of the arena but the buffers themselves."""
@@ -152,9 +169,28 @@ class CpuLibrary(_Library):
         for spec in batch.arguments:
             if "ctype" in spec:
                 continue
+            rows = _rows(spec)
             for index in range(batch.calls):
-                start = arena.address + spec["base"] + index * spec["stride"]
-                self.library.cudacpu_unguard(ctypes.c_void_p(start), ctypes.c_size_t(spec["bytes"]))
+                self._unguard(arena.address + spec["base"] + index * spec["stride"], rows)
+
+    def _unguard(self, start: int, rows: Rows) -> None:
+        """Open the rows of one buffer; what lies between them stays fenced.
+
+        AddressSanitizer keeps one mark for each 8 bytes, and opening never closes: where a row
+        starts inside of such a granule, the bytes before it there are open, too.
+        """
+        if len(rows.axes) > 1:
+            (length, step), inner = rows.axes[0], Rows(rows.bytes, rows.axes[1:])
+            for index in range(length):
+                self._unguard(start + index * step, inner)
+            return
+        length, step = rows.axes[0] if rows.axes else (1, 0)
+        self.library.cudacpu_unguard_rows(
+            ctypes.c_void_p(start),
+            ctypes.c_size_t(length),
+            ctypes.c_size_t(step),
+            ctypes.c_size_t(rows.bytes),
+        )
 
     def capture(self) -> bool:
         """There are no graphs here."""
@@ -163,6 +199,10 @@ class CpuLibrary(_Library):
     def replay(self) -> None:
         """Never called: nothing was captured."""
         raise AssertionError("nothing was captured")
+
+    def launched(self) -> int:
+        """Kernels that the executor has run, or tried to, since the calls were bound."""
+        return int(self._launches())
 
     def synchronize(self) -> None:
         """Kernels have run when their launch returns; report the first error of any."""

@@ -107,7 +107,7 @@ class Runner:
 
             triton_cpu.enable(os.environ)
             interpreter = triton_cpu
-        return TorchProgram(artifact, self._folder, self._device, interpreter)
+        return TorchProgram(artifact, self._folder, self._device, interpreter, self._driver)
 
     def _map(self, size: int, fd: int) -> None:
         if self._arena is not None:
@@ -149,6 +149,7 @@ class Runner:
             if pause:
                 time.sleep(pause)
         answer: Message = {"type": "finished"}
+        before = self._program.launched()
         try:
             if self._captured:
                 self._program.replay()
@@ -156,6 +157,9 @@ class Runner:
                 for index in range(self._calls):
                     self._program.call(index)
             self._program.synchronize()
+            after = self._program.launched()
+            if before is not None and after is not None:
+                answer["kernels"] = (after - before) / self._calls
         except Failed as failure:
             answer = _failed(failure.fault, failure.message)
         except CudaError as error:

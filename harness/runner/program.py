@@ -20,8 +20,9 @@ class Failed(Exception):
 class Batch:
     """``calls`` calls of the solution over one arena.
 
-    ``arguments`` has one entry per parameter: a tensor as ``{base, stride, shape, dtype}`` (call i
-    starts at byte ``base + i * stride`` of the arena) or a scalar as ``{value, ctype}``.
+    ``arguments`` has one entry per parameter: a tensor as ``{base, stride, bytes, shape, strides,
+    dtype}`` (call i starts at byte ``base + i * stride`` of the arena; ``strides`` are in elements,
+    gaps between rows belong to nobody) or a scalar as ``{value, ctype}``.
     """
 
     calls: int
@@ -44,6 +45,9 @@ class Program(Protocol):
 
     def replay(self) -> None:
         """Run what was captured."""
+
+    def launched(self) -> int | None:
+        """Kernels launched so far, counted since some moment before the batch; None if unknown."""
 
     def synchronize(self) -> None:
         """Wait for all work, on all streams. Raises :class:`Failed` if some of it failed."""

@@ -1,7 +1,7 @@
 """A submission as a Python module: Triton or plain PyTorch, on a GPU or on the CPU."""
 
+import contextlib
 import importlib.util
-import math
 import os
 import sys
 import traceback
@@ -10,6 +10,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from harness.runner.driver import Driver
 from harness.runner.memory import Arena, HostArena
 from harness.runner.program import Batch, Failed
 from harness.runner.wire import MAX_TEXT, Fault
@@ -85,7 +86,14 @@ def _text(error: BaseException) -> str:
 class TorchProgram:
     """A Python ``solution`` that gets the judge's buffers as torch tensors."""
 
-    def __init__(self, fd: int, folder: Path, device: str, interpreter: Any = None) -> None:
+    def __init__(
+        self,
+        fd: int,
+        folder: Path,
+        device: str,
+        interpreter: Any = None,
+        driver: Driver | None = None,
+    ) -> None:
         import torch
 
         # By default cuBLAS may add partial sums in half precision, which the problems forbid.
@@ -94,9 +102,12 @@ class TorchProgram:
         self._torch = torch
         self._device = device
         self._interpreter = interpreter
+        self._driver = driver
         self._entry: Callable[..., Any] = load_module(fd, folder).solution
         self._bound: list[tuple[Any, ...]] = []
         self._graph: Any = None
+        self._kernels: int | None = None
+        self._launched = 0
 
     def bind(self, batch: Batch, arena: Arena) -> None:
         """Make the tensors of every call: views of the arena, nothing is copied."""
@@ -118,9 +129,8 @@ class TorchProgram:
             return float(spec["value"]) if floating else int(spec["value"])
         start = spec["base"] + index * spec["stride"]
         dtype = getattr(self._torch, spec["dtype"])
-        count = math.prod(spec["shape"])
-        flat = whole[start : start + count * dtype.itemsize].view(dtype)
-        return flat.view(spec["shape"])
+        flat = whole[start : start + spec["bytes"]].view(dtype)
+        return flat.as_strided(spec["shape"], spec["strides"])
 
     def call(self, index: int) -> None:
         """Call the solution."""
@@ -134,19 +144,39 @@ class TorchProgram:
         """Record all calls into a CUDA graph; false where the solution forbids it."""
         if self._device == "cpu":
             return False
-        graph = self._torch.cuda.CUDAGraph()
+        graph, kept = self._new_graph()
         try:
             with self._torch.cuda.graph(graph, capture_error_mode="thread_local"):
                 for index in range(len(self._bound)):
                     self.call(index)
+            if kept:
+                graph.instantiate()
         except (Failed, RuntimeError):
             return False
         self._graph = graph
+        self._kernels = None
+        if kept and self._driver is not None:
+            self._kernels = self._driver.count_kernels(graph.raw_cuda_graph())
         return True
+
+    def _new_graph(self) -> tuple[Any, bool]:
+        """A graph to record into, and whether it is kept, so that its nodes can be counted.
+
+        One that is kept (torch ≥ 2.8) is not made executable at the end of its capture.
+        """
+        if self._driver is not None:
+            with contextlib.suppress(TypeError):
+                return self._torch.cuda.CUDAGraph(keep_graph=True), True
+        return self._torch.cuda.CUDAGraph(), False
 
     def replay(self) -> None:
         """Launch the recorded graph."""
         self._graph.replay()
+        self._launched += self._kernels or 0
+
+    def launched(self) -> int | None:
+        """Kernels of all replays so far; plain calls, and a CPU's operations, are not counted."""
+        return self._launched if self._graph is not None and self._kernels is not None else None
 
     def synchronize(self) -> None:
         """Wait for the device; faults of earlier kernels surface here."""

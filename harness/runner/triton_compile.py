@@ -33,11 +33,12 @@ class CompileError(Exception):
 
 
 class Tensor(TypedDict):
-    """A tensor argument: torch's name of its data type, and its shape."""
+    """A tensor argument: torch's name of its data type, its shape, its strides in elements."""
 
     kind: Literal["tensor"]
     dtype: str
     shape: Sequence[int]
+    strides: Sequence[int]
 
 
 class Scalar(TypedDict):
@@ -236,12 +237,13 @@ def _load(path: Path) -> Any:
 def _arguments(arguments: Sequence[Tensor | Scalar]) -> list[Any]:
     import torch
 
-    return [
-        torch.zeros(tuple(argument["shape"]), dtype=getattr(torch, argument["dtype"]))
-        if argument["kind"] == "tensor"
-        else argument["value"]
-        for argument in arguments
-    ]
+    def tensor(argument: Tensor) -> Any:
+        shape, strides = tuple(argument["shape"]), tuple(argument["strides"])
+        span = 1 + sum((n - 1) * s for n, s in zip(shape, strides, strict=True))
+        elements = torch.zeros(span, dtype=getattr(torch, argument["dtype"]))
+        return elements.as_strided(shape, strides)
+
+    return [a["value"] if a["kind"] == "scalar" else tensor(a) for a in arguments]
 
 
 def _line_of_traceback(error: BaseException, path: Path) -> int | None:

@@ -7,17 +7,36 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from harness.runner.extents import Rows, rows_of
+
 
 class OutOfBounds(Exception):
     """A kernel read or wrote outside of the tensors that it was given."""
 
 
 class Extent(NamedTuple):
-    """Addresses ``start <= a < end`` that belong to what the kernel calls ``name``."""
+    """Addresses ``start <= a < end`` that belong to what the kernel calls ``name``.
+
+    ``rows`` says which of them are elements, where some are not: what lies between the rows is
+    outside.
+    """
 
     name: str
     start: int
     end: int
+    rows: Rows | None = None
+
+    def outside(self, address: NDArray[Any], size: int) -> NDArray[np.bool_]:
+        """Which accesses of ``size`` bytes do not lie in this."""
+        if self.end - self.start < size:
+            return np.ones(address.shape, dtype=bool)
+        wrong = (address < np.uint64(self.start)) | (address > np.uint64(self.end - size))
+        if self.rows is None:
+            return wrong
+        rest = np.where(wrong, np.uint64(0), address - np.uint64(self.start))
+        for length, step in self.rows.axes:
+            rest = rest - np.minimum(rest // step, length - 1).astype(rest.dtype) * step
+        return wrong | (rest + size > self.rows.bytes)
 
 
 class Memory:
@@ -78,8 +97,8 @@ class Memory:
         """
         allowed = self._extents if extent is None else (extent,)
         outside = np.ones(address.shape, dtype=bool)
-        for start, end in ((e.start, e.end) for e in allowed if e.end - e.start >= size):
-            outside &= (address < np.uint64(start)) | (address > np.uint64(end - size))
+        for each in allowed:
+            outside &= each.outside(address, size)
         outside &= np.asarray(mask, dtype=bool)
         if outside.any():
             raise OutOfBounds(self._complaint(access, address, outside, size, allowed))
@@ -104,7 +123,9 @@ class Memory:
             return f"{who}: the launch has no tensors"
         near = min(allowed, key=lambda e: max(e.start - where, where + size - e.end))
         elements = (near.end - near.start) // size
-        if where < near.start:
+        if near.start <= where <= near.end - size:
+            place = "between the rows"
+        elif where < near.start:
             place = f"{_count(-(-(near.start - where) // size))} before the start"
         else:
             place = f"{_count((where - near.end) // size + 1)} past the end"
@@ -116,12 +137,15 @@ def _count(elements: int) -> str:
 
 
 def _span(name: str, tensor: torch.Tensor) -> Extent:
-    """From the first element of a tensor to the last."""
+    """From the first element of a tensor to the last, without what lies between its rows."""
     start = tensor.data_ptr()
     if tensor.numel() == 0:
         return Extent(name, start, start)
     last = sum((n - 1) * s for n, s in zip(tensor.shape, tensor.stride(), strict=True))
-    return Extent(name, start, start + (last + 1) * tensor.element_size())
+    rows = rows_of(tensor.shape, tensor.stride(), tensor.element_size())
+    gaps = rows.axes and rows.nested
+    end = start + (last + 1) * tensor.element_size()
+    return Extent(name, start, end, rows if gaps else None)
 
 
 def _flatten(name: str, value: Any) -> Iterable[tuple[str, Any]]:

@@ -15,7 +15,9 @@ judge → runner  fields                                                     ans
 ``prepare``     ``calls``, ``arguments``, ``warmups``, ``capture``,        ``prepared``
                 ``order``, ``seed``                                        (``captured``)
 ``run``         ``round``                                                  ``ready``
-*go*            (mailbox)                                                  ``finished``, *done*
+*go*            (mailbox)                                                  ``finished`` (where they
+                                                                           are counted ``kernels``
+                                                                           per call), *done*
 ==============  =========================================================  ====================
 
 Any answer may be ``failed`` (``fault``, ``message``) instead; the first packet of all is

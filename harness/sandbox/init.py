@@ -19,6 +19,7 @@ import select
 import signal
 import socket
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
 
@@ -36,6 +37,13 @@ _LAST_CAPABILITY = 63
 _CAPABILITY_VERSION_3 = 0x20080522
 _PROCESSES = 1024
 _SHARED_MEMORY = "/dev/shm"  # noqa: S108 - covered with an empty file system, not used
+
+_ROOT = Path(__file__).resolve().parents[2]
+_RUNNER = (
+    f"import socket, sys; sys.path[:0] = [{str(_ROOT)!r}]; from pathlib import Path; "
+    "from harness.runner.main import main; "
+    "main(socket.socket(fileno=int(sys.argv[1])), Path(sys.argv[2]))"
+)
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -151,7 +159,7 @@ def supervise(child: int, life: int) -> int:
 
 
 def main() -> None:
-    """``channel life folder namespaces tmp_bytes memory_bytes`` from the command line."""
+    """``channel life folder namespaces tmp_bytes memory_bytes wrapper…`` as the command says."""
     channel, life, folder, namespaces, tmp_bytes, memory_bytes = sys.argv[1:7]
     confine(
         socket.socket(fileno=int(channel)),
@@ -160,6 +168,7 @@ def main() -> None:
         namespaces=namespaces == "yes",
         tmp_bytes=int(tmp_bytes),
         memory_bytes=int(memory_bytes),
+        wrapper=sys.argv[7:],
     )
 
 
@@ -171,8 +180,13 @@ def confine(
     namespaces: bool,
     tmp_bytes: int,
     memory_bytes: int,
+    wrapper: Sequence[str] = (),
 ) -> NoReturn:
-    """Confine this process, fork the runner, wait for either end, and leave with its status."""
+    """Confine this process, fork the runner, wait for either end, and leave with its status.
+
+    With a ``wrapper`` the runner is a fresh interpreter that this command starts, and just as
+    confined as the command itself.
+    """
     layers = []
     if namespaces:
         layers = ["user, mount, pid, network and ipc namespaces"]
@@ -188,6 +202,11 @@ def confine(
         os.close(life)
         os.setpgid(0, 0)
         drop_privileges()
+        if wrapper:
+            os.set_inheritable(channel.fileno(), True)
+            runner = [sys.executable, "-I", "-S", "-u", "-c", _RUNNER]
+            command = [*wrapper, *runner, str(channel.fileno()), str(folder)]
+            os.execv(wrapper[0], command)  # noqa: S606 - no shell on purpose
         from harness.runner.main import main as run
 
         run(channel, folder)

@@ -12,7 +12,7 @@ import threading
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from harness.errors import MachineError
 from harness.sandbox import processes
@@ -66,6 +66,8 @@ class Sandbox:
         output_bytes: how much of what it prints is kept.
         confined: try namespaces (False only in tests of the fallback).
         nursery: fork it from there instead of starting an interpreter.
+        wrapper: a command (its first word a path) that starts the runner, such as a debugging
+            tool; not with a nursery.
     """
 
     def __init__(
@@ -77,6 +79,7 @@ class Sandbox:
         output_bytes: int = 64 * 1024,
         confined: bool = True,
         nursery: Nursery | None = None,
+        wrapper: tuple[str, ...] = (),
     ) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="harness-"))
         namespaces = confined and namespaces_available()
@@ -87,6 +90,7 @@ class Sandbox:
             "folder": str(self.folder),
             "tmp_bytes": tmp_bytes,
             "memory_bytes": memory_bytes,
+            "wrapper": wrapper,
         }
         environment = {
             **environment,
@@ -210,7 +214,7 @@ class Sandbox:
 
 def _started(
     environment: Mapping[str, str],
-    settings: Mapping[str, object],
+    settings: Mapping[str, Any],
     channel: int,
     life: int,
     *,
@@ -226,6 +230,7 @@ def _started(
         "yes" if namespaces else "no",
         str(settings["tmp_bytes"]),
         str(settings["memory_bytes"]),
+        *settings["wrapper"],
     ]
     return subprocess.Popen(
         (in_namespaces(boot) if namespaces else boot) + arguments,

@@ -41,24 +41,29 @@ class Target:
     """What to build for.
 
     ``arch`` is the card's, such as ``sm_90``; with ``kind`` ``cpu`` it is the one that the
-    submission is compiled for beside being made executable on the host.
+    submission is compiled for beside being made executable on the host, ``None`` for none.
     """
 
     kind: Literal["cuda", "cpu"]
-    arch: str = "sm_90"
+    arch: str | None = "sm_90"
 
     def __post_init__(self) -> None:
-        if not ARCHITECTURE.fullmatch(self.arch):
+        if self.arch is None:
+            if self.kind == "cuda":
+                raise ValueError("a card has an architecture")
+        elif not ARCHITECTURE.fullmatch(self.arch):
             raise ValueError(f"not a GPU architecture: {self.arch!r} (such as sm_90)")
 
     @property
     def code(self) -> str:
-        """The architecture code is made for.
+        """The architecture code is made for; empty for none.
 
         From Hopper on this is the architecture-specific variant (``sm_90a``): without it wgmma,
         TMA multicast and setmaxnreg do not compile. Such code runs on that architecture alone,
         which is all that is asked of it here.
         """
+        if self.arch is None:
+            return ""
         number = self.arch.removeprefix("sm_")
         return self.arch + "a" if number.isdigit() and int(number) >= 90 else self.arch
 

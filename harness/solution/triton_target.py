@@ -6,7 +6,6 @@ own record.
 """
 
 import sys
-from collections.abc import Mapping
 from importlib import metadata
 from typing import Any
 
@@ -14,6 +13,7 @@ from pydantic import ValidationError
 
 from harness.judge.memory import Device
 from harness.judge.session import Fault, Program, Session
+from harness.problem.draws import benchmark_case
 from harness.problem.model import Problem, Role
 from harness.result import KernelResources, Record, Verdict
 from harness.solution.cache import Cache, Failure, Outcome, key_of
@@ -40,6 +40,7 @@ def compile_for_target(
     A failure is a kernel that cannot be built, or a build that takes longer than the problem
     allows. Code whose launches cannot be found out without a GPU gives an outcome without kernels.
     """
+    assert target.arch is not None, "the caller asks for an architecture"
     arguments = _arguments(problem, dtype)
     parts: dict[str, str | bytes] = {
         "kind": "triton",
@@ -53,24 +54,26 @@ def compile_for_target(
 
 
 def _arguments(problem: Problem, dtype: str) -> list[dict[str, Any]]:
-    """The arguments of one call, in order, tensors by type and shape alone."""
-    values: Mapping[str, float] = problem.benchmarks[0]
-    sizes = {p.name: int(values[p.name]) for p in problem.sizes}
-    arguments: list[dict[str, Any]] = []
-    for p in problem.parameters:
-        if p.role is Role.TENSOR:
-            name = p.data_type(dtype).name
-            arguments.append({"kind": "tensor", "dtype": name, "shape": list(p.dimensions(sizes))})
-        else:
-            value = sizes[p.name] if p.role is Role.SIZE else values[p.name]
-            arguments.append({"kind": "scalar", "value": value})
-    return arguments
+    """The arguments of one call, in order, tensors by type, shape and strides alone."""
+    values = benchmark_case(problem, problem.benchmarks[0]).values
+    return [
+        {
+            "kind": "tensor",
+            "dtype": p.data_type(dtype).name,
+            "shape": list(p.dimensions(values)),
+            "strides": list(p.steps(values)),
+        }
+        if p.role is Role.TENSOR
+        else {"kind": "scalar", "value": values[p.name]}
+        for p in problem.parameters
+    ]
 
 
 def _build(
     solution: Solution, problem: Problem, arguments: list[dict[str, Any]], target: Target
 ) -> Outcome:
     program = Program(kind="python", source=solution.source)
+    assert target.arch is not None
     with Session(program, Device(), problem.limits) as session:
         arch = int(target.arch.removeprefix("sm_").rstrip("af"))
         answer = session.compile(arguments, arch)

@@ -113,10 +113,14 @@ bands = ((base, x - base), (x + 4 * n, y - x - 4 * n), (y + 4 * n, (3 << 16) - (
 for begin, size in bands:
     library.cudacpu_guard(ctypes.c_void_p(begin), ctypes.c_size_t(size))
 library.cudacpu_configure(int(sys.argv[4]), ctypes.c_ulonglong(1), 2)
-getattr(library, function)(ctypes.c_void_p(x), ctypes.c_void_p(y), n)
+getattr(library, function)(ctypes.c_void_p(x), ctypes.c_void_p(y), int(sys.argv[5]))
 for begin, size in bands:
     library.cudacpu_unguard(ctypes.c_void_p(begin), ctypes.c_size_t(size))
 arena_is_whole = ctypes.string_at(base, 3 << 16)
+message = ctypes.create_string_buffer(4096)
+code = library.cudacpu_take_error(message, ctypes.c_size_t(4096))
+if code:
+    print(code, message.value.decode())
 print("ran to the end")
 """
 
@@ -125,18 +129,19 @@ print("ran to the end")
 def call_guarded() -> Callable[..., subprocess.CompletedProcess[str]]:
     """Calls function(x, y, n) of a sanitized library, as the runner does, in its own process.
 
-    x and y are n floats each, in one arena, with guard bands around them.
+    x and y are n floats each, in one arena, with guard bands around them. ``told`` is what the
+    function gets as its n, where that is something else. What the error is, if any, is printed.
     """
 
     def call(
-        library: Path, function: str, n: int, order: int = 0
+        library: Path, function: str, n: int, order: int = 0, told: int | None = None
     ) -> subprocess.CompletedProcess[str]:
         environment = {
             **os.environ,
             "LD_PRELOAD": str(asan_runtime()),
             "ASAN_OPTIONS": ASAN_OPTIONS,
         }
-        arguments = (str(library), function, str(n), str(order))
+        arguments = (str(library), function, str(n), str(order), str(n if told is None else told))
         return subprocess.run(
             [sys.executable, "-c", _CALL_IN_AN_ARENA, *arguments],
             capture_output=True,

@@ -3,7 +3,10 @@
 import ctypes
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
+from random import Random
+from typing import Any, cast
 
 import pytest
 import torch
@@ -17,9 +20,11 @@ from harness.problem.draws import Case
 from harness.problem.dtypes import C_TYPES, DTYPES
 from harness.problem.expressions import Expression
 from harness.problem.model import Direction, Parameter, Problem, Role
+from harness.problem.reference import upcast
+from harness.problem.tolerance import Expectation
 from harness.runner.library import SCALARS
 
-POISON = 0xFF
+POISONS = (0xFF, 0x7B)
 
 parameters = st.lists(
     st.tuples(
@@ -125,7 +130,8 @@ def test_a_batch_can_be_filled_and_checked_again(filled: Filled) -> None:
 
 def test_outputs_are_poisoned_and_guards_set(filled: Filled) -> None:
     batch, arena = filled
-    assert bool((view(filled, "parity", 1) == POISON).all())
+    for call in range(3):
+        assert bool((view(filled, "parity", call) == POISONS[call % 2]).all())
     buffers = torch.zeros(arena.size, dtype=torch.bool)
     for slots in batch.layout.slots:
         for call in range(3):
@@ -136,9 +142,12 @@ def test_outputs_are_poisoned_and_guards_set(filled: Filled) -> None:
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32", "float16", "bfloat16"])
-def test_poison_is_nan(dtype: str) -> None:
-    poison = torch.full((8,), POISON, dtype=torch.uint8).view(getattr(torch, dtype))
-    assert bool(poison.isnan().all())
+def test_poison_is_nan_and_then_a_huge_number(dtype: str) -> None:
+    element = getattr(torch, dtype)
+    nan, huge = (torch.full((8,), byte, dtype=torch.uint8).view(element) for byte in POISONS)
+    assert bool(nan.isnan().all())
+    assert bool(huge.isfinite().all())
+    assert float(huge[0]) > 6e4
 
 
 def test_inputs_differ_from_call_to_call_and_seed_to_seed(filled: Filled) -> None:
@@ -282,7 +291,7 @@ def test_arguments_are_what_the_runner_needs(shift_task: Task) -> None:
     layout: Layout = batch.layout
     assert x == {
         "base": GUARD_BYTES, "stride": layout.slots[0].stride, "bytes": 16,
-        "shape": [4], "dtype": "float32",
+        "shape": [4], "strides": [1], "dtype": "float32",
     }  # fmt: skip
     assert (s, n) == ({"ctype": "float", "value": 0.25}, {"ctype": "size_t", "value": 4})
     assert y["base"] == layout.slots[1].base
@@ -311,3 +320,144 @@ def test_arenas_have_room_and_are_let_go() -> None:
 
 def _mappings() -> int:
     return Path("/proc/self/maps").read_text().count("memfd:arena")
+
+
+class Padded:
+    """A matrix with gaps between its rows, aligned to its elements alone; one call filled."""
+
+    def __init__(self, task: Task, dtype: str, direction: Direction, calls: int = 2) -> None:
+        matrix = Parameter(
+            name="c",
+            type="[VAR]",
+            role=Role.TENSOR,
+            line=1,
+            direction=direction,
+            shape=(Expression.parse("m"), Expression.parse("n")),
+            strides=(Expression.parse("ld"), Expression.parse("1")),
+            alignment=Expression.parse("sizeof(VAR)"),
+        )
+        vector = replace(matrix, name="x", shape=matrix.shape[1:], strides=matrix.strides[:1])
+        vector = replace(vector, direction=Direction.IN, alignment=Expression.parse("16"))
+        problem = replace(task.problem, parameters=(vector, matrix))
+        self.task = replace(task, problem=problem, dtype=dtype)
+        self.case = Case(sizes={"m": 3, "n": 4, "ld": 6})
+        self.arena = HostArena(lay_out(self.task, self.case, calls).size)
+        self.batch = Batch(self.task, self.case, self.arena, calls, portable=True)
+        self.batch.fill("seed")
+        self.vector, self.matrix = self.batch.layout.slots
+
+    def expected(self) -> list[dict[str, Expectation]]:
+        """What is in the matrix of every call now, exactly."""
+        return [
+            {
+                name: Expectation(
+                    expected=upcast(got), allowed=torch.zeros(got.shape, dtype=torch.float64)
+                )
+                for name, got in self.batch.outputs(call).items()
+            }
+            for call in range(self.batch.layout.calls)
+        ]
+
+
+@pytest.fixture(params=["float32", "float16", "int64", "uint16", "bool", "complex64", "complex128"])
+def padded(shift_task: Task, request: pytest.FixtureRequest) -> Iterator[Padded]:
+    made = Padded(shift_task, request.param, Direction.INOUT)
+    yield made
+    made.arena.close()
+
+
+def test_strided_outputs_are_views_and_inputs_are_copies(padded: Padded) -> None:
+    for call in range(2):
+        inputs, outputs = padded.batch.inputs(call), padded.batch.outputs(call)
+        assert list(inputs) == ["x", "c"] and list(outputs) == ["c"]
+        assert outputs["c"].stride() == (6, 1)
+        assert all(tensor.is_contiguous() for tensor in inputs.values())
+        assert torch.equal(inputs["c"], outputs["c"])
+        outputs["c"].zero_()
+        assert bool((padded.batch.inputs(call)["c"] != 0).any())
+        padded.batch.reset()
+        assert torch.equal(inputs["c"], padded.batch.outputs(call)["c"])
+
+
+def test_expectations_may_be_given(padded: Padded) -> None:
+    expected = padded.expected()
+    assert padded.batch.check(expected) is None
+    wrong = padded.batch.outputs(1)["c"]
+    wrong[2, 3] = wrong[2, 3].item() == 0
+    found = padded.batch.check(expected)
+    assert found is not None and found.mismatch is not None
+    assert (found.call, found.mismatch.first.index) == (1, (2, 3))
+    padded.batch.reset()
+    assert padded.batch.check(expected) is None
+
+
+@pytest.mark.parametrize("call", [0, 1])
+@pytest.mark.parametrize("gap", [4, 5, 10, 11])
+def test_what_lies_between_rows_is_guarded(padded: Padded, call: int, gap: int) -> None:
+    slots = padded.matrix
+    at = slots.base + call * slots.stride + gap * slots.dtype.itemsize
+    gaps = padded.arena.bytes[at : at + slots.dtype.itemsize]
+    assert bool((gaps == (0xA5, 0xFF)[call]).all())
+    expected = padded.expected()
+    gaps[-1] ^= 1
+    found = padded.batch.check(expected)
+    assert found is not None
+    assert (found.call, found.message) == (call, "wrote between the rows of c")
+
+
+def test_the_end_of_a_strided_matrix_is_its_last_element(padded: Padded) -> None:
+    slots = padded.matrix
+    expected = padded.expected()
+    padded.arena.bytes[slots.base + 16 * slots.dtype.itemsize] ^= 1
+    found = padded.batch.check(expected)
+    assert found is not None
+    assert found.message == "wrote out of bounds: 0 bytes after the end of c"
+
+
+def test_addresses_are_aligned_to_what_is_promised_and_no_more(padded: Padded) -> None:
+    promised = [(padded.vector, max(16, padded.vector.dtype.itemsize))]
+    promised.append((padded.matrix, padded.matrix.dtype.itemsize))
+    for slots, alignment in promised:
+        for call in range(2):
+            assert (slots.base + call * slots.stride) // alignment % 2 == 1
+            assert (slots.base + call * slots.stride) % alignment == 0
+    timed = lay_out(padded.task, padded.case, 2)
+    assert all(slots.base % 512 == 0 == slots.stride % 512 for slots in timed.slots)
+    assert timed.size == padded.batch.layout.size
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int32", "uint8", "bool", "complex64", "int64"])
+def test_writing_nothing_is_wrong_whatever_is_expected(shift_task: Task, dtype: str) -> None:
+    """Expecting in one call just what the output holds before does not help in the other."""
+    made = Padded(shift_task, dtype, Direction.OUT)
+    raw = made.batch._numbers(made.arena.bytes[: made.batch.layout.size], made.matrix)
+    for call in range(2):
+        same = upcast(raw[call])
+        expected = {"c": Expectation(expected=same, allowed=torch.zeros(same.shape).double())}
+        found = made.batch.check([expected, expected])
+        assert found is not None
+        assert found.call == 1 - call
+    made.arena.close()
+
+
+@given(
+    st.lists(st.tuples(st.integers(1, 4), st.integers(0, 3)), min_size=1, max_size=3),
+    st.randoms(use_true_random=False),
+)
+def test_elements_and_gaps_are_told_apart(lengths: list[tuple[int, int]], random: Random) -> None:
+    steps, step = [], 1
+    for length, extra in reversed(lengths):
+        step += extra
+        steps.insert(0, step)
+        step *= length
+    shape = [length for length, _ in lengths]
+    order = random.sample(range(len(shape)), len(shape))
+    shape, steps = [shape[d] for d in order], [steps[d] for d in order]
+    span = 1 + sum((n - 1) * s for n, s in zip(shape, steps, strict=True))
+    places = {
+        sum(i * s for i, s in zip(index, steps, strict=True)): index
+        for index in product(*map(range, shape))
+    }
+    slots = Slots(cast(Any, None), torch.float32, tuple(shape), tuple(steps), span, 0, 0)
+    assert {at: slots.index(at) for at in range(span)} == {at: places.get(at) for at in range(span)}
+    assert slots.dense == (len(places) == span)

@@ -80,4 +80,23 @@ def test_threads_run_in_another_order_from_case_to_case(shift_task: Task) -> Non
             return super().prepare(batch, plan)
 
     check(shift_task, Told())
-    assert orders == [(0, 0), (1, 1), (2, 2)]
+    assert [order for order, _ in orders] == [0, 1, 2]
+    first = [seed for _, seed in orders]
+    assert len(set(first)) == 3
+    check(shift_task, Told())
+    assert [seed for _, seed in orders[3:]] == first  # by the case and the grade's seed alone
+
+
+def test_a_case_by_itself_is_run_in_every_order_until_it_fails(shift_task: Task) -> None:
+    class Racy(Solver):
+        def prepare(self, batch: Any, plan: Any) -> Any:
+            orders.append(plan.order)
+            self.wrong = 5 if plan.order == 1 else 0
+            return super().prepare(batch, plan)
+
+    orders: list[int] = []
+    session = cast(Session, Racy())
+    outcome = run_cases(session, shift_task, [Case(sizes={"n": 5}, scalars={"s": 0.5})], list)
+    assert outcome.fault is not None
+    assert orders == [0, 1]
+    assert len(outcome.cases) == 1

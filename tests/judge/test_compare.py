@@ -38,8 +38,15 @@ def check(got, expected, allowed, dtype=torch.float32):
         (1.0, NAN, 1.0, False),
         (1.0, NAN, NAN, False),
         (INF, NAN, NAN, False),
-        (1.0, 1.0, NAN, False),
+        (1.0, 1.0, NAN, True),
+        (1.0, 1.0, INF, True),
+        (1.0, 1.0 + 1e-6, INF, True),  # its last digits, since nothing finite is known
+        (1.0, 1.0 + 1e-5, INF, False),
         (1.0, 2.0, INF, False),
+        (0.0, 1.0, INF, False),
+        (1e-30, 0.0, NAN, False),
+        (1.0, INF, NAN, False),
+        (1.0, -INF, INF, False),
         (INF, 1.0, 1.0, False),
         (INF, 1.0, NAN, False),
         (INF, INF, INF, True),
@@ -99,13 +106,106 @@ def test_integers_are_exact() -> None:
     assert flags.first.index == (1,)
 
 
+@pytest.mark.parametrize(
+    "name", ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"]
+)
+def test_every_kind_of_integer_is_exact_at_both_ends(name: str) -> None:
+    dtype = getattr(torch, name)
+    ends = torch.tensor([torch.iinfo(dtype).min, 0, torch.iinfo(dtype).max], dtype=dtype)
+    expected, allowed = ends.to(torch.int64), torch.zeros(3, dtype=torch.float64)
+    assert compare("y", ends, expected, allowed) is None
+    mismatch = compare("y", ends, expected + torch.tensor([0, 0, -1]), allowed)
+    assert mismatch is not None
+    assert mismatch.first.index == (2,)
+    largest = torch.iinfo(dtype).max
+    assert (mismatch.first.expected, mismatch.first.got) == (largest - 1, largest)
+
+
+def test_a_byte_that_is_no_boolean_is_wrong() -> None:
+    got = torch.tensor([0, 1, 255, 2], dtype=torch.uint8)
+    expected, allowed = torch.tensor([False, True, True, True]), torch.zeros(4).double()
+    mismatch = compare("y", got, expected, allowed)
+    assert mismatch is not None
+    assert (mismatch.differing, mismatch.first.index, mismatch.first.got) == (2, (2,), 255)
+    assert compare("y", torch.tensor([0, 1, 1, 1], dtype=torch.uint8), expected, allowed) is None
+    flipped = compare("y", ~expected, expected, allowed)
+    assert flipped is not None and flipped.differing == 4
+
+
+def test_doubles_have_their_own_last_digits() -> None:
+    assert check([1.0], [1.0 + 1e-12], [1e-13], torch.float64) is not None
+    assert check([1.0], [1.0 + 1e-15], [INF], torch.float64) is None
+    assert check([1.0], [1.0 + 1e-14], [INF], torch.float64) is not None
+    assert check([INF], [1.7e308], [1.0], torch.float64) is not None
+
+
+def complex_check(got, expected, allowed, dtype=torch.complex64):
+    return compare(
+        "y",
+        torch.tensor([got], dtype=dtype),
+        torch.tensor([expected], dtype=torch.complex128),
+        torch.tensor([allowed], dtype=torch.float64),
+    )
+
+
+@pytest.mark.parametrize(
+    ("got", "expected", "allowed", "right"),
+    [
+        (1 + 1j, 1 + 1j, 0.0, True),
+        (1.3 + 1.4j, 1 + 1j, 0.5001, True),  # a distance of 0.5
+        (1.3 + 1.4j, 1 + 1j, 0.4999, False),
+        (1 - 1j, 1 + 1j, 1.0, False),
+        (1 + 1j, 1 + 0j, 0.5, False),
+        (complex(NAN, 1), 1 + 1j, 9.0, False),
+        (complex(1, INF), 1 + 1j, 9.0, False),
+        (complex(NAN, 1), complex(NAN, 1), 0.0, True),
+        (complex(NAN, 1.5), complex(NAN, 1), 0.1, False),
+        (complex(NAN, 1.5), complex(NAN, 1), 1.0, True),
+        (complex(NAN, 1), complex(NAN, 1), NAN, True),
+        (complex(NAN, 2), complex(NAN, 1), NAN, False),
+        (complex(INF, 1), complex(INF, 1), INF, True),
+        (complex(-INF, 1), complex(INF, 1), INF, False),
+        (complex(INF, INF), complex(INF, 1), INF, False),
+        (complex(1, 1), complex(INF, 1), INF, False),
+        (complex(INF, 2), complex(1e39, 2), 1.0, True),
+        (complex(INF, 9), complex(1e39, 2), 1.0, False),
+        (complex(INF, 2), complex(1e38, 2), 1.0, False),
+        (1 + 1j, 1 + 1j, INF, True),
+        (1 + 2j, 1 + 1j, INF, False),
+    ],
+)
+@pytest.mark.parametrize("part", ["as it is", "conjugate", "turned"])
+def test_one_complex_element(got, expected, allowed, right, part) -> None:
+    if part == "conjugate":
+        got, expected = got.conjugate(), expected.conjugate()
+    if part == "turned":
+        got, expected = complex(got.imag, got.real), complex(expected.imag, expected.real)
+    assert (complex_check(got, expected, allowed) is None) is right
+
+
+def test_a_complex_mismatch_has_both_parts() -> None:
+    mismatch = complex_check(1 + 2j, 1 - 2j, 0.5, torch.complex128)
+    assert mismatch is not None
+    first = mismatch.first
+    assert (first.expected, first.expected_imag) == (1, -2)
+    assert (first.got, first.got_imag, first.allowed) == (1, 2, 0.5)
+    real = check([1.0], [2.0], [0.0])
+    assert real is not None
+    assert (real.first.expected_imag, real.first.got_imag) == (None, None)
+
+
+def test_a_real_reference_of_a_complex_output() -> None:
+    two = torch.tensor([2.0], dtype=torch.float64)
+    assert compare("y", torch.tensor([2 + 0j]), two, two * 0) is None
+    assert compare("y", torch.tensor([2 + 1j]), two, two * 0) is not None
+
+
 def test_shapes_and_kinds_must_agree() -> None:
     one, two = torch.zeros(1), torch.zeros(2, dtype=torch.float64)
     with pytest.raises(ValueError, match="cannot be compared"):
         compare("y", one, two, two)
-    complex_ = torch.zeros(2, dtype=torch.complex64)
     with pytest.raises(ValueError, match="complex"):
-        compare("y", complex_, two, two)
+        compare("y", two, torch.zeros(2, dtype=torch.complex128), two)
 
 
 def test_empty_and_strided() -> None:
@@ -126,10 +226,12 @@ def right(got: float, expected: float, allowed: float) -> bool:
     if math.isnan(got) or math.isnan(expected):
         return math.isnan(got) and math.isnan(expected)
     largest = torch.finfo(torch.float32).max
+    if not math.isfinite(allowed):
+        allowed = 32 * 2**-24 * abs(expected)
     if math.isinf(got):
-        too_large = math.isfinite(allowed) and abs(expected) + allowed > largest
+        too_large = abs(expected) + allowed > largest
         return (math.isinf(expected) or too_large) and (got > 0) == (expected > 0)
-    return math.isfinite(allowed) and abs(got - expected) <= allowed
+    return math.isfinite(expected) and abs(got - expected) <= allowed
 
 
 @settings(deadline=None)

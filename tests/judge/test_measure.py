@@ -34,6 +34,8 @@ FAULT = Fault(Verdict.RUNTIME_ERROR, "no luck")
 class FakeSession:
     """Takes a constant and so much per call, by a clock that is made up; can fail at a point."""
 
+    kernels: float | None = None
+
     def __init__(
         self,
         per_call: float = 1e-3,
@@ -157,6 +159,16 @@ class TestShape:
         assert (result.flops, result.bytes) == (50.0, 400.0)
         assert len(result.samples_s) == len(result.baseline_samples_s) == EFFORT.min_blocks
         assert result.spec == CASE.spec
+
+    def test_kernels_are_the_sessions(self, shift_task: Task) -> None:
+        one, three = FakeSession(), FakeSession()
+        one.kernels, three.kernels = 1.0, 3.0
+        result = measured(shift_task, one, three)
+        assert isinstance(result, Measurement)
+        assert (result.kernels, result.baseline_kernels) == (1.0, 3.0)
+        unknown = measured(shift_task, FakeSession(), three)
+        assert isinstance(unknown, Measurement)
+        assert unknown.kernels is None
 
     def test_no_two_batches_of_a_submission_have_the_same_inputs(self, shift_task: Task) -> None:
         session = FakeSession()

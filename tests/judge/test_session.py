@@ -611,6 +611,37 @@ def test_memory_is_watched(ready: Ready) -> None:
     assert 1 << 20 < session.peak_bytes < 200 << 20
 
 
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        ("0", 0.0), ("1", 1.0), ("2.5", 2.5), ("1000000", 1e6), ("1000001", None), ("-1", None),
+        ("NaN", None), ("Infinity", None), ("true", None), ("null", None), ('"1"', None),
+        ("[1]", None), ("1e400", None), ("9" * 400, None),
+    ],
+)  # fmt: skip
+def test_what_a_runner_says_of_its_launches_is_a_small_number_or_nothing(
+    ready: Ready, said: str, kept: float | None
+) -> None:
+    source = f"""{TOOLS}
+calls = []
+def solution(*a):
+    honest(*a)
+    calls.append(a)
+    if len(calls) > 2:  # two were to warm up
+        channel().send(b'{{"type": "finished", "kernels": {said}}}')
+"""
+    session, batch, _ = ready(source, calls=1)
+    assert isinstance(session.run(batch, "seed"), float)
+    assert session.kernels == kept
+    assert batch.check() is None
+
+
+def test_launches_of_python_on_a_cpu_are_not_known(ready: Ready) -> None:
+    session, batch, _ = ready(HONEST)
+    assert isinstance(session.run(batch, "seed"), float)
+    assert session.kernels is None
+
+
 def test_closing_twice_does_no_harm(ready: Ready) -> None:
     session, _, _ = ready(HONEST)
     session.close()
@@ -645,8 +676,9 @@ LIBRARY = """
 #include <unistd.h>
 int cudacpu_take_error(char* text, size_t size) { text[0] = 0; return CODE; }
 void cudacpu_configure(int order, unsigned long long seed, int workers) {}
+unsigned long long cudacpu_launches(void) { return 3; }
 void cudacpu_guard(void* p, size_t n) {}
-void cudacpu_unguard(void* p, size_t n) {}
+void cudacpu_unguard_rows(void* p, size_t n, size_t s, size_t b) {}
 void solution(const float* x, float s, float* y, size_t n) {
     BODY
     for (size_t i = 0; i < n; i++) y[i] = x[i] + s;

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from packages import MINIMAL, REFERENCE, ROOT, Write
+from packages import BLOCK, BLOCK_REFERENCE, MINIMAL, REFERENCE, ROOT, Write
 
 from harness.problem.load import load_problem
 from harness.problem.model import Problem
@@ -33,3 +33,13 @@ def write(tmp_path: Path) -> Write:
 def gemm() -> Problem:
     """The shipped problem."""
     return load_problem(ROOT / "problems" / "gemm-multiply-leakyrelu")
+
+
+@pytest.fixture(scope="session")
+def block(tmp_path_factory: pytest.TempPathFactory) -> Problem:
+    """One with strides, and sizes that depend on each other."""
+    folder = tmp_path_factory.mktemp("block")
+    (folder / "problem.md").write_text(BLOCK)
+    (folder / "reference.py").write_text(BLOCK_REFERENCE)
+    (folder / "baseline.py").write_text("def solution(x, s, t, inverse, y, ld, m, n, total): ...\n")
+    return load_problem(folder)

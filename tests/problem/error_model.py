@@ -5,6 +5,7 @@ each length k the greatest error over what is allowed. Up to 1 passes.
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import torch
@@ -12,11 +13,16 @@ from torch import Tensor
 
 from harness.problem.draws import Case
 from harness.problem.load import load_problem
+from harness.problem.model import Problem
 from harness.problem.reference import Reference
 from harness.problem.tensors import draw_tensor
 from harness.problem.tolerance import expectations
 
 PROBLEM = load_problem(Path(__file__).resolve().parents[2] / "problems" / "gemm-multiply-leakyrelu")
+
+assert PROBLEM.tolerance is not None
+CUT_PROBLEM = replace(PROBLEM, tolerance=replace(PROBLEM.tolerance, inputs={"float32": "tf32"}))
+"""The same problem, but for float32 factors that may be cut to TF32."""
 
 Product = Callable[[Tensor, Tensor], Tensor]
 
@@ -25,6 +31,12 @@ def cut(x: Tensor, bits: int) -> Tensor:
     """Round float64 ``x`` to ``bits`` significant bits, to nearest."""
     mantissa, exponent = torch.frexp(x)
     return torch.ldexp((mantissa * 2.0**bits).round() / 2.0**bits, exponent)
+
+
+def chop(x: Tensor, bits: int) -> Tensor:
+    """Cut float64 ``x`` off after ``bits`` significant bits, as tensor cores do when they read."""
+    mantissa, exponent = torch.frexp(x)
+    return torch.ldexp((mantissa * 2.0**bits).trunc() / 2.0**bits, exponent)
 
 
 def sequential(kind: torch.dtype, steps: int = 1) -> Product:
@@ -77,6 +89,11 @@ def tree(a: Tensor, b: Tensor) -> Tensor:
 def exact(bits: int) -> Product:
     """Inputs cut to ``bits`` significant bits, everything else exact."""
     return lambda a, b: cut(a.double(), bits) @ cut(b.double(), bits)
+
+
+def on_tensor_cores(shorten: Callable[[Tensor, int], Tensor], bits: int) -> Product:
+    """Inputs shortened to ``bits`` significant bits, sums in truncated float32."""
+    return lambda a, b: tensor_core(shorten(a.double(), bits), shorten(b.double(), bits))
 
 
 def library(a: Tensor, b: Tensor) -> Tensor:
@@ -135,11 +152,34 @@ HONEST: dict[str, dict[str, Callable[..., Tensor]]] = {
 }
 HONEST["bfloat16"] = HONEST["float16"]
 
+HONEST["float64"] = {
+    "sequential": fused(sequential(torch.float64)),
+    "split-K by 8": fused(split(torch.float64, 8)),
+    "library": fused(lambda a, b: a @ b),
+}
+HONEST_CUT: dict[str, Callable[..., Tensor]] = {
+    "TF32, rounded": fused(on_tensor_cores(cut, 11)),
+    "TF32, truncated": fused(on_tensor_cores(chop, 11)),
+    "float32": fused(library),
+}
+IMPOSTORS_CUT: dict[str, Callable[..., Tensor]] = {
+    "bfloat16, rounded": fused(on_tensor_cores(cut, 8)),
+    "bfloat16, truncated": fused(on_tensor_cores(chop, 8)),
+    "last k missed": _off_by_one,
+    "alpha ignored": _no_alpha,
+}
+
 IMPOSTORS: dict[str, dict[str, Callable[..., Tensor]]] = {
     "float32": {
         "TF32 inputs": fused(exact(11)),
         "bfloat16 inputs": fused(exact(8)),
         "two bfloat16 (16 bits)": fused(exact(16)),
+        "last k missed": _off_by_one,
+        "alpha ignored": _no_alpha,
+    },
+    "float64": {
+        "float32 sums": fused(sequential(torch.float32)),
+        "float32 inputs": fused(exact(24)),
         "last k missed": _off_by_one,
         "alpha ignored": _no_alpha,
     },
@@ -172,6 +212,7 @@ def ratios(
     alpha: float = -0.5,
     shift: float = 0.0,
     seed: str = "00",
+    problem: Problem = PROBLEM,
 ) -> dict[str, tuple[float, float]]:
     """For each way the greatest error over what is allowed, and the share of wrong elements.
 
@@ -179,13 +220,13 @@ def ratios(
     """
     case = Case(sizes={"m": m, "n": n, "k": k}, scalars={"alpha": alpha}, family=family)
     tensors = {
-        p.name: draw_tensor(PROBLEM, p, case, dtype, seed)
-        for p in PROBLEM.tensors
+        p.name: draw_tensor(problem, p, case, dtype, seed)
+        for p in problem.tensors
         if p.direction == "in"
     }
     for name in ("matrix_a", "matrix_b"):
         tensors[name] = (tensors[name] + shift).to(tensors[name].dtype)
-    want = expectations(Reference(PROBLEM), PROBLEM, case, dtype, tensors)["output_matrix"]
+    want = expectations(Reference(problem), problem, case, dtype, tensors)["output_matrix"]
     found = {}
     for name, way in ways.items():
         ratio = (way(*tensors.values(), alpha).double() - want.expected).abs() / want.allowed
@@ -193,16 +234,27 @@ def ratios(
     return found
 
 
+LENGTHS = (1, 4, 16, 64, 300, 1024, 4096, 16384)
+
+
+def table(
+    title: str, ways: dict[str, Callable[..., Tensor]], dtype: str, problem: Problem = PROBLEM
+) -> None:
+    """Print one table: a row for each way, a column for each length."""
+    rows = [ratios(ways, dtype, k, problem=problem) for k in LENGTHS]
+    print(f"\n| {title} | " + " | ".join(f"k={k}" for k in LENGTHS) + " |")
+    print("|---" * (len(LENGTHS) + 1) + "|")
+    for way in ways:
+        print(f"| {way} | " + " | ".join(f"{row[way][0]:.3g}" for row in rows) + " |")
+
+
 def main() -> None:
     """Print the tables."""
-    lengths = (1, 4, 16, 64, 300, 1024, 4096, 16384)
-    for dtype in PROBLEM.dtypes:
-        for title, ways in (("honest", HONEST[dtype]), ("impostors", IMPOSTORS[dtype])):
-            table = [ratios(ways, dtype, k) for k in lengths]
-            print(f"\n| {dtype}, {title} | " + " | ".join(f"k={k}" for k in lengths) + " |")
-            print("|---" * (len(lengths) + 1) + "|")
-            for way in ways:
-                print(f"| {way} | " + " | ".join(f"{row[way][0]:.3g}" for row in table) + " |")
+    for dtype in (*PROBLEM.dtypes, "float64"):
+        table(f"{dtype}, honest", HONEST[dtype], dtype)
+        table(f"{dtype}, impostors", IMPOSTORS[dtype], dtype)
+    table("float32 with TF32 allowed, honest", HONEST_CUT, "float32", CUT_PROBLEM)
+    table("float32 with TF32 allowed, impostors", IMPOSTORS_CUT, "float32", CUT_PROBLEM)
 
 
 if __name__ == "__main__":

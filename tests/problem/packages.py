@@ -47,6 +47,44 @@ baselines: {pytorch: baseline.py}
 Multiply by $s$.
 """
 
+BLOCK = """---
+slug: block
+title: Scale a block of a larger matrix
+parameters:
+  - {name: x, type: "[VAR]", pointer: true, const: true, shape: [m, n], strides: [ld, 1],
+     alignment: sizeof(VAR), nonfinite: true}
+  - {name: s, type: float, pointer: false, values: {distribution: normal}, always: [0, 1, 0.5]}
+  - {name: t, type: double, pointer: false, values: {distribution: normal}, always: [2]}
+  - {name: inverse, type: float, pointer: false, equals: 1/n}
+  - {name: y, type: "[VAR]", pointer: true, direction: inout, shape: [m, n], strides: [ld, 1]}
+  - {name: ld, type: int, pointer: false, range: [n, n + 16], always: [64]}
+  - {name: m, type: int, pointer: false, range: [1, 40], always: [1, 33]}
+  - {name: n, type: int, pointer: false, range: [1, 100], always: [1, 100]}
+  - {name: total, type: int, pointer: false, equals: m*n}
+dtypes: [float32, float16, complex64]
+cases: 4
+benchmarks:
+  - {m: 300, n: 200, ld: 208, s: 0.1, t: 1}
+cpu_benchmarks:
+  - {m: 3, n: 5, ld: 5, s: 0.5, t: 1}
+tolerance: {length: 1, inputs: {float32: tf32}}
+flops: total
+bytes: 2*total*sizeof(VAR)
+baselines: {pytorch: baseline.py}
+---
+
+Sizes and scalars that depend on each other, and a matrix with gaps.
+"""
+"""Every key that relates parameters to each other."""
+
+BLOCK_REFERENCE = """
+def reference(x, s, t, inverse, y, ld, m, n, total):
+    return x * (s * inverse) + (y * t if t else 0)
+
+def magnitude(x, s, t, inverse, y, ld, m, n, total):
+    return (x * (s * inverse)).abs() + (y * t).abs()
+"""
+
 REFERENCE = """
 def reference(x, s, n):
     return x * s

@@ -2,24 +2,28 @@
 
 import math
 import struct
+from dataclasses import replace
 from decimal import Decimal
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
-from packages import MINIMAL, Write
+from packages import BLOCK, MINIMAL, Write
 
-from harness.errors import UsageError
+from harness.errors import ProblemError, UsageError
 from harness.problem.draws import (
     FAMILIES,
     Case,
     as_received,
     benchmark_case,
     draw_cases,
+    families,
     fresh_seed,
     parse_case,
     singles,
 )
+from harness.problem.expressions import Expression
+from harness.problem.footprint import footprint
 from harness.problem.load import load_problem
 
 
@@ -36,7 +40,7 @@ def test_spec() -> None:
 @given(
     st.lists(st.integers(1, 2**31 - 1), min_size=3, max_size=3),
     st.floats(width=32, allow_nan=False, allow_infinity=False),
-    st.sampled_from(FAMILIES),
+    st.sampled_from([f for f in FAMILIES if f != "nonfinite"]),
 )
 def test_spec_round_trip(gemm, sizes: list[int], alpha: float, family: str) -> None:
     case = Case(sizes=dict(zip("mnk", sizes, strict=True)), scalars={"alpha": alpha}, family=family)
@@ -107,6 +111,10 @@ def test_other_scalars_keep_all_their_digits() -> None:
         ("m=1,n=1,k=1,alpha=nan", "alpha must be a finite float"),
         ("m=1,n=1,k=1,alpha=1e39", "alpha must be a finite float"),
         ("m=1,n=1,k=1,alpha=0,values=larg", r"values 'larg' \(did you mean large\?\)"),
+        (
+            "m=1,n=1,k=1,alpha=0,values=nonfinite",
+            "no tensor of gemm-multiply-leakyrelu may hold NaN",
+        ),
     ],
 )
 def test_parse_says_what_is_wrong(gemm, text: str, complaint: str) -> None:
@@ -131,7 +139,7 @@ def test_cases_hold_every_edge(gemm, seed: str, max_work: float | None) -> None:
     for parameter in (*gemm.sizes, *gemm.scalars):
         tried = {case.values[parameter.name] for case in cases}
         assert tried >= {as_received(parameter, value) for value in parameter.always}
-    assert {case.family for case in cases} == set(FAMILIES)
+    assert {case.family for case in cases} == set(families(gemm)) == {*FAMILIES} - {"nonfinite"}
     assert any(set(case.sizes.values()) == {1} for case in cases)
     assert all(p.low <= c.sizes[p.name] <= p.high for p in gemm.sizes for c in cases)
     assert len({case.spec for case in cases}) == len(cases)
@@ -171,6 +179,135 @@ def test_benchmark_case(gemm) -> None:
     case = benchmark_case(gemm, gemm.benchmarks[0])
     assert case.sizes == {"m": 4096, "n": 4096, "k": 4096}
     assert case.scalars == {"alpha": single(0.01)}
+
+
+def test_a_case_with_derived_values(block) -> None:
+    case = benchmark_case(block, block.benchmarks[0])
+    assert case.values["total"] == 60000
+    assert case.values["inverse"] == single(1 / 200)
+    assert case.spec == "ld=208,m=300,n=200,s=0.1,t=1.0"
+    again = parse_case(block, case.spec)
+    assert again == case
+    assert again.values == case.values
+    assert list(again.values) == list(case.values)
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("ld=5,m=3,n=5,s=0,t=0,total=15", r"total follows from the sizes \(m\*n\): leave it out"),
+        ("ld=4,m=3,n=5,s=0,t=0", r"ld must be from n \(5\) to n \+ 16 \(21\), not 4"),
+        ("ld=5,m=3,n=5,s=0", "no value for t"),
+        ("ld=2000000000,m=2,n=2000000000,s=0,t=0", r"'m\*n' is 4000000000, not from 1 to"),
+        (
+            "ld=5,m=3,n=5,s=0,t=0,values=rosw",
+            r"unknown family of values 'rosw' \(did you mean rows",
+        ),
+    ],
+)
+def test_a_case_must_fit_together(block, text: str, complaint: str) -> None:
+    with pytest.raises(UsageError, match=complaint):
+        parse_case(block, text)
+
+
+def test_a_case_whose_elements_would_overlap(write: Write) -> None:
+    """A size with a plain range may lie outside of it, but not on top of another."""
+    text = BLOCK.replace("[n, n + 16], always: [64]", "[100, 116]")
+    problem = load_problem(write(text.replace("ld: 5,", "ld: 100,")))
+    with pytest.raises(UsageError, match="elements overlap: the stride ld is 7, and what lies"):
+        parse_case(problem, "ld=7,m=3,n=8,s=0,t=0")
+    assert parse_case(problem, "ld=8,m=3,n=8,s=0,t=0").sizes["ld"] == 8
+
+
+@given(
+    st.integers(1, 10**4),
+    st.integers(1, 10**4),
+    st.integers(0, 16),
+    st.floats(width=32, allow_nan=False, allow_infinity=False),
+    st.floats(allow_nan=False, allow_infinity=False),
+    st.sampled_from(FAMILIES),
+)
+def test_specs_of_dependent_sizes_come_back(
+    block, m: int, n: int, gap: int, s: float, t: float, family: str
+) -> None:
+    text = f"ld={n + gap},m={m},n={n},s={s!r},t={t!r},values={family}"
+    case = parse_case(block, text)
+    again = parse_case(block, case.spec)
+    assert again == case
+    assert again.values == case.values
+    assert "total" not in case.spec
+
+
+@settings(max_examples=25)
+@given(
+    st.integers(0, 10**6),
+    st.sampled_from([None, 60.0, 2000.0]),
+    st.sampled_from([None, 200_000, 400_000]),
+)
+def test_draws_respect_relations(
+    block, seed: int, max_work: float | None, max_bytes: int | None
+) -> None:
+    cases = draw_cases(block, f"{seed:x}", dtype="float32", max_work=max_work, max_bytes=max_bytes)
+    for case in cases:
+        m, n, ld = (case.sizes[name] for name in ("m", "n", "ld"))
+        assert n <= ld <= n + 16
+        assert case.values["total"] == m * n
+        assert case.values["inverse"] == single(1 / n)
+        assert parse_case(block, case.spec) == case
+        assert max_work is None or m * n <= max_work
+        assert max_bytes is None or footprint(block, case, "float32") <= max_bytes
+    assert {case.family for case in cases} == set(FAMILIES)
+    if max_work is None and max_bytes is None:
+        tried = {(name, value) for case in cases for name, value in case.values.items()}
+        wanted = {(p.name, as_received(p, v)) for p in block.parameters for v in p.always}
+        assert wanted <= tried
+        assert max(case.sizes["ld"] for case in cases) > 75
+
+
+def test_nan_meets_every_edge_of_every_scalar(block) -> None:
+    for dtype in block.dtypes:
+        cases = [c for c in draw_cases(block, "00", dtype=dtype) if c.family == "nonfinite"]
+        assert {c.scalars["s"] for c in cases} >= {0.0, 1.0, 0.5}
+        assert 2.0 in {c.scalars["t"] for c in cases}
+        assert len(cases) == 4
+
+
+def test_nan_without_scalars_and_where_there_is_none(write: Write) -> None:
+    plain = MINIMAL.replace("    always: [0, 1e-30]\n", "").replace(
+        "shape: [n]\n", "shape: [n]\n    nonfinite: true\n", 1
+    )
+    problem = load_problem(write(plain.replace("[float32, float16]", "[float32, int32]")))
+    families_of = {
+        d: [c.family for c in draw_cases(problem, "0", dtype=d)] for d in ("float32", "int32")
+    }
+    assert families_of["float32"].count("nonfinite") == 1
+    assert families_of["int32"].count("nonfinite") == 0
+    assert "nonfinite" in families(problem)
+    assert "nonfinite" not in families(problem, "int32")
+
+
+def test_memory_bounds_a_case(gemm) -> None:
+    for bound in (1 << 20, 1 << 22, None):
+        cases = draw_cases(gemm, "00", dtype="float32", max_bytes=bound)
+        used = [footprint(gemm, case, "float32") for case in cases]
+        assert bound is None or max(used) <= bound
+        assert max(used) > (bound or 1 << 23) * 0.5
+        for parameter in gemm.scalars:
+            tried = {case.values[parameter.name] for case in cases}
+            assert tried >= {as_received(parameter, value) for value in parameter.always}
+
+
+def test_sizes_that_make_no_sense_are_the_author_s_mistake(block) -> None:
+    """Loading tries many sizes, not all."""
+    broken = replace(
+        block,
+        parameters=tuple(
+            replace(p, upper=Expression.parse("min(n + 16, 40)")) if p.name == "ld" else p
+            for p in block.parameters
+        ),
+    )
+    with pytest.raises(ProblemError, match="the range of ld is empty"):
+        draw_cases(broken, "00", dtype="float32")
 
 
 def test_fresh_seeds_differ() -> None:

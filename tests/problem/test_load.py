@@ -1,5 +1,7 @@
 """Loading: what parses, and how every mistake is reported."""
 
+import re
+import struct
 import subprocess
 import sys
 from pathlib import Path
@@ -7,7 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from packages import MINIMAL, ROOT, Write
+from packages import BLOCK, MINIMAL, ROOT, Write
 
 from harness.errors import ProblemError, UsageError
 from harness.problem.frontmatter import read_front_matter
@@ -327,9 +329,112 @@ def test_one_mistake_one_complaint(write: Write, old: str, new: str, complaint: 
     assert len([line for line in found if not any(f in line for f in follow_up)]) <= 1
 
 
-def test_complex_types_are_read_but_not_yet_judged(write: Write) -> None:
-    problem = load_problem(write(spoil("[float32, float16]", "[complex64]")))
-    assert problem.missing == ("no way yet to judge complex64",)
+def test_complex_types_are_judged(write: Write) -> None:
+    text = spoil("[float32, float16]", "[complex64, complex128]")
+    assert load_problem(write(text)).missing == ()
+    fixed = spoil("dtypes: [float32, float16]", "dtypes: [float32]").replace(
+        'type: "[VAR]"\n    pointer: true\n    const: true',
+        "type: cuFloatComplex\n    pointer: true\n    const: true",
+    )
+    assert load_problem(write(fixed)).tensors[0].data_type("float32").name == "complex64"
+
+
+def test_relations_between_parameters(block) -> None:
+    assert block.complete, block.missing
+    named = {p.name: p for p in block.parameters}
+    x, ld, total = named["x"], named["ld"], named["total"]
+    assert x.nonfinite
+    assert not named["y"].nonfinite
+    assert x.steps({"m": 3, "n": 5, "ld": 7}) == (7, 1)
+    assert x.span({"m": 3, "n": 5, "ld": 7}) == 19
+    assert [x.aligned_to(dtype) for dtype in block.dtypes] == [4, 2, 8]
+    assert named["y"].aligned_to("float16") == 256
+    assert (ld.low, ld.high, ld.derived) == (1, 116, False)
+    assert (total.low, total.high, total.derived) == (1, 4000, True)
+    single = struct.unpack("f", struct.pack("f", 0.005))[0]
+    assert block.benchmarks[0]["total"] == 60000
+    assert block.benchmarks[0]["inverse"] == single
+    assert block.tolerance is not None
+    assert block.tolerance.inputs == {"float32": "tf32"}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "complaint"),
+    [
+        ("strides: [ld, 1]", "strides: [ld]", "there must be one for each dimension, not 1 for 2"),
+        ("strides: [ld, 1]", "strides: [lda, 1]", "strides: unknown size lda (did you mean ld?)"),
+        ("strides: [ld, 1]", "strides: [s, 1]", "strides: unknown size s"),
+        (
+            "strides: [ld, 1]",
+            "strides: [1, m - m // 33]",
+            "elements overlap: the stride m - m // 33",
+        ),
+        ("strides: [ld, 1]", "strides: [n - 1, 1]", "'n - 1' is 0, not positive with every size"),
+        ("strides: [ld, 1]", "strides: [1, 1]", "elements overlap: the stride 1 is 1, and what"),
+        ("[n, n + 16], always: [64]", "[1, 116]", "strides: elements overlap: the stride ld is 1"),
+        ("shape: [m, n], strides", "strides", "strides: strides are of no use without a shape"),
+        ("alignment: sizeof(VAR)", "alignment: 2", "alignment: 2 is less than the 4 bytes of a"),
+        ("alignment: sizeof(VAR)", "alignment: 24", "alignment: must be a power of two of at most"),
+        (
+            "alignment: sizeof(VAR)",
+            "alignment: 512",
+            "alignment: must be a power of two of at most",
+        ),
+        ("alignment: sizeof(VAR)", "alignment: n", "must be a number of bytes or sizeof(VAR), not"),
+        ("nonfinite: true", "nonfinite: yes", "nonfinite: must be true or false"),
+        ("const: true, shape", "direction: out, shape", "this is written"),
+        (
+            'type: "[VAR]", pointer: true, const',
+            "type: int, pointer: true, const",
+            "no NaN of type",
+        ),
+        ("[n, n + 16]", "[q, n + 16]", "range: unknown size q (sizes: ld, m, n, total)"),
+        ("[n, n + 16]", "[s, n + 16]", "range: unknown size s"),
+        ("[n, n + 16]", "[n, ld]", "range: ld depends on itself"),
+        ("[1, 100]", "[1, ld]", "depends on itself, through"),
+        ("[n, n + 16]", "[n, 99]", "the range of ld is empty: 100 is more than 99 with every size"),
+        ("[n, n + 16]", "[n/2, n + 16]", "'n/2' is 0.5, not a whole number with every size at its"),
+        ("[n, n + 16]", "[n, sizeof(VAR)]", "sizeof(VAR) has no place in a range"),
+        ("always: [64]", "always: [999]", "999 is never in the range, which is 1 to 116 at most"),
+        ("equals: 1/n", "equals: 1/s", "equals: unknown size s"),
+        ("equals: 1/n", "equals: 1/(n - 1)", "divides by zero with every size at its lowest"),
+        ("equals: 1/n", "equals: 1/", "'1/' is not an arithmetic"),
+        ("equals: 1/n", "equals: 10**39*n", "is too large for a float with"),
+        ("equals: m*n", "equals: total", "total depends on itself"),
+        ("equals: m*n", "equals: m/n", "is 0.4, not a whole number with every size at its highest"),
+        (
+            "equals: m*n",
+            "equals: 2**31*n",
+            "not from 1 to 2147483647 with every size at its lowest",
+        ),
+        ("equals: m*n", "equals: m*n, range: [1, 2]", "range: what equals something is not drawn"),
+        ("equals: m*n", "equals: m*n, always: [1]", "always: what equals something is not drawn"),
+        ("{m: 3,", "{total: 15, m: 3,", "total: follows from the sizes (m*n): leave it out"),
+        ("ld: 208", "ld: 199", "benchmarks[0]: ld must be from n (200) to n + 16 (216), not 199"),
+        ("ld: 208, ", "", "benchmarks[0]: lacks the size ld"),
+        ("tf32", "tf23", "inputs.float32: unknown value tf23 (did you mean tf32?)"),
+        ("float32: tf32", "int8: tf32", "inputs.int8: unknown key"),
+        (
+            "shape: [m, n], strides: [ld, 1],",
+            "shape: [m, n/2],",
+            "'n/2' is 0.5, not a whole number",
+        ),
+    ],
+)
+def test_one_mistake_in_a_relation(write: Write, old: str, new: str, complaint: str) -> None:
+    assert BLOCK.count(old) >= 1, old
+    found = complaints(write(BLOCK.replace(old, new, 1)))
+    assert complaint in "\n".join(found)
+    follow_up = ("10: parameters[4].strides", "5: parameters[0].shape: tensor x has no shape")
+    assert len([line for line in found if not line.startswith(follow_up)]) == 1
+
+
+def test_a_size_that_is_wrong_for_few_values_is_found(write: Write) -> None:
+    """Neither end of the range shows it, what lies between does."""
+    found = complaints(
+        write(spoil("shape: [n]", "shape: [(n + 1) // 2 * 2 - n + 1 - n // 50 % 2]"))
+    )
+    assert re.search(r"is 0, not positive with n=\d+", found[0])
 
 
 def test_output_without_shape_when_others_have_one(write: Write) -> None:
@@ -378,7 +483,7 @@ def test_find_by_folder_and_by_slug(write: Write, tmp_path: Path) -> None:
 
 
 _MARKS = [*"\t\n\x00\u2028:-{]'\"?|>\\é", "---", ": ", "- ", "&a", "*a", "!!x", "<<: "]
-_pieces = st.sampled_from([*MINIMAL.split("\n"), *MINIMAL.split(" "), *_MARKS])
+_pieces = st.sampled_from([*BLOCK.split(" "), *MINIMAL.split("\n"), *MINIMAL.split(" "), *_MARKS])
 
 
 @settings(max_examples=150, deadline=None)

@@ -1,5 +1,7 @@
 """Running a package's reference.py, and blaming it."""
 
+import math
+
 import pytest
 import torch
 from packages import MINIMAL, REFERENCE, Write
@@ -13,11 +15,16 @@ CASE = Case(sizes={"n": 3}, scalars={"s": -0.5})
 X = {"x": torch.tensor([1.0, -2.0, 0.25])}
 
 
-def run(write: Write, reference: str = REFERENCE, text: str = MINIMAL) -> dict[str, torch.Tensor]:
+def run(
+    write: Write,
+    reference: str = REFERENCE,
+    text: str = MINIMAL,
+    x: dict[str, torch.Tensor] = X,
+) -> dict[str, torch.Tensor]:
     problem = load_problem(write(text, reference=reference))
     made = Reference(problem)
-    made.magnitude(problem, CASE, X)
-    return made.expected(problem, CASE, X)
+    made.magnitude(problem, CASE, x)
+    return made.expected(problem, CASE, x)
 
 
 def test_expected_is_computed_in_float64(write: Write) -> None:
@@ -32,6 +39,90 @@ def test_inputs_survive_a_reference_that_writes(write: Write) -> None:
     problem = load_problem(write(reference=REFERENCE.replace("return x * s", "return x.mul_(s)")))
     Reference(problem).expected(problem, CASE, double)
     assert torch.equal(double["x"], X["x"].double())
+
+
+COMPLEX = MINIMAL.replace("[float32, float16]", "[complex64]")
+Z = {"x": torch.tensor([1.0 + 2.0j, -2.0j, 0.25], dtype=torch.complex64)}
+
+
+def test_complex_numbers(write: Write) -> None:
+    problem = load_problem(write(COMPLEX))
+    reference = Reference(problem)
+    expected = reference.expected(problem, CASE, Z)["y"]
+    assert expected.dtype == torch.complex128
+    assert expected.tolist() == [-0.5 - 1.0j, 1.0j, -0.125]
+    assert reference.magnitude(problem, CASE, Z)["y"].dtype == torch.float64
+
+
+def test_a_magnitude_is_real(write: Write) -> None:
+    problem = load_problem(write(COMPLEX, reference=REFERENCE.replace("(x * s).abs()", "x * s")))
+    with pytest.raises(ProblemError, match="magnitude: y is complex: a magnitude is real"):
+        Reference(problem).magnitude(problem, CASE, Z)
+
+
+def test_tensors_with_gaps_come_without_them(write: Write) -> None:
+    body = (
+        "def reference(x, s, n):\n    assert x.is_contiguous()\n    return x.view(-1) * s\n"
+        "magnitude = reference\n"
+    )
+    memory = torch.arange(9.0)
+    expected = run(write, body, x={"x": memory[::3]})
+    assert expected["y"].tolist() == [0.0, -1.5, -3.0]
+    problem = load_problem(write(COMPLEX, reference=body))
+    x = {"x": memory.to(torch.complex64)[::3]}
+    assert Reference(problem).expected(problem, CASE, x)["y"].tolist() == [0, -1.5, -3.0]
+
+
+def test_nan_and_infinity_go_through(write: Write) -> None:
+    x = torch.tensor([math.nan, math.inf, 2.0])
+    expected = run(write, x={"x": x})["y"]
+    assert expected[0].isnan()
+    assert expected[1:].tolist() == [-math.inf, -1.0]
+
+
+@pytest.mark.parametrize(
+    ("dtype", "given", "kind"),
+    [
+        ("complex64", torch.float64, torch.complex128),
+        ("float32", torch.int64, torch.float64),
+        ("float32", torch.bool, torch.float64),
+        ("int32", torch.float64, torch.int64),
+        ("int32", torch.bool, torch.bool),
+        ("bool", torch.int64, torch.int64),
+    ],
+)
+def test_what_is_expected_gets_the_kind_of_the_output(
+    write: Write, dtype: str, given: torch.dtype, kind: torch.dtype
+) -> None:
+    problem = load_problem(write())
+    made = Reference(problem).fitting(problem.outputs[0], dtype, torch.ones(3).to(given))
+    assert made.dtype == kind
+    assert made.tolist() == [1, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("dtype", "expected", "complaint"),
+    [
+        (
+            "float32",
+            torch.ones(3, dtype=torch.complex128),
+            "in complex128, and the output is float",
+        ),
+        (
+            "int32",
+            torch.ones(3, dtype=torch.complex128),
+            "in complex128, and the output is integer",
+        ),
+        ("int32", torch.tensor([1.5]).double(), "in fractions, and the output is integer"),
+        ("int32", torch.tensor([math.nan]).double(), "in fractions, and the output is integer"),
+    ],
+)
+def test_what_no_output_can_hold(
+    write: Write, dtype: str, expected: torch.Tensor, complaint: str
+) -> None:
+    problem = load_problem(write())
+    with pytest.raises(ProblemError, match=f"reference: y was computed {complaint}"):
+        Reference(problem).fitting(problem.outputs[0], dtype, expected)
 
 
 def test_shipped_reference(gemm) -> None:

@@ -1,18 +1,30 @@
 """Honest arithmetic passes and cheaper arithmetic fails: docs/tolerance.md has the whole tables."""
 
+import math
 from dataclasses import replace
 
 import pytest
 import torch
-from error_model import HONEST, IMPOSTORS, ratios
+from error_model import (
+    CUT_PROBLEM,
+    HONEST,
+    HONEST_CUT,
+    IMPOSTORS,
+    IMPOSTORS_CUT,
+    LENGTHS,
+    cut,
+    ratios,
+)
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.errors import HarnessError
-from harness.problem.draws import FAMILIES, Case
-from harness.problem.tolerance import SUBNORMALS, TRUNCATION, allowed_error
+from harness.problem.draws import FAMILIES, Case, parse_case
+from harness.problem.reference import Reference
+from harness.problem.tensors import draw_tensor
+from harness.problem.tolerance import SUBNORMALS, TRUNCATION, allowed_error, expectations
 
-DTYPES = ("float32", "float16", "bfloat16")
+DTYPES = ("float32", "float16", "bfloat16", "float64")
 
 
 @pytest.mark.parametrize(
@@ -27,7 +39,7 @@ def test_honest_passes(dtype: str, family: str, k: int) -> None:
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_honest_sums_with_a_mean_pass(dtype: str) -> None:
     """Partial sums that grow with the length are what √length is for."""
-    shift = 2.0 if dtype == "float32" else 0.5
+    shift = 2.0 if dtype in ("float32", "float64") else 0.5
     found = ratios(HONEST[dtype], dtype, 1500, shift=shift, m=8, n=8)
     assert {way: worst for way, (worst, _) in found.items() if not worst <= 1} == {}
 
@@ -61,6 +73,121 @@ def test_honest_passes_whatever_is_drawn(
 ) -> None:
     found = ratios(HONEST[dtype], dtype, k, family=family, m=9, n=11, alpha=alpha, seed=f"{seed:x}")
     assert {way: worst for way, (worst, _) in found.items() if not worst <= 1} == {}
+
+
+@pytest.mark.parametrize("k", LENGTHS)
+def test_tf32_passes_where_it_is_allowed_and_bfloat16_does_not(k: int) -> None:
+    honest = ratios(HONEST_CUT, "float32", k, problem=CUT_PROBLEM)
+    assert {way: worst for way, (worst, _) in honest.items() if not worst <= 0.5} == {}
+    impostors = ratios(IMPOSTORS_CUT, "float32", k, problem=CUT_PROBLEM)
+    assert {way: worst for way, (worst, _) in impostors.items() if not worst > 1} == {}
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("k", [1, 2, 7, 33, 300])
+def test_allowed_tf32_passes_whatever_the_values(family: str, k: int) -> None:
+    """Uneven terms above all: few of the many products of sparse matrices count."""
+    found = ratios(HONEST_CUT, "float32", k, family=family, m=64, n=64, problem=CUT_PROBLEM)
+    assert {way: worst for way, (worst, _) in found.items() if not worst <= 0.75} == {}
+
+
+def test_cut_inputs_change_nothing_for_other_types() -> None:
+    for dtype in ("float16", "float64"):
+        way = {"library": HONEST[dtype]["split-K by 8" if dtype == "float64" else "unfused"]}
+        assert ratios(way, dtype, 64) == ratios(way, dtype, 64, problem=CUT_PROBLEM)
+
+
+def test_the_term_for_cut_inputs() -> None:
+    out, ones = CUT_PROBLEM.outputs[0], torch.ones(1, 1, dtype=torch.float64)
+
+    def allowed(k: int, family: str, expected: float) -> float:
+        sizes = {"m": 1, "n": 1, "k": k}
+        case = Case(sizes=sizes, scalars={"alpha": 0.0}, family=family)
+        found = allowed_error(CUT_PROBLEM, case, out, "float32", ones * expected, ones.clone())
+        return float(found) * 2**11
+
+    # Beside the rest of the formula, which is at most 2^-24 · (8 · 16 + …).
+    rest = 2.0**11 * 2.0**-24 * 8 * (16 + 4 * 80) * 1.1
+    assert allowed(1, "declared", 0.0) == pytest.approx(4, abs=rest)
+    assert allowed(16, "declared", 0.0) == pytest.approx(4, abs=rest)
+    assert allowed(64, "declared", 0.0) == pytest.approx(2, abs=rest)
+    assert allowed(64, "declared", 1.0) == pytest.approx(6, abs=rest)
+    assert allowed(6400, "declared", 0.0) == pytest.approx(0.2, abs=rest)
+    assert allowed(6400, "zeros", 0.0) == pytest.approx(1.6, abs=rest)
+
+
+def naive(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+    """Four real products, each summed in order in the components' own type."""
+    total = torch.zeros(a.shape[0], b.shape[1], dtype=a.dtype)
+    for p in range(a.shape[1]):
+        x, y = a[:, p : p + 1], b[p : p + 1]
+        real = total.real + x.real * y.real - x.imag * y.imag
+        imaginary = total.imag + x.real * y.imag + x.imag * y.real
+        total = torch.complex(real, imaginary)
+    return total
+
+
+def three_products(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+    """Three real matrix products instead of four; the imaginary part is a difference."""
+    real, imaginary = a.real @ b.real, a.imag @ b.imag
+    both = (a.real + a.imag) @ (b.real + b.imag)
+    return torch.complex(real - imaginary, both - real - imaginary)
+
+
+def tf32_components(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+    def shorter(x: torch.Tensor) -> torch.Tensor:
+        return torch.complex(cut(x.real.double(), 11), cut(x.imag.double(), 11))
+
+    return (shorter(a) @ shorter(b)).to(a.dtype)
+
+
+@pytest.mark.parametrize("k", [1, 4, 64, 1024])
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+def test_complex_products(gemm, dtype: str, k: int) -> None:
+    kind = getattr(torch, dtype)
+    generator = torch.Generator().manual_seed(k)
+    a = torch.randn(16, k, dtype=torch.complex128, generator=generator).to(kind)
+    b = torch.randn(k, 32, dtype=torch.complex128, generator=generator).to(kind)
+    expected = a.to(torch.complex128) @ b.to(torch.complex128)
+    gauge = a.to(torch.complex128).abs() @ b.to(torch.complex128).abs()
+    case = Case(sizes={"m": 16, "n": 32, "k": k}, scalars={"alpha": 0.0})
+    allowed = allowed_error(gemm, case, gemm.outputs[0], dtype, expected, gauge)
+    assert allowed.dtype == torch.float64
+
+    def worst(got: torch.Tensor) -> float:
+        return float(((got.to(torch.complex128) - expected).abs() / allowed).max())
+
+    for way in (naive, three_products, torch.matmul):
+        assert worst(way(a, b)) <= 0.3
+    assert worst(tf32_components(a, b)) > 10
+    assert worst((a @ b).conj()) > 1000
+    assert worst((a @ b) * 1j) > 1000
+
+
+def test_a_case_with_nan_allows_finite_elements_what_it_always_does(block) -> None:
+    """0 · NaN is no part of what was summed where C is no input."""
+    case = parse_case(block, "ld=4,m=3,n=4,s=0.5,t=0,values=nonfinite")
+    x = draw_tensor(block, block.tensors[0], case, "float32", "00")
+    y = torch.full((3, 4), math.nan)
+    wanted = expectations(Reference(block), block, case, "float32", {"x": x, "y": y})["y"]
+    finite = wanted.expected.isfinite()
+    assert torch.equal(finite, x.isfinite())
+    assert finite.sum() == 11
+    assert wanted.allowed[finite].isfinite().all()
+    scaled = 2.0**-11 * 8 * wanted.expected[finite].abs()
+    assert wanted.allowed[finite].tolist() == pytest.approx(scaled.tolist(), rel=0.01)
+    assert y.isnan().all(), "the inputs are not written to"
+
+
+def test_complex_nan(block) -> None:
+    case = parse_case(block, "ld=4,m=3,n=4,s=0.5,t=1,values=nonfinite")
+    x = draw_tensor(block, block.tensors[0], case, "complex64", "00")
+    y = torch.ones(3, 4, dtype=torch.complex64)
+    wanted = expectations(Reference(block), block, case, "complex64", {"x": x, "y": y})["y"]
+    finite = wanted.expected.isfinite()
+    assert finite.sum() == 11
+    assert wanted.expected.dtype == torch.complex128
+    assert wanted.allowed[finite].isfinite().all()
 
 
 def test_the_formula(gemm) -> None:

@@ -1,6 +1,7 @@
 """Results on the terminal: order, content, width, and that nothing of theirs is interpreted."""
 
 import io
+import math
 import re
 from typing import Any
 
@@ -10,13 +11,18 @@ from hypothesis import strategies as st
 from rich.console import Console
 from samples import failed, measurement, mismatch, result, score, unranked
 
+from harness.report.matrix import matrix_lines
 from harness.report.terminal import CPU_NOTE, render_board, render_result
 from harness.result import (
     Build,
     CaseResult,
     DeviceRef,
+    Element,
     KernelResources,
+    Mismatch,
     Result,
+    ShrunkCase,
+    TensorValues,
     Verdict,
 )
 
@@ -45,6 +51,27 @@ def test_accepted() -> None:
     assert re.search(r"tiled +64 +8 KiB +none", text)
     assert "note    first run on this card" in text
     assert CPU_NOTE not in text
+
+
+def test_kernels_are_a_line_where_they_are_known() -> None:
+    known = measurement(kernels=1.0, baseline_kernels=3.0)
+    assert "kernels 1 per call (baseline 3)" in _shown(result(measurements=(known,)))
+    more = measurement(kernels=2.5)
+    assert "kernels 1 to 2.5 per call (baseline 3)" in _shown(result(measurements=(known, more)))
+    assert "kernels 2.5 per call\n" in _shown(result(measurements=(more,)))
+    assert "kernels" not in _shown(result(measurements=(measurement(),), build=None))
+
+
+def test_integers_and_complex_numbers_of_a_mismatch() -> None:
+    whole = Element(index=(0,), expected=2**64 - 1, got=-(2**62) - 1, allowed=0.0)
+    turned = Element(
+        index=(1,), expected=1.5, expected_imag=-2.0, got=1.5, got_imag=math.nan, allowed=1e-3
+    )
+    wrong = Mismatch(parameter="c", differing=2, total=2, first=whole, worst=turned)
+    case = CaseResult(spec="n=2", passed=False, message="c differs", mismatch=wrong)
+    text = _shown(failed(cases=(case,)))
+    assert "18446744073709551615" in text and "-4611686018427387905" in text
+    assert "1.5-2i" in text and "1.5+nani" in text
 
 
 def test_captured_output_is_shown_on_failure_only() -> None:
@@ -93,6 +120,85 @@ def test_a_wrong_answer_shows_the_case_and_how_to_replay_it() -> None:
     assert lines[9] == "        also m=2  too"
 
 
+def _tensor(role: str, values: Any, *shape: int, parameter: str = "c") -> TensorValues:
+    return TensorValues.model_validate(
+        {"parameter": parameter, "role": role, "shape": shape, "values": values}
+    )
+
+
+def _shrunk(*tensors: TensorValues, spec: str = "m=2,n=3", **changes: Any) -> ShrunkCase:
+    case = CaseResult(spec=spec, passed=False, message="1 of 6 wrong", mismatch=mismatch())
+    return ShrunkCase(case=case, trials=23, seconds=0.94, tensors=tensors, **changes)
+
+
+def test_the_smallest_failing_case_is_shown_whole() -> None:
+    inf = float("inf")
+    shrunk = _shrunk(
+        _tensor("input", [[1.0, -2.5, 0.125], [3.0, 4.0, 1e-30]], 2, 3, parameter="a"),
+        _tensor("expected", [1.0, 2.0], 2),
+        _tensor("got", [float("nan"), -inf], 2),
+    )
+    wrong = CaseResult(spec="m=100,n=200", passed=False, message="9 of 9 wrong")
+    text = _shown(failed(message="9 of 9 wrong", cases=(wrong,), shrunk=shrunk))
+    lines = text.splitlines()
+    assert lines[2] == "case    m=2,n=3"
+    assert lines[3] == "        1 of 6 wrong"
+    assert lines[4] == "differ  12 of 33 elements of c"
+    assert lines[8:19] == [
+        "        input a (2 × 3)",
+        "              1   -2.5  0.125",
+        "              3      4  1e-30",
+        "        expected c (2)",
+        "          1  2",
+        "        got c (2)",
+        "           nan  -inf",
+        "shrunk  the smallest case found that fails (23 trials, 940 ms); it began with",
+        "        m=100,n=200",
+        "replay  harness submit tiled.cu --seed 123456789",
+        "cases   1 of 1 failed",
+    ]
+
+
+def test_a_case_that_is_as_small_as_can_be() -> None:
+    wrong = CaseResult(spec="m=2,n=3", passed=False, message="1 of 6 wrong")
+    text = _shown(failed(message="1 of 6 wrong", cases=(wrong,), shrunk=_shrunk()))
+    assert "shrunk  no smaller case was found that fails (23 trials, 940 ms)" in text
+    assert text.count("1 of 6 wrong") == 1
+    assert "began" not in text
+
+
+@pytest.mark.parametrize(
+    ("tensor", "lines"),
+    [
+        (_tensor("got", 1.5), ["1.5"]),
+        (_tensor("got", [1, 20, -3], 3), [" 1  20  -3"]),
+        (_tensor("got", [[1.0, 2.0]], 1), ["1+2i"]),
+        (_tensor("got", [[[0.5, -1.0]]], 1, 1), ["0.5-1i"]),
+        (_tensor("got", [[[1.0], [2.0]], [[3.0], [4.0]]], 2, 2, 1), [
+            "[0]", "1", "2", "[1]", "3", "4",
+        ]),
+        (_tensor("got", [list(range(64))], 1, 64), [" 0   1   2   3   4   5 …"]),
+        (_tensor("got", [[0.0]] * 64, 64, 1), ["0"] * 39 + ["…"]),
+        (_tensor("got", [1.0, 2.0], 2, 2), ["1", "2"]),
+        (_tensor("got", [], 0), [""]),
+        (_tensor("got", [[[[1.0, 2.0], [3.0, 4.0]]]], 1), ["((1+2i, 3+4i))"]),
+    ],
+)  # fmt: skip
+def test_matrices(tensor: TensorValues, lines: list[str]) -> None:
+    assert matrix_lines(tensor, 25) == lines
+
+
+nested = st.recursive(
+    st.floats() | st.integers(), lambda inner: st.lists(inner, max_size=3), max_leaves=12
+)
+
+
+@given(nested, st.lists(st.integers(0, 9), max_size=4), st.integers(-5, 100))
+def test_any_values_of_any_shape(values: Any, shape: list[int], width: int) -> None:
+    lines = matrix_lines(_tensor("got", values, *shape), width)
+    assert all("\n" not in line for line in lines)
+
+
 def test_a_compile_error_shows_the_compilers_first_lines() -> None:
     log = "\n".join(f"tiled.cu({n}): error: [red]no" for n in range(100))
     build = Build(seconds=1.0, cached=False, target="sm_90", log=log)
@@ -139,6 +245,14 @@ def _evil() -> list[Result]:
         ),
         failed(Verdict.COMPILE_ERROR, **everywhere, **more, device=gpu),
         failed(**everywhere, **more, cases=(wrong, wrong)),
+        failed(
+            **everywhere,
+            **more,
+            cases=(wrong,),
+            shrunk=ShrunkCase(
+                case=wrong, trials=1, seconds=0.1, tensors=(_tensor("got", 1.0, parameter=EVIL),)
+            ),
+        ),
     ]
 
 

@@ -68,7 +68,7 @@ def _compile(folder: Path, text: str) -> dict[str, Any]:
     request = {
         "source": str(source),
         "arguments": [
-            {"kind": "tensor", "dtype": "bfloat16", "shape": [256, 256]},
+            {"kind": "tensor", "dtype": "bfloat16", "shape": [256, 256], "strides": [256, 1]},
             {"kind": "scalar", "value": 100},
         ],
         "cache": str(folder / "cache"),

@@ -289,6 +289,35 @@ def case_neighbouring_tensor_is_outside_too():
         triton_cpu.watch([])
 
 
+def case_what_lies_between_rows_is_outside():
+    """The gaps of a tensor with strides that was handed out; each view of it has the same."""
+    arena = torch.arange(40.0)
+    x = arena.as_strided((3, 4), (10, 1), 2)
+    o = torch.zeros(4)
+    triton_cpu.watch([x])
+    try:
+        for row in range(3):
+            copy_unmasked[(1,)](x, o, 10 * row, BLOCK=4)
+            same(o, x[row])
+        for offset in (1, 4, 9, 14):
+            complains(
+                OutOfBounds,
+                "between the rows of x_ptr",
+                lambda at=offset: copy_unmasked[(1,)](x, o, at, BLOCK=4),
+            )
+        complains(OutOfBounds, "past the end", lambda: copy_unmasked[(1,)](x, o, 21, BLOCK=4))
+        complains(OutOfBounds, "before the start", lambda: copy_unmasked[(1,)](x, o, -1, BLOCK=4))
+        copy[(1,)](x, o, 4, BLOCK=16, CAST=False)
+        pairs = torch.view_as_real(torch.zeros(12, dtype=torch.complex64)[::3])
+        triton_cpu.watch([pairs])
+        copy_unmasked[(1,)](pairs, o, 6, BLOCK=2)
+        complains(
+            OutOfBounds, "between the rows", lambda: copy_unmasked[(1,)](pairs, o, 7, BLOCK=2)
+        )
+    finally:
+        triton_cpu.watch([])
+
+
 def case_views_reach_their_whole_storage():
     x = torch.arange(64.0)
     y = torch.zeros(32)

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from harness.errors import MachineError
+from harness.problem.load import load_problem
 from harness.problem.model import Limits, Problem
 from harness.result import Verdict
 from harness.solution.cache import Cache
@@ -22,6 +23,7 @@ from .tools import needs_nvcc
 pytestmark = [pytest.mark.nvcc, needs_nvcc]
 
 FILES = Path(__file__).parent / "files"
+PACKAGES = Path(__file__).parents[1] / "judge/packages"
 BAD = sorted((FILES / "bad").glob("*.cu"))
 CARD = Target(kind="cuda")
 SIGNATURE = (
@@ -51,6 +53,23 @@ def failed(*args: object, **more: object) -> BuildFailure:
     failure = build(*args, **more)  # type: ignore[arg-type]
     assert isinstance(failure, BuildFailure)
     return failure
+
+
+@pytest.mark.parametrize(
+    ("package", "name", "dtype"),
+    [
+        ("rotate", "plain.cu", "complex64"),
+        ("rotate", "by_parts.cu", "complex128"),
+        ("select", "plain.cu", "uint8"),
+        ("select", "plain.cu", "int64"),
+    ],
+)
+def test_complex_numbers_integers_and_booleans(
+    shared_cache: Cache, package: str, name: str, dtype: str
+) -> None:
+    folder = PACKAGES / package
+    path = folder / "examples/accepted" / name
+    assert built(path, load_problem(folder), shared_cache, dtype=dtype).library is not None
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float16"])

@@ -4,6 +4,7 @@ For a card it is compiled by nvcc to a shared library; for the CPU it is compile
 there is one, and made executable by :mod:`harness.cudacpu`.
 """
 
+import contextlib
 from pathlib import Path
 
 from harness.problem.model import Problem
@@ -84,10 +85,10 @@ def _for_cpu(
 ) -> tuple[Outcome, str]:
     """The outcome, and a name for what was built."""
     host = find_host_compiler()
-    try:
-        cuda = _cuda_source(solution, problem, dtype, target, find_nvcc())
-    except NvccNotFound:
-        cuda = None
+    cuda = None
+    if target.arch is not None:
+        with contextlib.suppress(NvccNotFound):
+            cuda = _cuda_source(solution, problem, dtype, target, find_nvcc())
     job = HostSource(
         text=solution.text,
         prelude=host_prelude(problem),

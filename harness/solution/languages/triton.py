@@ -22,12 +22,12 @@ class Triton(python.Python):
     def build(
         self, solution: Solution, problem: Problem, dtype: str, target: Target, cache: Cache
     ) -> Artifact | BuildFailure:
-        """Check the file; on a machine without a GPU also compile it for ``target.arch``.
+        """Check the file; on a machine without a GPU also compile it for ``target.arch``, if any.
 
         With a GPU its kernels are compiled when they are first called, as Triton does.
         """
         artifact = super().build(solution, problem, dtype, target, cache)
-        if isinstance(artifact, BuildFailure) or target.kind == "cuda":
+        if isinstance(artifact, BuildFailure) or target.kind == "cuda" or target.arch is None:
             return artifact
         # Not at the top: most commands never need the judge's side of a runner.
         from harness.solution.triton_target import compile_for_target

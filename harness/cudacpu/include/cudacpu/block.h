@@ -431,8 +431,10 @@ struct Worker {
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    fail_with(code, code == fault_divergence ? cudaErrorLaunchTimeout : cudaErrorLaunchFailure,
-              text);
+    cudaError_t shown = cudaErrorLaunchFailure;
+    if (code == fault_divergence) shown = cudaErrorLaunchTimeout;
+    if (code == cudaErrorMisalignedAddress) shown = cudaErrorMisalignedAddress;
+    fail_with(code, shown, text);
     leave();
   }
 

@@ -29,6 +29,7 @@
   X(cudaErrorLaunchTimeout, 702, "the launch timed out and was terminated")                  \
   X(cudaErrorPeerAccessAlreadyEnabled, 704, "peer access is already enabled")                \
   X(cudaErrorAssert, 710, "device-side assert triggered")                                    \
+  X(cudaErrorMisalignedAddress, 716, "misaligned address")                                   \
   X(cudaErrorLaunchFailure, 719, "unspecified launch failure")                               \
   X(cudaErrorCooperativeLaunchTooLarge, 720, "too many blocks in cooperative launch")        \
   X(cudaErrorNotPermitted, 800, "operation not permitted")                                   \

@@ -244,10 +244,20 @@ CUDACPU_EXPORT void cudacpu_configure(int order, unsigned long long seed, int wo
   settings.launches = 0;
 }
 
+// Kernels launched since the last cudacpu_configure.
+CUDACPU_EXPORT unsigned long long cudacpu_launches() { return cudacpu::settings.launches; }
+
 CUDACPU_EXPORT void cudacpu_guard(const void* begin, size_t bytes) {
   cudacpu::poison(begin, bytes);
 }
 
 CUDACPU_EXPORT void cudacpu_unguard(const void* begin, size_t bytes) {
   cudacpu::unpoison(begin, bytes);
+}
+
+// The rows of a tensor with gaps between them: `count` times `bytes`, `step` bytes apart.
+CUDACPU_EXPORT void cudacpu_unguard_rows(const void* begin, size_t count, size_t step,
+                                         size_t bytes) {
+  const char* row = static_cast<const char*>(begin);
+  for (size_t i = 0; i < count; ++i) cudacpu::unpoison(row + i * step, bytes);
 }

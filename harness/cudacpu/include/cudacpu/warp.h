@@ -2,6 +2,7 @@
 #pragma once
 #include <time.h>
 
+#include "alignment.h"
 #include "block.h"
 
 // ---- block barriers -----------------------------------------------------------------------
@@ -150,8 +151,11 @@ inline void __threadfence_system() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 // A thread that waits for another lets the others of its block run; so does a failed CAS.
 inline void __nanosleep(unsigned) { cudacpu::worker->yield(); }
 
-#define CUDACPU_LOAD(name) \
-  template <class T> inline T name(const T* address) { return *address; }
+#define CUDACPU_LOAD(name)                                      \
+  template <class T> inline T name(const T* address, CUDACPU_LINE) { \
+    cudacpu::check_alignment("a load", address, line);          \
+    return *address;                                            \
+  }
 CUDACPU_LOAD(__ldg)
 CUDACPU_LOAD(__ldcg)
 CUDACPU_LOAD(__ldca)
@@ -163,9 +167,11 @@ CUDACPU_LOAD(__ldcv)
 namespace cudacpu {
 template <class T> struct Same { using type = T; };  // keeps an argument out of deduction
 }
-#define CUDACPU_STORE(name)                                                          \
-  template <class T> inline void name(T* address, typename cudacpu::Same<T>::type value) { \
-    *address = value;                                                                \
+#define CUDACPU_STORE(name)                                                                \
+  template <class T>                                                                       \
+  inline void name(T* address, typename cudacpu::Same<T>::type value, CUDACPU_LINE) {      \
+    cudacpu::check_alignment("a store", address, line);                                    \
+    *address = value;                                                                      \
   }
 CUDACPU_STORE(__stwb)
 CUDACPU_STORE(__stcg)

@@ -1,0 +1,119 @@
+"""Where a kernel accessed memory that is not its own: NVIDIA's compute-sanitizer, run once.
+
+A GPU says that something was wrong, not what. After such a fault the case is run again, in the same
+confinement, with the runner started by the tool; libraries are built with line numbers. What the
+tool prints is mixed with what the submission prints, so a submission can forge a report. All that
+it gains is a wrong hint about itself.
+
+The judge's buffers are one allocation, which the tool does not see into: an access is reported
+when it leaves all of it, or is not aligned, as the fault itself does.
+
+What the reports look like: “Compute Sanitizer User Manual”, Memcheck tool.
+"""
+
+import contextlib
+import os
+import re
+import shutil
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from harness.judge.batch import Batch, lay_out
+from harness.judge.cases import CALLS, run_case
+from harness.judge.session import Program, Session
+from harness.judge.task import Task
+from harness.problem.draws import Case
+from harness.solution.toolchain import NvccNotFound, find_nvcc
+
+TOOL = "compute-sanitizer"
+FAULTS = frozenset({700, 714, 715, 716, 717, 718, 719})
+"""CUDA's errors for a kernel that did something invalid with memory, or ran into a trap."""
+
+_OPTIONS = ("--tool", "memcheck", "--target-processes", "all", "--print-limit", "1")
+_SECONDS = 60.0
+_REPORT_SECONDS = 5.0
+_POLL_SECONDS = 0.1
+_TEXT = 64 * 1024
+_CODE = re.compile(r"CUDA error (\d{1,5})\b")
+_INVALID = re.compile(
+    r"^=+ ((?:Invalid|Misaligned|Out-of-range|Illegal|Stack overflow)[^\n]{0,200})\n"
+    r"((?:=+ [^\n]{0,500}\n?){0,12})",
+    re.MULTILINE | re.IGNORECASE,
+)
+_PLACE = re.compile(r"\bsolution\.cu:(\d{1,7})\b")
+_THREAD = re.compile(r"by thread (\(\d+,\d+,\d+\)) in block (\(\d+,\d+,\d+\))")
+
+
+def find_tool(environment: Mapping[str, str] | None = None) -> Path | None:
+    """compute-sanitizer on PATH, in ``$CUDA_HOME/bin`` or beside nvcc; None if it is nowhere."""
+    environment = os.environ if environment is None else environment
+    on_path = shutil.which(TOOL, path=environment.get("PATH", ""))
+    candidates = [Path(on_path)] if on_path else []
+    if home := environment.get("CUDA_HOME"):
+        candidates.append(Path(home) / "bin" / TOOL)
+    with contextlib.suppress(NvccNotFound):
+        candidates.append(find_nvcc(environment).path.parent / TOOL)
+    found = next((each for each in candidates if os.access(each, os.X_OK)), None)
+    return found.absolute() if found else None
+
+
+def is_memory_fault(message: str) -> bool:
+    """Whether a fault's message is about an access that the GPU refused."""
+    return any(int(code) in FAULTS for code in _CODE.findall(message[:4000]))
+
+
+def first_report(output: str) -> str | None:
+    """The first complaint of the tool in one line, or None: untrusted text, capped.
+
+    “Invalid __global__ read of size 4 bytes at solution.cu:17 by thread (0,1,0) in block (2,0,0)”
+    """
+    found = _INVALID.search(output[:_TEXT])
+    if found is None:
+        return None
+    what, rest = found[1].strip(), found[2]
+    place, thread = _PLACE.search(rest), _THREAD.search(rest)
+    parts = [what]
+    if place:
+        parts.append(f"at solution.cu:{place[1]}")
+    if thread:
+        parts.append(f"by thread {thread[1]} in block {thread[2]}")
+    return " ".join(parts)
+
+
+def locate(task: Task, case: Case, program: Program) -> str | None:
+    """What the tool says of ``case``; None where there is no tool, or it says nothing.
+
+    Raises:
+        MachineError: the sandbox does not start, the device has no room.
+    """
+    tool = find_tool()
+    if tool is None or program.kind != "library" or task.device.kind != "cuda":
+        return None
+    watched = replace(program, wrapper=(str(tool), *_OPTIONS))
+    limits = replace(task.problem.limits, call_s=_SECONDS, prepare_s=_SECONDS)
+    with Session(watched, task.device, limits) as session:
+        if session.load() is not None:
+            return None
+        arena = task.device.arena(lay_out(task, case, CALLS).size)
+        try:
+            if session.map(arena) is not None:
+                return None
+            batch = Batch(task, case, arena, calls=CALLS, portable=True)
+            if run_case(session, task, batch, [0]).fault is None:
+                return None
+            return _await_report(session)
+        finally:
+            arena.close()
+
+
+def _await_report(session: Session) -> str | None:
+    """The tool is a process of its own: what it has to say may come after the fault."""
+    deadline = time.monotonic() + _REPORT_SECONDS
+    while time.monotonic() < deadline:
+        report = first_report(session.output())
+        if report is not None and " by thread " in report:
+            return report
+        time.sleep(_POLL_SECONDS)
+    return first_report(session.output())

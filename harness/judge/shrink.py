@@ -1,0 +1,328 @@
+"""The smallest case that still fails: what a person can follow by hand instead of 287×153×71.
+
+A case is smaller than another if its tensors have fewer elements together, then if its sizes add
+up to less, then if its scalars are simpler (0, 1, −1, 2, ½, few digits), then if its values are
+more readable (``integers``, ``constant``). Failures are seldom monotone (“unless a multiple of 32”,
+“only above 128”, “k odd”), so the search is greedy and local: sizes are moved together and one by
+one, each upwards through the numbers at which kernels break until one fails, then by bisection
+between the last that passed and that one; again until nothing changes; at last through what is
+left below, and with other scalars and values, since some fail for few values only. It knows nothing
+of submissions: whether a case fails is the caller's to say.
+"""
+
+import contextlib
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from harness.errors import UsageError
+from harness.problem.draws import Case, parse_case
+from harness.problem.expressions import ExpressionError, Number
+from harness.problem.model import Parameter, Problem, Role
+from harness.problem.sizes import as_received, bounds, derive, in_order
+from harness.problem.values import FAMILIES
+
+READABLE = ("integers", "constant", "declared")
+"""Families of values from the most readable on; all others come after them."""
+
+_SIMPLE = (0.0, 1.0, -1.0, 2.0, 0.5, -0.5, -2.0)
+_DIGITS = 3
+_SWEEP = 64
+"""So many values below a size are tried one after the other in the end."""
+
+_SMALL = 6
+_NEIGHBOURS = (-1, 0, 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """The smallest failing case that was found, and how many cases were run for it."""
+
+    case: Case
+    trials: int
+
+
+def shrink(
+    problem: Problem,
+    case: Case,
+    fails: Callable[[Case], bool],
+    *,
+    in_time: Callable[[], bool] = lambda: True,
+) -> Search:
+    """Reduce ``case``, which fails, to a smaller one of ``problem`` that still does.
+
+    Every case that ``fails`` is asked about is a legal one: sizes are not below what the problem
+    declares, dependent ones are within their bounds, scalars within theirs. ``in_time`` is asked
+    before each; the best so far is returned once it says no.
+    """
+    search = _Searcher(problem, case, fails, in_time)
+    with contextlib.suppress(_OutOfTime):
+        search.run()
+    return Search(search.best, search.trials)
+
+
+class _OutOfTime(Exception):
+    """The budget is spent."""
+
+
+class _Searcher:
+    """The best case so far, and what was tried.
+
+    Sizes are kept as what they are above their lower bound, so that a row length that must be at
+    least k follows when k shrinks.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        case: Case,
+        fails: Callable[[Case], bool],
+        in_time: Callable[[], bool],
+    ) -> None:
+        self._problem = problem
+        self._fails = fails
+        self._in_time = in_time
+        self._sizes = [p for p in problem.sizes if p.equals is None]
+        self._scalars = [p for p in problem.scalars if p.equals is None]
+        self._ordered = [p for p in in_order(problem.parameters) if p.role is Role.SIZE]
+        self._tried: dict[str, bool] = {case.spec: True}
+        self.best = case
+        self.trials = 0
+
+    def run(self) -> None:
+        """To a fixed point; the last, long pass only once nothing else helps."""
+        while True:
+            before = self.best
+            self._shrink_sizes()
+            self._shrink_scalars()
+            self._shrink_family()
+            if self.best is before:
+                self._sweep()
+            if self.best is before:
+                self._draw_again()
+            if self.best is before:
+                return
+
+    def _attempt(self, candidate: Case | None) -> bool:
+        """Whether ``candidate`` is smaller than the best and fails; then it is the best.
+
+        Raises:
+            _OutOfTime: before a case is run for which there is no time.
+        """
+        if candidate is None or self._cost(candidate) >= self._cost(self.best):
+            return False
+        spec = candidate.spec
+        if spec not in self._tried:
+            if not self._in_time():
+                raise _OutOfTime
+            self.trials += 1
+            self._tried[spec] = self._fails(candidate)
+        if self._tried[spec]:
+            self.best = candidate
+        return self._tried[spec]
+
+    def _cost(self, case: Case) -> tuple[float, ...]:
+        values = case.values
+        elements = sum(math.prod(p.dimensions(values)) for p in self._problem.tensors)
+        sizes = sum(int(values[p.name]) for p in self._sizes)
+        scalars = sum(complexity(p, float(values[p.name])) for p in self._scalars)
+        return elements, sizes, scalars, _unreadable(case.family)
+
+    # -- sizes -----------------------------------------------------------------------------------
+
+    def _shrink_sizes(self) -> None:
+        """All together, then those that are equal, then one by one, the largest first.
+
+        Before that each at its lowest, all the others as they are: what does not matter is gone
+        at once, and all that follows is cheap.
+        """
+        self._attempt(self._with_sizes(self._sizes, 0))
+        for p in self._sizes:
+            self._attempt(self._with_sizes([p], 0))
+        values = self.best.values
+        self._shrink_group(self._sizes)
+        equal: dict[Number, list[Parameter]] = {}
+        for p in self._sizes:
+            equal.setdefault(values[p.name], []).append(p)
+        for group in equal.values():
+            if 1 < len(group) < len(self._sizes):
+                self._shrink_group(group)
+        for p in sorted(self._sizes, key=lambda p: -values[p.name]):
+            self._shrink_group([p])
+
+    def _shrink_group(self, group: Sequence[Parameter]) -> None:
+        """Upwards to the first value at which it fails, then between it and the one before."""
+        if not group:
+            return
+        top = max(int(self.best.values[p.name]) for p in group)
+        passed: int | None = None
+        for value in _edges(group, top):
+            if self._attempt(self._with_sizes(group, value)):
+                self._bisect(group, passed, value)
+                return
+            passed = value
+        # Nothing below fails; perhaps what lies between the last edge and the case itself does.
+        self._bisect(group, passed, top)
+
+    def _bisect(self, group: Sequence[Parameter], passed: int | None, failed: int) -> None:
+        while passed is not None and failed - passed > 1:
+            middle = (passed + failed) // 2
+            if self._attempt(self._with_sizes(group, middle)):
+                failed = middle
+            else:
+                passed = middle
+
+    def _sweep(self) -> None:
+        """Every size through the values below it that were not tried."""
+        for p in self._sizes:
+            top = int(self.best.values[p.name])
+            for value in range(p.low, min(top, p.low + _SWEEP)):
+                if self._attempt(self._with_sizes([p], value)):
+                    break
+
+    def _draw_again(self) -> None:
+        """Smaller sizes with other scalars and families, which make all values others."""
+        for scalars, family in self._variants():
+            for p in self._sizes:
+                now = int(self.best.values[p.name])
+                for value in sorted({_lowest(p), now // 2, now - 1}):
+                    if self._attempt(self._case({p.name: value}, scalars, family)):
+                        return
+
+    def _variants(self) -> list[tuple[dict[str, float], str]]:
+        given, family = self._given_scalars(), self.best.family
+        variants = [(given, other) for other in FAMILIES if other != family]
+        for p in self._scalars:
+            simple = (as_received(p, value) for value in _SIMPLE)
+            variants += [({**given, p.name: x}, family) for x in simple if _drawable(p, x)]
+        return variants
+
+    def _with_sizes(self, group: Sequence[Parameter], value: int) -> Case | None:
+        """The best case with no size of ``group`` above ``value``; None if there is no such."""
+        chosen = {p.name: max(min(value, int(self.best.values[p.name])), _lowest(p)) for p in group}
+        return self._case(chosen, self._given_scalars(), self.best.family)
+
+    def _case(
+        self, chosen: Mapping[str, int], scalars: Mapping[str, float], family: str
+    ) -> Case | None:
+        """The legal case with these sizes, dependent ones moved along; None if there is none."""
+        old = self.best.values
+        new: dict[str, Number] = dict(scalars)
+        try:
+            for p in self._ordered:
+                value = _resolved(p, chosen, old, new)
+                if value is None:
+                    return None
+                new[p.name] = value
+        except ExpressionError:
+            return None
+        return self._parsed({p.name: new[p.name] for p in self._sizes}, scalars, family)
+
+    def _parsed(
+        self, sizes: Mapping[str, Number], scalars: Mapping[str, float], family: str
+    ) -> Case | None:
+        """Through the reader of ``--case``, so that whatever comes of it can be replayed."""
+        parts = [f"{name}={value}" for name, value in sizes.items()]
+        parts += [f"{name}={value!r}" for name, value in scalars.items()]
+        if family != "declared":
+            parts.append(f"values={family}")
+        try:
+            return parse_case(self._problem, ",".join(parts))
+        except UsageError:
+            return None
+
+    # -- the rest --------------------------------------------------------------------------------
+
+    def _given_sizes(self) -> dict[str, int]:
+        return {p.name: int(self.best.values[p.name]) for p in self._sizes}
+
+    def _given_scalars(self) -> dict[str, float]:
+        return {p.name: float(self.best.values[p.name]) for p in self._scalars}
+
+    def _shrink_scalars(self) -> None:
+        """Each to the simplest value with which it still fails."""
+        for p in self._scalars:
+            given = self._given_scalars()
+            for value in simpler(p, given[p.name]):
+                changed = {**given, p.name: value}
+                if self._attempt(self._case(self._given_sizes(), changed, self.best.family)):
+                    break
+
+    def _shrink_family(self) -> None:
+        """To the most readable values with which it still fails."""
+        for family in sorted(FAMILIES, key=_unreadable):
+            if self._attempt(self._parsed(self._given_sizes(), self._given_scalars(), family)):
+                return
+
+
+def complexity(parameter: Parameter, value: float) -> float:
+    """How hard a scalar is on the reader: 0, 1, … for the simple ones, then by its digits."""
+    if value in _SIMPLE:
+        return _SIMPLE.index(value)
+    written = (as_received(parameter, float(f"{value:.{d}g}")) for d in range(1, 17))
+    digits = next((d for d, x in enumerate(written, start=1) if x == value), 17)
+    # 1e-30 has one digit, and is harder to think about than 3.
+    return len(_SIMPLE) + digits + abs(math.log10(abs(value))) / 64
+
+
+def simpler(parameter: Parameter, value: float) -> list[float]:
+    """Values of a scalar that are simpler than ``value``, the simplest first.
+
+    None is outside of what the problem draws: a divisor that is never 0 is not made 0.
+    """
+    rounded = [float(f"{value:.{digits}g}") for digits in range(1, _DIGITS + 1)]
+    whole = [float(round(value))] if abs(value) < 1e9 else []
+    received = (as_received(parameter, x) for x in (*_SIMPLE, *whole, *rounded))
+    legal = {x for x in received if _drawable(parameter, x)}
+    here = complexity(parameter, value)
+    harder = {x: complexity(parameter, x) for x in legal}
+    return sorted((x for x in legal if harder[x] < here), key=lambda x: harder[x])
+
+
+def _drawable(parameter: Parameter, value: float) -> bool:
+    values = parameter.values
+    if value in (as_received(parameter, x) for x in parameter.always):
+        return True
+    if values.kind == "uniform":
+        return values.a <= value <= values.b
+    return abs(value - values.a) <= 4 * values.b
+
+
+def _unreadable(family: str) -> int:
+    return READABLE.index(family) if family in READABLE else len(READABLE)
+
+
+def _lowest(size: Parameter) -> int:
+    return min((size.low, *(int(x) for x in size.always)))
+
+
+def _resolved(
+    size: Parameter,
+    chosen: Mapping[str, int],
+    old: Mapping[str, Number],
+    new: Mapping[str, Number],
+) -> Number | None:
+    """The value of one size: computed, chosen, or as far above its lower bound as it was."""
+    if size.equals is not None:
+        return derive(size, new)
+    value = chosen.get(size.name, int(old[size.name]))
+    if size.lower is None and size.upper is None:
+        # Above the range is where a case that was given by hand may come from.
+        return value if value >= size.low or value in size.always else None
+    low, high = bounds(size, new)
+    if size.name not in chosen:
+        value = low + value - bounds(size, old)[0]
+    return max(low, min(value, high))
+
+
+def _edges(group: Iterable[Parameter], top: int) -> list[int]:
+    """Values below ``top`` at which kernels break, ascending: the smallest, powers of two ± 1."""
+    edges: set[int] = set()
+    for p in group:
+        edges |= set(range(p.low, p.low + _SMALL)) | {int(x) for x in p.always}
+    power = 4
+    while power <= top:
+        edges |= {power + near for near in _NEIGHBOURS}
+        power *= 2
+    lowest = min(_lowest(p) for p in group)
+    return sorted(x for x in edges | {lowest} if lowest <= x < top)

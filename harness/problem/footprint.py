@@ -1,0 +1,62 @@
+"""How much memory the judge needs to check one case: an estimate, on the generous side."""
+
+import math
+from typing import TYPE_CHECKING
+
+from harness.problem.dtypes import Kind
+from harness.problem.model import Direction, Problem
+
+if TYPE_CHECKING:
+    from harness.problem.draws import Case
+
+CALLS = 2
+"""A correctness case is called so often in a row, each call with buffers of its own."""
+
+GUARD_BYTES = 8192
+"""What fences and aligns one buffer, at most."""
+
+WIDE_BYTES = 8
+"""Float64 and int64, in which references compute; a complex number has two."""
+
+INPUT_COPIES = 2
+"""Wide copies of each input at the same time: the reference's own, and its absolute value."""
+
+OUTPUT_COPIES = 5
+"""Wide copies of each output at the same time: expected, magnitude, and a reference's temporaries.
+"""
+
+COMPARED_AT_ONCE = 1 << 23
+"""Elements; comparing takes its temporaries for so many, whatever the output's size."""
+
+COMPARE_COPIES = 4
+
+
+def footprint(problem: Problem, case: "Case", dtype: str) -> int:
+    """Bytes, on the device that the tensors lie on, which checking ``case`` takes at its peak.
+
+    - the arena: :data:`CALLS` buffers of every tensor in its own type, gaps and guard bands
+      included, and a private copy of all that;
+    - a copy of the outputs of all calls;
+    - the reference for one call at a time: :data:`INPUT_COPIES` wide copies of every input and
+      :data:`OUTPUT_COPIES` of every output;
+    - :data:`COMPARE_COPIES` wide temporaries of at most :data:`COMPARED_AT_ONCE` elements.
+
+    A reference that builds something larger than its inputs and outputs (all pairs of rows, say)
+    needs more than is counted here.
+
+    Raises:
+        ExpressionError: a shape has no value for this case.
+    """
+    total = 0
+    for parameter in problem.tensors:
+        element = parameter.data_type(dtype)
+        wide = WIDE_BYTES * (2 if element.kind is Kind.COMPLEX else 1)
+        count = math.prod(parameter.dimensions(case.values))
+        buffer = parameter.span(case.values) * element.itemsize + GUARD_BYTES
+        total += 2 * CALLS * buffer
+        if parameter.direction is not Direction.OUT:
+            total += INPUT_COPIES * wide * count
+        if parameter.direction is not Direction.IN:
+            total += (CALLS * element.itemsize + OUTPUT_COPIES * wide) * count
+            total += COMPARE_COPIES * wide * min(count, COMPARED_AT_ONCE)
+    return total

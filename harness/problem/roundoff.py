@@ -1,0 +1,19 @@
+"""Constants of the error model that are the same for every problem: see docs/tolerance.md.
+
+Apart from the formula itself (:mod:`harness.problem.tolerance`), so that they can be told without
+importing torch.
+"""
+
+TRUNCATION = 8.0
+"""Unit roundoffs of the accumulator that a matrix unit may lose where rounding loses one."""
+
+SUBNORMALS = 16.0
+"""An intermediate result below the normal range loses up to half a subnormal absolutely, and what
+it is multiplied with afterwards multiplies that."""
+
+COMPLEX = 2.0
+"""Unit roundoffs that a sum of complex products may lose where one of real products loses one."""
+
+CUT_WORST, CUT_SPREAD, CUT_MEAN = 4.0, 16.0, 4.0
+"""Factors that are cut to unit roundoff u make a product wrong by at most ``CUT_WORST`` u; of many
+terms it is ``CUT_SPREAD`` u over the square root of their number, and ``CUT_MEAN`` u of the sum."""

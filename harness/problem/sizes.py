@@ -1,0 +1,217 @@
+"""Sizes that depend on each other: ranges between other sizes, and values that follow from them.
+
+A size is *free* (its range has plain ends), *dependent* (its ``range`` is between expressions over
+other sizes) or *derived* (it ``equals`` an expression). Everything here works on mappings from
+names to numbers, needs no torch, and is used when a problem is loaded as well as when cases are
+drawn and read.
+"""
+
+import math
+import random
+import struct
+from collections.abc import Iterator, Mapping, Sequence
+
+from harness.problem.dtypes import C_TYPES
+from harness.problem.expressions import Expression, ExpressionError, Number
+from harness.problem.model import Parameter, Role
+
+MAX_SIZE = 2**31 - 1
+"""Largest value of a size parameter."""
+
+RANDOM_POINTS = 24
+"""So many drawn sets of sizes are tried, beside the corners, when a problem is loaded."""
+
+
+def to_single(value: float) -> float:
+    """``value`` rounded to a C ``float``; infinity where it is too large for one."""
+    try:
+        return float(struct.unpack("f", struct.pack("f", value))[0])
+    except OverflowError:
+        return math.copysign(math.inf, value)
+
+
+def as_received(parameter: Parameter, value: float) -> float:
+    """``value`` as the submission gets it: rounded to the parameter's C type."""
+    return to_single(value) if C_TYPES.get(parameter.type) == "float32" else float(value)
+
+
+def needs(parameter: Parameter) -> frozenset[str]:
+    """The names that a parameter's value or range is made of."""
+    ends = (parameter.lower, parameter.upper, parameter.equals)
+    return frozenset[str]().union(*(e.names for e in ends if e is not None))
+
+
+def in_order(parameters: Sequence[Parameter]) -> list[Parameter]:
+    """The sizes and scalars, each after those that it depends on.
+
+    Raises:
+        ExpressionError: some depend on each other in a circle.
+    """
+    waiting = [p for p in parameters if p.role is not Role.TENSOR]
+    ready: list[Parameter] = []
+    names = {p.name for p in waiting}
+    while waiting:
+        done = {p.name for p in ready}
+        free = [p for p in waiting if needs(p) & names <= done]
+        if not free:
+            raise ExpressionError(f"{', '.join(p.name for p in waiting)} depend on each other")
+        ready += free
+        waiting = [p for p in waiting if p not in free]
+    return ready
+
+
+def bounds(parameter: Parameter, values: Mapping[str, Number]) -> tuple[int, int]:
+    """Lowest and highest value of a size when the sizes that it depends on have ``values``.
+
+    Raises:
+        ExpressionError: there is no value between the two, or they are no sizes.
+    """
+    low = _size(parameter.lower, values) if parameter.lower is not None else parameter.low
+    high = _size(parameter.upper, values) if parameter.upper is not None else parameter.high
+    if low > high:
+        raise ExpressionError(f"the range of {parameter.name} is empty: {low} is more than {high}")
+    return low, high
+
+
+def derive(parameter: Parameter, values: Mapping[str, Number]) -> Number:
+    """The value of a derived size or scalar, rounded to its C type.
+
+    Raises:
+        ExpressionError: it has none.
+    """
+    assert parameter.equals is not None
+    if parameter.role is Role.SIZE:
+        return _size(parameter.equals, values)
+    value = as_received(parameter, parameter.equals.evaluate(values))
+    if not math.isfinite(value):
+        raise ExpressionError(f"{parameter.equals.text!r} is too large for a {parameter.type}")
+    return value
+
+
+def _size(expression: Expression, values: Mapping[str, Number]) -> int:
+    number = expression.whole(values)
+    if not 1 <= number <= MAX_SIZE:
+        raise ExpressionError(f"{expression.text!r} is {number}, not from 1 to {MAX_SIZE}")
+    return number
+
+
+def completed(parameters: Sequence[Parameter], values: Mapping[str, Number]) -> dict[str, Number]:
+    """``values`` with all that is derived, in the order of ``parameters``.
+
+    Raises:
+        ExpressionError: something has no value, or a dependent size is out of its range.
+    """
+    known = dict(values)
+    for parameter in in_order(parameters):
+        if parameter.derived:
+            known[parameter.name] = derive(parameter, known)
+        elif parameter.lower is not None or parameter.upper is not None:
+            check_range(parameter, known)
+    return {p.name: known[p.name] for p in parameters if p.name in known}
+
+
+def check_range(parameter: Parameter, values: Mapping[str, Number]) -> None:
+    """Nothing if a dependent size lies within its range.
+
+    Raises:
+        ExpressionError: it does not, or the range has no value.
+    """
+    low, high = bounds(parameter, values)
+    value = values[parameter.name]
+    if not low <= value <= high:
+        ends = f"from {_told(parameter.lower, low)} to {_told(parameter.upper, high)}"
+        raise ExpressionError(f"{parameter.name} must be {ends}, not {value}")
+
+
+def _told(end: Expression | None, value: int) -> str:
+    return str(value) if end is None or not end.names else f"{end.text} ({value})"
+
+
+def check_tensor(parameter: Parameter, values: Mapping[str, Number]) -> None:
+    """Nothing if a tensor's dimensions and strides make sense with these sizes.
+
+    Raises:
+        ExpressionError: a dimension or a stride is not a positive whole number, or two elements
+            lie in the same place.
+    """
+    for expression in (*parameter.shape, *parameter.strides):
+        number = expression.whole(values)
+        if number < 1:
+            raise ExpressionError(f"{expression.text!r} is {number}, not positive")
+    if not parameter.strides:
+        return
+    places = list(
+        zip(
+            parameter.steps(values),
+            range(0, -len(parameter.strides), -1),
+            parameter.strides,
+            parameter.dimensions(values),
+            strict=True,
+        )
+    )
+    inner = 1  # elements from the first to the last of all dimensions with smaller strides
+    for step, _, expression, length in sorted(places, key=lambda place: place[:2]):
+        if length == 1:
+            continue
+        if step < inner:
+            raise ExpressionError(
+                f"elements overlap: the stride {expression.text} is {step}, and what lies inside "
+                f"it takes {inner}"
+            )
+        inner += (length - 1) * step
+
+
+def draw_size(parameter: Parameter, values: Mapping[str, Number], source: random.Random) -> int:
+    """Log-uniform over the range, both ends included.
+
+    Raises:
+        ExpressionError: the range is empty with these ``values`` of other sizes.
+    """
+    low, high = bounds(parameter, values)
+    exponent = source.uniform(math.log(low), math.log(high + 1))
+    return min(max(int(math.exp(exponent)), low), high)
+
+
+def points(parameters: Sequence[Parameter]) -> Iterator[tuple[str, dict[str, Number]]]:
+    """Sets of sizes to try a declaration with, each with how to call it: the corners first.
+
+    Every size at its lowest, every size at its highest, each size at an end or an ``always`` value
+    with the others at the other end, and :data:`RANDOM_POINTS` drawn ones, always the same. A set
+    may lack sizes whose range is empty there.
+    """
+    sizes = [p for p in in_order(parameters) if p.role is Role.SIZE]
+    free = [p for p in sizes if not needs(p)]
+    yield "with every size at its lowest", _at(sizes, {p.name: p.low for p in free}, 0)
+    yield "with every size at its highest", _at(sizes, {p.name: p.high for p in free}, 1)
+    for parameter in free:
+        for number in dict.fromkeys((parameter.low, parameter.high, *parameter.always)):
+            for end in (0, 1):
+                chosen = {p.name: (p.low, p.high)[end] for p in free}
+                chosen[parameter.name] = int(number)
+                yield from _named(_at(sizes, chosen, end), sizes)
+    source = random.Random(0)  # noqa: S311 - any sizes will do, the same every time
+    for number in range(RANDOM_POINTS):
+        chosen = {p.name: draw_size(p, {}, source) for p in free}
+        yield from _named(_at(sizes, chosen, number % 2), sizes)
+
+
+def _named(
+    values: dict[str, Number], sizes: Sequence[Parameter]
+) -> Iterator[tuple[str, dict[str, Number]]]:
+    given = [f"{p.name}={values[p.name]}" for p in sizes if p.name in values and not p.derived]
+    yield f"with {', '.join(given)}", values
+
+
+def _at(sizes: Sequence[Parameter], free: Mapping[str, int], end: int) -> dict[str, Number]:
+    """The values of all sizes, the dependent ones at their lower (0) or upper end (1)."""
+    values: dict[str, Number] = dict(free)
+    for parameter in sizes:
+        if parameter.name in values:
+            continue
+        try:
+            values[parameter.name] = (
+                derive(parameter, values) if parameter.derived else bounds(parameter, values)[end]
+            )
+        except ExpressionError:
+            continue  # whoever asks for this size is told that it has no value
+    return values

@@ -1,0 +1,82 @@
+"""What a front matter says about a parameter, in words, for those who are to write a solution.
+
+Everything follows from the declarations: shape, layout, direction, alignment, values, range. The
+text of expressions is the author's own; whoever prints it makes it fit to show.
+"""
+
+from harness.problem.dtypes import Kind
+from harness.problem.expressions import SIZEOF_VAR
+from harness.problem.model import DEFAULT_ALIGNMENT, Direction, Parameter, Problem, Role
+
+DIRECTIONS = {
+    Direction.IN: "read only",
+    Direction.OUT: "to be written",
+    Direction.INOUT: "read and written",
+}
+
+
+def is_complex(problem: Problem, parameter: Parameter) -> bool:
+    """Whether the elements are complex, whichever of the data types is asked for."""
+    return all(parameter.data_type(dtype).kind is Kind.COMPLEX for dtype in problem.dtypes)
+
+
+def shape_of(parameter: Parameter) -> str:
+    """``[m, k]``; nothing for numbers."""
+    return f"[{', '.join(str(e) for e in parameter.shape)}]" if parameter.shape else ""
+
+
+def strides_of(parameter: Parameter) -> str:
+    """``[ld_a, 1]`` in elements, or that there are no gaps; nothing for numbers."""
+    if parameter.role is not Role.TENSOR:
+        return ""
+    if not parameter.strides:
+        return "dense, row-major"
+    return f"[{', '.join(str(e) for e in parameter.strides)}]"
+
+
+def alignment_of(parameter: Parameter) -> str:
+    """What the address is a multiple of, in bytes: ``256``, or ``sizeof(VAR)``."""
+    if parameter.role is not Role.TENSOR:
+        return ""
+    return str(DEFAULT_ALIGNMENT if parameter.alignment is None else parameter.alignment)
+
+
+def range_of(parameter: Parameter) -> str:
+    """The values that a size may have: ``1 to 300``, ``k to k + 16``, or what it is equal to."""
+    if parameter.equals is not None:
+        return f"= {parameter.equals}"
+    if parameter.role is not Role.SIZE:
+        return ""
+    low = parameter.low if parameter.lower is None else parameter.lower
+    high = parameter.high if parameter.upper is None else parameter.upper
+    return f"{low} to {high}"
+
+
+def values_of(parameter: Parameter) -> str:
+    """The distribution of a tensor's elements or of a scalar; nothing for sizes and outputs."""
+    if parameter.role is Role.SIZE or parameter.equals is not None:
+        return ""
+    if parameter.direction is Direction.OUT:
+        return ""
+    a, b = parameter.values.a, parameter.values.b
+    if parameter.values.kind == "uniform":
+        words = f"uniform, {a:g} to {b:g}"
+    else:
+        words = f"normal, mean {a:g}, standard deviation {b:g}"
+    return f"{words}; NaN and infinity, too" if parameter.nonfinite else words
+
+
+def always_of(parameter: Parameter) -> str:
+    """The values that every grade tries: ``1, 2, 15``."""
+    return ", ".join(f"{value:.9g}" for value in parameter.always)
+
+
+def alignment_in_words(problem: Problem, parameter: Parameter) -> str:
+    """``a multiple of 256 bytes``; where less than a vector load needs is promised, that too."""
+    promised = alignment_of(parameter)
+    if promised == SIZEOF_VAR:
+        return "any multiple of an element's size"
+    words = f"a multiple of {promised} bytes"
+    if min(parameter.aligned_to(dtype) for dtype in problem.dtypes) < DEFAULT_ALIGNMENT:
+        words += " and of no more"
+    return words

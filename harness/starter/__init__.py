@@ -1,0 +1,126 @@
+"""Starting points: a file that builds, runs, and is not yet right, written from a problem's data.
+
+What stands in it follows from the front matter alone: the entry point, what each parameter means,
+where an element lies, a kernel per output with its bounds check, the launches. It is graded
+WRONG_ANSWER until somebody computes something.
+"""
+
+import getpass
+import os
+import re
+import shlex
+import subprocess
+import unicodedata
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.errors import UsageError
+from harness.problem.model import Problem
+from harness.report.text import plain
+from harness.starter import cuda, pytorch, triton
+
+ANONYMOUS = "me"
+_MOST = 32
+_GIT_SECONDS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Starter:
+    """How a language's first file is called, and what must be its ending."""
+
+    file: str
+
+    @property
+    def suffix(self) -> str:
+        """The file name's extension, with its dot."""
+        return Path(self.file).suffix
+
+
+STARTERS = {
+    "cuda": Starter("kernel.cu"),
+    "triton": Starter("triton_kernel.py"),
+    "python": Starter("pytorch.py"),
+}
+"""By the name of the language. No file is called ``triton.py``: beside others it would be imported
+in place of Triton."""
+
+_WRITERS = {"cuda": cuda.text, "triton": triton.text, "python": pytorch.text}
+
+
+def starter_text(problem: Problem, language: str, command: str) -> str:
+    """The contents of the file; ``command`` is how it is checked, for the comment on top.
+
+    Raises:
+        UsageError: the problem does not say enough to write one.
+    """
+    if not problem.complete:
+        raise UsageError(f"{problem.slug} says too little: " + "; ".join(problem.missing))
+    return _WRITERS[language](problem, command)
+
+
+def default_path(problem: Problem, language: str, author: str) -> Path:
+    """Where the file goes when nobody says: the place names problem and author."""
+    return Path("solutions") / problem.slug / author / STARTERS[language].file
+
+
+def check_command(path: Path, problem: Problem, language: str) -> str:
+    """The command that judges the file at ``path``.
+
+    Raises:
+        UsageError: a file of that name is not taken for one in ``language``.
+    """
+    suffix = STARTERS[language].suffix
+    if path.suffix != suffix:
+        raise UsageError(f"{plain(str(path))}: a file in {language} ends in {suffix}")
+    parts = path.absolute().parts
+    placed = len(parts) >= 4 and parts[-4] == "solutions" and parts[-3] == problem.slug
+    option = "" if placed else f" --problem {problem.slug}"
+    return f"harness check {shlex.quote(str(path))}{option}"
+
+
+def author_name() -> str:
+    """Who is asking, as git or the system knows them, fit to be a folder's name."""
+    return _safe(_git_name()) or _safe(_login()) or ANONYMOUS
+
+
+def _git_name() -> str:
+    try:
+        done = subprocess.run(
+            ["git", "config", "user.name"],
+            capture_output=True,
+            check=False,
+            timeout=_GIT_SECONDS,
+            stdin=subprocess.DEVNULL,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    return done.stdout.decode("utf-8", "replace") if done.returncode == 0 else ""
+
+
+def _login() -> str:
+    try:
+        return os.environ.get("USER") or getpass.getuser()
+    except (OSError, KeyError):
+        return ""
+
+
+def _safe(name: str) -> str:
+    """Letters, digits and - as :mod:`harness.solution.read` wants them; "" if none is left."""
+    ascii_ = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
+    return re.sub(r"[^a-z0-9]+", "-", ascii_.lower()).strip("-")[:_MOST].strip("-")
+
+
+def write_starter(path: Path, text: str, *, force: bool) -> None:
+    """Write the file, and the folders it needs; what is there stays unless ``force``.
+
+    Raises:
+        UsageError: there is a file already, or it cannot be written.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if not force and os.path.lexists(path):
+            raise UsageError(f"{plain(str(path))} exists: --force overwrites it")
+        with open(path, "w", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+    except OSError as error:
+        raise UsageError(f"cannot write {plain(str(path))}: {error.strerror}") from error

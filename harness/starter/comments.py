@@ -1,0 +1,82 @@
+"""The comment on top of a starting point: what the problem is, and what each parameter means."""
+
+import textwrap
+from collections.abc import Iterable, Iterator
+
+from harness.problem import words
+from harness.problem.model import Direction, Parameter, Problem, Role
+from harness.problem.signature import c_type
+from harness.report.text import plain
+
+_WIDTH = 100
+_INDENT = "    "
+
+
+def head(problem: Problem, command: str, mark: str, *, note: Iterable[str]) -> list[str]:
+    """Comment lines, each beginning with ``mark``; ``note`` is the language's own part."""
+    lines = [f"First version for “{problem.title}”, to be made right and then fast.", ""]
+    lines += [f"{_INDENT}harness problems show {problem.slug}", f"{_INDENT}{command}", ""]
+    lines += [*note, ""]
+    for parameter in problem.parameters:
+        lines += _told(problem, parameter)
+    return list(_commented(lines, mark))
+
+
+def dtypes(problem: Problem, names: dict[str, str]) -> str:
+    """``float (float32), __half (float16)``: what ``VAR`` stands for."""
+    return ", ".join(f"{names[dtype]} ({dtype})" for dtype in problem.dtypes)
+
+
+def fresh(name: str, problem: Problem) -> str:
+    """``name``, or one like it that is not a parameter's: no identifier may mean two things."""
+    taken = {parameter.name for parameter in problem.parameters}
+    while name in taken:
+        name += "_"
+    return name
+
+
+def index_names(problem: Problem, parameter: Parameter) -> list[str]:
+    """A name for the index along each dimension."""
+    names = {1: ["i"], 2: ["row", "column"]}.get(
+        len(parameter.shape), [f"i{d}" for d in range(len(parameter.shape))]
+    )
+    return [fresh(name, problem) for name in names]
+
+
+def _commented(lines: Iterable[str], mark: str) -> Iterator[str]:
+    for line in lines:
+        # A backslash at the end would make the next line part of a C++ comment.
+        shown = plain(line).rstrip("\\")
+        indent = " " * (len(shown) - len(shown.lstrip()))
+        for part in textwrap.wrap(
+            shown, _WIDTH - len(mark) - 1, subsequent_indent=indent + "  ", break_long_words=False
+        ) or [""]:
+            yield f"{mark} {part}".rstrip()
+
+
+def _told(problem: Problem, parameter: Parameter) -> Iterator[str]:
+    kind = c_type(parameter)
+    if parameter.role is not Role.TENSOR:
+        yield f"{parameter.name}  {kind}, {_number(parameter)}"
+        return
+    assert parameter.direction is not None
+    direction = words.DIRECTIONS[parameter.direction]
+    yield f"{parameter.name}  {kind} {words.shape_of(parameter)}, {direction}"
+    if parameter.strides:
+        gaps = "" if _always_dense(parameter) else "; gaps are neither read nor written"
+        yield f"{_INDENT}strides {words.strides_of(parameter)}, in elements{gaps}"
+    else:
+        yield f"{_INDENT}dense and row-major"
+    yield f"{_INDENT}starts at {words.alignment_in_words(problem, parameter)}"
+    if parameter.direction is not Direction.OUT:
+        yield f"{_INDENT}{words.values_of(parameter)}"
+
+
+def _always_dense(parameter: Parameter) -> bool:
+    return len(parameter.shape) == 1 and str(parameter.strides[0]) == "1"
+
+
+def _number(parameter: Parameter) -> str:
+    known = words.range_of(parameter) or words.values_of(parameter)
+    always = words.always_of(parameter)
+    return f"{known}; always tried: {always}" if always else known

@@ -1,0 +1,123 @@
+"""A starting point in CUDA C++."""
+
+from harness.problem import words
+from harness.problem.model import Direction, Parameter, Problem
+from harness.problem.signature import ENTRY_POINT, c_arguments, c_type
+from harness.solution.prelude import VAR_TYPES
+from harness.starter.comments import dtypes, fresh, head, index_names
+from harness.starter.expressions import c_expression
+
+_WIDTH = 100
+
+
+def text(problem: Problem, command: str) -> str:
+    """The file: a comment, a kernel for each output, and the function that launches them."""
+    note = [f"VAR is the type of an element, defined by the build: {dtypes(problem, VAR_TYPES)}."]
+    if any(words.is_complex(problem, p) for p in problem.tensors):
+        note.append("Complex numbers have .x (real part) and .y; cuComplex.h, included, has more.")
+    parts = [head(problem, command, "//", note=note)]
+    parts += [_kernel(problem, output) for output in problem.outputs]
+    parts.append(_entry(problem))
+    return "\n\n".join("\n".join(lines) for lines in parts) + "\n"
+
+
+def _kernel(problem: Problem, output: Parameter) -> list[str]:
+    """One thread for each element of ``output``."""
+    element = fresh("element", problem)
+    indices = index_names(problem, output)
+    place = fresh("place", problem)
+    result = fresh("result", problem)
+    lines = [
+        f"// One thread for each element of {output.name}.",
+        *_call("__global__ void", _kernel_name(problem, output), c_arguments(problem), " {"),
+        f"    const size_t {element} = blockIdx.x * size_t(blockDim.x) + threadIdx.x;",
+        "    // The grid is rounded up to whole blocks.",
+        f"    if ({element} >= {_count(problem, output)}) return;",
+    ]
+    lines += [f"    const size_t {line};" for line in _indices(problem, output, element, indices)]
+    lines.append(f"    const size_t {place} = {_place(problem, output, indices)};")
+    if output.direction is Direction.INOUT:
+        start = f" = {output.name}[{place}];  // what it holds before the call"
+    else:
+        start = "{};  // zero"
+    lines += [
+        f"    {c_type(output)} {result}{start}",
+        "    // Here the right answer is to be computed.",
+        f"    {output.name}[{place}] = {result};",
+        "}",
+    ]
+    return lines
+
+
+def _entry(problem: Problem) -> list[str]:
+    threads = fresh("threads", problem)
+    lines = [
+        *_call('extern "C" void', ENTRY_POINT, c_arguments(problem), " {"),
+        f"    const unsigned {threads} = 256;  // in a block",
+    ]
+    names = [p.name for p in problem.parameters]
+    for output in problem.outputs:
+        kernel = _kernel_name(problem, output)
+        blocks = fresh(f"blocks_{output.name}", problem)
+        count = _count(problem, output)
+        lines += [
+            f"    const size_t {blocks} = ({count} + {threads} - 1) / {threads};",
+            *_call("   ", f"{kernel}<<<unsigned({blocks}), {threads}>>>", names, ";"),
+        ]
+    return [*lines, "}"]
+
+
+def _kernel_name(problem: Problem, output: Parameter) -> str:
+    return fresh(f"fill_{output.name}", problem)
+
+
+def _count(problem: Problem, output: Parameter) -> str:
+    """The number of elements."""
+    if len(output.shape) == 1:
+        return c_expression(output.shape[0], problem)
+    return " * ".join(c_expression(length, problem, factor=True) for length in output.shape)
+
+
+def _indices(problem: Problem, output: Parameter, element: str, names: list[str]) -> list[str]:
+    """``row = element / n``, ``column = element % n``."""
+    if len(names) == 1:
+        return [f"{names[0]} = {element}"]
+    lengths = [c_expression(length, problem) for length in output.shape]
+    lines = []
+    for d, name in enumerate(names):
+        inner = " / ".join([element, *(_divisor(length) for length in reversed(lengths[d + 1 :]))])
+        lines.append(f"{name} = {inner}" + (f" % {_divisor(lengths[d])}" if d else ""))
+    return lines
+
+
+def _divisor(text_: str) -> str:
+    return text_ if text_.replace("_", "").isalnum() else f"({text_})"
+
+
+def _place(problem: Problem, output: Parameter, names: list[str]) -> str:
+    """Where an element lies: ``row * ld + column``."""
+    if output.strides:
+        steps = [c_expression(step, problem, factor=True) for step in output.strides]
+        return " + ".join(
+            name if step == "1" else f"{name} * {_divisor(step)}"
+            for name, step in zip(names, steps, strict=True)
+        )
+    place = names[0]
+    for name, length in zip(names[1:], output.shape[1:], strict=True):
+        step = _divisor(c_expression(length, problem))
+        place = f"({place}) * {step} + {name}" if " " in place else f"{place} * {step} + {name}"
+    return place
+
+
+def _call(before: str, name: str, arguments: list[str], after: str) -> list[str]:
+    """``before name(arguments)after``, broken into lines that are not too long."""
+    start = f"{before} {name}("
+    lines = [start]
+    for number, argument in enumerate(arguments):
+        piece = argument + ("," if number + 1 < len(arguments) else f"){after}")
+        space = "" if lines[-1].endswith("(") else " "
+        if len(lines[-1]) + len(space) + len(piece) > _WIDTH and not lines[-1].endswith("("):
+            lines.append(" " * (len(start) if len(start) <= _WIDTH // 2 else 8))
+            space = ""
+        lines[-1] += space + piece
+    return lines

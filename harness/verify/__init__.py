@@ -1,0 +1,1 @@
+"""A problem package proves itself: ``harness verify``."""

@@ -1,0 +1,103 @@
+"""Operations that torch has as one, taken apart into those of which the emulation knows each.
+
+Each is written as the textbook says, in the stable form. They are called with torch's own
+arguments, inside the emulation.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor
+
+
+def _softmax(func: Any, x: Tensor, dim: int, half_to_float: bool = False) -> Tensor:  # noqa: ARG001
+    powers = torch.exp(x - torch.amax(x, dim, keepdim=True))
+    return powers / powers.sum(dim, keepdim=True)
+
+
+def _log_softmax(func: Any, x: Tensor, dim: int, half_to_float: bool = False) -> Tensor:  # noqa: ARG001
+    shifted = x - torch.amax(x, dim, keepdim=True)
+    return shifted - shifted.exp().sum(dim, keepdim=True).log()
+
+
+def _logsumexp(func: Any, x: Tensor, dim: Any, keepdim: bool = False) -> Tensor:  # noqa: ARG001
+    dims = [dim] if isinstance(dim, int) else list(dim)
+    top = torch.amax(x, dims, keepdim=True)
+    top = top.where(top.isfinite(), torch.zeros_like(top))
+    found = (x - top).exp().sum(dims, keepdim=True).log() + top
+    if keepdim:
+        return found
+    for d in sorted((d % x.dim() for d in dims), reverse=True):
+        found = found.squeeze(d)
+    return found
+
+
+def _moments(x: Tensor, dim: Any, correction: float | None, keepdim: bool) -> tuple[Tensor, Tensor]:
+    """Variance and mean, in two passes."""
+    dims = [dim] if isinstance(dim, int) else list(dim or range(x.dim()))
+    mean = x.mean(dims, keepdim=True)
+    squares = torch.square(x - mean)
+    count = 1
+    for d in dims:
+        count *= x.shape[d]
+    free = max(0.0, count - (1.0 if correction is None else float(correction)))
+    variance = squares.sum(dims, keepdim=keepdim) / free
+    if not keepdim:
+        for d in sorted((d % x.dim() for d in dims), reverse=True):
+            mean = mean.squeeze(d)
+    return variance, mean
+
+
+def _var(
+    func: Any, x: Tensor, dim: Any = None, *, correction: Any = None, keepdim: bool = False
+) -> Any:
+    variance, mean = _moments(x, dim, correction, keepdim)
+    name = func.overloadpacket.__name__
+    if name.startswith("std"):
+        variance = variance.sqrt()
+    return (variance, mean) if name.endswith("_mean") else variance
+
+
+def _vector_norm(
+    func: Any, x: Tensor, ord: float = 2, dim: Any = None, keepdim: bool = False, **_: Any
+) -> Tensor:
+    dims = [dim] if isinstance(dim, int) else list(dim or range(x.dim()))
+    if ord == 2:
+        return torch.square(x.abs()).sum(dims, keepdim=keepdim).sqrt()
+    if ord == 1:
+        return x.abs().sum(dims, keepdim=keepdim)
+    found: Tensor = func(x, ord, dim, keepdim)
+    return found
+
+
+def _layer_norm(
+    func: Any,  # noqa: ARG001
+    x: Tensor,
+    shape: list[int],
+    weight: Tensor | None,
+    bias: Tensor | None,
+    eps: float,
+) -> tuple[Tensor, Tensor, Tensor]:
+    dims = list(range(x.dim() - len(shape), x.dim()))
+    variance, mean = _moments(x, dims, 0, True)
+    scale = 1 / (variance + eps).sqrt()
+    out = (x - mean) * scale
+    if weight is not None:
+        out = out * weight
+    if bias is not None:
+        out = out + bias
+    return out, mean, scale
+
+
+COMPOSITES: dict[str, Callable[..., Any]] = {
+    "_softmax": _softmax,
+    "_log_softmax": _log_softmax,
+    "logsumexp": _logsumexp,
+    "var": _var,
+    "std": _var,
+    "var_mean": _var,
+    "std_mean": _var,
+    "linalg_vector_norm": _vector_norm,
+    "native_layer_norm": _layer_norm,
+}

@@ -1,0 +1,198 @@
+"""The files of a package that must get a verdict: which, and whether they do.
+
+A submission is data here: one of its first lines says ``verdict: X`` or ``verdict: X; on cpu: Y``
+(``X`` on a GPU, ``Y`` without one)::
+
+    // verdict: wrong_answer
+    # verdict: wrong_answer; on cpu: runtime_error (a remark)
+
+An example must say it; a solution or a baseline that says nothing must be accepted.
+"""
+
+import os
+import re
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from harness.grade import Grader
+from harness.job import Job, Options
+from harness.judge.memory import Device
+from harness.problem.model import Problem
+from harness.report.progress import Silent
+from harness.result import Result, Verdict
+from harness.solution.model import Solution
+from harness.solution.read import HEADER_LINES, read_solution
+from harness.verify.findings import ExampleRun, Report
+
+SUFFIXES = (".cu", ".py")
+
+_HEADER = re.compile(r"^(?://|#) verdict: (\w+)(?:; on cpu: (\w+))?(?:\s+\(.*\))?\s*$")
+
+_TIME_LIMIT_S = 0.5
+_PREPARE_LIMIT_S = 20.0
+_HOST_LIMIT = 1 << 30
+
+
+class HeaderError(ValueError):
+    """The line that says the verdict is missing, or names none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """The verdict that a file must get on a GPU and without one."""
+
+    cuda: Verdict
+    cpu: Verdict
+
+    def on(self, device: str) -> Verdict:
+        """On ``cuda`` or ``cpu``."""
+        return self.cuda if device == "cuda" else self.cpu
+
+
+def header(text: str) -> Wanted | None:
+    """What one of the first lines of a file says; None if none does.
+
+    Raises:
+        HeaderError: it names something that is no verdict.
+    """
+    for line in text.splitlines()[:HEADER_LINES]:
+        found = _HEADER.match(line)
+        if found:
+            cuda = _verdict(found[1])
+            return Wanted(cuda, _verdict(found[2]) if found[2] else cuda)
+    return None
+
+
+def _verdict(word: str) -> Verdict:
+    try:
+        return Verdict(word.upper())
+    except ValueError:
+        raise HeaderError(f"{word} is no verdict") from None
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A file and what must become of it: one of ``wanted``, on the device at hand.
+
+    ``dtype`` is None for the first that the file is written for.
+    """
+
+    path: Path
+    wanted: tuple[Verdict, ...]
+    dtype: str | None = None
+
+
+def limited(problem: Problem, verdict: Verdict) -> Problem:
+    """``problem``, with limits that are reached sooner by those who must reach them."""
+    limits = problem.limits
+    if verdict is Verdict.TIME_LIMIT:
+        limits = replace(limits, call_s=_TIME_LIMIT_S, prepare_s=_PREPARE_LIMIT_S)
+    elif verdict is Verdict.MEMORY_LIMIT:
+        limits = replace(limits, host_bytes=_HOST_LIMIT)
+    return replace(problem, limits=limits)
+
+
+def find_examples(
+    problem: Problem, solutions: Path | None, device: str, dtypes: tuple[str, ...], report: Report
+) -> list[Example]:
+    """All files of a package, and its solutions, in the order in which they are graded.
+
+    What is wrong with their headers or their places goes into the report. Examples are graded in
+    the first data type that they are written for, baselines and solutions in all of ``dtypes``.
+    """
+    found: list[Example] = []
+    for path in _below(problem.folder / "examples"):
+        wanted = _wanted(path, report)
+        if wanted is None:
+            report.error(
+                str(path), "no line says which verdict it must get", "add: verdict: wrong_answer"
+            )
+            continue
+        folder = path.parent.name.upper()
+        if folder not in (wanted.cuda, wanted.cpu):
+            report.error(
+                str(path),
+                f"must get {wanted.cuda.lower()}, but lies in {path.parent.name}",
+                "move it to the folder of its verdict",
+            )
+        found.append(Example(path, (wanted.on(device),)))
+    for path in (*problem.baselines.values(), *(_below(solutions) if solutions else ())):
+        wanted = _wanted(path, report)
+        verdicts: tuple[Verdict, ...] = (Verdict.ACCEPTED,)
+        if wanted is not None:
+            verdicts = (wanted.on(device),)
+        elif device == "cpu":
+            verdicts += (Verdict.NOT_EXECUTABLE_HERE,)  # a solution may need what only GPUs have
+        solution = read_solution(path, problem=problem.slug)
+        meant = solution.dtypes if isinstance(solution, Solution) else None
+        for dtype in dtypes:
+            if meant is None or dtype in meant:
+                found.append(Example(path, verdicts, dtype))
+    return found
+
+
+def _below(folder: Path) -> list[Path]:
+    return sorted(p for p in folder.rglob("*") if p.suffix in SUFFIXES and p.is_file())
+
+
+def _wanted(path: Path, report: Report) -> Wanted | None:
+    try:
+        return header(path.read_text(encoding="utf-8"))
+    except HeaderError as error:
+        report.error(str(path), str(error), f"one of {', '.join(v.lower() for v in Verdict)}")
+    except (OSError, UnicodeDecodeError) as error:
+        report.error(str(path), f"cannot be read: {error}")
+    return None
+
+
+def run_examples(
+    problem: Problem,
+    examples: list[Example],
+    device: Device,
+    report: Report,
+    advance: Callable[[str], None],
+) -> None:
+    """Grade all files, without times, and report those that get another verdict.
+
+    On the CPU some at a time.
+
+    Raises:
+        MachineError, HarnessError: nobody's doing who wrote the files.
+    """
+    workers = max(1, (os.cpu_count() or 1) // 2) if device.kind == "cpu" else 1
+    with Grader(device, Silent()) as grader, ThreadPoolExecutor(workers) as pool:
+
+        def grade(example: Example) -> Result:
+            return grader.grade(_job(example, problem), _options(example))
+
+        for example, result in zip(examples, pool.map(grade, examples), strict=True):
+            advance(example.path.name)
+            _judge(example, result, report)
+
+
+def _job(example: Example, problem: Problem) -> Job:
+    solution = read_solution(example.path, problem=problem.slug)
+    one = limited(problem, example.wanted[0])
+    return Job(path=str(example.path), solution=solution, problem=one)
+
+
+def _options(example: Example) -> Options:
+    # Compiling for a card that is not there decides only whether something compiles.
+    arch = "sm_90" if Verdict.COMPILE_ERROR in example.wanted else None
+    return Options(dtype=example.dtype, timing=False, arch=arch, shrink_s=0.0)
+
+
+def _judge(example: Example, result: Result, report: Report) -> None:
+    words = tuple(v.lower() for v in example.wanted)
+    run = ExampleRun(
+        path=str(example.path), dtype=result.dtype, wanted=words, got=result.verdict.lower()
+    )
+    report.examples.append(run)
+    if result.verdict not in example.wanted:
+        report.error(
+            str(example.path),
+            f"gets {run.got} instead of {' or '.join(words)} in {run.dtype}: {result.message}",
+            result.reproduce or f"its cases: --dtype {run.dtype} --seed {result.seed}",
+        )

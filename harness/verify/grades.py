@@ -1,0 +1,150 @@
+"""Grades of impostors and honest variants, in the judge's own way: batch, reference, comparison.
+
+Every case of a grade is drawn, laid out and filled as for a submission, and what an impostor would
+have left in the outputs is written there and checked by the same code.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from harness.errors import ProblemError
+from harness.judge.batch import Batch, Problems, lay_out
+from harness.judge.task import Task
+from harness.problem.draws import Case
+from harness.verify.impostors import Impostor
+from harness.verify.trial import CALLS, Answers, Memory, Trial, write
+from harness.verify.variants import Variant
+
+
+@dataclass(slots=True)
+class Score:
+    """How an impostor or a variant did in one grade.
+
+    ``refused`` of the ``applicable`` ones of the ``cases`` tried were found wrong; ``broken`` could
+    not be evaluated at all. ``first`` is the first refused case and what was wrong there.
+    """
+
+    cases: int = 0
+    applicable: int = 0
+    refused: int = 0
+    broken: int = 0
+    first: tuple[str, Problems] | None = None
+
+    @property
+    def settled(self) -> bool:
+        """Whether more cases would tell no more."""
+        return self.refused >= ENOUGH and self.refused == self.applicable
+
+
+@dataclass(slots=True)
+class GradeScores:
+    """All scores of one grade, by name, and the seed that draws its cases."""
+
+    seed: str
+    impostors: dict[str, Score] = field(default_factory=dict)
+    variants: dict[str, Score] = field(default_factory=dict)
+
+
+Look = Callable[[Trial], None]
+
+ENOUGH = 6
+"""An impostor that was refused in so many cases of a grade, and in every one where it differs, is
+not tried in the rest: most are refused everywhere, and to see that again takes most of the time."""
+
+LARGE = 1 << 19
+"""Bytes of a batch from which on it is large: what was refused once is not tried there."""
+
+
+def run_grade(
+    task: Task,
+    cases: Sequence[Case],
+    impostors: Sequence[Impostor],
+    variants: Sequence[Variant],
+    advance: Callable[[], None],
+    look: Look | None = None,
+) -> GradeScores:
+    """Try the impostors with the cases, and all variants with all cases.
+
+    ``look`` is called with each case first.
+
+    Raises:
+        ProblemError: the reference is wrong.
+        MachineError: the device has not enough memory.
+    """
+    scores = GradeScores(task.seed)
+    scores.impostors = {one.name: Score() for one in impostors}
+    scores.variants = {one.name: Score() for one in variants}
+    memory = Memory()
+    size = max(lay_out(task, case, CALLS).size for case in cases)
+    arena = task.device.arena(size)
+    try:
+        for number, case in enumerate(cases):
+            batch = Batch(task, case, arena, calls=CALLS, portable=True)
+            trial = Trial(task, case, number, batch, memory)
+            trial.prepare()
+            if look is not None:
+                look(trial)
+            large = batch.layout.size > LARGE
+            for impostor in impostors:
+                score = scores.impostors[impostor.name]
+                if not (score.settled or (large and score.refused)):
+                    _try_impostor(trial, impostor, score)
+            _try_variants(trial, variants, scores.variants)
+            trial.remember()
+            advance()
+    finally:
+        arena.close()
+    return scores
+
+
+def _try_impostor(trial: Trial, impostor: Impostor, score: Score) -> None:
+    score.cases += 1
+    batch = trial.batch
+    wrong_calls = range(CALLS) if impostor.both else [trial.number % CALLS]
+    try:
+        for call in range(CALLS):
+            views = batch.outputs(call)
+            if call in wrong_calls:
+                impostor.write(trial, call, views)
+            else:
+                write(views, trial.right[call])
+        if all(trial.same(call, batch.outputs(call)) for call in wrong_calls):
+            return
+        score.applicable += 1
+        found = batch.check(trial.expected)
+        if found is not None:
+            score.refused += 1
+            score.first = score.first or (trial.case.spec, found)
+    except ProblemError:  # the reference cannot be evaluated with such arguments
+        score.broken += 1
+    finally:
+        batch.reset()
+
+
+def _try_variants(trial: Trial, variants: Sequence[Variant], scores: dict[str, Score]) -> None:
+    """All variants, each in one call; the calls of a batch are those of different variants."""
+    for start in range(0, len(variants), CALLS):
+        chosen = variants[start : start + CALLS]
+        # Another call in the next case, so that each variant meets both.
+        calls = [(trial.number + i) % CALLS for i in range(len(chosen))]
+        answers = {call: one.answer(trial, call) for one, call in zip(chosen, calls, strict=True)}
+        for one, call in zip(chosen, calls, strict=True):
+            scores[one.name].cases += 1
+            scores[one.name].applicable += not trial.same(call, answers[call])
+        while (found := _check(trial, answers)) is not None:
+            if found.call not in answers:  # the right answer: “float64 inside” is told so
+                break
+            score = scores[chosen[calls.index(found.call)].name]
+            score.refused += 1
+            score.first = score.first or (trial.case.spec, found)
+            del answers[found.call]
+
+
+def _check(trial: Trial, answers: dict[int, Answers]) -> Problems | None:
+    """What the judge finds wrong with ``answers``; calls that have none are answered rightly."""
+    batch = trial.batch
+    for call in range(CALLS):
+        write(batch.outputs(call), answers.get(call, trial.right[call]))
+    found = batch.check(trial.expected)
+    batch.reset()
+    return found

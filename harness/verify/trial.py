@@ -1,0 +1,143 @@
+"""One case of a grade, with all that impostors and variants need to make up their answers."""
+
+from collections.abc import Mapping
+from contextlib import nullcontext
+from dataclasses import dataclass, field
+
+import torch
+from torch import Tensor
+
+from harness.judge.batch import Batch
+from harness.judge.task import Task
+from harness.problem.draws import Case
+from harness.problem.tolerance import Expectation
+from harness.verify.arithmetic import Arithmetic, Machine
+
+Answers = dict[str, Tensor]
+"""What a call leaves in its outputs: name → tensor, in the output's type."""
+
+CALLS = 2
+"""Calls of one case, as in a grade."""
+
+_SAME_SIZE = {torch.uint16: torch.int16, torch.uint32: torch.int32, torch.uint64: torch.int64}
+
+
+@dataclass(slots=True)
+class Memory:
+    """What impostors that remember have seen so far in a grade."""
+
+    answers: dict[tuple[tuple[int, ...], ...], list[Answers]] = field(default_factory=dict)
+    means: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Trial:
+    """``number`` counts the cases of a grade; ``expected`` and ``right`` have an entry per call."""
+
+    task: Task
+    case: Case
+    number: int
+    batch: Batch
+    memory: Memory
+    inputs: list[dict[str, Tensor]] = field(default_factory=list)
+    expected: list[dict[str, Expectation]] = field(default_factory=list)
+    right: list[Answers] = field(default_factory=list)
+
+    def prepare(self) -> None:
+        """Draw the inputs, evaluate the reference for all calls.
+
+        Raises:
+            ProblemError: the reference is wrong.
+        """
+        self.batch.fill(self.task.seed)
+        for call in range(CALLS):
+            self.inputs.append(self.batch.inputs(call))
+            self.expected.append(self.batch.expectations(call))
+            wanted = {name: e.expected for name, e in self.expected[call].items()}
+            self.right.append(self.stored(wanted))
+
+    def stored(self, values: Mapping[str, Tensor]) -> Answers:
+        """Outputs in float64 (int64, complex128), rounded to the outputs' own types."""
+        problem, dtype = self.task.problem, self.task.dtype
+        return {
+            p.name: _as(values[p.name], getattr(torch, p.data_type(dtype).name))
+            for p in problem.outputs
+        }
+
+    def evaluate(
+        self,
+        call: int,
+        *,
+        case: Case | None = None,
+        inputs: Mapping[str, Tensor] | None = None,
+        machine: Machine | None = None,
+    ) -> Answers:
+        """The reference's answer to one call, with other arguments or on another machine.
+
+        Raises:
+            ProblemError: it cannot be evaluated so.
+        """
+        return self.stored(self.computed(call, case=case, inputs=inputs, machine=machine))
+
+    def computed(
+        self,
+        call: int,
+        *,
+        case: Case | None = None,
+        inputs: Mapping[str, Tensor] | None = None,
+        machine: Machine | None = None,
+    ) -> dict[str, Tensor]:
+        """The same before it is stored: in float64 (int64, complex128)."""
+        task = self.task
+        arguments = (task.problem, case or self.case, inputs or self.inputs[call])
+        with Arithmetic(machine) if machine is not None else nullcontext():
+            return task.reference.expected(*arguments)
+
+    def remember(self) -> None:
+        """Let the impostors of later cases know this one."""
+        self.memory.answers[self.shapes] = self.right
+        for name, answer in self.right[0].items():
+            self.memory.means.setdefault(name, mean(answer))
+
+    @property
+    def shapes(self) -> tuple[tuple[int, ...], ...]:
+        """Of all outputs."""
+        return tuple(tuple(x.shape) for x in self.right[0].values())
+
+    def same(self, call: int, answers: Mapping[str, Tensor]) -> bool:
+        """Whether ``answers`` are the right ones of a call, bit for bit but for the zeros' sign."""
+        return all(alike(answers[name], right) for name, right in self.right[call].items())
+
+
+def _as(x: Tensor, kind: torch.dtype) -> Tensor:
+    if x.is_complex() and not kind.is_complex:
+        x = x.real
+    return x.to(kind)
+
+
+def mean(x: Tensor) -> float:
+    """The mean of the finite elements of any tensor; 0 where there are none."""
+    if x.is_complex():
+        x = torch.view_as_real(x)
+    numbers = x.to(torch.float64)
+    numbers = numbers[numbers.isfinite()]
+    return float(numbers.mean().item()) if numbers.numel() else 0.0
+
+
+def alike(a: Tensor, b: Tensor) -> bool:
+    """Whether two tensors of one type hold the same, NaN for NaN; +0 and −0 are the same."""
+    if a.dtype is torch.bool:
+        a, b = a.view(torch.uint8), b.view(torch.uint8)
+    elif a.dtype in _SAME_SIZE:
+        a, b = a.view(_SAME_SIZE[a.dtype]), b.view(_SAME_SIZE[b.dtype])
+    if torch.equal(a, b):
+        return True
+    if not (a.is_floating_point() or a.is_complex()):
+        return False
+    return bool(((a == b) | (a.isnan() & b.isnan())).all())
+
+
+def write(views: Mapping[str, Tensor], answers: Mapping[str, Tensor]) -> None:
+    """Put answers where a submission would."""
+    for name, answer in answers.items():
+        views[name].copy_(answer)

@@ -1,0 +1,266 @@
+"""``harness verify``: one problem package from front matter to examples."""
+
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import torch
+
+from harness import grade
+from harness.errors import ProblemError
+from harness.job import Options
+from harness.judge.batch import Batch, Problems, lay_out
+from harness.judge.memory import Device
+from harness.judge.task import Task
+from harness.problem.draws import Case
+from harness.problem.load import REFERENCE_FILE, STATEMENT_FILE, load_problem
+from harness.problem.model import Problem
+from harness.problem.reference import Reference
+from harness.report.progress import Progress
+from harness.verify.examples import find_examples, run_examples
+from harness.verify.findings import Fate, Report, Tried
+from harness.verify.grades import GradeScores, Score, run_grade
+from harness.verify.impostors import Impostor, impostors
+from harness.verify.soundness import ReferenceCheck, check_statement
+from harness.verify.survey import Survey, survey
+from harness.verify.trial import CALLS
+from harness.verify.variants import Absent, Variant, variants
+from harness.verify.weakness import check_strength
+
+_FEW = 0.5
+_FEW_IMPRECISE = 0.125
+"""An impostor that is refused in a smaller part of the cases where it differs is nearly through.
+Lack of precision shows in long sums only, so less is asked there."""
+
+_RARE = 3
+"""An impostor that seldom differs must be rejected in a grade with so many cases where it does: one
+alone may be within what is allowed by chance."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choices:
+    """What the user may choose. ``dtypes`` None for all that are declared."""
+
+    dtypes: tuple[str, ...] | None = None
+    grades: int = 2
+    examples: bool = True
+    seed: str
+
+
+def verify(folder: Path, choices: Choices, device: Device, progress: Progress) -> Report:
+    """Look at the package in ``folder``; what is wrong with it is in the report.
+
+    Raises:
+        MachineError, HarnessError: not the author's doing.
+    """
+    started = time.monotonic()
+    report = Report(slug=folder.name, device=device.kind, seed=choices.seed, grades=choices.grades)
+    try:
+        _verify(folder, choices, device, progress, report)
+    except ProblemError as error:
+        for diagnostic in error.diagnostics:
+            where = f"{diagnostic.key}: " if diagnostic.key else ""
+            report.error(f"{diagnostic.path}:{diagnostic.line}", where + diagnostic.message)
+    report.seconds = time.monotonic() - started
+    return report
+
+
+def _verify(
+    folder: Path, choices: Choices, device: Device, progress: Progress, report: Report
+) -> None:
+    problem = load_problem(folder)
+    report.slug = problem.slug
+    check_statement(problem, report)
+    if not problem.complete:
+        return
+    reference = Reference(problem)
+    report.dtypes = choices.dtypes or problem.dtypes
+    for dtype in report.dtypes:
+        task = Task(problem, reference, dtype, device, choices.seed)
+        try:
+            _verify_type(task, choices.grades, progress, report)
+        except ProblemError as error:
+            for diagnostic in error.diagnostics:
+                report.error(
+                    f"{diagnostic.path}:{diagnostic.line}",
+                    f"{diagnostic.key}: {diagnostic.message} ({dtype})",
+                )
+    solutions = _solutions(folder, problem)
+    check_strength(problem, solutions, report)
+    if choices.examples:
+        files = find_examples(problem, solutions, device.kind, report.dtypes, report)
+        progress.phase(f"{problem.slug}: examples", len(files))
+        run_examples(problem, files, device, report, lambda name: progress.advance(note=name))
+
+
+def _solutions(folder: Path, problem: Problem) -> Path | None:
+    """``solutions/<slug>`` beside the folder of problems, if there is one."""
+    place = folder.resolve().parent.parent / "solutions" / problem.slug
+    return place if place.is_dir() else None
+
+
+def seeds(seed: str, grades: int) -> list[str]:
+    """The seed of each grade: the first is the one given, so that it can be replayed as it is."""
+    return [seed, *(f"{seed}-{number}" for number in range(2, grades + 1))]
+
+
+def _verify_type(task: Task, count: int, progress: Progress, report: Report) -> None:
+    """Everything that is tried in one data type."""
+    problem, dtype = task.problem, task.dtype
+    graded: list[GradeScores] = []
+    false: Sequence[Impostor] = ()
+    honest: Sequence[Variant | Absent] = ()
+    for number, seed in enumerate(seeds(task.seed, count)):
+        one = replace(task, seed=seed)
+        cases = grade._cases(one, Options(timing=False))
+        if number == 0:
+            seen = _survey(one, cases)
+            _report_unknown(one, seen, report)
+            false, honest = impostors(problem, dtype, seen), variants(problem, dtype, seen)
+        progress.phase(f"{problem.slug} {dtype} {number + 1}/{count}", len(cases))
+        look = ReferenceCheck(one, report) if number == 0 else None
+        tried = [v for v in honest if isinstance(v, Variant)]
+        with _one_thread():
+            graded.append(run_grade(one, cases, false, tried, progress.advance, look))
+    _report_impostors(task, false, graded, report)
+    _report_variants(task, honest, graded, report)
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """Thousands of small operations: handing them to other cores takes longer than doing them."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+def _survey(task: Task, cases: Sequence[Case]) -> Survey:
+    """What the reference does, in a case of average size."""
+    case = cases[len(cases) // 2]
+    arena = task.device.arena(lay_out(task, case, CALLS).size)
+    try:
+        batch = Batch(task, case, arena, calls=CALLS, portable=True)
+        batch.fill(task.seed)
+        return survey(task.reference, task.problem, case, batch.inputs(0))
+    finally:
+        arena.close()
+
+
+def _report_unknown(task: Task, seen: Survey, report: Report) -> None:
+    for name in seen.unknown:
+        report.warn(
+            str(task.problem.folder / REFERENCE_FILE),
+            f"how {name} sums cannot be varied, so nothing is known of its rounding ({task.dtype})",
+            "write it with elementary operations: matmul, sum, exp, …",
+        )
+
+
+# -- what is said of impostors and variants ------------------------------------------------------
+
+
+def _report_impostors(
+    task: Task, tried: Sequence[Impostor], graded: Sequence[GradeScores], report: Report
+) -> None:
+    place = str(task.problem.folder / STATEMENT_FILE)
+    for one in tried:
+        scores = [g.impostors[one.name] for g in graded]
+        total = _sum(scores)
+        fate, why = Fate.REJECTED, ""
+        if total.applicable == 0:
+            fate = Fate.NOT_APPLICABLE
+            why = "the reference cannot be evaluated so" if total.broken else "right in every case"
+        elif one.rare and total.refused == 0 and total.applicable < _RARE:
+            fate, why = Fate.NOT_APPLICABLE, "right in all but a few cases"
+        missed = _missed(one, total, graded)
+        if missed is not None and one.excuse:
+            fate, why = Fate.NOT_APPLICABLE, one.excuse
+        elif missed is not None:
+            fate = Fate.ACCEPTED
+            score = missed.impostors[one.name]
+            report.error(
+                place,
+                f"impostor “{one.name}” is accepted in all {score.cases} cases of a grade in "
+                f"{task.dtype} (seed {missed.seed}; in {score.applicable} it differs)",
+                one.remedy,
+            )
+        few = _FEW_IMPRECISE if one.precision else _FEW
+        weak = total.refused < few * total.applicable
+        if fate is Fate.REJECTED and weak and not one.excuse:
+            report.warn(
+                place,
+                f"impostor “{one.name}” is rejected in {total.refused} of the {total.applicable} "
+                f"cases in which it differs in {task.dtype}",
+                one.remedy,
+            )
+        report.impostors.append(_tried(one.name, task, fate, total, why))
+
+
+def _missed(one: Impostor, total: Score, graded: Sequence[GradeScores]) -> GradeScores | None:
+    """The first grade that an impostor got through."""
+    for grade_ in graded:
+        score = grade_.impostors[one.name]
+        differs = score.applicable >= _RARE if one.rare else total.applicable > 0
+        if differs and score.refused == 0:
+            return grade_
+    return None
+
+
+def _report_variants(
+    task: Task, tried: Sequence[Variant | Absent], graded: Sequence[GradeScores], report: Report
+) -> None:
+    place = str(task.problem.folder / STATEMENT_FILE)
+    for one in tried:
+        if isinstance(one, Absent):
+            report.variants.append(_tried(one.name, task, Fate.NOT_APPLICABLE, Score(), one.why))
+            continue
+        total = _sum([g.variants[one.name] for g in graded])
+        fate = Fate.REJECTED if total.refused else Fate.ACCEPTED
+        report.variants.append(_tried(one.name, task, fate, total))
+        for grade_ in graded:
+            first = grade_.variants[one.name].first
+            if first is not None:
+                case, found = first
+                report.error(
+                    place,
+                    f"honest variant “{one.name}” is rejected in {total.refused} of {total.cases} "
+                    f"cases in {task.dtype}: {_worst(found)} (case {case}, seed {grade_.seed})",
+                    "the tolerance is too narrow, or the magnitude misses a term",
+                )
+                break
+
+
+def _worst(found: Problems) -> str:
+    """The worst element, in numbers."""
+    if found.mismatch is None:
+        return found.message
+    worst = found.mismatch.worst
+    return (
+        f"{found.message}; at {list(worst.index)} {worst.got:.9g} instead of {worst.expected:.9g}, "
+        f"±{worst.allowed:.2g} allowed"
+    )
+
+
+def _sum(scores: Sequence[Score]) -> Score:
+    return Score(
+        cases=sum(s.cases for s in scores),
+        applicable=sum(s.applicable for s in scores),
+        refused=sum(s.refused for s in scores),
+        broken=sum(s.broken for s in scores),
+    )
+
+
+def _tried(name: str, task: Task, fate: Fate, total: Score, why: str = "") -> Tried:
+    return Tried(
+        name=name,
+        dtype=task.dtype,
+        fate=fate,
+        cases=total.cases,
+        applicable=total.applicable,
+        refused=total.refused,
+        why=why,
+    )

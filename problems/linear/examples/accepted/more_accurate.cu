@@ -1,0 +1,24 @@
+// Sums up in float64: better than was asked for must never be worse.
+// verdict: accepted
+
+__global__ void kernel(const VAR* x, const VAR* weight, const VAR* bias, VAR* output, size_t height,
+                       size_t n, size_t k) {
+    const size_t column = blockIdx.x * size_t(blockDim.x) + threadIdx.x;
+    const size_t row = blockIdx.y * size_t(blockDim.y) + threadIdx.y;
+    if (row >= height || column >= n) return;
+    double sum = 0.0;
+    for (size_t i = 0; i < k; ++i) {
+        sum += double(static_cast<float>(x[row * k + i])) *
+               static_cast<float>(weight[i * n + column]);
+    }
+    const double y = sum + static_cast<float>(bias[column]);
+    output[row * n + column] = static_cast<VAR>(float(y));
+}
+
+extern "C" void solution(const VAR* matrix_x, const VAR* weight, const VAR* bias,
+                         VAR* output_matrix, size_t batch, size_t m, size_t n, size_t k) {
+    const size_t height = batch * m;
+    const dim3 block(32, 8);
+    const dim3 grid(unsigned((n + 31) / 32), unsigned((height + 7) / 8));
+    kernel<<<grid, block>>>(matrix_x, weight, bias, output_matrix, height, n, k);
+}

@@ -1,0 +1,28 @@
+// Sums up in half precision, where the problem asks for float32.
+// verdict: wrong_answer
+// dtypes: float16
+
+__global__ void reduce(const VAR* x, float scale, float* row_mean, int* largest, size_t m,
+                       size_t n) {
+    const size_t row = blockIdx.x * size_t(blockDim.x) + threadIdx.x;
+    if (row >= m) return;
+    x += row * n;
+    VAR sum = static_cast<VAR>(0.0f);
+    float top = static_cast<float>(x[0]);
+    int index = 0;
+    for (size_t j = 0; j < n; ++j) {
+        const float value = static_cast<float>(x[j]);
+        sum = static_cast<VAR>(static_cast<float>(sum) + value);
+        if (value > top) {
+            top = value;
+            index = int(j);
+        }
+    }
+    row_mean[row] = static_cast<float>(sum) * scale;
+    largest[row] = index;
+}
+
+extern "C" void solution(const VAR* input_matrix, float scale, float* row_mean, int* largest,
+                         size_t m, size_t n) {
+    reduce<<<unsigned((m + 31) / 32), 32>>>(input_matrix, scale, row_mean, largest, m, n);
+}

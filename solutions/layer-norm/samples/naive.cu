@@ -1,0 +1,41 @@
+// The plainest right answer: one thread per row, three walks along it.
+//
+// Neighbouring threads read elements that lie a whole row apart, so every load is a memory
+// transaction of its own; and with few rows most of the card is idle. block_per_row.cu mends both.
+//
+// VAR is the element type; the judge's build defines it as float, __half or __nv_bfloat16.
+
+__global__ void layer_norm(const VAR* x, const VAR* gamma, const VAR* beta, float eps, VAR* y,
+                           float* mean, float* rstd, size_t m, size_t n) {
+    const size_t row = blockIdx.x * size_t(blockDim.x) + threadIdx.x;
+    if (row >= m) return;  // the grid is rounded up to whole blocks
+    x += row * n;
+    y += row * n;
+
+    float sum = 0.0f;
+    for (size_t j = 0; j < n; ++j) sum += static_cast<float>(x[j]);
+    const float mu = sum / n;
+
+    // Differences first, squares after: the mean of x² less mu² would be the small difference of
+    // two large numbers where the mean is large, and its digits would be rounding errors.
+    float squares = 0.0f;
+    for (size_t j = 0; j < n; ++j) {
+        const float difference = static_cast<float>(x[j]) - mu;
+        squares += difference * difference;
+    }
+    const float r = 1.0f / sqrtf(squares / n + eps);
+
+    for (size_t j = 0; j < n; ++j) {
+        const float normalized = (static_cast<float>(x[j]) - mu) * r;
+        y[j] = static_cast<VAR>(normalized * static_cast<float>(gamma[j]) +
+                                static_cast<float>(beta[j]));
+    }
+    mean[row] = mu;
+    rstd[row] = r;
+}
+
+extern "C" void solution(const VAR* input_matrix, const VAR* gamma, const VAR* beta, float eps,
+                         VAR* output_matrix, float* mean, float* rstd, size_t m, size_t n) {
+    layer_norm<<<unsigned((m + 63) / 64), 64>>>(input_matrix, gamma, beta, eps, output_matrix,
+                                                mean, rstd, m, n);
+}

@@ -1,0 +1,2 @@
+def solution(x, y, z, n):
+    z.copy_(x.conj() * y)

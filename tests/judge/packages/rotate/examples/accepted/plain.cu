@@ -1,0 +1,10 @@
+// verdict: accepted
+// dtypes: complex64
+__global__ void rotate(const VAR *x, const VAR *y, VAR *z, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) z[i] = cuCmulf(cuConjf(x[i]), y[i]);
+}
+
+extern "C" void solution(const VAR *x, const VAR *y, VAR *z, int n) {
+  rotate<<<(n + 31) / 32, 32>>>(x, y, z, n);
+}

@@ -1,0 +1,4 @@
+# verdict: wrong_answer
+# says: elements of odd are wrong
+def solution(mask, x, total, odd, n):
+    total += x * mask

@@ -1,0 +1,239 @@
+"""What `harness init` writes: valid, placed, said to be wrong and not broken; for every problem."""
+
+import ast
+import shutil
+import subprocess
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from harness import starter
+from harness.errors import UsageError
+from harness.grade import Grader
+from harness.job import Job, Options
+from harness.judge.device import open_device
+from harness.problem.expressions import Expression
+from harness.problem.load import load_problem, problem_slugs
+from harness.problem.model import Problem
+from harness.report.progress import Silent
+from harness.result import Verdict
+from harness.solution.model import Solution
+from harness.solution.read import read_solution
+from harness.starter.expressions import c_expression
+
+ROOT = Path(__file__).parents[1]
+PROBLEMS = ROOT / "problems"
+
+HARD = """---
+slug: hard
+title: 'Everything at once \\'
+parameters:
+  - {name: row, type: "[VAR]", pointer: true, const: true, shape: [m, 2*n], strides: [ld, 2],
+     alignment: sizeof(VAR)}
+  - {name: place, type: "[VAR]", pointer: true, direction: inout, shape: [n, m, 3],
+     strides: [1, n + 1, (n + 1)*m + 5]}
+  - {name: element, type: unsigned char, pointer: true, const: false, shape: [m // 2 + 1]}
+  - {name: norm, type: double, pointer: true, const: false, shape: [ceil(n/4), 2**2]}
+  - {name: dtypes, type: float, pointer: false, values: {distribution: uniform, low: 0, high: 1}}
+  - {name: scale, type: double, pointer: false, equals: 1/n}
+  - {name: m, type: int, pointer: false, range: [1, 20], always: [1, 7]}
+  - {name: n, type: int64_t, pointer: false, range: [1, 20]}
+  - {name: ld, type: size_t, pointer: false, range: [4*n, 4*n + 3]}
+dtypes: [complex64, complex128]
+cases: 2
+benchmarks: [{m: 64, n: 64, ld: 256, dtypes: 0.5}]
+cpu_benchmarks: [{m: 4, n: 4, ld: 16, dtypes: 0.5}]
+tolerance: {length: 1}
+flops: m*n
+bytes: sizeof(VAR)*m*n
+baselines: {pytorch: baseline.py}
+---
+
+Outputs of every kind.
+"""
+HARD_REFERENCE = """
+import torch
+def _all(row, place, n, m):
+    counts = torch.arange(1, m // 2 + 2, dtype=torch.int64, device=row.device) % 200
+    norms = torch.ones((-(-n // 4), 4), dtype=torch.float64, device=row.device)
+    return counts, norms
+def reference(row, place, dtypes, scale, m, n, ld):
+    counts, norms = _all(row, place, n, m)
+    return {"place": place + 1, "element": counts, "norm": norms}
+def magnitude(row, place, dtypes, scale, m, n, ld):
+    counts, norms = _all(row, place, n, m)
+    return {"place": place.abs() + 1, "element": counts.double(), "norm": norms}
+"""
+
+
+@pytest.fixture(scope="module")
+def hard(tmp_path_factory: pytest.TempPathFactory) -> Problem:
+    """Strides, inout, several outputs, complex numbers, names that collide with the skeleton's."""
+    folder = tmp_path_factory.mktemp("problems") / "hard"
+    folder.mkdir()
+    (folder / "problem.md").write_text(HARD, encoding="utf-8")
+    (folder / "reference.py").write_text(HARD_REFERENCE, encoding="utf-8")
+    (folder / "baseline.py").write_text("def solution(*_): ...\n", encoding="utf-8")
+    return load_problem(folder)
+
+
+@pytest.fixture(scope="module")
+def grader() -> Iterator[Grader]:
+    with Grader(open_device("cpu"), Silent()) as grader:
+        yield grader
+
+
+def _check(
+    grader: Grader, problem: Problem, language: str, folder: Path, dtype: str, arch: str | None
+) -> None:
+    path = folder / starter.STARTERS[language].file
+    starter.write_starter(path, starter.starter_text(problem, language, "check"), force=True)
+    solution = read_solution(path, problem=problem.slug)
+    assert isinstance(solution, Solution), solution
+    assert solution.language == ("pytorch" if language == "python" else language)
+    assert solution.dtypes is None
+    job = Job(path=str(path), solution=solution, problem=problem)
+    result = grader.grade(job, Options(timing=False, dtype=dtype, arch=arch, shrink_s=0))
+    assert result.verdict is Verdict.WRONG_ANSWER, (result.verdict, result.message, result.output)
+    assert "are wrong" in result.message, result.message  # values, not something out of bounds
+
+
+@pytest.mark.parametrize("language", list(starter.STARTERS))
+@pytest.mark.parametrize("slug", problem_slugs(PROBLEMS))
+def test_builds_and_runs_and_is_wrong(
+    grader: Grader, tmp_path: Path, slug: str, language: str
+) -> None:
+    problem = load_problem(PROBLEMS / slug)
+    _check(grader, problem, language, tmp_path, problem.dtypes[-1], None)
+
+
+@pytest.mark.nvcc
+@pytest.mark.parametrize("language", list(starter.STARTERS))
+def test_whatever_a_problem_may_declare(
+    grader: Grader, hard: Problem, tmp_path: Path, language: str
+) -> None:
+    for dtype in hard.dtypes:
+        _check(grader, hard, language, tmp_path, dtype, "sm_90")
+
+
+def test_says_what_each_parameter_means(hard: Problem) -> None:
+    text = starter.starter_text(hard, "cuda", "harness check mine.cu")
+    unwrapped = " ".join(line.removeprefix("//").strip() for line in text.splitlines())
+    for words in (
+        "harness check mine.cu",
+        "cuFloatComplex (complex64), cuDoubleComplex (complex128)",
+        "row  VAR [m, 2*n], read only",
+        "strides [ld, 2], in elements; gaps are neither read nor written",
+        "starts at any multiple of an element's size",
+        "place  VAR [n, m, 3], read and written",
+        "starts at a multiple of 256 bytes",
+        "element  unsigned char [m // 2 + 1], to be written",
+        "scale  double, = 1/n",
+        "m  int, 1 to 20; always tried: 1, 7",
+        "ld  size_t, 4*n to 4*n + 3",
+    ):
+        assert words in unwrapped
+    assert not any(line.endswith("\\") for line in text.splitlines())
+    assert max(map(len, text.splitlines())) <= 100
+    for language in ("triton", "python"):
+        ast.parse(starter.starter_text(hard, language, "check"))
+
+
+def test_nothing_is_written_from_what_says_too_little(hard: Problem) -> None:
+    with pytest.raises(UsageError, match="says too little: no flops"):
+        starter.starter_text(replace(hard, missing=("no flops",)), "cuda", "check")
+
+
+@pytest.mark.parametrize(
+    ("expression", "expected"),
+    [
+        ("m*n + 1", "size_t(m) * n + 1"),
+        ("(m + 1)*n", "(size_t(m) + 1) * n"),
+        ("ceil(n/16)", "(n + 16 - 1) / 16"),
+        ("ceil((m + n)/(2*m))", "(size_t(m) + n + (2 * size_t(m)) - 1) / (2 * size_t(m))"),
+        ("n // 2 // 3", "n / 2 / 3"),
+        ("n // (5 // 3)", "n / (5 / 3)"),
+        ("n - (m - 1)", "n - (size_t(m) - 1)"),
+        ("2**m", "(size_t(1) << size_t(m))"),
+        ("(n + 1)**2", "(n + 1) * (n + 1)"),
+        ("min(m, n, 4)", None),
+        ("max(m, n) % 5 + floor(n/3) + abs(m) + 2*sqrt(n*n)", None),
+        ("2**(m % 4) * 3**3 + sizeof(VAR)", None),
+        ("7 - n % 3 - 1", None),
+        ("ceil(log2(n)) + 1", None),
+        ("3**(m % 3) + ceil(n/3)*2", None),
+    ],
+)
+def test_expressions_in_cpp(
+    hard: Problem, tmp_path: Path, expression: str, expected: str | None
+) -> None:
+    sizes = tuple(
+        replace(p, type="size_t") if p.name == "n" else p for p in hard.sizes if p.name in "mn"
+    )
+    problem = replace(hard, parameters=sizes)
+    parsed = Expression.parse(expression)
+    text = c_expression(parsed, problem)
+    assert expected is None or text == expected
+    compiler = shutil.which("g++") or shutil.which("c++")
+    if compiler is None:
+        pytest.skip("no C++ compiler here")
+    cases = [(1, 1), (5, 9), (13, 64), (20, 37)]
+    calls = "".join(f'printf("%zu\\n", f({m}, {n}));' for m, n in cases)
+    source = tmp_path / "f.cpp"
+    source.write_text(
+        "#include <cmath>\n#include <cstddef>\n#include <cstdio>\nusing namespace std;\n"
+        f"typedef double VAR;\nsize_t f(int m, size_t n) {{ return {text}; }}\n"
+        f"int main() {{ {calls} }}\n"
+    )
+    subprocess.run([compiler, source, "-o", tmp_path / "f"], check=True, capture_output=True)
+    got = subprocess.run([tmp_path / "f"], check=True, capture_output=True, text=True).stdout
+    values = [parsed.evaluate({"m": m, "n": n, "sizeof(VAR)": 8}) for m, n in cases]
+    assert [int(line) for line in got.split()] == values
+
+
+def test_an_existing_file_stays(tmp_path: Path) -> None:
+    path = tmp_path / "a/b/c.cu"
+    starter.write_starter(path, "mine", force=False)
+    with pytest.raises(UsageError, match="--force"):
+        starter.write_starter(path, "other", force=False)
+    assert path.read_text() == "mine"
+    starter.write_starter(path, "other", force=True)
+    assert path.read_text() == "other"
+    with pytest.raises(UsageError, match="cannot write"):
+        starter.write_starter(path / "below.cu", "x", force=False)
+
+
+@pytest.mark.parametrize(
+    ("name", "folder"),
+    [
+        ("Ada Lovelace\n", "ada-lovelace"),
+        ("Jürgen Groß", "jurgen-gro"),
+        ("../../etc", "etc"),
+        ("x" * 90, "x" * 32),
+    ],
+)
+def test_the_author_is_whom_git_names(
+    monkeypatch: pytest.MonkeyPatch, name: str, folder: str
+) -> None:
+    monkeypatch.setattr(starter, "_git_name", lambda: name)
+    assert starter.author_name() == folder
+
+
+def test_without_a_name_there_is_the_login(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(starter, "_git_name", lambda: "山田")
+    monkeypatch.setenv("USER", "yamada")
+    assert starter.author_name() == "yamada"
+    monkeypatch.setattr(starter, "_login", lambda: "")
+    assert starter.author_name() == starter.ANONYMOUS
+
+
+def test_the_command_names_the_problem_where_the_place_does_not(hard: Problem) -> None:
+    path = starter.default_path(hard, "cuda", "ada")
+    assert path == Path("solutions/hard/ada/kernel.cu")
+    assert starter.check_command(path, hard, "cuda") == f"harness check {path}"
+    elsewhere = starter.check_command(Path("a b.py"), hard, "triton")
+    assert elsewhere == "harness check 'a b.py' --problem hard"
+    with pytest.raises(UsageError, match=r"ends in \.cu"):
+        starter.check_command(Path("a.py"), hard, "cuda")

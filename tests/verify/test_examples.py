@@ -1,0 +1,74 @@
+"""Which files of a package must get which verdict."""
+
+from pathlib import Path
+
+import pytest
+from conftest import Package
+
+from harness.problem.load import load_problem
+from harness.result import Verdict
+from harness.verify.examples import HeaderError, Wanted, find_examples, header, limited
+from harness.verify.findings import Report
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("// verdict: wrong_answer\n", Wanted(Verdict.WRONG_ANSWER, Verdict.WRONG_ANSWER)),
+        ("# one\n# verdict: accepted; on cpu: not_executable_here\nimport torch\n",
+         Wanted(Verdict.ACCEPTED, Verdict.NOT_EXECUTABLE_HERE)),
+        ("# verdict: wrong_answer; on cpu: runtime_error (it is noticed)\n",
+         Wanted(Verdict.WRONG_ANSWER, Verdict.RUNTIME_ERROR)),
+        ("int verdict; // verdict: accepted\n", None),
+        ("\n" * 30 + "// verdict: accepted\n", None),
+        ("", None),
+    ],
+)  # fmt: skip
+def test_header(text: str, wanted: Wanted | None) -> None:
+    assert header(text) == wanted
+
+
+def test_header_with_a_word_that_is_no_verdict() -> None:
+    with pytest.raises(HeaderError, match="rong_answer is no verdict"):
+        header("// verdict: rong_answer\n")
+
+
+def write(folder: Path, name: str, text: str) -> Path:
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text + "\ndef solution(x, s, y, m, n): ...\n")
+    return path
+
+
+def test_files_of_a_package(package: Package) -> None:
+    folder = package(dtypes="float32, float16")
+    examples, solutions = folder / "examples", folder.parents[1] / "solutions" / "row-sum"
+    write(examples, "wrong_answer/zeros.py", "# verdict: wrong_answer")
+    write(examples, "wrong_answer/silent.py", "# nothing")
+    write(examples, "wrong_answer/misplaced.py", "# verdict: runtime_error")
+    write(examples, "wrong_answer/misspelt.py", "# verdict: rong")
+    write(solutions, "me/mine.py", "# dtypes: float16")
+    write(solutions, "me/card.py", "# verdict: accepted; on cpu: not_executable_here")
+    report = Report(slug="row-sum")
+    problem = load_problem(folder)
+    found = find_examples(problem, solutions, "cpu", problem.dtypes, report)
+    assert [(e.path.name, e.wanted[0], e.dtype) for e in found] == [
+        ("misplaced.py", Verdict.RUNTIME_ERROR, None),
+        ("zeros.py", Verdict.WRONG_ANSWER, None),
+        ("baseline.py", Verdict.ACCEPTED, "float32"),
+        ("baseline.py", Verdict.ACCEPTED, "float16"),
+        ("card.py", Verdict.NOT_EXECUTABLE_HERE, "float32"),
+        ("card.py", Verdict.NOT_EXECUTABLE_HERE, "float16"),
+        ("mine.py", Verdict.ACCEPTED, "float16"),
+    ]
+    said = {Path(f.place).name: f.message for f in report.findings}
+    assert "lies in wrong_answer" in said["misplaced.py"]
+    assert "no line says" in said["silent.py"]
+    assert set(said) == {"misplaced.py", "silent.py", "misspelt.py"}
+
+
+def test_limits_are_reached_sooner(package: Package) -> None:
+    problem = load_problem(package())
+    assert limited(problem, Verdict.TIME_LIMIT).limits.call_s < problem.limits.call_s
+    assert limited(problem, Verdict.MEMORY_LIMIT).limits.host_bytes < problem.limits.host_bytes
+    assert limited(problem, Verdict.ACCEPTED).limits == problem.limits

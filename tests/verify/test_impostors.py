@@ -1,0 +1,178 @@
+"""What each impostor leaves in the outputs of a call."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import torch
+from torch import Tensor
+
+from harness.judge.batch import Batch, lay_out
+from harness.judge.memory import Device
+from harness.judge.task import Task
+from harness.problem.draws import Case
+from harness.problem.load import load_problem
+from harness.problem.reference import Reference
+from harness.verify.impostors import Impostor, impostors
+from harness.verify.survey import Survey, survey
+from harness.verify.trial import CALLS, Memory, Trial
+
+ROOT = Path(__file__).parents[2]
+SIZES = {"m": 70, "n": 65, "k": 40}
+
+
+class Stage:
+    """A trial of the matrix product problem, and its impostors by name."""
+
+    def __init__(self, dtype: str, sizes: dict[str, int], alpha: float) -> None:
+        problem = load_problem(ROOT / "problems" / "gemm-multiply-leakyrelu")
+        self.task = Task(problem, Reference(problem), dtype, Device(), "a secret")
+        self.case = Case(sizes=sizes, scalars={"alpha": alpha}, single=frozenset({"alpha"}))
+        self.arena = self.task.device.arena(lay_out(self.task, self.case, CALLS).size)
+        self.memory = Memory()
+        self.trial = self.fresh()
+        self.seen: Survey = survey(self.task.reference, problem, self.case, self.trial.inputs[0])
+        self.impostors = {i.name: i for i in impostors(problem, dtype, self.seen)}
+
+    def fresh(self) -> Trial:
+        batch = Batch(self.task, self.case, self.arena, calls=CALLS, portable=True)
+        trial = Trial(self.task, self.case, 0, batch, self.memory)
+        trial.prepare()
+        return trial
+
+    def play(self, name: str, call: int = 0) -> Tensor:
+        """What is in the output after an impostor's call."""
+        self.trial.batch.reset()
+        views = self.trial.batch.outputs(call)
+        self.impostors[name].write(self.trial, call, views)
+        return views["output_matrix"].clone()
+
+    def right(self, call: int = 0) -> Tensor:
+        return self.trial.right[call]["output_matrix"]
+
+    def input(self, name: str, call: int = 0) -> Tensor:
+        return self.trial.inputs[call][name]
+
+    def is_caught(self, name: str) -> bool:
+        self.trial.batch.reset()
+        impostor: Impostor = self.impostors[name]
+        for call in range(CALLS):
+            impostor.write(self.trial, call, self.trial.batch.outputs(call))
+        return self.trial.batch.check(self.trial.expected) is not None
+
+
+@pytest.fixture(scope="module")
+def stage() -> Iterator[Stage]:
+    one = Stage("float32", SIZES, 0.25)
+    yield one
+    one.arena.close()
+
+
+def test_all_are_caught_in_an_ordinary_case(stage: Stage) -> None:
+    excused = {"an earlier case's answer", "writes the first case's mean"}  # there is none yet
+    names = set(stage.impostors) - excused
+    assert len(names) > 30
+    assert {name for name in names if not stage.is_caught(name)} == set()
+
+
+def test_idle(stage: Stage) -> None:
+    nothing = stage.play("writes nothing")
+    assert bool(nothing.isnan().all())  # as the judge has poisoned it
+    assert bool((stage.play("writes nothing", call=1) > 1e30).all())
+    assert bool((stage.play("writes zeros") == 0).all())
+    assert bool((stage.play("writes ones") == 1).all())
+    assert bool(stage.play("writes NaN").isnan().all())
+    assert torch.allclose(stage.play("writes its mean everywhere"), stage.right().mean())
+
+
+def test_copies_are_cycled(stage: Stage) -> None:
+    found = stage.play("copies matrix_b").flatten()
+    source = stage.input("matrix_b").flatten()  # 2600 numbers for 4550
+    assert torch.equal(found[:2600], source)
+    assert torch.equal(found[2600:], source[:1950])
+    assert torch.equal(stage.play("copies matrix_c"), stage.input("matrix_c"))
+
+
+def test_memory(stage: Stage) -> None:
+    assert torch.equal(stage.play("the previous call's answer", 0), stage.right(0))
+    assert torch.equal(stage.play("the previous call's answer", 1), stage.right(0))
+    assert torch.equal(stage.play("an earlier case's answer"), stage.right())
+    stage.memory.answers[stage.trial.shapes] = [{"output_matrix": stage.right() * 2}] * CALLS
+    stage.memory.means["output_matrix"] = 0.5
+    assert torch.equal(stage.play("an earlier case's answer"), stage.right() * 2)
+    assert bool((stage.play("writes the first case's mean") == 0.5).all())
+    stage.memory.answers.clear()
+    stage.memory.means.clear()
+
+
+def untouched(x: Tensor) -> Tensor:
+    return x.isnan()
+
+
+def test_parts_that_are_missed(stage: Stage) -> None:
+    right = stage.right()
+    found = stage.play("misses the last row")
+    assert torch.equal(found[:-1], right[:-1])
+    assert bool(untouched(found[-1]).all())
+    found = stage.play("misses the last column")
+    assert torch.equal(found[:, :-1], right[:, :-1])
+    assert bool(untouched(found[:, -1]).all())
+    found = stage.play("misses the last tile of 32")  # 65 = 32 + 32 + 1
+    assert torch.equal(found[:, :64], right[:, :64])
+    assert bool(untouched(found[:, 64:]).all())
+    found = stage.play("right for multiples of 32 only")
+    assert torch.equal(found[:64, :64], right[:64, :64])
+    assert bool(untouched(found[64:]).all())
+    assert bool(untouched(found[:, 64:]).all())
+    found = stage.play("transposed")
+    assert torch.equal(found.flatten(), right.T.flatten())
+
+
+def test_arguments_that_are_ignored(stage: Stage) -> None:
+    a, b, c = (stage.input(f"matrix_{x}").double() for x in "abc")
+    product = a @ b * c
+    relu = product.clamp(min=0).float()
+    assert torch.equal(stage.play("takes alpha for 0"), relu)
+    assert torch.equal(stage.play("takes alpha for 1"), product.float())
+    assert bool((stage.play("takes matrix_c for zeros") == 0).all())
+    plain = a @ b
+    want = torch.where(plain >= 0, plain, plain * 0.25).float()
+    assert torch.equal(stage.play("takes matrix_c for ones"), want)
+    less = a[:, :-1] @ b[:-1] * c
+    less = torch.where(less >= 0, less, less * 0.25).float()
+    for name in ("misses the last of matrix_a along k", "skips the last term of every sum"):
+        assert torch.allclose(stage.play(name), less)
+
+
+def test_precision(stage: Stage) -> None:
+    right = stage.right()
+    errors = {
+        name: float((stage.play(name) - right).abs().max())
+        for name in stage.impostors
+        if stage.impostors[name].precision
+    }
+    assert set(errors) == {
+        "factors in tf32", "factors in bfloat16", "results in tf32", "results in bfloat16",
+        "sums in float16", "sums in bfloat16",
+    }  # fmt: skip
+    assert 0 < errors["factors in tf32"] < errors["factors in bfloat16"] < 1
+    assert 0 < errors["sums in float16"] < errors["sums in bfloat16"] < 10
+    assert torch.equal(stage.play("results in bfloat16"), right.bfloat16().float())
+
+
+def test_where_there_is_nothing_to_see_through() -> None:
+    one = Stage("float32", {"m": 1, "n": 1, "k": 1}, 1.0)
+    for name in ("transposed", "takes alpha for 1", "misses the last of matrix_a along k",
+                 "misses the last tile of 32", "skips the last term of every sum"):  # fmt: skip
+        assert torch.equal(one.play(name), one.right()), name
+    one.arena.close()
+
+
+def test_16_bits() -> None:
+    one = Stage("bfloat16", SIZES, 0.25)
+    names = set(one.impostors)
+    assert {"factors in e4m3", "results in e4m3", "sums in bfloat16"} <= names
+    assert one.impostors["sums in float16"].excuse
+    assert not one.impostors["sums in bfloat16"].excuse
+    assert all(one.is_caught(name) for name in ("factors in e4m3", "sums in bfloat16"))
+    one.arena.close()

@@ -1,0 +1,199 @@
+"""``harness verify``: sound packages pass, and what is wrong with others is said."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+from conftest import MATTER, REFERENCE, Package
+
+from harness.cli import cli
+from harness.errors import UsageError
+from harness.judge.memory import Device
+from harness.problem.load import problem_slugs
+from harness.report.progress import Silent
+from harness.report.verify import closing_line
+from harness.verify.findings import Fate, Level, Report
+from harness.verify.verify import Choices, seeds, verify
+
+ROOT = Path(__file__).parents[2]
+
+
+def look(folder: Path, **choices: Any) -> Report:
+    chosen = Choices(**{"seed": "7", "grades": 1, "examples": False} | choices)
+    return verify(folder, chosen, Device(), Silent())
+
+
+def messages(report: Report, level: Level) -> list[str]:
+    return [f"{Path(f.place).name}: {f.message}" for f in report.findings if f.level is level]
+
+
+@pytest.mark.parametrize("slug", problem_slugs(ROOT / "problems"))
+def test_every_problem_of_ours(slug: str) -> None:
+    report = look(ROOT / "problems" / slug)
+    assert messages(report, Level.ERROR) == []
+    for dtype in report.dtypes:
+        impostors = [t for t in report.impostors if t.dtype == dtype]
+        rejected = [t for t in impostors if t.fate is Fate.REJECTED]
+        assert len(rejected) >= 14
+        assert all(t.why for t in impostors if t.fate is Fate.NOT_APPLICABLE)
+        honest = [t for t in report.variants if t.dtype == dtype]
+        assert sum(t.fate is Fate.ACCEPTED for t in honest) >= 2
+        assert all(t.refused == 0 for t in honest)
+
+
+def test_a_sound_package(package: Package) -> None:
+    report = look(package(dtypes="float32, float16, bfloat16, float64"))
+    assert messages(report, Level.ERROR) == []
+    assert [m.split(": ")[1] for m in messages(report, Level.WARNING)] == [
+        "0 examples of wrong answers, fewer than 3",
+        "no submission beside the baseline is accepted",
+    ]
+    line = closing_line(report)
+    assert line.startswith("row-sum: 0 errors, 2 warnings · ")
+    assert "impostors rejected" in line
+    assert line.endswith(" s")
+
+
+def test_a_weak_package(package: Package) -> None:
+    folder = package(
+        values="{distribution: uniform, low: 1, high: 1.01}",
+        constant=1e9,
+        rows=1,
+        statement="Sums.",
+    )
+    report = look(folder)
+    errors, warnings = messages(report, Level.ERROR), messages(report, Level.WARNING)
+    accepted = {t.name for t in report.impostors if t.fate is Fate.ACCEPTED}
+    assert {"writes zeros", "takes x for zeros", "inputs in tf32", "sums in bfloat16"} <= accepted
+    assert {"skips the last term of every sum", "results in bfloat16"} <= accepted
+    assert any("impostor “writes zeros” is accepted in all" in m for m in errors)
+    assert any("too small to time" in m for m in warnings)
+    assert any("does not mention the parameter x" in m for m in warnings)
+    assert report.variants
+    assert all(t.fate is not Fate.REJECTED for t in report.variants)
+
+
+def test_a_tolerance_that_is_too_narrow(package: Package) -> None:
+    report = look(package(constant=1e-3))
+    rejected = {t.name for t in report.variants if t.fate is Fate.REJECTED}
+    assert "sequential sums" in rejected
+    assert "float64 inside" not in rejected
+    said = [m for m in messages(report, Level.ERROR) if "honest variant “sequential sums”" in m]
+    assert len(said) == 1
+    assert "case m=" in said[0]
+    assert "seed 7" in said[0]
+
+
+WRONG_REFERENCES = {
+    "not deterministic": "import torch\n" + REFERENCE.replace(
+        "x.sum(1) * s", "x.sum(1) * s + torch.rand((), dtype=torch.float64) * 1e-9", 1
+    ),
+    "not deterministic: y differs": "calls = []\n" + REFERENCE.replace(
+        "return x.sum(1) * s", "calls.append(0)\n    return x.sum(1) * s + len(calls) * 1e-9", 1
+    ),
+    "the magnitude of y is negative": REFERENCE.replace("x.abs()", "-x.abs()"),
+    "the magnitude of y is less than y itself": REFERENCE.replace("x.abs()", "1e-9 * x.abs()"),
+    "y is not finite though all inputs are": REFERENCE.replace(
+        "x.sum(1) * s", "(x * float('inf')).sum(1)"
+    ),
+    "the magnitude of y is not finite": REFERENCE.replace("* abs(s)", "* abs(s) / 0.0"),
+    "computed in float32": REFERENCE.replace("x.sum(1) * s", "(x.sum(1) * s).float()"),
+    "ZeroDivisionError": REFERENCE.replace("x.sum(1) * s", "x.sum(1) * (1 / s)"),
+    "SyntaxError": "def reference(",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("told", WRONG_REFERENCES)
+def test_a_wrong_reference(package: Package, told: str) -> None:
+    report = look(package(WRONG_REFERENCES[told]))
+    errors = messages(report, Level.ERROR)
+    assert any(told in m and m.startswith("reference.py") for m in errors), errors
+
+
+def test_a_sum_that_cannot_be_varied(package: Package) -> None:
+    reference = REFERENCE.replace("x.sum(1) * s", "x.exp().prod(1).log() * s")
+    report = look(package(reference))
+    assert any("how aten.prod.dim_int sums cannot be varied" in f.message for f in report.findings)
+
+
+def test_front_matter(package: Package) -> None:
+    broken = look(package(slug="broken", matter=MATTER.replace("cases: 4", "cases: many")))
+    assert [m.split(":")[0] for m in messages(broken, Level.ERROR)] == ["problem.md"]
+    assert "cases" in broken.findings[0].message
+    gaps = look(package(slug="gaps", matter=MATTER.replace("flops: m*n\n", "")))
+    assert messages(gaps, Level.ERROR) == ["problem.md:1: cannot be graded: no flops"]
+    silent = look(package(slug="silent", statement=""))
+    assert "problem.md:1: there is no statement" in messages(silent, Level.ERROR)
+
+
+def test_weak_scalars(package: Package) -> None:
+    report = look(package(matter=MATTER.replace("[0, 1, -1]", "[0.5]")))
+    lacking = [m for m in messages(report, Level.WARNING) if "`always` of s" in m]
+    assert lacking == ["problem.md:9: `always` of s lacks 0, 1, a negative number"]
+
+
+def test_an_impostor_that_few_cases_reject(package: Package) -> None:
+    # Scalars next to 1, told from 1 only where they are one of the values that are always tried.
+    matter = MATTER.replace("low: -2, high: 2", "low: 0.9999, high: 1.0001")
+    report = look(package(matter=matter, constant=5000))
+    tried = {t.name: t for t in report.impostors}["takes s for 1"]
+    assert tried.fate is Fate.REJECTED
+    assert 0 < tried.refused < tried.applicable / 2
+    told = f"takes s for 1” is rejected in {tried.refused} of the {tried.applicable} cases"
+    assert any(told in m for m in messages(report, Level.WARNING))
+
+
+def test_seeds_replay(package: Package) -> None:
+    folder = package()
+    one, other, third = look(folder), look(folder), look(folder, seed="8")
+    assert one.impostors == other.impostors
+    assert one.impostors != third.impostors
+    assert seeds("7", 3) == ["7", "7-2", "7-3"]
+
+
+def test_command(package: Package, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = package()
+    package(slug="weak", constant=1e9)
+    monkeypatch.chdir(folder.parent.parent)
+    options = ("--device", "cpu", "--grades", "1", "--no-examples", "--seed", "7")
+
+    def run(*arguments: str) -> Result:
+        return CliRunner().invoke(cli, ["verify", *arguments, *options])
+
+    both = run()
+    lines = both.stdout.splitlines()
+    assert both.exit_code == 1
+    assert lines[-1].startswith("2 problems: ")
+    assert any(line.startswith("row-sum: 0 errors, 2 warnings · ") for line in lines)
+    assert any(line.startswith("ERROR problems/weak/problem.md: ") for line in lines)
+    told = run(str(folder), "--json")
+    assert told.exit_code == 0
+    [record] = json.loads(told.stdout)
+    assert (record["slug"], record["errors"], record["seed"]) == ("row-sum", 0, "7")
+    fates = {t["fate"] for t in record["impostors"]}
+    assert "rejected" in fates
+    assert "accepted" not in fates
+    with pytest.raises(UsageError, match="no problem 'nonesuch'"):
+        raise run("nonesuch").exception or AssertionError
+    with pytest.raises(UsageError, match="none of these problems has it"):
+        raise run("row-sum", "--dtype", "float64").exception or AssertionError
+
+
+def test_examples_are_graded(package: Package) -> None:
+    folder = package()
+    wrong = folder / "examples" / "wrong_answer"
+    wrong.mkdir(parents=True)
+    nothing = "def solution(x, s, y, m, n): ...\n"
+    (wrong / "idle.py").write_text("# verdict: wrong_answer\n" + nothing)
+    (wrong / "raises.py").write_text("# verdict: wrong_answer\ndef solution(*_): raise OSError\n")
+    report = look(folder, examples=True)
+    got = {Path(e.path).name: e.got for e in report.examples}
+    assert got["idle.py"] == "wrong_answer"
+    assert got["raises.py"] == "runtime_error"
+    errors = messages(report, Level.ERROR)
+    assert any(
+        m.startswith("raises.py: gets runtime_error instead of wrong_answer") for m in errors
+    )
+    assert not any(m.startswith("idle.py") for m in errors)
