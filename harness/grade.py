@@ -156,7 +156,7 @@ class Grader:
             draft.notes.append("not isolated: this machine allows no namespaces (harness doctor)")
         if fault is not None:
             return fault
-        cases = _cases(task, options)
+        cases = correctness_cases(task, options)
         draft.drawn = tuple(cases)
         self._progress.phase("check", len(cases))
         outcome = run_cases(session, task, cases, self._progress.advance)
@@ -234,7 +234,8 @@ class Grader:
             trusted.release()
 
 
-def _cases(task: Task, options: Options) -> Sequence[Case]:
+def correctness_cases(task: Task, options: Options) -> Sequence[Case]:
+    """The cases that a submission is checked with, within what the device can do and hold."""
     if options.case:
         return [parse_case(task.problem, options.case)]
     max_work = _CPU_WORK if task.device.kind == "cpu" else None

@@ -136,7 +136,7 @@ def test_cases_are_drawn_to_fit(monkeypatch: pytest.MonkeyPatch, shift: Problem)
     monkeypatch.setattr(grade, "draw_cases", lambda *_, **options: asked.append(options) or [])
     for free in (80 << 30, 79 << 30):  # a little less, and yet the same cases
         monkeypatch.setattr(Device, "free_bytes", lambda _, free=free: free)
-        grade._cases(Task(shift, Reference(shift), "float32", Device(), "seed"), CHECK)
+        grade.correctness_cases(Task(shift, Reference(shift), "float32", Device(), "seed"), CHECK)
     assert [options["max_bytes"] for options in asked] == [32 << 30] * 2
     assert grade._case_bytes(0) == 1
 

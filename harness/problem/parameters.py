@@ -240,11 +240,19 @@ def _relation_problems(parameters: list[Parameter]) -> dict[str, str]:
 
 
 def _with_ends(parameters: list[Parameter]) -> list[Parameter]:
-    """``parameters`` with ``low`` and ``high`` of what depends on others."""
-    lowest, highest = [values for _, values in points(parameters)][:2]
+    """``parameters`` with ``low`` and ``high`` of what depends on others: over all points tried."""
+    tried = [values for _, values in points(parameters)]
+
+    def ends(p: Parameter) -> tuple[int, int]:
+        found = [int(values[p.name]) for values in tried if p.name in values]
+        return min(found), max(found)
+
+    dependent = {
+        p.name: ends(p) for p in parameters if p.role is Role.SIZE and (needs(p) or p.derived)
+    }
     return [
-        replace(p, low=int(lowest[p.name]), high=int(highest[p.name]))
-        if p.role is Role.SIZE and (needs(p) or p.derived)
+        replace(p, low=dependent[p.name][0], high=dependent[p.name][1])
+        if p.name in dependent
         else p
         for p in parameters
     ]

@@ -59,26 +59,15 @@ from harness.problem.dtypes import DTYPES, PRECISIONS, Kind
 from harness.problem.expressions import SIZEOF_VAR
 from harness.problem.model import Parameter, Problem
 from harness.problem.reference import Reference
+from harness.problem.roundoff import (
+    COMPLEX,
+    CUT_MEAN,
+    CUT_SPREAD,
+    CUT_WORST,
+    SUBNORMALS,
+    TRUNCATION,
+)
 from harness.problem.values import EVENNESS, NONFINITE
-
-TRUNCATION = 8.0
-"""Unit roundoffs of the accumulator that a matrix unit may lose where rounding loses one."""
-
-SUBNORMALS = 16.0
-"""An intermediate result below the normal range loses up to half a subnormal absolutely, and what
-it is multiplied with afterwards multiplies that."""
-
-
-COMPLEX = 2.0
-"""A component of a sum of complex products is a sum of twice as many real ones, and the distance in
-the plane has the errors of two components: √2 each, if they are alike."""
-
-CUT_WORST = 4.0
-CUT_SPREAD = 16.0
-CUT_MEAN = 4.0
-"""What is allowed for cut factors, in u_in: see the formula. One product's error has a spread of
-about 0.6 u_in; of a sum of k products, each of about magnitude / k, that makes 0.9 u_in · magnitude
-/ √k for normal data, of which 16 is more than ten times as much as is likely."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

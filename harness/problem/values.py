@@ -226,7 +226,7 @@ def _fill_cancelling(
 
 
 def _strew(out: torch.Tensor, dimensions: int, generator: torch.Generator) -> None:
-    """Put NaN and infinities in a few places of ``out``, in at least one.
+    """Put NaN and infinities in a few places of ``out``, in at least one, which gets NaN.
 
     One in :data:`_NONFINITE_SHARE` elements, but no more than one for :data:`_NONFINITE_LENGTH` of
     the longest dimension, so that most rows and columns of a matrix stay free of them. Complex
@@ -242,11 +242,14 @@ def _strew(out: torch.Tensor, dimensions: int, generator: torch.Generator) -> No
         for size in out.shape
     )
     which = torch.randint(0, 1 if complex_ else 3, (count,), generator=generator, device=out.device)
+    which[0] = 0
     values = torch.tensor(_NONFINITE, dtype=out.dtype, device=out.device)
     if not where:
         out.copy_(values[which[0]])
         return
     out[where] = values[which]
+    # Another value may have come to the same place.
+    out[tuple(index[0] for index in where)] = math.nan
 
 
 # -- real numbers ----------------------------------------------------------------------------

@@ -32,6 +32,7 @@ _ALL = _CLONE_NEWUSER | _CLONE_NEWNS | _CLONE_NEWPID | _CLONE_NEWNET | _CLONE_NE
 _MS_NOSUID, _MS_NODEV, _MS_NOEXEC = 2, 4, 8
 _MS_REC_PRIVATE = 0x4000 | (1 << 18)
 _PR_SET_PDEATHSIG = 1
+_PR_SET_DUMPABLE = 4
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -88,6 +89,9 @@ def _keep(message: wire.Message, descriptors: list[int]) -> None:
         os.close(status)
         _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
         if namespaces:
+            # New privileges without an exec make a process hide its /proc from itself, and the CUDA
+            # driver, which writes there, then fails with error 304.
+            init.checked(_libc.prctl(_PR_SET_DUMPABLE, 1, 0, 0, 0), "dumpable")
             _mount_proc()
         _become_first(message, channel, life)
     os.close(channel)

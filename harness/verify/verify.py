@@ -114,7 +114,7 @@ def _verify_type(task: Task, count: int, progress: Progress, report: Report) -> 
     honest: Sequence[Variant | Absent] = ()
     for number, seed in enumerate(seeds(task.seed, count)):
         one = replace(task, seed=seed)
-        cases = grade._cases(one, Options(timing=False))
+        cases = grade.correctness_cases(one, Options(timing=False))
         if number == 0:
             seen = _survey(one, cases)
             _report_unknown(one, seen, report)

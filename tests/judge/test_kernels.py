@@ -13,6 +13,7 @@ from harness.judge.programs import source_program, timed_program
 from harness.judge.session import Plan, Program, Session
 from harness.judge.task import Task
 from harness.problem.draws import Case
+from harness.problem.model import Limits
 from harness.solution.cache import Cache
 from harness.solution.languages import LANGUAGES
 from harness.solution.model import Artifact, Solution, Target
@@ -93,5 +94,7 @@ def test_a_library_on_a_gpu(shift_task: Task, tmp_path: Path) -> None:
 
 @pytest.mark.gpu
 def test_torch_on_a_gpu(shift_task: Task) -> None:
-    task = replace(shift_task, device=open_device("cuda"))
+    # torch and the CUDA driver together need more room than this small problem gives.
+    problem = replace(shift_task.problem, limits=Limits())
+    task = replace(shift_task, problem=problem, device=open_device("cuda"))
     assert count(task, source_program(TORCH.encode()), capture=True) == 2

@@ -10,6 +10,7 @@ from conftest import MATTER, REFERENCE, Package
 
 from harness.cli import cli
 from harness.errors import UsageError
+from harness.judge.device import open_device
 from harness.judge.memory import Device
 from harness.problem.load import problem_slugs
 from harness.report.progress import Silent
@@ -41,6 +42,15 @@ def test_every_problem_of_ours(slug: str) -> None:
         honest = [t for t in report.variants if t.dtype == dtype]
         assert sum(t.fate is Fate.ACCEPTED for t in honest) >= 2
         assert all(t.refused == 0 for t in honest)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("slug", problem_slugs(ROOT / "problems"))
+def test_every_problem_on_a_gpu(slug: str) -> None:
+    """With all examples, baselines and solutions, in all data types."""
+    chosen = Choices(seed="7", grades=1)
+    report = verify(ROOT / "problems" / slug, chosen, open_device("cuda"), Silent())
+    assert messages(report, Level.ERROR) == []
 
 
 def test_a_sound_package(package: Package) -> None:

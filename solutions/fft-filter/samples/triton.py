@@ -6,9 +6,9 @@ reals with a block (cos, -sin; sin, cos) for every root. It depends on n alone, 
 it once, outside of the kernel, and it is kept for the next call.
 
 A program computes a tile of the product, ROWS signals by COLUMNS reals. The first launch also
-multiplies by the response: `tl.split` takes the pairs apart, `tl.join` puts them together again. The
-second launch has the conjugate roots and divides by n. This works for every length; for long rows an
-FFT (fused.cu) has far less to do.
+multiplies by the response: `tl.split` takes the pairs apart, `tl.join` puts them together again.
+The second launch has the conjugate roots and divides by n. This works for every length; for long
+rows an FFT (fused.cu) has far less to do.
 """
 
 import functools
