@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from harness import grade as module
 from harness.grade import Grader
 from harness.job import Job, Options
 from harness.judge.memory import Device
@@ -66,7 +67,11 @@ def grade() -> Iterator[Callable[[Example], Result]]:
             # Compiling for a card takes most of the time, and decides few of the verdicts.
             compiled = verdict is Verdict.COMPILE_ERROR or SOLUTIONS in example.path.parents
             arch = "sm_90" if compiled else None
-            return grader.grade(job, Options(timing=False, shrink_s=0.0, arch=arch))
+            with pytest.MonkeyPatch.context() as patch:
+                if verdict is Verdict.ACCEPTED:
+                    # What is right is as right in smaller cases, in a tenth of the time.
+                    patch.setattr(module, "_CPU_WORK", 1e5)
+                return grader.grade(job, Options(timing=False, shrink_s=0.0, arch=arch))
 
         yield grade
 

@@ -12,7 +12,7 @@ from harness.cli import cli
 from harness.errors import UsageError
 from harness.judge.device import open_device
 from harness.judge.memory import Device
-from harness.problem.load import problem_slugs
+from harness.problem.load import load_problem, problem_slugs
 from harness.report.progress import Silent
 from harness.report.verify import closing_line
 from harness.verify.findings import Fate, Level, Report
@@ -32,7 +32,8 @@ def messages(report: Report, level: Level) -> list[str]:
 
 @pytest.mark.parametrize("slug", problem_slugs(ROOT / "problems"))
 def test_every_problem_of_ours(slug: str) -> None:
-    report = look(ROOT / "problems" / slug)
+    dtypes = load_problem(ROOT / "problems" / slug).dtypes[:2]
+    report = look(ROOT / "problems" / slug, dtypes=dtypes)
     assert messages(report, Level.ERROR) == []
     for dtype in report.dtypes:
         impostors = [t for t in report.impostors if t.dtype == dtype]
