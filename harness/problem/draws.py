@@ -223,9 +223,9 @@ def draw_cases(
 
     Every ``always`` value of every size and scalar is in; so are all sizes at their smallest, all
     near their largest, each family of values, and ``problem.cases`` cases of random size
-    (log-uniform) and random scalars. Where tensors may hold NaN there is a case with some for each
-    ``always`` value of each scalar, one at least. ``max_work`` bounds the ``flops`` of a case (its
-    size where the problem has none), ``max_bytes`` the memory that checking it takes
+    (log-uniform) and random scalars. Where tensors may hold NaN there is a large case with some,
+    and one for each ``always`` value of each scalar. ``max_work`` bounds the ``flops`` of a case
+    (its size where the problem has none), ``max_bytes`` the memory that checking it takes
     (:func:`~harness.problem.footprint.footprint`): other sizes shrink to make room for an edge, and
     an edge that is too much by itself is left out. So is an ``always`` value of a dependent size
     that is in its range with none of :data:`ATTEMPTS` draws of the others.
@@ -288,13 +288,13 @@ class _Drawer:
         """Every size at its lowest."""
         return self.case(self.settled({p.name: p.low for p in self.drawn()}), self.scalars())
 
-    def largest(self) -> Case:
+    def largest(self, family: str = DECLARED) -> Case:
         """Every size in the top quarter of its range, as far as the bounds allow."""
         sizes: dict[str, int] = {}
         for p in self.drawn():
             low, high = bounds(p, self.derived(sizes))
             sizes[p.name] = self.random.randint(max(low, high * 3 // 4), high)
-        return self.shrunk(self.case(sizes, self.scalars()), keep=())
+        return self.shrunk(self.case(sizes, self.scalars(), family), keep=())
 
     def random_case(
         self, *, family: str = DECLARED, fixed: Mapping[str, float] | None = None
@@ -304,7 +304,10 @@ class _Drawer:
         return self.shrunk(self.case(self.sizes(), scalars, family), keep=())
 
     def family_cases(self) -> Iterator[Case]:
-        """One case for each family of values; of ``nonfinite``, one for each scalar's edge."""
+        """One case for each family of values; of ``nonfinite``, one for each scalar's edge.
+
+        And a large one: where there is a single element, NaN in one tensor hides that in another.
+        """
         for family in families(self.problem, self.dtype):
             if family not in (DECLARED, NONFINITE):
                 yield self.random_case(family=family)
@@ -313,8 +316,7 @@ class _Drawer:
                 for p, value in edges:
                     fixed = {p.name: as_received(p, value)}
                     yield self.random_case(family=family, fixed=fixed)
-                if not edges:
-                    yield self.random_case(family=family)
+                yield self.largest(family)
 
     def edges(self) -> list[Case]:
         """Cases that together try every ``always`` value of every size and scalar."""
