@@ -7,7 +7,7 @@ STAMP := $(VENV)/.installed
 DEMO_STORE := build/demo.sqlite
 
 .DELETE_ON_ERROR:
-.PHONY: setup demo test lint clean
+.PHONY: setup demo test corpus lint clean
 
 setup: $(STAMP)
 
@@ -28,6 +28,10 @@ demo: $(STAMP)
 
 test: lint
 	$(BIN)/python -m pytest -n auto
+
+# Every example, baseline and solution of every problem, and every problem verified.
+corpus: $(STAMP)
+	$(BIN)/python -m pytest -n auto -m corpus
 
 lint: $(STAMP)
 	$(BIN)/ruff check

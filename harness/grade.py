@@ -110,7 +110,7 @@ class Grader:
         if isinstance(self._device, CudaDevice):
             arch = "sm_{}{}".format(*self._device.capability)
         language = LANGUAGES[solution.language]
-        target = Target(kind=self._device.kind, arch=arch)
+        target = Target(kind=self._device.kind, arch=arch, timed=options.timed)
         return language.build(solution, job.problem, dtype, target, self._cache)
 
     def _judge(self, artifact: Artifact | BuildFailure, draft: Draft, options: Options) -> Result:
@@ -119,7 +119,7 @@ class Grader:
             draft.build = artifact.build
             return draft.finish(artifact.verdict, artifact.message)
         draft.build = artifact.build
-        checked, fast = checked_program(artifact), timed_program(artifact)
+        checked = checked_program(artifact)
         with ExitStack() as sessions:
             session = sessions.enter_context(self._session(checked, draft.task))
             fault = self._check(session, draft, options)
@@ -131,6 +131,8 @@ class Grader:
                 return draft.finish(fault.verdict, fault.message + where)
             if not options.timed:
                 return draft.finish(Verdict.ACCEPTED)
+
+            fast = timed_program(artifact)
 
             def start() -> Session | Fault:
                 fresh = sessions.enter_context(self._session(fast, draft.task))

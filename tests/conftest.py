@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-_THREADS = "2"
+# Before anything imports torch: threads of several tests at once only get in each other's way.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 # How long an example takes is a matter of the machine, and no test's business.
 settings.register_profile("harness", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -44,14 +45,12 @@ def _has_nvcc() -> bool:
 
 @pytest.fixture(scope="session", autouse=True)
 def private_places(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A cache and a store of the tests' own, for everything they start, too; few threads."""
+    """A cache and a store of the tests' own, for everything they start, too."""
     folder = tmp_path_factory.mktemp("private")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("HARNESS_CACHE", str(folder / "cache"))
         patch.setenv("HARNESS_STORE", str(folder / "results.sqlite"))
         patch.delenv("HARNESS_PROBLEMS", raising=False)
-        if "OMP_NUM_THREADS" not in os.environ:
-            patch.setenv("OMP_NUM_THREADS", _THREADS)
         yield folder
 
 

@@ -101,6 +101,7 @@ def _check(
 
 
 @pytest.mark.parametrize("language", list(starter.STARTERS))
+@pytest.mark.corpus
 @pytest.mark.parametrize("slug", problem_slugs(PROBLEMS))
 def test_builds_and_runs_and_is_wrong(
     grader: Grader, tmp_path: Path, slug: str, language: str

@@ -11,9 +11,15 @@ def source_program(source: bytes, *, interpret: bool = False) -> Program:
 
 
 def timed_program(artifact: Artifact) -> Program:
-    """The build whose time counts."""
-    if artifact.library is None:
+    """The build whose time counts.
+
+    Raises:
+        ValueError: the target says that no times are taken, so there is none.
+    """
+    if artifact.kind == "python":
         return source_program(artifact.source.encode(), interpret=artifact.target.kind == "cpu")
+    if artifact.library is None:
+        raise ValueError("built for cases alone")
     return Program(kind="library", file=artifact.library)
 
 

@@ -28,6 +28,7 @@ _Base = interpreter.InterpreterBuilder
 _plain_np_dtype = interpreter._get_np_dtype
 _plain_validate = interpreter._validate_np_data_size
 _plain_convert_argument = interpreter._implicit_cvt
+_plain_patch = interpreter._patch_lang
 _plain_patch_tensor = interpreter._patch_lang_tensor
 _plain_post_init = Handle.__post_init__
 
@@ -38,6 +39,7 @@ def install(arch: int, memory: Memory) -> None:
     interpreter._get_np_dtype = _np_dtype
     interpreter._validate_np_data_size = _validate_size
     interpreter._implicit_cvt = _convert_argument
+    interpreter._patch_lang = _patch
     interpreter._patch_lang_tensor = _patch_tensor
     interpreter.GridExecutor = Grid
     interpreter.InterpreterBuilder = Builder
@@ -96,6 +98,20 @@ def _convert_argument(argument: Any) -> Any:
     return converted
 
 
+def _patch(function: Any) -> Any:
+    """Make the language executable for ``function``: once in a launch for each of its modules.
+
+    Triton does it again for every call of a ``jit`` function, ``tl.sum`` and ``tl.zeros`` too, and
+    looks through all names of the language to find nothing left to do.
+    """
+    language = {id(tl), id(tl.core)}
+    used = language & {id(value) for value in function.__globals__.values()}
+    if used and used <= Grid.patched:
+        return interpreter._LangPatchScope()
+    Grid.patched |= used
+    return _plain_patch(function)
+
+
 def _patch_tensor(tensor: Any, scope: Any) -> None:
     _plain_patch_tensor(tensor, scope)
     # Triton 3.6 calls int() on an array of one element, which NumPy 2.4 refuses.
@@ -106,9 +122,12 @@ class Grid(interpreter.GridExecutor):  # type: ignore[misc]
     """One launch: tells the memory what it may touch, and lets errors through as they are."""
 
     memory: Memory
+    patched: set[int]
+    """The modules of the language that are made executable in this launch."""
 
     def __call__(self, *args: Any, **kwargs: Any) -> None:
         """Run all programs of the grid."""
+        Grid.patched = set()
         names = [*self.arg_names]
         given = {**dict(zip(names, args, strict=False)), **kwargs}
         self.memory.launch(self.fn.__name__, [(n, given[n]) for n in names if n in given])

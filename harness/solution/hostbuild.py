@@ -1,8 +1,9 @@
 """Build a CUDA submission for execution on the CPU, with :mod:`harness.cudacpu`.
 
-Two libraries from one translated source: a fast one, and one with AddressSanitizer that finds
-accesses out of bounds. Where there is an nvcc, it compiles the submission beside that: its errors
-are the real ones, and so are its figures on registers and shared memory.
+Two libraries from one translated source: one with AddressSanitizer that finds accesses out of
+bounds, and, where times are to be taken, a fast one. Where there is an nvcc, it compiles the
+submission beside that: its errors are the real ones, and so are its figures on registers and shared
+memory.
 """
 
 import hashlib
@@ -43,6 +44,14 @@ class HostSource:
     host: HostCompiler
     cuda: CudaSource | None
     seconds: float
+    timed: bool
+
+    @property
+    def modes(self) -> tuple[bool, ...]:
+        """Which libraries are built: with the sanitizer, without."""
+        if not self.host.sanitizer:
+            return (False,)
+        return (False, True) if self.timed else (True,)
 
     def key(self) -> dict[str, str | bytes]:
         """All that the outcome depends on; see :func:`harness.solution.cache.key_of`.
@@ -51,9 +60,7 @@ class HostSource:
             ValueError: the executor has no such data type.
         """
         place = Path("/")
-        commands = [
-            [*map(str, self._command(place, sanitize=sanitize))] for sanitize in (False, True)
-        ]
+        commands = [[*map(str, self._command(place, sanitize=mode))] for mode in self.modes]
         return {
             "text": self.text,
             "host prelude": self.prelude,
@@ -138,7 +145,7 @@ def _build_host(job: HostSource, folder: Path) -> Outcome:
     done = translate_limited(job.text, name=SOURCE, folder=folder, output=TRANSLATED)
     if done.obstacle:
         return Outcome(failure=_not_executable(job, done.obstacle), keep=not done.stopped)
-    modes = (False, True) if job.host.sanitizer else (False,)
+    modes = job.modes
     with ThreadPoolExecutor(len(modes)) as pool:
         runs = list(pool.map(lambda sanitize: job.run(folder, sanitize=sanitize), modes))
     seconds = max(run.seconds for run in runs)

@@ -42,10 +42,12 @@ class Target:
 
     ``arch`` is the card's, such as ``sm_90``; with ``kind`` ``cpu`` it is the one that the
     submission is compiled for beside being made executable on the host, ``None`` for none.
+    Without ``timed`` a CPU target gets no library made for speed, unless it is the only one.
     """
 
     kind: Literal["cuda", "cpu"]
     arch: str | None = "sm_90"
+    timed: bool = True
 
     def __post_init__(self) -> None:
         if self.arch is None:
@@ -74,8 +76,8 @@ class Artifact:
 
     A ``library`` is a shared object that exports ``solution`` and ``harness_last_error`` (see
     :mod:`harness.solution.prelude`), on a CPU target accompanied by ``checked``, the same with
-    AddressSanitizer (``None`` where the host compiler has no libasan). A ``python`` artifact is
-    its ``source``.
+    AddressSanitizer (``None`` where the host compiler has no libasan), or, where no times are to be
+    taken, replaced by it. A ``python`` artifact is its ``source``.
     """
 
     kind: Literal["library", "python"]

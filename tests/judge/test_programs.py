@@ -32,6 +32,13 @@ def test_without_a_sanitizer_there_is_one_build() -> None:
     assert checked_program(plain) == timed_program(plain)
 
 
+def test_what_is_built_for_cases_alone_is_not_timed() -> None:
+    untimed = replace(LIBRARY, library=None)
+    assert checked_program(untimed).file == Path("/checked.so")
+    with pytest.raises(ValueError, match="cases alone"):
+        timed_program(untimed)
+
+
 @pytest.mark.parametrize(("kind", "interpret"), [("cpu", True), ("cuda", False)])
 def test_triton_is_interpreted_on_a_cpu_only(kind: str, interpret: bool) -> None:
     artifact = replace(

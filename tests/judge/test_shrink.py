@@ -284,6 +284,7 @@ def no_card(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(triton_target, "compile_for_target", lambda *_: Outcome())
 
 
+@pytest.mark.corpus
 @pytest.mark.nvcc
 @pytest.mark.parametrize("wrong", WRONG, ids=lambda wrong: wrong.name)
 def test_typical_mistakes(wrong: Wrong, tmp_path: Path) -> None:

@@ -41,6 +41,7 @@ def trials() -> Iterator[Trials]:
         yield Trials(subject, grader, "test", None)
 
 
+@pytest.mark.corpus
 def test_the_judge_kills_them(trials: Trials) -> None:
     every = cuda_mutants(NAIVE.read_text(encoding="utf-8"), "naive.cu")
     chosen = [next(m for m in every if m.operator == operator) for operator in SAMPLE]
@@ -66,6 +67,7 @@ def test_what_builds_nowhere_does_not_count(trials: Trials) -> None:
     assert trial.outcome is Outcome.UNBUILT
 
 
+@pytest.mark.corpus
 def test_the_original_is_accepted(trials: Trials) -> None:
     assert trials.original() == ""
 

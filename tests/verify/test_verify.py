@@ -30,6 +30,7 @@ def messages(report: Report, level: Level) -> list[str]:
     return [f"{Path(f.place).name}: {f.message}" for f in report.findings if f.level is level]
 
 
+@pytest.mark.corpus
 @pytest.mark.parametrize("slug", problem_slugs(ROOT / "problems"))
 def test_every_problem_of_ours(slug: str) -> None:
     dtypes = load_problem(ROOT / "problems" / slug).dtypes[:2]

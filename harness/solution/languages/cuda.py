@@ -60,7 +60,7 @@ class Cuda:
         return Artifact(
             kind="library",
             target=target,
-            library=outcome.files["library"],
+            library=outcome.files.get("library"),
             checked=outcome.files.get("checked"),
             source=solution.text,
             build=build,
@@ -96,6 +96,7 @@ def _for_cpu(
         host=host,
         cuda=cuda,
         seconds=problem.limits.build_s,
+        timed=target.timed,
     )
     built = f"cpu+{target.code}" if cuda else "cpu"
     try:
