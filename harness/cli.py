@@ -397,12 +397,13 @@ def _output(target: str) -> Iterator[Any]:
 @click.option("--dtype", help="What [VAR] stands for [default: all that are declared].")
 @click.option(
     "--grades",
-    type=click.IntRange(1, 100),
+    type=click.IntRange(1, 1000),
     default=2,
     show_default=True,
     help="With how many random grades impostors and honest variants are tried.",
 )
 @click.option("--no-examples", is_flag=True, help="Do not build and grade examples and solutions.")
+@click.option("--no-impostors", is_flag=True, help="Try honest variants alone: many grades sooner.")
 @click.option("--seed", help="Seed of an earlier run, to draw the same cases again.")
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
 @problems_option

@@ -22,6 +22,7 @@ def verify_all(
     dtype: str | None,
     grades: int,
     no_examples: bool,
+    no_impostors: bool,
     seed: str | None,
     as_json: bool,
 ) -> int:
@@ -41,6 +42,7 @@ def verify_all(
         dtypes=None if dtype is None else (dtype,),
         grades=grades,
         examples=not no_examples,
+        impostors=not no_impostors,
         seed=seed or fresh_seed(),
     )
     where, bar, console = open_device(device), progress(), Console()

@@ -41,11 +41,15 @@ alone may be within what is allowed by chance."""
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choices:
-    """What the user may choose. ``dtypes`` None for all that are declared."""
+    """What the user may choose. ``dtypes`` None for all that are declared.
+
+    Without ``impostors`` honest variants are tried alone.
+    """
 
     dtypes: tuple[str, ...] | None = None
     grades: int = 2
     examples: bool = True
+    impostors: bool = True
     seed: str
 
 
@@ -80,7 +84,7 @@ def _verify(
     for dtype in report.dtypes:
         task = Task(problem, reference, dtype, device, choices.seed)
         try:
-            _verify_type(task, choices.grades, progress, report)
+            _verify_type(task, choices, progress, report)
         except ProblemError as error:
             for diagnostic in error.diagnostics:
                 report.error(
@@ -106,19 +110,21 @@ def seeds(seed: str, grades: int) -> list[str]:
     return [seed, *(f"{seed}-{number}" for number in range(2, grades + 1))]
 
 
-def _verify_type(task: Task, count: int, progress: Progress, report: Report) -> None:
+def _verify_type(task: Task, choices: Choices, progress: Progress, report: Report) -> None:
     """Everything that is tried in one data type."""
     problem, dtype = task.problem, task.dtype
     graded: list[GradeScores] = []
     false: Sequence[Impostor] = ()
     honest: Sequence[Variant | Absent] = ()
+    count = choices.grades
     for number, seed in enumerate(seeds(task.seed, count)):
         one = replace(task, seed=seed)
         cases = grade.correctness_cases(one, Options(timing=False))
         if number == 0:
             seen = _survey(one, cases)
             _report_unknown(one, seen, report)
-            false, honest = impostors(problem, dtype, seen), variants(problem, dtype, seen)
+            false = impostors(problem, dtype, seen) if choices.impostors else ()
+            honest = variants(problem, dtype, seen)
         progress.phase(f"{problem.slug} {dtype} {number + 1}/{count}", len(cases))
         look = ReferenceCheck(one, report) if number == 0 else None
         tried = [v for v in honest if isinstance(v, Variant)]
