@@ -8,7 +8,7 @@ import os
 import sys
 import tempfile
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,9 +19,10 @@ from harness.errors import JudgeError, MachineError, ProblemError, UsageError
 from harness.report.text import plain
 
 if TYPE_CHECKING:
+    from harness.comparison import Comparison
     from harness.job import Job, Options
     from harness.problem.model import Problem
-    from harness.result import Result
+    from harness.result import Result, Verdict
     from leaderboard.store import Store
 
 _SUFFIXES = (".cu", ".py")
@@ -45,6 +46,13 @@ _inner_problems_option = click.option(
 store_option = click.option(
     "--store", envvar="HARNESS_STORE", help="Where results are kept: a database URL or a file."
 )
+_device_option = click.option(
+    "--device",
+    type=click.Choice(["auto", "cuda", "cpu"]),
+    default="auto",
+    show_default=True,
+    help="Where to run.",
+)
 
 
 def _grading_options(command: Any) -> Any:
@@ -53,13 +61,7 @@ def _grading_options(command: Any) -> Any:
         click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path)),
         click.option("--problem", help="Slug [default: from solutions/<problem>/<author>/…]."),
         click.option("--author", help="Author [default: from the path]."),
-        click.option(
-            "--device",
-            type=click.Choice(["auto", "cuda", "cpu"]),
-            default="auto",
-            show_default=True,
-            help="Where to run.",
-        ),
+        _device_option,
         click.option("--dtype", help="What [VAR] stands for [default: the problem's first]."),
         click.option("--seed", help="Seed of an earlier grade, to draw the same cases again."),
         click.option("--case", help='Run one case only, such as "m=33,n=1,k=7,alpha=-0.5".'),
@@ -124,6 +126,65 @@ def check(files: tuple[Path, ...], **choices: Any) -> None:
     sys.exit(_grade_all(files, choices, timing=False, keep=lambda _: None))
 
 
+@cli.command()
+@click.argument("first", metavar="A", type=click.Path(path_type=Path))
+@click.argument("second", metavar="B", type=click.Path(path_type=Path))
+@click.option("--problem", help="Slug [default: from solutions/<problem>/<author>/…].")
+@click.option("--dtype", help="What [VAR] stands for [default: the first that fits both].")
+@_device_option
+@click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
+@problems_option
+def compare(
+    first: Path,
+    second: Path,
+    dtype: str | None,
+    device: str,
+    as_json: bool,
+    problems_dir: Path | None,
+    **choices: Any,
+) -> None:
+    """Time A and B, two submissions to one problem, in turns: which is faster, by how much?
+
+    Both are checked first. Nothing is recorded.
+    """
+    from harness.job import Options
+
+    root = _problems_root(problems_dir)
+    jobs = [_job(path, choices | {"author": None}, root) for path in (first, second)]
+    options = Options(dtype=dtype)
+    for job in jobs:
+        _check_dtype(job.problem, options)
+
+    # Not earlier: torch takes seconds to import, and what was wrong until here is known at once.
+    from harness.comparison import Comparison
+    from harness.grade import Grader
+    from harness.judge.device import open_device
+    from harness.report.progress import progress
+
+    with Grader(open_device(device), progress()) as grader:
+        outcome = grader.compare(jobs[0], jobs[1], options)
+    if isinstance(outcome, Comparison):
+        _show_comparison(outcome, as_json=as_json)
+        return
+    for result in outcome:
+        if as_json:
+            click.echo(result.to_json())
+        else:
+            _show(result)
+    sys.exit(_status([result.verdict for result in outcome]))
+
+
+def _show_comparison(comparison: Comparison, *, as_json: bool) -> None:
+    from rich.console import Console
+
+    from harness.report.compare import render_comparison
+
+    if as_json:
+        click.echo(comparison.to_json())
+    else:
+        render_comparison(comparison, Console())
+
+
 def _grade_all(files: tuple[Path, ...], choices: dict[str, Any], *, timing: bool, keep: Any) -> int:
     """Grade one file after the other; 1 if any was not accepted."""
     from harness.job import SHRINK_S, Options
@@ -146,7 +207,6 @@ def _grade_all(files: tuple[Path, ...], choices: dict[str, Any], *, timing: bool
     from harness.judge.device import open_device
     from harness.problem.draws import parse_case
     from harness.report.progress import progress
-    from harness.result import Verdict
 
     if options.case:
         for job in jobs:
@@ -162,9 +222,17 @@ def _grade_all(files: tuple[Path, ...], choices: dict[str, Any], *, timing: bool
             if choices["json_to"] != "-":
                 _show(result)
             verdicts.append(result.verdict)
-    if Verdict.INTERNAL_ERROR in verdicts:
+    return _status(verdicts)
+
+
+def _status(verdicts: Iterable[Verdict]) -> int:
+    """The exit code that tells of all ``verdicts``."""
+    from harness.result import Verdict
+
+    seen = set(verdicts)
+    if Verdict.INTERNAL_ERROR in seen:
         return _INTERNAL
-    return 0 if all(v is Verdict.ACCEPTED for v in verdicts) else 1
+    return 0 if seen <= {Verdict.ACCEPTED} else 1
 
 
 def _check_dtype(problem: Problem, options: Options) -> None:
@@ -387,13 +455,7 @@ def _output(target: str) -> Iterator[Any]:
 
 @cli.command()
 @click.argument("names", metavar="[PROBLEM]...", nargs=-1)
-@click.option(
-    "--device",
-    type=click.Choice(["auto", "cuda", "cpu"]),
-    default="auto",
-    show_default=True,
-    help="Where to run.",
-)
+@_device_option
 @click.option("--dtype", help="What [VAR] stands for [default: all that are declared].")
 @click.option(
     "--grades",
@@ -438,6 +500,85 @@ def doctor(as_json: bool) -> None:
         click.echo(json.dumps([asdict(finding) for finding in findings]))
     else:
         render_findings(findings, Console())
+
+
+@cli.command()
+@click.argument("names", metavar="[PROBLEM]...", nargs=-1)
+@click.option(
+    "--all", "everything", is_flag=True, help="Everything on the boards, up to date or not."
+)
+@_device_option
+@store_option
+@problems_option
+def regrade(
+    names: tuple[str, ...],
+    everything: bool,
+    device: str,
+    store: str | None,
+    problems_dir: Path | None,
+) -> None:
+    """Grade again what the boards show of another version of its problem or of the harness.
+
+    Only results of the device at hand, and only files that are where they were, unchanged.
+    PROBLEM is a slug [default: all]. Exit code 1 also if a solution was skipped.
+    """
+    root = _problems_root(problems_dir)
+    current = {problem.slug: problem for problem in _load_all(root)[0]}
+    with _store(store) as results:
+        recorded = [r for r in results.results() if not names or r.problem.slug in names]
+        _check_slugs(set(names) - {r.problem.slug for r in recorded}, root)
+        sys.exit(_regrade(recorded, current, device, results.add, everything=everything))
+
+
+def _check_slugs(names: Iterable[str], root: Path) -> None:
+    from harness.problem.load import find_problem
+
+    for name in sorted(names):
+        find_problem(root, name)
+
+
+def _regrade(
+    recorded: list[Result], current: dict[str, Problem], device: str, keep: Any, *, everything: bool
+) -> int:
+    """Grade again what needs it, one line each; 1 if any was skipped or not accepted."""
+    from itertools import groupby
+
+    from harness.grade import Grader
+    from harness.job import Options
+    from harness.judge.device import open_device
+    from harness.regrade import job_again
+    from harness.report.progress import progress
+    from harness.report.regrade import closing_line, regraded_line, skipped_line
+    from harness.result import DeviceRef
+    from leaderboard.outdated import outdated
+
+    at_hand = open_device(device)
+    old = outdated(
+        recorded,
+        current={slug: problem.hash for slug, problem in current.items()},
+        harness=__version__,
+        device=DeviceRef(kind=at_hand.kind, name=at_hand.name),
+        everything=everything,
+    )
+    jobs: list[tuple[Result, Job]] = []
+    for result in old:
+        job = job_again(result, current)
+        if isinstance(job, str):
+            click.echo(skipped_line(result, job))
+        else:
+            jobs.append((result, job))
+    verdicts = []
+    with Grader(at_hand, progress()) as grader:
+        for dtype, group in groupby(jobs, key=lambda each: each[0].dtype):
+            together = list(group)
+            graded = grader.grade_all([job for _, job in together], Options(dtype=dtype))
+            for (before, _), after in zip(together, graded, strict=True):
+                keep(after)
+                click.echo(regraded_line(before, after))
+                verdicts.append(after.verdict)
+    skipped = len(old) - len(jobs)
+    click.echo(closing_line(verdicts, skipped))
+    return max(_status(verdicts), 1 if skipped else 0)
 
 
 def _problems_root(chosen: Path | None) -> Path:

@@ -2,19 +2,25 @@
 
 import contextlib
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from itertools import islice
 from typing import Self
 
+from harness.compare import common, head_to_head
+from harness.comparison import Comparison
 from harness.errors import MachineError, ProblemError
 from harness.job import Job, Options
+from harness.judge.audit import light_fault
 from harness.judge.cases import run_cases
+from harness.judge.conditions import Watch
+from harness.judge.light import Ceilings
 from harness.judge.measure import CPU_EFFORT, Contender, Effort, join, measure_shape
 from harness.judge.memcheck import is_memory_fault, locate
 from harness.judge.memory import CudaDevice, Device
 from harness.judge.programs import checked_program, timed_program
+from harness.judge.quiet import undisturbed
 from harness.judge.replay import Failure, patient, shrink_failure
 from harness.judge.session import Fault, Program, Session
 from harness.judge.task import Task
@@ -23,6 +29,7 @@ from harness.problem.draws import Case, benchmark_case, draw_cases, fresh_seed, 
 from harness.problem.footprint import footprint
 from harness.problem.model import Problem
 from harness.problem.reference import Reference
+from harness.ready import Ready
 from harness.record import Draft, make_score, solution_ref
 from harness.report.numbers import bytes_
 from harness.report.progress import Progress
@@ -50,6 +57,7 @@ class Grader:
         self._effort = effort or (Effort() if device.kind == "cuda" else CPU_EFFORT)
         self._cache = default_cache()
         self._trusted = TrustedRunner(device)
+        self._ceilings = Ceilings(device)
 
     def __enter__(self) -> Self:
         return self
@@ -86,6 +94,43 @@ class Grader:
         """The whole job for one submission; as :meth:`grade_all`."""
         return next(self.grade_all([job], options))
 
+    def compare(self, first: Job, second: Job, options: Options) -> Comparison | list[Result]:
+        """Time two submissions to one problem in turns, if both are right.
+
+        Both get the same seed and, unless ``options`` names one, the first data type that both
+        are written for. The results of those that are not right are returned instead.
+
+        Raises:
+            ProblemError, MachineError, HarnessError: not the contestant's doing.
+        """
+        jobs = (first, second)
+        options = common(jobs, options)
+        drafts = [self._draft(job, options) for job in jobs]
+        if self._device.kind == "cuda":  # it measures the constants; elsewhere there are none
+            self._trusted.start()
+        self._progress.phase("build", len(jobs))
+        built = []
+        for job, draft in zip(jobs, drafts, strict=True):
+            built.append(self._build(job, draft, options))
+            self._progress.advance()
+        with ExitStack() as sessions:
+            ready: list[Ready] = []
+            failed: list[Result] = []
+            for artifact, draft in zip(built, drafts, strict=True):
+                each = self._ready(artifact, draft, options, sessions)
+                if isinstance(each, Result):
+                    failed.append(each)
+                else:
+                    ready.append(each)
+            if failed:
+                return failed
+            cases = _benchmarks(drafts[0].task)
+            a, b = ready
+            with undisturbed(self._device, self._waiting):
+                constants = self._trusted.constants()
+                outcome = head_to_head(a, b, cases, self._effort, constants, self._progress)
+            return [outcome] if isinstance(outcome, Result) else outcome
+
     # -- steps -----------------------------------------------------------------------------------
 
     def _draft(self, job: Job, options: Options) -> Draft:
@@ -115,35 +160,60 @@ class Grader:
 
     def _judge(self, artifact: Artifact | BuildFailure, draft: Draft, options: Options) -> Result:
         """The verdict on what was built, and its times if it is right."""
+        with ExitStack() as sessions:
+            ready = self._ready(artifact, draft, options, sessions)
+            if isinstance(ready, Result):
+                return ready
+            with undisturbed(self._device, self._waiting) as watch:
+                measured = self._measure(ready, watch)
+            if watch is not None:
+                ready.draft.conditions = watch.conditions()
+            if isinstance(measured, Fault):
+                return draft.finish(measured.verdict, measured.message)
+        known_seed = options.seed is not None
+        score = make_score(
+            draft.task,
+            measured,
+            self._effort,
+            known_seed=known_seed,
+            conditions=draft.conditions,
+        )
+        return draft.finish(Verdict.ACCEPTED, "", measured, score)
+
+    def _ready(
+        self,
+        artifact: Artifact | BuildFailure,
+        draft: Draft,
+        options: Options,
+        sessions: ExitStack,
+    ) -> Ready | Result:
+        """What was built, checked and loaded to be timed; or the result, if that is all."""
         if isinstance(artifact, BuildFailure):
             draft.build = artifact.build
             return draft.finish(artifact.verdict, artifact.message)
         draft.build = artifact.build
         checked = checked_program(artifact)
-        with ExitStack() as sessions:
-            session = sessions.enter_context(self._session(checked, draft.task))
-            fault = self._check(session, draft, options)
-            if fault is not None:
-                draft.output = session.output()
-                session.close()
-                self._shrink(checked, draft, fault, options)
-                where = self._locate(checked, draft, fault)
-                return draft.finish(fault.verdict, fault.message + where)
-            if not options.timed:
-                return draft.finish(Verdict.ACCEPTED)
+        session = sessions.enter_context(self._session(checked, draft.task))
+        fault = self._check(session, draft, options)
+        if fault is not None:
+            draft.output = session.output()
+            session.close()
+            self._shrink(checked, draft, fault, options)
+            where = self._locate(checked, draft, fault)
+            return draft.finish(fault.verdict, fault.message + where)
+        if not options.timed:
+            return draft.finish(Verdict.ACCEPTED)
 
-            fast = timed_program(artifact)
+        fast = timed_program(artifact)
 
-            def start() -> Session | Fault:
-                fresh = sessions.enter_context(self._session(fast, draft.task))
-                return fresh.load() or fresh
+        def start() -> Session | Fault:
+            fresh = sessions.enter_context(self._session(fast, draft.task))
+            return fresh.load() or fresh
 
-            first = session if fast == checked else start()
-            measured = first if isinstance(first, Fault) else self._measure(first, start, draft)
-            if isinstance(measured, Fault):
-                return draft.finish(measured.verdict, measured.message)
-        score = make_score(draft.task, measured, self._effort, known_seed=options.seed is not None)
-        return draft.finish(Verdict.ACCEPTED, "", measured, score)
+        first = session if fast == checked else start()
+        if isinstance(first, Fault):
+            return draft.finish(first.verdict, first.message)
+        return Ready(draft, first, start)
 
     def _session(self, program: Program, task: Task) -> Session:
         return Session(program, self._device, task.problem.limits)
@@ -197,17 +267,25 @@ class Grader:
             return f"\n{report}" if report else ""
         return ""
 
-    def _measure(
-        self, session: Session, restart: Callable[[], Session | Fault], draft: Draft
-    ) -> tuple[Measurement, ...] | Fault:
+    def _waiting(self, seconds: float) -> None:
+        self._progress.phase(f"wait for the GPU, {seconds:.0f} s")
+
+    def _measure(self, ready: Ready, watch: Watch | None) -> tuple[Measurement, ...] | Fault:
         """Time all benchmark shapes, in turns with the baseline."""
+        draft = ready.draft
         task = draft.task
+
+        def advance() -> None:
+            self._progress.advance()
+            if watch is not None:
+                watch.read()
+
         capture = task.device.kind == "cuda"
         cases = _benchmarks(task)
         self._progress.phase("baseline")
-        overhead_s = self._trusted.overhead_s()
+        constants = self._trusted.constants()
         trusted = Contender(self._trusted.baseline(task), task, trusted=True, capture=capture)
-        submission = join(session, restart, task, cases[0])
+        submission = join(ready.session, ready.restart, task, cases[0], constants.usual)
         if isinstance(submission, Fault):
             return submission
         if capture and not submission.capture:
@@ -222,18 +300,31 @@ class Grader:
                     submission,
                     trusted,
                     self._effort,
-                    overhead_s,
-                    self._progress.advance,
+                    constants,
+                    advance,
                 )
+                if isinstance(outcome, Measurement):
+                    outcome = self._against_light(task, case, outcome)
                 if isinstance(outcome, Fault):
                     draft.output = submission.session.output()
-                    draft.cases += (_failed_case(case, outcome),)
+                    if outcome.verdict is not Verdict.REJECTED:  # the case is right
+                        draft.cases += (_failed_case(case, outcome),)
                     return outcome
                 measured.append(outcome)
             return tuple(measured)
         finally:
             submission.release()
             trusted.release()
+
+    def _against_light(self, task: Task, case: Case, measured: Measurement) -> Measurement | Fault:
+        """``measured`` with the least time that the device needs, if it is not below that."""
+        strict = self._ceilings.light_s(task.problem, case, task.dtype, strict=True)
+        if strict is not None:
+            fault = light_fault(measured.time_s.value, strict, case.spec)
+            if fault is not None:
+                return fault
+        light_s = self._ceilings.light_s(task.problem, case, task.dtype, strict=False)
+        return measured.model_copy(update={"light_s": light_s})
 
 
 def correctness_cases(task: Task, options: Options) -> Sequence[Case]:

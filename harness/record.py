@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from importlib import metadata
 
 from harness import __version__
+from harness.judge.conditions import unranked_reason
 from harness.judge.measure import Effort
 from harness.judge.memory import Device
 from harness.judge.statistics import geometric_mean
@@ -18,6 +19,7 @@ from harness.problem.draws import Case
 from harness.result import (
     Build,
     CaseResult,
+    Conditions,
     DeviceRef,
     Environment,
     Measurement,
@@ -45,6 +47,7 @@ class Draft:
     cases: tuple[CaseResult, ...] = ()
     shrunk: ShrunkCase | None = None
     output: str = ""
+    conditions: Conditions | None = None
     notes: list[str] = field(default_factory=list)
 
     def finish(
@@ -75,6 +78,7 @@ class Draft:
             build=self.build,
             measurements=measurements,
             score=score,
+            conditions=self.conditions,
             output=self.output,
             notes=tuple(self.notes),
             environment=environment(task.device, self.layers),
@@ -114,7 +118,12 @@ def solution_ref(solution: Solution) -> SolutionRef:
 
 
 def make_score(
-    task: Task, measured: Sequence[Measurement], effort: Effort, *, known_seed: bool
+    task: Task,
+    measured: Sequence[Measurement],
+    effort: Effort,
+    *,
+    known_seed: bool,
+    conditions: Conditions | None = None,
 ) -> Score:
     """Geometric means over the shapes, and whether the result can be ranked."""
     reason = ""
@@ -122,6 +131,8 @@ def make_score(
         reason = "the seed was given, so the inputs could be known"
     elif task.device.kind == "cpu":
         reason = "cpu: functional timing, not a GPU's"
+    elif conditions is not None and (found := unranked_reason(conditions)):
+        reason = found
     else:
         worst = max(m.speedup.high / m.speedup.value - 1 for m in measured)
         if worst > effort.rankable:

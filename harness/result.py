@@ -193,7 +193,9 @@ class Interval(Record):
 class Measurement(Record):
     """One benchmark shape: time per call of the submission and of the baseline, and their ratio.
 
-    ``samples_s`` and ``baseline_samples_s`` are the raw times per call, one per block.
+    ``samples_s`` and ``baseline_samples_s`` are the raw times per call, one per block. ``alone_s``
+    is how long a call takes that is not one of many; ``light_s`` the least that the device needs
+    for the bytes and operations of a call. Both are None where they are not known.
     """
 
     spec: Text
@@ -209,6 +211,25 @@ class Measurement(Record):
     baseline_samples_s: tuple[float, ...]
     flops: float | None = None
     bytes: float | None = None
+    alone_s: Interval | None = None
+    light_s: Positive | None = None
+
+    @property
+    def of_light(self) -> float | None:
+        """Part of the speed of light that the submission reaches; near 1 at most."""
+        return None if self.light_s is None else self.light_s / self.time_s.value
+
+    @property
+    def light_score(self) -> float | None:
+        """How much of the way from the baseline to the speed of light is made, in (0, 1].
+
+        S = 1 / (1 + (T - T_light) / (T_baseline - T_light)): 1/2 at the baseline's time, 1 at the
+        speed of light or beyond. None where the baseline is as fast as light itself.
+        """
+        if self.light_s is None or self.baseline_s.value <= self.light_s:
+            return None
+        behind = max(0.0, self.time_s.value - self.light_s)
+        return 1 / (1 + behind / (self.baseline_s.value - self.light_s))
 
     @model_validator(mode="after")
     def _positive(self) -> Self:
@@ -237,6 +258,23 @@ class Score(Record):
         if self.ranked and not (self.speedup.low > 0 and math.isfinite(self.speedup.high)):
             raise ValueError("a score without a finite interval cannot be ranked")
         return self
+
+
+class Conditions(Record):
+    """What the card was like while times were taken, over all readings.
+
+    ``clock_mhz`` is the SM clock, lowest and highest while the card was at work;
+    ``temperature_c`` and ``power_w`` are the highest seen; ``throttle`` names, sorted, why clocks
+    were held down; ``others`` is how many processes of other programs were on the card at once, at
+    most. What the card does not tell is 0, or empty.
+    """
+
+    clock_mhz: tuple[Count, Count]
+    temperature_c: int
+    power_w: float
+    throttle: tuple[Text, ...]
+    others: Count
+    readings: Count
 
 
 class ProblemRef(Record):
@@ -301,6 +339,7 @@ class Result(Record):
     build: Build | None = None
     measurements: tuple[Measurement, ...] = ()
     score: Score | None = None
+    conditions: Conditions | None = None
     output: Text = Field(default="", description="what the submission printed: untrusted, capped")
     notes: tuple[Text, ...] = ()
     environment: Environment

@@ -11,6 +11,7 @@ import ctypes
 import itertools
 import json
 import math
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -54,7 +55,7 @@ def accuracy() -> None:
     task = Task(problem, Reference(problem), "float32", device, "accuracy")
     rows = []
     with Grader(device, Silent()) as grader:
-        overhead_s = grader._trusted.overhead_s()
+        constants = grader._trusted.constants()
         for file, sizes in SHAPES:
             solution = read_solution(SAMPLES / file)
             job = Job(path=file, solution=solution, problem=problem)
@@ -67,7 +68,7 @@ def accuracy() -> None:
                 trusted = grader._trusted.baseline(task)
                 baseline = Contender(trusted, task, trusted=True, capture=True)
                 measured = measure_shape(
-                    task, case, contender, baseline, Effort(), overhead_s, lambda: None
+                    task, case, contender, baseline, Effort(), constants, lambda: None
                 )
             contender.release()
             baseline.release()
@@ -75,7 +76,7 @@ def accuracy() -> None:
             places = [(s.base, s.stride) for s in layout.slots]
             cupti = cupti_seconds(artifact.library, sizes, layout.calls, layout.size, places)
             rows.append((file, sizes, measured, cupti))
-    print(f"constant of a batch: {overhead_s * 1e6:.0f} µs")
+    print(f"constant of a batch: {constants.batch_s * 1e6:.0f} µs")
     print("kernel | shape | calls | CUPTI µs | judge µs | judge/CUPTI | ± | captured")
     for file, sizes, measured, cupti in rows:
         value = measured.time_s.value
@@ -197,14 +198,77 @@ def latency() -> None:
     print(f"check, built before: {checked:.1f} s")
 
 
+def audits(names: list[str]) -> None:
+    """What the audits see of every solution: a call alone and among others, probes, light."""
+    from dataclasses import replace
+
+    from harness.grade import Grader
+    from harness.job import Job, Options
+    from harness.judge import audit
+    from harness.judge.device import open_device
+    from harness.problem.load import load_problem
+    from harness.report.progress import Silent
+    from harness.solution.read import read_solution
+
+    shapes = ({"m": 256, "n": 256, "k": 256, "alpha": 0.01},)
+    probes: list[tuple[float, float]] = []
+    plain_fault = audit.Idleness.fault
+
+    def told(self: audit.Idleness) -> object:
+        if len(self.before) >= 3:
+            probes.append((statistics.median(self.before), statistics.median(self.after)))
+        return plain_fault(self)
+
+    audit.Idleness.fault = told  # type: ignore[assignment,method-assign]
+    hostile = sorted((ROOT / "tests/hostile/timing").glob("*.cu"))
+    files = [(f, SLUG) for f in hostile] + [
+        (f, f.parts[-3])
+        for f in sorted((ROOT / "solutions").glob("*/samples/*"))
+        if f.suffix in (".cu", ".py")
+    ]
+    if names:
+        files = [(f, slug) for f, slug in files if slug in names or f.stem in names]
+    print(
+        "file | shape | alone/among | alone - among, µs | ± | of light | S | probes, µs | captured"
+    )
+    with Grader(open_device("cuda"), Silent()) as grader:
+        usual = grader._trusted.constants()
+        print(f"constant {usual.batch_s * 1e6:.0f} µs, {usual.usual}")
+        for file, slug in files:
+            problem = load_problem(ROOT / "problems" / slug)
+            if file in hostile:
+                problem = replace(problem, benchmarks=shapes)
+            job = Job(path=file.name, solution=read_solution(file, problem=slug), problem=problem)
+            probes.clear()
+            start = time.perf_counter()
+            result = grader.grade(job, Options(shrink_s=0.0))
+            spent = time.perf_counter() - start
+            print(f"{slug}/{file.name}: {result.verdict} {result.message[:150]} ({spent:.1f} s)")
+            for m, seen in itertools.zip_longest(result.measurements, probes):
+                early, late = seen or (math.nan, math.nan)
+                if m is None:
+                    print(f"   probes {early * 1e6:.0f} {late * 1e6:.0f}")
+                    continue
+                among = m.time_s.value
+                alone = m.alone_s.value if m.alone_s else math.nan
+                half = m.alone_s.high - alone if m.alone_s else math.nan
+                print(
+                    f"   {m.spec[:40]} | {among * 1e6:.1f} µs | {alone / among:.3f} | "
+                    f"{(alone - among) * 1e6:+.1f} | {half * 1e6:.1f} | {m.of_light or 0:.2f} | "
+                    f"{m.light_score or 0:.2f} | {early * 1e6:.0f} {late * 1e6:.0f} | {m.captured}"
+                )
+
+
 def main() -> None:
     """One benchmark, by name."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", choices=["accuracy", "repeat", "latency", "cupti"])
+    parser.add_argument("what", choices=["accuracy", "repeat", "latency", "audits", "cupti"])
     parser.add_argument("rest", nargs="*")
     chosen = parser.parse_args()
     if chosen.what == "cupti":
         cupti(chosen.rest[0])
+    elif chosen.what == "audits":
+        audits(chosen.rest)
     else:
         {"accuracy": accuracy, "repeat": repeat, "latency": latency}[chosen.what]()
 

@@ -18,6 +18,7 @@ import pytest
 
 from harness import cli, grade
 from harness.judge import device, trusted
+from harness.judge.constants import Constants
 from harness.judge.programs import source_program
 from harness.judge.session import Program
 from harness.result import Result, Verdict
@@ -63,7 +64,7 @@ def harness(
     monkeypatch.setenv("HARNESS_PROBLEMS", str(PACKAGES))
     monkeypatch.setenv("COLUMNS", "120")
     monkeypatch.setattr(device, "gpu_present", lambda: False)
-    monkeypatch.setattr(trusted, "measure_overhead", lambda *_: 0.0)
+    monkeypatch.setattr(trusted, "measure_constants", lambda *_: Constants())
     for name in ("checked_program", "timed_program"):  # the interpreter needs the real torch
         monkeypatch.setattr(grade, name, _plain)
 
@@ -505,7 +506,16 @@ def test_nothing_heavy_is_imported_for_nothing(arguments: list[str]) -> None:
 def test_help_and_version() -> None:
     done = started("--help", cwd=ROOT)
     assert done.returncode == 0
-    for command in ("submit", "check", "problems", "init", "leaderboard", "doctor"):
+    for command in (
+        "submit",
+        "check",
+        "compare",
+        "regrade",
+        "problems",
+        "init",
+        "leaderboard",
+        "doctor",
+    ):
         assert command in done.stdout
     assert "Exit codes: 0 accepted" in done.stdout
     assert started("--version", cwd=ROOT).stdout.startswith("harness, version ")

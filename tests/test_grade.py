@@ -13,6 +13,7 @@ from harness.errors import MachineError
 from harness.grade import Grader
 from harness.job import Job, Options
 from harness.judge import trusted
+from harness.judge.constants import Constants
 from harness.judge.measure import Effort
 from harness.judge.memory import Device
 from harness.judge.programs import source_program
@@ -41,7 +42,7 @@ def shift() -> Problem:
 
 @pytest.fixture
 def grader(monkeypatch: pytest.MonkeyPatch, stand_in_for_torch: None) -> Iterator[Grader]:
-    monkeypatch.setattr(trusted, "measure_overhead", lambda *_: 0.0)
+    monkeypatch.setattr(trusted, "measure_constants", lambda *_: Constants())
     for name in ("checked_program", "timed_program"):  # the interpreter needs the real torch
         monkeypatch.setattr(grade, name, _plain)
     before = set(processes.descendants(os.getpid()))  # other fixtures' processes

@@ -1,12 +1,128 @@
-"""What must hold of every timed batch, as properties of the data and of physics.
+"""What must hold of timed batches, as properties of the data and of physics.
 
 A batch counts only if every output of every call is right, every input unchanged and every guard
-band intact. Audits that need more than one batch belong here, too.
+band intact (:func:`audit_batch`). The device must be idle when inputs are revealed and when the
+runner says *done* (:class:`Idleness`); a call must take as long alone as among many
+(:func:`linearity_fault`); and nothing is faster than the device (:func:`light_fault`). What these
+mean and what was measured is in docs/measurement.md.
 """
 
+import statistics
+from dataclasses import dataclass, field
+
 from harness.judge.batch import Batch, Problems
+from harness.judge.session import Fault
+from harness.report.numbers import seconds
+from harness.result import Interval, Verdict
 
 
 def audit_batch(batch: Batch) -> Problems | None:
     """The first thing that is wrong with a batch that was just timed, or None."""
     return batch.check()
+
+
+# -- the device is idle ----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Usual:
+    """How long the judge's probes take on an idle device, seconds; unknown without a device."""
+
+    before_s: float = float("inf")
+    after_s: float = float("inf")
+
+
+BUSY_S = 0.5e-3
+"""A probe that takes so much longer than usual in most batches has waited for other work.
+
+Processes take turns on a GPU in slices of about two milliseconds; the probe itself takes a tenth of
+one, and is late by more now and then because the host is."""
+
+BEFORE_SLACK_S, AFTER_SLACK_S = 15e-6, 50e-6
+"""What a probe may take longer than usual before the difference counts as time of the batch."""
+
+
+@dataclass(slots=True)
+class Idleness:
+    """The probes of one contender's batches, in order; excesses over the usual, seconds."""
+
+    usual: Usual
+    before: list[float] = field(default_factory=list)
+    after: list[float] = field(default_factory=list)
+
+    def note(self, before_s: float, after_s: float, *, awake: bool) -> float:
+        """Take the probes of a batch; seconds of work beyond what the clock saw.
+
+        That is what went on after *done*, and, where the runner was ``awake`` while the inputs were
+        written, what had begun before *go*.
+        """
+        before = max(0.0, before_s - self.usual.before_s)
+        after = max(0.0, after_s - self.usual.after_s)
+        self.before.append(before)
+        self.after.append(after)
+        unseen = after if after > AFTER_SLACK_S else 0.0
+        return unseen + (before if awake and before > BEFORE_SLACK_S else 0.0)
+
+    def fault(self) -> Fault | None:
+        """Whether most batches found the device at work, once there are three of them."""
+        if len(self.before) < 3:
+            return None
+        early, late = statistics.median(self.before), statistics.median(self.after)
+        if early > BUSY_S:
+            return Fault(
+                Verdict.REJECTED,
+                "the GPU was at work before the inputs of a timed batch were there (a probe of "
+                f"the judge took {seconds(early)} longer than usual): no kernel may go on between "
+                "calls",
+            )
+        if late > BUSY_S:
+            return Fault(
+                Verdict.REJECTED,
+                "the GPU was still at work after the submission said that it was done (a probe of "
+                f"the judge took {seconds(late)} longer than usual): wait for all streams",
+            )
+        return None
+
+
+# -- linear in calls -------------------------------------------------------------------------------
+
+EXCESS = 1.05
+"""How much longer a call may take alone than among many: more than was ever seen of honest ones."""
+
+FIRST_S, NODE_S = 15e-6, 1e-6
+"""What a lone call may take longer on any device, and each of its kernels: code and addresses come
+from memory, for the caches have just been flushed, a short graph hides no launches, and the
+constant is not the same to the microsecond in every process."""
+
+
+def linearity_fault(alone: Interval, among_s: float, kernels: float | None) -> Fault | None:
+    """Whether the calls of a graph take longer ``alone`` than ``among_s`` each in a batch.
+
+    Work of different calls that is merged, or runs side by side, costs less per call the more
+    there are of them.
+    """
+    if alone.low - FIRST_S - NODE_S * (kernels or 1.0) <= EXCESS * among_s:
+        return None
+    return Fault(
+        Verdict.REJECTED,
+        f"a call takes {seconds(alone.value)} alone, but {seconds(among_s)} among many in a batch: "
+        "calls must run one after the other, as if each waited for the one before",
+    )
+
+
+# -- speed of light --------------------------------------------------------------------------------
+
+LIGHT_SLACK = 0.8
+"""Part of the time at full speed below which no honest time lies: ceilings are measured ones, and a
+part of what is written last stays in the cache."""
+
+
+def light_fault(time_s: float, light_s: float, spec: str) -> Fault | None:
+    """Whether a call took less time than the device needs for the bytes and operations of it."""
+    if time_s >= LIGHT_SLACK * light_s:
+        return None
+    return Fault(
+        Verdict.REJECTED,
+        f"{spec}: a call takes {seconds(time_s)}, and this device cannot do what the problem asks "
+        f"for in less than {seconds(light_s)}: not all of it was done in that time",
+    )

@@ -3,11 +3,15 @@
 T(R) = c + R · t for a trusted kernel under the protocol of every submission; c is what two process
 switches and the launch of a graph take, and what is subtracted from every batch. The kernel runs
 ≥ 10-20 µs, so that its end is awaited like any other's (a null kernel reads 7 µs too much).
+The same batches tell how long the judge's probes take on an idle device.
 """
 
+import statistics
 from pathlib import Path
 
 from harness.errors import MachineError
+from harness.judge.audit import Usual
+from harness.judge.constants import Constants
 from harness.judge.measure import Contender
 from harness.judge.memory import Device
 from harness.judge.session import Fault, Session
@@ -20,6 +24,7 @@ from harness.problem.reference import Reference
 
 _CALLS = (1, 2, 4, 8, 16, 24, 32)
 _REPEATS = 5
+_AWAKE_REPEATS = 40
 
 
 def calibration_problem() -> Problem:
@@ -27,8 +32,8 @@ def calibration_problem() -> Problem:
     return load_problem(Path(__file__).with_name("calibration"))
 
 
-def measure_overhead(session: Session, problem: Problem, device: Device) -> float:
-    """Seconds that a batch takes beyond its calls; the session has the trusted kernel loaded.
+def measure_constants(session: Session, problem: Problem, device: Device) -> Constants:
+    """What a batch costs; the session has the trusted kernel loaded.
 
     Raises:
         MachineError: our own kernel does not run here.
@@ -38,6 +43,8 @@ def measure_overhead(session: Session, problem: Problem, device: Device) -> floa
     task = Task(problem, Reference(problem), problem.dtypes[0], device, "calibration")
     contender = Contender(session, task, trusted=True, capture=device.kind == "cuda")
     points = []
+    probes = []
+    awake = []
     try:
         for calls in _CALLS:
             fault = contender.setup(case, calls)
@@ -46,7 +53,17 @@ def measure_overhead(session: Session, problem: Problem, device: Device) -> floa
                 if isinstance(seconds, Fault):
                     raise MachineError(f"the calibration kernel fails: {seconds.message}")
                 if repeat:
+                    probes.append(session.probes)
                     points.append((float(calls), seconds))
+        batch_s, call_s = intercept(points)
+        fault = contender.setup(case, 1)
+        for repeat in range(_AWAKE_REPEATS):
+            seconds = fault or contender.time(f"calibration/awake/{repeat}", awake=True)
+            if isinstance(seconds, Fault):
+                raise MachineError(f"the calibration kernel fails: {seconds.message}")
+            awake.append(seconds)
     finally:
         contender.release()
-    return max(0.0, intercept(points)[0])
+    usual = Usual(*(statistics.median(kind) for kind in zip(*probes, strict=True)))
+    awake_s = statistics.median(awake) - call_s
+    return Constants(max(0.0, batch_s), max(0.0, awake_s), usual)

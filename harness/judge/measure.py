@@ -9,18 +9,22 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from harness.judge.audit import audit_batch
+from harness.judge.audit import Idleness, Usual, audit_batch, linearity_fault
 from harness.judge.batch import Batch, Problems, lay_out
+from harness.judge.constants import Constants
 from harness.judge.memory import Arena
 from harness.judge.session import Fault, Plan, Session
-from harness.judge.statistics import half_width, log_interval
+from harness.judge.statistics import half_width, interval_of_mean, log_interval
 from harness.judge.task import Task
 from harness.problem.draws import Case
-from harness.result import Measurement, Verdict
+from harness.result import Interval, Measurement, Verdict
 
 _FEW_CALLS = 16
 _CAPTURE_CALLS = 2
 _CLEAR = 5.0
+_UNCOUNTED = 2
+_FEW_ALONE = 10
+_AGREE = 1.02
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,7 +34,7 @@ class Effort:
     A batch lasts at least ``batch_s``. The first shape is warmed up for ``warm_s``. Blocks are
     added until the interval of the speed-up is within ``tight``, for ``budget_s``, and on for
     ``patience_s`` while it is wider than ``wide``; what stays wider than ``rankable`` is not
-    ranked.
+    ranked. Then a call is timed alone, in up to ``alone_batches`` batches, for ``alone_s`` seconds.
     """
 
     batch_s: float = 0.025
@@ -44,6 +48,8 @@ class Effort:
     patience_s: float = 4.0
     memory_share: float = 0.15
     max_calls: int = 1000
+    alone_batches: int = 60
+    alone_s: float = 0.3
 
 
 CPU_EFFORT = Effort(
@@ -54,6 +60,7 @@ CPU_EFFORT = Effort(
     budget_s=0.0,
     patience_s=0.0,
     max_calls=100,
+    alone_batches=0,
 )
 """Functional timing on a CPU: shown, never ranked with a GPU's, so a few batches are enough."""
 
@@ -63,14 +70,25 @@ class Contender:
 
     A trusted one's outputs are not checked. ``capture`` asks for its calls to be recorded into one
     graph; ``captured`` tells whether they were. ``busy_s`` is how long blocks with it took so far.
+    ``usual`` says how long the judge's probes take while the device is idle.
     """
 
-    def __init__(self, session: Session, task: Task, *, trusted: bool, capture: bool) -> None:
+    def __init__(
+        self,
+        session: Session,
+        task: Task,
+        *,
+        trusted: bool,
+        capture: bool,
+        usual: Usual | None = None,
+    ) -> None:
         self.session = session
         self.capture = capture
         self.captured = False
         self.calls = 1
         self.busy_s = 0.0
+        self._usual = usual or Usual()
+        self._idleness = Idleness(self._usual)
         self._task = task
         self._trusted = trusted
         self._arena: Arena | None = None
@@ -97,14 +115,24 @@ class Contender:
         self.captured = prepared
         return None
 
-    def time(self, seed: str) -> float | Fault:
-        """Seconds for one batch on fresh inputs; all its outputs are checked."""
+    def time(self, seed: str, *, awake: bool = False) -> float | Fault:
+        """Seconds for one batch on fresh inputs; all its outputs are checked.
+
+        Work that goes on after *done* counts. ``awake``: the runner is not stopped before *go*.
+        """
         assert self._batch is not None
-        seconds = self.session.run(self._batch, seed)
+        seconds = self.session.run(self._batch, seed, stop=not awake)
         if isinstance(seconds, Fault) or self._trusted:
             return seconds
         found = audit_batch(self._batch)
-        return seconds if found is None else _wrong(self._batch, found)
+        if found is not None:
+            return _wrong(self._batch, found)
+        return seconds + self._idleness.note(*self.session.probes, awake=awake)
+
+    def idle_fault(self) -> Fault | None:
+        """Whether most batches so far found the device at work; forgets them."""
+        seen, self._idleness = self._idleness, Idleness(self._usual)
+        return seen.fault()
 
     def release(self) -> None:
         """Give the arena back."""
@@ -123,7 +151,11 @@ def _wrong(batch: Batch, found: Problems) -> Fault:
 
 
 def join(
-    session: Session, restart: Callable[[], Session | Fault], task: Task, case: Case
+    session: Session,
+    restart: Callable[[], Session | Fault],
+    task: Task,
+    case: Case,
+    usual: Usual | None = None,
 ) -> Contender | Fault:
     """The submission as a contender: captured if it can be, else in a fresh process, uncaptured.
 
@@ -134,7 +166,7 @@ def join(
     """
     if task.device.kind != "cuda":
         return Contender(session, task, trusted=False, capture=False)
-    contender = Contender(session, task, trusted=False, capture=True)
+    contender = Contender(session, task, trusted=False, capture=True, usual=usual)
     fault = contender.setup(case, _CAPTURE_CALLS)
     if fault is None and contender.captured:
         seconds = contender.time(f"{task.seed}/capture")
@@ -145,7 +177,7 @@ def join(
     fresh = restart()
     if isinstance(fresh, Fault):
         return fresh
-    return Contender(fresh, task, trusted=False, capture=False)
+    return Contender(fresh, task, trusted=False, capture=False, usual=usual)
 
 
 def choose_calls(task: Task, case: Case, seconds: float, effort: Effort) -> int:
@@ -162,10 +194,11 @@ def measure_shape(
     submission: Contender,
     baseline: Contender,
     effort: Effort,
-    overhead_s: float,
+    constants: Constants,
     advance: Callable[[], None],
 ) -> Measurement | Fault:
-    """Time one shape: submission and baseline in turns (A B, B A, …)."""
+    """Time one shape: submission and baseline in turns (A B, B A, …), then audit what was timed."""
+    overhead_s = constants.batch_s
     pair = (submission, baseline)
     for contender in pair:
         fault = _size_batch(contender, task, case, effort, overhead_s)
@@ -187,7 +220,60 @@ def measure_shape(
         advance()
         if _enough(samples, time.perf_counter() - start, effort):
             break
-    return _measurement(task, case, pair, overhead_s, samples)
+    measured = _measurement(task, case, pair, overhead_s, samples)
+    if (fault := submission.idle_fault()) is not None:
+        return fault
+    if effort.alone_batches == 0 or measured.calls_per_batch == 1:
+        return measured
+    alone = _alone(submission, task, case, constants.awake_s, effort)
+    if isinstance(alone, Fault):
+        return alone
+    return _in_doubt_slower(measured.model_copy(update={"alone_s": alone}))
+
+
+def _alone(
+    contender: Contender, task: Task, case: Case, awake_s: float, effort: Effort
+) -> Interval | Fault:
+    """Seconds that one call takes in a batch of its own."""
+    if (fault := contender.setup(case, 1)) is not None:
+        return fault
+    alone: list[float] = []
+    start = time.perf_counter()
+    for number in range(_UNCOUNTED + effort.alone_batches):
+        seconds = contender.time(f"{task.seed}/{case.spec}/alone/{number}", awake=True)
+        if isinstance(seconds, Fault):
+            return seconds
+        if number >= _UNCOUNTED:
+            alone.append(max(seconds - awake_s, 1e-9))
+        if len(alone) >= _FEW_ALONE and time.perf_counter() - start > effort.alone_s:
+            break
+    return interval_of_mean(alone)
+
+
+def _in_doubt_slower(measured: Measurement) -> Measurement | Fault:
+    """What counts where a call takes longer alone than among many.
+
+    In a graph that must not be. Plain calls may overlap: honest ones their launch with the kernel
+    before, others themselves. From outside these cannot be told apart, so the longer time counts.
+    """
+    assert measured.alone_s is not None
+    among = measured.time_s.value
+    if measured.captured:
+        return linearity_fault(measured.alone_s, among, measured.kernels) or measured
+    factor = measured.alone_s.value / among
+    if factor <= _AGREE:
+        return measured
+    slower = {
+        "time_s": _times(measured.time_s, factor),
+        "speedup": _times(measured.speedup, 1 / factor),
+    }
+    return measured.model_copy(update=slower)
+
+
+def _times(interval: Interval, factor: float) -> Interval:
+    return Interval(
+        value=interval.value * factor, low=interval.low * factor, high=interval.high * factor
+    )
 
 
 def _block(pair: tuple[Contender, Contender], block: int, seed: str) -> list[float] | Fault:

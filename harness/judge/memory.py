@@ -5,6 +5,7 @@ import fcntl
 import math
 import mmap
 import os
+import time
 from pathlib import Path
 from typing import Literal, Protocol
 
@@ -103,6 +104,11 @@ class Device:
     def synchronize(self) -> None:
         """Wait for the judge's own work on the device."""
 
+    def probe(self) -> float:
+        """Flush, and say how many seconds that took: longer than ever where others are at work."""
+        self.flush()
+        return 0.0
+
     def free_bytes(self) -> int:
         """Memory that can be allocated now."""
         return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
@@ -120,6 +126,7 @@ class CudaDevice(Device):
         self.driver = Driver(index)
         properties = torch.cuda.get_device_properties(index)
         self.name = properties.name
+        self.uuid = str(properties.uuid)
         self.driver_version = _nvidia_driver_version()
         self.toolkit_version = torch.version.cuda or ""
         self.capability = (properties.major, properties.minor)
@@ -139,6 +146,14 @@ class CudaDevice(Device):
     def synchronize(self) -> None:
         """Wait for the judge's context."""
         torch.cuda.synchronize()
+
+    def probe(self) -> float:
+        """Flush and wait for it; a kernel of another process makes that wait its turn."""
+        self.synchronize()
+        start = time.perf_counter()
+        self.flush()
+        self.synchronize()
+        return time.perf_counter() - start
 
     def free_bytes(self) -> int:
         """Free device memory as the driver tells it."""

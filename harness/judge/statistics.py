@@ -35,6 +35,12 @@ def half_width(samples: Sequence[float]) -> float:
     return t95(len(samples) - 1) * statistics.stdev(samples) / math.sqrt(len(samples))
 
 
+def interval_of_mean(samples: Sequence[float]) -> Interval:
+    """Median with the half-width of the 95 % t-interval of the mean on either side."""
+    middle, half = statistics.median(samples), half_width(samples)
+    return Interval(value=middle, low=middle - half, high=middle + half)
+
+
 def log_interval(logs: Sequence[float]) -> Interval:
     """Median of positive quantities given by their logarithms, with a t-interval around it."""
     middle = statistics.median(logs)

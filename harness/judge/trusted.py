@@ -3,7 +3,8 @@
 from concurrent.futures import Future, ThreadPoolExecutor
 
 from harness.errors import MachineError
-from harness.judge.calibrate import calibration_problem, measure_overhead
+from harness.judge.calibrate import calibration_problem, measure_constants
+from harness.judge.constants import Constants
 from harness.judge.memory import Device
 from harness.judge.programs import source_program
 from harness.judge.session import Program, Session
@@ -23,7 +24,7 @@ class TrustedRunner:
         self._thread = ThreadPoolExecutor(1)
         self._session: Future[Session] | None = None
         self._loaded: tuple[str, str] | None = None
-        self._overhead_s: float | None = None
+        self._constants: Constants | None = None
 
     def start(self) -> None:
         """Begin to start it; returns at once, and does nothing the second time."""
@@ -36,17 +37,17 @@ class TrustedRunner:
         assert self._session is not None
         return self._session.result()
 
-    def overhead_s(self) -> float:
-        """Seconds that a batch costs on this machine beyond its calls; measured once.
+    def constants(self) -> Constants:
+        """What a batch costs on this machine beyond its calls; measured once.
 
         Not known on the CPU path (0), where its noise is larger than what small calls take.
         """
         if self._device.kind == "cpu":
-            return 0.0
-        if self._overhead_s is None:
+            return Constants()
+        if self._constants is None:
             session = self.session()
-            self._overhead_s = measure_overhead(session, self._calibration, self._device)
-        return self._overhead_s
+            self._constants = measure_constants(session, self._calibration, self._device)
+        return self._constants
 
     def baseline(self, task: Task) -> Session:
         """The session with the task's baseline loaded.

@@ -58,6 +58,11 @@ def ratio(interval: Interval) -> str:
     return _value_and_half(interval.value, _half_width(interval), "×")
 
 
+def factor(interval: Interval) -> str:
+    """``1.31 ± 0.02``: a ratio as part of a sentence."""
+    return _value_and_half(interval.value, _half_width(interval), "")
+
+
 def number(value: float) -> str:
     """A plain number of an output: as many digits as tell a float32 from its neighbours."""
     return f"{value:.9g}"

@@ -5,7 +5,8 @@ import torch
 from test_measure import FakeSession
 
 from harness.errors import MachineError
-from harness.judge.calibrate import calibration_problem, measure_overhead
+from harness.judge.calibrate import calibration_problem, measure_constants
+from harness.judge.constants import Constants
 from harness.judge.memory import Device
 from harness.judge.session import Session
 from harness.problem.draws import Case
@@ -15,13 +16,17 @@ from harness.problem.reference import Reference
 class Kernel(FakeSession):
     """The trusted kernel, by a clock that is made up."""
 
-    def run(self, batch: Any, seed: str) -> Any:
+    def run(self, batch: Any, seed: str, *, stop: bool = True) -> Any:
         self.batches.append((batch.layout.calls, seed))
         return self.constant + self.per_call * batch.layout.calls
 
 
 def overhead(session: FakeSession) -> float:
-    return measure_overhead(cast(Session, session), calibration_problem(), Device())
+    return constants(session).batch_s
+
+
+def constants(session: FakeSession) -> Constants:
+    return measure_constants(cast(Session, session), calibration_problem(), Device())
 
 
 def test_the_package_is_whole() -> None:

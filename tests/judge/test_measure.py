@@ -1,5 +1,6 @@
 """Sizing, stopping, capture and pairing, with sessions that are made up."""
 
+import itertools
 import math
 from collections.abc import Iterator
 from dataclasses import replace
@@ -11,7 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.judge import measure
+from harness.judge.audit import Usual
 from harness.judge.batch import lay_out
+from harness.judge.constants import Constants
 from harness.judge.measure import (
     CPU_EFFORT,
     Contender,
@@ -27,7 +30,7 @@ from harness.problem.draws import Case
 from harness.result import Measurement, Verdict
 
 CASE = Case(sizes={"n": 50}, scalars={"s": 0.5})
-EFFORT = Effort(warm_s=0.0, batch_s=0.02, min_blocks=5, max_blocks=12)
+EFFORT = Effort(warm_s=0.0, batch_s=0.02, min_blocks=5, max_blocks=12, alone_batches=0)
 FAULT = Fault(Verdict.RUNTIME_ERROR, "no luck")
 
 
@@ -35,6 +38,7 @@ class FakeSession:
     """Takes a constant and so much per call, by a clock that is made up; can fail at a point."""
 
     kernels: float | None = None
+    probes = (0.0, 0.0)
 
     def __init__(
         self,
@@ -59,7 +63,7 @@ class FakeSession:
         self.plan = plan
         return FAULT if self.fails == "prepare" else self.captures and plan.capture
 
-    def run(self, batch: Any, seed: str) -> float | Fault:
+    def run(self, batch: Any, seed: str, *, stop: bool = True) -> float | Fault:
         batch.fill(seed)
         x, y = batch.layout.slots
         if self.writes:
@@ -83,7 +87,7 @@ def measured(
 ) -> Measurement | Fault:
     return measure_shape(
         task, CASE, contender(task, submission), contender(task, baseline, trusted=True),
-        effort, 1e-4, lambda: None,
+        effort, Constants(batch_s=1e-4), lambda: None,
     )  # fmt: skip
 
 
@@ -182,9 +186,9 @@ class TestShape:
         order: list[str] = []
 
         class Told(FakeSession):
-            def run(self, batch: Any, seed: str) -> float | Fault:
+            def run(self, batch: Any, seed: str, *, stop: bool = True) -> float | Fault:
                 order.append(type(self).__name__)
-                return super().run(batch, seed)
+                return super().run(batch, seed, stop=stop)
 
         class A(Told): ...
 
@@ -284,3 +288,108 @@ def test_releasing_gives_the_memory_back(shift_task: Task) -> None:
     one.release()
     one.release()
     assert one._arena is None
+
+
+class TestAlone:
+    """A call alone against one among many; the constant of awake runners is 0.2 ms."""
+
+    effort = replace(EFFORT, alone_batches=12)
+
+    def timed(self, task: Task, alone_s: float, *, captured: bool) -> Measurement | Fault:
+        class Overlapping(FakeSession):
+            """1 ms a call in a batch, whatever one takes alone."""
+
+            def run(self, batch: Any, seed: str, *, stop: bool = True) -> float | Fault:
+                seconds = super().run(batch, seed, stop=stop)
+                if stop or isinstance(seconds, Fault):
+                    return seconds
+                assert batch.layout.calls == 1
+                return 2e-4 + alone_s
+
+        session = Overlapping(1e-3, captures=captured)
+        one = Contender(cast(Session, session), task, trusted=False, capture=captured)
+        other = contender(task, FakeSession(2e-3), trusted=True)
+        constants = Constants(awake_s=2e-4)
+        return measure_shape(task, CASE, one, other, self.effort, constants, lambda: None)
+
+    @pytest.mark.parametrize("alone_s", [0.8e-3, 1.0e-3, 1.05e-3])
+    def test_one_after_the_other(self, shift_task: Task, alone_s: float) -> None:
+        result = self.timed(shift_task, alone_s, captured=True)
+        assert isinstance(result, Measurement)
+        assert result.alone_s is not None
+        assert result.alone_s.value == pytest.approx(alone_s)
+        assert result.time_s.value == pytest.approx(1e-3)
+
+    def test_calls_of_a_graph_that_overlap_are_rejected(self, shift_task: Task) -> None:
+        result = self.timed(shift_task, 1.3e-3, captured=True)
+        assert isinstance(result, Fault)
+        assert result.verdict is Verdict.REJECTED
+        assert "1.30 ms alone, but 1.00 ms among many" in result.message
+
+    def test_of_plain_calls_the_longer_time_counts(self, shift_task: Task) -> None:
+        result = self.timed(shift_task, 4e-3, captured=False)
+        assert isinstance(result, Measurement)
+        assert result.time_s.value == pytest.approx(4e-3)
+        assert result.speedup.value == pytest.approx(0.5)
+        shorter = self.timed(shift_task, 0.5e-3, captured=False)
+        assert isinstance(shorter, Measurement)
+        assert shorter.time_s.value == pytest.approx(1e-3)
+
+    def test_a_batch_of_one_call_needs_no_other(self, shift_task: Task) -> None:
+        effort = replace(self.effort, max_calls=1)
+        one, two = FakeSession(), FakeSession()
+        result = measure_shape(
+            shift_task, CASE, contender(shift_task, one), contender(shift_task, two, trusted=True),
+            effort, Constants(), lambda: None,
+        )  # fmt: skip
+        assert isinstance(result, Measurement)
+        assert result.alone_s is None
+
+
+class TestIdle:
+    """What probes show; a usual one takes 0.04 ms before *go* and 0.2 ms after *done*."""
+
+    usual = Usual(4e-5, 2e-4)
+
+    def timed(self, task: Task, *probes: tuple[float, float]) -> Measurement | Fault:
+        session = FakeSession()
+        seen = itertools.cycle(probes)
+
+        class Probed(FakeSession):
+            def run(self, batch: Any, seed: str, *, stop: bool = True) -> float | Fault:
+                self.probes = next(seen)
+                return super().run(batch, seed, stop=stop)
+
+        session = Probed()
+        one = Contender(
+            cast(Session, session), task, trusted=False, capture=False, usual=self.usual
+        )
+        other = contender(task, FakeSession(), trusted=True)
+        return measure_shape(task, CASE, one, other, EFFORT, Constants(), lambda: None)
+
+    def test_at_rest(self, shift_task: Task) -> None:
+        result = self.timed(shift_task, (3e-5, 2.3e-4), (5e-5, 1e-4))
+        assert isinstance(result, Measurement)
+        assert result.time_s.value == pytest.approx(1e-3)
+
+    def test_now_and_then_the_host_is_late(self, shift_task: Task) -> None:
+        late = (3e-3, 2e-4)
+        assert isinstance(self.timed(shift_task, late, self.ok, self.ok), Measurement)
+
+    ok = (4e-5, 2e-4)
+
+    @pytest.mark.parametrize(
+        ("probes", "words"),
+        [((2.4e-3, 2e-4), "before the inputs"), ((4e-5, 2.5e-3), "after the submission said")],
+    )
+    def test_at_work(self, shift_task: Task, probes: tuple[float, float], words: str) -> None:
+        result = self.timed(shift_task, probes)
+        assert isinstance(result, Fault)
+        assert result.verdict is Verdict.REJECTED
+        assert words in result.message
+
+    def test_work_after_done_counts(self, shift_task: Task) -> None:
+        result = self.timed(shift_task, (4e-5, 5e-4))
+        assert isinstance(result, Measurement)
+        calls = result.calls_per_batch
+        assert result.time_s.value == pytest.approx(1e-3 + 3e-4 / calls)

@@ -1,0 +1,24 @@
+"""The GPU to oneself while times are taken, and what it was like meanwhile."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from harness.judge.conditions import Watch
+from harness.judge.gpu_lock import exclusive
+from harness.judge.memory import CudaDevice, Device
+
+
+@contextmanager
+def undisturbed(device: Device, waiting: Callable[[float], None]) -> Iterator[Watch | None]:
+    """Hold ``device`` alone and watch it; None on the CPU, which is not held.
+
+    ``waiting`` is called now and then with the seconds so far while another grade holds it.
+
+    Raises:
+        MachineError: there is no place for a lock that all users of this machine share.
+    """
+    if not isinstance(device, CudaDevice):
+        yield None
+        return
+    with exclusive(device.uuid, waiting), Watch(device.uuid) as watch:
+        yield watch
