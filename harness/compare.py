@@ -65,7 +65,7 @@ def head_to_head(
     """
     task = a.draft.task
     # A call alone is judged by the baseline's, which is honest: here neither is known to be.
-    effort = replace(effort, alone_batches=0)
+    effort = replace(effort, alone_blocks=0)
     sides: list[_Side] = []
     try:
         for ready in (a, b):

@@ -147,27 +147,91 @@ def harness(*arguments: str) -> tuple[float, list[dict[str, object]]]:
     return seconds, [json.loads(line) for line in done.stdout.splitlines()]
 
 
-def repeat() -> None:
-    """Grade every sample twice, in different processes; how far apart the two times are."""
-    files = sorted(p for p in SAMPLES.iterdir() if p.suffix in (".cu", ".py"))
-    store = Path(tempfile.mkdtemp()) / "repeat.sqlite"
-    grades = [harness("submit", *map(str, files), "--store", str(store))[1] for _ in range(2)]
-    print("solution | verdict | speed-up | ± | again | difference")
-    for first, second in zip(*grades, strict=True):
-        name = first["solution"]["name"]
-        if not (first["score"] and second["score"]):
-            print(f"{name} | {first['verdict']} | {first['message'][:60]}")
-            continue
-        a, b = first["score"]["speedup"], second["score"]["speedup"]
-        change = math.log(b["value"] / a["value"])
-        half = a["high"] / a["value"] - 1
+SPIN = """
+__global__ void add(const VAR* x, const VAR* y, VAR* z, size_t n, long long cycles) {{
+    const long long start = clock64();
+    const size_t i = blockIdx.x * size_t(blockDim.x) + threadIdx.x;
+    if (i < n) z[i] = x[i] + y[i];
+    while (blockIdx.x == 0 && clock64() - start < cycles) {{
+    }}
+}}
+
+extern "C" void solution(const VAR* x, const VAR* y, VAR* z, size_t n) {{
+    add<<<unsigned((n + 255) / 256), 256>>>(x, y, z, n, {cycles});
+}}
+"""
+"""A sum that takes as long as it is told, well above what it needs."""
+
+
+def repeat(times: int = 10, seconds: float = 600.0) -> None:
+    """Grade the same files again and again, in processes of their own; how far scores scatter.
+
+    No new round begins after ``seconds``. Two of them differ by an injected slow-down of 1 %: how often the slower one is ranked below.
+    """
+    import numpy as np
+
+    from leaderboard.ties import beats, standard_errors
+
+    folder = Path(tempfile.mkdtemp()) / "solutions" / "vector-add" / "spin"
+    folder.mkdir(parents=True)
+    cycles = 2_000_000
+    (folder / "spin.cu").write_text(SPIN.format(cycles=cycles))
+    (folder / "spin_1_percent_slower.cu").write_text(SPIN.format(cycles=round(1.01 * cycles)))
+    solutions = ROOT / "solutions"
+    files = [
+        *sorted(folder.glob("*.cu")),
+        solutions / "vector-add/samples/naive.cu",
+        solutions / "softmax/samples/block_per_row.cu",
+    ]
+    scores: dict[str, list[dict[str, float]]] = {}
+    store = str(folder / "repeat.sqlite")
+    start = time.perf_counter()
+    for _ in range(times):
+        if time.perf_counter() - start > seconds:
+            break
+        for result in harness("submit", *map(str, files), "--store", store)[1]:
+            name = f"{result['problem']['slug']}/{result['solution']['name']}"
+            if result["score"]:
+                scores.setdefault(name, []).append(
+                    {**result["score"]["speedup"], "ranked": result["score"]["ranked"]}
+                )
+                if not result["score"]["ranked"]:
+                    print(f"{name}: {result['score']['unranked_reason'][:90]}")
+            else:
+                print(f"{name}: {result['verdict']} {result['message'][:90]}")
+    print("solution | grades | ranked | median speed-up | ± (median) | σ of log score | largest")
+    for name, found in scores.items():
+        logs = [math.log(one["value"]) for one in found]
+        half = statistics.median(one["high"] / one["value"] - 1 for one in found)
+        spread = statistics.stdev(logs) if len(logs) > 1 else math.nan
+        most = max(abs(x - statistics.median(logs)) for x in logs)
         print(
-            f"{name} | {first['verdict']} | {a['value']:.4f} | ±{half:.2%} | "
-            f"{b['value']:.4f} | {change:+.2%}"
+            f"{name} | {len(found)} | {sum(bool(o['ranked']) for o in found)} | "
+            f"{math.exp(statistics.median(logs)):.4f} | ±{half:.2%} | {spread:.3%} | {most:.2%}"
         )
-        for m in first["measurements"]:
-            wide = m["speedup"]["high"] / m["speedup"]["value"] - 1
-            print(f"    {m['spec'][:60]} {m['time_s']['value'] * 1e6:.1f} µs ±{wide:.2%}")
+    fast, slow = (
+        scores.get("vector-add/spin", []),
+        scores.get("vector-add/spin_1_percent_slower", []),
+    )
+    told = [
+        bool(
+            beats(
+                math.log(a["value"]),
+                float(standard_errors(np.array([a["low"]]), np.array([a["high"]]))[0]),
+                np.array([math.log(b["value"])]),
+                standard_errors(np.array([b["low"]]), np.array([b["high"]])),
+            )[0]
+        )
+        for a in fast
+        for b in slow
+    ]
+    print(f"1 % slower: ranked below in {sum(told)} of {len(told)} pairs of grades")
+    for kind, found in (("the same", fast), ("the slower", slow)):
+        pairs = [
+            abs(math.log(a["value"] / b["value"])) <= 0.005
+            for a, b in itertools.combinations(found, 2)
+        ]
+        print(f"{kind} file against itself: within 0.5 % in {sum(pairs)} of {len(pairs)} pairs")
 
 
 def latency() -> None:
@@ -267,10 +331,12 @@ def main() -> None:
     chosen = parser.parse_args()
     if chosen.what == "cupti":
         cupti(chosen.rest[0])
+    elif chosen.what == "repeat":
+        repeat(*map(int, chosen.rest))
     elif chosen.what == "audits":
         audits(chosen.rest)
     else:
-        {"accuracy": accuracy, "repeat": repeat, "latency": latency}[chosen.what]()
+        {"accuracy": accuracy, "latency": latency}[chosen.what]()
 
 
 if __name__ == "__main__":

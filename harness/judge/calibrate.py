@@ -2,8 +2,9 @@
 
 T(R) = c + R · t for a trusted kernel under the protocol of every submission; c is what two process
 switches and the launch of a graph take, and what is subtracted from every batch. The kernel runs
-≥ 10-20 µs, so that its end is awaited like any other's (a null kernel reads 7 µs too much).
-The same batches tell how long the judge's probes take on an idle device.
+≥ 10-20 µs, so that its end is awaited like any other's (a null kernel reads 7 µs too much). Like
+every time of a batch, those of one length count by their lower quartile. The same batches tell how
+long the judge's probes take on an idle device.
 """
 
 import statistics
@@ -15,7 +16,7 @@ from harness.judge.constants import Constants
 from harness.judge.measure import Contender
 from harness.judge.memory import Device
 from harness.judge.session import Fault, Session
-from harness.judge.statistics import intercept
+from harness.judge.statistics import intercept, lower_quartile
 from harness.judge.task import Task
 from harness.problem.draws import benchmark_case
 from harness.problem.load import load_problem
@@ -23,8 +24,7 @@ from harness.problem.model import Problem
 from harness.problem.reference import Reference
 
 _CALLS = (1, 2, 4, 8, 16, 24, 32)
-_REPEATS = 5
-_AWAKE_REPEATS = 40
+_REPEATS = 13
 
 
 def calibration_problem() -> Problem:
@@ -44,26 +44,19 @@ def measure_constants(session: Session, problem: Problem, device: Device) -> Con
     contender = Contender(session, task, trusted=True, capture=device.kind == "cuda")
     points = []
     probes = []
-    awake = []
     try:
         for calls in _CALLS:
             fault = contender.setup(case, calls)
+            times = []
             for repeat in range(_REPEATS):
                 seconds = fault or contender.time(f"calibration/{calls}/{repeat}")
                 if isinstance(seconds, Fault):
                     raise MachineError(f"the calibration kernel fails: {seconds.message}")
                 if repeat:
                     probes.append(session.probes)
-                    points.append((float(calls), seconds))
-        batch_s, call_s = intercept(points)
-        fault = contender.setup(case, 1)
-        for repeat in range(_AWAKE_REPEATS):
-            seconds = fault or contender.time(f"calibration/awake/{repeat}", awake=True)
-            if isinstance(seconds, Fault):
-                raise MachineError(f"the calibration kernel fails: {seconds.message}")
-            awake.append(seconds)
+                    times.append(seconds)
+            points.append((float(calls), lower_quartile(times)))
     finally:
         contender.release()
     usual = Usual(*(statistics.median(kind) for kind in zip(*probes, strict=True)))
-    awake_s = statistics.median(awake) - call_s
-    return Constants(max(0.0, batch_s), max(0.0, awake_s), usual)
+    return Constants(max(0.0, intercept(points)[0]), usual)

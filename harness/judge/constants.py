@@ -7,11 +7,7 @@ from harness.judge.audit import Usual
 
 @dataclass(frozen=True, slots=True)
 class Constants:
-    """Seconds that a batch takes beyond its calls, and what probes of an idle device take.
-
-    ``batch_s`` with a runner that was stopped before *go*, ``awake_s`` with one that was not.
-    """
+    """Seconds that a batch takes beyond its calls, and what probes of an idle device take."""
 
     batch_s: float = 0.0
-    awake_s: float = 0.0
     usual: Usual = field(default_factory=Usual)

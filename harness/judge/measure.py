@@ -9,12 +9,12 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from harness.judge.audit import Idleness, Usual, audit_batch, linearity_fault
+from harness.judge.audit import BASELINE_FIRST_S, Idleness, Usual, audit_batch, linearity_fault
 from harness.judge.batch import Batch, Problems, lay_out
 from harness.judge.constants import Constants
 from harness.judge.memory import Arena
 from harness.judge.session import Fault, Plan, Session
-from harness.judge.statistics import half_width, interval_of_mean, log_interval
+from harness.judge.statistics import interval_of_mean, quartile_interval, ratio_interval
 from harness.judge.task import Task
 from harness.problem.draws import Case
 from harness.result import Interval, Measurement, Verdict
@@ -34,12 +34,12 @@ class Effort:
     A batch lasts at least ``batch_s``. The first shape is warmed up for ``warm_s``. Blocks are
     added until the interval of the speed-up is within ``tight``, for ``budget_s``, and on for
     ``patience_s`` while it is wider than ``wide``; what stays wider than ``rankable`` is not
-    ranked. Then a call is timed alone, in up to ``alone_batches`` batches, for ``alone_s`` seconds.
+    ranked. Then a call is timed alone, in up to ``alone_blocks`` blocks, for ``alone_s`` seconds.
     """
 
     batch_s: float = 0.025
     warm_s: float = 0.7
-    min_blocks: int = 4
+    min_blocks: int = 6
     max_blocks: int = 40
     tight: float = 0.0025
     wide: float = 0.005
@@ -48,7 +48,7 @@ class Effort:
     patience_s: float = 4.0
     memory_share: float = 0.15
     max_calls: int = 1000
-    alone_batches: int = 60
+    alone_blocks: int = 60
     alone_s: float = 0.3
 
 
@@ -60,7 +60,7 @@ CPU_EFFORT = Effort(
     budget_s=0.0,
     patience_s=0.0,
     max_calls=100,
-    alone_batches=0,
+    alone_blocks=0,
 )
 """Functional timing on a CPU: shown, never ranked with a GPU's, so a few batches are enough."""
 
@@ -223,28 +223,34 @@ def measure_shape(
     measured = _measurement(task, case, pair, overhead_s, samples)
     if (fault := submission.idle_fault()) is not None:
         return fault
-    if effort.alone_batches == 0 or measured.calls_per_batch == 1:
+    if effort.alone_blocks == 0 or measured.calls_per_batch == 1:
         return measured
-    alone = _alone(submission, task, case, constants.awake_s, effort)
+    alone = _alone(pair, task, case, measured, effort)
     if isinstance(alone, Fault):
         return alone
     return _in_doubt_slower(measured.model_copy(update={"alone_s": alone}))
 
 
 def _alone(
-    contender: Contender, task: Task, case: Case, awake_s: float, effort: Effort
+    pair: tuple[Contender, Contender], task: Task, case: Case, measured: Measurement, effort: Effort
 ) -> Interval | Fault:
-    """Seconds that one call takes in a batch of its own."""
-    if (fault := contender.setup(case, 1)) is not None:
-        return fault
+    """Seconds that one call takes in a batch of its own.
+
+    The baseline's calls, which are honest, take about as long alone as among many, so what its
+    batches take beyond that is the constant of these very blocks: one that was measured elsewhere
+    is off by up to 60 µs.
+    """
+    for contender in pair:
+        if (fault := contender.setup(case, 1)) is not None:
+            return fault
     alone: list[float] = []
     start = time.perf_counter()
-    for number in range(_UNCOUNTED + effort.alone_batches):
-        seconds = contender.time(f"{task.seed}/{case.spec}/alone/{number}", awake=True)
-        if isinstance(seconds, Fault):
-            return seconds
-        if number >= _UNCOUNTED:
-            alone.append(max(seconds - awake_s, 1e-9))
+    for block in range(_UNCOUNTED + effort.alone_blocks):
+        times = _block(pair, block, f"{task.seed}/{case.spec}/alone/{block}", awake=True)
+        if isinstance(times, Fault):
+            return times
+        if block >= _UNCOUNTED:
+            alone.append(times[0] - times[1] + measured.baseline_s.value)
         if len(alone) >= _FEW_ALONE and time.perf_counter() - start > effort.alone_s:
             break
     return interval_of_mean(alone)
@@ -260,7 +266,7 @@ def _in_doubt_slower(measured: Measurement) -> Measurement | Fault:
     among = measured.time_s.value
     if measured.captured:
         return linearity_fault(measured.alone_s, among, measured.kernels) or measured
-    factor = measured.alone_s.value / among
+    factor = (measured.alone_s.value + BASELINE_FIRST_S) / among
     if factor <= _AGREE:
         return measured
     slower = {
@@ -276,11 +282,13 @@ def _times(interval: Interval, factor: float) -> Interval:
     )
 
 
-def _block(pair: tuple[Contender, Contender], block: int, seed: str) -> list[float] | Fault:
+def _block(
+    pair: tuple[Contender, Contender], block: int, seed: str, *, awake: bool = False
+) -> list[float] | Fault:
     """One batch of each, the order changing from block to block."""
     times = [0.0, 0.0]
     for which in (0, 1) if block % 2 == 0 else (1, 0):
-        elapsed = pair[which].time(seed)
+        elapsed = pair[which].time(seed, awake=awake)
         if isinstance(elapsed, Fault):
             return elapsed
         times[which] = elapsed
@@ -315,15 +323,11 @@ def _enough(samples: tuple[list[float], list[float]], spent: float, effort: Effo
         return False
     if blocks >= effort.max_blocks:
         return True
-    half = half_width(log_ratios(samples[1], samples[0]))
+    speedup = ratio_interval(samples[1], samples[0])
+    half = speedup.high / speedup.value - 1
     if half <= effort.tight:
         return True
     return spent > (effort.patience_s if half > effort.wide else effort.budget_s)
-
-
-def log_ratios(above: list[float], below: list[float]) -> list[float]:
-    """log(above / below), pair by pair."""
-    return [math.log(a / b) for a, b in zip(above, below, strict=True)]
 
 
 def _measurement(
@@ -337,9 +341,9 @@ def _measurement(
     submission, baseline = pair
     return Measurement(
         spec=case.spec,
-        time_s=log_interval([math.log(s) for s in samples[0]]),
-        baseline_s=log_interval([math.log(s) for s in samples[1]]),
-        speedup=log_interval(log_ratios(samples[1], samples[0])),
+        time_s=quartile_interval(samples[0]),
+        baseline_s=quartile_interval(samples[1]),
+        speedup=ratio_interval(samples[1], samples[0]),
         calls_per_batch=submission.calls,
         captured=submission.captured,
         kernels=submission.session.kernels,

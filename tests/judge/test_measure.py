@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.judge import measure
-from harness.judge.audit import Usual
+from harness.judge.audit import BASELINE_FIRST_S, Usual
 from harness.judge.batch import lay_out
 from harness.judge.constants import Constants
 from harness.judge.measure import (
@@ -21,7 +21,6 @@ from harness.judge.measure import (
     Effort,
     choose_calls,
     join,
-    log_ratios,
     measure_shape,
 )
 from harness.judge.session import Fault, Session
@@ -30,7 +29,7 @@ from harness.problem.draws import Case
 from harness.result import Measurement, Verdict
 
 CASE = Case(sizes={"n": 50}, scalars={"s": 0.5})
-EFFORT = Effort(warm_s=0.0, batch_s=0.02, min_blocks=5, max_blocks=12, alone_batches=0)
+EFFORT = Effort(warm_s=0.0, batch_s=0.02, min_blocks=5, max_blocks=12, alone_blocks=0)
 FAULT = Fault(Verdict.RUNTIME_ERROR, "no luck")
 
 
@@ -142,12 +141,6 @@ class TestEnough:
     )
     def test_when(self, half: float, blocks: int, spent: float, enough: bool) -> None:
         assert measure._enough(_samples(half, blocks), spent, self.effort) is enough
-
-
-def test_ratios_are_pairwise() -> None:
-    assert log_ratios([2.0, 3.0], [1.0, 3.0]) == [math.log(2), 0.0]
-    with pytest.raises(ValueError):
-        log_ratios([1.0], [1.0, 2.0])
 
 
 class TestShape:
@@ -291,9 +284,9 @@ def test_releasing_gives_the_memory_back(shift_task: Task) -> None:
 
 
 class TestAlone:
-    """A call alone against one among many; the constant of awake runners is 0.2 ms."""
+    """A call alone against one among many."""
 
-    effort = replace(EFFORT, alone_batches=12)
+    effort = replace(EFFORT, alone_blocks=12)
 
     def timed(self, task: Task, alone_s: float, *, captured: bool) -> Measurement | Fault:
         class Overlapping(FakeSession):
@@ -304,12 +297,12 @@ class TestAlone:
                 if stop or isinstance(seconds, Fault):
                     return seconds
                 assert batch.layout.calls == 1
-                return 2e-4 + alone_s
+                return alone_s
 
         session = Overlapping(1e-3, captures=captured)
         one = Contender(cast(Session, session), task, trusted=False, capture=captured)
         other = contender(task, FakeSession(2e-3), trusted=True)
-        constants = Constants(awake_s=2e-4)
+        constants = Constants()
         return measure_shape(task, CASE, one, other, self.effort, constants, lambda: None)
 
     @pytest.mark.parametrize("alone_s", [0.8e-3, 1.0e-3, 1.05e-3])
@@ -329,8 +322,8 @@ class TestAlone:
     def test_of_plain_calls_the_longer_time_counts(self, shift_task: Task) -> None:
         result = self.timed(shift_task, 4e-3, captured=False)
         assert isinstance(result, Measurement)
-        assert result.time_s.value == pytest.approx(4e-3)
-        assert result.speedup.value == pytest.approx(0.5)
+        assert result.time_s.value == pytest.approx(4e-3 + BASELINE_FIRST_S)
+        assert result.speedup.value == pytest.approx(0.5, rel=0.01)
         shorter = self.timed(shift_task, 0.5e-3, captured=False)
         assert isinstance(shorter, Measurement)
         assert shorter.time_s.value == pytest.approx(1e-3)
