@@ -166,7 +166,8 @@ extern "C" void solution(const VAR* x, const VAR* y, VAR* z, size_t n) {{
 def repeat(times: int = 10, seconds: float = 600.0) -> None:
     """Grade the same files again and again, in processes of their own; how far scores scatter.
 
-    No new round begins after ``seconds``. Two of them differ by an injected slow-down of 1 %: how often the slower one is ranked below.
+    No new round begins after ``seconds``. Two of the files differ by an injected slow-down of 1 %:
+    how often the slower one is ranked below.
     """
     import numpy as np
 

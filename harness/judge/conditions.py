@@ -16,6 +16,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from harness.report.conditions import others, told
 from harness.result import Conditions
 from harness.sandbox import processes
 
@@ -176,33 +177,13 @@ def unranked_reason(conditions: Conditions) -> str:
     if "power brake" in conditions.throttle:
         found.append("the power supply made the card slow down: check the power supply")
     if conditions.others:
-        found.append(f"{_others(conditions.others)} used the card: end what else runs there")
+        found.append(f"{others(conditions.others)} used the card: end what else runs there")
     if low < STEADY * high:
         found.append(
             f"the SM clock fell to {100 * low / high:.0f} % of its highest, under "
             f"{100 * STEADY:.0f} %: let the card rest, or lock its clock (nvidia-smi -lgc)"
         )
     return f"{'; '.join(found)}; then submit again (seen: {told(conditions)})" if found else ""
-
-
-def told(conditions: Conditions) -> str:
-    """The conditions in one short line; what is not known is left out."""
-    low, high = conditions.clock_mhz
-    parts = []
-    if high:
-        parts.append(f"{high} MHz" if low == high else f"{low}–{high} MHz")
-    if conditions.temperature_c:
-        parts.append(f"{conditions.temperature_c} °C")
-    if conditions.power_w:
-        parts.append(f"{conditions.power_w:.0f} W")
-    parts += conditions.throttle
-    if conditions.others:
-        parts.append(_others(conditions.others))
-    return ", ".join(parts)
-
-
-def _others(count: int) -> str:
-    return "1 other process" if count == 1 else f"{count} other processes"
 
 
 def _names(reasons: int) -> Iterator[str]:

@@ -45,7 +45,7 @@ class Effort:
     wide: float = 0.005
     rankable: float = 0.01
     budget_s: float = 0.8
-    patience_s: float = 4.0
+    patience_s: float = 8.0
     memory_share: float = 0.15
     max_calls: int = 1000
     alone_blocks: int = 60

@@ -13,6 +13,7 @@ from rich.text import Text
 
 from harness.report import numbers
 from harness.report.board import CPU_NOTE, render_board
+from harness.report.conditions import told
 from harness.report.matrix import matrix_lines
 from harness.report.text import head, plain, plain_lines, tail
 from harness.result import (
@@ -86,6 +87,8 @@ def _accepted(result: Result, console: Console) -> None:
     if result.measurements:
         console.print(_measurements(result.measurements))
         _launches(result.measurements, console)
+    if result.conditions is not None:
+        _line(console, "card", plain(told(result.conditions), 200))
     _resources(result, console)
 
 
@@ -103,8 +106,12 @@ def _score(score: Score, shapes: int, console: Console) -> None:
 
 
 def _measurements(measurements: Iterable[Measurement]) -> Table:
-    table = _table("shape", ">time", ">baseline", ">speed-up", ">rate")
+    measurements = tuple(measurements)
+    # How near the speed of light, where that is known.
+    lit = any(each.of_light is not None for each in measurements)
+    table = _table("shape", ">time", ">baseline", ">speed-up", ">rate", *([">light"] * lit))
     for each in measurements:
+        light = "" if each.of_light is None else f"{each.of_light:.0%}"
         table.add_row(
             # Spaces, so that a narrow terminal breaks the line between two sizes.
             Text(plain(each.spec, 200).replace(",", ", ")),
@@ -112,6 +119,7 @@ def _measurements(measurements: Iterable[Measurement]) -> Table:
             Text(numbers.seconds(each.baseline_s.value)),
             Text(numbers.ratio(each.speedup)),
             Text(_rate(each)),
+            *([Text(light)] * lit),
         )
     return table
 

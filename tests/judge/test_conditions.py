@@ -10,7 +10,9 @@ from typing import Any
 
 import pytest
 
-from harness.judge.conditions import Conditions, Watch, told, unranked_reason
+from harness.judge.conditions import Watch, unranked_reason
+from harness.report.conditions import told
+from harness.result import Conditions
 
 UUID = "12345678-aaaa-bbbb-cccc-123456789abc"
 LONG_S = 30.0

@@ -16,6 +16,7 @@ from harness.report.terminal import CPU_NOTE, render_board, render_result
 from harness.result import (
     Build,
     CaseResult,
+    Conditions,
     DeviceRef,
     Element,
     KernelResources,
@@ -373,3 +374,26 @@ def test_authors_are_not_interpreted() -> None:
     names = ("problem", "dtype", "device", "baseline", "author", "solution", "language")
     text = _board(_row(**dict.fromkeys(names, EVIL), rank=None, unranked_reason=EVIL))
     assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", text)
+
+
+def test_light_and_conditions_are_shown_where_they_are_known() -> None:
+    conditions = Conditions(
+        clock_mhz=(1755, 1980), temperature_c=61, power_w=512.3, throttle=("power cap",),
+        others=0, readings=9,
+    )  # fmt: skip
+    lit = measurement(12.3e-6, light_s=6e-6)
+    text = _shown(result(measurements=(lit, measurement()), conditions=conditions))
+    assert "light" in text
+    assert " 49%" in text
+    assert "card    1755–1980 MHz, 61 °C, 512 W, power cap" in text
+    assert "light" not in _shown(result())
+
+
+def test_score_between_baseline_and_light() -> None:
+    assert measurement(2.0, 1.0, light_s=1.0).light_score == pytest.approx(0.5)
+    assert measurement(1.0, 2.0, light_s=1.0).light_score == 1.0
+    assert measurement(1.0, 2.0, light_s=1.2).light_score == 1.0
+    assert measurement(3.0, 2 / 3, light_s=1.0).light_score == pytest.approx(1 / 3)
+    assert measurement(1.0, 1.0, light_s=1.0).light_score is None
+    assert measurement(1.0, 1.0).light_score is None
+    assert measurement(1.0, 1.0).of_light is None

@@ -1,0 +1,86 @@
+"""Ceilings with a clock that is made up, and what they mean for a problem."""
+
+from dataclasses import replace
+from typing import Any, cast
+
+import pytest
+import torch
+
+from harness.judge import light
+from harness.judge.audit import LIGHT_SLACK, light_fault
+from harness.judge.light import Ceilings
+from harness.judge.memory import Device
+from harness.judge.task import Task
+from harness.problem.draws import Case
+from harness.result import Verdict
+
+CASE = Case(sizes={"n": 50}, scalars={"s": 0.5})
+
+
+class Card(Device):
+    kind = cast(Any, "cuda")
+
+    def __init__(self) -> None:
+        pass
+
+
+@pytest.fixture
+def ceilings(monkeypatch: pytest.MonkeyPatch) -> Ceilings:
+    """Every copy and every product takes a millisecond."""
+    monkeypatch.setattr(light, "_COPY_BYTES", 1 << 12)
+    monkeypatch.setattr(light, "_SIDE", 64)
+
+    def fastest(self: Ceilings, work: Any) -> float:
+        work()
+        return 1e-3
+
+    monkeypatch.setattr(Ceilings, "_fastest", fastest)
+    return Ceilings(Card())
+
+
+def test_ceilings_are_rates(ceilings: Ceilings) -> None:
+    assert ceilings.bandwidth() == pytest.approx(2 * (1 << 12) / 1e-3)
+    assert ceilings.peak(torch.float32, tf32=False) == pytest.approx(2 * 64**3 / 1e-3)
+    assert ceilings.peak(torch.float64, tf32=True) == pytest.approx(2 * 32**3 / 1e-3)
+    assert ceilings.peak(torch.complex64, tf32=False) == ceilings.peak(torch.float32, tf32=False)
+    assert ceilings.peak(torch.int32, tf32=True) is None
+
+
+def test_tf32_is_switched_back(ceilings: Ceilings) -> None:
+    before = torch.backends.cuda.matmul.allow_tf32
+    ceilings.peak(torch.float32, tf32=True)
+    assert torch.backends.cuda.matmul.allow_tf32 is before
+
+
+def test_the_slower_of_bytes_and_operations(ceilings: Ceilings, shift_task: Task) -> None:
+    problem = shift_task.problem  # 50 operations and 400 bytes
+    bytes_s = 400 / ceilings.bandwidth()
+    assert ceilings.light_s(problem, CASE, "float32", strict=True) == pytest.approx(bytes_s)
+    unknown = replace(problem, bytes=None)
+    peak = ceilings.peak(torch.float32, tf32=True)
+    assert peak is not None
+    operations_s = 50 / peak
+    found = ceilings.light_s(unknown, CASE, "float32", strict=True)
+    assert found == pytest.approx(operations_s)
+    nothing = replace(problem, bytes=None, flops=None)
+    assert ceilings.light_s(nothing, CASE, "float32", strict=True) is None
+
+
+def test_a_cpu_has_none(shift_task: Task) -> None:
+    assert Ceilings(Device()).light_s(shift_task.problem, CASE, "float32", strict=True) is None
+
+
+def test_faster_than_light() -> None:
+    assert light_fault(1.0, 1.0, "n=1") is None
+    assert light_fault(LIGHT_SLACK, 1.0, "n=1") is None
+    fault = light_fault(0.5e-3, 1e-3, "n=1")
+    assert fault is not None
+    assert fault.verdict is Verdict.REJECTED
+    assert fault.message.startswith("n=1: a call takes 500 µs")
+
+
+def test_measured_for_real() -> None:
+    """On this very processor: a rate is a positive number, whatever it is."""
+    device = Device()
+    ceilings = Ceilings(device)
+    assert ceilings._fastest(lambda: torch.zeros(1000).sum()) > 0
