@@ -12,7 +12,7 @@ from harness.compare import common, head_to_head
 from harness.comparison import Comparison
 from harness.errors import MachineError, ProblemError
 from harness.job import Job, Options
-from harness.judge.audit import light_fault
+from harness.judge.audit import Usual, light_fault, still_busy
 from harness.judge.cases import run_cases
 from harness.judge.conditions import Watch
 from harness.judge.light import Ceilings
@@ -307,6 +307,8 @@ class Grader:
                     outcome = self._against_light(task, case, outcome)
                 if isinstance(outcome, Fault):
                     draft.output = submission.session.output()
+                    if outcome.shared:
+                        self._blame(submission.session, constants.usual)
                     if outcome.verdict is not Verdict.REJECTED:  # the case is right
                         draft.cases += (_failed_case(case, outcome),)
                     return outcome
@@ -315,6 +317,19 @@ class Grader:
         finally:
             submission.release()
             trusted.release()
+
+    def _blame(self, session: Session, usual: Usual) -> None:
+        """End the submission, and see whether the device is still at work.
+
+        Raises:
+            MachineError: it is, so it was not the submission.
+        """
+        session.close()
+        if still_busy(self._device.probe, usual):
+            raise MachineError(
+                f"another program is at work on {self._device.name}: no time can be taken beside "
+                "it. Grade again when it has ended (nvidia-smi lists who uses the card)"
+            )
 
     def _against_light(self, task: Task, case: Case, measured: Measurement) -> Measurement | Fault:
         """``measured`` with the least time that the device needs, if it is not below that."""

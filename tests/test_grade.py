@@ -4,6 +4,8 @@ import os
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 from samples import measurement
@@ -13,6 +15,7 @@ from harness.errors import MachineError
 from harness.grade import Grader
 from harness.job import Job, Options
 from harness.judge import trusted
+from harness.judge.audit import Usual
 from harness.judge.constants import Constants
 from harness.judge.measure import Effort
 from harness.judge.memory import Device
@@ -200,3 +203,20 @@ def test_what_is_ranked(shift: Problem) -> None:
     assert noisy.unranked_reason.startswith("noisy: ±2.0% on one shape, ±1.0% is needed")
     known = _scored(shift, Card(), known_seed=True)
     assert known.unranked_reason == "the seed was given, so the inputs could be known"
+
+
+@pytest.mark.parametrize("busy", [True, False])
+def test_work_of_others_on_the_card_is_not_blamed_on_a_submission(*, busy: bool) -> None:
+    grader = object.__new__(Grader)
+    ended: list[bool] = []
+    grader._device = cast(
+        Any, SimpleNamespace(name="some card", probe=lambda: 3e-3 if busy and ended else 5e-5)
+    )
+    session = cast(Any, SimpleNamespace(close=lambda: ended.append(True)))
+    usual = Usual(before_s=5e-5, after_s=2e-4)
+    if busy:
+        with pytest.raises(MachineError, match="another program is at work on some card"):
+            grader._blame(session, usual)
+    else:
+        grader._blame(session, usual)
+    assert ended == [True]

@@ -8,6 +8,7 @@ mean and what was measured is in docs/measurement.md.
 """
 
 import statistics
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from harness.judge.batch import Batch, Problems
@@ -31,6 +32,8 @@ class Usual:
     before_s: float = float("inf")
     after_s: float = float("inf")
 
+
+_PROBES = 9
 
 BUSY_S = 0.5e-3
 """A probe that takes so much longer than usual in most batches has waited for other work.
@@ -74,14 +77,21 @@ class Idleness:
                 "the GPU was at work before the inputs of a timed batch were there (a probe of "
                 f"the judge took {seconds(early)} longer than usual): no kernel may go on between "
                 "calls",
+                shared=True,
             )
         if late > BUSY_S:
             return Fault(
                 Verdict.REJECTED,
                 "the GPU was still at work after the submission said that it was done (a probe of "
                 f"the judge took {seconds(late)} longer than usual): wait for all streams",
+                shared=True,
             )
         return None
+
+
+def still_busy(probe: Callable[[], float], usual: Usual) -> bool:
+    """Whether the device is at work although no submission runs any more: then others use it."""
+    return statistics.median(probe() for _ in range(_PROBES)) - usual.before_s > BUSY_S
 
 
 # -- linear in calls -------------------------------------------------------------------------------

@@ -46,11 +46,15 @@ _FAULT_VERDICTS = {
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """A phase of the runner ended badly: the verdict that follows, and why."""
+    """A phase of the runner ended badly: the verdict that follows, and why.
+
+    ``shared`` says that whoever else uses the device could be the cause.
+    """
 
     verdict: Verdict
     message: str
     mismatch: Mismatch | None = None
+    shared: bool = False
 
 
 _BROKEN = Fault(Verdict.RUNTIME_ERROR, "the submission broke the judge's protocol")

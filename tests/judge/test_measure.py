@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.judge import measure
-from harness.judge.audit import BASELINE_FIRST_S, Usual
+from harness.judge.audit import BASELINE_FIRST_S, Usual, still_busy
 from harness.judge.batch import lay_out
 from harness.judge.constants import Constants
 from harness.judge.measure import (
@@ -379,7 +379,14 @@ class TestIdle:
         result = self.timed(shift_task, probes)
         assert isinstance(result, Fault)
         assert result.verdict is Verdict.REJECTED
+        assert result.shared
         assert words in result.message
+
+    @pytest.mark.parametrize(("excess_s", "busy"), [(0.0, False), (1e-4, False), (2e-3, True)])
+    def test_who_it_was_shows_when_the_submission_is_gone(
+        self, excess_s: float, *, busy: bool
+    ) -> None:
+        assert still_busy(lambda: self.usual.before_s + excess_s, self.usual) is busy
 
     def test_work_after_done_counts(self, shift_task: Task) -> None:
         result = self.timed(shift_task, (4e-5, 5e-4))

@@ -138,10 +138,15 @@ def test_cases_hold_every_edge(gemm, seed: str, max_work: float | None) -> None:
     cases = draw_cases(gemm, seed, dtype="float32", max_work=max_work)
     for parameter in (*gemm.sizes, *gemm.scalars):
         tried = {case.values[parameter.name] for case in cases}
-        assert tried >= {as_received(parameter, value) for value in parameter.always}
+        # The one with thousands of blocks is too much by itself for the smallest bound.
+        room = math.inf if max_work is None else max_work
+        edges = {value for value in parameter.always if 2 * value <= room}
+        assert tried >= {as_received(parameter, value) for value in edges}
     assert {case.family for case in cases} == set(families(gemm)) == {*FAMILIES} - {"nonfinite"}
     assert any(set(case.sizes.values()) == {1} for case in cases)
-    assert all(p.low <= c.sizes[p.name] <= p.high for p in gemm.sizes for c in cases)
+    for size in gemm.sizes:
+        drawn = {case.sizes[size.name] for case in cases} - set(size.always)
+        assert all(size.low <= value <= size.high for value in drawn)
     assert len({case.spec for case in cases}) == len(cases)
     work = [gemm.evaluate(gemm.flops, case.values, "float32") for case in cases]
     assert max_work is None or max(work) <= max_work
