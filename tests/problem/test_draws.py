@@ -145,8 +145,9 @@ def test_cases_hold_every_edge(gemm, seed: str, max_work: float | None) -> None:
     assert {case.family for case in cases} == set(families(gemm)) == {*FAMILIES} - {"nonfinite"}
     assert any(set(case.sizes.values()) == {1} for case in cases)
     for size in gemm.sizes:
-        drawn = {case.sizes[size.name] for case in cases} - set(size.always)
-        assert all(size.low <= value <= size.high for value in drawn)
+        # An edge beyond the range may be made smaller where there is no room for it.
+        most = max(size.high, *size.always)
+        assert all(size.low <= case.sizes[size.name] <= most for case in cases)
     assert len({case.spec for case in cases}) == len(cases)
     work = [gemm.evaluate(gemm.flops, case.values, "float32") for case in cases]
     assert max_work is None or max(work) <= max_work
