@@ -291,8 +291,10 @@ RUNTIME, WRONG, LATE = Verdict.RUNTIME_ERROR, Verdict.WRONG_ANSWER, Verdict.TIME
         _hostile(
             "forks", Verdict.ACCEPTED, "",
             """
+            left = [0, 1, 2]  # not in every call: their memory adds up
             def solution(x, s, y, n):
-                for _ in range(3):
+                while left:
+                    left.pop()
                     if os.fork() == 0:
                         os.setsid()
                         if os.fork() == 0:
