@@ -22,7 +22,7 @@ from harness.problem.draws import Case, fresh_seed
 from harness.ready import Ready
 from harness.record import environment
 from harness.report.progress import Progress
-from harness.result import CaseResult, DeviceRef, Measurement, ProblemRef, Result, Verdict
+from harness.result import DeviceRef, Measurement, ProblemRef, Result
 from harness.solution.model import Solution
 
 
@@ -118,11 +118,7 @@ def _lost(ready: Ready, side: Contender, case: Case, fault: Fault) -> Result:
     """The result of a submission that was right until it was timed."""
     draft = ready.draft
     draft.output = side.session.output()
-    if fault.verdict is not Verdict.REJECTED:  # the case is right
-        failed = CaseResult(
-            spec=case.spec, passed=False, message=fault.message, mismatch=fault.mismatch
-        )
-        draft.cases += (failed,)
+    draft.fail_timed(case, fault)
     return draft.finish(fault.verdict, fault.message)
 
 

@@ -33,7 +33,7 @@ from harness.ready import Ready
 from harness.record import Draft, make_score, solution_ref
 from harness.report.numbers import bytes_
 from harness.report.progress import Progress
-from harness.result import CaseResult, Measurement, Result, SolutionRef, Verdict
+from harness.result import Measurement, Result, SolutionRef, Verdict
 from harness.solution.cache import default_cache
 from harness.solution.languages import LANGUAGES
 from harness.solution.model import Artifact, BuildFailure, Invalid, Solution, Target
@@ -309,8 +309,7 @@ class Grader:
                     draft.output = submission.session.output()
                     if outcome.shared:
                         self._blame(submission.session, constants.usual)
-                    if outcome.verdict is not Verdict.REJECTED:  # the case is right
-                        draft.cases += (_failed_case(case, outcome),)
+                    draft.fail_timed(case, outcome)
                     return outcome
                 measured.append(outcome)
             return tuple(measured)
@@ -362,11 +361,6 @@ def _case_bytes(free: int) -> int:
     Rounded, so that a seed draws the same cases again although a little more or less is free.
     """
     return 1 << max(0, (free // 2).bit_length() - 1)
-
-
-def _failed_case(case: Case, fault: Fault) -> CaseResult:
-    """How a record tells that a timed shape went wrong."""
-    return CaseResult(spec=case.spec, passed=False, message=fault.message, mismatch=fault.mismatch)
 
 
 def _benchmarks(task: Task) -> Sequence[Case]:

@@ -13,6 +13,7 @@ from harness import __version__
 from harness.judge.conditions import unranked_reason
 from harness.judge.measure import Effort
 from harness.judge.memory import Device
+from harness.judge.session import Fault
 from harness.judge.statistics import geometric_mean
 from harness.judge.task import Task
 from harness.problem.draws import Case
@@ -83,6 +84,14 @@ class Draft:
             notes=tuple(self.notes),
             environment=environment(task.device, self.layers),
         )
+
+    def fail_timed(self, case: Case, fault: Fault) -> None:
+        """Take down a fault in a timed shape; one that is ``REJECTED`` gave right answers."""
+        if fault.verdict is not Verdict.REJECTED:
+            failed = CaseResult(
+                spec=case.spec, passed=False, message=fault.message, mismatch=fault.mismatch
+            )
+            self.cases += (failed,)
 
     def _placed(self, message: str) -> str:
         """``message`` with the user's path in place of the neutral name that a runner sees."""
