@@ -25,7 +25,7 @@ from harness.judge.replay import Failure, patient, shrink_failure
 from harness.judge.session import Fault, Program, Session
 from harness.judge.task import Task
 from harness.judge.trusted import TrustedRunner
-from harness.problem.draws import Case, benchmark_case, draw_cases, fresh_seed, parse_case
+from harness.problem.draws import Case, Room, benchmark_case, draw_cases, fresh_seed, parse_case
 from harness.problem.footprint import footprint
 from harness.problem.model import Problem
 from harness.problem.reference import Reference
@@ -39,7 +39,11 @@ from harness.solution.languages import LANGUAGES
 from harness.solution.model import Artifact, BuildFailure, Invalid, Solution, Target
 
 _CPU_WORK = 2e6
-"""Operations of one correctness case on the CPU path: a fraction of a second in an interpreter."""
+"""Operations of one correctness case on the CPU path: a fraction of a second of emulation."""
+
+_CPU_ROW_WORK = 1000.0
+"""What a row costs there at least: 256 emulated threads that wait for each other, or one program of
+Triton's interpreter, take some milliseconds."""
 
 _MOST_BUILDS = 8
 
@@ -194,7 +198,7 @@ class Grader:
         draft.build = artifact.build
         checked = checked_program(artifact)
         session = sessions.enter_context(self._session(checked, draft.task))
-        fault = self._check(session, draft, options)
+        fault = self._check(session, checked, draft, options)
         if fault is not None:
             draft.output = session.output()
             session.close()
@@ -218,7 +222,9 @@ class Grader:
     def _session(self, program: Program, task: Task) -> Session:
         return Session(program, self._device, task.problem.limits)
 
-    def _check(self, session: Session, draft: Draft, options: Options) -> Fault | None:
+    def _check(
+        self, session: Session, program: Program, draft: Draft, options: Options
+    ) -> Fault | None:
         """Load the submission and run all cases; what they gave goes into the draft."""
         task = draft.task
         self._progress.phase("load")
@@ -228,7 +234,7 @@ class Grader:
             draft.notes.append("not isolated: this machine allows no namespaces (harness doctor)")
         if fault is not None:
             return fault
-        cases = correctness_cases(task, options)
+        cases = correctness_cases(task, options, interpreted=program.interpret)
         draft.drawn = tuple(cases)
         self._progress.phase("check", len(cases))
         outcome = run_cases(session, task, cases, self._progress.advance)
@@ -341,18 +347,20 @@ class Grader:
         return measured.model_copy(update={"light_s": light_s})
 
 
-def correctness_cases(task: Task, options: Options) -> Sequence[Case]:
-    """The cases that a submission is checked with, within what the device can do and hold."""
+def correctness_cases(task: Task, options: Options, *, interpreted: bool = False) -> Sequence[Case]:
+    """The cases that a submission is checked with, within what the device can do and hold.
+
+    One whose kernels are ``interpreted`` is not tried with sizes beyond their ranges: a thousand
+    blocks, as are tried there, take an interpreter ten seconds.
+    """
     if options.case:
         return [parse_case(task.problem, options.case)]
-    max_work = _CPU_WORK if task.device.kind == "cpu" else None
-    return draw_cases(
-        task.problem,
-        task.seed,
-        dtype=task.dtype,
-        max_work=max_work,
-        max_bytes=_case_bytes(task.device.free_bytes()),
-    )
+    memory = _case_bytes(task.device.free_bytes())
+    if task.device.kind == "cpu":
+        room = Room(work=_CPU_WORK, row_work=_CPU_ROW_WORK, bytes=memory, in_range=interpreted)
+    else:
+        room = Room(bytes=memory)
+    return draw_cases(task.problem, task.seed, dtype=task.dtype, room=room)
 
 
 def _case_bytes(free: int) -> int:

@@ -141,7 +141,7 @@ def test_cases_are_drawn_to_fit(monkeypatch: pytest.MonkeyPatch, shift: Problem)
     for free in (80 << 30, 79 << 30):  # a little less, and yet the same cases
         monkeypatch.setattr(Device, "free_bytes", lambda _, free=free: free)
         grade.correctness_cases(Task(shift, Reference(shift), "float32", Device(), "seed"), CHECK)
-    assert [options["max_bytes"] for options in asked] == [32 << 30] * 2
+    assert [options["room"].bytes for options in asked] == [32 << 30] * 2
     assert grade._case_bytes(0) == 1
 
 

@@ -28,6 +28,9 @@ _START_SECONDS = 90.0
 _ANSWER_SECONDS = 20.0
 _DEATH_SECONDS = 1.0
 _OUTPUT_SECONDS = 0.1
+_CPU_PATIENCE = 3
+"""Without a GPU a call may take so many times as long: kernels are emulated there."""
+
 _POLL_SECONDS = 0.02
 _SPIN_CHECKS = 64
 _LOOK_SECONDS = 0.02
@@ -105,6 +108,7 @@ class Session:
         self._program = program
         self._device = device
         self._limits = limits
+        self._call_s = limits.call_s * (_CPU_PATIENCE if device.kind == "cpu" else 1)
         self._round = 0
         self.layers: tuple[str, ...] = ()
         self.peak_bytes = 0
@@ -220,7 +224,7 @@ class Session:
             "seed": plan.order_seed,
         }
         compiles = self._program.kind == "python"  # at its first call, and may tune itself
-        seconds = self._limits.prepare_s if compiles else self._limits.call_s
+        seconds = self._limits.prepare_s if compiles else self._call_s
         answer = self._ask(message, "prepared", seconds)
         return answer if isinstance(answer, Fault) else answer.get("captured") is True
 
@@ -246,7 +250,7 @@ class Session:
         self._sandbox.resume()
         self._mailbox.go = self._round
         # A batch of many calls is one of short calls: all of them together get no more than two.
-        fault = self._await_done(start + self._limits.call_s * min(2, batch.layout.calls))
+        fault = self._await_done(start + self._call_s * min(2, batch.layout.calls))
         elapsed = time.perf_counter() - start
         if fault is not None:
             return fault

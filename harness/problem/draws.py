@@ -16,7 +16,7 @@ from harness.problem.dtypes import C_TYPES
 from harness.problem.expressions import ExpressionError, Number
 from harness.problem.footprint import footprint
 from harness.problem.frontmatter import printable
-from harness.problem.model import Parameter, Problem, Role
+from harness.problem.model import Direction, Parameter, Problem, Role
 from harness.problem.sizes import (
     MAX_SIZE,
     as_received,
@@ -35,6 +35,7 @@ from harness.problem.values import FAMILIES, NONFINITE
 __all__ = [
     "FAMILIES",
     "Case",
+    "Room",
     "as_received",
     "benchmark_case",
     "draw_cases",
@@ -211,24 +212,36 @@ def _parse_scalar(parameter: Parameter, text: str) -> float:
     return value
 
 
-def draw_cases(
-    problem: Problem,
-    seed: str,
-    *,
-    dtype: str,
-    max_work: float | None = None,
-    max_bytes: int | None = None,
-) -> list[Case]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Room:
+    """What one case may take.
+
+    ``work`` bounds its operations: the problem's ``flops``, or the product of its sizes. A row of
+    an output (everything but its last dimension counts rows) is ``row_work`` operations at least,
+    for kernels start a block for it. ``bytes`` bounds the memory that checking it takes
+    (:func:`~harness.problem.footprint.footprint`). With ``in_range`` no size is larger than its
+    range, not by ``always`` either.
+    """
+
+    work: float | None = None
+    row_work: float = 0.0
+    bytes: int | None = None
+    in_range: bool = False
+
+
+_ALL_ROOM = Room()
+
+
+def draw_cases(problem: Problem, seed: str, *, dtype: str, room: Room = _ALL_ROOM) -> list[Case]:
     """The correctness cases of one grade, all decided by ``seed``.
 
     Every ``always`` value of every size and scalar is in; so are all sizes at their smallest, all
     near their largest, each family of values, and ``problem.cases`` cases of random size
     (log-uniform) and random scalars. Where tensors may hold NaN there is a large case with some,
-    and one for each ``always`` value of each scalar. ``max_work`` bounds the ``flops`` of a case
-    (its size where the problem has none), ``max_bytes`` the memory that checking it takes
-    (:func:`~harness.problem.footprint.footprint`): other sizes shrink to make room for an edge, and
-    an edge that is too much by itself is left out. So is an ``always`` value of a dependent size
-    that is in its range with none of :data:`ATTEMPTS` draws of the others.
+    and one for each ``always`` value of each scalar. Every case has the ``room`` it is given:
+    other sizes shrink to make some for an edge, and an edge that is too much by itself is left
+    out. So is an ``always`` value of a dependent size that is in its range with none of
+    :data:`ATTEMPTS` draws of the others.
 
     The cheapest few come first, the rest in an order that the seed decides.
 
@@ -237,18 +250,16 @@ def draw_cases(
             sense. Loading tries many, and complains; not all.
     """
     try:
-        return _draw_cases(problem, seed, dtype, max_work, max_bytes)
+        return _draw_cases(problem, seed, dtype, room)
     except ExpressionError as error:
         path = problem.folder / "problem.md"
         raise ProblemError([Diagnostic(path, 1, "parameters", str(error))]) from None
 
 
-def _draw_cases(
-    problem: Problem, seed: str, dtype: str, max_work: float | None, max_bytes: int | None
-) -> list[Case]:
+def _draw_cases(problem: Problem, seed: str, dtype: str, room: Room) -> list[Case]:
     digest = sha256(f"cases|{seed}|{problem.slug}|{dtype}".encode()).digest()
     source = random.Random(digest)  # noqa: S311 - seeded by a secret
-    drawer = _Drawer(problem, dtype, source, max_work, max_bytes)
+    drawer = _Drawer(problem, dtype, source, room)
     cases = drawer.edges()
     cases += [drawer.smallest(), drawer.largest()]
     cases += drawer.family_cases()
@@ -264,8 +275,7 @@ class _Drawer:
     problem: Problem
     dtype: str
     random: random.Random
-    max_work: float | None
-    max_bytes: int | None
+    room: Room
 
     def case(
         self, sizes: Mapping[str, int], scalars: Mapping[str, float], family: str = DECLARED
@@ -276,13 +286,21 @@ class _Drawer:
         """Operations of one case; the product of its sizes where the problem does not say."""
         flops = self.problem.flops
         if flops is None:
-            return float(math.prod(case.sizes.values()))
-        return self.problem.evaluate(flops, case.values, self.dtype)
+            work = float(math.prod(case.sizes.values()))
+        else:
+            work = self.problem.evaluate(flops, case.values, self.dtype)
+        return max(work, self.room.row_work * self.rows(case) if self.room.row_work else 0.0)
+
+    def rows(self, case: Case) -> int:
+        """Of the output that has most."""
+        outputs = (p for p in self.problem.tensors if p.direction is not Direction.IN)
+        return max((math.prod(p.dimensions(case.values)[:-1]) for p in outputs), default=1)
 
     def fits(self, case: Case) -> bool:
-        if self.max_work is not None and self.work(case) > self.max_work:
+        room = self.room
+        if room.work is not None and self.work(case) > room.work:
             return False
-        return self.max_bytes is None or footprint(self.problem, case, self.dtype) <= self.max_bytes
+        return room.bytes is None or footprint(self.problem, case, self.dtype) <= room.bytes
 
     def smallest(self) -> Case:
         """Every size at its lowest."""
@@ -321,7 +339,7 @@ class _Drawer:
     def edges(self) -> list[Case]:
         """Cases that together try every ``always`` value of every size and scalar."""
         parameters = (*self.problem.sizes, *self.problem.scalars)
-        edges = {p.name: list(p.always) for p in parameters}
+        edges = {p.name: self.always(p) for p in parameters}
         for values in edges.values():
             self.random.shuffle(values)
         cases: list[Case] = []
@@ -336,6 +354,12 @@ class _Drawer:
                     if case.values[parameter.name] == as_received(parameter, value):
                         cases.append(case)
         return [case for case in cases if self.fits(case)]
+
+    def always(self, parameter: Parameter) -> list[float]:
+        """Its ``always`` values that there is room for."""
+        if parameter.role is Role.SIZE and self.room.in_range and not needs(parameter):
+            return [value for value in parameter.always if value <= parameter.high]
+        return list(parameter.always)
 
     def with_edges(self, chosen: Mapping[str, float], keep: tuple[str, ...] = ()) -> Case:
         """A case with the chosen values, the rest random; ``keep`` names sizes not to shrink.

@@ -14,6 +14,7 @@ from harness.errors import ProblemError, UsageError
 from harness.problem.draws import (
     FAMILIES,
     Case,
+    Room,
     as_received,
     benchmark_case,
     draw_cases,
@@ -135,7 +136,7 @@ def test_parse_raises_usage_errors_only(gemm, text: str) -> None:
 @pytest.mark.parametrize("max_work", [None, 2e6, 3e4])
 @pytest.mark.parametrize("seed", ["00", "a1", "ff"])
 def test_cases_hold_every_edge(gemm, seed: str, max_work: float | None) -> None:
-    cases = draw_cases(gemm, seed, dtype="float32", max_work=max_work)
+    cases = draw_cases(gemm, seed, dtype="float32", room=Room(work=max_work))
     for parameter in (*gemm.sizes, *gemm.scalars):
         tried = {case.values[parameter.name] for case in cases}
         # The one with thousands of blocks is too much by itself for the smallest bound.
@@ -169,15 +170,35 @@ def test_cases_are_decided_by_the_seed(gemm) -> None:
 
 def test_an_edge_that_is_too_much_by_itself_is_left_out(write: Write) -> None:
     problem = load_problem(write())
-    cases = draw_cases(problem, "00", dtype="float32", max_work=20)
+    cases = draw_cases(problem, "00", dtype="float32", room=Room(work=20))
     assert all(case.sizes["n"] <= 20 for case in cases)
+
+
+def test_rows_are_work(write: Write) -> None:
+    wide = MINIMAL.replace("shape: [n]", "shape: [n, 2]").replace("flops: n\n", "flops: 2*n\n")
+    problem = load_problem(write(wide))
+    assert max(c.sizes["n"] for c in draw_cases(problem, "0", dtype="float32")) > 40
+    room = Room(work=1000, row_work=100)
+    cases = draw_cases(problem, "0", dtype="float32", room=room)
+    assert max(case.sizes["n"] for case in cases) == 10
+
+
+def test_sizes_beyond_their_range_only_where_there_is_room(gemm) -> None:
+    size = next(p for p in gemm.sizes if max(p.always) > p.high)
+    for in_range in (False, True):
+        cases = draw_cases(gemm, "0", dtype="float32", room=Room(in_range=in_range))
+        tried = {case.sizes[size.name] for case in cases}
+        assert (max(size.always) in tried) is not in_range
+        assert tried >= {value for value in size.always if value <= size.high}
+        assert (max(tried) <= size.high) is in_range
 
 
 def test_without_flops_the_work_is_the_size(write: Write) -> None:
     problem = load_problem(write(MINIMAL.replace("flops: n\n", "")))
     assert not problem.complete
     assert all(
-        case.sizes["n"] <= 50 for case in draw_cases(problem, "0", dtype="float32", max_work=50)
+        case.sizes["n"] <= 50
+        for case in draw_cases(problem, "0", dtype="float32", room=Room(work=50))
     )
 
 
@@ -253,7 +274,9 @@ def test_specs_of_dependent_sizes_come_back(
 def test_draws_respect_relations(
     block, seed: int, max_work: float | None, max_bytes: int | None
 ) -> None:
-    cases = draw_cases(block, f"{seed:x}", dtype="float32", max_work=max_work, max_bytes=max_bytes)
+    cases = draw_cases(
+        block, f"{seed:x}", dtype="float32", room=Room(work=max_work, bytes=max_bytes)
+    )
     for case in cases:
         m, n, ld = (case.sizes[name] for name in ("m", "n", "ld"))
         assert n <= ld <= n + 16
@@ -295,7 +318,7 @@ def test_nan_without_scalars_and_where_there_is_none(write: Write) -> None:
 
 def test_memory_bounds_a_case(gemm) -> None:
     for bound in (1 << 20, 1 << 22, None):
-        cases = draw_cases(gemm, "00", dtype="float32", max_bytes=bound)
+        cases = draw_cases(gemm, "00", dtype="float32", room=Room(bytes=bound))
         used = [footprint(gemm, case, "float32") for case in cases]
         assert bound is None or max(used) <= bound
         assert max(used) > (bound or 1 << 23) * 0.5
