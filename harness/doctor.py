@@ -16,7 +16,8 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from harness.errors import MachineError
-from harness.sandbox.namespaces import namespaces_available
+from harness.sandbox.means import means
+from harness.sandbox.selftest import breaches
 from harness.solution.cache import default_cache
 from harness.solution.toolchain import PIP_NVCC, NvccNotFound, find_host_compiler, find_nvcc
 
@@ -51,7 +52,7 @@ def examine(
     """
     environment = os.environ if environment is None else environment
     found = [_python(), _torch(), _triton(), *_gpus()]
-    found += [*_compilers(environment), _namespaces(), _limits()]
+    found += [*_compilers(environment), _sandbox()]
     if store is not None:
         found.append(_folder("store", store, "give another place for the results"))
     cache = default_cache(environment).root
@@ -171,28 +172,23 @@ def _compilers(environment: Mapping[str, str]) -> Iterator[Finding]:
         yield _missing("libasan", detail, "apt-get install libasan8, or your compiler's version")
 
 
-def _namespaces() -> Finding:
-    """Try the namespaces that a runner is confined by."""
+def _sandbox() -> Finding:
+    """Try, from inside, what a submission must not be able to do."""
     name = "sandbox"
-    if shutil.which("unshare") is None:
-        return _missing(name, "no unshare command", "apt-get install util-linux")
-    if namespaces_available():
-        return _ok(name, "user, mount, pid, network and ipc namespaces")
+    try:
+        found = breaches()
+    except MachineError as error:
+        return _missing(name, str(error), "see what the message says; nothing can be graded")
+    if not found:
+        user = ", as a user of its own" if means().own_user else ""
+        return _ok(name, f"all attempts to get out of it failed{user}")
     return _limited(
         name,
-        "no namespaces: submissions are confined by limits alone",
+        f"submissions can {', '.join(found)}: grade nobody's code but your own",
         "sysctl kernel.unprivileged_userns_clone=1 "
         "kernel.apparmor_restrict_unprivileged_userns=0; "
-        "in Docker: --security-opt seccomp=unconfined",
+        "in Docker: --security-opt seccomp=unconfined --security-opt systempaths=unconfined",
     )
-
-
-def _limits() -> Finding:
-    absent = [tool for tool in ("prlimit", "setpriv") if shutil.which(tool) is None]
-    if absent:
-        detail = f"no {' and no '.join(absent)}: compilers cannot be limited"
-        return _missing("limits", detail, "apt-get install util-linux")
-    return _ok("limits", "prlimit, setpriv")
 
 
 def _folder(name: str, place: Path, remedy: str) -> Finding:

@@ -5,13 +5,16 @@ import pytest
 
 from harness import doctor
 from harness.doctor import State, examine
+from harness.sandbox import means as launch_means
+from harness.sandbox import selftest
+from harness.sandbox.means import Means, means
 
 
 def test_every_part_is_looked_at_quickly(tmp_path: Path) -> None:
     started = time.monotonic()
     found = {finding.name: finding for finding in examine(store=tmp_path / "results.sqlite")}
     assert time.monotonic() - started < 5
-    expected = {"python", "torch", "triton", "nvcc", "g++", "sandbox", "limits", "store", "cache"}
+    expected = {"python", "torch", "triton", "nvcc", "g++", "sandbox", "store", "cache"}
     assert expected | {"compute-sanitizer", "ncu"} <= set(found)
     assert found["python"].state is State.OK
     assert found["store"].state is State.OK
@@ -22,9 +25,31 @@ def test_whatever_is_not_ok_has_a_remedy(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr(doctor.shutil, "which", lambda *_, **__: None)
     environment = {"PATH": str(tmp_path), "HARNESS_CACHE": "/proc/nowhere"}
     found = {finding.name: finding for finding in examine(environment=environment)}
-    for name in ("nvcc", "g++", "sandbox", "limits"):
+    for name in ("nvcc", "g++"):
         assert found[name].state is State.MISSING
     assert all(finding.remedy for finding in found.values() if finding.state is not State.OK)
+
+
+@pytest.mark.parametrize(
+    ("how", "state"), [(Means(namespaces=False, own_user=False), State.LIMITED), (None, State.OK)]
+)
+def test_the_sandbox_is_tried(
+    how: Means | None, state: State, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if how is None and not means().namespaces:
+        pytest.skip("no namespaces here")
+    if how is not None:
+        monkeypatch.setattr(selftest, "means", lambda: how)
+    found = doctor._sandbox()
+    assert found.state is state, found.detail
+    if how is not None:
+        assert "read the harness" in found.detail
+        assert "use the network" not in found.detail  # the filter of system calls is there
+
+
+def test_a_sandbox_that_cannot_be_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(launch_means, "KEEPER", ("false",))
+    assert doctor._sandbox().state is State.MISSING
 
 
 def _no_nvcc(_: object) -> None:

@@ -109,6 +109,10 @@ class Device:
         self.flush()
         return 0.0
 
+    def nodes(self) -> tuple[str, ...]:
+        """The files under /dev that a runner needs to use it."""
+        return ()
+
     def free_bytes(self) -> int:
         """Memory that can be allocated now."""
         return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
@@ -154,6 +158,10 @@ class CudaDevice(Device):
         self.flush()
         self.synchronize()
         return time.perf_counter() - start
+
+    def nodes(self) -> tuple[str, ...]:
+        """The driver's, with those of all cards."""
+        return tuple(str(path) for path in sorted(Path("/dev").glob("nvidia*")))
 
     def free_bytes(self) -> int:
         """Free device memory as the driver tells it."""

@@ -22,6 +22,7 @@ from harness.result import Mismatch, Verdict
 from harness.runner import wire
 from harness.runner.wire import Closed, Mailbox, Message, WireError
 from harness.sandbox.launch import Sandbox
+from harness.sandbox.means import packages
 from harness.sandbox.nursery import Nursery, nursery
 
 _START_SECONDS = 90.0
@@ -120,6 +121,8 @@ class Session:
         self._sandbox = Sandbox(
             _environment(program),
             memory_bytes=0 if unlimited else 2 * limits.host_bytes,
+            readable=packages(_search_path()),
+            devices=device.nodes(),
             nursery=_nursery(program),
             wrapper=program.wrapper,
         )

@@ -17,6 +17,7 @@ from harness.runner.driver import CudaError, Driver
 from harness.runner.memory import Arena, DeviceArena, HostArena
 from harness.runner.program import Batch, Failed, Program
 from harness.runner.wire import Fault, Mailbox, Message
+from harness.sandbox.syscalls import forbid_programs
 
 _LINE_BUFFERED = 1
 
@@ -72,6 +73,8 @@ class Runner:
         self._device = message["device"]
         if self._device == "cuda" and self._driver is None:
             self._driver = Driver()
+        if message["kind"] == "library":  # needs no other program from here on
+            forbid_programs()
         sys.path[:] = message["path"]
         self._program = self._make_program(message, artifact)
 

@@ -1,30 +1,33 @@
 """Run one command that works on untrusted data (a compiler, a parser) within hard limits.
 
-What it gives: an own session, a cleared environment, no inherited descriptors, kernel limits set by
-util-linux's ``prlimit`` before the command starts (so no Python runs between fork and exec), output
-read as it comes and capped, the memory of the whole process tree watched from outside, and the
-whole tree killed when a limit is passed, when the command ends, or when this process dies.
+What it gives: an own session, a cleared environment, no inherited descriptors, kernel limits set
+before the command starts, output read as it comes and capped, the memory of the whole process tree
+watched from outside, and the whole tree killed when a limit is passed, when the command ends, or
+when this process dies.
 
-Where the machine allows it, the command runs in namespaces of its own: no network, no sight of
-other processes. What it does **not** give: the file system is there to be read (``#include`` of any
-file that the user may read).
+Where the machine allows it, the command runs in a sandbox as runners do: in namespaces of its own,
+without network or sight of other processes, behind a filter of system calls, and with a view of the
+file system that has the system's programs and headers, what the caller names, and the folder it
+works in.
 """
 
+import json
 import os
 import selectors
-import shutil
 import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from harness.errors import MachineError
-from harness.sandbox import processes
-from harness.sandbox.namespaces import in_namespaces
+from harness.sandbox import processes, scratch
+from harness.sandbox.init import NO_SANDBOX
+from harness.sandbox.means import KEEPER, means, python_files
+from harness.sandbox.plan import Plan
 
 TICK_S = 0.05
 """How often the limits are looked at; output wakes the reader earlier."""
@@ -33,7 +36,7 @@ DRAIN_S = 1.0
 """How long to read on after the command ended, should a descendant keep the pipe open."""
 
 DEFAULT_FILE_BYTES = 1 << 30
-MAX_PROCESSES = 8192  # counted by the kernel per user, not per command: hence generous
+MAX_PROCESSES = 8192  # by some kernels counted per user, not per command: hence generous
 MAX_OPEN_FILES = 1024
 
 
@@ -41,9 +44,10 @@ MAX_OPEN_FILES = 1024
 class Finished:
     """How a limited command ended.
 
-    ``returncode`` is negative for a signal (as in :mod:`subprocess`). ``output`` is stdout and
-    stderr together, untrusted text; ``truncated`` says that its end was dropped. ``seconds`` is
-    wall time, ``peak_bytes`` the greatest resident memory seen of the whole tree.
+    ``returncode`` is negative for a signal (as in :mod:`subprocess`), also where a shell tells of
+    one. ``output`` is stdout and stderr together, untrusted text; ``truncated`` says that its end
+    was dropped. ``seconds`` is wall time, ``peak_bytes`` the greatest resident memory seen of the
+    whole tree.
     """
 
     returncode: int
@@ -83,6 +87,7 @@ def run_limited(
     memory_bytes: int,
     output_bytes: int,
     environment: Mapping[str, str],
+    readable: Iterable[Path] = (),
     file_bytes: int = DEFAULT_FILE_BYTES,
     stdin: bytes | None = None,
 ) -> Finished:
@@ -90,73 +95,66 @@ def run_limited(
 
     ``memory_bytes`` bounds the resident memory of the whole tree, ``output_bytes`` what is kept of
     its output, ``file_bytes`` each file it writes. ``environment`` is complete: nothing is
-    inherited.
+    inherited. ``cwd`` is the one folder that the command can write to, ``readable`` is what it sees
+    beside that, the system's own files and Python's.
 
     Raises:
-        MachineError: the command, or util-linux's ``prlimit``, is not on this machine.
+        MachineError: the sandbox cannot be made.
     """
-    command = _limited(argv, seconds=seconds, memory_bytes=memory_bytes, file_bytes=file_bytes)
-    command = _die_with_parent(in_namespaces(command))
-    with tempfile.TemporaryFile() as given:
+    if not cwd.is_dir():
+        raise MachineError(f"cannot start {argv[0]}: there is no folder {cwd}")
+    life_read, life = os.pipe()
+    folder = tempfile.TemporaryDirectory(prefix="command-", dir=scratch.home())
+    with tempfile.TemporaryFile() as given, folder as root:
         given.write(stdin or b"")
         given.seek(0)
+        how = means()
+        plan = Plan(
+            folder=root,
+            namespaces=how.namespaces,
+            own_user=False,  # what it writes is the judge's
+            readable=(*python_files(), *map(str, readable)),
+            writable=(str(cwd),),
+            file_bytes=file_bytes,
+            # The tree's memory is watched from outside; the kernel's limit is the second line, wide
+            # enough that the watch decides first.
+            memory_bytes=memory_bytes + memory_bytes // 2,
+            open_files=MAX_OPEN_FILES,
+            processes=MAX_PROCESSES,
+            command=tuple(argv),
+            cwd=str(cwd),
+        )
         started = time.monotonic()
+        process = subprocess.Popen(
+            [*KEEPER, json.dumps(plan.to_json()), "-", str(life_read)],
+            env=dict(environment),
+            stdin=given,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+            pass_fds=(life_read,),
+        )
+        os.close(life_read)
+        watch = _Watch(process, started + seconds, memory_bytes, output_bytes)
         try:
-            process = subprocess.Popen(
-                command,
-                cwd=cwd,
-                env=dict(environment),
-                stdin=given,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-                close_fds=True,
-            )
-        except OSError as error:
-            raise MachineError(f"cannot start {argv[0]}: {error}") from error
-    watch = _Watch(process, started + seconds, memory_bytes, output_bytes)
-    try:
-        watch.follow()
-    finally:
-        _kill_tree(process)
-        watch.close()
+            watch.follow()
+        finally:
+            os.close(life)
+            _kill_tree(process)
+            watch.close()
+    output = watch.kept.decode("utf-8", "replace")
+    code = process.returncode
+    if code == NO_SANDBOX and output.startswith("no sandbox"):
+        raise MachineError(f"cannot start {argv[0]}: {output.strip()}")
     return Finished(
-        returncode=process.returncode,
-        output=watch.kept.decode("utf-8", "replace"),
+        returncode=128 - code if code > 128 else code,
+        output=output,
         timed_out=watch.timed_out,
         over_memory=watch.over_memory,
         truncated=watch.truncated,
         seconds=time.monotonic() - started,
         peak_bytes=watch.peak_bytes,
     )
-
-
-def _limited(
-    argv: Sequence[str], *, seconds: float, memory_bytes: int, file_bytes: int
-) -> list[str]:
-    """``argv`` behind ``prlimit``."""
-    prlimit = shutil.which("prlimit")
-    if prlimit is None:
-        raise MachineError("prlimit is not installed: apt-get install util-linux")
-    # The tree's memory is watched from outside; the kernel's limit is the second line, wide enough
-    # that the watch decides first. Likewise CPU time: it stops what outlives this process.
-    return [
-        prlimit,
-        f"--data={memory_bytes + memory_bytes // 2}",
-        f"--cpu={int(seconds * 8) + 8}",
-        f"--fsize={file_bytes}",
-        "--core=0",
-        f"--nofile={MAX_OPEN_FILES}",
-        f"--nproc={MAX_PROCESSES}",
-        "--",
-        *argv,
-    ]
-
-
-def _die_with_parent(command: list[str]) -> list[str]:
-    """``command``, killed by the kernel when the thread that starts it ends."""
-    setpriv = shutil.which("setpriv")
-    return [setpriv, "--pdeathsig", "KILL", "--", *command] if setpriv else command
 
 
 class _Watch:

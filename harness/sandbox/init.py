@@ -1,42 +1,35 @@
-"""First process of a runner's sandbox: confines itself, forks the runner, and outlives nothing.
+"""First process of a sandbox: confines itself, forks what is to run, and outlives nothing.
 
-Started by :mod:`harness.sandbox.launch` as process 1 of fresh user, mount, pid, network and ipc
-namespaces (or, where those cannot be had, as an ordinary process in its own session). It runs
-before any submitted code and needs the standard library alone:
+Forked by the keeper (:mod:`harness.sandbox.keeper`) as process 1 of fresh user, mount, pid, network
+and ipc namespaces (or, where those cannot be had, as an ordinary process). It runs before any
+submitted code and needs the standard library alone:
 
-1. the whole file system becomes read-only, recursively, but for a size-limited private tmpfs;
+1. the file system becomes a view of what is needed (:mod:`harness.sandbox.view`);
 2. resource limits;
-3. fork: the child loses its capabilities for good and becomes the runner;
+3. fork: the child becomes another user where there is one, loses its capabilities for good, puts a
+   filter on its system calls and becomes the runner, or the command;
 4. the parent waits. When the judge's end of the *life* pipe closes, it ends, and the kernel ends
    every process of the namespace with it.
 """
 
 import contextlib
-import ctypes
 import os
 import resource
 import select
 import signal
 import socket
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
 
 from harness.runner import wire
+from harness.sandbox import namespaces, syscalls, system, view
+from harness.sandbox.plan import Plan
 
-_AT_FDCWD = -100
-_AT_RECURSIVE = 0x8000
-_MOUNT_SETATTR = 442
-_ATTR_RDONLY = 0x1
-_MS_NOSUID, _MS_NODEV = 2, 4
-_PR_CAPBSET_DROP = 24
-_PR_SET_CHILD_SUBREAPER = 36
-_PR_SET_NO_NEW_PRIVS = 38
-_LAST_CAPABILITY = 63
-_CAPABILITY_VERSION_3 = 0x20080522
-_PROCESSES = 1024
-_SHARED_MEMORY = "/dev/shm"  # noqa: S108 - covered with an empty file system, not used
+NO_SANDBOX = 113
+"""Exit status of a sandbox that could not be made; what it lacks is printed."""
+
+_NOT_FOUND = 127
 
 _ROOT = Path(__file__).resolve().parents[2]
 _RUNNER = (
@@ -45,78 +38,21 @@ _RUNNER = (
     "main(socket.socket(fileno=int(sys.argv[1])), Path(sys.argv[2]))"
 )
 
-_libc = ctypes.CDLL(None, use_errno=True)
+
+def drop_privileges(plan: Plan) -> None:
+    """Become the submission's user, with no capability, now and over exec, and none to be had."""
+    system.drop_capability_bounds()
+    if plan.own_user:
+        os.setgroups([])
+        os.setresgid(*[view.SUBMISSION_USER] * 3)
+        os.setresuid(*[view.SUBMISSION_USER] * 3)
+    system.drop_capabilities()
+    system.prctl(system.PR_SET_NO_NEW_PRIVS, 1, "no new privileges")
+    system.prctl(system.PR_SET_DUMPABLE, 1, "dumpable")  # see the keeper
 
 
-class _MountAttributes(ctypes.Structure):
-    _fields_ = [(name, ctypes.c_uint64) for name in ("set", "clear", "propagation", "userns")]
-
-
-def checked(result: int, what: str) -> None:
-    """Raise the ``OSError`` that a system call left, if ``result`` says that it failed."""
-    if result < 0:
-        code = ctypes.get_errno()
-        raise OSError(code, f"{what}: {os.strerror(code)}")
-
-
-def _set_read_only(path: str, *, recursive: bool, read_only: bool) -> None:
-    """mount_setattr(2), Linux 5.12."""
-    value = _MountAttributes(_ATTR_RDONLY, 0) if read_only else _MountAttributes(0, _ATTR_RDONLY)
-    flags = _AT_RECURSIVE if recursive else 0
-    checked(
-        _libc.syscall(
-            _MOUNT_SETATTR,
-            _AT_FDCWD,
-            path.encode(),
-            flags,
-            ctypes.byref(value),
-            ctypes.sizeof(value),
-        ),
-        f"read-only {path}",
-    )
-
-
-def _mount_tmpfs(path: str, size: int) -> None:
-    options = f"size={size},mode=700".encode()
-    flags = ctypes.c_ulong(_MS_NOSUID | _MS_NODEV)
-    checked(_libc.mount(b"tmpfs", path.encode(), b"tmpfs", flags, options), f"tmpfs on {path}")
-
-
-def confine_files(folder: Path, tmp_bytes: int) -> list[str]:
-    """Make everything read-only but ``folder`` (a fresh tmpfs); returns what was achieved.
-
-    ``/proc`` stays writable: the CUDA driver names its threads there, and the namespace's own
-    ``/proc`` shows nothing but this sandbox.
-    """
-    layers = []
-    _set_read_only("/", recursive=True, read_only=True)
-    _set_read_only("/proc", recursive=False, read_only=False)
-    layers.append("read-only files")
-    _mount_tmpfs(str(folder), tmp_bytes)
-    if Path(_SHARED_MEMORY).is_dir():
-        _mount_tmpfs(_SHARED_MEMORY, tmp_bytes)
-    layers.append("private tmpfs")
-    with contextlib.suppress(OSError):  # Linux 6.14: a limit per pid namespace
-        Path("/proc/sys/kernel/pid_max").write_text(str(_PROCESSES))
-        layers.append("process limit")
-    with contextlib.suppress(OSError):  # in one of its own it would have every capability again
-        Path("/proc/sys/user/max_user_namespaces").write_text("0")
-        layers.append("no further namespaces")
-    return layers
-
-
-def drop_privileges() -> None:
-    """Give up every capability, now and over exec, and forbid regaining any."""
-    for capability in range(_LAST_CAPABILITY + 1):
-        _libc.prctl(_PR_CAPBSET_DROP, capability, 0, 0, 0)
-    header = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION_3, 0)
-    data = (ctypes.c_uint32 * 6)()
-    checked(_libc.capset(header, data), "dropping capabilities")
-    checked(_libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "no new privileges")
-
-
-def limit_resources(memory_bytes: int, file_bytes: int) -> None:
-    """Limits that hold for the runner and all its children; 0 means no limit on memory."""
+def limit_resources(plan: Plan) -> None:
+    """Limits that hold for what runs here and all its children."""
 
     def lower(what: int, value: int) -> None:
         hard = resource.getrlimit(what)[1]
@@ -124,11 +60,11 @@ def limit_resources(memory_bytes: int, file_bytes: int) -> None:
         resource.setrlimit(what, (value, value))
 
     lower(resource.RLIMIT_CORE, 0)
-    lower(resource.RLIMIT_FSIZE, file_bytes)
-    lower(resource.RLIMIT_NOFILE, 1024)
-    lower(resource.RLIMIT_NPROC, _PROCESSES * 4)
-    if memory_bytes:
-        lower(resource.RLIMIT_DATA, memory_bytes)
+    lower(resource.RLIMIT_FSIZE, plan.file_bytes)
+    lower(resource.RLIMIT_NOFILE, plan.open_files)
+    lower(resource.RLIMIT_NPROC, plan.processes)
+    if plan.memory_bytes:
+        lower(resource.RLIMIT_DATA, plan.memory_bytes)
 
 
 def supervise(child: int, life: int) -> int:
@@ -158,62 +94,66 @@ def supervise(child: int, life: int) -> int:
         os.read(waker_read, 4096)
 
 
-def main() -> None:
-    """``channel life folder namespaces tmp_bytes memory_bytes wrapper…`` as the command says."""
-    channel, life, folder, namespaces, tmp_bytes, memory_bytes = sys.argv[1:7]
-    confine(
-        socket.socket(fileno=int(channel)),
-        int(life),
-        Path(folder),
-        namespaces=namespaces == "yes",
-        tmp_bytes=int(tmp_bytes),
-        memory_bytes=int(memory_bytes),
-        wrapper=sys.argv[7:],
-    )
+def confine(plan: Plan, channel: socket.socket | None, life: int) -> NoReturn:
+    """Confine this process, fork what is to run, wait for either end, and leave with its status.
 
-
-def confine(
-    channel: socket.socket,
-    life: int,
-    folder: Path,
-    *,
-    namespaces: bool,
-    tmp_bytes: int,
-    memory_bytes: int,
-    wrapper: Sequence[str] = (),
-) -> NoReturn:
-    """Confine this process, fork the runner, wait for either end, and leave with its status.
-
-    With a ``wrapper`` the runner is a fresh interpreter that this command starts, and just as
-    confined as the command itself.
+    A runner is told to the judge on its ``channel``, with the layers that confine it. With a
+    ``wrapper`` it is a fresh interpreter that this command starts, and just as confined as the
+    command itself.
     """
-    layers = []
-    if namespaces:
-        layers = ["user, mount, pid, network and ipc namespaces"]
-        layers += confine_files(folder, tmp_bytes)
+    layers = [namespaces.LAYER, *view.enter(plan)] if plan.namespaces else []
+    if plan.own_user:
+        layers.append("own user")
     # Orphans stay below us, where they are found, also without a namespace.
-    checked(_libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0), "subreaper")
-    limit_resources(memory_bytes, tmp_bytes)
-    layers.append("resource limits")
-    os.chdir(folder)
-    wire.send(channel, {"type": "confined", "layers": layers})
+    system.prctl(system.PR_SET_CHILD_SUBREAPER, 1, "subreaper")
+    limit_resources(plan)
+    told_read, told = os.pipe()
     child = os.fork()
     if child == 0:
-        os.close(life)
-        os.setpgid(0, 0)
-        drop_privileges()
-        if wrapper:
-            os.set_inheritable(channel.fileno(), True)
-            runner = [sys.executable, "-I", "-S", "-u", "-c", _RUNNER]
-            command = [*wrapper, *runner, str(channel.fileno()), str(folder)]
-            os.execv(wrapper[0], command)  # noqa: S606 - no shell on purpose
-        from harness.runner.main import main as run
-
-        run(channel, folder)
-        sys.stdout.flush()
-        sys.stderr.flush()
-        os._exit(0)
+        os.close(told_read)
+        _become(plan, channel, life, told)
     with contextlib.suppress(OSError):
         os.setpgid(child, child)
-    channel.close()
+    os.close(told)
+    filtered = bool(os.read(told_read, 1))
+    os.close(told_read)
+    if channel is not None:
+        layers += ["resource limits", *([syscalls.LAYER] if filtered else [])]
+        wire.send(channel, {"type": "confined", "layers": layers})
+        channel.close()
     os._exit(supervise(child, life))
+
+
+def _become(plan: Plan, channel: socket.socket | None, life: int, told: int) -> NoReturn:
+    """The runner, or the command, for good."""
+    try:
+        os.close(life)
+        os.setpgid(0, 0)
+        drop_privileges(plan)
+        os.chdir(plan.cwd or plan.folder)
+        if syscalls.deny_system_calls(tracing=bool(plan.wrapper)):
+            os.write(told, b"1")
+        os.close(told)
+    except OSError as error:
+        print(f"no sandbox: {error}", flush=True)  # noqa: T201 - for the judge, which reads it
+        os._exit(NO_SANDBOX)
+    if channel is None:
+        _execute(plan.command)
+    if plan.wrapper:
+        os.set_inheritable(channel.fileno(), True)
+        runner = [sys.executable, "-I", "-S", "-u", "-c", _RUNNER]
+        _execute((*plan.wrapper, *runner, str(channel.fileno()), plan.folder))
+    from harness.runner.main import main as run
+
+    run(channel, Path(plan.folder))
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(0)
+
+
+def _execute(command: tuple[str, ...]) -> NoReturn:
+    try:
+        os.execvp(command[0], command)  # noqa: S606 - no shell on purpose
+    except OSError as error:
+        print(f"{command[0]}: {error.strerror}", flush=True)  # noqa: T201 - as a shell says it
+    os._exit(_NOT_FOUND)

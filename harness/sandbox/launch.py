@@ -1,31 +1,30 @@
 """Starting a process in the sandbox, watching it from outside, and ending all of it."""
 
 import contextlib
+import json
 import os
 import shutil
 import signal
 import socket
 import subprocess
-import sys
 import tempfile
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 from harness.errors import MachineError
-from harness.sandbox import processes
-from harness.sandbox.namespaces import in_namespaces, namespaces_available
+from harness.sandbox import processes, scratch
+from harness.sandbox.means import KEEPER, Means, means, python_files
 from harness.sandbox.nursery import Forked, Nursery
+from harness.sandbox.plan import Plan
+from harness.sandbox.view import private_places
 
-_ROOT = Path(__file__).resolve().parents[2]
-_BOOT = (
-    f"import sys; sys.path[:0] = [{str(_ROOT)!r}]; from harness.sandbox.init import main; main()"
-)
 _END_SECONDS = 10.0
 _SEND_SECONDS = 10.0
 _STOP_SECONDS = 5.0
+_RARELY = 8
 
 
 class CappedOutput:
@@ -62,6 +61,9 @@ class Sandbox:
     Args:
         environment: the whole environment of the process; nothing is inherited.
         memory_bytes: limit on its private memory; 0 for none (ASan reserves terabytes).
+        readable: files and folders that it sees, read-only, beside the system's and Python's own,
+            and those that ``LD_LIBRARY_PATH`` and the like of its environment name.
+        devices: device nodes that it can use.
         tmp_bytes: size of its private temporary folder.
         output_bytes: how much of what it prints is kept.
         confined: try namespaces (False only in tests of the fallback).
@@ -75,23 +77,30 @@ class Sandbox:
         environment: Mapping[str, str],
         *,
         memory_bytes: int,
+        readable: Iterable[str] = (),
+        devices: Iterable[str] = (),
         tmp_bytes: int = 1 << 30,
         output_bytes: int = 64 * 1024,
         confined: bool = True,
         nursery: Nursery | None = None,
         wrapper: tuple[str, ...] = (),
     ) -> None:
-        self.folder = Path(tempfile.mkdtemp(prefix="harness-"))
-        namespaces = confined and namespaces_available()
-        self.isolated = namespaces
+        self.folder = Path(tempfile.mkdtemp(prefix="sandbox-", dir=scratch.home()))
+        how = means() if confined else Means(namespaces=False, own_user=False)
+        self.isolated = how.namespaces
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         life_read, self._life = os.pipe()
-        settings = {
-            "folder": str(self.folder),
-            "tmp_bytes": tmp_bytes,
-            "memory_bytes": memory_bytes,
-            "wrapper": wrapper,
-        }
+        plan = Plan(
+            folder=str(self.folder),
+            namespaces=how.namespaces,
+            own_user=how.own_user,
+            readable=(*python_files(), *readable, *_named(environment), *_tool(wrapper)),
+            devices=tuple(devices),
+            tmp_bytes=tmp_bytes,
+            file_bytes=tmp_bytes,
+            memory_bytes=memory_bytes,
+            wrapper=wrapper,
+        )
         environment = {
             **environment,
             "HOME": str(self.folder),
@@ -102,9 +111,7 @@ class Sandbox:
         fds = (theirs.fileno(), life_read)
         start = _started if nursery is None else nursery.fork
         try:
-            self.process: subprocess.Popen[bytes] | Forked = start(
-                environment, settings, *fds, namespaces=namespaces
-            )
+            self.process: subprocess.Popen[bytes] | Forked = start(environment, plan, *fds)
         except MachineError:
             ours.close()
             os.close(self._life)
@@ -122,13 +129,14 @@ class Sandbox:
         self._members: list[int] = []
         self._supervisor = 0
         self._last_census: frozenset[str] | None = None
-        # Processes of ours between the outermost one and those that run submitted code.
-        self._ours = 1 if namespaces or nursery is not None else 0
+        self._private = private_places(str(self.folder))
+        self._looks = 0
+        self._hidden = 0
 
     # -- from outside ----------------------------------------------------------------------------
 
     def _submitted(self) -> list[int]:
-        """The processes that run submitted code: all but ours (unshare and the supervisor).
+        """The processes that run submitted code: all but ours (the keeper and the supervisor).
 
         A walk over all of /proc takes milliseconds, so it is only made when the sandbox's own
         /proc, which lists nothing else, has changed.
@@ -136,8 +144,8 @@ class Sandbox:
         census = self._census()
         if census is None or census != self._last_census:
             below = processes.descendants(self.process.pid)
-            self._supervisor = below[0] if self._ours and below else 0
-            self._members = below[self._ours :]
+            self._supervisor = below[0] if below else 0
+            self._members = below[1:]
             self._last_census = census  # from before the walk: what came meanwhile shows next time
         return self._members
 
@@ -152,8 +160,19 @@ class Sandbox:
         return frozenset(entry for entry in entries if entry.isdigit())
 
     def memory(self) -> int:
-        """Resident bytes of all submitted processes now."""
-        return processes.resident_bytes(self._submitted())
+        """Bytes that all submitted processes hold now, those of their files in memory included.
+
+        Anonymous files that nobody has mapped are looked for every :data:`_RARELY` calls.
+        """
+        members = self._submitted()
+        if self._looks % _RARELY == 0:
+            self._hidden = processes.hidden_bytes(members)
+        self._looks += 1
+        files = 0
+        if self.isolated and self._supervisor:
+            root = f"/proc/{self._supervisor}/root"
+            files = sum(processes.private_files_bytes(root, place) for place in self._private)
+        return processes.resident_bytes(members) + files + self._hidden
 
     def pause(self) -> bool:
         """Stop every process that runs submitted code; whether all were seen to stand still.
@@ -212,28 +231,27 @@ class Sandbox:
             )
 
 
+def _named(environment: Mapping[str, str]) -> list[str]:
+    """The folders and files that a runner is told to look at."""
+    folders = environment.get("LD_LIBRARY_PATH", "").split(os.pathsep)
+    files = environment.get("LD_PRELOAD", "").split(os.pathsep)
+    compiler = shutil.which(environment.get("CC", ""), path=environment.get("PATH"))
+    named = [*folders, *files, environment.get("CUDA_HOME", ""), compiler or ""]
+    return [path for path in named if Path(path).is_absolute()]
+
+
+def _tool(wrapper: tuple[str, ...]) -> list[str]:
+    """A tool has its parts beside it."""
+    return [str(Path(wrapper[0]).resolve().parent)] if wrapper else []
+
+
 def _started(
-    environment: Mapping[str, str],
-    settings: Mapping[str, Any],
-    channel: int,
-    life: int,
-    *,
-    namespaces: bool,
+    environment: Mapping[str, str], plan: Plan, channel: int, life: int
 ) -> subprocess.Popen[bytes]:
     """A sandbox whose first process is a fresh interpreter."""
     # Unbuffered: what was printed before a process is killed is there to be shown.
-    boot = [sys.executable, "-I", "-S", "-u", "-c", _BOOT]
-    arguments = [
-        str(channel),
-        str(life),
-        str(settings["folder"]),
-        "yes" if namespaces else "no",
-        str(settings["tmp_bytes"]),
-        str(settings["memory_bytes"]),
-        *settings["wrapper"],
-    ]
     return subprocess.Popen(
-        (in_namespaces(boot) if namespaces else boot) + arguments,
+        [*KEEPER, json.dumps(plan.to_json()), str(channel), str(life)],
         env=environment,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,

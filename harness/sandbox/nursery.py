@@ -15,10 +15,11 @@ import threading
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 from harness.errors import MachineError
 from harness.runner import wire
+from harness.sandbox.plan import Plan
 
 _ROOT = Path(__file__).resolve().parents[2]
 _BOOT = (
@@ -89,28 +90,15 @@ class Nursery:
         """Whether it can still be asked."""
         return self._process.poll() is None
 
-    def fork(
-        self,
-        environment: Mapping[str, str],
-        settings: Mapping[str, Any],
-        channel: int,
-        life: int,
-        *,
-        namespaces: bool,
-    ) -> Forked:
-        """Start one sandbox: ``settings`` are its folder and limits, the rest descriptors.
+    def fork(self, environment: Mapping[str, str], plan: Plan, channel: int, life: int) -> Forked:
+        """Start one sandbox.
 
         Raises:
             MachineError: the template does not answer; with what it printed.
         """
         output_read, output = os.pipe()
         status_read, status = os.pipe()
-        message = {
-            "type": "fork",
-            "environment": dict(environment),
-            "settings": dict(settings),
-            "namespaces": namespaces,
-        }
+        message = {"type": "fork", "environment": dict(environment), "plan": plan.to_json()}
         stdout, told = os.fdopen(output_read, "rb"), os.fdopen(status_read, "rb", buffering=0)
         try:
             with self._lock:

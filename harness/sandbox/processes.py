@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 _PAGE = os.sysconf("SC_PAGE_SIZE")
+_BLOCK = 512  # of stat(2), whatever the file system
 
 
 class _Stat(NamedTuple):
@@ -64,6 +65,43 @@ def resident_bytes(pids: Iterable[int]) -> int:
         with contextlib.suppress(OSError, IndexError, ValueError):
             total += int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * _PAGE
     return total
+
+
+def hidden_bytes(pids: Iterable[int]) -> int:
+    """Memory in anonymous files that these processes have open and this one has not.
+
+    Such a file holds memory that belongs to no process: it shows in :func:`resident_bytes` only
+    where it is mapped.
+    """
+    ours = {inode for inode, _ in _anonymous_files(os.getpid())}
+    found = {inode: size for pid in pids for inode, size in _anonymous_files(pid)}
+    return sum(size for inode, size in found.items() if inode not in ours)
+
+
+def _anonymous_files(pid: int) -> Iterator[tuple[int, int]]:
+    """Inode and size in memory of each memfd that a process has open."""
+    folder = f"/proc/{pid}/fd"
+    with contextlib.suppress(OSError):
+        for entry in os.listdir(folder):
+            with contextlib.suppress(OSError):
+                file = Path(folder, entry)
+                if str(file.readlink()).startswith("/memfd:"):
+                    status = file.stat()
+                    yield status.st_ino, status.st_blocks * _BLOCK
+
+
+def private_files_bytes(root: str, place: str) -> int:
+    """What is in use of the file system at ``place`` below another ``root``.
+
+    0 if it is gone, or not there yet: what lies at ``place`` here is not meant.
+    """
+    try:
+        if Path(root + place).stat().st_dev == Path(place).stat().st_dev:
+            return 0
+        status = os.statvfs(root + place)
+    except OSError:
+        return 0
+    return (status.f_blocks - status.f_bfree) * status.f_frsize
 
 
 def send(pids: Iterable[int], number: signal.Signals) -> None:

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import harness.cudacpu
 from harness.cudacpu import compile_command
+from harness.cudacpu.build import INCLUDE
 from harness.result import Verdict
 from harness.sandbox.command import Finished, clean_environment, run_limited
 from harness.solution.cache import Cache, Failure, Outcome
@@ -27,7 +28,7 @@ from harness.solution.nvcc import (
     lacks_solution,
     limit_failure,
 )
-from harness.solution.toolchain import HostCompiler
+from harness.solution.toolchain import HostCompiler, parts
 from harness.solution.translation import translate_limited
 
 TRANSLATED = "translated.cpp"
@@ -91,6 +92,7 @@ class HostSource:
             memory_bytes=MEMORY_BYTES,
             output_bytes=4 * LOG_BYTES,
             environment=clean_environment(folder, [self.host.path.parent]),
+            readable=[INCLUDE, *parts(self.host.path)],
         )
 
 

@@ -16,7 +16,7 @@ from harness.solution import ptxas
 from harness.solution.cache import Cache, Failure, Outcome, key_of
 from harness.solution.diagnostics import LOG_BYTES, first_error, names_a_place, neutral
 from harness.solution.model import Target
-from harness.solution.toolchain import HostCompiler, Nvcc, find_demangler
+from harness.solution.toolchain import HostCompiler, Nvcc, find_demangler, parts
 
 SOURCE = "solution.cu"
 PRELUDE = "prelude.h"
@@ -132,6 +132,7 @@ def _run(job: CudaSource, folder: Path, *, library: bool) -> Finished:
         memory_bytes=MEMORY_BYTES,
         output_bytes=4 * LOG_BYTES,
         environment=clean_environment(folder, [job.nvcc.path.parent, job.host.path.parent]),
+        readable=[*parts(job.nvcc.path), *parts(job.host.path)],
     )
 
 

@@ -67,6 +67,7 @@ def translate_limited(text: str, *, name: str, folder: Path, output: str) -> Tra
         memory_bytes=MEMORY_BYTES,
         output_bytes=ANSWER_BYTES,
         environment=clean_environment(folder),
+        readable=[ROOT / "harness" / "cudacpu"],
         stdin=text.encode(),
     )
     if finished.timed_out or finished.over_memory:

@@ -6,6 +6,7 @@ The submissions are Python, on a stand-in for torch, so that a runner starts in 
 import os
 import re
 import subprocess
+import sys
 import tempfile
 import textwrap
 import time
@@ -659,7 +660,7 @@ def test_a_sandbox_that_does_not_start_is_the_machines_fault(
     shift_task: Task, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     boot = "import sys; print('no luck'); sys.exit(3)"
-    monkeypatch.setattr(launch, "_BOOT", boot)
+    monkeypatch.setattr(launch, "KEEPER", (sys.executable, "-c", boot))
     monkeypatch.setattr(module, "_nursery", lambda _: None)
     program = source_program(HONEST.encode())
     with (

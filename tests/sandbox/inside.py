@@ -11,6 +11,7 @@ from typing import Any, Self
 
 from harness.runner import wire
 from harness.sandbox.launch import Sandbox
+from harness.sandbox.means import packages
 from harness.sandbox.nursery import nursery
 
 STAND_IN = Path(__file__).parents[1] / "stand_in"
@@ -36,7 +37,8 @@ class Inside:
         path = [str(STAND_IN), *sys.path]
         if forked:
             options["nursery"] = nursery(path, interpret=False, environment=environment)
-        self.sandbox = Sandbox(environment, memory_bytes=memory_bytes, **options)
+        readable = packages(path)
+        self.sandbox = Sandbox(environment, memory_bytes=memory_bytes, readable=readable, **options)
         self.sandbox.channel.settimeout(30)
         message, _ = wire.receive(self.sandbox.channel)
         assert message["type"] == "confined", message

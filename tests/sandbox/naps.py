@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 _count = itertools.count(os.getpid() * 1000 + 1)
-SOON_S = 10.0
+SOON_S = 30.0
 
 
 def running(argument: str) -> list[int]:

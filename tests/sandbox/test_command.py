@@ -10,7 +10,7 @@ from naps import Nap
 
 from harness.errors import MachineError
 from harness.sandbox.command import Finished, clean_environment, run_limited
-from harness.sandbox.namespaces import namespaces_available
+from harness.sandbox.means import means
 
 
 def run(folder: Path, *argv: str, **changes: Any) -> Finished:
@@ -112,7 +112,7 @@ def test_files_are_limited(tmp_path: Path) -> None:
     assert (tmp_path / "big").stat().st_size == 100_000
 
 
-@pytest.mark.skipif(not namespaces_available(), reason="no namespaces here")
+@pytest.mark.skipif(not means().namespaces, reason="no namespaces here")
 def test_it_sees_neither_network_nor_other_processes(tmp_path: Path) -> None:
     finished = run(tmp_path, "sh", "-c", "ls -d /proc/[0-9]* | wc -l; tail -n +3 /proc/net/dev")
     processes, *interfaces = finished.output.splitlines()
@@ -132,7 +132,8 @@ def test_it_dies_with_its_parent(tmp_path: Path) -> None:
     code = (
         "from pathlib import Path\n"
         "from harness.sandbox.command import run_limited\n"
-        f"run_limited(['sleep', '{nap}'], cwd=Path('/'), seconds=60, memory_bytes=1 << 30,"
+        f"run_limited(['sleep', '{nap}'], cwd=Path({str(tmp_path)!r}), seconds=60,"
+        " memory_bytes=1 << 30,"
         " output_bytes=10, environment={'PATH': '/bin'})"
     )
     with subprocess.Popen([sys.executable, "-c", code]) as parent:

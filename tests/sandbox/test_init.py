@@ -11,6 +11,8 @@ ROOT = Path(__file__).parents[2]
 
 def run(code: str) -> Any:
     head = "import json, os, resource, signal, sys, time\nfrom harness.sandbox import init\n"
+    head += "from harness.sandbox.plan import Plan\nimport functools\n"
+    head += "PLAN = functools.partial(Plan, folder='', namespaces=False, own_user=False)\n"
     done = subprocess.run(
         [sys.executable, "-c", head + code],
         cwd=ROOT,
@@ -32,7 +34,8 @@ def test_it_needs_the_standard_library_alone() -> None:
     ours = {name for name in loaded if name.startswith("harness")}
     assert ours == {
         "harness", "harness.runner", "harness.runner.wire", "harness.sandbox",
-        "harness.sandbox.init",
+        "harness.sandbox.init", "harness.sandbox.namespaces", "harness.sandbox.plan",
+        "harness.sandbox.syscalls", "harness.sandbox.system", "harness.sandbox.view",
     }  # fmt: skip
     assert not {name for name in loaded if name.partition(".")[0] in ("torch", "numpy", "pydantic")}
 
@@ -40,7 +43,7 @@ def test_it_needs_the_standard_library_alone() -> None:
 def test_limits_are_never_raised() -> None:
     code = """
 resource.setrlimit(resource.RLIMIT_NOFILE, (100, 200))
-init.limit_resources(1 << 30, 1 << 20)
+init.limit_resources(PLAN(memory_bytes=1 << 30, file_bytes=1 << 20))
 limits = {name: resource.getrlimit(getattr(resource, "RLIMIT_" + name))
           for name in ("NOFILE", "CORE", "FSIZE", "DATA")}
 print(json.dumps(limits))
@@ -54,7 +57,8 @@ print(json.dumps(limits))
 
 
 def test_no_limit_on_memory_where_a_sanitizer_reserves_it() -> None:
-    code = "before = resource.getrlimit(resource.RLIMIT_DATA)\ninit.limit_resources(0, 1 << 20)\n"
+    code = "before = resource.getrlimit(resource.RLIMIT_DATA)\n"
+    code += "init.limit_resources(PLAN(file_bytes=1 << 20))\n"
     code += "print(json.dumps([before, resource.getrlimit(resource.RLIMIT_DATA)]))"
     before, after = run(code)
     assert before == after

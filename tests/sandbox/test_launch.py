@@ -4,6 +4,7 @@ import os
 import socket
 import subprocess
 import sys
+import tempfile
 import textwrap
 import time
 from pathlib import Path
@@ -11,18 +12,18 @@ from typing import Any
 
 import pytest
 from inside import Inside, explore
-from naps import Nap, running, until
+from naps import Nap, until
 
 from harness.errors import MachineError
-from harness.sandbox import launch, processes
+from harness.sandbox import launch, processes, syscalls, view
 from harness.sandbox.launch import Sandbox
-from harness.sandbox.namespaces import namespaces_available
+from harness.sandbox.means import means
 
 ROOT = Path(__file__).parents[2]
-needs_namespaces = pytest.mark.skipif(not namespaces_available(), reason="no namespaces here")
+needs_namespaces = pytest.mark.skipif(not means().namespaces, reason="no namespaces here")
 
 LOOK_AROUND = """
-import os, socket, subprocess, resource
+import ctypes, errno, os, socket, subprocess, resource, threading
 
 def attempt(action):
     try:
@@ -55,8 +56,20 @@ def connect(family, address):
         sock.settimeout(1)
         return sock.connect(address)
 
+def call(number, *arguments):
+    libc = ctypes.CDLL(None, use_errno=True)
+    done = libc.syscall(number, *arguments)
+    return errno.errorcode[ctypes.get_errno()] if done < 0 else "done"
+
+def started_thread():
+    told = []
+    thread = threading.Thread(target=told.append, args=(1,))
+    thread.start()
+    thread.join()
+    return told
+
 home = os.environ["HOME"]
-outside = [ROOT + "/new", ROOT + "/harness/grade.py", "/new", "/tmp/new", "/var/tmp/new",
+outside = [ROOT + "/new", ROOT + "/harness/grade.py", "/new", "/var/tmp/new",
            "/etc/passwd", "/dev/new"]
 report({
     "written outside": [p for p in outside if attempt(lambda: write(p)) == "1"],
@@ -76,13 +89,24 @@ report({
                     for fd in os.listdir("/proc/self/fd")},
     "kill the supervisor": attempt(lambda: os.kill(1, 9)),
     "its memory": attempt(lambda: open("/proc/1/mem", "rb")),
-    "its files": [attempt(lambda: open("/proc/1/fd/" + fd, "rb"))
-                  for fd in os.listdir("/proc/1/fd")],
+    "its files": attempt(lambda: [open("/proc/1/fd/" + fd, "rb")
+                                  for fd in os.listdir("/proc/1/fd")]),
+    "root": sorted(os.listdir("/")),
+    "seen": [p for p in (SECRET, ROOT + "/problems", ROOT + "/harness/grade.py", ROOT + "/.git",
+                         "/etc/shadow", "/etc/ssh", "/run", "/var", "/home", "/dev/mem", "/dev/tty")
+             if os.path.exists(p)],
+    "devices": sorted(os.listdir("/dev")),
+    "etc": sorted(os.listdir("/etc")),
+    "kernel": [attempt(lambda: write("/proc/" + p))
+               for p in ("sys/kernel/core_pattern", "sys/vm/swappiness", "sysrq-trigger")],
+    "user": os.getuid(),
+    "calls": {name: call(*numbers) for name, numbers in CALLS.items()},
+    "threads": started_thread(),
     "mount": subprocess.run(["mount", "-t", "tmpfs", "none", home]).returncode,
     "remount": subprocess.run(["mount", "-o", "remount,rw", "/"]).returncode,
     "unmount": subprocess.run(["umount", home]).returncode,
     "user namespace": subprocess.run(["unshare", "-U", "true"]).returncode,
-    "setuid": attempt(lambda: os.setuid(1)),
+    "setuid": attempt(lambda: os.setuid(2)),
     "core": resource.getrlimit(resource.RLIMIT_CORE),
     "data": resource.getrlimit(resource.RLIMIT_DATA),
 })
@@ -93,7 +117,7 @@ WAYS = pytest.mark.parametrize("forked", [False, True], ids=["started", "forked"
 
 
 @pytest.fixture(scope="module", params=[False, True], ids=["started", "forked"])
-def found(request: pytest.FixtureRequest) -> Any:
+def found(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Any:
     """What a submission finds when it looks around and tries what it should not."""
     with (
         socket.socket(socket.AF_UNIX) as abstract,
@@ -106,7 +130,14 @@ def found(request: pytest.FixtureRequest) -> Any:
         patch.setenv("SECRET", "x")
         read, write = os.pipe()  # a descriptor of ours, inheritable by mistake
         os.set_inheritable(read, True)
+        column = {"x86_64": 0, "aarch64": 1}.get(os.uname().machine)
+        tables = {**syscalls.DENIED, **syscalls.EXECUTE}
+        tried = {name: tables[name] for name in ("ptrace", "bpf", "io_uring_setup", "setns")}
+        calls = {} if column is None else {n: (t[column], 0, 0) for n, t in tried.items()}
+        secret = tmp_path_factory.mktemp("secret") / "key"
+        secret.write_text("x")
         head = f"ROOT, PORT, ABSTRACT = {str(ROOT)!r}, {loop.getsockname()[1]}, {name!r}\n"
+        head += f"CALLS, SECRET = {calls!r}, {str(secret)!r}\n"
         try:
             return explore(
                 head + LOOK_AROUND,
@@ -134,8 +165,8 @@ class TestInside:
 
     def test_there_is_no_network(self, found: Any) -> None:
         assert found["interfaces"] in ([], ["lo"])
-        assert found["internet"] == "OSError Network is unreachable"
-        assert found["own loop"] != "None"
+        unknown = "OSError Address family not supported by protocol"
+        assert {found["internet"], found["own loop"]} == {unknown}
         assert found["abstract"] == "ConnectionRefusedError Connection refused"
 
     def test_it_has_no_capability_and_gets_none(self, found: Any) -> None:
@@ -147,7 +178,28 @@ class TestInside:
 
     def test_the_supervisor_is_out_of_its_reach(self, found: Any) -> None:
         assert found["its memory"].startswith("PermissionError")
-        assert all(file.startswith("PermissionError") for file in found["its files"])
+        assert found["its files"].startswith("PermissionError")
+
+    def test_it_sees_what_it_needs_and_nothing_else(self, found: Any) -> None:
+        assert found["seen"] == []
+        system = {"bin", "dev", "etc", "lib", "lib32", "lib64", "libx32", "proc", "sbin", "sys"}
+        python = {Path(p).parts[1] for p in [*sys.path, sys.base_prefix] if Path(p).is_absolute()}
+        ours = {ROOT.parts[1], Path(tempfile.gettempdir()).parts[1], "tmp", "usr", *python}
+        assert set(found["root"]) <= system | ours
+        assert set(found["etc"]) <= {*view._ETC, "passwd", "group"}
+        nodes = {Path(path).name for path in view._DEVICES}
+        assert set(found["devices"]) == nodes | {"shm", *view._LINKS}
+
+    def test_it_cannot_set_the_kernel(self, found: Any) -> None:
+        assert all("Error" in attempt for attempt in found["kernel"])
+
+    def test_system_calls_are_filtered(self, found: Any) -> None:
+        assert set(found["calls"].values()) <= {"EPERM"}
+        assert found["threads"] == [1]
+
+    @pytest.mark.skipif(os.getuid() != 0, reason="only root can give it one")
+    def test_it_is_another_user(self, found: Any) -> None:
+        assert found["user"] == view.SUBMISSION_USER
 
 
 def test_nothing_is_inherited(found: Any) -> None:
@@ -168,7 +220,7 @@ def test_limits_are_set(found: Any) -> None:
 def test_layers_are_named(found: Any) -> None:
     with Inside("") as inside:
         assert "resource limits" in inside.layers
-        if namespaces_available():
+        if means().namespaces:
             assert "read-only files" in inside.layers
             assert "no further namespaces" in inside.layers
 
@@ -221,11 +273,17 @@ def test_everything_is_gone_after_close(forked: bool) -> None:
 @pytest.mark.parametrize("victim", ["its own life", "the supervisor's life"])
 def test_how_it_ended_is_seen(victim: str, forked: bool) -> None:
     target = "os.getpid()" if victim == "its own life" else "os.getppid()"
-    code = f"import os, time; os.kill({target}, 9); time.sleep(0.5)\nreport(1)"
+    code = f"""
+    import contextlib, os, time
+    with contextlib.suppress(PermissionError):
+        os.kill({target}, 9)
+    time.sleep(0.5)
+    report(1)
+    """
     with Inside(code, forked=forked) as inside:
         if victim == "its own life":
             assert until(lambda: inside.sandbox.ended() == 128 + 9)
-        elif namespaces_available():  # the first process of a namespace cannot be killed from it
+        elif means().namespaces:  # the first process of a namespace cannot be killed from it
             assert inside.reported() == 1
             assert inside.sandbox.ended() is None
 
@@ -291,7 +349,7 @@ def test_processes_that_continue_each_other_are_found_out(forked: bool) -> None:
                         pass
     report(1)
     """
-    if not namespaces_available():
+    if not means().namespaces:
         pytest.skip("without a namespace its processes have other numbers")
     with Inside(code, forked=forked) as inside, pytest.MonkeyPatch.context() as patch:
         inside.loaded()
@@ -302,6 +360,25 @@ def test_processes_that_continue_each_other_are_found_out(forked: bool) -> None:
         time.sleep(0.02)
         assert time.monotonic() - started < 3
         assert stopped == (_ticks(inside) == before)  # never says so where it is not
+
+
+@WAYS
+@pytest.mark.parametrize(
+    "place", ["os.environ['HOME'] + '/x'", "'/dev/shm/x'", "os.memfd_create('arena')"]
+)
+def test_files_in_memory_are_memory(place: str, forked: bool) -> None:
+    code = f"""
+    import os
+    left = open({place}, "wb")
+    left.write(bytes(200 << 20))
+    left.flush()
+    report(1)
+    """
+    if not means().namespaces and "memfd" not in place:
+        pytest.skip("without namespaces it has no file systems of its own")
+    with Inside(code, forked=forked, memory_bytes=2 << 30) as inside:
+        inside.loaded()
+        assert 200 << 20 < inside.sandbox.memory() < 1 << 30
 
 
 @WAYS
@@ -369,7 +446,7 @@ class TestWithoutNamespaces:
         report([int(status, 16), dict(os.environ)])
         """
         with Inside(code, forked=forked, confined=False) as inside:
-            assert inside.layers == ["resource limits"]
+            assert inside.layers == ["resource limits", "system call filter"]
             inside.loaded()
             capabilities, environment = inside.reported()
             assert capabilities == 0
@@ -396,9 +473,9 @@ class TestWithoutNamespaces:
     def test_nothing_survives_a_judge_that_closes(self) -> None:
         with Inside("", confined=False) as inside:
             inside.loaded()
-            folder = str(inside.sandbox.folder)
-            assert running(folder)
-        assert until(lambda: not running(folder))
+            tree = processes.descendants(inside.sandbox.process.pid)
+            assert tree
+        assert until(lambda: all(processes.at_rest(pid) for pid in tree))
 
 
 def test_one_that_cannot_be_ended_is_the_machines_fault(monkeypatch: pytest.MonkeyPatch) -> None:

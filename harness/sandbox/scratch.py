@@ -1,0 +1,90 @@
+"""Where a judge keeps its temporary folders, and how those of killed judges go away.
+
+Each judge makes one folder in the folder for temporary files, as private as :mod:`tempfile` makes
+them, and holds a lock on a file in it for as long as it lives. A judge that ends removes its
+folder. One that is killed cannot; but the kernel lets go of its lock, and the next judge of the
+same user removes what nobody holds. Nothing else is ever touched: not folders of other users, nor
+without our file in them, nor links.
+"""
+
+import atexit
+import contextlib
+import fcntl
+import os
+import shutil
+import stat
+import tempfile
+import threading
+from pathlib import Path
+
+PREFIX = "harness-"
+LOCK = "alive"
+_FOR_OTHERS = 0o711  # a sandbox of another user id passes through, and cannot list it
+
+_making = threading.Lock()
+_homes: dict[tuple[int, str], Path] = {}
+_descriptors: list[int] = []  # open as long as the process lives
+
+
+def home() -> Path:
+    """This process's folder for temporary files, made at first; a fork of it gets its own.
+
+    Raises:
+        OSError: the folder for temporary files cannot be written.
+    """
+    parent = tempfile.gettempdir()
+    key = (os.getpid(), parent)
+    with _making:
+        if key not in _homes:
+            _sweep(Path(parent))
+            _homes[key] = _made(parent)
+        return _homes[key]
+
+
+def _made(parent: str) -> Path:
+    while True:
+        folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=parent))
+        folder.chmod(_FOR_OTHERS)
+        descriptor = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        if _take(descriptor) and (folder / LOCK).exists():
+            _descriptors.append(descriptor)
+            return folder
+        os.close(descriptor)  # between the two calls another judge has taken it for a dead one's
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _sweep(parent: Path) -> None:
+    """Remove the folders of judges that are gone."""
+    with contextlib.suppress(OSError):
+        for entry in os.scandir(parent):
+            if entry.name.startswith(PREFIX):
+                with contextlib.suppress(OSError):
+                    _remove_if_dead(Path(entry.path))
+
+
+def _remove_if_dead(folder: Path) -> None:
+    status = folder.lstat()
+    if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.geteuid():
+        return
+    descriptor = os.open(folder / LOCK, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK)
+    try:
+        if stat.S_ISREG(os.fstat(descriptor).st_mode) and _take(descriptor):
+            shutil.rmtree(folder, ignore_errors=True)
+    finally:
+        os.close(descriptor)
+
+
+def _take(descriptor: int) -> bool:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+@atexit.register
+def _remove_own() -> None:
+    """The end of this process; forked children leave their parent's folder alone."""
+    for (pid, _), folder in _homes.items():
+        if pid == os.getpid():
+            shutil.rmtree(folder, ignore_errors=True)

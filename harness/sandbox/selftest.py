@@ -1,0 +1,83 @@
+"""What a submission could do on this machine that it must not: found out by trying it all.
+
+A program of ours runs where submissions run, tries, and tells what worked.
+"""
+
+import json
+import sys
+import tempfile
+
+from harness.sandbox.means import ROOT, in_sandbox, means, python_files
+from harness.sandbox.plan import Plan
+
+_PROGRAM = """
+import ctypes, json, os, socket, sys
+
+told = json.loads(sys.argv[1])
+libc = ctypes.CDLL(None, use_errno=True)
+
+def works(action):
+    try:
+        action()
+    except (OSError, ValueError):
+        return False
+    return True
+
+def call(done):
+    if done < 0:
+        raise OSError(ctypes.get_errno(), "")
+
+def write(path):
+    with open(path, "a"):
+        pass
+
+def status(key):
+    with open("/proc/self/status") as file:
+        return next(line.split()[1] for line in file if line.startswith(key + ":"))
+
+def capable():
+    if int(status("CapEff"), 16) == 0 == int(status("CapBnd"), 16):
+        raise OSError
+
+def privileged():
+    if status("NoNewPrivs") == "1":
+        raise OSError
+
+attempts = {
+    "read the harness": lambda: open(told["harness"]).close(),
+    "read the system's settings": lambda: os.stat("/etc/hostname"),
+    "write to the system's files": lambda: write("/usr/harness-was-here"),
+    "set the kernel": lambda: write("/proc/sys/kernel/core_pattern"),
+    "see the judge's files": lambda: os.stat(told["judge"]),
+    "use the network": lambda: socket.socket(socket.AF_INET).close(),
+    "trace a process": lambda: call(libc.ptrace(0, 0, 0, 0)),
+    "make namespaces": lambda: call(libc.unshare(0x10000000)),
+    "mount file systems": lambda: call(libc.mount(b"none", b"/proc", b"tmpfs", 0, None)),
+    "use capabilities": capable,
+    "gain privileges": privileged,
+}
+print(json.dumps([name for name, action in attempts.items() if works(action)]))
+"""
+
+
+def breaches() -> list[str]:
+    """What worked, in words that follow “a submission can”; empty where all is well.
+
+    Raises:
+        MachineError: the sandbox cannot be made.
+    """
+    how = means()
+    with tempfile.NamedTemporaryFile(prefix="harness-judge-") as judge:  # in a folder all can see
+        told = {
+            "harness": str(ROOT / "harness" / "grade.py"),
+            "judge": judge.name,
+        }
+        program = (sys.executable, "-I", "-S", "-c", _PROGRAM, json.dumps(told))
+        plan = Plan(
+            folder="",
+            namespaces=how.namespaces,
+            own_user=how.own_user,
+            readable=python_files(),
+            command=program,
+        )
+        return [str(name) for name in json.loads(in_sandbox(plan))]

@@ -1,0 +1,188 @@
+"""A filter of system calls: those that no kernel, compiler or interpreter of ours needs.
+
+A classic BPF program (seccomp(2), *SECCOMP_MODE_FILTER*), put together by hand: libseccomp is not
+on every machine, and all that is asked here is whether a number is in a list. Calls on the list
+fail with EPERM; namespaces cannot be made by clone(2), and clone3(2), whose arguments a filter
+cannot see, is said not to exist, so that the C library falls back to clone. Sockets can be of the
+Unix family alone. It holds for everything that is started from here on.
+
+The list follows what container engines deny by default, with tracing, io_uring, user-space page
+faults, performance counters and kernel keys, which have been ways into kernels.
+"""
+
+import ctypes
+import errno
+import os
+import socket
+import struct
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+from harness.sandbox import system
+
+LAYER = "system call filter"
+
+_PR_SET_SECCOMP, _FILTER = 22, 2
+
+_LOAD, _EQUALS, _AT_LEAST, _ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
+_ALLOW, _KILL, _FAIL = 0x7FFF0000, 0x80000000, 0x00050000
+_NUMBER, _ARCHITECTURE, _FIRST_ARGUMENT = 0, 4, 16  # where struct seccomp_data has them
+_FIRST_X32 = 0x40000000
+_ANY_NAMESPACE = 0x7E020000  # clone(2)'s flags for user, pid, net, ipc, uts, cgroup and mount
+
+
+class _Machine(NamedTuple):
+    """How a processor's kernel calls itself, and where its numbers are in the tables below."""
+
+    audit: int
+    column: int
+
+
+_MACHINES = {"x86_64": _Machine(0xC000003E, 0), "aarch64": _Machine(0xC00000B7, 1)}
+
+_Table = Mapping[str, tuple[int | None, int | None]]
+"""By name: the number on x86-64 and on AArch64, where there is one."""
+
+DENIED: _Table = {
+    "ptrace": (101, 117),
+    "syslog": (103, 116),
+    "uselib": (134, None),
+    "vhangup": (153, 58),
+    "pivot_root": (155, 41),
+    "adjtimex": (159, 171),
+    "chroot": (161, 51),
+    "acct": (163, 89),
+    "settimeofday": (164, 170),
+    "mount": (165, 40),
+    "umount2": (166, 39),
+    "swapon": (167, 224),
+    "swapoff": (168, 225),
+    "reboot": (169, 142),
+    "sethostname": (170, 161),
+    "setdomainname": (171, 162),
+    "iopl": (172, None),
+    "ioperm": (173, None),
+    "init_module": (175, 105),
+    "delete_module": (176, 106),
+    "quotactl": (179, 60),
+    "lookup_dcookie": (212, 18),
+    "clock_settime": (227, 112),
+    "kexec_load": (246, 104),
+    "add_key": (248, 217),
+    "request_key": (249, 218),
+    "keyctl": (250, 219),
+    "migrate_pages": (256, 238),
+    "unshare": (272, 97),
+    "move_pages": (279, 239),
+    "perf_event_open": (298, 241),
+    "fanotify_init": (300, 262),
+    "name_to_handle_at": (303, 264),
+    "open_by_handle_at": (304, 265),
+    "clock_adjtime": (305, 266),
+    "setns": (308, 268),
+    "process_vm_readv": (310, 270),
+    "process_vm_writev": (311, 271),
+    "kcmp": (312, 272),
+    "finit_module": (313, 273),
+    "kexec_file_load": (320, 294),
+    "bpf": (321, 280),
+    "userfaultfd": (323, 282),
+    "io_uring_setup": (425, 425),
+    "io_uring_enter": (426, 426),
+    "io_uring_register": (427, 427),
+    "open_tree": (428, 428),
+    "move_mount": (429, 429),
+    "fsopen": (430, 430),
+    "fsconfig": (431, 431),
+    "fsmount": (432, 432),
+    "fspick": (433, 433),
+    "pidfd_getfd": (438, 438),
+    "process_madvise": (440, 440),
+    "mount_setattr": (442, 442),
+    "quotactl_fd": (443, 443),
+    "memfd_secret": (447, 447),
+}
+"""System calls that fail with EPERM."""
+
+TRACING = frozenset({"ptrace", "process_vm_readv", "process_vm_writev", "pidfd_getfd"})
+"""What debugging tools are made of."""
+
+SPECIAL = {"clone": (56, 220), "clone3": (435, 435), "socket": (41, 198)}
+EXECUTE = {"execve": (59, 221), "execveat": (322, 281)}
+
+
+def deny_system_calls(*, tracing: bool = False) -> bool:
+    """Put the filter on this thread, for good; whether there is one for this processor.
+
+    ``tracing`` is for a tool that watches the submission: it may trace.
+
+    Raises:
+        OSError: the kernel does not take it.
+    """
+    machine = _MACHINES.get(os.uname().machine)
+    if machine is None:
+        return False
+    names = DENIED.keys() - TRACING if tracing else DENIED.keys()
+    program = [*_head(machine), *_denied(machine, DENIED, sorted(names)), *_special(machine)]
+    _install([*program, _step(_RETURN, _ALLOW)])
+    return True
+
+
+def forbid_programs() -> bool:
+    """From here on this process starts no other program: no exec. As :func:`deny_system_calls`."""
+    machine = _MACHINES.get(os.uname().machine)
+    if machine is None:
+        return False
+    program = [*_head(machine), *_denied(machine, EXECUTE, EXECUTE), _step(_RETURN, _ALLOW)]
+    _install(program)
+    return True
+
+
+def _step(code: int, value: int, then: int = 0, otherwise: int = 0) -> bytes:
+    """One instruction: struct sock_filter. Jumps count the instructions that are left out."""
+    return struct.pack("=HBBI", code, then, otherwise, value)
+
+
+def _head(machine: _Machine) -> Iterator[bytes]:
+    """Only this processor's own calls: others would be counted in another way."""
+    yield _step(_LOAD, _ARCHITECTURE)
+    yield _step(_EQUALS, machine.audit, 1, 0)
+    yield _step(_RETURN, _KILL)
+    yield _step(_LOAD, _NUMBER)
+    if machine.column == 0:
+        yield _step(_AT_LEAST, _FIRST_X32, 0, 1)
+        yield _step(_RETURN, _FAIL | errno.ENOSYS)
+
+
+def _denied(machine: _Machine, table: _Table, names: Iterable[str]) -> Iterator[bytes]:
+    for name in names:
+        number = table[name][machine.column]
+        if number is not None:
+            yield _step(_EQUALS, number, 0, 1)
+            yield _step(_RETURN, _FAIL | errno.EPERM)
+
+
+def _special(machine: _Machine) -> Iterator[bytes]:
+    clone, clone3, sockets = (SPECIAL[name][machine.column] for name in SPECIAL)
+    yield _step(_EQUALS, clone3, 0, 1)
+    yield _step(_RETURN, _FAIL | errno.ENOSYS)
+    yield _step(_EQUALS, clone, 0, 4)
+    yield _step(_LOAD, _FIRST_ARGUMENT)
+    yield _step(_ANY_BIT, _ANY_NAMESPACE, 0, 1)
+    yield _step(_RETURN, _FAIL | errno.EPERM)
+    yield _step(_RETURN, _ALLOW)
+    yield _step(_EQUALS, sockets, 0, 4)
+    yield _step(_LOAD, _FIRST_ARGUMENT)
+    yield _step(_EQUALS, socket.AF_UNIX, 0, 1)
+    yield _step(_RETURN, _ALLOW)
+    yield _step(_RETURN, _FAIL | errno.EAFNOSUPPORT)
+
+
+class _Program(ctypes.Structure):
+    _fields_ = [("length", ctypes.c_ushort), ("steps", ctypes.c_char_p)]
+
+
+def _install(steps: list[bytes]) -> None:
+    program = _Program(len(steps), b"".join(steps))
+    done = system.libc.prctl(_PR_SET_SECCOMP, _FILTER, ctypes.byref(program), 0, 0)
+    system.checked(done, "filtering system calls")

@@ -1,0 +1,147 @@
+"""The file system that a sandbox sees: put together from what it needs, nothing else.
+
+A fresh root in memory shows the system's programs and libraries, a handful of files of ``/etc``,
+the folders that the plan names, ``/proc`` of the sandbox's own processes, ``/sys``, a few harmless
+devices and those of the plan: all of it read-only, but for private temporary folders and what the
+plan lets it write. Homes, the judge's packages and results, other people's files and sockets are
+not hidden there: they do not exist.
+"""
+
+import contextlib
+import os
+from pathlib import Path
+
+from harness.sandbox import system
+from harness.sandbox.plan import Plan
+
+SUBMISSION_USER = 1
+"""Inside, where there is a user for it; else everything runs as the sandbox's 0."""
+
+_SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
+_ETC = ("alternatives", "ld.so.cache", "ld.so.conf", "ld.so.conf.d", "localtime", "OpenCL")
+_DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
+_LINKS = {"fd": "fd", "stdin": "fd/0", "stdout": "fd/1", "stderr": "fd/2"}
+# A process of the machine's root may write there, with or without capabilities.
+_PROC_READ_ONLY = ("sys", "irq", "bus", "fs", "acpi", "scsi", "driver", "sysrq-trigger")
+_SHARED_MEMORY = "/dev/shm"  # noqa: S108 - a file system of the sandbox's own
+_TMP = "/tmp"  # noqa: S108 - likewise
+_PASSWD = "root:x:0:0::/:/bin/false\nsubmission:x:1:1::/:/bin/false\n"  # noqa: S105
+_GROUP = "root:x:0:\nsubmission:x:1:\n"
+_ROOT_BYTES = 4 << 20
+
+
+class _Root:
+    """The new root while it is put together, at ``place``."""
+
+    def __init__(self, place: str) -> None:
+        self.place = place
+        self._shown: list[str] = []
+
+    def at(self, path: str) -> str:
+        """Where ``path`` of the new root is now."""
+        return self.place + path
+
+    def folder(self, path: str) -> None:
+        """Make an empty folder, and those above it."""
+        Path(self.at(path)).mkdir(parents=True, exist_ok=True)
+
+    def file(self, path: str, text: str) -> None:
+        Path(self.at(path)).write_text(text, encoding="ascii")
+
+    def show(self, path: str) -> None:
+        """Show a file or folder that exists outside where it lies; what does not is left out.
+
+        A link is shown as a link to what it ends at.
+        """
+        real = os.path.realpath(path)
+        if path != real and not self._seen(path):
+            self.folder(str(Path(path).parent))
+            with contextlib.suppress(FileExistsError):
+                Path(self.at(path)).symlink_to(real)
+        if self._seen(real) or not Path(real).exists():
+            return
+        if Path(real).is_dir():
+            self.folder(real)
+        else:
+            self.folder(str(Path(real).parent))
+            Path(self.at(real)).touch()
+        with contextlib.suppress(PermissionError):  # not ours to see: not the sandbox's either
+            system.bind(real, self.at(real))
+            self._shown.append(real)
+
+    def private(self, path: str, size: int, user: int) -> None:
+        """An empty file system in memory."""
+        self.folder(path)
+        options = f"size={size},mode=1777,uid={user},gid={user}"
+        system.mount("tmpfs", self.at(path), system.MS_NOSUID | system.MS_NODEV, options)
+
+    def _seen(self, path: str) -> bool:
+        return any(path == shown or path.startswith(shown + "/") for shown in self._shown)
+
+
+def private_places(folder: str) -> tuple[str, ...]:
+    """Where the file systems in memory are that a sandbox with this folder can write to."""
+    own = () if folder.startswith(_TMP + "/") else (folder,)
+    return (_TMP, _SHARED_MEMORY, *own)
+
+
+def enter(plan: Plan) -> list[str]:
+    """Make the view and go there; returns what was achieved.
+
+    To be called by the root of fresh user, mount and pid namespaces.
+    """
+    user = SUBMISSION_USER if plan.own_user else 0
+    system.mount("tmpfs", plan.folder, system.MS_NOSUID, f"size={_ROOT_BYTES},mode=755")
+    root = _Root(plan.folder)
+    for path in _SYSTEM:
+        root.show(path)
+    root.folder("/etc")
+    for name in _ETC:
+        root.show(f"/etc/{name}")
+    root.file("/etc/passwd", _PASSWD)
+    root.file("/etc/group", _GROUP)
+    for path in private_places(plan.folder):  # before what may lie below
+        root.private(path, plan.tmp_bytes, user)
+    root.folder(plan.folder)
+    os.chown(root.at(plan.folder), user, user)
+    for path in sorted(plan.readable, key=len):
+        root.show(path)
+    for path in plan.writable:
+        root.show(path)
+    for path in (*_DEVICES, *plan.devices):
+        root.show(path)
+    for name, target in _LINKS.items():
+        Path(root.at(f"/dev/{name}")).symlink_to(f"/proc/self/{target}")
+    root.folder("/proc")
+    flags = system.MS_NOSUID | system.MS_NODEV | system.MS_NOEXEC
+    system.mount("proc", root.at("/proc"), flags)
+    root.show("/sys")
+    system.change_root(plan.folder)
+    layers = ["a view of its own files", *_limit_kernel()]
+    system.set_read_only("/", recursive=True, read_only=True)
+    for path in (*private_places(plan.folder), "/proc", *plan.writable):
+        system.set_read_only(path, recursive=False, read_only=False)
+    return [*layers, "read-only files", "private tmpfs"]
+
+
+def _limit_kernel() -> list[str]:
+    """What the namespace's ``/proc`` lets set for the namespace, and no further writing there."""
+    layers = []
+    for name, value, layer in (
+        # Linux 6.14: a limit per pid namespace
+        ("kernel/pid_max", PROCESSES, "process limit"),
+        # in one of its own it would have every capability again
+        ("user/max_user_namespaces", 0, "no further namespaces"),
+    ):
+        with contextlib.suppress(OSError):
+            Path(f"/proc/sys/{name}").write_text(str(value), encoding="ascii")
+            layers.append(layer)
+    for name in _PROC_READ_ONLY:
+        path = f"/proc/{name}"
+        with contextlib.suppress(FileNotFoundError):
+            system.bind(path, path)
+    return layers
+
+
+PROCESSES = 1024
+"""Processes and threads of one sandbox at a time, where the kernel can limit them."""
