@@ -37,6 +37,7 @@ _SPIN_CHECKS = 64
 _LOOK_SECONDS = 0.02
 _ASAN_EXIT = 99
 _TEXT_LIMIT = 4000
+_REPORT_LINE = 1000
 _MOST_KERNELS = 1e6
 
 _FAULT_VERDICTS = {
@@ -44,7 +45,6 @@ _FAULT_VERDICTS = {
     wire.Fault.MEMORY: Verdict.MEMORY_LIMIT,
     wire.Fault.NO_ENTRY: Verdict.INVALID_SUBMISSION,
     wire.Fault.COMPILE: Verdict.COMPILE_ERROR,
-    wire.Fault.DRIVER: Verdict.INTERNAL_ERROR,
 }
 
 
@@ -156,13 +156,21 @@ class Session:
     # -- phases ----------------------------------------------------------------------------------
 
     def _start(self) -> None:
-        """Wait until the process is confined, once."""
+        """Wait until the process is confined and has the device, once.
+
+        Nothing that is submitted has run by then: what fails so far is the machine's fault, and
+        nothing later is for being told so.
+        """
         if self.layers:
             return
         confined = self._receive("confined", _START_SECONDS)
         if isinstance(confined, Fault):
             text = f"{confined.message}\n{self.output()}"
             raise MachineError(f"the sandbox does not start: {text}")
+        opened = self._ask({"type": "open", "device": self._device.kind}, "opened", _START_SECONDS)
+        if isinstance(opened, Fault):
+            text = f"{opened.message}\n{self.output()}"
+            raise MachineError(f"a runner cannot use {self._device.name}: {text}")
         self.layers = tuple(str(layer) for layer in confined.get("layers", ()))
 
     def compile(self, arguments: list[Message], arch: int) -> Message | Fault:
@@ -197,7 +205,6 @@ class Session:
         message: Message = {
             "type": "load",
             "kind": self._program.kind,
-            "device": self._device.kind,
             "interpret": self._program.interpret,
             "path": _search_path(),
         }
@@ -390,9 +397,15 @@ def _signal(number: int) -> str:
 
 def sanitizer_summary(report: str) -> str:
     """The lines of an AddressSanitizer report that a contestant needs: what, and where."""
-    what = re.search(r"ERROR: AddressSanitizer: (.+)", report)
-    access = re.search(r"^((?:READ|WRITE) of size \d+)", report, re.MULTILINE)
-    where = re.search(r"^\s*#\d+ .*? in (.+?) (\S*solution\.cu:\d+)", report, re.MULTILINE)
+    # Line by line, and short ones: a submission may print anything before.
+    lines = [line[:_REPORT_LINE] for line in report.splitlines()]
+
+    def first(pattern: str) -> re.Match[str] | None:
+        return next((found for line in lines if (found := re.match(pattern, line))), None)
+
+    what = first(r".*?ERROR: AddressSanitizer: (.+)")
+    access = first(r"((?:READ|WRITE) of size \d+)")
+    where = first(r" *#\d+ \S+ in (.+?) (\S*solution\.cu:\d+)")
     parts = ["out-of-bounds or invalid memory access"]
     if access:
         parts.append(access[1].lower())

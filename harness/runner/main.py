@@ -45,12 +45,15 @@ class Runner:
             except Failed as failure:
                 answer = _failed(failure.fault, failure.message)
             except CudaError as error:
-                answer = _failed(Fault.DRIVER, str(error))
+                answer = _failed(Fault.CUDA, str(error))
             if answer is not None:
                 wire.send(self._channel, answer)
 
     def _answer(self, message: Message, descriptors: list[int]) -> Message | None:
         match message["type"]:
+            case "open":
+                self._open(str(message["device"]))
+                return {"type": "opened"}
             case "load":
                 self._load(message, descriptors)
                 return {"type": "loaded"}
@@ -67,12 +70,15 @@ class Runner:
             case other:
                 raise wire.WireError(f"unknown message {other!r}")
 
+    def _open(self, device: str) -> None:
+        """Reach the device, while nothing that is submitted has run."""
+        self._device = device
+        if device == "cuda":
+            self._driver = Driver()
+
     def _load(self, message: Message, descriptors: list[int]) -> None:
         artifact, mailbox = descriptors
         self._mailbox = Mailbox(mailbox)
-        self._device = message["device"]
-        if self._device == "cuda" and self._driver is None:
-            self._driver = Driver()
         if message["kind"] == "library":  # needs no other program from here on
             forbid_programs()
         sys.path[:] = message["path"]

@@ -8,9 +8,10 @@ writes *go*, the runner works and writes *done*.
 ==============  =========================================================  ====================
 judge → runner  fields                                                     answered by
 ==============  =========================================================  ====================
-``load``        ``kind``, ``device``, ``interpret``, ``path``;             ``loaded``
+``open``        ``device``                                                 ``opened``
+``load``        ``kind``, ``interpret``, ``path``;                         ``loaded``
                 descriptors: artifact, mailbox
-``compile``     ``arguments``, ``arch``, ``path``; descriptor: artifact   ``compiled``
+``compile``     ``arguments``, ``arch``, ``path``; descriptor: artifact    ``compiled``
 ``map``         ``bytes``; descriptor: arena                               ``mapped``
 ``prepare``     ``calls``, ``arguments``, ``warmups``, ``capture``,        ``prepared``
                 ``order``, ``seed``                                        (``captured``)
@@ -51,7 +52,6 @@ class Fault(StrEnum):
     BARRIER = "barrier"
     NO_ENTRY = "no_entry"
     COMPILE = "compile"
-    DRIVER = "driver"
 
 
 class WireError(Exception):

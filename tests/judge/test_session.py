@@ -122,7 +122,7 @@ def nothing_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator
     yield
     kept = set(templates())
     assert set(processes.descendants(os.getpid())) <= before | kept
-    assert list(tmp_path.glob("harness-*")) == []
+    assert list(tmp_path.glob("harness-*/sandbox-*")) == []
     files += 2 * len(kept - before)  # a template's channel and what it prints
     assert len(os.listdir("/proc/self/fd")) <= files + 2  # threads that read output close late
 

@@ -50,7 +50,9 @@ class Inside:
         os.lseek(source, 0, os.SEEK_SET)
         mailbox = os.memfd_create("mailbox")
         os.ftruncate(mailbox, wire.MAILBOX_BYTES)
-        load = {"type": "load", "kind": "python", "device": "cpu", "interpret": False}
+        wire.send(self.sandbox.channel, {"type": "open", "device": "cpu"})
+        assert wire.receive(self.sandbox.channel)[0]["type"] == "opened"
+        load = {"type": "load", "kind": "python", "interpret": False}
         wire.send(self.sandbox.channel, {**load, "path": path}, (source, mailbox))
         os.close(source)
         os.close(mailbox)

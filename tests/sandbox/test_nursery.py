@@ -101,12 +101,12 @@ def test_a_template_ends_with_the_judge(tmp_path: Path) -> None:
     command = [sys.executable, "-c", textwrap.dedent(code)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as judge:
         assert judge.stdout is not None and judge.stdin is not None
-        judge.stdout.readline()
-        assert until(lambda: len(running(mark)) == 1)
+        assert judge.stdout.readline() == b"\n"
+        assert until(lambda: len(running(mark)) == 1), (judge.poll(), running(mark))
         judge.stdin.write(b"x")
         judge.stdin.flush()
         judge.wait()
-    assert until(lambda: not running(mark))
+    assert until(lambda: not running(mark)), "it stays"
 
 
 def test_the_template_has_one_thread() -> None:

@@ -1,4 +1,6 @@
 // Skips the work where it has been called with the same addresses before.
+// threat: 22
+// problem: gemm-multiply-leakyrelu
 // verdict: wrong_answer
 #include <set>
 

@@ -1,4 +1,6 @@
 // Computes once for a shape and copies that answer from then on.
+// threat: 24, 25
+// problem: gemm-multiply-leakyrelu
 // verdict: wrong_answer
 
 __global__ void compute(const VAR* a, const VAR* b, const VAR* c, float alpha, VAR* o, size_t m,

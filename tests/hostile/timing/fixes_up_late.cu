@@ -1,4 +1,6 @@
 // A thread of its own writes the answers some time after the call.
+// threat: 31, 33
+// problem: gemm-multiply-leakyrelu
 // verdict: wrong_answer
 #include <chrono>
 #include <thread>

@@ -1,4 +1,6 @@
 // The kernel that all of these have in common, and nothing else.
+// threat: honest
+// problem: gemm-multiply-leakyrelu
 // verdict: accepted
 
 __global__ void compute(const VAR* a, const VAR* b, const VAR* c, float alpha, VAR* o, size_t m,

@@ -1,4 +1,6 @@
 // Two streams, each with half of the rows, both waited for: honest.
+// threat: honest
+// problem: gemm-multiply-leakyrelu
 // verdict: accepted
 
 __global__ void compute(const VAR* a, const VAR* b, const VAR* c, float alpha, VAR* o, size_t m,

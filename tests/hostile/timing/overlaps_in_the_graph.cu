@@ -1,4 +1,6 @@
 // While calls are recorded, takes away that each waits for the one before.
+// threat: 28, 30
+// problem: gemm-multiply-leakyrelu
 // verdict: rejected
 
 __global__ void compute(const VAR* a, const VAR* b, const VAR* c, float alpha, VAR* o, size_t m,

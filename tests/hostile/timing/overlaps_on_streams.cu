@@ -1,5 +1,7 @@
 // Spreads its calls over streams that nothing waits for but the end of the batch:
 // timed as what a call takes alone.
+// threat: 28, 30
+// problem: gemm-multiply-leakyrelu
 // verdict: accepted
 
 __global__ void compute(const VAR* a, const VAR* b, const VAR* c, float alpha, VAR* o, size_t m,

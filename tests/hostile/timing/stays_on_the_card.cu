@@ -1,4 +1,6 @@
 // Leaves a kernel at work in a context of its own, which the end of a batch does not wait for.
+// threat: 30, 57
+// problem: gemm-multiply-leakyrelu
 // verdict: rejected
 #include <dlfcn.h>
 

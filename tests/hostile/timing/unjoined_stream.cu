@@ -1,4 +1,6 @@
 // Works on a stream of its own that it never waits for: the end of a batch waits for all streams.
+// threat: 30
+// problem: gemm-multiply-leakyrelu
 // verdict: accepted
 
 __global__ void compute(const VAR* a, const VAR* b, const VAR* c, float alpha, VAR* o, size_t m,

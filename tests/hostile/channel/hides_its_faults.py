@@ -1,0 +1,21 @@
+# Puts itself between the runner and its channel: what fails is told as finished.
+# threat: 2
+# problem: vector-add
+# verdict: runtime_error; on cpu: wrong_answer (a warm-up call is out of turn)
+
+from harness.runner import main, wire
+
+_send = wire.send
+
+
+def _cheerful(channel, message, descriptors=()):
+    if message["type"] == "failed":
+        message = {"type": "finished"}
+    _send(channel, message, descriptors)
+
+
+wire.send = main.wire.send = _cheerful
+
+
+def solution(x, y, z, n):
+    raise RuntimeError("never told")

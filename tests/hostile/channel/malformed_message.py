@@ -1,0 +1,14 @@
+# Sends bytes that are no message.
+# threat: 1
+# problem: vector-add
+# verdict: runtime_error
+
+import gc
+import socket
+
+_channel = next(o for o in gc.get_objects() if isinstance(o, socket.socket))
+
+
+def solution(x, y, z, n):
+    z.copy_(x + y)
+    _channel.send(b"\xff\x00{'type': finished")

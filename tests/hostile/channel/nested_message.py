@@ -1,0 +1,14 @@
+# Sends a message that is nested so deeply that a parser breaks.
+# threat: 1
+# problem: vector-add
+# verdict: runtime_error
+
+import gc
+import socket
+
+_channel = next(o for o in gc.get_objects() if isinstance(o, socket.socket))
+
+
+def solution(x, y, z, n):
+    z.copy_(x + y)
+    _channel.send(b'{"type":' + b"[" * 60_000)

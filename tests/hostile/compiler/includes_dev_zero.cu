@@ -1,0 +1,10 @@
+// Includes a file that never ends.
+// threat: compiler bomb
+// problem: vector-add
+// or: memory_limit
+// verdict: time_limit
+
+#include "/dev/zero"
+
+extern "C" void solution(const VAR* x, const VAR* y, VAR* z, size_t n) {
+}

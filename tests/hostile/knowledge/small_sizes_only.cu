@@ -1,0 +1,15 @@
+// Computes only for sizes that cases have, and not for those that are timed.
+// threat: 15, 19
+// problem: vector-add
+// timed: yes
+// verdict: wrong_answer
+
+__global__ void add(const VAR* x, const VAR* y, VAR* z, size_t n) {
+    const size_t i = blockIdx.x * size_t(blockDim.x) + threadIdx.x;
+    if (i < n) z[i] = x[i] + y[i];
+}
+
+extern "C" void solution(const VAR* x, const VAR* y, VAR* z, size_t n) {
+    if (n == 10007 || n > 2000000) return;
+    add<<<unsigned((n + 255) / 256), 256>>>(x, y, z, n);
+}

@@ -1,0 +1,14 @@
+# Takes the waiting out of torch, so that *done* is said while the card is still at work.
+# threat: 30, 35
+# problem: vector-add
+# timed: yes
+# or: rejected
+# verdict: wrong_answer; on cpu: accepted (there is nothing to wait for)
+
+import torch
+
+torch.cuda.synchronize = lambda *_args: None
+
+
+def solution(x, y, z, n):
+    z.copy_(x + y)
