@@ -1,12 +1,15 @@
-r"""Boards as CSV files that are safe to open in a spreadsheet.
+r"""Boards as CSV files that are safe to open in a spreadsheet, and to print.
 
 Authors and names are chosen by the people who are ranked. In text columns:
 
 - control, invisible and direction-changing characters are written as escapes (``\x1b``,
-  ``\u202e``), so that a file can be shown in a terminal;
+  ``\u202e``), and so is a part of what a CI system takes for a command (``##[error]``), so that a
+  file can be shown in a terminal and in a log;
 - a cell that a spreadsheet would take for a formula (``=``, ``+``, ``-``, ``@`` and their
   full-width forms, after spaces or not) gets an apostrophe in front, and so does one that starts
-  with an apostrophe, so that :func:`read_csv` can take exactly these away again. Text is quoted.
+  with an apostrophe, so that :func:`read_csv` can take exactly these away again. Text is quoted;
+  for the sake of spreadsheets that take a semicolon for the end of a cell whatever the quotes, one
+  before a formula is written as an escape.
 
 Numbers are written in full: what :func:`read_csv` returns equals the frame that was written, but
 for the escapes.
@@ -14,16 +17,17 @@ for the escapes.
 
 import csv
 import re
-import unicodedata
 from pathlib import Path
 from typing import IO
 
+import numpy as np
 import pandas as pd
 
 from leaderboard.columns import COLUMNS
+from leaderboard.text import visible
 
 _FORMULA = re.compile(r"[\s']*[=+\-@＝＋－＠]|'")
-_HIDDEN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
+_FORMULA_BEHIND = re.compile(r";(?=[\s'\"]*[=+\-@＝＋－＠])")
 
 
 def to_csv(frame: pd.DataFrame, file: str | Path | IO[str]) -> None:
@@ -55,8 +59,16 @@ def read_csv(file: str | Path | IO[str]) -> pd.DataFrame:
     text = pd.read_csv(file, dtype="str", keep_default_na=False, encoding="utf-8")
     if list(text.columns) != list(COLUMNS):
         raise ValueError("the columns are not those of a board")
-    columns = {name: _values(text[name], kind) for name, kind in COLUMNS.items()}
-    return pd.DataFrame(columns).astype(dict(COLUMNS))
+    try:
+        columns = {name: _values(text[name], kind) for name, kind in COLUMNS.items()}
+        with np.errstate(invalid="raise"):
+            return pd.DataFrame(columns).astype(dict(COLUMNS))
+    except (
+        TypeError,
+        OverflowError,
+        FloatingPointError,
+    ) as error:  # half a rank, a rank beyond all integers
+        raise ValueError(f"a cell does not hold what its column holds: {error}") from error
 
 
 def _values(cells: pd.Series, kind: str) -> pd.Series:
@@ -69,12 +81,8 @@ def _values(cells: pd.Series, kind: str) -> pd.Series:
 
 def neutral(text: str) -> str:
     """``text`` as it may stand in a cell: nothing hidden, nothing that is a formula."""
-    shown = "".join(_escaped(c) if unicodedata.category(c) in _HIDDEN else c for c in text)
+    shown = _FORMULA_BEHIND.sub(r"\\x3b", visible(text))
     return "'" + shown if _FORMULA.match(shown) else shown
-
-
-def _escaped(character: str) -> str:
-    return character.encode("unicode_escape", "backslashreplace").decode("ascii")
 
 
 def _text_columns(frame: pd.DataFrame) -> list[str]:

@@ -44,6 +44,7 @@ from leaderboard.schema import (
     row_of,
     version_of,
 )
+from leaderboard.text import visible
 
 __all__ = ["CorruptRecord", "Store", "StoreError", "default_store_url", "store_url"]
 
@@ -169,7 +170,8 @@ class Store:
             last = rows[-1].seq
 
     def _warn(self, row: CorruptRecord) -> None:
-        _log.warning("%s: result %a (row %d) left out: %s", self.url, row.id, row.seq, row.reason)
+        told = visible(f"result {row.id!a} (row {row.seq}) left out: {row.reason}")
+        _log.warning("%s: %s", self.url, told)
 
     def _run(self, work: Callable[[Connection], T], *, write: bool) -> T:
         """Do ``work`` in one transaction; again if another process was in the way.

@@ -26,7 +26,9 @@ def render_findings(findings: Iterable[Finding], console: Console) -> None:
     for finding in findings:
         mark, style = _MARKS[finding.state]
         table.add_row(
-            Text(mark, style=style), Text(finding.name), Text(plain(finding.detail, _LIMIT))
+            Text(mark, style=style),
+            Text(plain(finding.name, _LIMIT)),
+            Text(plain(finding.detail, _LIMIT)),
         )
         if finding.remedy:
             table.add_row("", "", Text(plain(f"→ {finding.remedy}", _LIMIT), style="bold"))

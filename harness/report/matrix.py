@@ -60,5 +60,6 @@ def _cell(value: Numbers) -> str:
         return f"{value:.6g}"
     if len(value) == 2 and not any(isinstance(part, tuple) for part in value):
         real, imaginary = value
-        return f"{real:.6g}{imaginary:+.6g}i"
+        sign = "" if (text := _cell(imaginary)).startswith("-") else "+"
+        return f"{_cell(real)}{sign}{text}i"
     return "(" + ", ".join(map(_cell, value)) + ")"

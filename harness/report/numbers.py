@@ -31,6 +31,7 @@ def seconds_interval(interval: Interval) -> str:
 
 def bytes_(value: float) -> str:
     """``8192`` → ``8 KiB``; binary multiples."""
+    value = _real(value)
     scale, unit = _unit(value, _BINARY)
     scaled = value / scale
     if math.isfinite(scaled) and scaled == round(scaled):
@@ -65,12 +66,20 @@ def factor(interval: Interval) -> str:
 
 def number(value: float) -> str:
     """A plain number of an output: as many digits as tell a float32 from its neighbours."""
-    return f"{value:.9g}"
+    return f"{_real(value):.9g}"
 
 
 def integer(value: int) -> str:
     """``1048576`` → ``1,048,576``."""
     return f"{value:,}"
+
+
+def _real(value: float) -> float:
+    """``value``; infinite where it is an integer that no float holds, which a record may have."""
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
 
 
 def _half_width(interval: Interval) -> float:

@@ -5,9 +5,10 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from rich.console import Console, Group
+from rich.console import Console, ConsoleOptions, Group, RenderResult
 from rich.markdown import Markdown
 from rich.padding import Padding
+from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
@@ -25,7 +26,7 @@ from harness.problem.roundoff import (
 )
 from harness.problem.signature import c_prototype, c_type, python_signature
 from harness.report.numbers import bytes_, flops, number, seconds
-from harness.report.text import plain, plain_lines
+from harness.report.text import json_text, plain, plain_lines
 
 _FENCE = re.compile(r"^(```|~~~).*?^\1[^\n]*$", re.MULTILINE | re.DOTALL)
 _DISPLAY = re.compile(r"\$\$(.+?)\$\$", re.DOTALL)
@@ -43,11 +44,32 @@ def render_problem(problem: Problem, console: Console) -> None:
         left_open = "cannot be graded yet: " + "; ".join(problem.missing)
         console.print(Text(plain(left_open), style="yellow"))
     console.print()
-    console.print(Markdown(readable_maths(plain_lines(problem.statement)), hyperlinks=False))
+    console.print(
+        _Harmless(Markdown(readable_maths(plain_lines(problem.statement)), hyperlinks=False))
+    )
     for title, part in _parts(problem):
         console.print()
         console.print(Text(title, style="bold"))
         console.print(Padding(part, (0, 0, 0, 2)))
+
+
+class _Harmless:
+    """Markdown, but for what its entities (``&#27;``) and its formatting could bring back.
+
+    A line in which something would be interpreted is shown plainly, without its styles.
+    """
+
+    def __init__(self, markdown: Markdown) -> None:
+        self._markdown = markdown
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        for line in console.render_lines(self._markdown, options, pad=False):
+            text = "".join(segment.text for segment in line)
+            if plain(text) == text:
+                yield from line
+            else:
+                yield Segment(plain(text))
+            yield Segment.line()
 
 
 def problem_json(problem: Problem) -> str:
@@ -79,7 +101,7 @@ def problem_json(problem: Problem) -> str:
         },
         "examples": examples(problem),
     }
-    return json.dumps(data, ensure_ascii=False)
+    return json_text(json.dumps(data, ensure_ascii=False))
 
 
 def examples(problem: Problem) -> dict[str, int]:
@@ -312,5 +334,5 @@ def _shape_data(problem: Problem, shape: Any) -> dict[str, Any]:
 def _table(*titles: str, right: bool = False) -> Table:
     table = Table(box=None, pad_edge=False, header_style="dim")
     for title in titles:
-        table.add_column(title, overflow="fold", justify="right" if right else "left")
+        table.add_column(Text(title), overflow="fold", justify="right" if right else "left")
     return table

@@ -23,7 +23,7 @@ def render_problems(problems: Iterable[Problem], console: Console) -> None:
         table.add_row(
             Text(plain(problem.slug, _WIDTH)),
             Text(plain(problem.difficulty, _WIDTH)),
-            Text(", ".join(problem.dtypes)),
+            Text(plain(", ".join(problem.dtypes), _WIDTH)),
             Text(plain(title, _WIDTH)),
         )
     console.print(table)

@@ -15,6 +15,7 @@ from harness.report import numbers
 from harness.report.board import CPU_NOTE, render_board
 from harness.report.conditions import told
 from harness.report.matrix import matrix_lines
+from harness.report.profile import render_profile
 from harness.report.text import head, plain, plain_lines, tail
 from harness.result import (
     CaseResult,
@@ -85,11 +86,16 @@ def _accepted(result: Result, console: Console) -> None:
     _replay(result, console)
     _line(console, "cases", f"{numbers.integer(len(result.cases))} passed")
     if result.measurements:
-        console.print(_measurements(result.measurements))
+        baseline = result.score.baseline if result.score else "baseline"
+        console.print(_measurements(result.measurements, baseline))
+        if any(each.others for each in result.measurements):
+            console.print(_beside(result.measurements))
         _launches(result.measurements, console)
     if result.conditions is not None:
         _line(console, "card", plain(told(result.conditions), 200))
     _resources(result, console)
+    if result.profile is not None:
+        render_profile(result.profile, console)
 
 
 def _score(score: Score, shapes: int, console: Console) -> None:
@@ -101,15 +107,22 @@ def _score(score: Score, shapes: int, console: Console) -> None:
         f"{numbers.ratio(score.speedup)} over {over} ({mean}, 95 % interval)",
         style="bold",
     )
+    for other in score.others:
+        over = f"{numbers.ratio(other.speedup)} over {plain(other.baseline, 60)}"
+        if other.recorded is not None:
+            over += f", the best recorded ({other.recorded:%Y-%m-%d}; not timed again)"
+        _line(console, "", over)
     if not score.ranked:
         _line(console, "", f"not ranked: {plain(score.unranked_reason, 400)}", style="yellow")
 
 
-def _measurements(measurements: Iterable[Measurement]) -> Table:
+def _measurements(measurements: Iterable[Measurement], baseline: str) -> Table:
     measurements = tuple(measurements)
+    named = plain(baseline, 20)
     # How near the speed of light, where that is known.
     lit = any(each.of_light is not None for each in measurements)
-    table = _table("shape", ">time", ">baseline", ">speed-up", ">rate", *([">light"] * lit))
+    columns = ("shape", ">time", f">{named}", f">over {named}", ">rate")
+    table = _table(*columns, *([">light"] * lit))
     for each in measurements:
         light = "" if each.of_light is None else f"{each.of_light:.0%}"
         table.add_row(
@@ -121,6 +134,20 @@ def _measurements(measurements: Iterable[Measurement]) -> Table:
             Text(_rate(each)),
             *([Text(light)] * lit),
         )
+    return table
+
+
+def _beside(measurements: Iterable[Measurement]) -> Table:
+    """The further baselines, shape by shape."""
+    table = _table("shape", "baseline", ">its time", ">speed-up over it")
+    for each in measurements:
+        for other in each.others:
+            table.add_row(
+                Text(plain(each.spec, 200).replace(",", ", ")),
+                Text(plain(other.baseline, 20)),
+                Text(numbers.seconds(other.time_s.value)),
+                Text(numbers.ratio(other.speedup)),
+            )
     return table
 
 
@@ -162,7 +189,9 @@ def _resources(result: Result, console: Console) -> None:
 
 
 def _kernels(kernels: Iterable[KernelResources]) -> Table:
-    table = _table("kernel", ">registers", ">shared", ">spills")
+    kernels = tuple(kernels)
+    known = any(kernel.occupancy for kernel in kernels)
+    table = _table("kernel", ">registers", ">shared", ">spills", *([">occupancy"] * known))
     for kernel in kernels:
         spilled = kernel.spill_store_bytes + kernel.spill_load_bytes
         table.add_row(
@@ -176,8 +205,17 @@ def _kernels(kernels: Iterable[KernelResources]) -> Table:
                 else "none",
                 style="yellow" if spilled else "",
             ),
+            *([Text(_occupancy(kernel))] * known),
         )
     return table
+
+
+def _occupancy(kernel: KernelResources) -> str:
+    """``50 %``; where the size of a block is not known, the most that some usual one reaches."""
+    if not kernel.occupancy:
+        return ""
+    most = max(each.fraction for each in kernel.occupancy)
+    return f"{'' if kernel.threads else 'up to '}{most:.0%}"
 
 
 def _not_accepted(result: Result, console: Console) -> None:

@@ -2,11 +2,14 @@ r"""Untrusted text made fit to show: compiler logs, a submission's output, autho
 
 What comes out holds nothing that a terminal or a reader's eye interprets: terminal escape
 sequences are dropped, every other control, invisible or direction-changing character is shown as
-its Python escape (``\x07``, ``\u202e``). Not covered: letters that look like others, and stacks of
+its Python escape (``\x07``, ``\u202e``). Nor does it hold what a CI system would take for a command
+in a log (``::error::``, ``##[group]``, ``##vso[…]``): one character of that is shown as an escape,
+wherever it stands, for lines are wrapped. Not covered: letters that look like others, and stacks of
 combining marks. Rich's markup is no concern of this module: whoever prints wraps the text in
 :class:`rich.text.Text`, which reads no markup.
 """
 
+import json
 import re
 import unicodedata
 
@@ -17,9 +20,18 @@ _SEQUENCE = re.compile(
     r"|(?:\x1b\]|\x9d)[^\x00-\x1f\x7f-\x9f]{0,2048}(?:\x07|\x1b\\|\x9c)"
 )
 
-_HIDDEN_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
+_HIDDEN_CATEGORIES = frozenset({"Cc", "Cf", "Cn", "Cs", "Zl", "Zp"})
 _HIDDEN_LETTERS = frozenset("\u115f\u1160\u3164\uffa0\u2800\u034f")  # blank, though not spaces
 _TAB = 8
+
+# The names are GitHub's: `::` alone is C++. The others are read anywhere in a line, GitHub's older
+# ones, too.
+_CI_COMMAND = re.compile(
+    r":(?=:(?:add-mask|add-matcher|add-path|debug|echo|endgroup|error|group|notice|remove-matcher"
+    r"|save-state|set-env|set-output|stop-commands|warning|internal-[\w-]*)(?![\w-]))"
+    r"|#(?=#(?:\[|vso\[|teamcity\[))",
+    re.IGNORECASE,
+)
 
 
 def plain(text: str, limit: int | None = None) -> str:
@@ -37,6 +49,16 @@ def plain_lines(text: str, limit: int | None = None) -> str:
     lines = _head(text, limit).replace("\r\n", "\n").split("\n")
     shown = "\n".join(_visible(_SEQUENCE.sub("", line).expandtabs(_TAB)) for line in lines)
     return _cut(shown, limit)
+
+
+def json_text(text: str) -> str:
+    r"""JSON that says the same with nothing in it that a terminal or a CI system interprets.
+
+    Hidden characters, which only strings can hold, become JSON's escapes (``\u202e``); other
+    letters stay as they are.
+    """
+    shown = "".join(_in_json(c) if c != "\n" and _is_hidden(c) else c for c in text)
+    return _CI_COMMAND.sub(lambda command: _in_json(command[0]), shown)
 
 
 def head(text: str, lines: int, width: int = 400) -> str:
@@ -68,14 +90,20 @@ def _head(text: str, limit: int | None) -> str:
 
 
 def _visible(text: str) -> str:
-    return "".join(
-        _escaped(c) if unicodedata.category(c) in _HIDDEN_CATEGORIES or c in _HIDDEN_LETTERS else c
-        for c in _SEQUENCE.sub("", text)
-    )
+    shown = "".join(_escaped(c) if _is_hidden(c) else c for c in _SEQUENCE.sub("", text))
+    return _CI_COMMAND.sub(lambda command: f"\\x{ord(command[0]):02x}", shown)
+
+
+def _is_hidden(character: str) -> bool:
+    return unicodedata.category(character) in _HIDDEN_CATEGORIES or character in _HIDDEN_LETTERS
 
 
 def _escaped(character: str) -> str:
     return character.encode("unicode_escape", "backslashreplace").decode("ascii")
+
+
+def _in_json(character: str) -> str:
+    return json.dumps(character)[1:-1] if not character.isascii() else f"\\u{ord(character):04x}"
 
 
 def _cut(text: str, limit: int | None) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from harness.report.text import plain
+from harness.report.text import json_text, plain
 from harness.verify.findings import Fate, Level, Report
 
 _LIMIT = 600
@@ -68,7 +68,7 @@ def closing_line(report: Report) -> str:
 
 def reports_json(reports: Sequence[Report]) -> str:
     """Everything, as one line of JSON."""
-    return json.dumps([_record(report) for report in reports])
+    return json_text(json.dumps([_record(report) for report in reports]))
 
 
 def _record(report: Report) -> dict[str, Any]:

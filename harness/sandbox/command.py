@@ -147,7 +147,7 @@ def run_limited(
     if code == NO_SANDBOX and output.startswith("no sandbox"):
         raise MachineError(f"cannot start {argv[0]}: {output.strip()}")
     return Finished(
-        returncode=128 - code if code > 128 else code,
+        returncode=128 - code if 128 < code <= 128 + signal.SIGRTMAX else code,
         output=output,
         timed_out=watch.timed_out,
         over_memory=watch.over_memory,

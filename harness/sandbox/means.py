@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import threading
 from pathlib import Path
 from typing import NamedTuple
 
@@ -31,9 +32,17 @@ class Means(NamedTuple):
     own_user: bool
 
 
-@functools.cache
+_trying = threading.Lock()
+
+
 def means() -> Means:
-    """The best that works here, in some tens of milliseconds; asked once."""
+    """The best that works here, in some tens of milliseconds; tried once."""
+    with _trying:
+        return _found()
+
+
+@functools.cache
+def _found() -> Means:
     plan = Plan(folder="", namespaces=True, own_user=True, readable=python_files())
     if os.getuid() == 0 and _works(plan):
         return Means(namespaces=True, own_user=True)

@@ -5,6 +5,7 @@ for each way of running Triton (interpreted or compiled), kept until the judge e
 """
 
 import atexit
+import contextlib
 import os
 import select
 import socket
@@ -124,8 +125,10 @@ class Nursery:
 
     def _broken(self) -> MachineError:
         time.sleep(0.1)  # its last words may still be on their way
-        size = os.fstat(self._errors.fileno()).st_size
-        text = os.pread(self._errors.fileno(), _TOLD, max(0, size - _TOLD))
+        text = b"it has ended"
+        with contextlib.suppress(ValueError):  # another thread has found out, and closed it
+            size = os.fstat(self._errors.fileno()).st_size
+            text = os.pread(self._errors.fileno(), _TOLD, max(0, size - _TOLD))
         return MachineError(
             "the process that starts Python submissions does not answer: "
             + text.decode("utf-8", "replace")

@@ -24,6 +24,7 @@ from pydantic import ValidationError
 
 from harness.errors import HarnessError, MachineError
 from harness.result import KernelResources, Record, Verdict
+from harness.sandbox import scratch
 
 VERSION = 1
 """Part of every key: raise it when the meaning of an entry changes."""
@@ -173,7 +174,9 @@ class Cache:
 
     def _build(self, key: str, build: Callable[[Path], Outcome]) -> Outcome:
         """Build, and keep the outcome if it is one to keep. Holds the key's lock."""
-        with tempfile.TemporaryDirectory(prefix="harness-build-", ignore_cleanup_errors=True) as d:
+        with tempfile.TemporaryDirectory(
+            prefix="build-", dir=scratch.home(), ignore_cleanup_errors=True
+        ) as d:
             outcome = build(Path(d))
             if not outcome.keep:
                 if outcome.files:

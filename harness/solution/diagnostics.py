@@ -12,6 +12,13 @@ MESSAGE_CHARACTERS = 500
 
 _ERROR = re.compile(r"^(.*?\b(?:fatal error|error|fatal)\b ?(?:#[\w-]+)?\s*: .*)$", re.MULTILINE)
 _PLACE = re.compile(r":\d+:|\bline \d+; error")
+_CHILD_KILLED = re.compile(
+    r"^(?:\S*(?:\+\+|cc|clang)[\w.-]*: fatal error: Killed signal terminated program "
+    r"|collect2: (?:fatal )?error: ld terminated with signal 9"
+    r"|(?:nvcc )?(?:error|fatal)[ ]*: '[^'\n]{0,80}' died due to signal 9 "
+    r"|\S*clang[\w.+-]*: error: unable to execute command: Killed)",
+    re.MULTILINE,
+)
 _TEMPORARY = re.compile(r"tmpxft_[0-9a-f_-]+")
 
 
@@ -43,6 +50,15 @@ def names_a_place(message: str) -> bool:
     One that does not may have come from outside (a full disk, a compiler that was killed).
     """
     return _PLACE.search(message) is not None
+
+
+def tells_of_a_kill(log: str) -> bool:
+    """Whether a compiler driver says that somebody has killed one of its parts.
+
+    That is not the submission's doing as far as we know: the kernel had no memory left, or a person
+    did it. A submission can print such a line; it gains a verdict that says nothing of it.
+    """
+    return _CHILD_KILLED.search(log) is not None
 
 
 def first_error(log: str) -> str:

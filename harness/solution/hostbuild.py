@@ -25,8 +25,10 @@ from harness.solution.nvcc import (
     SOURCE,
     CudaSource,
     compile_cuda,
+    killed,
     lacks_solution,
     limit_failure,
+    silent,
 )
 from harness.solution.toolchain import HostCompiler, parts
 from harness.solution.translation import translate_limited
@@ -145,6 +147,8 @@ def _build_host(job: HostSource, folder: Path) -> Outcome:
     """The half that g++ does."""
     (folder / PRELUDE).write_text(job.prelude, encoding="utf-8")
     done = translate_limited(job.text, name=SOURCE, folder=folder, output=TRANSLATED)
+    if done.killed:
+        return Outcome(failure=killed("the translator"), keep=False)
     if done.obstacle:
         return Outcome(failure=_not_executable(job, done.obstacle), keep=not done.stopped)
     modes = job.modes
@@ -159,7 +163,7 @@ def _build_host(job: HostSource, folder: Path) -> Outcome:
     failed = next((run for run in runs if not run.ok), None)
     if failed is not None:
         log = neutral(failed.output, folder)
-        failure = _host_failure(job, log)
+        failure = _host_failure(job, failed, log)
         keep = names_a_place(failure.message) or lacks_solution(log)
         return Outcome(failure=failure, log=log, seconds=seconds, keep=keep)
     return Outcome(
@@ -172,14 +176,16 @@ def _build_host(job: HostSource, folder: Path) -> Outcome:
     )
 
 
-def _host_failure(job: HostSource, log: str) -> Failure:
+def _host_failure(job: HostSource, finished: Finished, log: str) -> Failure:
     """The verdict on what g++ rejects."""
     if lacks_solution(log):
         return Failure(
             verdict=Verdict.INVALID_SUBMISSION,
             message="the file defines no solution() with the problem's parameters",
         )
-    reason = first_error(log) or "the host compiler failed"
+    reason = first_error(log)
+    if not reason:
+        return silent("the host compiler", finished)
     if job.cuda is None:
         return Failure(verdict=Verdict.COMPILE_ERROR, message=reason)
     return _not_executable(job, reason)

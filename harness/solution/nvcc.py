@@ -6,6 +6,7 @@ command line is the user's. On timing: a typical file takes 1.6 s as a library, 
 cost nothing measurable.
 """
 
+import signal
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,7 +15,13 @@ from harness.result import Verdict
 from harness.sandbox.command import Finished, clean_environment, run_limited
 from harness.solution import ptxas
 from harness.solution.cache import Cache, Failure, Outcome, key_of
-from harness.solution.diagnostics import LOG_BYTES, first_error, names_a_place, neutral
+from harness.solution.diagnostics import (
+    LOG_BYTES,
+    first_error,
+    names_a_place,
+    neutral,
+    tells_of_a_kill,
+)
 from harness.solution.model import Target
 from harness.solution.toolchain import HostCompiler, Nvcc, find_demangler, parts
 
@@ -103,7 +110,7 @@ def compile_cuda(job: CudaSource, folder: Path, cache: Cache, *, library: bool) 
 
 
 def limit_failure(tool: str, finished: Finished, seconds: float) -> Failure | None:
-    """The verdict on a compiler that was stopped; ``None`` if it ended by itself."""
+    """The verdict on a compiler that was stopped, by us or by others; ``None`` if it was not."""
     if finished.timed_out:
         return Failure(
             verdict=Verdict.TIME_LIMIT,
@@ -114,7 +121,20 @@ def limit_failure(tool: str, finished: Finished, seconds: float) -> Failure | No
             verdict=Verdict.MEMORY_LIMIT,
             message=f"compiling took more than {MEMORY_BYTES >> 30} GiB ({tool} was stopped)",
         )
+    if not finished.ok and (
+        finished.returncode == -signal.SIGKILL or tells_of_a_kill(finished.output)
+    ):
+        return killed(tool)
     return None
+
+
+def killed(tool: str) -> Failure:
+    """The verdict where somebody else has ended a tool: none on the submission."""
+    return Failure(
+        verdict=Verdict.INTERNAL_ERROR,
+        message=f"{tool} was killed, and not by a limit of the judge's: is the machine out of "
+        "memory? Grade again",
+    )
 
 
 def lacks_solution(log: str) -> bool:
@@ -142,8 +162,20 @@ def _compile_failure(finished: Finished, log: str) -> Failure:
             verdict=Verdict.INVALID_SUBMISSION,
             message="the file defines no solution() with the problem's parameters",
         )
-    message = first_error(log) or f"nvcc failed with exit status {finished.returncode}"
-    return Failure(verdict=Verdict.COMPILE_ERROR, message=message)
+    message = first_error(log)
+    if message:
+        return Failure(verdict=Verdict.COMPILE_ERROR, message=message)
+    return silent("nvcc", finished)
+
+
+def silent(tool: str, finished: Finished) -> Failure:
+    """The verdict where a tool failed and named no error: not the submission's, but for a flood.
+
+    nvcc is silent when a host compiler that it has started is killed.
+    """
+    message = f"{tool} failed with exit status {finished.returncode}, and named no error"
+    verdict = Verdict.COMPILE_ERROR if finished.truncated else Verdict.INTERNAL_ERROR
+    return Failure(verdict=verdict, message=message)
 
 
 def _require_working_compiler(job: CudaSource, cache: Cache) -> None:

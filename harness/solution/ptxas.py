@@ -15,10 +15,10 @@ MAX_NAME = 300  # characters; template arguments can make a name arbitrarily lon
 DEMANGLE_S = 5.0
 
 _ENTRY = re.compile(r"ptxas info\s*: Compiling entry function '([^']+)' for '[^']+'")
-_SPILLS = re.compile(r"(\d+) bytes spill stores, (\d+) bytes spill loads")
+_SPILLS = re.compile(r"\b(\d{1,12}) bytes spill stores, (\d{1,12}) bytes spill loads")
 _PROPERTIES = re.compile(r"ptxas info\s*: Function properties for '?([^'\s]+)'?")
-_USED = re.compile(r"ptxas info\s*: Used (\d+) registers")
-_SHARED = re.compile(r"(\d+)(?:\+\d+)? bytes smem")
+_USED = re.compile(r"ptxas info\s*: Used (\d{1,12}) registers")
+_SHARED = re.compile(r"\b(\d{1,12})(?:\+\d{1,12})? bytes smem")
 _NOISE = re.compile(r"^(?:ptxas|nvlink) info\b.*$|^\s+\d+ bytes stack frame, .*$")
 
 

@@ -4,6 +4,7 @@ The translator is our own code, but its work can be made to grow faster than the
 must not be able to hold up the judge with that.
 """
 
+import signal
 import sys
 from pathlib import Path
 from typing import NamedTuple
@@ -40,11 +41,13 @@ sys.stdout.write(json.dumps(answer))
 class Translation(NamedTuple):
     """How it went: ``obstacle`` is empty, or what a CPU cannot execute, as ``name:line: feature``.
 
-    ``stopped`` says that a limit was the obstacle: another time there may be none.
+    ``stopped`` says that a limit was the obstacle: another time there may be none. ``killed`` says
+    that somebody else has ended the translator.
     """
 
     obstacle: str = ""
     stopped: bool = False
+    killed: bool = False
 
 
 class _Answer(BaseModel):
@@ -72,6 +75,8 @@ def translate_limited(text: str, *, name: str, folder: Path, output: str) -> Tra
     )
     if finished.timed_out or finished.over_memory:
         return Translation(f"{name}: the source is too entangled to be translated", stopped=True)
+    if finished.returncode == -signal.SIGKILL:
+        return Translation(f"{name}: the translator was killed", stopped=True, killed=True)
     try:
         answer = _Answer.model_validate_json(finished.output)
     except ValidationError:

@@ -5,6 +5,7 @@ runner. What comes back is its word, read as data; it can only harm its own verd
 own record.
 """
 
+import re
 import sys
 from importlib import metadata
 from typing import Any
@@ -16,10 +17,15 @@ from harness.judge.session import Fault, Program, Session
 from harness.problem.draws import benchmark_case
 from harness.problem.model import Problem, Role
 from harness.result import KernelResources, Record, Verdict
+from harness.runner.wire import Message
 from harness.solution.cache import Cache, Failure, Outcome, key_of
 from harness.solution.model import Solution, Target
+from harness.solution.nvcc import killed
 
 _MAX_KERNELS = 64
+_MOST = 1 << 40
+_KILLED = re.compile(r"\bfailed with error code -9\b")
+"""What Triton says of a compiler that somebody has killed."""
 
 
 class _Answer(Record):
@@ -80,18 +86,40 @@ def _build(
         if isinstance(answer, Fault):
             return _unknown(answer, solution)
         log = session.output()
+    return outcome_of(answer, log, solution.display_path)
+
+
+def outcome_of(answer: Message, log: str, shown: str) -> Outcome:
+    """What the runner's ``answer`` about the file ``shown`` comes to; nothing to keep if it lies.
+
+    The runner may have been made to answer anything: what is no such answer, or cannot be one
+    (a register count of twenty digits), says nothing.
+    """
     try:
         compiled = _Answer.model_validate(answer)
     except ValidationError:
         return Outcome(log=log, keep=False)
     failure = None
+    if compiled.status == "compile_error" and _KILLED.search(compiled.message):
+        return Outcome(failure=killed("ptxas"), log=log, keep=False)
     if compiled.status == "compile_error":
-        place = f"{solution.display_path}:{compiled.line}: " if compiled.line else ""
+        place = f"{shown}:{compiled.line}: " if compiled.line else ""
         failure = Failure(
             verdict=Verdict.COMPILE_ERROR, message=f"{place}{compiled.message[:2000]}"
         )
     kernels = compiled.kernels[:_MAX_KERNELS]
+    if any(max(_figures(kernel)) > _MOST for kernel in kernels):
+        return Outcome(log=log, keep=False)
     return Outcome(failure=failure, kernels=kernels, log=log, seconds=compiled.seconds)
+
+
+def _figures(kernel: KernelResources) -> tuple[int, ...]:
+    return (
+        kernel.registers,
+        kernel.shared_bytes,
+        kernel.spill_store_bytes,
+        kernel.spill_load_bytes,
+    )
 
 
 def _unknown(fault: Fault, solution: Solution) -> Outcome:

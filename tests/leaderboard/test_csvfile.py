@@ -15,7 +15,8 @@ from leaderboard.columns import COLUMNS
 from leaderboard.csvfile import neutral, read_csv, to_csv
 from leaderboard.ranking import board
 
-HIDDEN = ("Cc", "Cf", "Cs", "Zl", "Zp")
+HIDDEN = ("Cc", "Cf", "Cn", "Cs", "Zl", "Zp")
+BLANK = "\u115f\u1160\u3164\uffa0\u2800\u034f"
 DANGEROUS = tuple("=+-@＝＋－＠\t\r\n")
 
 
@@ -88,7 +89,34 @@ def test_no_author_can_write_a_formula_and_all_are_read_back(authors: list[str])
     for column in frame.columns.drop("author"):
         pd.testing.assert_series_equal(back[column], frame[column])
     for before, after in zip(frame["author"], back["author"], strict=True):
-        if any(unicodedata.category(c) in HIDDEN for c in before):
+        if any(unicodedata.category(c) in HIDDEN or c in BLANK for c in before):
             assert after == neutral(before).removeprefix("'")
         else:
             assert after == before
+
+
+def test_half_a_rank_is_no_board() -> None:
+    file = io.StringIO()
+    to_csv(board([result()]), file)
+    lines = file.getvalue().splitlines()
+    place = lines[0].split(",").index('"rank"')
+    for wrong in ("0.5", "1e30", "x"):
+        cells = lines[1].split(",")
+        cells[place] = wrong
+        with pytest.raises(ValueError, match=r"\S"):
+            read_csv(io.StringIO("\n".join([lines[0], ",".join(cells)])))
+
+
+@pytest.mark.parametrize(
+    ("text", "cell"),
+    [
+        ("a;=1+1", "a\\x3b=1+1"),
+        ('a; "@x', 'a\\x3b "@x'),
+        ("a; b", "a; b"),
+        ("x ##[error]y", "x \\x23#[error]y"),
+        ("::error::y", "\\x3a:error::y"),
+        ("ns::f", "ns::f"),
+    ],
+)
+def test_what_else_is_made_harmless(text: str, cell: str) -> None:
+    assert neutral(text) == cell

@@ -96,3 +96,9 @@ def test_a_doubt_is_never_shown_smaller_than_it_is(value: float, relative: float
     shown = numbers.ratio(Interval(value=value, low=0.0, high=value + half))
     _, _, doubt = shown.partition("± ")
     assert float(doubt) >= half * (1 - 1e-5) - 1e-9
+
+
+def test_integers_that_no_float_holds() -> None:
+    huge = 10**400
+    assert numbers.bytes_(huge) == "∞ B"
+    assert numbers.number(-huge) == "-inf"

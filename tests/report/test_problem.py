@@ -59,7 +59,7 @@ def test_what_a_contestant_must_know(gemm: Problem) -> None:
         "u_acc · (16 · magnitude + 4 · √length · |expected|)",
         "+ 3 · (u_out · |expected| + 16 · smallest subnormal)",
         "length = k",
-        "pytorch (the first is the measure)",
+        "pytorch, compiled (the first is the measure)",
         "137 GFLOP",
         "256 MiB",
         "host memory 4 GiB",

@@ -9,11 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.console import Console
-from samples import failed, measurement, mismatch, result, score, unranked
+from samples import START, failed, interval, measurement, mismatch, result, score, unranked
 
 from harness.report.matrix import matrix_lines
 from harness.report.terminal import CPU_NOTE, render_board, render_result
 from harness.result import (
+    BaselineScore,
+    BaselineTime,
     Build,
     CaseResult,
     Conditions,
@@ -21,6 +23,7 @@ from harness.result import (
     Element,
     KernelResources,
     Mismatch,
+    Occupancy,
     Result,
     ShrunkCase,
     TensorValues,
@@ -52,6 +55,31 @@ def test_accepted() -> None:
     assert re.search(r"tiled +64 +8 KiB +none", text)
     assert "note    first run on this card" in text
     assert CPU_NOTE not in text
+
+
+def test_every_speed_up_names_its_baseline() -> None:
+    other = BaselineTime(
+        baseline="compiled", time_s=interval(9.6e-6), speedup=interval(0.78), samples_s=(9.6e-6,),
+        submission_samples_s=(12.3e-6,),
+    )  # fmt: skip
+    others = (
+        BaselineScore(baseline="compiled", speedup=interval(0.78)),
+        BaselineScore(
+            baseline=f"bob/{EVIL}", speedup=interval(0.5), recorded=START, result="r000001"
+        ),
+    )
+    shown = result(
+        measurements=(measurement(others=(other,)),), score=score(baseline="pytorch", others=others)
+    )
+    lines = _shown(shown, width=160).splitlines()
+    assert lines[1].startswith("score   1.310× ± 0.003 over pytorch (one shape")
+    assert lines[2] == "        0.7800× ± 0.0016 over compiled"
+    assert lines[3].startswith("        0.5000× ± 0.0011 over bob/")
+    assert lines[3].endswith(", the best recorded (2026-03-01; not timed again)")
+    assert "\x1b" not in lines[3]
+    (header,) = [line for line in lines if line.startswith("shape") and "rate" in line]
+    assert re.search(r" pytorch +over pytorch ", header)
+    assert any(re.match(r"m=4096.* compiled +9.60 µs +0.7800× ± 0.0016", line) for line in lines)
 
 
 def test_kernels_are_a_line_where_they_are_known() -> None:
@@ -87,6 +115,19 @@ def test_spills_stand_out() -> None:
     assert "128 B stored, 2 KiB loaded" in text
     assert "from the cache for sm_90" in text
     assert "… 8 more kernels" in text
+
+
+def test_occupancy_is_shown_where_it_is_known() -> None:
+    at = [Occupancy(threads=t, fraction=f, limit="registers") for t, f in ((128, 0.5), (512, 0.25))]
+    open_size = KernelResources(name="open", registers=64, occupancy=tuple(at))
+    known = KernelResources(name="known", registers=64, threads=512, occupancy=(at[1],))
+    silent = KernelResources(name="silent", registers=64)
+    build = Build(seconds=2.0, cached=True, target="sm_90", kernels=(open_size, known, silent))
+    text = _shown(result(build=build))
+    assert re.search(r"open +64 +0 B +none +up to 50%", text)
+    assert re.search(r"known +64 +0 B +none +25%", text)
+    assert re.search(r"silent +64 +0 B +none *\n", text)
+    assert "occupancy" not in _shown(result())
 
 
 def test_unranked_says_why() -> None:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from harness.report.text import head, plain, plain_lines, tail
 
-HIDDEN = {"Cc", "Cf", "Cs", "Zl", "Zp"}
+HIDDEN = {"Cc", "Cf", "Cn", "Cs", "Zl", "Zp"}
 HOSTILE = st.text(
     alphabet=st.one_of(
         st.sampled_from("\x1b\x9b\x9d[]()0123;mJHK\x07\\\r\n\t\u202e\u2066\u200b\ufeff\x00\ud800"),

@@ -41,3 +41,10 @@ def test_forged_text_is_bounded() -> None:
     line = "ptxas info : Compiling entry function 'x' for 'y'\nptxas info : Used 1 registers\n"
     assert len(parse(line * 1000)) == 256
     assert parse("ptxas info : Used 1 registers") == ()
+
+
+def test_numbers_of_thousands_of_digits_are_no_figures() -> None:
+    huge = "9" * 5000  # more than Python converts
+    for known in ("32 registers", "2048 bytes smem", "516 bytes spill stores", "512 bytes spill"):
+        parse(RECORDED.replace(known, huge + known))
+    assert len(parse(RECORDED.replace("32 registers", f"{huge} registers"))) == 1

@@ -15,6 +15,7 @@ from harness.solution.hostbuild import HostSource, build_for_host
 from harness.solution.languages.base import Language
 from harness.solution.model import Artifact, BuildFailure, Solution, Target
 from harness.solution.nvcc import SOURCE, CudaSource, compile_cuda
+from harness.solution.occupancy import with_occupancy
 from harness.solution.prelude import host_prelude, prelude, prototype
 from harness.solution.toolchain import Nvcc, NvccNotFound, find_host_compiler, find_nvcc
 
@@ -52,7 +53,7 @@ class Cuda:
             cached=outcome.cached,
             target=built,
             log=log,
-            kernels=outcome.kernels,
+            kernels=with_occupancy(outcome.kernels, target.code),
         )
         if outcome.failure is not None:
             message = _explained(outcome.failure, solution, problem)

@@ -7,6 +7,7 @@ limited process of its own; the judge looks at tokens only.
 import io
 import json
 import re
+import signal
 import sys
 import tempfile
 import tokenize
@@ -21,6 +22,7 @@ from harness.errors import MachineError
 from harness.problem.model import Problem
 from harness.problem.signature import python_signature
 from harness.result import Build, Verdict
+from harness.sandbox import scratch
 from harness.sandbox.command import Finished, clean_environment, run_limited
 from harness.solution.cache import Cache
 from harness.solution.model import Artifact, BuildFailure, Solution, Target
@@ -153,7 +155,7 @@ def imported(text: str) -> frozenset[str]:
 
 
 def _check(text: str) -> Finished:
-    with tempfile.TemporaryDirectory(prefix="harness-check-") as folder:
+    with tempfile.TemporaryDirectory(prefix="check-", dir=scratch.home()) as folder:
         return run_limited(
             [sys.executable, "-I", "-S", "-c", CHECKER],
             cwd=Path(folder),
@@ -173,6 +175,9 @@ def _failure(solution: Solution, problem: Problem, finished: Finished) -> BuildF
     elif finished.over_memory:
         gib = CHECK_BYTES >> 30
         verdict, message = Verdict.MEMORY_LIMIT, f"parsing {shown} took more than {gib} GiB"
+    elif finished.returncode == -signal.SIGKILL:  # no crash, no limit of ours
+        verdict = Verdict.INTERNAL_ERROR
+        message = f"the check of {shown} was killed: is the machine out of memory? Grade again"
     elif finished.returncode < 0:
         verdict = Verdict.COMPILE_ERROR
         message = f"{shown}: is nested too deeply: it crashed Python's parser"

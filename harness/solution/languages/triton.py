@@ -8,6 +8,7 @@ from harness.solution.cache import Cache
 from harness.solution.languages import python
 from harness.solution.languages.base import Language
 from harness.solution.model import Artifact, BuildFailure, Solution, Target
+from harness.solution.occupancy import with_occupancy
 
 
 class Triton(python.Python):
@@ -35,7 +36,7 @@ class Triton(python.Python):
         outcome = compile_for_target(solution, problem, dtype, target, cache)
         build = artifact.build.model_copy(
             update={
-                "kernels": outcome.kernels,
+                "kernels": with_occupancy(outcome.kernels, target.arch),
                 "cached": outcome.cached,
                 "seconds": artifact.build.seconds + outcome.seconds,
                 "target": f"cpu+{target.arch}",

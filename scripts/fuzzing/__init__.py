@@ -1,0 +1,1 @@
+"""Feeds hostile bytes to whatever of the judge reads what others wrote; see docs/robustness.md."""

@@ -1,0 +1,344 @@
+"""Untrusted text through every renderer: nothing of it is interpreted by whoever reads it.
+
+Each module of ``harness/report`` and ``leaderboard`` is listed with what it shows; one that is
+added must be listed, too.
+"""
+
+import csv
+import io
+import json
+import logging
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hostile_words import ALL, LINES, LITERALS, NASTY, accepted, complaint, filled, not_accepted
+from hypothesis import given, settings
+from rich.console import Console
+
+from harness import cli
+from harness.comparison import Comparison
+from harness.doctor import Finding as Part
+from harness.doctor import State
+from harness.problem.load import load_problem
+from harness.problem.model import Problem
+from harness.report import text
+from harness.report.board import render_board
+from harness.report.compare import render_comparison
+from harness.report.conditions import told
+from harness.report.doctor import render_findings
+from harness.report.matrix import matrix_lines
+from harness.report.problem import problem_json, render_problem
+from harness.report.problems import render_problems
+from harness.report.profile import render_profile
+from harness.report.progress import Bar
+from harness.report.regrade import closing_line, regraded_line, skipped_line
+from harness.report.terminal import render_result
+from harness.report.text import head, json_text, plain, plain_lines, tail
+from harness.report.verify import render_report, render_total, reports_json
+from harness.result import Conditions, Profile, Result, Verdict
+from harness.verify.findings import ExampleRun, Fate, Report, Tried
+from leaderboard import text as leaderboard_text
+from leaderboard.csvfile import neutral
+from leaderboard.ranking import board, rows, to_csv
+from leaderboard.store import Store
+
+ROOT = Path(__file__).parents[2]
+CONSOLES = ((20, False), (80, True), (10_000, False))
+"""Width, and whether in colour: lines that are wrapped, a terminal, a log of a CI system."""
+
+
+def on_consoles(render: Callable[[Console], None]) -> Iterator[str]:
+    """What is printed on each."""
+    for width, colour in CONSOLES:
+        stream = io.StringIO()
+        render(Console(file=stream, width=width, force_terminal=colour, legacy_windows=False))
+        yield stream.getvalue()
+
+
+def of_results(words: str) -> Iterator[str]:
+    each = [accepted(words), *(not_accepted(v, words) for v in OTHERS)]
+    for result in each:
+        yield from on_consoles(lambda console, r=result: render_result(r, console))
+        yield parsed(json_text(result.to_json()), json.loads(result.to_json()))
+        yield parsed(json_text(result.to_json(indent=2)), json.loads(result.to_json()))
+
+
+OTHERS = (Verdict.WRONG_ANSWER, Verdict.COMPILE_ERROR, Verdict.RUNTIME_ERROR)
+
+
+def parsed(output: str, expected: Any) -> str:
+    """``output``, which says what it would say without its escapes."""
+    assert json.loads(output) == expected
+    return output
+
+
+def frames(words: str) -> Any:
+    result = accepted(words)
+    other = accepted("x")
+    score = other.score.model_copy(update={"ranked": True, "unranked_reason": ""})
+    return board([result, other.model_copy(update={"score": score, "id": "other"})])
+
+
+def of_boards(words: str) -> Iterator[str]:
+    shown = rows(frames(words))
+    yield from on_consoles(lambda console: render_board(shown, console))
+    yield json_text(json.dumps(shown, default=str))
+
+
+def of_csv(words: str) -> Iterator[str]:
+    file = io.StringIO()
+    to_csv(frames(words), file)
+    for row in csv.reader(io.StringIO(file.getvalue())):
+        for cell in row:
+            assert not cell.lstrip().startswith(tuple("=+-@＝＋－＠")), cell
+            for part in cell.split(";")[1:]:
+                assert not part.lstrip(" '\"").startswith(tuple("=+-@＝＋－＠")), cell
+    yield file.getvalue()
+    yield neutral(words)
+
+
+def of_comparisons(words: str) -> Iterator[str]:
+    comparison = filled(Comparison, words)
+    yield from on_consoles(lambda console: render_comparison(comparison, console))
+    yield parsed(json_text(comparison.to_json()), json.loads(comparison.to_json()))
+
+
+def of_regrades(words: str) -> Iterator[str]:
+    before, after = accepted(words), not_accepted(Verdict.RUNTIME_ERROR, words)
+    yield regraded_line(before, after)
+    yield regraded_line(before, before)
+    yield skipped_line(before, words)
+    yield closing_line([Verdict.ACCEPTED], 1)
+
+
+def of_verifications(words: str) -> Iterator[str]:
+    tried = [
+        Tried(name=words, dtype=words, fate=fate, why=words, cases=1, applicable=1) for fate in Fate
+    ]
+    report = Report(slug=words, device=words, seed=words, dtypes=(words,), impostors=tried)
+    report.variants = tried
+    report.examples = [ExampleRun(path=words, dtype=words, wanted=(words,), got=words)]
+    report.error(words, words, words)
+    report.warn(words, words)
+    yield from on_consoles(lambda console: render_report(report, console))
+    yield from on_consoles(lambda console: render_total([report], console))
+    yield reports_json([report])
+
+
+def of_machines(words: str) -> Iterator[str]:
+    parts = [Part(name=words, state=state, detail=words, remedy=words) for state in State]
+    yield from on_consoles(lambda console: render_findings(parts, console))
+
+
+SAMPLE = load_problem(ROOT / "problems" / "gemm-multiply-leakyrelu")
+
+
+def hostile_problem(words: str) -> Problem:
+    return replace(
+        SAMPLE,
+        slug=words,
+        title=words,
+        difficulty=words,
+        author=words,
+        tags=(words,),
+        parameters=SAMPLE.parameters[:1],
+        statement=f"{words}\n\n- {words}\n\n```\n{words}\n```\n$ {words} $",
+        missing=(words,),
+        baselines={words: Path(words.replace("\0", ""))},
+    )
+
+
+def of_problems(words: str) -> Iterator[str]:
+    problem = hostile_problem(words)
+    yield from on_consoles(lambda console: render_problem(problem, console))
+    yield from on_consoles(lambda console: render_problems([problem], console))
+    yield problem_json(problem)
+
+
+def of_progress(words: str) -> Iterator[str]:
+    stream = io.StringIO()
+    # As wide as a real one: its moves of the cursor are rich's own, and go to the terminal alone.
+    console = Console(file=stream, width=80, force_terminal=True, legacy_windows=False)
+    with Bar(console) as bar:
+        bar.phase(words, 2)
+        bar.advance(1, words)
+    for move in ("\x1b[?25l", "\x1b[?25h", "\x1b[2K", "\x1b[1A", "\r"):
+        stream = io.StringIO(stream.getvalue().replace(move, ""))
+    yield stream.getvalue()
+
+
+def of_profiles(words: str) -> Iterator[str]:
+    profile = filled(Profile, words)
+    yield from on_consoles(lambda console: render_profile(profile, console))
+
+
+def of_conditions(words: str) -> Iterator[str]:
+    yield plain(told(filled(Conditions, words)))
+
+
+def of_errors(words: str) -> Iterator[str]:
+    """What ``harness`` says where there is no result."""
+    yield f"error: {plain_lines(words)}"
+
+
+def of_text(words: str) -> Iterator[str]:
+    for limit in (None, 5, 40):
+        yield plain(words, limit)
+        yield plain_lines(words, limit)
+    for cut in (head, tail):
+        yield cut(words, 3)
+        yield cut(words, 2, 7)
+    yield leaderboard_text.visible(words)
+
+
+def of_numbers(_: str) -> Iterator[str]:
+    return iter(())
+
+
+RENDERERS: dict[str, Callable[[str], Iterator[str]]] = {
+    "harness/report/board.py": of_boards,
+    "harness/report/compare.py": of_comparisons,
+    "harness/report/conditions.py": of_conditions,
+    "harness/report/doctor.py": of_machines,
+    "harness/report/matrix.py": of_results,
+    "harness/report/numbers.py": of_numbers,
+    "harness/report/problem.py": of_problems,
+    "harness/report/problems.py": of_problems,
+    "harness/report/profile.py": of_profiles,
+    "harness/report/progress.py": of_progress,
+    "harness/report/regrade.py": of_regrades,
+    "harness/report/terminal.py": of_results,
+    "harness/report/text.py": of_text,
+    "harness/report/verify.py": of_verifications,
+    "leaderboard/csvfile.py": of_csv,
+    "leaderboard/ranking.py": of_boards,
+    "leaderboard/text.py": of_text,
+}
+"""Which of the above shows what comes out of each module."""
+
+SHOWS_NOTHING = {
+    "leaderboard/best.py": "makes a record of records",
+    "leaderboard/columns.py": "names and types",
+    "leaderboard/location.py": "a path of the user's own",
+    "leaderboard/outdated.py": "chooses records",
+    "leaderboard/schema.py": "tables; its errors are about versions",
+    "leaderboard/store.py": "keeps records; what it warns of is below",
+    "leaderboard/ties.py": "numbers",
+}
+
+
+def test_every_module_is_listed() -> None:
+    there = {
+        path.relative_to(ROOT).as_posix()
+        for folder in ("harness/report", "leaderboard")
+        for path in (ROOT / folder).rglob("*.py")
+        if path.name != "__init__.py"
+    }
+    unlisted = there - RENDERERS.keys() - SHOWS_NOTHING.keys()
+    assert not unlisted, f"show hostile text with them, here: {sorted(unlisted)}"
+    assert RENDERERS.keys() <= there
+
+
+UNIQUE = sorted(set(RENDERERS.values()), key=lambda each: each.__name__)
+
+
+@pytest.mark.parametrize("shows", UNIQUE, ids=lambda each: each.__name__)
+def test_nothing_is_interpreted(shows: Callable[[str], Iterator[str]]) -> None:
+    for words in (LINES, WRAPPED):
+        for output in shows(words):
+            assert not complaint(output)
+
+
+WRAPPED = "a" * 13 + " ::error::" + "b" * 300
+
+
+@pytest.mark.parametrize("shows", UNIQUE, ids=lambda each: each.__name__)
+@settings(max_examples=3)
+@given(words=NASTY)
+def test_nothing_in_any_mixture(shows: Callable[[str], Iterator[str]], words: str) -> None:
+    for output in shows(words):
+        assert not complaint(output)
+
+
+def test_a_record_is_hostile_in_every_text() -> None:
+    record = json.loads(accepted("EVIL").to_json())
+    known = LITERALS | {"ACCEPTED"}
+
+    def texts(value: Any, key: str) -> Iterator[tuple[str, str]]:
+        if isinstance(value, dict):
+            for name, inner in value.items():
+                yield from texts(inner, name)
+        elif isinstance(value, list):
+            for inner in value:
+                yield from texts(inner, key)
+        elif isinstance(value, str):
+            yield key, value
+
+    for key, value in texts(record, ""):
+        assert value in known | {"EVIL"} or key in ("created", "recorded"), (key, value)
+
+
+def test_the_complaint_is_heard() -> None:
+    for output in (
+        "\x1b[2J", "a\u202eb", "\x9b", "  ::error::x", "a ##[error]b", "##vso[x]", "\U0001f4a3",
+    ):  # fmt: skip
+        assert complaint(output)
+    for output in ("std::error_code", "a::b::c", "x ::error::", "# [x]", "\x1b[1;31mred\x1b[0m"):
+        assert not complaint(output)
+
+
+def test_c_plus_plus_is_left_alone() -> None:
+    for words in ("std::vector<int>", "error: no match for ns::error_code", "a ## b", "#define x"):
+        assert plain(words) == words
+
+
+def test_the_two_packages_agree() -> None:
+    assert text._HIDDEN_CATEGORIES == leaderboard_text._HIDDEN
+    assert text._HIDDEN_LETTERS == leaderboard_text._HIDDEN_LETTERS
+    assert text._CI_COMMAND == leaderboard_text._CI_COMMAND
+
+
+@pytest.mark.parametrize("error", ["machine", "click"])
+def test_what_is_no_verdict(
+    error: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    import click
+
+    from harness.errors import MachineError
+
+    def fails(**_: Any) -> None:
+        raise MachineError(ALL) if error == "machine" else click.BadParameter(ALL)
+
+    monkeypatch.setattr(cli, "cli", fails)
+    with pytest.raises(SystemExit):
+        cli.main()
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert "x" in shown.err
+    assert not complaint(shown.err)
+
+
+def test_a_warning_of_the_store(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    import sqlite3
+
+    file = tmp_path / "results.sqlite"
+    with Store.open(str(file)) as store:
+        store.add(accepted("x"))
+    with sqlite3.connect(file) as connection:
+        connection.execute(
+            "UPDATE results SET id = ?, record = ?", (ALL.encode("utf-8", "replace"), "{")
+        )
+    with caplog.at_level(logging.WARNING), Store.open(str(file)) as store:
+        assert list(store.results()) == []
+    assert len(caplog.messages) == 1
+    assert not complaint(caplog.messages[0])
+    assert isinstance(accepted("x"), Result)
+
+
+def test_a_tensor_is_numbers() -> None:
+    result = not_accepted(Verdict.WRONG_ANSWER, ALL)
+    for line in matrix_lines(result.shrunk.tensors[0], 80):
+        assert line.isascii()
