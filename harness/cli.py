@@ -16,7 +16,7 @@ import click
 
 from harness import __version__
 from harness.errors import JudgeError, MachineError, ProblemError, UsageError
-from harness.report.text import plain
+from harness.report.text import json_text, plain, plain_lines
 
 if TYPE_CHECKING:
     from harness.comparison import Comparison
@@ -55,6 +55,29 @@ _device_option = click.option(
 )
 
 
+def _require_sandbox(_context: click.Context, _option: click.Parameter, wanted: bool) -> None:
+    """Refuse to grade where a submission could do what it must not."""
+    if not wanted:
+        return
+    from harness.sandbox.selftest import breaches
+
+    if found := breaches():
+        raise MachineError(
+            f"--require-sandbox: on this machine a submission can {', '.join(found)}; "
+            "harness doctor says what to do"
+        )
+
+
+_sandbox_option = click.option(
+    "--require-sandbox",
+    is_flag=True,
+    envvar="HARNESS_REQUIRE_SANDBOX",
+    expose_value=False,
+    callback=_require_sandbox,
+    help="Refuse to grade where submissions cannot be confined.",
+)
+
+
 def _grading_options(command: Any) -> Any:
     """The options that submit and check share."""
     options = [
@@ -76,6 +99,7 @@ def _grading_options(command: Any) -> Any:
             is_flag=True,
             help="Report the first case that fails; do not look for a smaller one.",
         ),
+        _sandbox_option,
         click.option(
             "--json", "json_to", metavar="FILE|-", help="Write the result as JSON; - for stdout."
         ),
@@ -98,13 +122,29 @@ def cli() -> None:
 
 @cli.command()
 @_grading_options
+@click.option(
+    "--baselines",
+    type=click.Choice(["first", "all"]),
+    default="first",
+    show_default=True,
+    help="Also time the problem's further baselines, and show the best recorded solution.",
+)
 @store_option
 def submit(files: tuple[Path, ...], store: str | None, **choices: Any) -> None:
     """Grade FILES (or all solutions in a folder) and record the results."""
     if choices["case"]:  # a replay of one case is no entry
-        sys.exit(_grade_all(files, choices, timing=False, keep=lambda _: None))
+        sys.exit(_grade_all(files, choices, timing=False))
     with _store(store) as results:
-        sys.exit(_grade_all(files, choices, timing=True, keep=results.add))
+
+        def keep(result: Result) -> Result:
+            if choices["baselines"] == "all":
+                from leaderboard.best import with_best
+
+                result = with_best(result, results.results(result.problem.slug))
+            results.add(result)
+            return result
+
+        sys.exit(_grade_all(files, choices, timing=True, keep=keep))
 
 
 @contextlib.contextmanager
@@ -121,9 +161,14 @@ def _store(place: str | None) -> Iterator[Store]:
 
 @cli.command()
 @_grading_options
+@click.option(
+    "--profile",
+    is_flag=True,
+    help="On a GPU with Nsight Compute: tell what each kernel of a call does.",
+)
 def check(files: tuple[Path, ...], **choices: Any) -> None:
     """Verdict only: no timing, nothing recorded."""
-    sys.exit(_grade_all(files, choices, timing=False, keep=lambda _: None))
+    sys.exit(_grade_all(files, choices, timing=False))
 
 
 @cli.command()
@@ -132,6 +177,7 @@ def check(files: tuple[Path, ...], **choices: Any) -> None:
 @click.option("--problem", help="Slug [default: from solutions/<problem>/<author>/…].")
 @click.option("--dtype", help="What [VAR] stands for [default: the first that fits both].")
 @_device_option
+@_sandbox_option
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
 @problems_option
 def compare(
@@ -168,7 +214,7 @@ def compare(
         return
     for result in outcome:
         if as_json:
-            click.echo(result.to_json())
+            click.echo(json_text(result.to_json()))
         else:
             _show(result)
     sys.exit(_status([result.verdict for result in outcome]))
@@ -180,13 +226,15 @@ def _show_comparison(comparison: Comparison, *, as_json: bool) -> None:
     from harness.report.compare import render_comparison
 
     if as_json:
-        click.echo(comparison.to_json())
+        click.echo(json_text(comparison.to_json()))
     else:
         render_comparison(comparison, Console())
 
 
-def _grade_all(files: tuple[Path, ...], choices: dict[str, Any], *, timing: bool, keep: Any) -> int:
-    """Grade one file after the other; 1 if any was not accepted."""
+def _grade_all(
+    files: tuple[Path, ...], choices: dict[str, Any], *, timing: bool, keep: Any = lambda one: one
+) -> int:
+    """Grade one file after the other; 1 if any was not accepted. ``keep`` may add to a result."""
     from harness.job import SHRINK_S, Options
 
     problems = _problems_root(choices["problems_dir"])
@@ -198,6 +246,8 @@ def _grade_all(files: tuple[Path, ...], choices: dict[str, Any], *, timing: bool
         timing=timing,
         arch=choices["arch"],
         shrink_s=0.0 if choices["no_shrink"] else SHRINK_S,
+        every_baseline=choices.get("baselines") == "all",
+        profile=choices.get("profile", False),
     )
     for job in jobs:
         _check_dtype(job.problem, options)
@@ -211,18 +261,31 @@ def _grade_all(files: tuple[Path, ...], choices: dict[str, Any], *, timing: bool
     if options.case:
         for job in jobs:
             parse_case(job.problem, options.case)
+    device = open_device(choices["device"])
+    if options.profile:
+        _require_profiler(device.kind)
     verdicts = []
     with (
         _json_writer(choices["json_to"]) as write_json,
-        Grader(open_device(choices["device"]), progress()) as grader,
+        Grader(device, progress()) as grader,
     ):
-        for result in grader.grade_all(jobs, options):
-            keep(result)
+        for graded in grader.grade_all(jobs, options):
+            result = keep(graded)
             write_json(result)
             if choices["json_to"] != "-":
                 _show(result)
             verdicts.append(result.verdict)
     return _status(verdicts)
+
+
+def _require_profiler(kind: str) -> None:
+    """Say that a profile cannot be had before anything is graded for it."""
+    from harness.judge.profile import REMEDY, find_profiler
+
+    if kind != "cuda":
+        raise UsageError("--profile: only a GPU's kernels can be profiled, and this is the CPU")
+    if find_profiler() is None:
+        raise MachineError(REMEDY)
 
 
 def _status(verdicts: Iterable[Verdict]) -> int:
@@ -288,10 +351,10 @@ def _json_writer(target: str | None) -> Iterator[Any]:
     if target is None:
         yield lambda _: None
     elif target == "-":
-        yield lambda result: click.echo(result.to_json())
+        yield lambda result: click.echo(json_text(result.to_json()))
     else:
         with _output(target) as file:
-            yield lambda result: file.write(result.to_json() + "\n")
+            yield lambda result: file.write(json_text(result.to_json()) + "\n")
 
 
 def _show(result: Result) -> None:
@@ -435,7 +498,7 @@ def leaderboard(
             to_csv(frame, file)
     if json_to:
         with _output(json_to) as file:
-            file.write(json.dumps(rows(frame), default=str) + "\n")
+            file.write(json_text(json.dumps(rows(frame), default=str)) + "\n")
     if "-" not in (csv_to, json_to):
         render_board(rows(frame), Console())
 
@@ -497,7 +560,7 @@ def doctor(as_json: bool) -> None:
     file = Path(place.removeprefix("sqlite:///")) if place.startswith("sqlite:///") else None
     findings = examine(store=file)
     if as_json:
-        click.echo(json.dumps([asdict(finding) for finding in findings]))
+        click.echo(json_text(json.dumps([asdict(finding) for finding in findings])))
     else:
         render_findings(findings, Console())
 
@@ -508,6 +571,7 @@ def doctor(as_json: bool) -> None:
     "--all", "everything", is_flag=True, help="Everything on the boards, up to date or not."
 )
 @_device_option
+@_sandbox_option
 @store_option
 @problems_option
 def regrade(
@@ -600,7 +664,9 @@ def main() -> None:
     except click.exceptions.Exit as error:
         sys.exit(error.exit_code)
     except click.ClickException as error:
-        error.show()
+        told = io.StringIO()
+        error.show(told)
+        click.echo(plain_lines(told.getvalue().rstrip("\n")), err=True)
         sys.exit(UsageError.exit_code)
     except (click.Abort, KeyboardInterrupt):
         click.echo("interrupted", err=True)
@@ -608,7 +674,7 @@ def main() -> None:
     except BrokenPipeError:
         sys.exit(0)
     except JudgeError as error:
-        click.echo(f"error: {error}", err=True)
+        click.echo(f"error: {plain_lines(str(error))}", err=True)
         sys.exit(error.exit_code)
     except Exception:
         with tempfile.NamedTemporaryFile(

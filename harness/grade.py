@@ -2,9 +2,10 @@
 
 import contextlib
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
+from dataclasses import replace
 from itertools import islice
 from typing import Self
 
@@ -16,10 +17,19 @@ from harness.judge.audit import Usual, light_fault, still_busy
 from harness.judge.cases import run_cases
 from harness.judge.conditions import Watch
 from harness.judge.light import Ceilings
-from harness.judge.measure import CPU_EFFORT, Contender, Effort, join, measure_shape
+from harness.judge.measure import (
+    CPU_EFFORT,
+    BaselineError,
+    Contender,
+    Effort,
+    join,
+    measure_shape,
+    with_baseline,
+)
 from harness.judge.memcheck import is_memory_fault, locate
 from harness.judge.memory import CudaDevice, Device
-from harness.judge.programs import checked_program, timed_program
+from harness.judge.profile import REMEDY, find_profiler, profile
+from harness.judge.programs import checked_program, source_program, timed_program
 from harness.judge.quiet import undisturbed
 from harness.judge.replay import Failure, patient, shrink_failure
 from harness.judge.session import Fault, Program, Session
@@ -46,6 +56,9 @@ _CPU_ROW_WORK = 1000.0
 Triton's interpreter, take some milliseconds."""
 
 _MOST_BUILDS = 8
+
+_PATIENCE_S = 120.0
+"""Seconds for a further baseline, whose first call may compile: it is not on trial."""
 
 
 class Grader:
@@ -169,7 +182,7 @@ class Grader:
             if isinstance(ready, Result):
                 return ready
             with undisturbed(self._device, self._waiting) as watch:
-                measured = self._measure(ready, watch)
+                measured = self._measure(ready, watch, options)
             if watch is not None:
                 ready.draft.conditions = watch.conditions()
             if isinstance(measured, Fault):
@@ -206,6 +219,9 @@ class Grader:
             where = self._locate(checked, draft, fault)
             return draft.finish(fault.verdict, fault.message + where)
         if not options.timed:
+            if options.profile:
+                session.close()
+                self._profile(artifact, draft, options)
             return draft.finish(Verdict.ACCEPTED)
 
         fast = timed_program(artifact)
@@ -273,11 +289,35 @@ class Grader:
             return f"\n{report}" if report else ""
         return ""
 
+    def _profile(self, artifact: Artifact, draft: Draft, options: Options) -> None:
+        """Profile one call, of the case that was named or the first timed shape.
+
+        The verdict stands, whatever comes of it.
+
+        Raises:
+            MachineError: there is no tool, or no room for the shape.
+        """
+        task = draft.task
+        tool = find_profiler()
+        if tool is None:
+            raise MachineError(REMEDY)
+        named = options.case and parse_case(task.problem, options.case)
+        case = named or _benchmarks(task)[0]
+        self._progress.phase(f"profile {case.spec}")
+        with undisturbed(self._device, self._waiting):
+            outcome = profile(task, case, timed_program(artifact), tool)
+        if isinstance(outcome, str):
+            draft.notes.append(f"no profile: {outcome}")
+        else:
+            draft.profile = outcome
+
     def _waiting(self, seconds: float) -> None:
         self._progress.phase(f"wait for the GPU, {seconds:.0f} s")
 
-    def _measure(self, ready: Ready, watch: Watch | None) -> tuple[Measurement, ...] | Fault:
-        """Time all benchmark shapes, in turns with the baseline."""
+    def _measure(
+        self, ready: Ready, watch: Watch | None, options: Options
+    ) -> tuple[Measurement, ...] | Fault:
+        """Time all benchmark shapes, in turns with the baseline; then again with further ones."""
         draft = ready.draft
         task = draft.task
 
@@ -296,18 +336,13 @@ class Grader:
             return submission
         if capture and not submission.capture:
             draft.notes.append("cannot be captured in a CUDA graph: timed as plain calls")
-        measured: list[Measurement] = []
-        try:
+
+        def beside(baseline: Contender, task: Task, over: str) -> tuple[Measurement, ...] | Fault:
+            measured: list[Measurement] = []
             for case in cases:
-                self._progress.phase(f"time {case.spec}", self._effort.max_blocks)
+                self._progress.phase(f"time {case.spec}{over}", self._effort.max_blocks)
                 outcome = measure_shape(
-                    task,
-                    case,
-                    submission,
-                    trusted,
-                    self._effort,
-                    constants,
-                    advance,
+                    task, case, submission, baseline, self._effort, constants, advance
                 )
                 if isinstance(outcome, Measurement):
                     outcome = self._against_light(task, case, outcome)
@@ -319,9 +354,48 @@ class Grader:
                     return outcome
                 measured.append(outcome)
             return tuple(measured)
+
+        try:
+            measured = beside(trusted, task, "")
+            trusted.release()
+            if isinstance(measured, Fault) or not options.every_baseline:
+                return measured
+            for name in list(task.problem.baselines)[1:]:
+                outcome = self._further(task, name, beside)
+                if isinstance(outcome, Fault):
+                    return outcome
+                if isinstance(outcome, str):
+                    draft.notes.append(outcome)
+                else:
+                    measured = with_baseline(measured, name, outcome)
+            return measured
         finally:
             submission.release()
             trusted.release()
+
+    def _further(
+        self,
+        task: Task,
+        name: str,
+        beside: Callable[[Contender, Task, str], tuple[Measurement, ...] | Fault],
+    ) -> tuple[Measurement, ...] | Fault | str:
+        """Times in turns with another baseline, or a note that it does not run here.
+
+        It has a process of its own, so that nothing it does lingers, and inputs that none had yet.
+        """
+        program = source_program(task.problem.baselines[name].read_bytes())
+        fresh = replace(task, seed=f"{task.seed}/{name}")
+        limits = replace(task.problem.limits, prepare_s=_PATIENCE_S, call_s=_PATIENCE_S)
+        with Session(program, self._device, limits) as session:
+            baseline = Contender(session, fresh, trusted=True, capture=task.device.kind == "cuda")
+            try:
+                if (fault := session.load()) is not None:
+                    return f"the baseline {name} does not run here: {fault.message}"
+                return beside(baseline, fresh, f" beside {name}")
+            except BaselineError as error:
+                return f"the baseline {name} does not run here: {error.reason}"
+            finally:
+                baseline.release()
 
     def _blame(self, session: Session, usual: Usual) -> None:
         """End the submission, and see whether the device is still at work.

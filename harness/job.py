@@ -16,7 +16,9 @@ class Options:
     ``dtype`` defaults to the problem's first that the file is written for. ``seed`` and ``case``
     replay; ``timing`` is off for a verdict alone. ``arch`` is what is compiled for where there is
     no GPU, ``None`` for nothing: a verdict sooner, from execution alone. ``shrink_s`` is how long
-    a smaller case may be looked for when one fails; 0 for not at all.
+    a smaller case may be looked for when one fails; 0 for not at all. With ``every_baseline`` the
+    problem's further baselines are timed as well as the first, which the score is over. With
+    ``profile`` what is accepted and not timed is profiled.
     """
 
     dtype: str | None = None
@@ -25,6 +27,8 @@ class Options:
     timing: bool = True
     arch: str | None = "sm_90"
     shrink_s: float = SHRINK_S
+    every_baseline: bool = False
+    profile: bool = False
 
     @property
     def timed(self) -> bool:

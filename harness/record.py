@@ -18,6 +18,7 @@ from harness.judge.statistics import geometric_mean
 from harness.judge.task import Task
 from harness.problem.draws import Case
 from harness.result import (
+    BaselineScore,
     Build,
     CaseResult,
     Conditions,
@@ -25,6 +26,7 @@ from harness.result import (
     Environment,
     Measurement,
     ProblemRef,
+    Profile,
     Result,
     Score,
     ShrunkCase,
@@ -49,6 +51,7 @@ class Draft:
     shrunk: ShrunkCase | None = None
     output: str = ""
     conditions: Conditions | None = None
+    profile: Profile | None = None
     notes: list[str] = field(default_factory=list)
 
     def finish(
@@ -80,6 +83,7 @@ class Draft:
             measurements=measurements,
             score=score,
             conditions=self.conditions,
+            profile=self.profile,
             output=self.output,
             notes=tuple(self.notes),
             environment=environment(task.device, self.layers),
@@ -153,6 +157,18 @@ def make_score(
         time_s=geometric_mean([m.time_s for m in measured]).value,
         ranked=not reason,
         unranked_reason=reason,
+        others=_other_scores(measured),
+    )
+
+
+def _other_scores(measured: Sequence[Measurement]) -> tuple[BaselineScore, ...]:
+    """The scores over further baselines, each of which was timed on every shape."""
+    by_shape = zip(*(m.others for m in measured), strict=True)
+    return tuple(
+        BaselineScore(
+            baseline=others[0].baseline, speedup=geometric_mean([o.speedup for o in others])
+        )
+        for others in by_shape
     )
 
 

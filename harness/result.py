@@ -154,14 +154,28 @@ class ShrunkCase(Record):
         return self
 
 
+class Occupancy(Record):
+    """Warps that a multiprocessor can hold at once, as a part of what it holds at most."""
+
+    threads: int = Field(ge=1, description="per block")
+    fraction: float = Field(gt=0, le=1)
+    limit: Literal["warps", "blocks", "registers", "shared memory"]
+
+
 class KernelResources(Record):
-    """What the compiler said about one kernel."""
+    """What the compiler said about one kernel, and the ``occupancy`` that follows from it.
+
+    ``threads`` are those of a block where the build knows them; where it does not, the occupancy is
+    that of some usual sizes. Empty for an architecture whose limits are not known.
+    """
 
     name: Text
     registers: Count
     shared_bytes: Count = 0
     spill_store_bytes: Count = 0
     spill_load_bytes: Count = 0
+    threads: Count | None = None
+    occupancy: tuple[Occupancy, ...] = ()
 
 
 class Build(Record):
@@ -190,12 +204,28 @@ class Interval(Record):
         return self
 
 
+class BaselineTime(Record):
+    """One shape against a baseline that the score is not over.
+
+    ``time_s`` and ``samples_s`` are the baseline's; ``submission_samples_s`` are the submission's
+    in the same blocks. ``kernels`` are those that the baseline launches per call.
+    """
+
+    baseline: Name
+    time_s: Interval
+    speedup: Interval
+    kernels: Kernels = None
+    samples_s: tuple[float, ...]
+    submission_samples_s: tuple[float, ...]
+
+
 class Measurement(Record):
     """One benchmark shape: time per call of the submission and of the baseline, and their ratio.
 
     ``samples_s`` and ``baseline_samples_s`` are the raw times per call, one per block. ``alone_s``
     is how long a call takes that is not one of many; ``light_s`` the least that the device needs
-    for the bytes and operations of a call. Both are None where they are not known.
+    for the bytes and operations of a call. Both are None where they are not known. The baseline is
+    the one that the score names; ``others`` are further ones, where they were asked for.
     """
 
     spec: Text
@@ -213,6 +243,7 @@ class Measurement(Record):
     bytes: float | None = None
     alone_s: Interval | None = None
     light_s: Positive | None = None
+    others: tuple[BaselineTime, ...] = ()
 
     @property
     def of_light(self) -> float | None:
@@ -240,14 +271,28 @@ class Measurement(Record):
         return self
 
 
+class BaselineScore(Record):
+    """Geometric mean of the speed-ups over a baseline that decides no rank.
+
+    One with a date, ``recorded``, was not timed beside the submission: its score was looked up, and
+    both are over the same first baseline. ``result`` is the id of that record.
+    """
+
+    baseline: Name
+    speedup: Interval
+    recorded: Created | None = None
+    result: Text = ""
+
+
 class Score(Record):
-    """Geometric mean of the speed-ups over the named baseline."""
+    """Geometric mean of the speed-ups over the named baseline; ``others`` are over further ones."""
 
     baseline: Name
     speedup: Interval
     time_s: Positive = Field(description="geometric mean of the times per call")
     ranked: bool
     unranked_reason: Text = ""
+    others: tuple[BaselineScore, ...] = ()
 
     @model_validator(mode="after")
     def _ranked_decides(self) -> Self:
@@ -275,6 +320,36 @@ class Conditions(Record):
     throttle: tuple[Text, ...]
     others: Count
     readings: Count
+
+
+Amount = Annotated[float, Field(ge=0, allow_inf_nan=False)] | None
+
+
+class KernelProfile(Record):
+    """What Nsight Compute saw of one launch; None for what it did not tell.
+
+    ``read_bytes`` and ``written_bytes`` are those of the card's memory (DRAM). ``sm`` and
+    ``memory`` are the parts reached of the highest throughput of the multiprocessors and of the
+    memory system, ``occupancy`` the warps that were there over the most that could be.
+    """
+
+    name: Text
+    grid: Text
+    block: Text
+    duration_s: Amount = None
+    read_bytes: Amount = None
+    written_bytes: Amount = None
+    sm: Amount = None
+    memory: Amount = None
+    occupancy: Amount = None
+
+
+class Profile(Record):
+    """The launches of one call; or, if not ``one_call``, those of the call before it as well."""
+
+    spec: Text
+    kernels: tuple[KernelProfile, ...] = Field(min_length=1)
+    one_call: bool
 
 
 class ProblemRef(Record):
@@ -340,6 +415,7 @@ class Result(Record):
     measurements: tuple[Measurement, ...] = ()
     score: Score | None = None
     conditions: Conditions | None = None
+    profile: Profile | None = None
     output: Text = Field(default="", description="what the submission printed: untrusted, capped")
     notes: tuple[Text, ...] = ()
     environment: Environment

@@ -123,7 +123,7 @@ def _frame(results: list[Result]) -> pd.DataFrame:
 
 def _latest_words(frame: pd.DataFrame) -> pd.DataFrame:
     """Accepted results that are the last word on their solution (oldest first in, and out)."""
-    # Without the baseline: a result that is not accepted has none.
+    # Without the baseline: a result that is not accepted has none, and withdraws from all boards.
     place = [name for name in KEY if name != "baseline"]
     solution = [*place, "problem_hash", "author", "solution_hash"]
     # The current version is told from all results, accepted or not.
@@ -131,8 +131,12 @@ def _latest_words(frame: pd.DataFrame) -> pd.DataFrame:
         first_seen=frame.groupby(["problem", "problem_hash"])["date"].transform("min")
     )
     frame = frame.assign(newest=frame.groupby("problem")["first_seen"].transform("max"))
-    last = frame[frame["speaks"]].drop_duplicates(solution, keep="last")
-    return last[last["accepted"]]
+    spoken = frame[frame["speaks"]].reset_index(drop=True)
+    refused = spoken[~spoken["accepted"]].drop_duplicates(solution, keep="last")
+    withdrawn = pd.Series(refused.index, index=pd.MultiIndex.from_frame(refused[solution]))
+    last = spoken[spoken["accepted"]].drop_duplicates([*solution, "baseline"], keep="last")
+    later = withdrawn.reindex(pd.MultiIndex.from_frame(last[solution])).to_numpy()
+    return last[~(later > last.index.to_numpy())]
 
 
 def _flag_other_versions(frame: pd.DataFrame, current: Mapping[str, str]) -> pd.DataFrame:

@@ -1,137 +1,85 @@
 """What the time of this harness is worth, on the card at hand: accuracy, repeatability, latency.
 
-`accuracy` compares the judge's time per call with CUPTI's duration of the same kernels (a process
-of its own, torch's profiler, fresh buffers for every call as in the judge). `repeat` grades the
-same file twice. `latency` times the whole command, cold and for a second file. Prints tables;
-asserts nothing.
+`accuracy` compares the judge's time per call with CUPTI's duration of the same kernels, with CUDA
+events and with Triton's `do_bench`, all three in a process of its own, on a ladder of kernels from
+2 µs to 2 ms. `aa` compares a file with itself, `slowdown` with one that takes 1 % longer, again and
+again. `repeat` grades the same files in processes of their own. `latency` times the whole command,
+cold and for a second file. `audits` shows what the audits see. Prints tables, and with --json FILE
+writes what they are made of; asserts nothing.
 """
 
 import argparse
-import ctypes
 import itertools
 import json
 import math
+import os
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from datetime import datetime
+from collections.abc import Sequence
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
+
+Data = dict[str, Any]
 
 ROOT = Path(__file__).resolve().parents[1]
+PATH = [p for p in os.environ.get("PYTHONPATH", "").split(os.pathsep) if p]
 SLUG = "gemm-multiply-leakyrelu"
 SAMPLES = ROOT / "solutions" / SLUG / "samples"
-SHAPES = [
-    ("tiled.cu", {"m": 64, "n": 64, "k": 256}),
-    ("tiled.cu", {"m": 256, "n": 256, "k": 256}),
-    ("tiled.cu", {"m": 512, "n": 512, "k": 512}),
-    ("naive.cu", {"m": 512, "n": 512, "k": 512}),
-    ("tiled.cu", {"m": 1024, "n": 1024, "k": 1024}),
-    ("register_blocked.cu", {"m": 2048, "n": 2048, "k": 2048}),
-    ("register_blocked.cu", {"m": 4096, "n": 4096, "k": 4096}),
-    ("tiled.cu", {"m": 4096, "n": 4096, "k": 16}),
-]
 
 
-def accuracy() -> None:
-    """Time per call by the judge over CUPTI's kernel duration."""
-    from harness.grade import Grader, Job, Options
-    from harness.judge.batch import lay_out
+def accuracy(device_kind: str = "cuda", wanted: Sequence[str] = ()) -> Data:
+    """Time per call by the judge, and by three other clocks in an honest process.
+
+    ``wanted`` are kinds of rungs, such as ``spin`` or ``gemm``; all without.
+    """
+    from ladder.judge import time_rung
+    from ladder.rungs import rungs
+    from ladder.table import bias, lines, summary
+
+    from harness.errors import MachineError
+    from harness.grade import Grader
     from harness.judge.device import open_device
-    from harness.judge.measure import Contender, Effort, join, measure_shape
-    from harness.judge.programs import timed_program
-    from harness.judge.session import Session
-    from harness.judge.task import Task
-    from harness.problem.draws import benchmark_case
-    from harness.problem.load import find_problem
-    from harness.problem.reference import Reference
-    from harness.record import Draft, solution_ref
+    from harness.judge.measure import CPU_EFFORT, Effort
     from harness.report.progress import Silent
-    from harness.solution.read import read_solution
 
-    device = open_device("cuda")
-    problem = find_problem(ROOT / "problems", SLUG)
-    task = Task(problem, Reference(problem), "float32", device, "accuracy")
-    rows = []
+    folder = Path(tempfile.mkdtemp())
+    device = open_device(device_kind)
+    effort = Effort() if device.kind == "cuda" else CPU_EFFORT
+    rows, calls = [], []
     with Grader(device, Silent()) as grader:
         constants = grader._trusted.constants()
-        for file, sizes in SHAPES:
-            solution = read_solution(SAMPLES / file)
-            job = Job(path=file, solution=solution, problem=problem)
-            artifact = grader._build(job, Draft(task, solution_ref(solution)), Options())
-            case = benchmark_case(problem, {**sizes, "alpha": 0.01})
-            with Session(timed_program(artifact), device, problem.limits) as session:
-                failed = session.load()
-                assert failed is None, failed
-                contender = join(session, session.load, task, case)
-                trusted = grader._trusted.baseline(task)
-                baseline = Contender(trusted, task, trusted=True, capture=True)
-                measured = measure_shape(
-                    task, case, contender, baseline, Effort(), constants, lambda: None
-                )
-            contender.release()
-            baseline.release()
-            layout = lay_out(task, case, measured.calls_per_batch)
-            places = [(s.base, s.stride) for s in layout.slots]
-            cupti = cupti_seconds(artifact.library, sizes, layout.calls, layout.size, places)
-            rows.append((file, sizes, measured, cupti))
+        for rung in rungs(folder):
+            if wanted and rung.kind not in wanted:
+                continue
+            try:
+                row, call = time_rung(grader, device, rung, effort, constants)
+            except MachineError as error:
+                print(f"{rung.name}: {str(error)[:300]}", file=sys.stderr)
+                continue
+            rows.append(row)
+            calls.append(call)
+            print(f"{rung.name}: {row['ours_s'] * 1e6:.2f} µs", file=sys.stderr)
+    rows = [row | found for row, found in zip(rows, others(calls, folder), strict=True)]
     print(f"constant of a batch: {constants.batch_s * 1e6:.0f} µs")
-    print("kernel | shape | calls | CUPTI µs | judge µs | judge/CUPTI | ± | captured")
-    for file, sizes, measured, cupti in rows:
-        value = measured.time_s.value
-        half = measured.time_s.high / value - 1
-        print(
-            f"{file} | {sizes['m']}×{sizes['n']}×{sizes['k']} | {measured.calls_per_batch} | "
-            f"{cupti * 1e6:.2f} | {value * 1e6:.2f} | {value / cupti - 1:+.1%} | ±{half:.1%} | "
-            f"{measured.captured}"
-        )
+    for line in (*lines(rows), *summary(rows)):
+        print(line)
+    return {"constant_s": constants.batch_s, "rows": rows, "bias": bias(rows)}
 
 
-def cupti_seconds(
-    library: Path, sizes: dict[str, int], calls: int, size: int, places: list[tuple[int, int]]
-) -> float:
-    """Mean kernel duration per call as CUPTI sees it, in a process of its own, same addresses."""
-    given = json.dumps([str(library), sizes, calls, size, places])
-    command = [sys.executable, __file__, "cupti", given]
-    return float(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
-
-
-def cupti(given: str) -> None:
-    """Runs in the child: the calls of one batch under torch's profiler."""
-    import torch
-    from torch.profiler import ProfilerActivity, profile
-
-    library, sizes, calls, size, places = json.loads(given)
-    m, n, k = sizes["m"], sizes["n"], sizes["k"]
-    solution = ctypes.CDLL(library).solution
-    arena = torch.empty(size // 4, device="cuda").normal_()
-    flush = torch.empty(64 << 20, device="cuda")
-
-    def run() -> None:
-        flush.fill_(1.0)
-        torch.cuda.synchronize()
-        for call in range(calls):
-            a, b, c, o = (arena.data_ptr() + base + call * stride for base, stride in places)
-            solution(
-                ctypes.c_void_p(a), ctypes.c_void_p(b), ctypes.c_void_p(c), ctypes.c_float(0.01),
-                ctypes.c_void_p(o), ctypes.c_size_t(m), ctypes.c_size_t(n), ctypes.c_size_t(k),
-            )  # fmt: skip
-        torch.cuda.synchronize()
-
-    start = time.perf_counter()
-    while time.perf_counter() - start < 0.7:
-        run()
-    with profile(activities=[ProfilerActivity.CUDA]) as prof:
-        run()
-    total = sum(
-        e.device_time_total
-        for e in prof.events()
-        if "fill" not in e.name.lower()
-        and "mem" not in e.name.lower()
-        and e.device_type.name == "CUDA"
-    )
-    print(total * 1e-6 / calls)
+def others(calls: list[dict[str, Any]], folder: Path) -> list[dict[str, Any]]:
+    """What the other clocks say of each call; what is missing where their process ended early."""
+    file = folder / "calls.json"
+    file.write_text(json.dumps(calls))
+    command = [sys.executable, "-P", str(ROOT / "scripts/ladder/honest.py"), str(file)]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), *PATH])}
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False, env=environment)
+    found = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+    ended = {"error": f"the honest process ended with status {done.returncode}"}
+    return found + [ended] * (len(calls) - len(found))
 
 
 def harness(*arguments: str) -> tuple[float, list[dict[str, object]]]:
@@ -163,7 +111,7 @@ extern "C" void solution(const VAR* x, const VAR* y, VAR* z, size_t n) {{
 """A sum that takes as long as it is told, well above what it needs."""
 
 
-def repeat(times: int = 10, seconds: float = 600.0) -> None:
+def repeat(times: int = 10, seconds: float = 600.0) -> Data:
     """Grade the same files again and again, in processes of their own; how far scores scatter.
 
     No new round begins after ``seconds``. Two of the files differ by an injected slow-down of 1 %:
@@ -233,9 +181,76 @@ def repeat(times: int = 10, seconds: float = 600.0) -> None:
             for a, b in itertools.combinations(found, 2)
         ]
         print(f"{kind} file against itself: within 0.5 % in {sum(pairs)} of {len(pairs)} pairs")
+    return {"scores": scores, "told": sum(told), "pairs": len(told)}
 
 
-def latency() -> None:
+def aa(file: Path, times: int, device_kind: str) -> Data:
+    """The same file as A and as B: how often the ratio is within 0.5 %, and no difference told."""
+    found = head_to_head(file, file, times, device_kind)
+    ratios = [one["ratio"] for one in found]
+    near = sum(abs(math.log(ratio["value"])) <= 0.005 for ratio in ratios)
+    same = sum(one["faster"] is None for one in found)
+    covered = sum(ratio["low"] <= 1 <= ratio["high"] for ratio in ratios)
+    logs = [math.log(ratio["value"]) for ratio in ratios]
+    spread = statistics.stdev(logs) if len(logs) > 1 else math.nan
+    print(
+        f"A/A, {file.name}: within ±0.5 % in {near} of {len(found)}, no difference told in {same}"
+    )
+    print(f"1 is within the interval in {covered} of {len(found)}; σ of the log ratio {spread:.3%}")
+    return {"file": file.name, "ratios": ratios, "within": near, "no_difference": same}
+
+
+def slowdown(times: int, device_kind: str, percent: float = 1.0) -> Data:
+    """A kernel against the same one made slower: how often that is told, and by how much."""
+    from ladder.rungs import COPY, spin_source
+
+    folder = Path(tempfile.mkdtemp())
+    cycles = 2_000_000
+    files = [folder / "spin.cu", folder / "slower.cu"]
+    for file, factor in zip(files, (1.0, 1 + percent / 100), strict=True):
+        file.write_text(spin_source(round(cycles * factor)))
+    found = head_to_head(*files, times, device_kind, problem=COPY)
+    told = sum(one["faster"] == "A" for one in found)
+    ratios = [one["ratio"] for one in found]
+    print(f"{percent:g} % slower: told in {told} of {len(found)}")
+    if ratios:
+        values = [1 / ratio["value"] - 1 for ratio in ratios]
+        print(f"said to be {statistics.median(values):+.2%} slower in the median")
+    return {"percent": percent, "ratios": ratios, "told": told}
+
+
+def head_to_head(
+    a: Path, b: Path, times: int, device_kind: str, problem: Path | None = None
+) -> list[Data]:
+    """``harness compare a b`` so many times, each with a seed of its own, in one process."""
+    from harness.comparison import Comparison
+    from harness.grade import Grader
+    from harness.job import Job, Options
+    from harness.judge.device import open_device
+    from harness.problem.load import load_problem
+    from harness.report.progress import Silent
+    from harness.solution.read import read_solution
+
+    loaded = load_problem(problem or ROOT / "problems" / a.resolve().parts[-3])
+    jobs = [
+        Job(path=str(f), solution=read_solution(f, problem=loaded.slug), problem=loaded)
+        for f in (a, b)
+    ]
+    found: list[Data] = []
+    with Grader(open_device(device_kind), Silent()) as grader:
+        for _ in range(times):
+            outcome = grader.compare(jobs[0], jobs[1], Options())
+            if isinstance(outcome, Comparison):
+                told = json.loads(outcome.to_json())
+                ratio = told["ratio"]
+                found.append({"ratio": ratio, "faster": told["faster"]})
+                print(f"A / B {ratio['value']:.4f}, {told['faster']}", file=sys.stderr)
+            else:
+                print(f"{outcome[0].verdict}: {outcome[0].message[:200]}", file=sys.stderr)
+    return found
+
+
+def latency() -> Data:
     """Seconds of the whole command: cold, a second file in the same call, and again."""
     folder = Path(tempfile.mkdtemp()) / SLUG / "someone"
     folder.mkdir(parents=True)
@@ -261,9 +276,15 @@ def latency() -> None:
         + " s each"
     )
     print(f"check, built before: {checked:.1f} s")
+    return {
+        "first_check_s": first,
+        "new_file_s": one,
+        "further_files_s": further,
+        "check_again_s": checked,
+    }
 
 
-def audits(names: list[str]) -> None:
+def audits(names: Sequence[str]) -> Data:
     """What the audits see of every solution: a call alone and among others, probes, light."""
     from dataclasses import replace
 
@@ -276,6 +297,7 @@ def audits(names: list[str]) -> None:
     from harness.solution.read import read_solution
 
     shapes = ({"m": 256, "n": 256, "k": 256, "alpha": 0.01},)
+    graded: list[Data] = []
     probes: list[tuple[float, float]] = []
     plain_fault = audit.Idleness.fault
 
@@ -309,6 +331,7 @@ def audits(names: list[str]) -> None:
             result = grader.grade(job, Options(shrink_s=0.0))
             spent = time.perf_counter() - start
             print(f"{slug}/{file.name}: {result.verdict} {result.message[:150]} ({spent:.1f} s)")
+            graded.append({"file": f"{slug}/{file.name}", "verdict": result.verdict, "s": spent})
             for m, seen in itertools.zip_longest(result.measurements, probes):
                 early, late = seen or (math.nan, math.nan)
                 if m is None:
@@ -322,22 +345,64 @@ def audits(names: list[str]) -> None:
                     f"{(alone - among) * 1e6:+.1f} | {half * 1e6:.1f} | {m.of_light or 0:.2f} | "
                     f"{m.light_score or 0:.2f} | {early * 1e6:.0f} {late * 1e6:.0f} | {m.captured}"
                 )
+    return {"graded": graded}
+
+
+def where() -> Data:
+    """What a figure depends on: date, card, driver, versions."""
+    from importlib import metadata
+
+    query = ["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"]
+    try:
+        said = subprocess.run(query, capture_output=True, text=True, check=True).stdout
+    except (OSError, subprocess.CalledProcessError):
+        said = ""
+    card, _, driver = (said.splitlines() or [""])[0].partition(", ")
+    return {
+        "date": datetime.now(UTC).date().isoformat(),
+        "card": card,
+        "driver": driver,
+        "torch": metadata.version("torch"),
+        "triton": metadata.version("triton"),
+    }
 
 
 def main() -> None:
     """One benchmark, by name."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", choices=["accuracy", "repeat", "latency", "audits", "cupti"])
-    parser.add_argument("rest", nargs="*")
+    parser.add_argument("--json", dest="json_to", metavar="FILE", help="write what was measured")
+    commands = parser.add_subparsers(dest="what", required=True)
+    ladder = commands.add_parser("accuracy", help="the ladder; KIND: spin, copy, gemm, …")
+    ladder.add_argument("kinds", metavar="KIND", nargs="*")
+    same = commands.add_parser("aa", help="a file against itself")
+    same.add_argument("file", nargs="?", type=Path, default=SAMPLES / "register_blocked.cu")
+    slower = commands.add_parser("slowdown", help="a kernel against one that takes 1 %% longer")
+    for each in (same, slower):
+        each.add_argument("--times", type=int, default=20)
+    for each in (ladder, same, slower):
+        each.add_argument("--device", choices=["cuda", "cpu"], default="cuda")
+    graded = commands.add_parser("repeat", help="the same files in processes of their own")
+    graded.add_argument("times", nargs="?", type=int, default=10)
+    graded.add_argument("seconds", nargs="?", type=float, default=600.0)
+    commands.add_parser("latency", help="seconds of the whole command")
+    commands.add_parser("audits", help="what the audits see").add_argument("names", nargs="*")
     chosen = parser.parse_args()
-    if chosen.what == "cupti":
-        cupti(chosen.rest[0])
-    elif chosen.what == "repeat":
-        repeat(*map(int, chosen.rest))
-    elif chosen.what == "audits":
-        audits(chosen.rest)
-    else:
-        {"accuracy": accuracy, "latency": latency}[chosen.what]()
+    match chosen.what:
+        case "accuracy":
+            data = accuracy(chosen.device, chosen.kinds)
+        case "aa":
+            data = aa(chosen.file, chosen.times, chosen.device)
+        case "slowdown":
+            data = slowdown(chosen.times, chosen.device)
+        case "repeat":
+            data = repeat(chosen.times, chosen.seconds)
+        case "latency":
+            data = latency()
+        case _:
+            data = audits(chosen.names)
+    if chosen.json_to:
+        told = {"what": chosen.what, **where(), **data}
+        Path(chosen.json_to).write_text(json.dumps(told, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ import csv
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -17,11 +18,13 @@ from typing import Any, NamedTuple
 import pytest
 
 from harness import cli, grade
+from harness.errors import MachineError
 from harness.judge import device, trusted
 from harness.judge.constants import Constants
 from harness.judge.programs import source_program
 from harness.judge.session import Program
 from harness.result import Result, Verdict
+from harness.sandbox import selftest
 from harness.solution.model import Artifact
 
 ROOT = Path(__file__).parents[1]
@@ -100,6 +103,33 @@ def write(tmp_path: Path) -> Write:
         return path.relative_to(tmp_path)
 
     return make
+
+
+def test_profiles_are_of_gpus(harness: Harness, write: Write) -> None:
+    done = harness("check", write(), "--profile")
+    assert done.status == 2
+    assert done.out == ""
+    assert "--profile: only a GPU's kernels can be profiled" in done.err
+
+
+def test_all_baselines(harness: Harness, write: Write, tmp_path: Path) -> None:
+    package = tmp_path / "packages" / "shift"
+    shutil.copytree(PACKAGES / "shift", package)
+    (package / "again.py").write_text(HONEST)
+    statement = package / "problem.md"
+    text = statement.read_text().replace(
+        "{plain: baseline.py}", "{plain: baseline.py, again: again.py}"
+    )
+    assert "again" in text
+    statement.write_text(text)
+    given = ("submit", write(), "--problems", package.parent, "--json", "result.json")
+    assert harness(*given, "--baselines", "all").status == 0
+    stored = json.loads((tmp_path / "result.json").read_text())
+    (other,) = stored["score"]["others"]
+    assert other["baseline"] == "again"
+    assert other["recorded"] is None
+    done = harness(*given)
+    assert "again" not in done.out
 
 
 class TestExitCodes:
@@ -553,3 +583,18 @@ def test_shell_completion() -> None:
             check=False,
         )
         assert "complete" in done.stdout
+
+
+@pytest.mark.parametrize("command", ["check", "submit", "compare", "regrade"])
+def test_a_sandbox_can_be_demanded(
+    harness: Harness, write: Write, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    files = [] if command == "regrade" else [write(HONEST)] * (2 if command == "compare" else 1)
+    monkeypatch.setattr(selftest, "breaches", lambda: ["use the network"])
+    done = harness(command, *files, "--require-sandbox")
+    assert done.status == MachineError.exit_code
+    assert "a submission can use the network; harness doctor says what to do" in done.err
+    monkeypatch.setenv("HARNESS_REQUIRE_SANDBOX", "1")
+    assert harness(command, *files).status == MachineError.exit_code
+    monkeypatch.setattr(selftest, "breaches", list)
+    assert harness(command, *files).status == 0

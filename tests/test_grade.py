@@ -27,7 +27,7 @@ from harness.problem.model import Problem
 from harness.problem.reference import Reference
 from harness.record import make_score
 from harness.report.progress import Silent
-from harness.result import Interval, Verdict
+from harness.result import Interval, Result, Verdict
 from harness.sandbox import processes
 from harness.sandbox.nursery import templates
 from harness.solution.model import Artifact
@@ -118,6 +118,73 @@ def test_the_baseline_that_fails_is_not_the_submissions_fault(
     (tmp_path / "baseline.py").write_text("raise RuntimeError('no luck')")
     broken = replace(shift, baselines={"plain": tmp_path / "baseline.py"}, hash="other")
     with pytest.raises(MachineError, match=r"the baseline of shift does not run: .*no luck"):
+        grader.grade(job(problem=broken), Options())
+
+
+def _with_baselines(shift: Problem, folder: Path, **sources: str) -> Problem:
+    files = dict(shift.baselines)
+    for name, source in sources.items():
+        files[name] = folder / f"{name}.py"
+        files[name].write_text(source)
+    return replace(shift, baselines=files)
+
+
+def test_further_baselines_are_timed_when_asked_for(
+    grader: Grader, job, shift: Problem, tmp_path: Path
+) -> None:
+    problem = _with_baselines(shift, tmp_path, again=HONEST, third=HONEST)
+    result = grader.grade(job(problem=problem), Options(every_baseline=True))
+    assert result.score is not None, result.message
+    assert result.score.baseline == "plain"
+    assert [other.baseline for other in result.score.others] == ["again", "third"]
+    for other in result.score.others:
+        assert 0.05 < other.speedup.value < 20  # the very same code
+        assert other.recorded is None
+    for each in result.measurements:
+        assert [other.baseline for other in each.others] == ["again", "third"]
+        for other in each.others:
+            assert len(other.samples_s) == len(other.submission_samples_s) >= 3
+    assert result.notes == grader.grade(job(problem=problem), Options()).notes
+    assert Result.from_json(result.to_json()) == result
+
+
+def test_no_further_baseline_is_timed_unasked(
+    grader: Grader, job, shift: Problem, tmp_path: Path
+) -> None:
+    problem = _with_baselines(shift, tmp_path, broken="raise RuntimeError")
+    result = grader.grade(job(problem=problem), Options())
+    assert result.score is not None
+    assert result.score.others == ()
+    assert all(each.others == () for each in result.measurements)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "raise RuntimeError('no luck')",
+        "def solution(*_): raise RuntimeError('no luck')",
+        "import os\ndef solution(*_): os._exit(3)",
+    ],
+)
+def test_a_further_baseline_that_fails_is_noted(
+    grader: Grader, job, shift: Problem, tmp_path: Path, source: str
+) -> None:
+    problem = _with_baselines(shift, tmp_path, bad=source, good=HONEST)
+    result = grader.grade(job(problem=problem), Options(every_baseline=True))
+    assert result.accepted
+    assert result.score is not None
+    assert [other.baseline for other in result.score.others] == ["good"]
+    (note,) = [note for note in result.notes if "baseline" in note]
+    assert note.startswith("the baseline bad does not run here: ")
+
+
+def test_a_baseline_that_fails_in_a_timed_shape_is_not_the_submissions_fault(
+    grader: Grader, job, shift: Problem, tmp_path: Path
+) -> None:
+    late = "def solution(x, s, y, n):\n    if n == 64: raise RuntimeError('no luck')\n"
+    (tmp_path / "late.py").write_text(late)
+    broken = replace(shift, baselines={"plain": tmp_path / "late.py"}, hash="late")
+    with pytest.raises(MachineError, match="no luck"):
         grader.grade(job(problem=broken), Options())
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from harness.errors import MachineError
 from harness.judge.audit import Usual
 from harness.judge.constants import Constants
-from harness.judge.measure import Contender
+from harness.judge.measure import BaselineError, Contender
 from harness.judge.memory import Device
 from harness.judge.session import Fault, Session
 from harness.judge.statistics import intercept, lower_quartile
@@ -46,16 +46,17 @@ def measure_constants(session: Session, problem: Problem, device: Device) -> Con
     probes = []
     try:
         for calls in _CALLS:
-            fault = contender.setup(case, calls)
+            contender.setup(case, calls)
             times = []
             for repeat in range(_REPEATS):
-                seconds = fault or contender.time(f"calibration/{calls}/{repeat}")
-                if isinstance(seconds, Fault):
-                    raise MachineError(f"the calibration kernel fails: {seconds.message}")
+                seconds = contender.time(f"calibration/{calls}/{repeat}")
+                assert not isinstance(seconds, Fault), "a trusted one raises"
                 if repeat:
                     probes.append(session.probes)
                     times.append(seconds)
             points.append((float(calls), lower_quartile(times)))
+    except BaselineError as error:
+        raise MachineError(f"the calibration kernel fails: {error.reason}") from error
     finally:
         contender.release()
     usual = Usual(*(statistics.median(kind) for kind in zip(*probes, strict=True)))

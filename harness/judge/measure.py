@@ -6,9 +6,11 @@ The method and the measurements it rests on are in docs/measurement.md.
 import itertools
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
+from harness.errors import MachineError
 from harness.judge.audit import BASELINE_FIRST_S, Idleness, Usual, audit_batch, linearity_fault
 from harness.judge.batch import Batch, Problems, lay_out
 from harness.judge.constants import Constants
@@ -17,7 +19,9 @@ from harness.judge.session import Fault, Plan, Session
 from harness.judge.statistics import interval_of_mean, quartile_interval, ratio_interval
 from harness.judge.task import Task
 from harness.problem.draws import Case
-from harness.result import Interval, Measurement, Verdict
+from harness.result import BaselineTime, Interval, Measurement, Verdict
+
+T = TypeVar("T")
 
 _FEW_CALLS = 16
 _CAPTURE_CALLS = 2
@@ -65,10 +69,19 @@ CPU_EFFORT = Effort(
 """Functional timing on a CPU: shown, never ranked with a GPU's, so a few batches are enough."""
 
 
+class BaselineError(MachineError):
+    """A baseline failed while it was timed: no fault of the submission beside it."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"the baseline failed: {reason}")
+        self.reason = reason
+
+
 class Contender:
     """A session that takes part in a measurement, with its own batch of calls.
 
-    A trusted one's outputs are not checked. ``capture`` asks for its calls to be recorded into one
+    A trusted one's outputs are not checked, and it does not fail: that is an error of the machine
+    or of the problem's package. ``capture`` asks for its calls to be recorded into one
     graph; ``captured`` tells whether they were. ``busy_s`` is how long blocks with it took so far.
     ``usual`` says how long the judge's probes take while the device is idle.
     """
@@ -95,7 +108,14 @@ class Contender:
         self._batch: Batch | None = None
 
     def setup(self, case: Case, calls: int) -> Fault | None:
-        """Lay out ``calls`` calls, warm them up on throw-away inputs, capture them."""
+        """Lay out ``calls`` calls, warm them up on throw-away inputs, capture them.
+
+        Raises:
+            BaselineError: it is a trusted one, and failed.
+        """
+        return self._trust(self._setup(case, calls))
+
+    def _setup(self, case: Case, calls: int) -> Fault | None:
         self.calls = calls
         device = self._task.device
         size = lay_out(self._task, case, calls).size
@@ -119,15 +139,23 @@ class Contender:
         """Seconds for one batch on fresh inputs; all its outputs are checked.
 
         Work that goes on after *done* counts. ``awake``: the runner is not stopped before *go*.
+
+        Raises:
+            BaselineError: it is a trusted one, and failed.
         """
         assert self._batch is not None
-        seconds = self.session.run(self._batch, seed, stop=not awake)
+        seconds = self._trust(self.session.run(self._batch, seed, stop=not awake))
         if isinstance(seconds, Fault) or self._trusted:
             return seconds
         found = audit_batch(self._batch)
         if found is not None:
             return _wrong(self._batch, found)
         return seconds + self._idleness.note(*self.session.probes, awake=awake)
+
+    def _trust(self, outcome: T) -> T:
+        if self._trusted and isinstance(outcome, Fault):
+            raise BaselineError(outcome.message)
+        return outcome
 
     def idle_fault(self) -> Fault | None:
         """Whether most batches so far found the device at work; forgets them."""
@@ -353,4 +381,28 @@ def _measurement(
         baseline_samples_s=tuple(samples[1]),
         flops=problem.evaluate(problem.flops, case.values, task.dtype) if problem.flops else None,
         bytes=problem.evaluate(problem.bytes, case.values, task.dtype) if problem.bytes else None,
+    )
+
+
+def with_baseline(
+    measured: Sequence[Measurement], name: str, beside: Sequence[Measurement]
+) -> tuple[Measurement, ...]:
+    """``measured`` with what a further baseline took, shape by shape.
+
+    ``beside`` are the measurements of the same submission in turns with that baseline.
+    """
+    return tuple(
+        first.model_copy(update={"others": (*first.others, _baseline_time(name, second))})
+        for first, second in zip(measured, beside, strict=True)
+    )
+
+
+def _baseline_time(name: str, measured: Measurement) -> BaselineTime:
+    return BaselineTime(
+        baseline=name,
+        time_s=measured.baseline_s,
+        speedup=measured.speedup,
+        kernels=measured.baseline_kernels,
+        samples_s=measured.baseline_samples_s,
+        submission_samples_s=measured.samples_s,
     )

@@ -46,15 +46,15 @@ _PLACE = re.compile(r"\bsolution\.cu:(\d{1,7})\b")
 _THREAD = re.compile(r"by thread (\(\d+,\d+,\d+\)) in block (\(\d+,\d+,\d+\))")
 
 
-def find_tool(environment: Mapping[str, str] | None = None) -> Path | None:
-    """compute-sanitizer on PATH, in ``$CUDA_HOME/bin`` or beside nvcc; None if it is nowhere."""
+def find_tool(environment: Mapping[str, str] | None = None, name: str = TOOL) -> Path | None:
+    """A CUDA tool on PATH, in ``$CUDA_HOME/bin`` or beside nvcc; None if it is nowhere."""
     environment = os.environ if environment is None else environment
-    on_path = shutil.which(TOOL, path=environment.get("PATH", ""))
+    on_path = shutil.which(name, path=environment.get("PATH", ""))
     candidates = [Path(on_path)] if on_path else []
     if home := environment.get("CUDA_HOME"):
-        candidates.append(Path(home) / "bin" / TOOL)
+        candidates.append(Path(home) / "bin" / name)
     with contextlib.suppress(NvccNotFound):
-        candidates.append(find_nvcc(environment).path.parent / TOOL)
+        candidates.append(find_nvcc(environment).path.parent / name)
     found = next((each for each in candidates if os.access(each, os.X_OK)), None)
     return found.absolute() if found else None
 

@@ -9,7 +9,8 @@ What is mapped: devices named ``cuda`` in any torch call, ``.cuda()``, ``.is_cud
 ``torch.cuda``: ``is_available``, ``device_count``, ``current_device``, ``set_device``, ``device``,
 ``synchronize``, ``empty_cache``, ``current_stream``, ``get_device_name``,
 ``get_device_capability``, ``get_device_properties``. ``tensor.device`` stays ``cpu``: torch offers
-no way to lie about it.
+no way to lie about it. ``torch.compile`` leaves a function as it is: what it would generate is code
+for a card.
 """
 
 import re
@@ -121,9 +122,15 @@ def pretend(arch: int) -> None:
         answers[name] = _refuse(f"torch.cuda.{name}")
     for name, answer in answers.items():
         setattr(torch.cuda, name, answer)
+    torch.compile = _as_it_is
     torch.Tensor.is_cuda = property(lambda _: True)  # type: ignore[assignment]
     _OnCpu().__enter__()  # type: ignore[no-untyped-call]
 
 
 def _nothing(*_args: object, **_kwargs: object) -> None:
     """Everything is synchronous here."""
+
+
+def _as_it_is(model: Callable[..., Any] | None = None, **_options: object) -> Callable[..., Any]:
+    """What stands for ``torch.compile``, with and without options."""
+    return model if model is not None else lambda function: function

@@ -99,6 +99,8 @@ class TorchProgram:
         # By default cuBLAS may add partial sums in half precision, which the problems forbid.
         torch.backends.cuda.matmul.allow_fp16_reduced_precision_reduction = False
         torch.backends.cuda.matmul.allow_bf16_reduced_precision_reduction = False
+        # The default; a baseline that this process ran before may have allowed it.
+        torch.backends.cuda.matmul.allow_tf32 = False
         self._torch = torch
         self._device = device
         self._interpreter = interpreter

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypedDict
 
 _NAME = "solution"
+_WARP = 32
 
 
 class CompileError(Exception):
@@ -71,6 +72,7 @@ class Resources(NamedTuple):
     shared_bytes: int
     spill_store_bytes: int
     spill_load_bytes: int
+    threads: int | None = None
 
 
 def main(request: Request) -> dict[str, Any]:
@@ -192,7 +194,9 @@ class Compiler:
             said.clear()
             cubin = plain(this, source, metadata, *rest)
             name, shared = str(metadata["name"]), int(metadata["shared"])
-            self._built[_hash(cubin)] = parse_ptxas("\n".join(said), name, shared)
+            resources = parse_ptxas("\n".join(said), name, shared)
+            threads = _WARP * int(metadata["num_warps"])
+            self._built[_hash(cubin)] = resources._replace(threads=threads)
             return cubin
 
         backend.CUDABackend.make_cubin = make_cubin

@@ -17,11 +17,13 @@ from harness.judge.batch import lay_out
 from harness.judge.constants import Constants
 from harness.judge.measure import (
     CPU_EFFORT,
+    BaselineError,
     Contender,
     Effort,
     choose_calls,
     join,
     measure_shape,
+    with_baseline,
 )
 from harness.judge.session import Fault, Session
 from harness.judge.task import Task
@@ -217,6 +219,25 @@ class TestShape:
     def test_a_trusted_ones_outputs_are_not_checked(self, shift_task: Task) -> None:
         result = measured(shift_task, FakeSession(), FakeSession(writes=False))
         assert isinstance(result, Measurement)
+
+    @pytest.mark.parametrize("point", ["map", "prepare", "run"])
+    def test_a_baselines_fault_is_no_verdict(self, shift_task: Task, point: str) -> None:
+        with pytest.raises(BaselineError, match="the baseline failed: "):
+            measured(shift_task, FakeSession(), FakeSession(fails=point))
+
+    def test_a_further_baseline_stands_beside_the_first(self, shift_task: Task) -> None:
+        first = measured(shift_task, FakeSession(1e-3), FakeSession(2e-3))
+        second = measured(shift_task, FakeSession(1e-3), FakeSession(5e-3))
+        assert isinstance(first, Measurement)
+        assert isinstance(second, Measurement)
+        (both,) = with_baseline([first], "fused", [second])
+        assert both.speedup == first.speedup
+        (other,) = both.others
+        assert other.baseline == "fused"
+        assert other.time_s.value == pytest.approx(5e-3, rel=0.01)
+        assert other.speedup.value == pytest.approx(5.0, rel=0.01)
+        (three,) = with_baseline([both], "third", [first])
+        assert [each.baseline for each in three.others] == ["fused", "third"]
 
     def test_a_time_below_the_constant_is_still_positive(self, shift_task: Task) -> None:
         effort = replace(EFFORT, max_calls=4)

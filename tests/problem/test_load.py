@@ -110,7 +110,7 @@ def test_shipped_problem(gemm) -> None:
     assert gemm.complete
     assert gemm.dtypes == ("float32", "float16", "bfloat16")
     assert [p.direction for p in gemm.tensors] == [Direction.IN] * 3 + [Direction.OUT]
-    assert list(gemm.baselines) == ["pytorch"]
+    assert list(gemm.baselines) == ["pytorch", "compiled"]
     for case in gemm.benchmarks:
         for dtype in gemm.dtypes:
             peak = 67e12 if dtype == "float32" else 990e12

@@ -370,6 +370,21 @@ def case_a_cuda_machine_is_pretended():
     complains(Unsupported, "torch.cuda.Event", lambda: torch.cuda.Event(enable_timing=True))
 
 
+def case_what_torch_compiles_runs_as_it_is():
+    @torch.compile
+    def doubled(x):
+        return 2 * x
+
+    @torch.compile(dynamic=True, mode="max-autotune")
+    def tripled(x):
+        return 3 * x
+
+    x = torch.randn(4, device="cuda")
+    same(doubled(x), 2 * x)
+    same(tripled(x), 3 * x)
+    same(torch.compile(doubled, fullgraph=True)(x), 2 * x)
+
+
 def case_enabling_twice_sets_no_more_than_the_environment():
     environment = {}
     triton_cpu.enable(environment)

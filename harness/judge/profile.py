@@ -1,0 +1,208 @@
+"""What the kernels of one call do: NVIDIA's Nsight Compute (``ncu``), run once, apart from grading.
+
+The runner is started by the tool, in the same confinement as ever. It makes one call to warm up and
+one more; the tool runs each kernel of both by itself, several times where counters need that, with
+caches emptied before and clocks as they are. So its durations are no times of ours, and nothing of
+this is ranked. What the tool prints is mixed with what the submission prints, and counters are read
+inside its process: a profile is for the author of an honest submission, and proves nothing.
+
+What the tool prints: “Nsight Compute CLI”, *Output Pages* (``raw``: a line of names, a line of
+units and a line for each launch, as comma-separated values).
+"""
+
+import contextlib
+import csv
+import math
+import os
+import re
+import socket
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from harness.errors import MachineError
+from harness.judge.batch import Batch, lay_out
+from harness.judge.memcheck import find_tool
+from harness.judge.session import Fault, Plan, Program, Session
+from harness.judge.task import Task
+from harness.problem.draws import Case
+from harness.result import KernelProfile, Profile, Verdict
+
+TOOL = "ncu"
+REMEDY = (
+    "--profile needs Nsight Compute: there is no ncu on PATH, in $CUDA_HOME/bin or beside nvcc. It "
+    "comes with the CUDA toolkit (package nsight-compute)"
+)
+
+_PACKAGES = Path("/opt/nvidia/nsight-compute")
+"""Where distributions put each version; a sandbox sees the tool's own folder, not all of /opt."""
+
+METRICS = {
+    "gpu__time_duration.sum": "duration_s",
+    "dram__bytes_read.sum": "read_bytes",
+    "dram__bytes_write.sum": "written_bytes",
+    "sm__throughput.avg.pct_of_peak_sustained_elapsed": "sm",
+    "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed": "memory",
+    "sm__warps_active.avg.pct_of_peak_sustained_active": "occupancy",
+}
+"""The tool's names, and those of :class:`harness.result.KernelProfile`."""
+
+MOST_LAUNCHES = 100
+_OPTIONS = (
+    "--csv", "--page", "raw", "--print-units", "base", "--metrics", ",".join(METRICS),
+    "--target-processes", "all", "--clock-control", "none", "--launch-count", str(MOST_LAUNCHES),
+)  # fmt: skip
+_SECONDS = 120.0
+_END_SECONDS = 60.0
+_POLL_SECONDS = 0.05
+_LINE = 4000
+_NAME = 300
+_UNITS = {
+    "": 1.0, "%": 0.01,
+    "byte": 1.0, "Kbyte": 1e3, "Mbyte": 1e6, "Gbyte": 1e9,
+    "s": 1.0, "second": 1.0, "ms": 1e-3, "msecond": 1e-3,
+    "us": 1e-6, "usecond": 1e-6, "ns": 1e-9, "nsecond": 1e-9,
+}  # fmt: skip
+_CUT = "more bytes were printed]"
+_NO_COUNTERS = "ERR_NVGPUCTRPERM"
+_FORBIDDEN = (
+    "this machine lets only administrators read the GPU's counters, and a submission never runs as "
+    "one: load the driver with NVreg_RestrictProfilingToAdminUsers=0 "
+    "(developer.nvidia.com/ERR_NVGPUCTRPERM)"
+)
+
+
+def find_profiler(
+    environment: Mapping[str, str] | None = None, packages: Path = _PACKAGES
+) -> Path | None:
+    """``ncu`` of the newest package, else on PATH, in ``$CUDA_HOME/bin`` or beside nvcc."""
+    installed = [path for path in packages.glob(f"*/{TOOL}") if os.access(path, os.X_OK)]
+    if installed:
+        return max(installed, key=_version)
+    return find_tool(environment, TOOL)
+
+
+def _version(path: Path) -> list[int]:
+    return [int(number) for number in re.findall(r"\d+", path.parent.name)]
+
+
+def profile(task: Task, case: Case, program: Program, tool: Path) -> Profile | str:
+    """What the kernels of one call of ``case`` do; or, in words, why that is not known.
+
+    Raises:
+        MachineError: the device has no room.
+    """
+    watched = replace(program, wrapper=(str(tool), *_OPTIONS))
+    limits = replace(task.problem.limits, call_s=_SECONDS, prepare_s=_SECONDS)
+    with Session(watched, task.device, limits) as session:
+        fault = _call(session, task, case)
+        if fault is None:
+            _let_go(session)
+        output = session.output()
+    if _NO_COUNTERS in output:
+        return _FORBIDDEN
+    if fault is not None:
+        return f"under {TOOL} it failed: {fault.message}"
+    launches = read_launches(output)
+    if not launches:
+        return f"{TOOL} told of no kernel; it printed\n{output[-2000:].strip() or 'nothing'}"
+    kernels, known = last_call(launches)
+    whole = not output.endswith(_CUT)
+    return Profile(spec=case.spec, kernels=kernels if whole else launches, one_call=known and whole)
+
+
+def _call(session: Session, task: Task, case: Case) -> Fault | None:
+    """One call to warm up, and one more."""
+    try:
+        fault = session.load()
+    except MachineError as error:  # it is the tool that starts the runner
+        return Fault(Verdict.INTERNAL_ERROR, str(error))
+    if fault is not None:
+        return fault
+    arena = task.device.arena(lay_out(task, case, 1).size)
+    try:
+        if (fault := session.map(arena)) is not None:
+            return fault
+        batch = Batch(task, case, arena, calls=1)
+        batch.fill(f"{task.seed}/warm-up")
+        task.device.synchronize()
+        prepared = session.prepare(batch, Plan(warmups=1))
+        if isinstance(prepared, Fault):
+            return prepared
+        seconds = session.run(batch, f"{task.seed}/profile")
+        return seconds if isinstance(seconds, Fault) else None
+    finally:
+        arena.close()
+
+
+def _let_go(session: Session) -> None:
+    """Let the runner end by itself, and the tool with it: only then it says what it saw."""
+    sandbox = session._sandbox
+    sandbox.resume()
+    with contextlib.suppress(OSError):
+        sandbox.channel.shutdown(socket.SHUT_RDWR)
+    deadline = time.monotonic() + _END_SECONDS
+    while sandbox.ended() is None and time.monotonic() < deadline:
+        time.sleep(_POLL_SECONDS)
+
+
+def read_launches(output: str) -> tuple[KernelProfile, ...]:
+    """The launches that the tool's table tells of, in order; what is no line of it is left out."""
+    lines = iter(output.splitlines())
+    for line in lines:
+        names = _cells(line) if line.startswith('"ID"') else []
+        if "Kernel Name" in names:
+            break
+    else:
+        return ()
+    units: list[str] = []
+    found: list[KernelProfile] = []
+    for line in lines:
+        cells = _cells(line)
+        if len(cells) != len(names):
+            continue
+        if not units and not cells[0]:
+            units = cells
+        elif cells[0].isdecimal() and len(found) < MOST_LAUNCHES:
+            pairs = zip(cells, units or cells, strict=True)
+            found.append(_launch(dict(zip(names, pairs, strict=True))))
+    return tuple(found)
+
+
+def _launch(row: dict[str, tuple[str, str]]) -> KernelProfile:
+    numbers = {key: _number(*row.get(metric, ("", ""))) for metric, key in METRICS.items()}
+    texts = [row.get(name, ("", ""))[0] for name in ("Kernel Name", "Grid Size", "Block Size")]
+    name, grid, block = (text[:_NAME] for text in texts)
+    return KernelProfile(name=name, grid=grid, block=block, **numbers)
+
+
+def _cells(line: str) -> list[str]:
+    try:
+        return next(csv.reader([line[:_LINE]], strict=True), [])
+    except csv.Error:
+        return []
+
+
+def _number(text: str, unit: str) -> float | None:
+    """In SI units, shares as parts of 1; None for what is no such number."""
+    scale = _UNITS.get(unit)
+    try:
+        value = float(text.replace(",", "")) * (math.nan if scale is None else scale)
+    except ValueError:
+        return None
+    return value if math.isfinite(value) and value >= 0 else None
+
+
+def last_call(launches: Sequence[KernelProfile]) -> tuple[tuple[KernelProfile, ...], bool]:
+    """The launches of the second of two calls, and whether these are known.
+
+    They are where both calls launched the same. If not (the first one tuned itself, or there may
+    have been more launches than are told of), all launches are returned.
+    """
+    half = len(launches) // 2
+    first, second = launches[:half], launches[half:]
+    same = [k.name for k in first] == [k.name for k in second]
+    if same and len(launches) < MOST_LAUNCHES:
+        return tuple(second), True
+    return tuple(launches), False

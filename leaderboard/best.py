@@ -1,0 +1,56 @@
+"""The best recorded solution as a baseline: how a new result stands against it.
+
+It is not timed again. Both scores are over the same first baseline of the same version of the
+problem, which was timed in turns with each of them, so their ratio is what the board ranks by, and
+a card that was slower on another day falls out. The interval has the doubt of both.
+"""
+
+import math
+from collections.abc import Iterable
+
+from harness.result import BaselineScore, Interval, Result
+from leaderboard.ranking import KEY, board, rows
+
+
+def with_best(result: Result, recorded: Iterable[Result]) -> Result:
+    """``result`` with its speed-up over the best of the ``recorded`` ones, if there is one.
+
+    That is the ranked entry with the highest score on the board that ``result`` belongs to, of
+    another solution than its own.
+    """
+    if result.score is None:
+        return result
+    found = _best(result, list(recorded))
+    if found is None or found.score is None:
+        return result
+    best = BaselineScore(
+        baseline=f"{found.solution.author}/{found.solution.name}",
+        speedup=_ratio(result.score.speedup, found.score.speedup),
+        recorded=found.created,
+        result=found.id,
+    )
+    score = result.score.model_copy(update={"others": (*result.score.others, best)})
+    return result.model_copy(update={"score": score})
+
+
+def _best(result: Result, recorded: list[Result]) -> Result | None:
+    current = {result.problem.slug: result.problem.hash}
+    (mine,) = rows(board([result], current=current))
+    for row in rows(
+        board(recorded, problem=result.problem.slug, all_entries=True, current=current)
+    ):
+        here = all(row[name] == mine[name] for name in KEY)
+        if here and row["rank"] is not None and row["solution_hash"] != result.solution.hash:
+            return next(each for each in recorded if each.id == row["result"])
+    return None
+
+
+def _ratio(above: Interval, below: Interval) -> Interval:
+    """The quotient of two independent values; their standard errors add in quadrature in logs."""
+    value = above.value / below.value
+    ends = (above.low, above.high, below.low, below.high)
+    if min(ends) <= 0 or not math.isfinite(max(ends)):
+        return Interval(value=value, low=0.0, high=math.inf)
+    widths = [math.log(each.high / each.low) / 2 for each in (above, below)]
+    half = math.hypot(*widths)
+    return Interval(value=value, low=value * math.exp(-half), high=value * math.exp(half))

@@ -1,0 +1,92 @@
+"""How long the judge says that a rung takes, and what another process needs to call it the same."""
+
+from contextlib import ExitStack
+from typing import Any
+
+from harness.errors import MachineError
+from harness.grade import Grader
+from harness.job import Job, Options
+from harness.judge.batch import Batch, lay_out
+from harness.judge.constants import Constants
+from harness.judge.measure import Contender, Effort, join, measure_shape
+from harness.judge.memory import Device
+from harness.judge.programs import timed_program
+from harness.judge.session import Fault, Session
+from harness.judge.task import Task
+from harness.problem.draws import benchmark_case
+from harness.problem.load import load_problem
+from harness.problem.reference import Reference
+from harness.record import Draft, solution_ref
+from harness.solution.model import BuildFailure, Invalid
+from harness.solution.read import read_solution
+from ladder.rungs import Rung
+
+
+def time_rung(
+    grader: Grader, device: Device, rung: Rung, effort: Effort, constants: Constants
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The row of a table, and the build, arguments and number of calls for an honest process.
+
+    Raises:
+        MachineError: it does not build or run here.
+    """
+    problem = load_problem(rung.problem)
+    task = Task(problem, Reference(problem), "float32", device, "ladder")
+    solution = read_solution(rung.file, problem=problem.slug)
+    if isinstance(solution, Invalid):
+        raise MachineError(solution.message)
+    job = Job(path=rung.file.name, solution=solution, problem=problem)
+    artifact = grader._build(job, Draft(task, solution_ref(solution)), Options())
+    if isinstance(artifact, BuildFailure):
+        raise MachineError(artifact.message)
+    case = benchmark_case(problem, dict(rung.values))
+    with ExitStack() as sessions:
+
+        def start() -> Session | Fault:
+            program = timed_program(artifact)
+            session = sessions.enter_context(Session(program, device, problem.limits))
+            return session.load() or session
+
+        session = start()
+        if isinstance(session, Fault):
+            raise MachineError(session.message)
+        contender = join(session, start, task, case, constants.usual)
+        if isinstance(contender, Fault):
+            raise MachineError(contender.message)
+        baseline = Contender(
+            grader._trusted.baseline(task), task, trusted=True, capture=device.kind == "cuda"
+        )
+        try:
+            measured = measure_shape(
+                task, case, contender, baseline, effort, constants, lambda: None
+            )
+        finally:
+            contender.release()
+            baseline.release()
+    if isinstance(measured, Fault):
+        raise MachineError(measured.message)
+    layout = lay_out(task, case, measured.calls_per_batch)
+    arena = device.arena(layout.size)
+    try:
+        arguments = Batch(task, case, arena, layout.calls, checked=False).arguments()
+    finally:
+        arena.close()
+    row = {
+        "kind": rung.kind,
+        "kernel": rung.name,
+        "calls": measured.calls_per_batch,
+        "captured": measured.captured,
+        "kernels": measured.kernels,
+        "ours_s": measured.time_s.value,
+        "low_s": measured.time_s.low,
+        "high_s": measured.time_s.high,
+    }
+    library = artifact.library
+    call = {
+        "library": str(library) if library else None,
+        "source": None if library else str(rung.file.resolve()),
+        "arguments": arguments,
+        "calls": layout.calls,
+        "bytes": layout.size,
+    }
+    return row, call
