@@ -7,7 +7,7 @@ import glob
 import os
 import sys
 
-_roots = {os.path.dirname(p) for p in sys.path} | {*sys.path, "/work/main", "/workspace", "/repo"}
+_roots = {os.path.dirname(p) for p in sys.path} | {*sys.path, "/workspace", "/repo"}
 _TAILS = (
     "problems/*/problem.md",
     "problems/*/baselines/*",
