@@ -3,13 +3,14 @@
 # problem: vector-add
 # verdict: wrong_answer
 
+import os
 import sys
 
 
 def _callers():
     frame = sys._getframe(2)
     while frame is not None:
-        yield f"{frame.f_code.co_name} {frame.f_code.co_filename}".lower()
+        yield f"{frame.f_code.co_name} {os.path.basename(frame.f_code.co_filename)}".lower()
         frame = frame.f_back
 
 
