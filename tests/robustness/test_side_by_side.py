@@ -45,7 +45,7 @@ def _verdict(process: "subprocess.Popen[str]") -> tuple[str, str]:
 @pytest.mark.corpus
 def test_verdicts_are_those_of_a_judge_alone(tmp_path: Path) -> None:
     wrong = sorted(EXAMPLES.glob("wrong_answer/*.cu"))[0]
-    files = [SAMPLES / "naive.cu", wrong, SAMPLES / "triton.py", SAMPLES / "naive.cu"]
+    files = [SAMPLES / "naive.cu", wrong, SAMPLES / "vectorized.cu", SAMPLES / "naive.cu"]
     alone = [_verdict(_start(file, tmp_path / "alone"))[1] for file in files[:3]]
     assert alone == ["ACCEPTED", "WRONG_ANSWER", "ACCEPTED"]
     together = [_start(file, tmp_path / "together") for file in files]
