@@ -16,7 +16,7 @@ from typing import IO
 
 from harness.errors import MachineError
 from harness.sandbox import processes, scratch
-from harness.sandbox.means import KEEPER, Means, means, python_files
+from harness.sandbox.means import KEEPER, Means, means, parts, python_files
 from harness.sandbox.nursery import Forked, Nursery
 from harness.sandbox.plan import Plan
 from harness.sandbox.view import private_places
@@ -236,8 +236,9 @@ def _named(environment: Mapping[str, str]) -> list[str]:
     folders = environment.get("LD_LIBRARY_PATH", "").split(os.pathsep)
     files = environment.get("LD_PRELOAD", "").split(os.pathsep)
     compiler = shutil.which(environment.get("CC", ""), path=environment.get("PATH"))
-    named = [*folders, *files, environment.get("CUDA_HOME", ""), compiler or ""]
-    return [path for path in named if Path(path).is_absolute()]
+    named = [*folders, *files, environment.get("CUDA_HOME", "")]
+    found = [path for path in named if Path(path).is_absolute()]
+    return [*found, compiler, *map(str, parts(Path(compiler)))] if compiler else found
 
 
 def _tool(wrapper: tuple[str, ...]) -> list[str]:

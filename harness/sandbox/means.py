@@ -61,6 +61,13 @@ def packages(path: list[str]) -> tuple[str, ...]:
     return tuple(entry for entry in path if not ROOT.is_relative_to(entry))
 
 
+def parts(tool: Path) -> list[Path]:
+    """The folders a compiler at ``…/bin/tool`` is made of; not all of ``…``: it may be a home."""
+    root = tool.resolve().parent.parent
+    names = ("bin", "include", "lib", "lib64", "libexec", "nvvm", "share", "targets")
+    return [*(root / name for name in names), *root.glob("*-linux-gnu*")]
+
+
 def in_sandbox(plan: Plan) -> str:
     """What a program of ours prints in a sandbox; ``plan.folder`` is made for it.
 

@@ -17,6 +17,7 @@ from harness.cudacpu import compile_command
 from harness.cudacpu.build import INCLUDE
 from harness.result import Verdict
 from harness.sandbox.command import Finished, clean_environment, run_limited
+from harness.sandbox.means import parts
 from harness.solution.cache import Cache, Failure, Outcome
 from harness.solution.diagnostics import LOG_BYTES, first_error, names_a_place, neutral
 from harness.solution.nvcc import (
@@ -30,7 +31,7 @@ from harness.solution.nvcc import (
     limit_failure,
     silent,
 )
-from harness.solution.toolchain import HostCompiler, parts
+from harness.solution.toolchain import HostCompiler
 from harness.solution.translation import translate_limited
 
 TRANSLATED = "translated.cpp"

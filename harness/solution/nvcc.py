@@ -13,6 +13,7 @@ from pathlib import Path
 from harness.errors import MachineError
 from harness.result import Verdict
 from harness.sandbox.command import Finished, clean_environment, run_limited
+from harness.sandbox.means import parts
 from harness.solution import ptxas
 from harness.solution.cache import Cache, Failure, Outcome, key_of
 from harness.solution.diagnostics import (
@@ -23,7 +24,7 @@ from harness.solution.diagnostics import (
     tells_of_a_kill,
 )
 from harness.solution.model import Target
-from harness.solution.toolchain import HostCompiler, Nvcc, find_demangler, parts
+from harness.solution.toolchain import HostCompiler, Nvcc, find_demangler
 
 SOURCE = "solution.cu"
 PRELUDE = "prelude.h"

@@ -115,13 +115,6 @@ def find_host_compiler(environment: Mapping[str, str] | None = None) -> HostComp
     raise HostCompilerNotFound(f" at HARNESS_CXX={named}" if named else "")
 
 
-def parts(tool: Path) -> list[Path]:
-    """The folders a compiler at ``…/bin/tool`` is made of; not all of ``…``: it may be a home."""
-    root = tool.resolve().parent.parent
-    names = ("bin", "include", "lib", "lib64", "libexec", "nvvm", "share", "targets")
-    return [*(root / name for name in names), *root.glob("*-linux-gnu*")]
-
-
 def find_demangler() -> str | None:
     """A program that turns symbols into C++ names, or none."""
     return shutil.which("cu++filt") or shutil.which("c++filt")

@@ -212,6 +212,20 @@ def test_nothing_is_inherited(found: Any) -> None:
     assert (open_files.count("pipe"), open_files.count("socket")) == (2, 1)
 
 
+def test_a_compiler_that_starts_another_beside_it_is_seen_whole(tmp_path: Path) -> None:
+    bin_folder = tmp_path / "gcc" / "bin"
+    bin_folder.mkdir(parents=True)
+    for name, text in ("gcc", 'exec "$(dirname "$0")/gcc-real"'), ("gcc-real", "echo compiled"):
+        (bin_folder / name).write_text(f"#!/bin/sh\n{text}\n", encoding="ascii")
+        (bin_folder / name).chmod(0o755)
+    code = """
+        import os, subprocess
+        report(subprocess.run([os.environ["CC"]], capture_output=True, text=True).stdout)
+    """
+    environment = {"PATH": "/usr/bin:/bin", "CC": str(bin_folder / "gcc")}
+    assert explore(code, environment=environment) == "compiled\n"
+
+
 def test_limits_are_set(found: Any) -> None:
     assert found["core"] == [0, 0]
     assert found["data"] == [512 << 20] * 2
