@@ -8,7 +8,7 @@ mean and what was measured is in docs/measurement.md.
 """
 
 import statistics
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from harness.judge.batch import Batch, Problems
@@ -32,6 +32,14 @@ class Usual:
     before_s: float = float("inf")
     after_s: float = float("inf")
 
+    @classmethod
+    def median(cls, probes: Sequence["Usual"]) -> "Usual":
+        """What most of ``probes`` took."""
+        return cls(
+            statistics.median(probe.before_s for probe in probes),
+            statistics.median(probe.after_s for probe in probes),
+        )
+
 
 _PROBES = 9
 
@@ -53,7 +61,7 @@ class Idleness:
     before: list[float] = field(default_factory=list)
     after: list[float] = field(default_factory=list)
 
-    def note(self, before_s: float, after_s: float, *, awake: bool) -> float:
+    def note(self, before_s: float, after_s: float, *, awake: bool = False) -> float:
         """Take the probes of a batch; seconds of work beyond what the clock saw.
 
         That is what went on after *done*, and, where the runner was ``awake`` while the inputs were

@@ -7,7 +7,6 @@ every time of a batch, those of one length count by their lower quartile. The sa
 long the judge's probes take on an idle device.
 """
 
-import statistics
 from pathlib import Path
 
 from harness.errors import MachineError
@@ -52,12 +51,11 @@ def measure_constants(session: Session, problem: Problem, device: Device) -> Con
                 seconds = contender.time(f"calibration/{calls}/{repeat}")
                 assert not isinstance(seconds, Fault), "a trusted one raises"
                 if repeat:
-                    probes.append(session.probes)
+                    probes.append(Usual(*session.probes))
                     times.append(seconds)
             points.append((float(calls), lower_quartile(times)))
     except BaselineError as error:
         raise MachineError(f"the calibration kernel fails: {error.reason}") from error
     finally:
         contender.release()
-    usual = Usual(*(statistics.median(kind) for kind in zip(*probes, strict=True)))
-    return Constants(max(0.0, intercept(points)[0]), usual)
+    return Constants(max(0.0, intercept(points)[0]), Usual.median(probes))

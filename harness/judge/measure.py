@@ -138,7 +138,8 @@ class Contender:
     def time(self, seed: str, *, awake: bool = False) -> float | Fault:
         """Seconds for one batch on fresh inputs; all its outputs are checked.
 
-        Work that goes on after *done* counts. ``awake``: the runner is not stopped before *go*.
+        Work that goes on after *done* counts. ``awake``: the runner is not stopped before *go*, and
+        what its probes show is the caller's to judge: they differ from those of others.
 
         Raises:
             BaselineError: it is a trusted one, and failed.
@@ -150,7 +151,7 @@ class Contender:
         found = audit_batch(self._batch)
         if found is not None:
             return _wrong(self._batch, found)
-        return seconds + self._idleness.note(*self.session.probes, awake=awake)
+        return seconds if awake else seconds + self._idleness.note(*self.session.probes)
 
     def _trust(self, outcome: T) -> T:
         if self._trusted and isinstance(outcome, Fault):
@@ -266,12 +267,13 @@ def _alone(
 
     The baseline's calls, which are honest, take about as long alone as among many, so what its
     batches take beyond that is the constant of these very blocks: one that was measured elsewhere
-    is off by up to 60 µs.
+    is off by up to 60 µs. So are the probes: what the baseline's took is usual here.
     """
     for contender in pair:
         if (fault := contender.setup(case, 1)) is not None:
             return fault
     alone: list[float] = []
+    probes: tuple[list[Usual], list[Usual]] = ([], [])
     start = time.perf_counter()
     for block in range(_UNCOUNTED + effort.alone_blocks):
         times = _block(pair, block, f"{task.seed}/{case.spec}/alone/{block}", awake=True)
@@ -279,9 +281,13 @@ def _alone(
             return times
         if block >= _UNCOUNTED:
             alone.append(times[0] - times[1] + measured.baseline_s.value)
+            for contender, seen in zip(pair, probes, strict=True):
+                seen.append(Usual(*contender.session.probes))
         if len(alone) >= _FEW_ALONE and time.perf_counter() - start > effort.alone_s:
             break
-    return interval_of_mean(alone)
+    idleness = Idleness(Usual.median(probes[1]))
+    unseen = [idleness.note(seen.before_s, seen.after_s, awake=True) for seen in probes[0]]
+    return interval_of_mean([seconds + more for seconds, more in zip(alone, unseen, strict=True)])
 
 
 def _in_doubt_slower(measured: Measurement) -> Measurement | Fault:

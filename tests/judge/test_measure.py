@@ -309,7 +309,15 @@ class TestAlone:
 
     effort = replace(EFFORT, alone_blocks=12)
 
-    def timed(self, task: Task, alone_s: float, *, captured: bool) -> Measurement | Fault:
+    def timed(
+        self,
+        task: Task,
+        alone_s: float,
+        *,
+        captured: bool,
+        probes: tuple[float, float] = (0.0, 0.0),
+        usual: tuple[float, float] = (0.0, 0.0),
+    ) -> Measurement | Fault:
         class Overlapping(FakeSession):
             """1 ms a call in a batch, whatever one takes alone."""
 
@@ -320,9 +328,10 @@ class TestAlone:
                 assert batch.layout.calls == 1
                 return alone_s
 
-        session = Overlapping(1e-3, captures=captured)
+        session, beside = Overlapping(1e-3, captures=captured), FakeSession(2e-3)
+        session.probes, beside.probes = probes, usual
         one = Contender(cast(Session, session), task, trusted=False, capture=captured)
-        other = contender(task, FakeSession(2e-3), trusted=True)
+        other = contender(task, beside, trusted=True)
         constants = Constants()
         return measure_shape(task, CASE, one, other, self.effort, constants, lambda: None)
 
@@ -339,6 +348,16 @@ class TestAlone:
         assert isinstance(result, Fault)
         assert result.verdict is Verdict.REJECTED
         assert "1.30 ms alone, but 1.00 ms among many" in result.message
+
+    def test_probes_of_waking_runners_are_compared_with_each_other(self, shift_task: Task) -> None:
+        # Whatever is usual elsewhere: on some machines an awake process delays a probe by 30 µs.
+        same = self.timed(shift_task, 1e-3, captured=True, probes=(3e-4, 3e-4), usual=(3e-4, 3e-4))
+        assert isinstance(same, Measurement)
+        assert same.alone_s is not None
+        assert same.alone_s.value == pytest.approx(1e-3)
+        begun = self.timed(shift_task, 8e-4, captured=True, probes=(9e-4, 0.0))
+        assert isinstance(begun, Fault)
+        assert "1.70 ms alone" in begun.message
 
     def test_of_plain_calls_the_longer_time_counts(self, shift_task: Task) -> None:
         result = self.timed(shift_task, 4e-3, captured=False)
