@@ -16,7 +16,7 @@ from harness.judge.batch import Batch, Problems, lay_out
 from harness.judge.constants import Constants
 from harness.judge.memory import Arena
 from harness.judge.session import Fault, Plan, Session
-from harness.judge.statistics import interval_of_mean, quartile_interval, ratio_interval
+from harness.judge.statistics import difference_interval, quartile_interval, ratio_interval
 from harness.judge.task import Task
 from harness.problem.draws import Case
 from harness.result import BaselineTime, Interval, Measurement, Verdict
@@ -272,22 +272,26 @@ def _alone(
     for contender in pair:
         if (fault := contender.setup(case, 1)) is not None:
             return fault
-    alone: list[float] = []
+    times: tuple[list[float], list[float]] = ([], [])
     probes: tuple[list[Usual], list[Usual]] = ([], [])
     start = time.perf_counter()
     for block in range(_UNCOUNTED + effort.alone_blocks):
-        times = _block(pair, block, f"{task.seed}/{case.spec}/alone/{block}", awake=True)
-        if isinstance(times, Fault):
-            return times
+        took = _block(pair, block, f"{task.seed}/{case.spec}/alone/{block}", awake=True)
+        if isinstance(took, Fault):
+            return took
         if block >= _UNCOUNTED:
-            alone.append(times[0] - times[1] + measured.baseline_s.value)
-            for contender, seen in zip(pair, probes, strict=True):
-                seen.append(Usual(*contender.session.probes))
-        if len(alone) >= _FEW_ALONE and time.perf_counter() - start > effort.alone_s:
+            for which, contender in enumerate(pair):
+                times[which].append(took[which])
+                probes[which].append(Usual(*contender.session.probes))
+        if len(times[0]) >= _FEW_ALONE and time.perf_counter() - start > effort.alone_s:
             break
     idleness = Idleness(Usual.median(probes[1]))
     unseen = [idleness.note(seen.before_s, seen.after_s, awake=True) for seen in probes[0]]
-    return interval_of_mean([seconds + more for seconds, more in zip(alone, unseen, strict=True)])
+    lone = [seconds + more for seconds, more in zip(times[0], unseen, strict=True)]
+    longer, usual_s = difference_interval(lone, times[1]), measured.baseline_s.value
+    return Interval(
+        value=longer.value + usual_s, low=longer.low + usual_s, high=longer.high + usual_s
+    )
 
 
 def _in_doubt_slower(measured: Measurement) -> Measurement | Fault:

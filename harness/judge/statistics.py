@@ -11,7 +11,7 @@ together, so what drifts with both falls out.
 import math
 import random
 import statistics
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from harness.result import Interval
 
@@ -37,19 +37,6 @@ def t95(degrees: int) -> float:
     return z + first / degrees + second / degrees**2
 
 
-def half_width(samples: Sequence[float]) -> float:
-    """Half the width of the 95 % t-interval of the mean; infinite for fewer than two samples."""
-    if len(samples) < 2:
-        return math.inf
-    return t95(len(samples) - 1) * statistics.stdev(samples) / math.sqrt(len(samples))
-
-
-def interval_of_mean(samples: Sequence[float]) -> Interval:
-    """Median with the half-width of the 95 % t-interval of the mean on either side."""
-    middle, half = statistics.median(samples), half_width(samples)
-    return Interval(value=middle, low=middle - half, high=middle + half)
-
-
 _RESAMPLES = 200
 
 
@@ -73,21 +60,43 @@ def ratio_interval(above: Sequence[float], below: Sequence[float]) -> Interval:
     Returns:
         The ratio and its 95 % interval; for a single block its bounds are infinite and zero.
     """
-    blocks = list(zip(above, below, strict=True))
 
     def log_ratio(chosen: Sequence[tuple[float, float]]) -> float:
         tops, bottoms = zip(*chosen, strict=True)
         return math.log(lower_quartile(tops) / lower_quartile(bottoms))
 
-    middle = log_ratio(blocks)
-    if len(blocks) < 2:
-        return Interval(value=math.exp(middle), low=0.0, high=math.inf)
-    source = random.Random(len(blocks))  # noqa: S311 - the same blocks give the same interval
-    drawn = [log_ratio(source.choices(blocks, k=len(blocks))) for _ in range(_RESAMPLES)]
-    half = t95(len(blocks) - 1) * statistics.stdev(drawn)
+    middle, half = _resampled(log_ratio, list(zip(above, below, strict=True)))
     return Interval(
         value=math.exp(middle), low=math.exp(middle - half), high=math.exp(middle + half)
     )
+
+
+def difference_interval(minuends: Sequence[float], subtrahends: Sequence[float]) -> Interval:
+    """Difference of the lower quartiles of times that belong together, block by block.
+
+    Returns:
+        The difference and its 95 % interval; for a single block its bounds are infinite.
+    """
+
+    def difference(chosen: Sequence[tuple[float, float]]) -> float:
+        first, second = zip(*chosen, strict=True)
+        return lower_quartile(first) - lower_quartile(second)
+
+    middle, half = _resampled(difference, list(zip(minuends, subtrahends, strict=True)))
+    return Interval(value=middle, low=middle - half, high=middle + half)
+
+
+def _resampled(
+    statistic: Callable[[Sequence[tuple[float, float]]], float],
+    blocks: Sequence[tuple[float, float]],
+) -> tuple[float, float]:
+    """The statistic of all blocks, and half the width of its 95 % interval."""
+    middle = statistic(blocks)
+    if len(blocks) < 2:
+        return middle, math.inf
+    source = random.Random(len(blocks))  # noqa: S311 - the same blocks give the same interval
+    drawn = [statistic(source.choices(blocks, k=len(blocks))) for _ in range(_RESAMPLES)]
+    return middle, t95(len(blocks) - 1) * statistics.stdev(drawn)
 
 
 def geometric_mean(parts: Sequence[Interval]) -> Interval:

@@ -10,7 +10,10 @@ from pathlib import Path
 LOG_BYTES = 64 << 10
 MESSAGE_CHARACTERS = 500
 
-_ERROR = re.compile(r"^(.*?\b(?:fatal error|error|fatal)\b ?(?:#[\w-]+)?\s*: .*)$", re.MULTILINE)
+# The assembler writes both with a capital.
+_ERROR = re.compile(
+    r"^(.*?\b(?:[Ff]atal error|[Ee]rror|fatal)\b ?(?:#[\w-]+)?\s*: .*)$", re.MULTILINE
+)
 _PLACE = re.compile(r":\d+:|\bline \d+; error")
 _CHILD_KILLED = re.compile(
     r"^(?:\S*(?:\+\+|cc|clang)[\w.-]*: fatal error: Killed signal terminated program "
@@ -19,7 +22,7 @@ _CHILD_KILLED = re.compile(
     r"|\S*clang[\w.+-]*: error: unable to execute command: Killed)",
     re.MULTILINE,
 )
-_TEMPORARY = re.compile(r"tmpxft_[0-9a-f_-]+")
+_TEMPORARY = re.compile(r"tmpxft_[0-9a-f_-]+|\bcc[0-9A-Za-z]{6}\.s\b")
 
 
 def neutral(log: str, folder: Path) -> str:

@@ -1,5 +1,4 @@
 import math
-import statistics
 
 import numpy as np
 import pytest
@@ -7,8 +6,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from harness.judge.statistics import (
+    difference_interval,
     geometric_mean,
-    half_width,
     intercept,
     lower_quartile,
     quartile_interval,
@@ -44,15 +43,6 @@ def test_beyond_the_table() -> None:
     for degrees in (31, 39, 40, 100, 1000):
         assert _within(t95(degrees), degrees) == pytest.approx(0.95, abs=1e-4)
         assert t95(degrees) < t95(30)
-
-
-def test_half_width_by_hand() -> None:
-    assert half_width([]) == half_width([1.0]) == math.inf
-    assert half_width([3.0, 3.0, 3.0]) == 0
-    # n = 4, standard deviation 2: 3.182 * 2 / sqrt(4)
-    samples = [-math.sqrt(3), -math.sqrt(3), math.sqrt(3), math.sqrt(3)]
-    assert statistics.stdev(samples) == pytest.approx(2)
-    assert half_width(samples) == pytest.approx(3.182)
 
 
 @given(st.lists(positive, min_size=1, max_size=50))
@@ -96,6 +86,17 @@ def test_what_drifts_with_both_falls_out() -> None:
     times = [1.0, 1.02, 1.04, 1.06, 1.08, 1.1]
     interval = ratio_interval([2 * t for t in times], times)
     assert (interval.low, interval.high) == pytest.approx((2.0, 2.0))
+
+
+def test_the_difference_of_what_is_late_now_and_then() -> None:
+    quiet = [280e-6, 282e-6, 279e-6, 281e-6, 280e-6, 283e-6, 281e-6, 280e-6]
+    late = [t + 40e-6 for t in quiet * 3]
+    late[2::5] = [600e-6] * 5
+    interval = difference_interval(late, quiet * 3)
+    assert interval.value == pytest.approx(40e-6, abs=2e-6)
+    assert interval.low < 40e-6 < interval.high < 45e-6
+    alone = difference_interval([3.0], [2.0])
+    assert (alone.value, alone.low, alone.high) == (1.0, -math.inf, math.inf)
 
 
 def _block_times(

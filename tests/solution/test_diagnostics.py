@@ -23,6 +23,8 @@ def test_the_first_error_and_how_many_more() -> None:
     assert first_error("a.cu:2: error: " + "x" * 10_000).endswith("x" * 100)
     assert len(first_error("a.cu:2: error: " + "x" * 10_000)) == 500
     assert first_error("ptxas fatal   : Unresolved extern") == "ptxas fatal   : Unresolved extern"
+    assembler = "/tmp/x: Assembler messages:\n/tmp/ccD1APsU.s:5: Error: file not found: f\n"
+    assert first_error(assembler) == "/tmp/the kernel:5: Error: file not found: f"
     assert first_error("all is well") == ""
 
 
