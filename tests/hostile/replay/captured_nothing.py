@@ -1,9 +1,10 @@
-# Hides from the recording of its calls, so that the graph that is timed is empty.
+# Hides from the recording of its calls, so that the recorded graph is empty: that gives wrong
+# outputs, and so it is timed as plain calls, all of which do the work.
 # threat: 27
 # problem: vector-add
 # only: cuda
 # timed: yes
-# verdict: wrong_answer
+# verdict: accepted
 
 import torch
 
