@@ -98,8 +98,8 @@ class _Side(Contender):
         vars(self).update(vars(joined))  # the arena is one's own already
         self.failed = False
 
-    def setup(self, case: Case, calls: int) -> Fault | None:
-        fault = super().setup(case, calls)
+    def setup(self, case: Case, calls: int, **how: Any) -> Fault | None:
+        fault = super().setup(case, calls, **how)
         self.failed = fault is not None
         return fault
 

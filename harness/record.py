@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from importlib import metadata
 
 from harness import __version__
+from harness.judge.audit import linearity_doubt
 from harness.judge.conditions import unranked_reason
 from harness.judge.measure import Effort
 from harness.judge.memory import Device
@@ -146,6 +147,8 @@ def make_score(
         reason = "cpu: functional timing, not a GPU's"
     elif conditions is not None and (found := unranked_reason(conditions)):
         reason = found
+    elif doubts := list(filter(None, map(linearity_doubt, measured))):
+        reason = f"{doubts[0]}; grade again on a quiet machine"
     else:
         worst = max(m.speedup.high / m.speedup.value - 1 for m in measured)
         if worst > effort.rankable:

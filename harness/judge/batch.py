@@ -138,8 +138,9 @@ def lay_out(task: Task, case: Case, calls: int, *, portable: bool = False) -> La
 class Batch:
     """``calls`` calls of one case in an arena.
 
-    The judge fills all inputs with values never seen before, keeps a private copy of everything,
-    and afterwards checks every output against the reference and every other byte against the copy.
+    The judge fills all inputs with values never seen before, keeps a private copy of everything
+    (where it is to be ``checked``), and afterwards checks every output against the reference and
+    every other byte against the copy.
 
     :meth:`inputs`, :meth:`outputs` and :meth:`check` need no runner: whoever has a way to compute
     outputs writes them where a submission would and has them judged in the same way.
@@ -157,7 +158,7 @@ class Batch:
     ) -> None:
         self.case = case
         self._portable = portable
-        self._checked = checked
+        self.checked = checked
         self.layout = lay_out(task, case, calls, portable=portable)
         self._task = task
         self._bytes = arena.bytes[: self.layout.size]
@@ -190,7 +191,7 @@ class Batch:
                 self._poison(slots)
             else:
                 self._draw(slots, seed)
-        self._copy = self._bytes.clone() if self._checked else None
+        self._copy = self._bytes.clone() if self.checked else None
 
     def inputs(self, call: int) -> dict[str, Tensor]:
         """What one call reads, as it was before the call: dense tensors of the judge's own.

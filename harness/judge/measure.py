@@ -80,7 +80,7 @@ class BaselineError(MachineError):
 class Contender:
     """A session that takes part in a measurement, with its own batch of calls.
 
-    A trusted one's outputs are not checked, and it does not fail: that is an error of the machine
+    A trusted one's outputs decide nothing, and it does not fail: that is an error of the machine
     or of the problem's package. ``capture`` asks for its calls to be recorded into one
     graph; ``captured`` tells whether they were. ``busy_s`` is how long blocks with it took so far.
     ``usual`` says how long the judge's probes take while the device is idle.
@@ -107,15 +107,18 @@ class Contender:
         self._arena: Arena | None = None
         self._batch: Batch | None = None
 
-    def setup(self, case: Case, calls: int) -> Fault | None:
+    def setup(self, case: Case, calls: int, *, alike: bool = False) -> Fault | None:
         """Lay out ``calls`` calls, warm them up on throw-away inputs, capture them.
+
+        ``alike``: even a trusted one's outputs are checked, so that around its batches the judge
+        keeps device and host as busy as around any other's.
 
         Raises:
             BaselineError: it is a trusted one, and failed.
         """
-        return self._trust(self._setup(case, calls))
+        return self._trust(self._setup(case, calls, checked=alike or not self._trusted))
 
-    def _setup(self, case: Case, calls: int) -> Fault | None:
+    def _setup(self, case: Case, calls: int, *, checked: bool) -> Fault | None:
         self.calls = calls
         device = self._task.device
         size = lay_out(self._task, case, calls).size
@@ -125,7 +128,7 @@ class Contender:
             fault = self.session.map(self._arena)
             if fault is not None:
                 return fault
-        self._batch = Batch(self._task, case, self._arena, calls, checked=not self._trusted)
+        self._batch = Batch(self._task, case, self._arena, calls, checked=checked)
         self._batch.fill(f"{self._task.seed}/warm-up")
         device.synchronize()
         plan = Plan(warmups=1 if device.kind == "cuda" else 0, capture=self.capture)
@@ -146,9 +149,11 @@ class Contender:
         """
         assert self._batch is not None
         seconds = self._trust(self.session.run(self._batch, seed, stop=not awake))
-        if isinstance(seconds, Fault) or self._trusted:
+        if isinstance(seconds, Fault) or not self._batch.checked:
             return seconds
         found = audit_batch(self._batch)
+        if self._trusted:
+            return seconds
         if found is not None:
             return _wrong(self._batch, found)
         return seconds if awake else seconds + self._idleness.note(*self.session.probes)
@@ -270,7 +275,7 @@ def _alone(
     is off by up to 60 µs. So are the probes: what the baseline's took is usual here.
     """
     for contender in pair:
-        if (fault := contender.setup(case, 1)) is not None:
+        if (fault := contender.setup(case, 1, alike=True)) is not None:
             return fault
     times: tuple[list[float], list[float]] = ([], [])
     probes: tuple[list[Usual], list[Usual]] = ([], [])

@@ -71,8 +71,8 @@ FOLDERS = (
 """In the order of docs/hostile.md."""
 
 SHAPES: Mapping[str, Mapping[str, float]] = {
-    # Few blocks: where there is most to gain from running calls side by side.
-    "gemm-multiply-leakyrelu": {"m": 256, "n": 256, "k": 256, "alpha": 0.01},
+    # Few blocks, and long: where there is most to gain from running calls side by side.
+    "gemm-multiply-leakyrelu": {"m": 256, "n": 256, "k": 1024, "alpha": 0.01},
     "vector-add": {"n": 1 << 24},
 }
 CPU_SHAPES: Mapping[str, Mapping[str, float]] = {

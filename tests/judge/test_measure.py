@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.judge import measure
-from harness.judge.audit import BASELINE_FIRST_S, Usual, still_busy
+from harness.judge.audit import BASELINE_FIRST_S, Usual, linearity_doubt, still_busy
 from harness.judge.batch import lay_out
 from harness.judge.constants import Constants
 from harness.judge.measure import (
@@ -25,9 +25,11 @@ from harness.judge.measure import (
     measure_shape,
     with_baseline,
 )
+from harness.judge.memory import Device
 from harness.judge.session import Fault, Session
 from harness.judge.task import Task
 from harness.problem.draws import Case
+from harness.record import make_score
 from harness.result import Measurement, Verdict
 
 CASE = Case(sizes={"n": 50}, scalars={"s": 0.5})
@@ -317,6 +319,7 @@ class TestAlone:
         captured: bool,
         probes: tuple[float, float] = (0.0, 0.0),
         usual: tuple[float, float] = (0.0, 0.0),
+        baseline_writes: bool = True,
     ) -> Measurement | Fault:
         class Overlapping(FakeSession):
             """1 ms a call in a batch, whatever one takes alone."""
@@ -329,6 +332,7 @@ class TestAlone:
                 return alone_s
 
         session, beside = Overlapping(1e-3, captures=captured), FakeSession(2e-3)
+        beside.writes = baseline_writes
         session.probes, beside.probes = probes, usual
         one = Contender(cast(Session, session), task, trusted=False, capture=captured)
         other = contender(task, beside, trusted=True)
@@ -358,6 +362,38 @@ class TestAlone:
         begun = self.timed(shift_task, 8e-4, captured=True, probes=(9e-4, 0.0))
         assert isinstance(begun, Fault)
         assert "1.70 ms alone" in begun.message
+
+    def test_a_little_longer_is_open_and_not_ranked(self, shift_task: Task) -> None:
+        result = self.timed(shift_task, 1.08e-3, captured=True)
+        assert isinstance(result, Measurement)
+        doubt = linearity_doubt(result)
+        assert "1.08 ms alone, but 1.00 ms among many" in doubt
+        task = replace(shift_task, device=cast(Device, SimpleNamespace(kind="cuda")))
+        score = make_score(task, [result], self.effort, known_seed=False)
+        assert not score.ranked
+        assert score.unranked_reason.startswith(doubt)
+        for alone_s, captured in ((1.05e-3, True), (4e-3, False)):
+            clear = self.timed(shift_task, alone_s, captured=captured)
+            assert isinstance(clear, Measurement)
+            assert linearity_doubt(clear) == ""
+
+    def test_the_judge_treats_both_alike(
+        self, shift_task: Task, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        seen: list[tuple[int, bool]] = []
+        plain = measure.audit_batch
+
+        def noted(batch: Any) -> Any:
+            found = plain(batch)
+            seen.append((batch.layout.calls, found is None))
+            return found
+
+        monkeypatch.setattr(measure, "audit_batch", noted)
+        result = self.timed(shift_task, 1e-3, captured=True, baseline_writes=False)
+        assert isinstance(result, Measurement)  # whatever the baseline's outputs are
+        lone = [right for calls, right in seen if calls == 1]
+        assert lone.count(False) == 14  # the baseline's: two uncounted blocks, and twelve
+        assert lone.count(True) >= 14
 
     def test_of_plain_calls_the_longer_time_counts(self, shift_task: Task) -> None:
         result = self.timed(shift_task, 4e-3, captured=False)
