@@ -172,6 +172,9 @@ def _compilers(environment: Mapping[str, str]) -> Iterator[Finding]:
         yield _missing("libasan", detail, "apt-get install libasan8, or your compiler's version")
 
 
+_ADVICE = ": grade nobody's code but your own"
+
+
 def _sandbox() -> Finding:
     """Try, from inside, what a submission must not be able to do."""
     name = "sandbox"
@@ -182,9 +185,10 @@ def _sandbox() -> Finding:
     if not found:
         user = ", as a user of its own" if means().own_user else ""
         return _ok(name, f"all attempts to get out of it failed{user}")
+    worse = any(not breach.startswith("see ") for breach in found)
     return _limited(
         name,
-        f"submissions can {', '.join(found)}: grade nobody's code but your own",
+        f"submissions can {', '.join(found)}{_ADVICE if worse else ''}",
         "sysctl kernel.unprivileged_userns_clone=1 "
         "kernel.apparmor_restrict_unprivileged_userns=0; "
         "in Docker: --security-opt seccomp=unconfined --security-opt systempaths=unconfined",

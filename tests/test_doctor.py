@@ -5,8 +5,8 @@ import pytest
 
 from harness import doctor
 from harness.doctor import State, examine
+from harness.sandbox import landlock, selftest
 from harness.sandbox import means as launch_means
-from harness.sandbox import selftest
 from harness.sandbox.means import Means, means
 
 
@@ -43,7 +43,9 @@ def test_the_sandbox_is_tried(
     found = doctor._sandbox()
     assert found.state is state, found.detail
     if how is not None:
-        assert "read the harness" in found.detail
+        assert "see others' processes" in found.detail
+        assert ("read the harness" in found.detail) is (landlock.version() == 0)
+        assert ("nobody's code" in found.detail) is (landlock.version() < 6)
         assert "use the network" not in found.detail  # the filter of system calls is there
 
 

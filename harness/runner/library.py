@@ -46,11 +46,25 @@ def load_entry(fd: int) -> ctypes.CDLL:
     Raises:
         Failed: it does not load (a static constructor threw, a symbol is missing).
     """
+    fd = _reopenable(fd)
     try:
         return ctypes.CDLL(f"/proc/self/fd/{fd}", mode=os.RTLD_NOW)
     except OSError as error:
         text = str(error).replace(f"/proc/self/fd/{fd}: ", "")
         raise Failed(Fault.NO_ENTRY, f"the compiled file does not load: {text}") from error
+
+
+def _reopenable(fd: int) -> int:
+    """The same file by a descriptor that can be opened again.
+
+    Where rules for files confine this process, what the judge has opened for it cannot.
+    """
+    with contextlib.suppress(PermissionError):
+        os.close(os.open(f"/proc/self/fd/{fd}", os.O_RDONLY))
+        return fd
+    copy = os.memfd_create("solution.so")
+    os.sendfile(copy, fd, 0, os.fstat(fd).st_size)
+    return copy
 
 
 class _Library:

@@ -6,8 +6,10 @@ submitted code and needs the standard library alone:
 
 1. the file system becomes a view of what is needed (:mod:`harness.sandbox.view`);
 2. resource limits;
-3. fork: the child becomes another user where there is one, loses its capabilities for good, puts a
-   filter on its system calls and becomes the runner, or the command;
+3. fork: the child becomes another user where there is one, loses its capabilities for good, has
+   itself refused all files but those of the plan where it has no view of its own
+   (:mod:`harness.sandbox.landlock`), puts a filter on its system calls and becomes the runner, or
+   the command;
 4. the parent waits. When the judge's end of the *life* pipe closes, it ends, and the kernel ends
    every process of the namespace with it.
 """
@@ -23,7 +25,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from harness.runner import wire
-from harness.sandbox import namespaces, syscalls, system, view
+from harness.sandbox import landlock, namespaces, syscalls, system, view
 from harness.sandbox.plan import Plan
 
 NO_SANDBOX = 113
@@ -115,10 +117,10 @@ def confine(plan: Plan, channel: socket.socket | None, life: int) -> NoReturn:
     with contextlib.suppress(OSError):
         os.setpgid(child, child)
     os.close(told)
-    filtered = bool(os.read(told_read, 1))
+    own_layers = os.read(told_read, 256).decode().splitlines()
     os.close(told_read)
     if channel is not None:
-        layers += ["resource limits", *([syscalls.LAYER] if filtered else [])]
+        layers += ["resource limits", *own_layers]
         wire.send(channel, {"type": "confined", "layers": layers})
         channel.close()
     os._exit(supervise(child, life))
@@ -131,8 +133,10 @@ def _become(plan: Plan, channel: socket.socket | None, life: int, told: int) -> 
         os.setpgid(0, 0)
         drop_privileges(plan)
         os.chdir(plan.cwd or plan.folder)
+        layers = [] if plan.namespaces or not landlock.restrict(plan) else [landlock.LAYER]
         if syscalls.deny_system_calls(tracing=bool(plan.wrapper)):
-            os.write(told, b"1")
+            layers.append(syscalls.LAYER)
+        os.write(told, "\n".join(layers).encode())
         os.close(told)
     except OSError as error:
         print(f"no sandbox: {error}", flush=True)  # noqa: T201 - for the judge, which reads it

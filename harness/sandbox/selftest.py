@@ -4,6 +4,7 @@ A program of ours runs where submissions run, tries, and tells what worked.
 """
 
 import json
+import os
 import sys
 import tempfile
 
@@ -45,16 +46,19 @@ def privileged():
 
 attempts = {
     "read the harness": lambda: open(told["harness"]).close(),
-    "read the system's settings": lambda: os.stat("/etc/hostname"),
+    "read the system's settings": lambda: open("/etc/hostname").close(),
+    "read the judge's files": lambda: open(told["judge"]).close(),
     "write to the system's files": lambda: write("/usr/harness-was-here"),
     "set the kernel": lambda: write("/proc/sys/kernel/core_pattern"),
-    "see the judge's files": lambda: os.stat(told["judge"]),
+    "signal the judge": lambda: os.kill(told["pid"], 0),
     "use the network": lambda: socket.socket(socket.AF_INET).close(),
     "trace a process": lambda: call(libc.ptrace(0, 0, 0, 0)),
     "make namespaces": lambda: call(libc.unshare(0x10000000)),
     "mount file systems": lambda: call(libc.mount(b"none", b"/proc", b"tmpfs", 0, None)),
     "use capabilities": capable,
     "gain privileges": privileged,
+    "see names of others' files": lambda: os.stat(told["judge"]),
+    "see others' processes": lambda: os.stat("/proc/%d/root" % told["pid"], follow_symlinks=False),
 }
 print(json.dumps([name for name, action in attempts.items() if works(action)]))
 """
@@ -71,6 +75,7 @@ def breaches() -> list[str]:
         told = {
             "harness": str(ROOT / "harness" / "grade.py"),
             "judge": judge.name,
+            "pid": os.getpid(),
         }
         program = (sys.executable, "-I", "-S", "-c", _PROGRAM, json.dumps(told))
         plan = Plan(

@@ -17,9 +17,9 @@ from harness.sandbox.plan import Plan
 SUBMISSION_USER = 1
 """Inside, where there is a user for it; else everything runs as the sandbox's 0."""
 
-_SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
-_ETC = ("alternatives", "ld.so.cache", "ld.so.conf", "ld.so.conf.d", "localtime", "OpenCL")
-_DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
+SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
+ETC = ("alternatives", "ld.so.cache", "ld.so.conf", "ld.so.conf.d", "localtime", "OpenCL")
+DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
 _LINKS = {"fd": "fd", "stdin": "fd/0", "stdout": "fd/1", "stderr": "fd/2"}
 # A process of the machine's root may write there, with or without capabilities.
 _PROC_READ_ONLY = ("sys", "irq", "bus", "fs", "acpi", "scsi", "driver", "sysrq-trigger")
@@ -93,10 +93,10 @@ def enter(plan: Plan) -> list[str]:
     user = SUBMISSION_USER if plan.own_user else 0
     system.mount("tmpfs", plan.folder, system.MS_NOSUID, f"size={_ROOT_BYTES},mode=755")
     root = _Root(plan.folder)
-    for path in _SYSTEM:
+    for path in SYSTEM:
         root.show(path)
     root.folder("/etc")
-    for name in _ETC:
+    for name in ETC:
         root.show(f"/etc/{name}")
     root.file("/etc/passwd", _PASSWD)
     root.file("/etc/group", _GROUP)
@@ -108,7 +108,7 @@ def enter(plan: Plan) -> list[str]:
         root.show(path)
     for path in plan.writable:
         root.show(path)
-    for path in (*_DEVICES, *plan.devices):
+    for path in (*DEVICES, *plan.devices):
         root.show(path)
     for name, target in _LINKS.items():
         Path(root.at(f"/dev/{name}")).symlink_to(f"/proc/self/{target}")

@@ -15,11 +15,12 @@ from inside import Inside, explore
 from naps import Nap, until
 
 from harness.errors import MachineError
-from harness.sandbox import launch, processes, syscalls, view
+from harness.sandbox import landlock, launch, processes, syscalls, view
 from harness.sandbox.launch import Sandbox
 from harness.sandbox.means import means
 
 ROOT = Path(__file__).parents[2]
+LISTED = [landlock.LAYER] if landlock.version() else []
 needs_namespaces = pytest.mark.skipif(not means().namespaces, reason="no namespaces here")
 
 LOOK_AROUND = """
@@ -186,8 +187,8 @@ class TestInside:
         python = {Path(p).parts[1] for p in [*sys.path, sys.base_prefix] if Path(p).is_absolute()}
         ours = {ROOT.parts[1], Path(tempfile.gettempdir()).parts[1], "tmp", "usr", *python}
         assert set(found["root"]) <= system | ours
-        assert set(found["etc"]) <= {*view._ETC, "passwd", "group"}
-        nodes = {Path(path).name for path in view._DEVICES}
+        assert set(found["etc"]) <= {*view.ETC, "passwd", "group"}
+        nodes = {Path(path).name for path in view.DEVICES}
         assert set(found["devices"]) == nodes | {"shm", *view._LINKS}
 
     def test_it_cannot_set_the_kernel(self, found: Any) -> None:
@@ -460,7 +461,7 @@ class TestWithoutNamespaces:
         report([int(status, 16), dict(os.environ)])
         """
         with Inside(code, forked=forked, confined=False) as inside:
-            assert inside.layers == ["resource limits", "system call filter"]
+            assert inside.layers == ["resource limits", *LISTED, "system call filter"]
             inside.loaded()
             capabilities, environment = inside.reported()
             assert capabilities == 0
@@ -471,6 +472,59 @@ class TestWithoutNamespaces:
             assert inside.sandbox.memory() > 1 << 20
         assert nap.gone()
 
+    @pytest.mark.skipif(landlock.version() < 6, reason="signals are not confined by this kernel")
+    @WAYS
+    def test_nobody_outside_is_signalled(self, forked: bool) -> None:
+        code = f"""
+        import os
+        found = []
+        for pid in (os.getppid(), {os.getpid()}):
+            try:
+                os.kill(pid, 0)
+            except PermissionError:
+                found.append("refused")
+        report(found)
+        """
+        assert explore(code, forked=forked, confined=False) == ["refused", "refused"]
+
+    @pytest.mark.skipif(not LISTED, reason="no landlock in this kernel")
+    @WAYS
+    def test_files_of_others_are_not_opened(self, tmp_path: Path, forked: bool) -> None:
+        secret = tmp_path / "secret"
+        secret.write_text("secret", encoding="ascii")
+        places = {
+            "a file of the judge's": str(secret),
+            "the harness": str(ROOT / "harness" / "grade.py"),
+            "the system's settings": "/etc/hostname",
+            "the judge's memory": f"/proc/{os.getpid()}/mem",
+            "the judge's environment": f"/proc/{os.getpid()}/environ",
+            "a library": os.path.realpath(sys.executable),
+        }
+        code = f"""
+        import os, tempfile
+        def opens(path, how="rb"):
+            try:
+                open(path, how).close()
+            except OSError:
+                return False
+            return True
+        def lists(path):
+            try:
+                return bool(os.listdir(path))
+            except OSError:
+                return False
+        found = {{name: opens(path) for name, path in {places!r}.items()}}
+        found["a listing"] = lists({str(tmp_path)!r})
+        with tempfile.TemporaryFile() as file:
+            file.write(b"x")
+        found["a system folder, to write"] = opens("/usr/harness-was-here", "w")
+        found["a shared folder, to write"] = opens("/dev/shm/harness-was-here", "w")
+        report(found)
+        """
+        found = explore(code, forked=forked, confined=False)
+        assert {name for name, opened in found.items() if opened} == {"a library"}
+
+    @pytest.mark.skipif(landlock.version() >= 6, reason="nobody outside can be signalled")
     @WAYS
     def test_killing_the_supervisor_frees_nobody(self, forked: bool) -> None:
         nap = Nap()

@@ -1,0 +1,112 @@
+"""Rules for what may be opened, for machines where a sandbox gets no view of its own files.
+
+Where namespaces cannot be had (containers by default, some distributions), the kernel can still be
+asked to refuse what is not on a list: landlock(7), Linux 5.13 or newer, no privilege needed. The
+list is the one that a view would be made of (:mod:`harness.sandbox.view`). From newer kernels comes
+more: nothing outside can be signalled, or reached by an abstract socket, and no TCP.
+
+The names of other files can still be guessed and their size seen, the temporary folder is on disk
+instead of in memory, and processes of the same user are listed: less than a view of one's own.
+Standard library alone; it holds for everything that is started from here on.
+"""
+
+import ctypes
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+from harness.sandbox import system
+from harness.sandbox.plan import Plan
+from harness.sandbox.view import DEVICES, ETC, SYSTEM
+
+LAYER = "rules for files"
+
+_ROOT = Path(__file__).resolve().parents[2]
+
+_CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
+_VERSION, _PATH_BENEATH = 1, 1
+
+_EXECUTE, _WRITE, _READ, _LIST = 1, 1 << 1, 1 << 2, 1 << 3
+_TRUNCATE, _CONTROL = 1 << 14, 1 << 15
+_OF_A_FILE = _EXECUTE | _WRITE | _READ | _TRUNCATE | _CONTROL
+_KNOWN_SINCE = {1: (1 << 13) - 1, 2: 1 << 13, 3: _TRUNCATE, 5: _CONTROL}
+"""By version of the kernel's interface, which accesses to files it began to tell apart."""
+_TCP_SINCE, _TCP = 4, 0b11
+_SCOPES_SINCE, _SCOPES = 6, 0b11
+"""Abstract sockets and signals."""
+
+_LOOK = _EXECUTE | _READ | _LIST
+_USE = _READ | _WRITE | _CONTROL
+
+
+class _Ruleset(ctypes.Structure):
+    _fields_ = [(name, ctypes.c_uint64) for name in ("files", "network", "scopes")]
+
+
+class _Beneath(ctypes.Structure):
+    _pack_ = 1
+    _layout_ = "ms"
+    _fields_ = [("allowed", ctypes.c_uint64), ("fd", ctypes.c_int32)]
+
+
+def version() -> int:
+    """Which version of the interface this kernel has; 0 for none."""
+    return max(0, int(system.libc.syscall(_CREATE_RULESET, None, 0, _VERSION)))
+
+
+def restrict(plan: Plan) -> bool:
+    """Allow this process what the plan names, and nothing else, for good; False where it cannot.
+
+    It must have given up gaining privileges.
+
+    Raises:
+        OSError: the kernel refuses what it says it can do.
+    """
+    known = version()
+    if known == 0:
+        return False
+    handled = sum(bits for since, bits in _KNOWN_SINCE.items() if since <= known)
+    asked = _Ruleset(
+        handled,
+        _TCP if known >= _TCP_SINCE else 0,
+        _SCOPES if known >= _SCOPES_SINCE else 0,
+    )
+    size = 24 if known >= _SCOPES_SINCE else 16 if known >= _TCP_SINCE else 8
+    rules = system.libc.syscall(_CREATE_RULESET, ctypes.byref(asked), size, 0)
+    system.checked(rules, "rules for files")
+    try:
+        for path, access in _allowed(plan):
+            _allow(rules, path, access & handled)
+        system.checked(system.libc.syscall(_RESTRICT_SELF, rules, 0), "rules for files")
+    finally:
+        os.close(rules)
+    return True
+
+
+def _allowed(plan: Plan) -> Iterator[tuple[str, int]]:
+    for path in (*SYSTEM, *(f"/etc/{name}" for name in ETC), *plan.readable, "/proc", "/sys"):
+        yield path, _LOOK
+    yield str(_ROOT), _LIST  # Python lists the folders that it imports from
+    for path in (*DEVICES, *plan.devices):
+        yield path, _USE
+    # The CUDA driver names its threads there; those of other processes are not meant.
+    yield "/proc/self", _LOOK | _WRITE
+    for path in (plan.folder, *plan.writable):
+        yield path, ~0
+
+
+def _allow(rules: int, path: str, access: int) -> None:
+    """What is not there, or not ours to see, is not allowed."""
+    try:
+        fd = os.open(path, os.O_PATH | os.O_CLOEXEC)
+    except OSError:
+        return
+    try:
+        if not stat.S_ISDIR(os.fstat(fd).st_mode):
+            access &= _OF_A_FILE
+        rule = _Beneath(access, fd)
+        done = system.libc.syscall(_ADD_RULE, rules, _PATH_BENEATH, ctypes.byref(rule), 0)
+        system.checked(done, f"allowing {path}")
+    finally:
+        os.close(fd)
