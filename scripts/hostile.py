@@ -5,7 +5,8 @@
     scripts/hostile.py --device cuda            all, on a GPU, one after the other
 
 Prints folder, entry, the verdict it must get, the one it got, and seconds; then, at the end, how
-many of each folder there are and how many are otherwise than they must be. Exits with 1 if any is.
+many of each folder there are and how many are otherwise than they must be, and how soon after
+a limit of time its verdict came. Exits with 1 if any is.
 See docs/hostile.md.
 """
 
@@ -46,16 +47,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     failed: list[Outcome] = []
+    late: list[tuple[float, str]] = []
     seen: Counter[str] = Counter()
     for outcome in _graded(tried, chosen.device, 1 if chosen.device == "cuda" else chosen.jobs):
         _show(outcome)
         seen[outcome.folder] += 1
         failed += [outcome] if outcome.faults else []
+        late += [(outcome.late_s, outcome.name)] if outcome.late_s is not None else []
     bad = Counter(outcome.folder for outcome in failed)
     print()
     for folder in (f for f in FOLDERS if seen[f]):
         print(f"{folder:<12}{seen[folder]:>4} entries{bad[folder]:>4} otherwise")
     skipped = len(wanted) - len(tried)
+    if late:
+        print(f"{len(late)} ran into a limit of time; verdicts came within", end=" ")
+        print("{:.2f} s after it ({})".format(*max(late)))
     print(f"{len(tried)} on {chosen.device}, {skipped} not for it: {len(failed)} otherwise")
     return int(bool(failed))
 

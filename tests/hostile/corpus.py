@@ -30,7 +30,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import Callable, Mapping
-from contextlib import ExitStack, suppress
+from contextlib import AbstractContextManager, ExitStack, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
@@ -43,11 +43,12 @@ from harness.grade import Grader
 from harness.job import Job, Options
 from harness.judge import session
 from harness.judge.memory import Device
+from harness.judge.session import Fault, Session
 from harness.problem.load import load_problem
 from harness.problem.model import Problem
 from harness.report.progress import Silent
 from harness.result import Result, Verdict
-from harness.sandbox import nursery, processes
+from harness.sandbox import command, nursery, processes
 from harness.solution.read import HEADER_LINES, read_solution
 from harness.verify.examples import SUFFIXES, Wanted, header, limited
 
@@ -211,6 +212,8 @@ class Outcome:
     verdict: Verdict
     seconds: float
     faults: tuple[str, ...]
+    late_s: float | None = None
+    """From the limit that it ran into to the verdict, if it ran into one of time."""
 
     @property
     def folder(self) -> str:
@@ -242,7 +245,27 @@ class Trials:
         self._kept = self._everything()
         self._timed = False
         enter(mock.patch.object(session, "_START_SECONDS", START_S))
+        self._passed: list[float] = []
+        self._note_limits(enter)
         return self
+
+    def _note_limits(self, enter: Callable[[AbstractContextManager[object]], object]) -> None:
+        """Keep the moments at which limits of time were passed."""
+        look, follow, passed = Session._look, command._Watch.follow, self._passed
+
+        def looked(self: Session, deadline: float) -> Fault | None:
+            fault = look(self, deadline)
+            if fault is not None and fault.verdict is Verdict.TIME_LIMIT:
+                passed.append(deadline)
+            return fault
+
+        def followed(self: command._Watch) -> None:
+            follow(self)
+            if self.timed_out:
+                passed.append(self._deadline)
+
+        enter(mock.patch.object(Session, "_look", looked))
+        enter(mock.patch.object(command._Watch, "follow", followed))
 
     def __exit__(
         self,
@@ -257,6 +280,7 @@ class Trials:
         if entry.timed and not self._timed:  # the baseline's runner is kept from then on
             self._timed = self._next_is_graded(timed=True)
             self._kept = self._everything()
+        self._passed.clear()
         started = time.monotonic()
         results: list[Result] = []
         with tempfile.TemporaryDirectory(prefix="submitted-", dir=self._folder) as place:
@@ -264,6 +288,7 @@ class Trials:
             for _ in range(entry.times):
                 results.append(self._grade(entry, path))
         seconds = time.monotonic() - started
+        late = time.monotonic() - self._passed[-1] if self._passed else None
         faults = [fault for result in results for fault in self._faults(entry, result)]
         faults += self._left()
         if seconds > LONGEST_S * entry.times:
@@ -271,7 +296,7 @@ class Trials:
         if entry.folder in DISTURBING and not self._next_is_graded():
             faults.append("the next submission is not accepted")
         wanted = entry.wanted.on(self._device.kind)
-        return Outcome(entry.id, wanted, results[-1].verdict, seconds, tuple(faults))
+        return Outcome(entry.id, wanted, results[-1].verdict, seconds, tuple(faults), late)
 
     def _grade(self, entry: Entry, path: Path) -> Result:
         problem = self._limited(entry)

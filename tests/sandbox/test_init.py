@@ -34,8 +34,9 @@ def test_it_needs_the_standard_library_alone() -> None:
     ours = {name for name in loaded if name.startswith("harness")}
     assert ours == {
         "harness", "harness.runner", "harness.runner.wire", "harness.sandbox",
-        "harness.sandbox.init", "harness.sandbox.landlock", "harness.sandbox.namespaces", "harness.sandbox.plan",
-        "harness.sandbox.syscalls", "harness.sandbox.system", "harness.sandbox.view",
+        "harness.sandbox.init", "harness.sandbox.landlock", "harness.sandbox.namespaces",
+        "harness.sandbox.plan", "harness.sandbox.syscalls", "harness.sandbox.system",
+        "harness.sandbox.view",
     }  # fmt: skip
     assert not {name for name in loaded if name.partition(".")[0] in ("torch", "numpy", "pydantic")}
 
