@@ -6,7 +6,7 @@ import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, fields
 from pathlib import Path
 from typing import NamedTuple
@@ -49,9 +49,14 @@ def _blocks(path: Path, *languages: str) -> Iterator[list[str]]:
 
 
 def _shown(path: Path) -> list[Shown]:
-    """The commands in order; `echo $?` tells the status of the one before it."""
+    """The commands of a document, in order."""
+    return _in_order(_blocks(path, "console", "bash"))
+
+
+def _in_order(blocks: Iterable[list[str]]) -> list[Shown]:
+    """The commands of blocks, in order; `echo $?` tells the status of the one before it."""
     found: list[Shown] = []
-    for block in _blocks(path, "console", "bash"):
+    for block in blocks:
         for line in block:
             if line.startswith("$ "):
                 found.append(Shown(line.removeprefix("$ "), [], 0))
@@ -70,35 +75,65 @@ def _verdicts(lines: list[str]) -> list[str]:
     return [word for line in lines for word in line.split()[:1] if word in set(Verdict)]
 
 
+TUTORIAL = ROOT / "docs" / "tutorial.md"
+STEPS = re.compile(r"^```(python|console|bash)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
 def test_every_command_of_the_readme_runs(tmp_path: Path) -> None:
     """In order and in one copy of the tree, since later ones build on earlier ones."""
-    for name in ("problems", "solutions"):
-        shutil.copytree(ROOT / name, tmp_path / name)
+    shutil.copytree(ROOT / "solutions", tmp_path / "solutions")
+    commands = [shown for shown in _shown(README) if shown.line not in SETUP]
+    assert len(commands) >= 8
+    environment = _newcomer(tmp_path)
+    for shown in commands:
+        _follow(shown, tmp_path, environment)
+
+
+@pytest.mark.corpus
+def test_the_tutorial_leads_where_it_says(tmp_path: Path) -> None:
+    """Commands in order; a file that is shown is written, as its first line says."""
+    environment = _newcomer(tmp_path)
+    for language, text in STEPS.findall(TUTORIAL.read_text(encoding="utf-8")):
+        if language == "python":
+            name, _, source = text.partition("\n")
+            (tmp_path / name.removeprefix("# ")).write_text(source, encoding="utf-8")
+            continue
+        for shown in _in_order([text.splitlines()]):
+            if shown.line not in SETUP:
+                _follow(shown, tmp_path, environment)
+    assert len(list((tmp_path / "solutions").rglob("*.py"))) == 1
+
+
+def _newcomer(place: Path) -> dict[str, str]:
+    """Who has just installed the harness, and stands in ``place`` with its problems."""
+    shutil.copytree(ROOT / "problems", place / "problems")
     environment = {
         **os.environ,
         "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]),
-        "HARNESS_STORE": str(tmp_path / "store.sqlite"),
-        "HARNESS_CACHE": str(tmp_path / "cache"),
+        "HARNESS_STORE": str(place / "store.sqlite"),
+        "HARNESS_CACHE": str(place / "cache"),
         "PYTHONPATH": str(ROOT),
     }
     for name in ("HARNESS_PROBLEMS", "FORCE_COLOR"):
         environment.pop(name, None)
-    commands = [shown for shown in _shown(README) if shown.line not in SETUP]
-    assert len(commands) >= 8
-    for shown in commands:
-        done = subprocess.run(
-            ["bash", "-c", shown.line],
-            cwd=tmp_path,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=COMMAND_SECONDS,
-            check=False,
-        )
-        told = f"$ {shown.line}\n{done.stdout}\n{done.stderr}"
-        assert done.returncode == shown.status, told
-        assert _verdicts(done.stdout.splitlines()) == _verdicts(shown.output), told
+    return environment
+
+
+def _follow(shown: Shown, place: Path, environment: dict[str, str]) -> None:
+    """Run one command: its status and its verdicts must be those that are shown."""
+    done = subprocess.run(
+        ["bash", "-c", shown.line],
+        cwd=place,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=COMMAND_SECONDS,
+        check=False,
+    )
+    told = f"$ {shown.line}\n{done.stdout}\n{done.stderr}"
+    assert done.returncode == shown.status, told
+    assert _verdicts(done.stdout.splitlines()) == _verdicts(shown.output), told
 
 
 def _parse(line: str) -> None:
