@@ -29,7 +29,8 @@ demo: $(STAMP)
 test: lint
 	$(BIN)/python -m pytest -n auto
 
-# Every example, baseline and solution of every problem, and every problem verified.
+# Every example, baseline and solution of every problem, every problem verified, hostile submissions,
+# the commands of README and tutorial.
 corpus: $(STAMP)
 	$(BIN)/python -m pytest -n auto -m corpus
 

@@ -79,6 +79,7 @@ TUTORIAL = ROOT / "docs" / "tutorial.md"
 STEPS = re.compile(r"^```(python|console|bash)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
+@pytest.mark.corpus
 def test_every_command_of_the_readme_runs(tmp_path: Path) -> None:
     """In order and in one copy of the tree, since later ones build on earlier ones."""
     shutil.copytree(ROOT / "solutions", tmp_path / "solutions")

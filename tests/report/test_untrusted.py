@@ -1,7 +1,7 @@
 """Untrusted text through every renderer: nothing of it is interpreted by whoever reads it.
 
-Each module of ``harness/report`` and ``leaderboard`` is listed with what it shows; one that is
-added must be listed, too.
+Each module of ``harness/report``, ``harness/ci`` and ``leaderboard`` is listed with what it shows;
+one that is added must be listed, too.
 """
 
 import csv
@@ -19,6 +19,14 @@ from hypothesis import given, settings
 from rich.console import Console
 
 from harness import cli
+from harness.ci.annotations import annotations
+from harness.ci.changes import Kind
+from harness.ci.junit import junit
+from harness.ci.markdown import block, code
+from harness.ci.publish import comment_on
+from harness.ci.report import Graded, Note
+from harness.ci.report import Report as CiReport
+from harness.ci.summary import comment, summary
 from harness.comparison import Comparison
 from harness.doctor import Finding as Part
 from harness.doctor import State
@@ -194,11 +202,58 @@ def of_text(words: str) -> Iterator[str]:
     yield leaderboard_text.visible(words)
 
 
+COMMIT = "0" * 40
+
+
+def pull_requests(words: str) -> Iterator[CiReport]:
+    """Reports with hostile words wherever the pull request has a say."""
+    about = {
+        "created": accepted("x").created,
+        "harness": "0.1.0",
+        "base": COMMIT,
+        "merge_base": COMMIT,
+        "head": COMMIT,
+        "timed": True,
+        "deleted": (words,),
+        "ignored": (words,),
+        "skipped": (Note(path=words, reason=words),),
+    }
+    path = "solutions/vector-add/alice/one.cu"
+    each = [accepted(words), *(not_accepted(v, words) for v in OTHERS)]
+    for result in each:
+        problem = result.problem.model_copy(update={"slug": "vector-add"})
+        names = {"author": "alice", "name": "one", "path": path}
+        solution = result.solution.model_copy(update=names)
+        own = result.model_copy(update={"problem": problem, "solution": solution})
+        graded = Graded(path=path, kind=Kind.RENAMED, old_path=words, result=own)
+        yield CiReport.of(graded=[graded], fault=words, **about)
+    yield CiReport.of(refused=[Note(path=words, reason=words)], **about)
+
+
+def of_pull_requests(words: str) -> Iterator[str]:
+    for report in pull_requests(words):
+        yield from (summary(report), comment(report), comment_on(report, words), junit(report))
+        yield parsed(json_text(report.to_json()), json.loads(report.to_json()))
+        for line in annotations(report):
+            assert "\n" not in line
+            # What a log must not have from anybody else: one command, at the start.
+            assert line.startswith("::error ")
+            yield line.removeprefix("::")
+    yield code(words)
+    yield block(words)
+
+
 def of_numbers(_: str) -> Iterator[str]:
     return iter(())
 
 
 RENDERERS: dict[str, Callable[[str], Iterator[str]]] = {
+    "harness/ci/annotations.py": of_pull_requests,
+    "harness/ci/junit.py": of_pull_requests,
+    "harness/ci/markdown.py": of_pull_requests,
+    "harness/ci/publish.py": of_pull_requests,
+    "harness/ci/report.py": of_pull_requests,
+    "harness/ci/summary.py": of_pull_requests,
     "harness/report/board.py": of_boards,
     "harness/report/compare.py": of_comparisons,
     "harness/report/conditions.py": of_conditions,
@@ -220,6 +275,12 @@ RENDERERS: dict[str, Callable[[str], Iterator[str]]] = {
 """Which of the above shows what comes out of each module."""
 
 SHOWS_NOTHING = {
+    "harness/ci/changes.py": "reads what git says",
+    "harness/ci/command.py": "prints by the others; its errors are those of all commands",
+    "harness/ci/lines.py": "a number",
+    "harness/ci/policy.py": "reasons, which the others show",
+    "harness/ci/repository.py": "reads objects; its errors are those of all commands",
+    "harness/ci/tree.py": "writes files",
     "leaderboard/best.py": "makes a record of records",
     "leaderboard/columns.py": "names and types",
     "leaderboard/location.py": "a path of the user's own",
@@ -233,7 +294,7 @@ SHOWS_NOTHING = {
 def test_every_module_is_listed() -> None:
     there = {
         path.relative_to(ROOT).as_posix()
-        for folder in ("harness/report", "leaderboard")
+        for folder in ("harness/report", "harness/ci", "leaderboard")
         for path in (ROOT / folder).rglob("*.py")
         if path.name != "__init__.py"
     }

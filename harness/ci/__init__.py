@@ -1,0 +1,1 @@
+"""Grading a pull request: problems from the base, submissions from the head, as git objects."""

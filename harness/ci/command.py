@@ -1,0 +1,265 @@
+"""The command: what changed, whether it may, what it is worth, and the files that say so."""
+
+import contextlib
+import os
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+import click
+from rich.console import Console
+
+from harness import __version__
+from harness.ci.annotations import annotations
+from harness.ci.changes import read_changes
+from harness.ci.junit import junit
+from harness.ci.lines import failing_line
+from harness.ci.policy import Plan, Rules, Submission, examine
+from harness.ci.report import Graded, Note, Outcome, Report
+from harness.ci.repository import Repository
+from harness.ci.summary import SUMMARY_BYTES, comment, summary
+from harness.ci.tree import lay_problems, lay_submissions, too_large
+from harness.errors import HarnessError, JudgeError, MachineError, UsageError
+from harness.job import Job, Options
+from harness.problem.load import find_problem, problem_slugs
+from harness.problem.suggest import did_you_mean
+from harness.report.terminal import render_result
+from harness.report.text import json_text, plain
+from harness.result import Result
+from harness.solution.model import Solution
+from harness.solution.read import read_solution
+
+Grade = Callable[[Sequence[Job], Options, str], Iterator[Result]]
+"""Gives the results of jobs in order, on a device (``auto``, ``cuda``, ``cpu``)."""
+
+MOST_LISTED = 500
+"""Paths of a kind in a report: a pull request may change a million files that are not looked at."""
+
+_EXIT_CODES = {
+    Outcome.ACCEPTED: 0,
+    Outcome.NOTHING: 0,
+    Outcome.NOT_ACCEPTED: 1,
+    Outcome.REFUSED: UsageError.exit_code,
+    Outcome.FAULT: HarnessError.exit_code,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choices:
+    """What the user may choose.
+
+    Without ``base`` it is the branch in ``GITHUB_BASE_REF``. ``annotate`` ``None`` is for: where
+    GitHub reads the log. With ``accept_not_executable``, NOT_EXECUTABLE_HERE is no failure.
+    """
+
+    base: str | None
+    head: str = "HEAD"
+    device: str = "auto"
+    timing: bool = True
+    out: Path = Path("build/ci")
+    rules: Rules = field(default_factory=Rules)
+    annotate: bool | None = None
+    accept_not_executable: bool = False
+
+
+@dataclass(slots=True)
+class Findings:
+    """What is known of a pull request so far; ``error`` is what stopped the grading."""
+
+    base: str
+    merge_base: str
+    head: str
+    plan: Plan
+    refused: list[Note] = field(default_factory=list)
+    skipped: list[Note] = field(default_factory=list)
+    graded: list[Graded] = field(default_factory=list)
+    error: JudgeError | None = None
+
+    def report(self, choices: Choices) -> Report:
+        """The finished record."""
+        return Report.of(
+            created=datetime.now(UTC),
+            harness=__version__,
+            base=self.base,
+            merge_base=self.merge_base,
+            head=self.head,
+            timed=choices.timing,
+            executable_required=not choices.accept_not_executable,
+            graded=self.graded,
+            deleted=_listed(self.plan.deleted),
+            ignored=_listed(self.plan.ignored),
+            skipped=tuple(self.skipped),
+            refused=self.refused[:MOST_LISTED],
+            fault=str(self.error) if self.error else "",
+        )
+
+
+def _listed(paths: Sequence[str]) -> tuple[str, ...]:
+    more = len(paths) - MOST_LISTED
+    return (*paths[:MOST_LISTED], *([f"… {more} more"] if more > 0 else []))
+
+
+def run(choices: Choices, repository: Repository, grade: Grade | None = None) -> int:
+    """Grade what the head changes, write the files, print what a person should see.
+
+    Returns:
+        0 if all was accepted or nothing is to be graded, 1 if not, 3 after an INTERNAL_ERROR.
+
+    Raises:
+        UsageError: there is no base, or the changes are refused; the files are written first.
+        MachineError, HarnessError, ProblemError: not the contestant's doing; likewise.
+    """
+    found = review(choices, repository, grade or _judge)
+    report = found.report(choices)
+    write_files(report, choices.out)
+    _append_summary(report)
+    if choices.annotate or (
+        choices.annotate is None and os.environ.get("GITHUB_ACTIONS") == "true"
+    ):
+        for line in annotations(report):
+            click.echo(line)
+    if found.error is not None:
+        raise found.error
+    if report.refused:
+        told = "\n".join(f"{plain(note.path)}: {note.reason}" for note in report.refused)
+        raise UsageError(f"these changes are refused, and nothing was graded\n{told}")
+    click.echo(_closing_line(report, choices.out))
+    return _EXIT_CODES[report.outcome]
+
+
+def review(choices: Choices, repository: Repository, grade: Grade) -> Findings:
+    """Find what changed, refuse it or grade it.
+
+    Raises:
+        UsageError: there is no base.
+        MachineError: git failed.
+    """
+    base, head = _ends(choices, repository)
+    fork = repository.merge_base(base, head)
+    plan = examine(read_changes(repository.changed(fork, head)), choices.rules)
+    found = Findings(base, fork, head, plan, [Note(path=p, reason=why) for p, why in plan.refusals])
+    if not found.refused:
+        large = too_large(repository, plan.submissions)
+        found.refused += [Note(path=p, reason=why) for p, why in large]
+    if found.refused or not plan.submissions:
+        return found
+    with tempfile.TemporaryDirectory(prefix="harness-ci-") as folder:
+        problems = lay_problems(repository, base, Path(folder))
+        lay_submissions(repository, plan.submissions, Path(folder))
+        try:
+            chosen = _jobs(plan.submissions, problems, Path(folder), choices.rules, found)
+            if not found.refused:
+                _grade(chosen, choices, grade, found)
+        except JudgeError as error:  # told when all that is known has been written
+            found.error = error
+    return found
+
+
+def _ends(choices: Choices, repository: Repository) -> tuple[str, str]:
+    """The base's commit and the head's."""
+    if choices.base:
+        base = repository.commit(choices.base, "--base")
+    elif branch := os.environ.get("GITHUB_BASE_REF"):
+        base = repository.base_of_branch(branch)
+    else:
+        raise UsageError(
+            "what is it compared with? Name the branch or commit that it is to be merged into "
+            "with --base"
+        )
+    return base, repository.commit(choices.head, "--head")
+
+
+def _jobs(
+    submissions: Iterable[Submission], problems: Path, folder: Path, rules: Rules, found: Findings
+) -> list[tuple[Submission, Job]]:
+    """What can be graded; the rest goes to what is refused or skipped."""
+    known = problem_slugs(problems)
+    # Relative, so that what is read and told is the path in the repository, not one of ours.
+    with contextlib.chdir(folder):
+        jobs = []
+        for each in submissions:
+            slug = each.place.problem
+            if slug in known and (problem := find_problem(problems, slug)).complete:
+                path = each.change.path
+                jobs.append(
+                    (each, Job(path=path, solution=read_solution(Path(path)), problem=problem))
+                )
+                continue
+            reason = f"the base has no problem {slug} that can be graded{did_you_mean(slug, known)}"
+            kind = found.skipped if rules.other_changes else found.refused
+            kind.append(Note(path=each.change.path, reason=reason))
+    return jobs
+
+
+def _grade(
+    chosen: Sequence[tuple[Submission, Job]], choices: Choices, grade: Grade, found: Findings
+) -> None:
+    """Grade one after the other; what was graded is kept if something stops it."""
+    options = Options(timing=choices.timing)
+    results = grade([job for _, job in chosen], options, choices.device) if chosen else iter(())
+    console = Console()
+    for (submission, job), result in zip(chosen, results, strict=True):
+        text = job.solution.text if isinstance(job.solution, Solution) else ""
+        found.graded.append(
+            Graded(
+                path=submission.change.path,
+                kind=submission.change.kind,
+                old_path=submission.change.old_path,
+                line=failing_line(result, text),
+                result=result,
+            )
+        )
+        render_result(result, console)
+
+
+def _judge(jobs: Sequence[Job], options: Options, device: str) -> Iterator[Result]:
+    # Not earlier: torch takes seconds to import, and mostly nothing is to be graded.
+    from harness.grade import Grader
+    from harness.judge.device import open_device
+    from harness.report.progress import progress
+
+    with Grader(open_device(device), progress()) as grader:
+        yield from grader.grade_all(jobs, options)
+
+
+def write_files(report: Report, folder: Path) -> None:
+    """Write ``summary.md``, ``comment.md``, ``junit.xml`` and ``report.json``.
+
+    Raises:
+        UsageError: they cannot be written.
+    """
+    files = {
+        "summary.md": summary(report),
+        "comment.md": comment(report),
+        "junit.xml": junit(report),
+        "report.json": json_text(report.to_json(indent=2)) + "\n",
+    }
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, text in files.items():
+            (folder / name).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"--out {plain(str(folder))}: cannot write: {error.strerror}") from error
+
+
+def _append_summary(report: Report) -> None:
+    """Add to the summary of the job, if GitHub asks for one, what there is still room for."""
+    place = os.environ.get("GITHUB_STEP_SUMMARY")
+    if not place:
+        return
+    try:
+        with open(place, "a", encoding="utf-8") as file:
+            room = SUMMARY_BYTES - file.tell()
+            if room >= 1000:
+                file.write(summary(report, room))
+    except OSError as error:
+        raise MachineError(f"GITHUB_STEP_SUMMARY={place}: {error.strerror}") from error
+
+
+def _closing_line(report: Report, out: Path) -> str:
+    if not report.graded:
+        return f"{report.outcome}; {plain(str(out))} says so"
+    good = len(report.graded) - len(report.failures)
+    return f"{good} of {len(report.graded)} accepted; reports are in {plain(str(out))}"

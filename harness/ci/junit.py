@@ -1,0 +1,76 @@
+"""A report as JUnit XML, which CI systems show as tests: one suite for each problem.
+
+A submission that was not accepted is a failure, INTERNAL_ERROR, a fault and a refusal are errors,
+NOT_EXECUTABLE_HERE is skipped where it does not count. ``time`` is that of the correctness cases.
+"""
+
+import xml.etree.ElementTree as ET
+from collections.abc import Sequence
+from itertools import groupby
+
+from harness.ci.report import Graded, Report
+from harness.report.text import plain, plain_lines
+from harness.result import Verdict
+
+_TEXT = 20_000
+
+
+def junit(report: Report) -> str:
+    """The XML document. It holds nothing hidden: what XML forbids is written as escapes."""
+    suites = ET.Element("testsuites", name="harness ci")
+    notes = [_error(note.path, note.reason) for note in report.refused]
+    if report.fault:
+        notes.append(_error("the whole", report.fault))
+    if notes:
+        suites.append(_suite("pull request", notes))
+    failing = {each.path for each in report.failures}
+    for slug, group in groupby(sorted(report.graded, key=_slug), key=_slug):
+        suites.append(_suite(slug, [_case(each, each.path in failing) for each in group]))
+    ET.indent(suites)
+    return '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(suites, "unicode") + "\n"
+
+
+def _slug(each: Graded) -> str:
+    return each.result.problem.slug
+
+
+def _suite(name: str, cases: Sequence[ET.Element]) -> ET.Element:
+    kinds = {"failures": "failure", "errors": "error", "skipped": "skipped"}
+    counts = {
+        key: str(sum(case.find(tag) is not None for case in cases)) for key, tag in kinds.items()
+    }
+    about = {"name": plain(name, 100), "tests": str(len(cases)), **counts}
+    suite = ET.Element("testsuite", about)
+    suite.extend(cases)
+    return suite
+
+
+def _case(each: Graded, failed: bool) -> ET.Element:
+    result = each.result
+    seconds = sum(case.seconds or 0.0 for case in result.cases)
+    case = ET.Element(
+        "testcase",
+        classname=plain(result.problem.slug, 100),
+        name=plain(each.path, 400),
+        file=plain(each.path, 400),
+        line=str(each.line),
+        time=f"{seconds:.3f}",
+    )
+    if result.accepted:
+        return case
+    kind = "error" if result.verdict is Verdict.INTERNAL_ERROR else "failure"
+    _add(case, kind if failed else "skipped", str(result.verdict), result.message)
+    if failed and result.output.strip():
+        ET.SubElement(case, "system-out").text = plain_lines(result.output, _TEXT)
+    return case
+
+
+def _error(path: str, reason: str) -> ET.Element:
+    case = ET.Element("testcase", classname="pull request", name=plain(path, 400))
+    _add(case, "error", "not graded", reason)
+    return case
+
+
+def _add(case: ET.Element, kind: str, verdict: str, message: str) -> None:
+    told = ET.SubElement(case, kind, type=verdict, message=plain(message, 400))
+    told.text = plain_lines(message, _TEXT)

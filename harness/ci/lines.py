@@ -1,0 +1,30 @@
+"""Which line of a submission a failure is about, as far as it says."""
+
+import re
+
+from harness.result import Result
+
+_ENTRY = re.compile(r"\bsolution\s*\(")
+
+
+def failing_line(result: Result, text: str) -> int:
+    """The line that the message or the compiler's log names; else the entry point's; else 1.
+
+    ``text`` is the submission's. What is named comes from what the submission made a compiler or
+    an interpreter say: the answer is a line of the file all the same.
+    """
+    lines = text.count("\n") + 1
+    place = re.escape(result.solution.path) + r":(\d{1,7})\b"
+    failed = result.failed_case
+    log = result.build.log if result.build else ""
+    told = [result.message, failed.message if failed else ""]
+    for pattern, words in (
+        *((place, each) for each in told),
+        (place + r"(?::\d+)?: (?:fatal )?error", log),
+        (place, log),
+    ):
+        found = re.search(pattern, words)
+        if found is not None and 1 <= int(found[1]) <= lines:
+            return int(found[1])
+    entry = _ENTRY.search(text)
+    return 1 if entry is None else text.count("\n", 0, entry.start()) + 1

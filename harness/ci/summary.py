@@ -1,0 +1,148 @@
+"""A report as Markdown: for the summary of a job, and for a comment on the pull request.
+
+Sections are whole or not there, so that what is cut off never leaves a fence open. All that comes
+from a submission goes through :mod:`harness.ci.markdown`.
+"""
+
+from collections.abc import Iterator
+
+from harness.ci.markdown import block, code
+from harness.ci.report import Graded, Outcome, Report
+from harness.report import numbers
+from harness.report.text import head, tail
+from harness.result import Verdict
+
+SUMMARY_BYTES = 1 << 20
+"""Of one step's job summary. GitHub Docs, "Workflow commands for GitHub Actions", *Step isolation
+and limits*: a step's summary is at most 1 MiB; more fails to be uploaded, and is an error."""
+
+COMMENT_BYTES = 65_536
+"""Of a comment. GitHub's REST API refuses a ``body`` of more than 65536 characters ("body is too
+long"); a text of so many bytes has no more, however they are counted."""
+
+_REST = "\n… the rest does not fit here; report.json has everything.\n"
+_LOG_LINES = 30
+_OUTPUT_LINES = 20
+_TITLES = {
+    Outcome.ACCEPTED: "all accepted",
+    Outcome.NOTHING: "no submission changed",
+    Outcome.REFUSED: "not graded, the changes are refused",
+    Outcome.FAULT: "not graded to the end, by a fault of the harness or the machine",
+}
+
+
+def summary(report: Report, limit: int = SUMMARY_BYTES) -> str:
+    """The report in Markdown, in at most ``limit`` bytes of UTF-8 (at least 1000)."""
+    shown: list[str] = []
+    room = limit - len(_REST.encode("utf-8"))
+    for section in _sections(report):  # made one by one: what does not fit is never made
+        room -= len(section.encode("utf-8")) + 1
+        if room < 0:
+            shown.append(_REST)
+            break
+        shown.append(section)
+    return "\n".join(shown)
+
+
+def comment(report: Report, kind: str = "graded", provenance: str = "") -> str:
+    """The report as a comment; after who says so, Markdown of ours, if that is given.
+
+    The first line, which nobody sees, is the same for all of one ``kind``, a word of ours: by it
+    the next run finds the comment to replace.
+    """
+    said = f"{provenance}\n\n" if provenance else ""
+    start = f"<!-- kernel-harness: {kind} -->\n{said}"
+    return start + summary(report, COMMENT_BYTES - len(start.encode("utf-8")))
+
+
+def _sections(report: Report) -> Iterator[str]:
+    yield _heading(report)
+    if report.refused:
+        yield "### Refused\n\nNothing was graded.\n"
+        for note in report.refused:
+            yield block(f"{note.path}: {note.reason}")
+    if report.fault:
+        yield "### Fault\n\n" + block(report.fault)
+    yield from _table(report)
+    for each in report.failures:
+        yield _failure(each)
+    for title, paths in (("Deleted", report.deleted), ("Not looked at", report.ignored)):
+        if paths:
+            yield f"### {title}\n\n" + block(head("\n".join(map(_one_line, paths)), 50))
+    if report.skipped:
+        told = "\n".join(f"{_one_line(note.path)}: {note.reason}" for note in report.skipped)
+        yield "### Not graded\n\n" + block(head(told, 50))
+
+
+def _one_line(path: str) -> str:
+    return path.replace("\n", "\\n")
+
+
+def _heading(report: Report) -> str:
+    good = len(report.graded) - len(report.failures)
+    title = _TITLES.get(report.outcome, f"{good} of {len(report.graded)} accepted")
+    how = "checked and timed" if report.timed else "checked, not timed"
+    lines = [
+        f"## Kernels: {title}",
+        "",
+        f"Submissions of {code(report.head[:12])}, {how}; problems of the base "
+        f"{code(report.base[:12])}, harness {code(report.harness, 40)}.",
+    ]
+    if report.timed and any(each.result.device.kind == "cpu" for each in report.graded):
+        lines += ["", "Times of a CPU are shown, and not ranked with a GPU's."]
+    return "\n".join(lines) + "\n"
+
+
+def _table(report: Report) -> Iterator[str]:
+    if not report.graded:
+        return
+    rows = [_row(each) for each in report.graded]
+    yield "\n".join(
+        ["| verdict | submission | type | device | score |", "|---|---|---|---|---|", *rows, ""]
+    )
+
+
+def _row(each: Graded) -> str:
+    result = each.result
+    cells = (
+        code(result.verdict),
+        code(each.path) + (" (renamed)" if each.old_path else ""),
+        code(result.dtype, 20),
+        code(result.device.name, 60),
+        _score(each),
+    )
+    return "| " + " | ".join(cells) + " |"
+
+
+def _score(each: Graded) -> str:
+    score = each.result.score
+    if score is None:
+        return ""
+    told = f"{numbers.ratio(score.speedup)} over {code(score.baseline, 60)}"
+    return told if score.ranked else f"{told}, not ranked: {code(score.unranked_reason)}"
+
+
+def _failure(each: Graded) -> str:
+    """Verdict, reason, how to see it again, what the compiler and the submission said."""
+    result = each.result
+    parts = [
+        f"### {code(result.verdict)} {code(each.path)}, line {each.line}\n",
+        block(result.message),
+    ]
+    failed = result.shrunk.case if result.shrunk else result.failed_case
+    if failed is not None:
+        parts += ["The case that failed:\n", block(failed.spec, 1000)]
+        if failed.message and not result.message.startswith(failed.message):
+            parts.append(block(failed.message))
+    if result.reproduce:
+        parts += ["To see it again:\n", block(result.reproduce)]
+    log = result.build.log if result.build else ""
+    if result.verdict is Verdict.COMPILE_ERROR and log.strip():
+        parts += _folded("What the compiler said", head(log, _LOG_LINES))
+    if result.output.strip():
+        parts += _folded("What the submission printed", tail(result.output, _OUTPUT_LINES))
+    return "\n".join(parts)
+
+
+def _folded(title: str, text: str) -> list[str]:
+    return [f"<details><summary>{title}</summary>\n", block(text, 20_000), "</details>\n"]

@@ -1,0 +1,62 @@
+"""Real git repositories to test with: a base with problems and solutions, and branches off it."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+from repositories import CI, GOOD, ISOLATED, ROOT, Ended, Repo, pretended
+
+from harness.ci.command import Choices, run
+from harness.ci.repository import Repository
+from harness.errors import JudgeError
+
+
+@pytest.fixture(scope="session")
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The base: vector-add, and solutions of alice and bob; on a branch `pr` off it."""
+    folder = tmp_path_factory.mktemp("base")
+    repo = Repo(folder)
+    repo.git("init", "--quiet", "--initial-branch=main")
+    source = ROOT / "problems/vector-add"
+    without = shutil.ignore_patterns("examples", "__pycache__")
+    shutil.copytree(source, folder / "problems/vector-add", ignore=without)
+    # Few and small cases: what is tested is not the judge.
+    statement = folder / "problems/vector-add/problem.md"
+    text = re.sub(r"always: \[1, 2,[^]]*\]", "always: [1, 33]", statement.read_text("utf-8"))
+    text = text.replace("range: [1, 200000]", "range: [1, 2000]")
+    repo.write("problems/vector-add/problem.md", text.replace("\ncases: 12\n", "\ncases: 3\n"))
+    repo.write("README.md", "A contest.\n")
+    repo.write("solutions/vector-add/alice/first.py")
+    repo.write("solutions/vector-add/bob/first.py", GOOD + "# bob's\n")
+    repo.commit("base")
+    repo.git("checkout", "--quiet", "-b", "pr")
+    shutil.rmtree(folder / ".git/hooks", ignore_errors=True)  # samples, copied for each test
+    return folder
+
+
+@pytest.fixture
+def repo(template: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repo:
+    for name, value in ISOLATED.items():
+        monkeypatch.setenv(name, value)
+    for name in ("GITHUB_BASE_REF", "GITHUB_STEP_SUMMARY", "GITHUB_ACTIONS"):
+        monkeypatch.delenv(name, raising=False)
+    folder = tmp_path / "clone"
+    shutil.copytree(template, folder)
+    return Repo(folder)
+
+
+@pytest.fixture
+def ci(repo: Repo, tmp_path: Path) -> CI:
+    """Runs the command on the repository, with verdicts that are pretended."""
+
+    def call(grade: object = pretended, **choices: object) -> Ended:
+        wanted = Choices(**{"base": "main", "out": tmp_path / "out", **choices})
+        try:
+            return Ended(run(wanted, Repository(repo.folder), grade), None, wanted.out)
+        except JudgeError as error:
+            return Ended(error.exit_code, error, wanted.out)
+
+    return call

@@ -1,0 +1,233 @@
+"""Reports that come from anybody: what is taken over, and what is refused."""
+
+import csv
+import hashlib
+import json
+import sys
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from repositories import CI, GOOD, Repo
+
+from harness import cli
+from harness.ci import publish
+from leaderboard.store import Store
+
+PATH = "solutions/vector-add/alice/second.py"
+
+
+class Done(NamedTuple):
+    status: int
+    out: str
+    err: str
+
+
+Publish = Callable[..., Done]
+
+
+@pytest.fixture
+def call(repo: Repo, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Publish:
+    def run(*arguments: object) -> Done:
+        monkeypatch.chdir(repo.folder)
+        monkeypatch.setattr(sys, "argv", ["harness", *map(str, arguments)])
+        capfd.readouterr()
+        status = 0
+        try:
+            cli.main()
+        except SystemExit as end:
+            status = int(end.code or 0)
+        return Done(status, *capfd.readouterr())
+
+    return run
+
+
+class Given(NamedTuple):
+    """A commit, a report about it, and a store."""
+
+    head: str
+    report: Path
+    store: Path
+
+    def change(self, work: Callable[[dict[str, Any]], object]) -> None:
+        """Forge the report."""
+        data = json.loads(self.report.read_text(encoding="utf-8"))
+        work(data)
+        self.report.write_text(json.dumps(data), encoding="utf-8")
+
+    @property
+    def arguments(self) -> list[object]:
+        return [
+            *("publish", self.report, "--head", self.head),
+            *("--measured-by", "the big runner", "--store", self.store),
+        ]
+
+    def stored(self) -> list[Any]:
+        with Store.open(str(self.store)) as store:
+            return list(store.results())
+
+
+@pytest.fixture
+def given(repo: Repo, ci: CI, tmp_path: Path) -> Given:
+    repo.write(PATH, GOOD + "# mine\n")
+    head = repo.commit()
+    ended = ci()
+    return Given(head, ended.out / "report.json", tmp_path / "board.sqlite")
+
+
+def test_a_report_becomes_a_row(call: Publish, given: Given, tmp_path: Path) -> None:
+    comment = tmp_path / "comment.md"
+    done = call(*given.arguments, "--comment", comment)
+    assert (done.status, done.out) == (0, f"{PATH}: recorded\n")
+    (result,) = given.stored()
+    assert result.solution.hash == hashlib.sha256((GOOD + "# mine\n").encode()).hexdigest()
+    assert result.notes[-1] == "published from a report; measured by the big runner"
+    text = comment.read_text(encoding="utf-8")
+    assert text.startswith("<!-- kernel-harness: measured -->\nMeasured by `the big runner`, whose")
+    call(*given.arguments)
+    assert len(given.stored()) == 1
+    board = tmp_path / "board.csv"
+    assert call("leaderboard", "--store", given.store, "--csv", board).status == 0
+    with board.open(encoding="utf-8") as file:
+        (row,) = csv.DictReader(file)
+    assert (row["author"], row["solution"], row["rank"]) == ("alice", "second", "1")
+
+
+def test_a_comment_needs_no_store(call: Publish, given: Given, tmp_path: Path) -> None:
+    comment = tmp_path / "comment.md"
+    done = call("publish", given.report, "--head", given.head, "--comment", comment)
+    assert done.status == 0
+    text = comment.read_text(encoding="utf-8")
+    assert text.startswith("<!-- kernel-harness: reported -->\nAs a job of the pull request says")
+    assert not given.store.exists()
+
+
+def forge_problem(data: dict[str, Any]) -> None:
+    data["graded"][0]["result"]["problem"]["hash"] = "easier"
+
+
+def forge_date(data: dict[str, Any]) -> None:
+    data["graded"][0]["result"]["created"] = (datetime.now(UTC) + timedelta(days=1)).isoformat()
+
+
+def forge_cpu(data: dict[str, Any]) -> None:
+    data["graded"][0]["result"]["device"]["kind"] = "cpu"
+
+
+def forge_nothing_named(data: dict[str, Any]) -> None:
+    data["graded"][0]["result"]["solution"]["hash"] = ""
+
+
+@pytest.mark.parametrize(
+    ("forge", "reason"),
+    [
+        (forge_problem, "it is about another version of the problem"),
+        (forge_date, "it was made in the future"),
+        (forge_cpu, "times of a CPU are not ranked"),
+        (forge_nothing_named, "it does not say which file it is about"),
+    ],
+)
+def test_what_is_not_recorded(
+    forge: Callable[[dict[str, Any]], None], reason: str, call: Publish, given: Given
+) -> None:
+    given.change(forge)
+    done = call(*given.arguments)
+    assert (done.status, done.out) == (0, f"{PATH}: not recorded: {reason}\n")
+    assert given.stored() == []
+
+
+def test_verdicts_without_times_are_not_recorded(
+    repo: Repo, ci: CI, call: Publish, given: Given
+) -> None:
+    ci(timing=False)
+    done = call(*given.arguments)
+    assert done.out == f"{PATH}: not recorded: ACCEPTED, and nothing was timed\n"
+
+
+def forge_hash(data: dict[str, Any]) -> None:
+    data["graded"][0]["result"]["solution"]["hash"] = "0" * 64
+
+
+def forge_file(data: dict[str, Any]) -> None:
+    graded = data["graded"][0]
+    graded["path"] = graded["result"]["solution"]["path"] = PATH.replace("second", "third")
+    graded["result"]["solution"]["name"] = "third"
+
+
+def forge_head(data: dict[str, Any]) -> None:
+    data["head"] = "f" * 40
+
+
+def forge_outcome(data: dict[str, Any]) -> None:
+    data["outcome"] = "refused"
+
+
+def forge_speed(data: dict[str, Any]) -> None:
+    data["graded"][0]["result"]["score"]["speedup"] = {"value": 1e9, "low": 1e10, "high": 1e11}
+
+
+@pytest.mark.parametrize(
+    ("forge", "words"),
+    [
+        (forge_hash, "the report is about another version of this file"),
+        (forge_file, "has no such file"),
+        (forge_head, f"the report is about {'f' * 40}, not about --head"),
+        (forge_outcome, "outcome: 'refused', and it is 'accepted'"),
+        (forge_speed, "graded.0.result.score.speedup: "),
+        (lambda data: data.update({"\x1b[2J::error::x": 1}), "Extra inputs are not permitted"),
+    ],
+)
+def test_forged_reports(
+    forge: Callable[[dict[str, Any]], None], words: str, call: Publish, given: Given
+) -> None:
+    given.change(forge)
+    done = call(*given.arguments)
+    assert done.status == 2
+    assert words in done.err
+    assert "\x1b" not in done.err
+    assert "::error" not in done.err
+    assert not given.store.exists() or given.stored() == []
+
+
+def test_a_file_that_is_no_submission_any_more(repo: Repo, call: Publish, given: Given) -> None:
+    repo.write(PATH, b"#" * (2 << 20))
+    head = repo.commit()
+    given.change(lambda data: data.update(head=head))
+    done = call(*given._replace(head=head).arguments)
+    assert (done.status, "2,097,152 bytes there" in done.err) == (2, True)
+
+
+def test_files_that_are_no_reports(call: Publish, tmp_path: Path) -> None:
+    file = tmp_path / "report.json"
+    assert "cannot be read" in call("publish", file).err
+    for content in (b"", b"\xff", b"{}", b"[" * 100_000):
+        file.write_bytes(content)
+        done = call("publish", file)
+        assert done.status == 2
+        assert "not a report of this harness" in done.err
+
+
+def test_a_report_without_end(
+    call: Publish, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(publish, "MOST_BYTES", 1 << 20)
+    file = tmp_path / "report.json"
+    file.write_bytes(b" " * (1 << 20) + b"{}")
+    assert "is larger than 1 MiB" in call("publish", file).err
+
+
+def test_recording_needs_the_commit(call: Publish, given: Given) -> None:
+    done = call("publish", given.report, "--measured-by", "me", "--store", given.store)
+    assert (done.status, "name the commit with --head" in done.err) == (2, True)
+    gone = given.report.read_text().replace(given.head, "e" * 40)
+    given.report.write_text(gone)
+    done = call(*given._replace(head="e" * 40).arguments)
+    assert (done.status, "no such commit here" in done.err) == (2, True)
+
+
+def test_the_options_of_the_command(call: Publish, given: Given) -> None:
+    done = call("ci", "--base", "main", "--author", "a", "--any-author")
+    assert (done.status, "one of them" in done.err) == (2, True)
+    assert call("ci").err.startswith("error: what is it compared with?")

@@ -1,0 +1,548 @@
+"""Pull requests of all kinds, on real repositories: what is graded, what is refused, and why."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from repositories import CI, GOOD, WRONG, Repo, pretend, pretended
+
+from harness.ci import command, policy
+from harness.ci.changes import Kind, read_changes
+from harness.ci.policy import Rules
+from harness.ci.report import Outcome
+from harness.errors import MachineError, NoDeviceError, UsageError
+from harness.result import Verdict
+
+FIRST = "solutions/vector-add/alice/first.py"
+SECOND = "solutions/vector-add/alice/second.py"
+BOBS = "solutions/vector-add/bob/first.py"
+
+
+def test_a_good_pull_request(repo: Repo, ci: CI) -> None:
+    repo.write(SECOND, GOOD + "# mine\n")
+    head = repo.commit()
+    ended = ci()
+    assert ended.status == 0
+    report = ended.report
+    assert report.outcome is Outcome.ACCEPTED
+    assert (report.head, report.base) == (head, repo.git("rev-parse", "main"))
+    assert report.merge_base == report.base
+    (graded,) = report.graded
+    assert (graded.path, graded.kind) == (SECOND, Kind.ADDED)
+    assert graded.result.solution.path == SECOND
+    assert graded.result.solution.author == "alice"
+
+
+def test_a_wrong_kernel(repo: Repo, ci: CI) -> None:
+    repo.write(FIRST, WRONG)
+    repo.commit()
+    ended = ci()
+    assert ended.status == 1
+    (graded,) = ended.report.graded
+    assert (graded.kind, graded.line) == (Kind.MODIFIED, 3)
+    assert ended.verdicts == {FIRST: "WRONG_ANSWER"}
+
+
+def test_nothing_changed(repo: Repo, ci: CI) -> None:
+    repo.commit()
+    ended = ci()
+    assert (ended.status, ended.report.outcome) == (0, Outcome.NOTHING)
+
+
+def test_the_head_is_never_checked_out(repo: Repo, ci: CI) -> None:
+    repo.write(SECOND)
+    head = repo.commit()
+    repo.git("checkout", "--quiet", "main")
+    before = sorted(repo.folder.rglob("*"))
+    ended = ci(head=head)
+    assert ended.verdicts == {SECOND: "ACCEPTED"}
+    assert [path for path in sorted(repo.folder.rglob("*")) if ".git" not in path.parts] == [
+        path for path in before if ".git" not in path.parts
+    ]
+
+
+def test_two_authors(repo: Repo, ci: CI) -> None:
+    repo.write(SECOND)
+    repo.write("solutions/vector-add/carol/one.py")
+    repo.commit()
+    ended = ci()
+    assert ended.status == 2
+    assert list(ended.refused) == ["solutions/vector-add/carol/one.py"]
+    assert "belongs to carol" in ended.refused["solutions/vector-add/carol/one.py"]
+    assert ended.report.graded == ()
+    allowed = ci(rules=Rules(any_author=True))
+    assert (allowed.status, len(allowed.verdicts)) == (0, 2)
+
+
+def test_anothers_file_beside_ones_own(repo: Repo, ci: CI) -> None:
+    repo.write(SECOND)
+    repo.write(BOBS, WRONG)
+    repo.commit()
+    ended = ci()
+    assert ended.status == 2
+    assert list(ended.refused) == [BOBS]
+
+
+def test_anothers_file_alone(repo: Repo, ci: CI) -> None:
+    repo.write(BOBS, WRONG)
+    repo.commit()
+    ended = ci(rules=Rules(author="alice"))
+    assert (ended.status, list(ended.refused)) == (2, [BOBS])
+    assert "this pull request is by alice" in ended.refused[BOBS]
+    assert ci(rules=Rules(author="BOB")).verdicts == {BOBS: "WRONG_ANSWER"}
+
+
+def test_two_folders_by_case_are_two_authors(repo: Repo, ci: CI) -> None:
+    repo.write(SECOND)
+    repo.write("solutions/vector-add/Alice/one.py")
+    repo.commit()
+    assert ci().status == 2
+    assert ci(rules=Rules(author="ALICE")).status == 0
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "problems/vector-add/problem.md",
+        "problems/vector-add/reference.py",
+        "README.md",
+        "harness/cli.py",
+        ".github/workflows/ci.yml",
+        ".gitattributes",
+    ],
+)
+def test_what_is_no_submission(path: str, repo: Repo, ci: CI) -> None:
+    repo.write(path, "x = 1\n")
+    repo.write(SECOND)
+    repo.commit()
+    ended = ci()
+    assert ended.status == 2
+    assert list(ended.refused) == [path]
+    assert "lies outside solutions/<problem>/<author>/" in ended.refused[path]
+    allowed = ci(rules=Rules(other_changes=True))
+    assert allowed.status == 0
+    assert allowed.report.ignored == (path,)
+
+
+def test_problems_are_those_of_the_base(repo: Repo, ci: CI) -> None:
+    hashes = []
+
+    def grade(jobs, options, device):
+        hashes.extend(job.problem.hash for job in jobs)
+        return pretended(jobs, options, device)
+
+    repo.write(SECOND)
+    repo.commit()
+    ci(grade)
+    statement = repo.folder / "problems/vector-add/problem.md"
+    text = statement.read_text(encoding="utf-8")
+    repo.write("problems/vector-add/problem.md", text.replace("constant: 0", "constant: 1000000"))
+    repo.write("problems/vector-add/reference.py", "raise SystemExit\n")
+    repo.commit()
+    assert ci(grade, rules=Rules(other_changes=True)).status == 0
+    assert len(hashes) == 2
+    assert len(set(hashes)) == 1
+
+
+@pytest.mark.parametrize(
+    ("path", "words"),
+    [
+        ("solutions/vector-add/alice/notes.md", "is not solutions/<problem>/<author>/<name>.cu or"),
+        ("solutions/vector-add/alice/deeper/one.py", "is not solutions/"),
+        ("solutions/vector-add/one.py", "is not solutions/"),
+        ("solutions/one.py", "is not solutions/"),
+        ("solutions/vector-add/-alice/one.py", "is not solutions/"),
+        ("solutions/vector-add/alice/.one.py", "is not solutions/"),
+        ("solutions/vector-add/alice/a b.py", "is not solutions/"),
+        ("solutions/vector-add/alice/" + "a" * 65 + ".py", "is not solutions/"),
+        ("solutions/vector-ad/alice/one.py", "no problem vector-ad that can be graded (did you"),
+    ],
+)
+def test_a_submission_in_the_wrong_place(path: str, words: str, repo: Repo, ci: CI) -> None:
+    repo.write(path)
+    repo.commit()
+    ended = ci()
+    assert (ended.status, list(ended.refused)) == (2, [path])
+    assert words in ended.refused[path]
+
+
+def test_a_new_problem_is_not_graded_yet(repo: Repo, ci: CI) -> None:
+    shutil.copytree(repo.folder / "problems/vector-add", repo.folder / "problems/other")
+    repo.write("solutions/other/alice/one.py")
+    repo.write(SECOND)
+    repo.commit()
+    ended = ci(rules=Rules(other_changes=True))
+    assert (ended.status, ended.verdicts) == (0, {SECOND: "ACCEPTED"})
+    assert [note.path for note in ended.report.skipped] == ["solutions/other/alice/one.py"]
+
+
+@pytest.mark.parametrize("rules", [Rules(), Rules(any_author=True, other_changes=True)])
+@pytest.mark.parametrize(
+    ("mode", "path", "words"),
+    [
+        ("120000", SECOND, "is a symbolic link"),
+        ("120000", FIRST, "is a symbolic link"),
+        ("120000", "solutions/vector-add/eve", "is a symbolic link"),
+        ("160000", "solutions/vector-add/eve", "is a submodule"),
+        ("160000", "solutions/vector-add/alice/module.cu", "is a submodule"),
+    ],
+)
+def test_what_is_no_file(
+    mode: str, path: str, words: str, rules: Rules, repo: Repo, ci: CI
+) -> None:
+    repo.commit_entry(mode, path, b"../../../problems/vector-add/reference.py")
+    ended = ci(rules=rules)
+    assert (ended.status, list(ended.refused)) == (2, [path])
+    assert words in ended.refused[path]
+
+
+def test_all_solutions_as_one_link(repo: Repo, ci: CI) -> None:
+    repo.git("rm", "-r", "--quiet", "solutions")
+    repo.commit_entry("120000", "solutions", b"/etc")
+    ended = ci(rules=Rules(any_author=True, other_changes=True))
+    assert ended.status == 2
+    assert "is a symbolic link" in ended.refused["solutions"]
+
+
+def test_a_rename(repo: Repo, ci: CI) -> None:
+    repo.git("mv", FIRST, SECOND)
+    repo.commit()
+    ended = ci()
+    assert ended.status == 0
+    (graded,) = ended.report.graded
+    assert (graded.path, graded.old_path, graded.kind) == (SECOND, FIRST, Kind.RENAMED)
+    assert graded.result.solution.name == "second"
+
+
+def test_a_rename_with_changes_is_a_new_file(repo: Repo, ci: CI) -> None:
+    repo.git("mv", FIRST, SECOND)
+    repo.write(SECOND, WRONG)
+    repo.commit()
+    ended = ci()
+    assert ended.status == 1
+    assert ended.verdicts == {SECOND: "WRONG_ANSWER"}
+    assert ended.report.deleted == (FIRST,)
+
+
+def test_taking_anothers_file_by_a_rename(repo: Repo, ci: CI) -> None:
+    (repo.folder / "solutions/vector-add/eve").mkdir()
+    taken = "solutions/vector-add/eve/mine.py"
+    repo.git("mv", BOBS, taken)
+    repo.commit()
+    assert ci().status == 2
+    ended = ci(rules=Rules(author="eve"))
+    assert (ended.status, list(ended.refused)) == (2, [BOBS])
+
+
+def test_moving_something_else_into_solutions(repo: Repo, ci: CI) -> None:
+    repo.git("mv", "problems/vector-add/reference.py", SECOND)
+    repo.commit()
+    ended = ci()
+    assert (ended.status, list(ended.refused)) == (2, ["problems/vector-add/reference.py"])
+
+
+def test_a_deletion(repo: Repo, ci: CI) -> None:
+    repo.git("rm", "--quiet", FIRST)
+    repo.commit()
+    ended = ci()
+    assert (ended.status, ended.report.outcome) == (0, Outcome.NOTHING)
+    assert ended.report.deleted == (FIRST,)
+
+
+def test_deleting_anothers_file(repo: Repo, ci: CI) -> None:
+    repo.write(SECOND)
+    repo.git("rm", "--quiet", BOBS)
+    repo.commit()
+    ended = ci()
+    assert (ended.status, list(ended.refused)) == (2, [BOBS])
+
+
+def test_a_binary_file(repo: Repo, ci: CI) -> None:
+    path = "solutions/vector-add/alice/binary.cu"
+    repo.write(path, b"\x7fELF\0\xff\xfe" * 100)
+    repo.commit()
+    ended = ci()
+    assert (ended.status, ended.verdicts) == (1, {path: "INVALID_SUBMISSION"})
+    # Told by its path in the repository, not by where it was laid down.
+    assert f"{path}:1: byte 0xff is not UTF-8" in ended.report.graded[0].result.message
+
+
+def test_a_file_that_is_too_large(repo: Repo, ci: CI) -> None:
+    repo.write(SECOND, b"#" * ((1 << 20) + 1))
+    repo.commit()
+    ended = ci()
+    assert ended.status == 2
+    assert "is larger than 1 MiB (1,048,577 bytes)" in ended.refused[SECOND]
+
+
+def test_too_many_files(repo: Repo, ci: CI, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(policy, "MOST_SUBMISSIONS", 2)
+    for number in range(3):
+        repo.write(f"solutions/vector-add/alice/n{number}.py")
+    repo.commit()
+    ended = ci()
+    assert ended.status == 2
+    assert "at most 2 submissions are graded" in ended.refused["solutions/vector-add/alice/n2.py"]
+
+
+def test_a_list_without_end_is_cut(repo: Repo, ci: CI, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(command, "MOST_LISTED", 3)
+    for number in range(5):
+        repo.write(f"docs/{number}.md", f"{number}")
+    repo.commit()
+    assert list(ci().refused) == ["docs/0.md", "docs/1.md", "docs/2.md"]
+    allowed = ci(rules=Rules(other_changes=True))
+    assert allowed.report.ignored == ("docs/0.md", "docs/1.md", "docs/2.md", "… 2 more")
+
+
+@given(
+    raw=st.lists(
+        st.binary(max_size=20)
+        | st.sampled_from([b":0 100644 0 1 A", b":0 1 0 1 R100", b":0 1 0 1 X", b"a", b""]),
+        max_size=6,
+    ).map(b"\0".join)
+)
+def test_what_is_no_difference_is_said_to_be_none(raw: bytes) -> None:
+    try:
+        changes = read_changes(raw)
+    except ValueError:
+        return
+    assert all(change.path is not None for change in changes)
+    assert len(changes) <= raw.count(b"\0")
+
+
+def test_merging_the_base_into_the_branch(repo: Repo, ci: CI) -> None:
+    repo.write(SECOND)
+    repo.commit()
+    repo.git("checkout", "--quiet", "main")
+    repo.write("README.md", "Another text.\n")
+    repo.write(BOBS, WRONG)
+    base = repo.commit()
+    repo.git("checkout", "--quiet", "pr")
+    repo.git("merge", "--quiet", "--no-edit", "main")
+    ended = ci()
+    assert (ended.status, ended.verdicts) == (0, {SECOND: "ACCEPTED"})
+    assert ended.report.merge_base == base
+
+
+def test_a_base_that_went_on(repo: Repo, ci: CI) -> None:
+    fork = repo.git("rev-parse", "HEAD")
+    repo.write(SECOND)
+    repo.commit()
+    repo.git("checkout", "--quiet", "main")
+    repo.write(BOBS, WRONG)
+    base = repo.commit()
+    ended = ci(head="pr")
+    assert ended.verdicts == {SECOND: "ACCEPTED"}
+    assert (ended.report.base, ended.report.merge_base) == (base, fork)
+
+
+def test_a_branch_merged_in_counts(repo: Repo, ci: CI) -> None:
+    repo.git("checkout", "--quiet", "-b", "side")
+    repo.write(BOBS, WRONG)
+    repo.commit()
+    repo.git("checkout", "--quiet", "pr")
+    repo.write(SECOND)
+    repo.commit()
+    repo.git("merge", "--quiet", "--no-edit", "side")
+    ended = ci()
+    assert (ended.status, list(ended.refused)) == (2, [BOBS])
+
+
+def test_merged_crosswise(repo: Repo, ci: CI) -> None:
+    repo.write(SECOND)
+    ours = repo.commit()
+    repo.git("checkout", "--quiet", "main")
+    repo.write("README.md", "Another text.\n")
+    theirs = repo.commit()
+    repo.git("merge", "--quiet", "--no-edit", ours)
+    repo.git("checkout", "--quiet", "pr")
+    repo.git("merge", "--quiet", "--no-edit", theirs)
+    ended = ci()
+    assert ended.status == 2
+    assert "have 2 merge bases; rebase" in str(ended.error)
+
+
+@pytest.mark.parametrize(
+    "base", ["no-such-branch", "--output=/tmp/x", "main:README.md", "", "@{9}"]
+)
+def test_no_base(base: str, repo: Repo, ci: CI) -> None:
+    repo.write(SECOND)
+    repo.commit()
+    ended = ci(base=base)
+    assert ended.status == 2
+    assert isinstance(ended.error, UsageError)
+    assert "--base" in str(ended.error)
+    assert not ended.out.exists()
+
+
+def test_the_base_by_environment(repo: Repo, ci: CI, monkeypatch: pytest.MonkeyPatch) -> None:
+    main = repo.git("rev-parse", "main")
+    repo.write(SECOND)
+    head = repo.commit()
+    monkeypatch.setenv("GITHUB_BASE_REF", "main")
+    assert ci(base=None).report.base == main
+    # What was fetched goes before a local branch, which may be old.
+    repo.git("update-ref", "refs/remotes/origin/main", head)
+    assert ci(base=None).report.base == head
+    monkeypatch.setenv("GITHUB_BASE_REF", "gone")
+    assert "GITHUB_BASE_REF gone: no such commit" in str(ci(base=None).error)
+
+
+def test_histories_that_never_met(repo: Repo, ci: CI) -> None:
+    repo.git("checkout", "--quiet", "--orphan", "alone")
+    repo.commit()
+    ended = ci()
+    assert ended.status == 2
+    assert "have no common history; rebase" in str(ended.error)
+
+
+def test_a_shallow_clone(repo: Repo, ci: CI, tmp_path: Path) -> None:
+    repo.write(SECOND)
+    repo.commit()
+    shallow = tmp_path / "shallow"
+    repo.git(
+        "clone", "--quiet", "--depth=1", "--no-single-branch", f"file://{repo.folder}", str(shallow)
+    )
+    repo.folder = shallow
+    ended = ci(base="origin/main", head="origin/pr")
+    assert ended.status == 2
+    assert "git fetch --unshallow" in str(ended.error)
+
+
+def test_no_repository(repo: Repo, ci: CI) -> None:
+    shutil.rmtree(repo.folder / ".git")
+    ended = ci()
+    assert ended.status == 2
+    assert "Run this in a clone of the repository" in str(ended.error)
+
+
+def test_a_base_without_problems(repo: Repo, ci: CI) -> None:
+    repo.git("checkout", "--quiet", "main")
+    repo.git("rm", "-r", "--quiet", "problems")
+    repo.commit()
+    repo.git("checkout", "--quiet", "-b", "pr2")
+    repo.write(SECOND)
+    repo.commit()
+    assert "has no folder problems/" in str(ci().error)
+
+
+HOSTILE_NAMES = [
+    b"solutions/vector-add/alice/a\nb.py",
+    b"solutions/vector-add/alice/\"quoted'.py",
+    b"solutions/vector-add/alice/\xff\xfe.py",
+    b"solutions/vector-add/alice/\x1b[2J.py",
+    b"solutions/vector-add/alice/x\n::error::y.py",
+    b"solutions/vector-add/alice/`|<b>@octocat.py",
+    b"\n",
+    b":100644 100644 x",
+    "solutions/vector-add/alice/\u202eyp.py".encode(),
+]
+
+
+def test_hostile_names(repo: Repo, ci: CI) -> None:
+    for name in HOSTILE_NAMES:
+        repo.write(name)
+    repo.commit()
+    ended = ci()
+    assert ended.status == 2
+    assert len(ended.refused) == len(HOSTILE_NAMES)
+    assert "solutions/vector-add/alice/a\nb.py" in ended.refused
+    allowed = ci(rules=Rules(other_changes=True))
+    assert len(allowed.report.ignored) == len(HOSTILE_NAMES)
+
+
+def test_trees_that_git_itself_would_not_make(repo: Repo, ci: CI) -> None:
+    blob = repo.git("hash-object", "-w", "--stdin", given=GOOD.encode())
+
+    def tree(*entries: tuple[str, str, str]) -> str:
+        raw = b"".join(
+            f"{mode} {name}\0".encode() + bytes.fromhex(sha) for mode, name, sha in entries
+        )
+        return repo.git("hash-object", "-t", "tree", "-w", "--literally", "--stdin", given=raw)
+
+    def commit(author: str) -> str:
+        outer = tree(("40000", "solutions", tree(("40000", "vector-add", author))))
+        return repo.git("commit-tree", outer, "-p", "main", "-m", "by hand")
+
+    any_change = Rules(any_author=True, other_changes=True)
+    twice = tree(("100644", "one.py", blob), ("100644", "one.py", blob))
+    ended = ci(head=commit(tree(("40000", "alice", twice))), rules=any_change)
+    assert "is in the head's tree 2 times" in ended.refused["solutions/vector-add/alice/one.py"]
+    up = tree(("40000", "..", tree(("100644", "..", blob), ("100644", "one.py", blob))))
+    ended = ci(head=commit(up))
+    assert ended.status == 2
+    assert "solutions/vector-add/../one.py" in ended.refused
+    assert ci(head=commit(up), rules=any_change).report.graded == ()
+
+
+def test_nothing_of_the_repository_is_run(repo: Repo, ci: CI, tmp_path: Path) -> None:
+    """Filters, drivers and hooks that the head or the clone's own configuration names."""
+    trap, sprung = tmp_path / "trap", tmp_path / "sprung"
+    trap.write_text(f"#!/bin/sh\ntouch {sprung}\ncat\n")
+    trap.chmod(0o755)
+    for key in ("diff.trap.textconv", "diff.trap.command", "filter.trap.smudge", "core.fsmonitor",
+                "diff.external", "core.pager", "filter.trap.clean"):  # fmt: skip
+        repo.git("config", key, str(trap))
+    repo.write(SECOND)
+    blob = repo.git("hash-object", "-w", "--no-filters", SECOND)
+    repo.git("update-index", "--add", "--cacheinfo", f"100644,{blob},{SECOND}")
+    attributes = repo.git("hash-object", "-w", "--stdin", given=b"* diff=trap filter=trap\n")
+    repo.git("update-index", "--add", "--cacheinfo", f"100644,{attributes},.gitattributes")
+    repo.git("commit", "--quiet", "--no-verify", "-m", "trap")
+    hook = repo.folder / ".git/hooks/post-checkout"
+    hook.parent.mkdir(exist_ok=True)
+    shutil.copy(trap, hook)
+    sprung.unlink(missing_ok=True)  # our own git commands above may have run it
+    ended = ci(rules=Rules(other_changes=True))
+    assert ended.verdicts == {SECOND: "ACCEPTED"}
+    assert not sprung.exists()
+
+
+@pytest.mark.parametrize("error", [MachineError("no room"), NoDeviceError("no GPU")])
+def test_what_stops_the_grading_is_written_first(error: MachineError, repo: Repo, ci: CI) -> None:
+    def grade(jobs, options, device):
+        yield pretend(jobs[0], options)
+        raise error
+
+    repo.write(FIRST, GOOD + "# again\n")
+    repo.write(SECOND)
+    repo.commit()
+    ended = ci(grade)
+    assert ended.status == error.exit_code
+    assert ended.report.outcome is Outcome.FAULT
+    assert ended.report.fault == str(error)
+    assert ended.verdicts == {FIRST: "ACCEPTED"}
+    assert str(error) in (ended.out / "summary.md").read_text(encoding="utf-8")
+
+
+def test_an_internal_error_is_no_verdict(repo: Repo, ci: CI) -> None:
+    def grade(jobs, options, device):
+        wrong = pretend(jobs[0], options)
+        yield wrong.model_copy(update={"verdict": Verdict.INTERNAL_ERROR, "cases": ()})
+
+    repo.write(FIRST, WRONG)
+    repo.commit()
+    assert ci(grade).status == 3
+
+
+@pytest.mark.parametrize(("accepted", "status"), [(False, 1), (True, 0)])
+def test_what_another_machine_will_tell(accepted: bool, status: int, repo: Repo, ci: CI) -> None:
+    def grade(jobs, options, device):
+        wrong = pretend(jobs[0], options)
+        yield wrong.model_copy(update={"verdict": Verdict.NOT_EXECUTABLE_HERE, "cases": ()})
+
+    repo.write(FIRST, WRONG)
+    repo.commit()
+    ended = ci(grade, accept_not_executable=accepted)
+    assert ended.status == status
+    assert ("<skipped" in (ended.out / "junit.xml").read_text()) is accepted
+
+
+def test_the_folder_of_the_files_cannot_be_made(repo: Repo, ci: CI, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    ended = ci(out=tmp_path / "file" / "below")
+    assert ended.status == 2
+    assert "--out" in str(ended.error)

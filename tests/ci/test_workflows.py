@@ -1,0 +1,346 @@
+"""The workflows and actions: what they may do, and that their scripts do what they say."""
+
+import os
+import re
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+import yaml
+from repositories import ISOLATED, ROOT, Repo
+
+from harness import cli
+
+GITHUB = ROOT / ".github"
+WORKFLOWS = [*sorted(GITHUB.glob("workflows/*.yml")), *sorted(GITHUB.glob("templates/*.yml"))]
+ACTIONS = sorted(GITHUB.glob("actions/*/action.yml"))
+UNTRUSTED = ["solutions.yml", "check.yml", "grade-on-gpu.yml"]
+"""Those that run submitted code."""
+
+
+def load(path: Path) -> dict[str, Any]:
+    data = yaml.safe_load(path.read_text(encoding="utf-8"))
+    if True in data:  # YAML 1.1 reads the key `on` so
+        data["on"] = data.pop(True)
+    return data
+
+
+def named(name: str) -> Path:
+    return next(path for path in [*WORKFLOWS, *ACTIONS] if name in (path.name, path.parent.name))
+
+
+def steps(data: dict[str, Any]) -> list[dict[str, Any]]:
+    if "runs" in data:
+        return list(data["runs"]["steps"])
+    return [step for job in data["jobs"].values() for step in job["steps"]]
+
+
+def script(path: Path, name: str) -> str:
+    return next(step["run"] for step in steps(load(path)) if step.get("name") == name)
+
+
+def ids(path: Path) -> str:
+    return path.parent.name if path.name == "action.yml" else path.name
+
+
+def test_there_are_all_of_them() -> None:
+    assert {path.name for path in WORKFLOWS} == {*UNTRUSTED, "publish.yml"}
+    assert {path.parent.name for path in ACTIONS} == {"grade", "comment"}
+
+
+@pytest.mark.parametrize("path", [*WORKFLOWS, *ACTIONS], ids=ids)
+def test_nothing_is_interpolated_into_a_script(path: Path) -> None:
+    for step in steps(load(path)):
+        assert "${{" not in step.get("run", "")
+        assert "uses" in step or "run" in step
+
+
+@pytest.mark.parametrize("path", [*WORKFLOWS, *ACTIONS], ids=ids)
+def test_actions_of_others_are_pinned(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    for step in steps(load(path)):
+        used = step.get("uses", "./")
+        if not used.startswith("./"):
+            assert re.fullmatch(r"actions/[\w-]+@[0-9a-f]{40}", used)
+            assert re.search(rf"{re.escape(used)} # v\d+\.\d+\.\d+$", text, re.MULTILINE)
+        else:
+            assert used == "./" or (ROOT / used / "action.yml").is_file()
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=ids)
+def test_what_holds_for_all_workflows(path: Path) -> None:
+    data = load(path)
+    assert "pull_request_target" not in path.read_text(encoding="utf-8")
+    assert "secrets" not in re.sub(r"#.*", "", path.read_text(encoding="utf-8"))
+    assert "permissions" in data
+    for job in data["jobs"].values():
+        assert job["timeout-minutes"] <= 120
+    for step in steps(data):
+        if step.get("uses", "").startswith("actions/checkout@"):
+            assert step["with"]["persist-credentials"] is False
+            # Never the head: by default, or by name, it is the base or the default branch.
+            assert "head" not in step["with"].get("ref", "")
+
+
+@pytest.mark.parametrize("name", UNTRUSTED)
+def test_where_submitted_code_runs(name: str) -> None:
+    data = load(named(name))
+    assert data["permissions"] == {"contents": "read"}
+    assert set(data["on"]) == ({"workflow_dispatch"} if "gpu" in name else {"pull_request"})
+    (job,) = data["jobs"].values()
+    assert "permissions" not in job
+    (checkout,) = [step for step in job["steps"] if "actions/checkout@" in step.get("uses", "")]
+    assert checkout["with"]["ref"] in (
+        "${{ github.sha }}" if "gpu" in name else "${{ github.event.pull_request.base.sha }}",
+    )
+    (grade,) = [step for step in job["steps"] if step.get("uses") == "./.github/actions/grade"]
+    known = load(named("grade"))["inputs"]
+    assert set(grade["with"]) <= set(known)
+    assert {name for name, about in known.items() if about.get("required")} <= set(grade["with"])
+    assert "require-sandbox" not in grade["with"]  # it is the default
+
+
+def test_the_gpu_is_used_with_approval() -> None:
+    data = load(named("grade-on-gpu.yml"))
+    (job,) = data["jobs"].values()
+    assert job["environment"] == "gpu"
+    assert "self-hosted" in job["runs-on"]
+    assert job["if"] == "github.ref_name == github.event.repository.default_branch"
+    assert set(data["on"]["workflow_dispatch"]["inputs"]) == {"pull-request", "head"}
+
+
+def test_the_publisher_runs_nothing_of_a_pull_request() -> None:
+    data = load(named("publish.yml"))
+    assert set(data["on"]) == {"workflow_run"}
+    others = {load(path)["name"] for path in GITHUB.glob("templates/*.yml")} - {data["name"]}
+    assert set(data["on"]["workflow_run"]["workflows"]) == others
+    assert data["permissions"] == {}
+    verdict, board = data["jobs"]["verdict"], data["jobs"]["board"]
+    read = {"actions": "read", "contents": "read", "pull-requests": "write"}
+    assert verdict["permissions"] == read
+    assert board["permissions"] == {**read, "contents": "write"}
+    assert "event == 'workflow_dispatch'" in board["if"]
+    assert "head_branch == github.event.repository.default_branch" in board["if"]
+    for step in steps(data):
+        if "checkout" in step.get("uses", ""):
+            assert "ref" not in step["with"]
+        if "download-artifact" in step.get("uses", ""):
+            assert step["with"]["path"] == "untrusted"
+        for use in re.findall(r"\S*untrusted\S*", step.get("run", "")):
+            assert use == "untrusted/report.json"
+    assert load(named("grade-on-gpu.yml"))["run-name"] == (
+        "pull request ${{ inputs.pull-request }} at ${{ inputs.head }}"
+    )
+
+
+@pytest.mark.parametrize("path", [*WORKFLOWS, *ACTIONS], ids=ids)
+def test_commands_of_the_harness_parse(path: Path) -> None:
+    for step in steps(load(path)):
+        run = step.get("run", "")
+        assert subprocess.run(["bash", "-n"], input=run.encode(), check=False).returncode == 0
+        joined = run.replace("\\\n", " ")
+        for line in re.findall(r"^\s*harness (.*)$", joined, re.MULTILINE):
+            words = line.replace('"', "").split()
+            with cli.cli.make_context("harness", list(words)) as top:
+                _, command, rest = cli.cli.resolve_command(top, [*top._protected_args, *top.args])
+                assert isinstance(command, click.Command)
+                with command.make_context(words[0], rest, parent=top):
+                    pass
+
+
+def bash(text: str, folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run a step as GitHub's runner does."""
+    return subprocess.run(
+        ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", text],
+        cwd=folder,
+        env={"PATH": os.environ["PATH"], "HOME": str(folder), **ISOLATED, **environment},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+def program(folder: Path, name: str, text: str) -> None:
+    folder.mkdir(exist_ok=True)
+    (folder / name).write_text(f"#!/usr/bin/env bash\n{text}")
+    (folder / name).chmod(0o755)
+
+
+def test_the_head_is_fetched_as_objects(repo: Repo, tmp_path: Path) -> None:
+    repo.write("solutions/vector-add/alice/second.py")
+    first = repo.commit()
+    repo.write("solutions/vector-add/alice/third.py")
+    head = repo.commit()
+    repo.git("update-ref", "refs/pull/7/head", head)
+    repo.git("checkout", "--quiet", "main")
+    base = Repo(tmp_path / "base")
+    repo.git(
+        "clone", "--quiet", "--single-branch", "--branch=main", f"file://{repo.folder}",
+        str(base.folder),
+    )  # fmt: skip
+    fetch = script(named("grade"), "Fetch the pull request as git objects")
+    known = {"SERVER": "https://example.org", "TOKEN": "t0p-secret", "PULL_REQUEST": "7"}
+    for commit in (head, first):
+        done = bash(fetch, base.folder, HEAD=commit, **known)
+        assert done.returncode == 0, done.stderr
+        assert base.git("cat-file", "-t", commit) == "commit"
+    assert base.git("rev-parse", "HEAD") == repo.git("rev-parse", "main")
+    assert not (base.folder / "solutions/vector-add/alice/second.py").exists()
+    config = (base.folder / ".git/config").read_text()
+    assert "extraheader" not in config
+    assert "t0p" not in config
+    gone = bash(fetch, base.folder, HEAD="0" * 40, **known)
+    assert (gone.returncode, "no commit of pull request 7 any more" in gone.stderr) == (2, True)
+    for wrong in ("1;touch x", "", "7/../8"):
+        assert (
+            bash(fetch, base.folder, HEAD=head, **known | {"PULL_REQUEST": wrong}).returncode == 2
+        )
+    assert bash(fetch, base.folder, HEAD="main", **known).returncode == 2
+
+
+@pytest.mark.parametrize(
+    ("chosen", "expected"),
+    [
+        ({}, ["--require-sandbox"]),
+        (
+            {"CHECK": "true", "AUTHOR": "alice", "REQUIRE_SANDBOX": "false"},
+            ["--check", "--author=alice"],
+        ),
+        (
+            {"ANY_AUTHOR": "true", "OTHER_CHANGES": "true", "NOT_EXECUTABLE": "true"},
+            [
+                *("--any-author", "--allow-other-changes", "--accept-not-executable"),
+                "--require-sandbox",
+            ],
+        ),
+        (
+            {"AUTHOR": "--any-author $(touch x)"},
+            ["--author=--any-author $(touch x)", "--require-sandbox"],
+        ),
+    ],
+)
+def test_inputs_become_options(chosen: dict[str, str], expected: list[str], tmp_path: Path) -> None:
+    told = tmp_path / "told"
+    program(tmp_path / "bin", "harness", f'printf "%s\\0" "$@" > {told}\n')
+    inputs = load(named("grade"))["inputs"]
+    step = next(each for each in steps(load(named("grade"))) if each.get("name") == "Grade")
+    defaults = {
+        variable: inputs[found[1]].get("default", "x")
+        for variable, value in step["env"].items()
+        if (found := re.fullmatch(r"\$\{\{ inputs\.([\w-]+) \}\}", value))
+    }
+    own = {"BASE": "b", "HEAD": "h", "HARNESS": str(tmp_path / "bin/harness")}
+    done = bash(step["run"], tmp_path, **{**defaults, **chosen, **own})
+    assert done.returncode == 0, done.stderr
+    words = told.read_text().split("\0")[:-1]
+    start = ["ci", "--base", "b", "--head", "h", "--device", "auto", "--out", "build/ci"]
+    assert words == [*start, *expected]
+    assert not (tmp_path / "x").exists()
+    with cli.ci.make_context("ci", [word for word in words[1:] if word != "--require-sandbox"]):
+        pass
+
+
+FAKE_GH = """
+printf '%s\\n' "$*" >> "$CALLS"
+if [[ "$*" == *--paginate* ]]; then cat "$FOUND"; fi
+"""
+
+
+def test_a_comment_replaces_the_one_before(tmp_path: Path) -> None:
+    program(tmp_path / "bin", "gh", FAKE_GH)
+    text = script(named("comment"), "Comment")
+    (tmp_path / "comment.md").write_text("<!-- kernel-harness: reported -->\nx\n")
+    for found, expected in (
+        ("", "--method POST repos/o/r/issues/7/comments -F body=@comment.md"),
+        ("12\n34\n", "--method PATCH repos/o/r/issues/comments/12 -F body=@comment.md"),
+    ):
+        (tmp_path / "found").write_text(found)
+        (tmp_path / "calls").write_text("")
+        done = bash(
+            text,
+            tmp_path,
+            PATH=f"{tmp_path / 'bin'}:{os.environ['PATH']}",
+            FOUND=str(tmp_path / "found"),
+            CALLS=str(tmp_path / "calls"),
+            REPOSITORY="o/r",
+            PULL_REQUEST="7",
+            FILE="comment.md",
+        )
+        assert done.returncode == 0, done.stderr
+        listed, written = (tmp_path / "calls").read_text().splitlines()
+        assert "repos/o/r/issues/7/comments" in listed
+        assert "github-actions[bot]" in listed
+        assert written.endswith(expected)
+    assert bash(text, tmp_path, PULL_REQUEST="x", FILE="comment.md").returncode == 2
+
+
+@pytest.mark.parametrize(
+    ("title", "status"),
+    [
+        (f"pull request 7 at {'a' * 40}", 0),
+        (f"pull request 7 at {'a' * 40}\nnumber=8", 2),
+        ("pull request 7 at main", 2),
+        (f"pull request $(x) at {'a' * 40}", 2),
+    ],
+)
+def test_the_name_of_a_run_names_the_commit(title: str, status: int, tmp_path: Path) -> None:
+    output = tmp_path / "output"
+    text = script(named("publish.yml"), "Which commit it was, by the name of the run")
+    done = bash(text, tmp_path, TITLE=title, GITHUB_OUTPUT=str(output))
+    assert done.returncode == status, done.stderr
+    if not status:
+        assert output.read_text() == f"number=7\nhead={'a' * 40}\n"
+    else:
+        assert not output.exists()
+
+
+def test_the_board_is_kept_on_its_branch(repo: Repo, tmp_path: Path) -> None:
+    """The branch is made, and added to, also if another run writes to it at the same time."""
+    head = repo.git("rev-parse", "HEAD")
+    repo.git("update-ref", "refs/pull/7/head", head)
+    repo.git("config", "receive.denyCurrentBranch", "ignore")
+    program(
+        tmp_path / "bin",
+        "harness",
+        'if [[ "$1" == publish ]]; then\n'
+        "  echo more >> ../board/results.sqlite; echo x > comment.md\n"
+        '  if [[ -e "$RIVAL" ]]; then bash -e "$RIVAL"; rm "$RIVAL"; fi\n'
+        "else echo row > ../board/board.csv; fi\n"
+        'printf "%s\\n" "$*" >> "$CALLS"\n',
+    )
+    rival = tmp_path / "rival"
+    text = script(named("publish.yml"), "Record the results on the branch leaderboard")
+    for number, lines in ((1, ["more"]), (2, ["more"] * 2), (3, [*["more"] * 2, "rival", "more"])):
+        if number == 3:
+            other = tmp_path / "other"
+            rival.write_text(
+                f"git clone --quiet --branch leaderboard file://{repo.folder} {other}\n"
+                f"echo rival >> {other}/results.sqlite\n"
+                f"git -C {other} commit --quiet --all -m rival\n"
+                f"git -C {other} push --quiet origin HEAD:leaderboard\n"
+            )
+        work = tmp_path / f"run{number}"
+        work.mkdir()
+        repo.git("clone", "--quiet", f"file://{repo.folder}", str(work / "clone"))
+        done = bash(
+            text,
+            work / "clone",
+            PATH=f"{tmp_path / 'bin'}:{os.environ['PATH']}",
+            CALLS=str(tmp_path / "calls"),
+            RIVAL=str(rival),
+            PULL_REQUEST="7",
+            HEAD=head,
+            RUN="https://example.org/run",
+            SERVER="https://example.org",
+            TOKEN="t",
+        )
+        assert done.returncode == 0, done.stderr
+        assert repo.git("show", "leaderboard:results.sqlite").split("\n") == lines
+        names = repo.git("ls-tree", "--name-only", "leaderboard").split()
+        assert names == ["board.csv", "results.sqlite"]
+    called = (tmp_path / "calls").read_text()
+    command = f"publish untrusted/report.json --head {head} --measured-by https://example.org/run"
+    assert command in called
