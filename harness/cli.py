@@ -486,13 +486,11 @@ def leaderboard(
     from rich.console import Console
 
     from harness.report.terminal import render_board
-    from leaderboard.ranking import board, rows, to_csv
+    from leaderboard.ranking import ranked, rows, to_csv
 
     current = {p.slug: p.hash for p in _load_all(_problems_root(problems_dir))[0]}
     with _store(store) as results:
-        frame = board(
-            results.results(problem), problem=problem, all_entries=all_entries, current=current
-        )
+        frame = ranked(results.standings(problem), all_entries=all_entries, current=current)
     if csv_to:
         with _output(csv_to) as file:
             to_csv(frame, file)
@@ -501,6 +499,43 @@ def leaderboard(
             file.write(json_text(json.dumps(rows(frame), default=str)) + "\n")
     if "-" not in (csv_to, json_to):
         render_board(rows(frame), Console())
+
+
+@cli.command()
+@click.option(
+    "--out",
+    required=True,
+    metavar="DIR",
+    type=click.Path(path_type=Path),
+    help="Folder to write; a site that is there is replaced as a whole.",
+)
+@click.option("--all", "all_entries", is_flag=True, help="All entries, not the best per author.")
+@click.option("--no-code", is_flag=True, help="Do not show the code of entries.")
+@store_option
+@problems_option
+def site(
+    out: Path, all_entries: bool, no_code: bool, store: str | None, problems_dir: Path | None
+) -> None:
+    """Write boards, problems and entries as a static web site, which needs no server."""
+    from harness.site.build import build_site
+    from leaderboard.ranking import ranked, rows, to_csv
+
+    packages = _load_all(_problems_root(problems_dir))[0]
+    with _store(store) as results:
+        current = {p.slug: p.hash for p in packages}
+        frame = ranked(results.standings(), all_entries=all_entries, current=current)
+        counts = build_site(
+            out,
+            rows=rows(frame),
+            problems=packages,
+            named=results.named,
+            write_csv=lambda file: to_csv(frame, file),
+            code=not no_code,
+        )
+    click.echo(
+        f"{plain(str(out))}: {counts.boards} boards, {counts.entries} entries, "
+        f"{counts.problems} problems"
+    )
 
 
 @contextlib.contextmanager

@@ -430,6 +430,15 @@ class Result(Record):
         """The first case that did not pass, which is the one to report."""
         return next((case for case in self.cases if not case.passed), None)
 
+    @property
+    def of_light(self) -> float | None:
+        """Geometric mean of the shapes' parts of the speed of light; None if one has none."""
+        parts = [each.of_light for each in self.measurements]
+        known = [part for part in parts if part is not None]
+        if not known or len(known) < len(parts):
+            return None
+        return math.exp(math.fsum(map(math.log, known)) / len(known))
+
     @model_validator(mode="after")
     def _verdict_decides(self) -> Self:
         if self.accepted:

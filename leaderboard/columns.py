@@ -23,5 +23,6 @@ COLUMNS: Mapping[str, str] = {
     "solution_hash": "str",
     "harness": "str",  # version that graded
     "result": "str",  # id of the result in the store
+    "of_light": "float64",  # geometric mean of the parts of the speed of light; missing: not known
 }
 """Columns of a board in their order, with their pandas types. New ones will be added at the end."""

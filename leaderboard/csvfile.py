@@ -38,12 +38,15 @@ def to_csv(frame: pd.DataFrame, file: str | Path | IO[str]) -> None:
     """
     safe = frame.copy()
     for name in _text_columns(frame):
-        safe[name] = frame[name].map(neutral)
+        # Most columns say the same in many rows.
+        safe[name] = frame[name].map({text: neutral(text) for text in frame[name].unique()})
+    for dates in frame.select_dtypes("datetimetz").columns:
+        moments = frame[dates].dt.tz_localize(None).to_numpy()  # pandas asks strftime for each
+        safe[dates] = [f"{moment}+0000" for moment in np.datetime_as_string(moments, unit="us")]
     safe.to_csv(
         file,
         index=False,
         quoting=csv.QUOTE_NONNUMERIC,
-        date_format="%Y-%m-%dT%H:%M:%S.%f%z",
         lineterminator="\n",
         encoding="utf-8",
     )
@@ -81,6 +84,8 @@ def _values(cells: pd.Series, kind: str) -> pd.Series:
 
 def neutral(text: str) -> str:
     """``text`` as it may stand in a cell: nothing hidden, nothing that is a formula."""
+    if text.isascii() and text.isalnum():  # hashes and most names, of which boards have many
+        return text
     shown = _FORMULA_BEHIND.sub(r"\\x3b", visible(text))
     return "'" + shown if _FORMULA.match(shown) else shown
 

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable, Mapping
 
 from harness.result import DeviceRef, Result
-from leaderboard.ranking import SILENT
+from leaderboard.standing import SILENT
 
 Key = tuple[str, ...]
 

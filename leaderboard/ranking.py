@@ -18,25 +18,20 @@ What counts, in this order:
 """
 
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from harness.result import Result, Verdict
+from harness.result import Result
 from leaderboard.columns import COLUMNS
 from leaderboard.csvfile import read_csv, to_csv
+from leaderboard.standing import SILENT, Standing, standing
 from leaderboard.ties import ranks, standard_errors
 
-__all__ = ["COLUMNS", "board", "read_csv", "rows", "to_csv"]
+__all__ = ["COLUMNS", "SILENT", "board", "ranked", "read_csv", "rows", "to_csv"]
 
 KEY = ["problem", "dtype", "device_kind", "device", "harness_major", "baseline"]
 """The columns that make a board."""
-
-SILENT = frozenset(
-    {Verdict.INTERNAL_ERROR, Verdict.NOT_EXECUTABLE_HERE, Verdict.INVALID_SUBMISSION}
-)
-"""Verdicts that do not withdraw an accepted solution: they tell of the machine or the request."""
 
 
 def board(
@@ -58,8 +53,18 @@ def board(
         The columns ``COLUMNS``; boards sorted by ``KEY``, in each ranked entries by rank, then by
         speed-up, then unranked ones.
     """
-    chosen = [r for r in results if problem is None or r.problem.slug == problem]
-    frame = _frame(chosen)
+    standings = (standing(r) for r in results if problem is None or r.problem.slug == problem)
+    return ranked(standings, all_entries=all_entries, current=current)
+
+
+def ranked(
+    standings: Iterable[Standing],
+    *,
+    all_entries: bool = False,
+    current: Mapping[str, str] | None = None,
+) -> pd.DataFrame:
+    """As :func:`board`, of what a store keeps for boards."""
+    frame = _frame(list(standings))
     frame = _latest_words(frame)
     frame = _flag_other_versions(frame, current or {})
     frame = _in_order(frame)
@@ -71,51 +76,22 @@ def board(
 
 def rows(frame: pd.DataFrame) -> list[dict[str, object]]:
     """The rows of a board as plain Python values: missing is None, dates are datetimes."""
-    return [
-        {key: _plain(value) for key, value in zip(frame.columns, row, strict=True)}
-        for row in frame.itertuples(index=False, name=None)
-    ]
+    columns = [_plain(frame[name]) for name in frame.columns]
+    return [dict(zip(frame.columns, row, strict=True)) for row in zip(*columns, strict=True)]
 
 
-def _plain(value: Any) -> object:
-    if value is pd.NA or value is pd.NaT or (isinstance(value, float) and np.isnan(value)):
-        return None
-    if isinstance(value, pd.Timestamp):
-        return value.to_pydatetime()
-    return value.item() if isinstance(value, np.generic) else value
+def _plain(column: pd.Series) -> list[object]:
+    if pd.api.types.is_datetime64_any_dtype(column):
+        values = [value.to_pydatetime() for value in column]
+    else:
+        values = column.tolist()
+    missing = column.isna().tolist()
+    return [None if gone else value for gone, value in zip(missing, values, strict=True)]
 
 
-def _record(result: Result) -> dict[str, object]:
-    score = result.score
-    reason = "not timed" if score is None else score.unranked_reason
-    return {
-        "problem": result.problem.slug,
-        "dtype": result.dtype,
-        "device_kind": result.device.kind,
-        "device": result.device.name,
-        "harness_major": result.environment.harness.split(".")[0],
-        "baseline": score.baseline if score else "",
-        "author": result.solution.author,
-        "solution": result.solution.name,
-        "language": result.language,
-        "time_us": score.time_s * 1e6 if score else np.nan,
-        "speedup": score.speedup.value if score else np.nan,
-        "speedup_low": score.speedup.low if score else np.nan,
-        "speedup_high": score.speedup.high if score else np.nan,
-        "unranked_reason": reason,
-        "date": result.created,
-        "problem_hash": result.problem.hash,
-        "solution_hash": result.solution.hash,
-        "harness": result.environment.harness,
-        "result": result.id,
-        "accepted": result.accepted,
-        "speaks": result.verdict not in SILENT,
-    }
-
-
-def _frame(results: list[Result]) -> pd.DataFrame:
-    columns = [*(name for name in COLUMNS if name != "rank"), "accepted", "speaks"]
-    frame = pd.DataFrame([_record(result) for result in results], columns=columns)
+def _frame(standings: list[Standing]) -> pd.DataFrame:
+    frame = pd.DataFrame(standings, columns=list(Standing._fields))
+    frame["date"] = pd.to_datetime(frame["date"], utc=True, format="ISO8601")
     types = {name: kind for name, kind in COLUMNS.items() if name != "rank"}
     frame = frame.astype({**types, "accepted": "bool", "speaks": "bool"})
     return frame.drop_duplicates("result").sort_values(["date", "result"])

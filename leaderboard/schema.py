@@ -25,6 +25,7 @@ from sqlalchemy import (
 )
 
 from harness.result import Result
+from leaderboard.standing import FORM, standing
 
 VERSION = 1
 """Version of the tables; the version of the records inside them is theirs."""
@@ -59,6 +60,17 @@ RESULTS = Table(
     Index("results_by_problem", "problem", "seq"),
 )
 
+STANDINGS = Table(
+    "standings",
+    METADATA,
+    # What boards are made of, derived from the records; what is missing is made again.
+    Column("seq", BigInteger, primary_key=True, autoincrement=False),  # that of the result
+    Column("problem", Text, nullable=False),
+    Column("form", Integer, nullable=False),
+    Column("checksum", String(64), nullable=False),
+    Column("standing", Text, nullable=False),
+)
+
 MIGRATIONS: Mapping[int, Callable[[Connection], None]] = {}
 """From version *n* to *n + 1*, run inside the transaction that raises the version."""
 
@@ -91,6 +103,19 @@ def row_of(result: Result) -> dict[str, str]:
     return row | {"checksum": checksum(record), "record": record}
 
 
+def standing_row(seq: int, result: Result) -> dict[str, str | int]:
+    """The columns of the standing of the result at ``seq``."""
+    text = standing(result).to_json()
+    problem = result.problem.slug.replace("\0", "\ufffd")
+    return {
+        "seq": seq,
+        "problem": problem,
+        "form": FORM,
+        "checksum": checksum(text),
+        "standing": text,
+    }
+
+
 def checksum(record: str) -> str:
     """SHA-256 of a record's text, in hexadecimal."""
     return sha256(record.encode("utf-8", "surrogateescape")).hexdigest()
@@ -112,6 +137,15 @@ def version_of(connection: Connection) -> int | None:
     if value is None or not value.isdecimal():
         raise SchemaError(f"this database holds something else than results (schema {value!r})")
     return int(value)
+
+
+def is_ready(connection: Connection) -> bool:
+    """Whether nothing has to be made before the store is used.
+
+    Raises:
+        SchemaError: there are tables, but not a store's.
+    """
+    return version_of(connection) == VERSION and inspect(connection).has_table(STANDINGS.name)
 
 
 def require_usable(version: int) -> None:
@@ -152,5 +186,6 @@ def prepare(connection: Connection) -> None:
     require_usable(version)
     for old in range(version, VERSION):
         MIGRATIONS[old](connection)
+    STANDINGS.create(connection, checkfirst=True)  # stores made before there were standings
     if version < VERSION:
         connection.execute(update(META).where(META.c.key == SCHEMA_KEY).values(value=str(VERSION)))

@@ -25,7 +25,10 @@ from sqlalchemy import (
     Row,
     Select,
     create_engine,
+    delete,
     event,
+    exists,
+    func,
     insert,
     make_url,
     select,
@@ -37,13 +40,15 @@ from harness.result import Result
 from leaderboard.location import default_store_url, store_url
 from leaderboard.schema import (
     RESULTS,
-    VERSION,
+    STANDINGS,
     SchemaError,
     checksum,
+    is_ready,
     prepare,
     row_of,
-    version_of,
+    standing_row,
 )
+from leaderboard.standing import FORM, Standing, standing
 from leaderboard.text import visible
 
 __all__ = ["CorruptRecord", "Store", "StoreError", "default_store_url", "store_url"]
@@ -56,6 +61,9 @@ RETRY_FOR = 120.0
 
 PAGE = 256
 """Rows read at a time: a reader never holds a transaction open while its caller works."""
+
+STANDINGS_PAGE = 8192
+"""The same of standings, which are small."""
 
 T = TypeVar("T")
 
@@ -91,7 +99,7 @@ class Store:
         self.url = self._engine.url.render_as_string(hide_password=True)
         try:
             # Most openings find the tables made, and then need no turn as a writer.
-            if self._run(version_of, write=False) != VERSION:
+            if not self._run(is_ready, write=False):
                 self._run(prepare, write=True)
         except SchemaError as error:
             self.close()
@@ -132,7 +140,8 @@ class Store:
             there = select(RESULTS.c.checksum).where(RESULTS.c.id == row["id"])
             known = connection.scalar(there)
             if known is None:
-                connection.execute(insert(RESULTS).values(row))
+                seq = connection.scalar(insert(RESULTS).values(row).returning(RESULTS.c.seq))
+                connection.execute(insert(STANDINGS).values(standing_row(seq, result)))
             elif known != row["checksum"]:
                 raise StoreError(
                     f"{self.url}: a different result with id {row['id']!a} is already there; "
@@ -168,6 +177,64 @@ class Store:
                 else:
                     report(outcome)
             last = rows[-1].seq
+
+    def named(self, ids: Sequence[str]) -> Iterator[Result]:
+        """The results with these ids, in the order of their arrival; others are passed over.
+
+        Rows that cannot be read are logged as warnings and left out.
+
+        Raises:
+            StoreError: the database itself cannot be read.
+        """
+        wanted = sorted({each.replace("\0", "\ufffd") for each in ids})
+        for start in range(0, len(wanted), PAGE):
+            chosen = wanted[start : start + PAGE]
+            query = _ROWS.where(RESULTS.c.id.in_(chosen)).order_by(RESULTS.c.seq)
+            for row in self._run(partial(_fetch, query), write=False):
+                outcome = _read(row)
+                if isinstance(outcome, Result):
+                    yield outcome
+                else:
+                    self._warn(outcome)
+
+    def standings(self, problem: str | None = None) -> Iterator[Standing]:
+        """What boards are made of, in the order of arrival; sooner than to read all records.
+
+        Standings that the store does not have yet, for it is older than they are, are made first.
+        Rows that cannot be read are logged as warnings and left out.
+
+        Raises:
+            StoreError: the database itself cannot be read.
+        """
+        self._make_standings()
+        last = -1
+        while True:
+            query = standings_page(after=last, problem=problem)
+            rows = self._run(partial(_fetch, query), write=False)
+            if not rows:
+                return
+            for row in rows:
+                found = _read_standing(row)
+                yield from [found] if found else self._standing_again(row.seq)
+            last = rows[-1].seq
+
+    def _make_standings(self) -> None:
+        if self._run(_all_have_standings, write=False):
+            return
+        last: int | None = -1
+        while last is not None:
+            last, unreadable = self._run(partial(_make_page, last), write=True)
+            for row in unreadable:
+                self._warn(row)
+
+    def _standing_again(self, seq: int) -> Iterator[Standing]:
+        """From the record, where the standing is damaged."""
+        for row in self._run(partial(_fetch, _ROWS.where(RESULTS.c.seq == seq)), write=False):
+            outcome = _read(row)
+            if isinstance(outcome, Result):
+                yield standing(outcome)
+            else:
+                self._warn(outcome)
 
     def _warn(self, row: CorruptRecord) -> None:
         told = visible(f"result {row.id!a} (row {row.seq}) left out: {row.reason}")
@@ -209,13 +276,54 @@ class Store:
             pause = min(pause * 2, 1.0)
 
 
+_ROWS = select(RESULTS.c.seq, RESULTS.c.id, RESULTS.c.checksum, RESULTS.c.record)
+
+
 def page(*, after: int, problem: str | None) -> Select[Any]:
     """The query for the next rows after position ``after``."""
-    columns = (RESULTS.c.seq, RESULTS.c.id, RESULTS.c.checksum, RESULTS.c.record)
-    query = select(*columns).where(RESULTS.c.seq > after)
+    query = _ROWS.where(RESULTS.c.seq > after)
     if problem is not None:
         query = query.where(RESULTS.c.problem == problem)
     return query.order_by(RESULTS.c.seq).limit(PAGE)
+
+
+def standings_page(*, after: int, problem: str | None) -> Select[Any]:
+    """The query for the next standings after position ``after``."""
+    columns = (STANDINGS.c.seq, STANDINGS.c.checksum, STANDINGS.c.standing)
+    query = select(*columns).where(STANDINGS.c.seq > after, STANDINGS.c.form == FORM)
+    if problem is not None:
+        query = query.where(STANDINGS.c.problem == problem)
+    return query.order_by(STANDINGS.c.seq).limit(STANDINGS_PAGE)
+
+
+def _all_have_standings(connection: Connection) -> bool:
+    there = select(func.count()).select_from(STANDINGS).where(STANDINGS.c.form == FORM)
+    wanted = select(func.count()).select_from(RESULTS)
+    return connection.scalar(there) == connection.scalar(wanted)
+
+
+def _make_page(after: int, connection: Connection) -> tuple[int | None, list[CorruptRecord]]:
+    """Make some of the standings that are missing: where to go on, and what could not be read."""
+    known = exists().where(STANDINGS.c.seq == RESULTS.c.seq, STANDINGS.c.form == FORM)
+    missing = page(after=after, problem=None).where(~known)
+    rows = connection.execute(missing).all()
+    outcomes = [(row.seq, _read(row)) for row in rows]
+    made = [standing_row(seq, each) for seq, each in outcomes if isinstance(each, Result)]
+    if made:
+        older = STANDINGS.c.seq.in_([row["seq"] for row in made])
+        connection.execute(delete(STANDINGS).where(older))
+        connection.execute(insert(STANDINGS), made)
+    unreadable = [each for _, each in outcomes if isinstance(each, CorruptRecord)]
+    return (rows[-1].seq if rows else None), unreadable
+
+
+def _read_standing(row: Row[Any]) -> Standing | None:
+    if not isinstance(row.standing, str) or checksum(row.standing) != row.checksum:
+        return None
+    try:
+        return Standing.from_json(row.standing)
+    except ValueError:
+        return None
 
 
 def _fetch(query: Select[Any], connection: Connection) -> Sequence[Row[Any]]:

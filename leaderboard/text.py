@@ -19,6 +19,8 @@ _CI_COMMAND = re.compile(
 
 def visible(text: str) -> str:
     r"""``text`` with escapes (``\x1b``, ``\u202e``) for what would be hidden or interpreted."""
+    if text.isascii() and text.isprintable() and ":" not in text and "#" not in text:
+        return text  # most is like this, and boards have much of it
     shown = "".join(escaped(c) if _is_hidden(c) else c for c in text)
     return _CI_COMMAND.sub(lambda command: f"\\x{ord(command[0]):02x}", shown)
 

@@ -90,6 +90,8 @@ def _head(text: str, limit: int | None) -> str:
 
 
 def _visible(text: str) -> str:
+    if text.isascii() and text.isprintable() and ":" not in text and "#" not in text:
+        return text  # most is like this, and a site has much of it
     shown = "".join(_escaped(c) if _is_hidden(c) else c for c in _SEQUENCE.sub("", text))
     return _CI_COMMAND.sub(lambda command: f"\\x{ord(command[0]):02x}", shown)
 

@@ -23,6 +23,15 @@ def _ranks(entries: list[Entry], spread: float = 0.0) -> list[int]:
     return ranks(scores, errors, spread=spread).tolist()
 
 
+@given(ENTRIES, st.floats(0.0, 0.1))
+def test_a_rank_is_one_more_than_the_number_of_those_who_beat_it(
+    entries: list[Entry], spread: float
+) -> None:
+    scores, errors = np.array(entries, dtype=np.float64).reshape(-1, 2).T
+    beaten = [beats(s, e, scores, errors, spread=spread) for s, e in entries]
+    assert _ranks(entries, spread) == (1 + np.sum(beaten, axis=0)).tolist()
+
+
 def _beats(a: Entry, b: Entry) -> bool:
     return bool(beats(*a, np.array([b[0]]), np.array([b[1]]))[0])
 

@@ -15,6 +15,7 @@ from sqlalchemy.schema import CreateIndex, CreateTable
 from harness.result import Result, SolutionRef
 from leaderboard import schema, store
 from leaderboard.location import default_store_url, store_url
+from leaderboard.standing import standing
 from leaderboard.store import CorruptRecord, Store, StoreError
 
 
@@ -306,3 +307,57 @@ def test_a_result_with_the_id_of_a_solution_path_keeps_it(opened: Store) -> None
     (back,) = opened.results()
     assert isinstance(back, Result)
     assert back.solution.path == "../\\udcff.cu"
+
+
+def test_standings_are_those_of_the_records(opened: Store) -> None:
+    added = [result(id="one"), failed(id="two"), result(id="nul\0", author="nul\0", problem="p2")]
+    for each in added:
+        opened.add(each)
+    assert repr(list(opened.standings())) == repr([standing(each) for each in added])
+    assert [each.result for each in opened.standings("p2")] == ["nul\0"]
+
+
+def test_standings_of_an_older_store_are_made(file: Path) -> None:
+    added = [result(id=f"r{number}") for number in range(store.PAGE + 3)]
+    with Store.open(str(file)) as opened:
+        for each in added:
+            opened.add(each)
+    _execute(file, "DROP TABLE standings")
+    for _ in range(2):
+        with Store.open(str(file)) as opened:
+            assert repr(list(opened.standings())) == repr([standing(each) for each in added])
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "UPDATE standings SET standing = '[]' WHERE seq = 2",
+        "UPDATE standings SET form = 0 WHERE seq = 2",
+        "DELETE FROM standings WHERE seq = 2",
+    ],
+)
+def test_a_damaged_standing_is_made_again(opened: Store, file: Path, damage: str) -> None:
+    added = [result(id=name) for name in ("one", "two", "three")]
+    for each in added:
+        opened.add(each)
+    _execute(file, damage)
+    assert repr(list(opened.standings())) == repr([standing(each) for each in added])
+
+
+def test_a_record_that_cannot_be_read_has_no_standing(
+    opened: Store, file: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    for name in ("one", "two"):
+        opened.add(result(id=name))
+    _execute(file, "UPDATE results SET record = '{' WHERE id = 'two'")
+    _execute(file, "DELETE FROM standings")
+    assert [each.result for each in opened.standings()] == ["one"]
+    assert "result 'two' (row 2) left out" in caplog.text
+
+
+def test_results_are_found_by_their_ids(opened: Store) -> None:
+    added = [result(id=name) for name in ("one", "two", "nul\0")]
+    for each in added:
+        opened.add(each)
+    assert list(opened.named(["nul\0", "one", "nobody"])) == [added[0], added[2]]
+    assert list(opened.named([])) == []

@@ -1,13 +1,14 @@
 """Untrusted text through every renderer: nothing of it is interpreted by whoever reads it.
 
-Each module of ``harness/report``, ``harness/ci`` and ``leaderboard`` is listed with what it shows;
-one that is added must be listed, too.
+Each module of ``harness/report``, ``harness/ci``, ``harness/site`` and ``leaderboard`` is listed
+with what it shows; one that is added must be listed, too.
 """
 
 import csv
 import io
 import json
 import logging
+import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -47,6 +48,7 @@ from harness.report.terminal import render_result
 from harness.report.text import head, json_text, plain, plain_lines, tail
 from harness.report.verify import render_report, render_total, reports_json
 from harness.result import Conditions, Profile, Result, Verdict
+from harness.site.build import build_site
 from harness.verify.findings import ExampleRun, Fate, Report, Tried
 from leaderboard import text as leaderboard_text
 from leaderboard.csvfile import neutral
@@ -243,6 +245,22 @@ def of_pull_requests(words: str) -> Iterator[str]:
     yield block(words)
 
 
+def of_sites(words: str) -> Iterator[str]:
+    """All pages; that no name becomes markup is the matter of tests/site."""
+    words = words.encode("utf-8", "backslashreplace").decode()  # as a record keeps them
+    result = accepted(words)
+    with tempfile.TemporaryDirectory() as folder:
+        build_site(
+            Path(folder) / "site",
+            rows=rows(board([result])),
+            problems=[hostile_problem(words)],
+            named=lambda ids: [result] if result.id in ids else [],
+            write_csv=lambda file: to_csv(frames(words), file),
+        )
+        for path in sorted(Path(folder).rglob("*.html")):
+            yield path.read_text(encoding="utf-8")
+
+
 def of_numbers(_: str) -> Iterator[str]:
     return iter(())
 
@@ -268,6 +286,13 @@ RENDERERS: dict[str, Callable[[str], Iterator[str]]] = {
     "harness/report/terminal.py": of_results,
     "harness/report/text.py": of_text,
     "harness/report/verify.py": of_verifications,
+    "harness/site/boards.py": of_sites,
+    "harness/site/build.py": of_sites,
+    "harness/site/charts.py": of_sites,
+    "harness/site/mathml.py": of_sites,
+    "harness/site/pages.py": of_sites,
+    "harness/site/statement.py": of_sites,
+    "harness/site/svg.py": of_sites,
     "leaderboard/csvfile.py": of_csv,
     "leaderboard/ranking.py": of_boards,
     "leaderboard/text.py": of_text,
@@ -285,16 +310,19 @@ SHOWS_NOTHING = {
     "leaderboard/columns.py": "names and types",
     "leaderboard/location.py": "a path of the user's own",
     "leaderboard/outdated.py": "chooses records",
+    "leaderboard/standing.py": "makes a few values of a record; boards show them",
     "leaderboard/schema.py": "tables; its errors are about versions",
     "leaderboard/store.py": "keeps records; what it warns of is below",
     "leaderboard/ties.py": "numbers",
+    "harness/site/folder.py": "makes and replaces folders of the user's own",
+    "harness/site/sources.py": "reads a file; pages show it",
 }
 
 
 def test_every_module_is_listed() -> None:
     there = {
         path.relative_to(ROOT).as_posix()
-        for folder in ("harness/report", "harness/ci", "leaderboard")
+        for folder in ("harness/report", "harness/ci", "harness/site", "leaderboard")
         for path in (ROOT / folder).rglob("*.py")
         if path.name != "__init__.py"
     }

@@ -1,0 +1,96 @@
+"""Write the site: every page once, from rows and records that come one board after the other."""
+
+import shutil
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import IO, NamedTuple
+
+from harness.problem.model import Problem
+from harness.result import Result
+from harness.site.boards import Board, Row, boards_of, digest, problem_file, slug
+from harness.site.folder import replaced
+from harness.site.pages import FILES, HERE, Pages, Place
+from harness.site.sources import source_of
+
+CSV = "boards.csv"
+
+
+class Counts(NamedTuple):
+    """What was written."""
+
+    boards: int
+    entries: int
+    problems: int
+
+
+def build_site(
+    out: Path,
+    *,
+    rows: Iterable[Row],
+    problems: Iterable[Problem],
+    named: Callable[[Sequence[str]], Iterable[Result]],
+    write_csv: Callable[[IO[str]], None],
+    code: bool = True,
+) -> Counts:
+    """Write the site to ``out``; the same store and files make the same bytes.
+
+    Args:
+        out: folder to make or to replace.
+        rows: the boards, as ``leaderboard.ranking.rows`` yields them, with their order and ranks.
+        problems: those whose statements are to be shown.
+        named: the results with the given ids; it may leave some out.
+        write_csv: writes all boards as CSV.
+        code: whether to show the code of entries whose file is at hand.
+
+    Raises:
+        UsageError: ``out`` holds something else, or cannot be written.
+    """
+    boards = boards_of(rows)
+    packages = {problem.slug: problem for problem in problems}
+    pages = Pages(packages)
+    with replaced(out) as folder:
+        for name in ("boards", "entries", "problems"):
+            (folder / name).mkdir()
+        for name in FILES:
+            shutil.copyfile(HERE / "static" / name, folder / name)
+        with open(folder / CSV, "w", encoding="utf-8", newline="") as file:
+            write_csv(file)
+        _write(folder / "index.html", pages.index(boards))
+        for problem in packages.values():
+            own = [board for board in boards if board.problem == problem.slug]
+            _write(folder / "problems" / problem_file(problem.slug), pages.problem(problem, own))
+        entries = sum(_board(folder, board, pages, named, code=code) for board in boards)
+    return Counts(len(boards), entries, len(packages))
+
+
+def _board(
+    folder: Path,
+    board: Board,
+    pages: Pages,
+    named: Callable[[Sequence[str]], Iterable[Result]],
+    *,
+    code: bool,
+) -> int:
+    """A board's pages and those of its first entries; how many of these there are."""
+    ranks = board.top
+    entries: dict[str, str] = {}
+    sources = []
+    for result in named(tuple(ranks)):
+        source = source_of(result) if code else None
+        entries[result.id] = _entry_name(board, result)
+        if source is not None:
+            sources.append(result.id)
+        page = pages.entry(result, Place(board, ranks[result.id]), source)
+        _write(folder / "entries" / entries[result.id], page)
+    for page_number in range(board.pages):
+        text = pages.board(board, page_number, entries, sources)
+        _write(folder / "boards" / board.file(page_number), text)
+    return len(entries)
+
+
+def _entry_name(board: Board, result: Result) -> str:
+    return f"{slug(board.problem)}-{digest(board.name, result.id)}.html"
+
+
+def _write(path: Path, text: str) -> None:
+    path.write_text(text, encoding="utf-8", newline="\n")

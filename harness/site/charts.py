@@ -1,0 +1,216 @@
+"""The three charts of an entry: speed-up by shape, distribution of samples, roofline.
+
+Each is an SVG element for a page, at most :data:`MOST_SHAPES` shapes and :data:`MOST_SAMPLES`
+samples of each program a shape, so that no record makes a page that a phone cannot show.
+"""
+
+import math
+import statistics
+from collections.abc import Sequence
+
+from markupsafe import Markup
+
+from harness.report import numbers
+from harness.result import Measurement
+from harness.site.svg import Drawing, Scale
+
+MOST_SHAPES = 24
+MOST_SAMPLES = 60
+
+WIDTH = 440.0
+_LEFT, _RIGHT, _TOP = 8.0, 12.0, 8.0
+_LABEL = 44
+"""Most characters of a shape that fit above its row."""
+
+
+def speedup_chart(measurements: Sequence[Measurement], baseline: str) -> Markup:
+    """A bar a shape: the speed-up, its 95 % interval, and where light would be."""
+    shown = measurements[:MOST_SHAPES]
+    rows, foot = 40.0, 40.0
+    height = _TOP + rows * len(shown) + foot
+    page = Drawing(
+        "speedup",
+        WIDTH,
+        height,
+        "Speed-up of each shape",
+        f"Over {baseline}; whiskers are 95 % intervals. "
+        + "; ".join(f"{_short(each.spec)}: {numbers.ratio(each.speedup)}" for each in shown),
+    )
+    ends = [_finite(each.speedup.high, each.speedup.value) for each in shown]
+    lights = [each.baseline_s.value / each.light_s for each in shown if each.light_s]
+    most = max([1.0, *ends, *[each for each in lights if each < 8 * max(1.0, *ends)]])
+    x = Scale(0.0, most * 1.06, _LEFT, WIDTH - _RIGHT)
+    bottom = height - foot
+    for tick in x.ticks():
+        page.line(x(tick), _TOP, x(tick), bottom, "grid")
+        page.text(x(tick), bottom + 16, f"{tick:g}×", "middle" if tick else "start", "tick")
+    for number, each in enumerate(shown):
+        top = _TOP + rows * number
+        page.text(_LEFT, top + 14, _short(each.spec), kind="label")
+        page.text(WIDTH - _RIGHT, top + 14, numbers.ratio(each.speedup), "end", "value")
+        page.bar(_LEFT, top + 20, x(each.speedup.value) - _LEFT, 12, "bar")
+        high = _finite(each.speedup.high, x.high)
+        page.line(x(each.speedup.low), top + 26, x(high), top + 26, "whisker")
+        for end in (each.speedup.low, high):
+            page.line(x(end), top + 22, x(end), top + 30, "whisker")
+        if each.light_s:
+            page.diamond(x(each.baseline_s.value / each.light_s), top + 26, 5, "light")
+    page.line(x(1), _TOP, x(1), bottom, "unit")
+    page.text(x(1), bottom + 33, f"1× is {_short(baseline)}", _anchor(x(1)), "tick")
+    return page.svg()
+
+
+def samples_chart(measurements: Sequence[Measurement], baseline: str) -> Markup:
+    """A dot a block: how far each raw time is from its program's median, shape by shape."""
+    shown = measurements[:MOST_SHAPES]
+    lanes = [
+        (each, kind, _spread(samples))
+        for each in shown
+        for kind, samples in (("own", each.samples_s), ("base", each.baseline_samples_s))
+    ]
+    rows, foot = 54.0, 40.0
+    height = _TOP + rows * len(shown) + foot
+    page = Drawing(
+        "samples",
+        WIDTH,
+        height,
+        "Distribution of the samples",
+        "Times per call of each block against the median of their program. "
+        + "; ".join(
+            f"{_short(each.spec)}, {'submission' if kind == 'own' else baseline}: "
+            f"{_percent(min(parts, default=0))} to {_percent(max(parts, default=0))}"
+            for each, kind, parts in lanes
+        ),
+    )
+    most = max([0.002, *(abs(part) for _, _, parts in lanes for part in parts)])
+    x = Scale(-most * 1.05, most * 1.05, _LEFT, WIDTH - _RIGHT)
+    bottom = height - foot
+    for tick in x.ticks():
+        page.line(x(tick), _TOP, x(tick), bottom, "grid" if abs(tick) > 1e-12 else "unit")
+        page.text(x(tick), bottom + 16, _percent(tick), _anchor(x(tick)), "tick")
+    page.text(WIDTH / 2, bottom + 33, "from the median of the same program", "middle", "tick")
+    for number, (each, kind, parts) in enumerate(lanes):
+        top = _TOP + rows * (number // 2)
+        middle = top + (27 if kind == "own" else 42)
+        if kind == "own":
+            page.text(_LEFT, top + 14, _short(each.spec), kind="label")
+        for place, part in enumerate(parts):
+            page.dot(x(part), middle + (place % 3 - 1) * 2.5, 3, f"dot {kind}")
+    return page.svg()
+
+
+def roofline_chart(measurements: Sequence[Measurement], baseline: str) -> Markup | None:
+    """Operations a second over operations a byte, below what the device could do.
+
+    The roof is drawn through the least times that the record has for each shape: a slope where the
+    memory decides, a level where arithmetic does, each as far as the shapes show it. None where the
+    record has no such times (a CPU) or no operations.
+    """
+    shown = [
+        each for each in measurements[:MOST_SHAPES] if each.flops and each.bytes and each.light_s
+    ]
+    if not shown:
+        return None
+    places = [(_intensity(each), _rate(each, each.light_s or math.inf)) for each in shown]
+    lowest = min(
+        _rate(each, time.value) for each in shown for time in (each.time_s, each.baseline_s)
+    )
+    highest = max(rate for _, rate in places)
+    height, left, foot = 330.0, 46.0, 44.0
+    page = Drawing(
+        "roofline",
+        WIDTH,
+        height,
+        "Roofline",
+        "; ".join(
+            f"{_short(each.spec)}: {numbers.flop_rate(each.flops or 0, each.time_s.value)} of at "
+            f"most {numbers.flop_rate(each.flops or 0, each.light_s or math.inf)}"
+            for each in shown
+        ),
+    )
+    x = Scale(
+        *_decades(min(i for i, _ in places) / 1.5, max(i for i, _ in places) * 1.5),
+        left,
+        WIDTH - _RIGHT,
+        log=True,
+    )
+    y = Scale(*_decades(lowest / 1.3, highest * 1.3), height - foot, _TOP, log=True)
+    for tick in x.ticks():
+        page.line(x(tick), _TOP, x(tick), height - foot, "grid")
+        page.text(x(tick), height - foot + 16, f"{tick:g}", _anchor(x(tick)), "tick")
+    for tick in y.ticks():
+        page.line(left, y(tick), WIDTH - _RIGHT, y(tick), "grid")
+        page.text(left - 5, y(tick) + 4, _rate_tick(tick), "end", "tick")
+    page.text((left + WIDTH) / 2, height - foot + 34, "operations per byte", "middle", "tick")
+    page.text(left + 5, _TOP + 12, "FLOP/s", "start", "tick")
+    page.path([(x(i), y(r)) for i, r in _roof(places, x.low)], "roof")
+    for each, (intensity, roof) in zip(shown, places, strict=True):
+        place = x(intensity)
+        page.line(place, y(roof), place, y(_rate(each, each.time_s.value)), "drop")
+        page.dot(
+            place, y(_rate(each, each.baseline_s.value)), 4, "dot base", f"{baseline}: {each.spec}"
+        )
+        page.dot(place, y(_rate(each, each.time_s.value)), 5, "dot own", each.spec)
+    return page.svg()
+
+
+def _roof(places: Sequence[tuple[float, float]], low: float) -> list[tuple[float, float]]:
+    """Corners of min(slope · intensity, level), as far as ``places`` bear it out.
+
+    The slope begins at ``low``, or not at all where arithmetic decides every shape; the level ends
+    at the last shape beyond the ridge.
+    """
+    slope = max(rate / intensity for intensity, rate in places)
+    level = max(rate for _, rate in places)
+    first, last = min(places)[0], max(places)[0]
+    flat = all(math.isclose(rate, level, rel_tol=0.02) for _, rate in places)
+    if flat and last > first * 1.02:
+        return [(first, level), (last, level)]
+    ridge = level / slope
+    points = [(low, slope * low), (ridge, level)]
+    return [*points, (last, level)] if last > ridge * 1.02 else points
+
+
+def _intensity(each: Measurement) -> float:
+    return (each.flops or 0.0) / (each.bytes or math.inf)
+
+
+def _rate(each: Measurement, time_s: float) -> float:
+    return (each.flops or 0.0) / time_s
+
+
+def _decades(low: float, high: float) -> tuple[float, float]:
+    return 10.0 ** math.floor(math.log10(low)), 10.0 ** math.ceil(math.log10(high))
+
+
+def _spread(samples: Sequence[float]) -> list[float]:
+    """Parts off the median, sorted; of many samples evenly chosen quantiles, ends included."""
+    finite = sorted(each for each in samples if math.isfinite(each) and each > 0)
+    if not finite:
+        return []
+    middle = statistics.median(finite)
+    if len(finite) > MOST_SAMPLES:
+        last = len(finite) - 1
+        finite = [finite[round(n * last / (MOST_SAMPLES - 1))] for n in range(MOST_SAMPLES)]
+    return [each / middle - 1 for each in finite]
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _LABEL else text[: _LABEL - 1] + "…"
+
+
+def _finite(value: float, otherwise: float) -> float:
+    return value if math.isfinite(value) else otherwise
+
+
+def _percent(part: float) -> str:
+    return "0" if abs(part) < 1e-12 else f"{part * 100:+.3g} %"
+
+
+def _rate_tick(rate: float) -> str:
+    value, _, unit = numbers.flop_rate(rate, 1.0).removesuffix("FLOP/s").partition(" ")
+    return f"{float(value):g} {unit}".rstrip()
+
+
+def _anchor(place: float) -> str:
+    return "start" if place < 40 else "end" if place > WIDTH - 40 else "middle"

@@ -1,0 +1,237 @@
+"""The pages: templates filled with what is known. Everything is escaped unless it is our markup.
+
+Text passes :func:`harness.report.text.plain` on its way out, whatever it is, so that no control or
+direction character of a submitter's reaches a page; then HTML's own characters are escaped.
+"""
+
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from harness.errors import UsageError
+from harness.problem import words
+from harness.problem.expressions import ExpressionError
+from harness.problem.model import Direction, Problem, Role
+from harness.problem.signature import c_prototype, c_type, python_signature
+from harness.report import numbers
+from harness.report.conditions import told
+from harness.report.text import plain, plain_lines
+from harness.result import Result
+from harness.site import charts
+from harness.site.boards import BAR_WIDTH, ENTRY_PLACES, PAGE_ROWS, Board, problem_file
+from harness.site.statement import statement_html
+from harness.starter import STARTERS, starter_text
+
+HERE = Path(__file__).parent
+FILES = ("style.css", "script.js")
+"""What lies beside the pages, in ``static/``."""
+
+_LANGUAGES = {"cuda": "CUDA C++", "triton": "Triton", "python": "PyTorch"}
+_MOST_CASES = 200
+
+
+class Place(NamedTuple):
+    """Where an entry stands: its board and its rank there."""
+
+    board: Board
+    rank: str
+
+
+class Pages:
+    """Makes the text of each page; ``problems`` by slug are those whose packages are at hand."""
+
+    def __init__(self, problems: Mapping[str, Problem]) -> None:
+        self._problems = problems
+        self._environment = Environment(
+            loader=FileSystemLoader(HERE / "templates"),
+            autoescape=True,
+            undefined=StrictUndefined,
+            finalize=_harmless,
+            trim_blocks=True,
+            lstrip_blocks=True,
+            keep_trailing_newline=True,
+        )
+        self._environment.filters.update(
+            lines=lambda text: Markup.escape(plain_lines(text)),
+            seconds=numbers.seconds,
+            seconds_interval=numbers.seconds_interval,
+            ratio=numbers.ratio,
+            bytes=numbers.bytes_,
+            integer=numbers.integer,
+            percent=lambda part: f"{part * 100:.0f} %",
+            language=lambda name: _LANGUAGES.get(name, name),
+            title=self._title,
+            problem_file=problem_file,
+        )
+        self._environment.globals.update(
+            known=self._problems, bar_width=BAR_WIDTH, page_rows=PAGE_ROWS, places=ENTRY_PLACES
+        )
+
+    def index(self, boards: Sequence[Board]) -> str:
+        """The first page: all boards, all problems."""
+        return self._fill("index.html", root="", boards=boards)
+
+    def board(
+        self, board: Board, page: int, entries: Mapping[str, str], sources: Iterable[str]
+    ) -> str:
+        """A page of a board; ``entries`` names files of results, ``sources`` those with code."""
+        return self._fill(
+            "board.html",
+            root="../",
+            board=board,
+            page=page,
+            lines=list(board.lines(page)),
+            entries=entries,
+            sources=frozenset(sources),
+        )
+
+    def problem(self, problem: Problem, boards: Sequence[Board]) -> str:
+        """A problem: statement, entry points, parameters, starters, boards."""
+        return self._fill(
+            "problem.html",
+            root="../",
+            problem=problem,
+            boards=boards,
+            statement=statement_html(problem.statement),
+            signatures=(c_prototype(problem), python_signature(problem) + " ..."),
+            parameters=[_parameter(each) for each in problem.parameters],
+            shapes=_shapes(problem),
+            starters=_starters(problem),
+        )
+
+    def entry(self, result: Result, stands: Place, source: str | None) -> str:
+        """An entry: charts, shapes, environment, and the code if it is at hand."""
+        baseline = result.score.baseline if result.score else ""
+        timed = result.measurements
+        return self._fill(
+            "entry.html",
+            root="../",
+            result=result,
+            stands=stands,
+            source=source,
+            baseline=baseline,
+            speedup_chart=charts.speedup_chart(timed, baseline) if timed else None,
+            samples_chart=charts.samples_chart(timed, baseline) if timed else None,
+            roofline_chart=charts.roofline_chart(timed, baseline) if timed else None,
+            most_shapes=charts.MOST_SHAPES,
+            most_samples=charts.MOST_SAMPLES,
+            rows=[_shape(each) for each in timed],
+            cases=result.cases[:_MOST_CASES],
+            conditions=told(result.conditions) if result.conditions else "",
+            facts=_facts(result),
+            environment=_environment(result),
+        )
+
+    def _fill(self, template: str, **values: Any) -> str:
+        return self._environment.get_template(template).render(values)
+
+    def _title(self, slug: str) -> str:
+        problem = self._problems.get(slug)
+        return problem.title if problem else slug
+
+
+def _harmless(value: Any) -> Any:
+    if isinstance(value, Markup):
+        return value
+    return plain(value) if isinstance(value, str) else value
+
+
+def _parameter(parameter: Any) -> dict[str, str]:
+    tensor = parameter.role is Role.TENSOR
+    return {
+        "name": parameter.name,
+        "type": c_type(parameter) + ("*" if tensor else ""),
+        "shape": words.shape_of(parameter),
+        "layout": words.strides_of(parameter),
+        "direction": words.DIRECTIONS[parameter.direction or Direction.IN] if tensor else "",
+        "values": words.range_of(parameter) or words.values_of(parameter),
+        "always": words.always_of(parameter),
+    }
+
+
+def _shapes(problem: Problem) -> list[dict[str, Any]]:
+    """What is timed on a GPU, for the first data type."""
+    names = [each.name for each in problem.parameters if each.role is not Role.TENSOR]
+    return [
+        {
+            "values": ", ".join(f"{name} = {shape[name]:.9g}" for name in names if name in shape),
+            "flops": _amount(problem, problem.flops, shape, numbers.flops),
+            "bytes": _amount(problem, problem.bytes, shape, numbers.bytes_),
+        }
+        for shape in problem.benchmarks
+    ]
+
+
+def _amount(problem: Problem, expression: Any, shape: Any, shown: Any) -> str:
+    if expression is None or not problem.dtypes:
+        return ""
+    try:
+        return str(shown(problem.evaluate(expression, shape, problem.dtypes[0])))
+    except ExpressionError:  # a problem that is still being written
+        return ""
+
+
+def _starters(problem: Problem) -> list[tuple[str, str, str]]:
+    """Name of the language, of the file, and its contents; none if the problem says too little."""
+    found = []
+    for language, starter in STARTERS.items():
+        path = f"solutions/{problem.slug}/me/{starter.file}"
+        try:
+            text = starter_text(problem, language, f"harness check {shlex.quote(path)}")
+        except UsageError:
+            return []
+        found.append((_LANGUAGES[language], starter.file, text))
+    return found
+
+
+def _shape(each: Any) -> dict[str, Any]:
+    rate = ""
+    if each.flops:
+        rate = numbers.flop_rate(each.flops, each.time_s.value)
+    return {
+        "spec": each.spec.replace(",", ", "),
+        "time": numbers.seconds_interval(each.time_s),
+        "baseline": numbers.seconds_interval(each.baseline_s),
+        "speedup": numbers.ratio(each.speedup),
+        "light": "" if each.of_light is None else f"{each.of_light * 100:.0f} %",
+        "rate": rate,
+        "moved": numbers.byte_rate(each.bytes, each.time_s.value) if each.bytes else "",
+        "kernels": "" if each.kernels is None else f"{each.kernels:g}",
+        "samples": len(each.samples_s),
+        "alone": numbers.seconds_interval(each.alone_s) if each.alone_s else "",
+    }
+
+
+def _facts(result: Result) -> list[tuple[str, str]]:
+    """The figures on top of an entry's page."""
+    score = result.score
+    facts = []
+    if score:
+        facts.append((f"speed-up over {score.baseline}", numbers.ratio(score.speedup)))
+        facts.append(("time per call", numbers.seconds(score.time_s)))
+        if result.of_light is not None:
+            facts.append(("of the speed of light", f"{result.of_light * 100:.0f} %"))
+    facts.append(("cases passed", numbers.integer(len(result.cases))))
+    return facts
+
+
+def _environment(result: Result) -> list[tuple[str, str]]:
+    environment = result.environment
+    named = [
+        ("graded", f"{result.created:%Y-%m-%d %H:%M:%S} UTC"),
+        ("device", f"{result.device.name} ({result.device.kind})"),
+        ("harness", environment.harness),
+        ("python", environment.python),
+        ("torch", environment.torch),
+        ("triton", environment.triton),
+        ("CUDA driver", environment.driver),
+        ("CUDA compiler", environment.toolkit),
+        ("platform", environment.platform),
+        ("sandbox", environment.sandbox),
+        ("built for", result.build.target if result.build else ""),
+    ]
+    return [(name, value) for name, value in named if value]

@@ -1,0 +1,114 @@
+"""Just enough SVG for the charts: shapes with classes, which the site's style sheet colours.
+
+The same data give the same text. All text is escaped here, whoever it comes from.
+"""
+
+import math
+from collections.abc import Iterator
+from itertools import pairwise
+
+from markupsafe import Markup
+
+from harness.report.text import plain
+
+
+class Scale:
+    """From values to places; ``log`` for decades. What lies beyond an end is put there."""
+
+    def __init__(
+        self, low: float, high: float, start: float, end: float, *, log: bool = False
+    ) -> None:
+        if not low < high or (log and low <= 0):
+            raise ValueError(f"no scale from {low} to {high}")
+        self.low, self.high, self._log = low, high, log
+        self._start, self._end = start, end
+
+    def __call__(self, value: float) -> float:
+        """The place of ``value``."""
+        value = min(max(value, self.low), self.high)
+        if self._log:
+            part = math.log(value / self.low) / math.log(self.high / self.low)
+        else:
+            part = (value - self.low) / (self.high - self.low)
+        return self._start + part * (self._end - self._start)
+
+    def ticks(self, most: int = 5) -> Iterator[float]:
+        """Where lines are drawn: at powers of ten, or at up to about ``most`` round values."""
+        if self._log:
+            exponents = range(
+                math.ceil(math.log10(self.low) - 1e-9), math.floor(math.log10(self.high) + 1e-9) + 1
+            )
+            every = max(1, math.ceil(len(exponents) / most))
+            yield from (10.0**exponent for exponent in exponents[::every])
+            return
+        raw = (self.high - self.low) / most
+        unit = 10.0 ** math.floor(math.log10(raw))
+        step = next(unit * factor for factor in (1, 2, 5, 10) if unit * factor >= raw * 0.999)
+        first, last = math.ceil(self.low / step - 1e-9), math.floor(self.high / step + 1e-9)
+        yield from (number * step for number in range(first, last + 1))
+
+
+class Drawing:
+    """An image with a title and a description for those who do not see it."""
+
+    def __init__(self, key: str, width: float, height: float, title: str, description: str) -> None:
+        self._width, self._height = width, height
+        self._head = Markup(
+            '<svg class="chart" viewBox="0 0 {} {}" role="img" aria-labelledby="{k}-t {k}-d">'
+            '<title id="{k}-t">{}</title><desc id="{k}-d">{}</desc>'
+        ).format(_n(width), _n(height), plain(title), plain(description), k=key)
+        self._parts: list[Markup] = []
+
+    def line(self, x1: float, y1: float, x2: float, y2: float, kind: str) -> None:
+        """A straight line."""
+        self._parts.append(
+            Markup('<line x1="{}" y1="{}" x2="{}" y2="{}" class="{}"/>').format(
+                _n(x1), _n(y1), _n(x2), _n(y2), kind
+            )
+        )
+
+    def path(self, points: list[tuple[float, float]], kind: str) -> None:
+        """Lines from point to point."""
+        for (x1, y1), (x2, y2) in pairwise(points):
+            self.line(x1, y1, x2, y2, kind)
+
+    def bar(self, x: float, y: float, width: float, height: float, kind: str) -> None:
+        """A rectangle; its upper left corner is at ``x``, ``y``."""
+        self._parts.append(
+            Markup('<rect x="{}" y="{}" width="{}" height="{}" class="{}"/>').format(
+                _n(x), _n(y), _n(max(width, 0.5)), _n(height), kind
+            )
+        )
+
+    def dot(self, x: float, y: float, radius: float, kind: str, tip: str = "") -> None:
+        """A circle; ``tip`` is shown by a browser whose pointer is on it."""
+        inside = Markup("<title>{}</title>").format(plain(tip)) if tip else ""
+        self._parts.append(
+            Markup('<circle cx="{}" cy="{}" r="{}" class="{}">{}</circle>').format(
+                _n(x), _n(y), _n(radius), kind, inside
+            )
+        )
+
+    def diamond(self, x: float, y: float, size: float, kind: str) -> None:
+        """A square on its corner."""
+        self._parts.append(
+            Markup('<path d="M{} {}l{s} {s}l-{s} {s}l-{s} -{s}z" class="{}"/>').format(
+                _n(x), _n(y - size), kind, s=_n(size)
+            )
+        )
+
+    def text(self, x: float, y: float, text: str, anchor: str = "start", kind: str = "") -> None:
+        """Text whose base line begins, ends or is centred at ``x``, ``y``."""
+        self._parts.append(
+            Markup('<text x="{}" y="{}" text-anchor="{}" class="{}">{}</text>').format(
+                _n(x), _n(y), anchor, kind, plain(text)
+            )
+        )
+
+    def svg(self) -> Markup:
+        """The element."""
+        return self._head + Markup("").join(self._parts) + Markup("</svg>")
+
+
+def _n(number: float) -> str:
+    return f"{number:.1f}".removesuffix(".0")

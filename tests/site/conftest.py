@@ -1,0 +1,17 @@
+"""A site of a few results, built once; and the shared builders of other tests."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+sys.path.insert(0, str(Path(__file__).parents[1] / "report"))
+
+from site_samples import built, some_results
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a site of boards, entries and one real problem."""
+    return built(tmp_path_factory.mktemp("site") / "out", some_results())

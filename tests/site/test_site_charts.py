@@ -1,0 +1,82 @@
+"""Where the charts put things."""
+
+import math
+import re
+from xml.etree import ElementTree
+
+import pytest
+from samples import interval, measurement
+from site_samples import shapes
+
+from harness.result import Interval
+from harness.site.charts import MOST_SAMPLES, WIDTH, roofline_chart, samples_chart, speedup_chart
+from harness.site.svg import Scale
+
+
+def _attributes(drawn: object, kind: str) -> list[dict[str, str]]:
+    root = ElementTree.fromstring(str(drawn))
+    return [each.attrib for each in root.iter() if each.get("class") == kind]
+
+
+def test_bars_are_as_long_as_the_speed_up() -> None:
+    drawn = speedup_chart([measurement(speedup=1.0), measurement(speedup=3.0)], "pytorch")
+    one, three = (float(each["width"]) for each in _attributes(drawn, "bar"))
+    assert three == pytest.approx(3 * one, rel=0.01)
+    (unit,) = _attributes(drawn, "unit")
+    assert float(unit["x1"]) == pytest.approx(8 + one, abs=0.2)
+
+
+def test_an_interval_without_an_end_reaches_the_edge() -> None:
+    open_end = Interval(value=1.0, low=0.5, high=math.inf)
+    drawn = speedup_chart([measurement(speedup=1.0).model_copy(update={"speedup": open_end})], "b")
+    assert max(float(each["x2"]) for each in _attributes(drawn, "whisker")) <= WIDTH
+    assert "nan" not in drawn and "inf" not in drawn
+
+
+def test_samples_are_dots_and_bounded() -> None:
+    few = measurement(samples_s=(1.0, 1.01, 0.99))
+    assert len(_attributes(samples_chart([few], "b"), "dot own")) == 3
+    many = measurement(samples_s=tuple(1 + n * 1e-5 for n in range(10_000)))
+    dots = _attributes(samples_chart([many], "b"), "dot own")
+    assert len(dots) == MOST_SAMPLES
+    places = [float(each["cx"]) for each in dots]
+    assert places == sorted(places) and places[0] < WIDTH * 0.1 and places[-1] > WIDTH * 0.9
+
+
+def test_odd_samples_stop_nothing() -> None:
+    odd = measurement(samples_s=(math.inf, math.nan, 0.0, -1.0), baseline_samples_s=())
+    assert "nan" not in samples_chart([odd], "b")
+
+
+def test_the_roof_is_a_slope_and_a_level() -> None:
+    roof = _attributes(roofline_chart(shapes(2.0), "b"), "roof")
+    slope, level = roof
+    assert float(slope["y1"]) > float(slope["y2"])
+    assert level["y1"] == level["y2"] == slope["y2"]
+
+
+def test_entries_lie_below_the_roof() -> None:
+    drawn = roofline_chart(shapes(2.0), "b")
+    for drop in _attributes(drawn, "drop"):
+        assert float(drop["y2"]) > float(drop["y1"])
+
+
+def test_without_light_there_is_no_roof() -> None:
+    assert roofline_chart([measurement()], "b") is None
+    assert roofline_chart([measurement(light_s=1e-6, flops=None)], "b") is None
+    assert interval(1.0).value == 1.0
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "log"), [(1.0, 1.0, False), (0.0, 1.0, True), (2.0, 1.0, False)]
+)
+def test_a_scale_without_length_is_refused(low: float, high: float, log: bool) -> None:
+    with pytest.raises(ValueError, match="no scale"):
+        Scale(low, high, 0, 1, log=log)
+
+
+def test_ticks_are_round_and_within() -> None:
+    assert list(Scale(0, 2.3, 0, 100).ticks()) == pytest.approx([0, 0.5, 1, 1.5, 2])
+    assert list(Scale(1, 1000, 0, 100, log=True).ticks()) == [1, 10, 100, 1000]
+    assert Scale(0, 1, 0, 100)(5) == 100
+    assert re.fullmatch(r"[\d.]+", f"{Scale(1, 100, 0, 100, log=True)(10):.1f}")
