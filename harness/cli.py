@@ -502,6 +502,40 @@ def leaderboard(
 
 
 @cli.command()
+@click.argument("problem", required=False)
+@click.option("--out", default="-", metavar="FILE|-", help="File to write [default: stdout].")
+@store_option
+def export(problem: str | None, out: str, store: str | None) -> None:
+    """Write all results, or those of PROBLEM, as JSON lines, which harness import reads."""
+    from harness.exchange import write_lines
+
+    with _store(store) as results, _output(out) as file:
+        count = write_lines(results.results(problem), file)
+    click.echo(f"{count} results", err=True)
+
+
+@cli.command(name="import")
+@click.argument(
+    "files", metavar="FILE...", nargs=-1, required=True, type=click.Path(path_type=Path)
+)
+@store_option
+def import_(files: tuple[Path, ...], store: str | None) -> None:
+    """Add the results in FILES, which harness export wrote, to the store.
+
+    They are the word of whoever wrote the file. Nothing is imported if a line is no result; what is
+    there already stays as it is.
+    """
+    from harness.exchange import read_lines
+
+    count = sum(1 for path in files for _ in read_lines(path))
+    with _store(store) as results:
+        for path in files:
+            for result in read_lines(path):
+                results.add(result)
+    click.echo(f"{count} results", err=True)
+
+
+@cli.command()
 @click.option(
     "--out",
     required=True,

@@ -1,0 +1,48 @@
+"""Results as JSON lines, so that a board can live in a repository and move from store to store."""
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TextIO
+
+from harness.errors import UsageError
+from harness.report.text import json_text, plain
+from harness.result import Result
+
+LINE_BYTES = 16 << 20
+"""What a line may have at most; a record has some ten kilobytes."""
+
+
+def write_lines(results: Iterable[Result], file: TextIO) -> int:
+    """Write a line for each result, in the order given; how many there were."""
+    count = 0
+    for result in results:
+        file.write(json_text(result.to_json()) + "\n")
+        count += 1
+    return count
+
+
+def read_lines(path: Path) -> Iterator[Result]:
+    """The results that :func:`write_lines` wrote, in that order.
+
+    Raises:
+        UsageError: the file cannot be read, or a line of it is no result; it names the line.
+    """
+    try:
+        with path.open("rb") as file:
+            lines = iter(lambda: file.readline(LINE_BYTES + 1), b"")
+            for number, line in enumerate(lines, start=1):
+                yield _result(line, f"{plain(str(path))}:{number}")
+    except OSError as error:
+        raise UsageError(f"cannot read {plain(str(path))}: {error.strerror}") from error
+
+
+def _result(line: bytes, place: str) -> Result:
+    if len(line) > LINE_BYTES:
+        raise UsageError(f"{place}: longer than {LINE_BYTES >> 20} MiB, so it is no result")
+    try:
+        return Result.from_json(line.decode("utf-8"))
+    except (ValueError, RecursionError) as error:
+        reason = plain(str(error).splitlines()[0], 200)
+        raise UsageError(
+            f"{place}: no result of this harness ({reason}); nothing was imported"
+        ) from error
