@@ -357,7 +357,7 @@ def check(
         path = tmp_path / "mine.py"
         path.write_text(source)
         job = Job(path=str(path), solution=read_solution(path, problem="shift"), problem=problem)
-        chosen: dict[str, Any] = {"timing": False, "case": "n=60,s=1.375", "shrink_s": 5.0}
+        chosen: dict[str, Any] = {"timing": False, "case": "n=60,s=1.375", "shrink_s": 40.0}
         with Grader(Device(), Silent()) as grader:
             return grader.grade(job, Options(**chosen | options))
 
@@ -429,7 +429,7 @@ def test_a_budget_is_kept(check: Callable[..., Result]) -> None:
     result = check(HEAD + "    if n < 60: time.sleep(60)\n    y[0] = 99.0\n", hasty, shrink_s=1.0)
     assert result.shrunk is not None
     assert result.shrunk.case.spec.startswith("n=60,")
-    assert result.shrunk.seconds < 4.0
+    assert result.shrunk.seconds < 20.0
 
 
 def test_a_case_that_passed_is_no_smaller_failure() -> None:

@@ -31,7 +31,7 @@ def test_several_processes_write_at_once(tmp_path: Path) -> None:
     writers = [_writer(file, f"w{number}", 40) for number in range(4)]
     acknowledged: list[str] = []
     for writer in writers:
-        out, _ = writer.communicate(timeout=60)
+        out, _ = writer.communicate(timeout=300)
         assert writer.returncode == 0
         acknowledged += out.split()
     assert len(acknowledged) == 160
@@ -55,7 +55,7 @@ def test_nothing_acknowledged_is_lost_to_a_kill(tmp_path: Path) -> None:
         # acknowledgement.
         acknowledged += [line.strip() for line in writer.stdout.readlines() if line.endswith("\n")]
         writer.stdout.close()
-        assert writer.wait(timeout=10) == -signal.SIGKILL
+        assert writer.wait(timeout=60) == -signal.SIGKILL
         stored = _stored(file)
         assert set(acknowledged) <= set(stored)
         # At most one result a kill was written and not yet acknowledged.

@@ -101,7 +101,7 @@ def test_the_runners_end_is_passed_on() -> None:
 def test_the_judges_end_ends_it() -> None:
     status, seconds = supervised("time.sleep(60)", judge="os._exit(0)")
     assert status == 0
-    assert seconds < 3
+    assert seconds < 30
 
 
 def test_orphans_do_not_distract_it() -> None:

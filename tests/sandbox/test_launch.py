@@ -246,7 +246,7 @@ def test_a_flood_of_output_is_capped_and_does_not_block(forked: bool) -> None:
     with Inside(code, forked=forked, output_bytes=1000) as inside:
         started = time.monotonic()
         assert inside.loaded()["type"] == "loaded"
-        assert time.monotonic() - started < 10
+        assert time.monotonic() - started < 60
     text = inside.sandbox.output.text()
     assert text.startswith("x" * 1000 + "\n[... ")
     assert len(text) < 1100
@@ -373,7 +373,7 @@ def test_processes_that_continue_each_other_are_found_out(forked: bool) -> None:
         stopped = inside.sandbox.pause()
         before = _ticks(inside)
         time.sleep(0.02)
-        assert time.monotonic() - started < 3
+        assert time.monotonic() - started < 20
         assert stopped == (_ticks(inside) == before)  # never says so where it is not
 
 

@@ -55,7 +55,7 @@ def test_ended(family: tuple[subprocess.Popen[bytes], Nap]) -> None:
     tree = [shell.pid, *_sleepers(nap)]
     started = time.monotonic()
     assert processes.end(tree, 5) == []
-    assert time.monotonic() - started < 1
+    assert time.monotonic() - started < 4
     assert nap.gone()
 
 

@@ -13,6 +13,7 @@ from harness.errors import MachineError
 from harness.problem.load import load_problem
 from harness.problem.model import Limits, Problem
 from harness.result import Verdict
+from harness.solution import nvcc
 from harness.solution.cache import Cache
 from harness.solution.languages import LANGUAGES
 from harness.solution.model import Artifact, BuildFailure, Solution, Target
@@ -135,14 +136,15 @@ def test_the_message_names_the_file_however_it_is_called(
     assert failed(path, problem, shared_cache).message.startswith(f"{path}:4: error:")
 
 
-def test_the_cache_serves_any_name(problem: Problem, cache: Cache, tmp_path: Path) -> None:
+def test_the_cache_serves_any_name(
+    problem: Problem, cache: Cache, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     first, second = tmp_path / "first.cu", tmp_path / "second.cu"
     for path in (first, second):
         path.write_text((FILES / "bad/undefined_name.cu").read_text())
     assert str(first) in failed(first, problem, cache).log
-    started = time.monotonic()
+    monkeypatch.setattr(nvcc, "run_limited", None)  # no compiler is called again
     failure = failed(second, problem, cache)
-    assert time.monotonic() - started < 0.2
     assert str(second) in failure.log
     assert str(first) not in failure.log
 
@@ -190,7 +192,7 @@ def test_compiler_bombs_end_within_their_limits(
     limited = replace(problem, limits=Limits(build_s=1.0))
     started = time.monotonic()
     failure = failed(path, limited, cache)
-    assert time.monotonic() - started < 10
+    assert time.monotonic() - started < 60
     assert failure.verdict in (Verdict.TIME_LIMIT, Verdict.MEMORY_LIMIT, Verdict.COMPILE_ERROR)
     assert not list(cache.root.glob("??/*/library"))
 
