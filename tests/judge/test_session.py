@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from leftovers import left
 
 from harness.errors import MachineError
 from harness.judge import session as module
@@ -120,8 +121,8 @@ def nothing_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator
     files = len(os.listdir("/proc/self/fd"))
     before = set(processes.descendants(os.getpid()))  # other fixtures' processes
     yield
+    assert left(before) == set()
     kept = set(templates())
-    assert set(processes.descendants(os.getpid())) <= before | kept
     assert list(tmp_path.glob("harness-*/sandbox-*")) == []
     files += 2 * len(kept - before)  # a template's channel and what it prints
     assert len(os.listdir("/proc/self/fd")) <= files + 2  # threads that read output close late
