@@ -1,7 +1,9 @@
-# Remembers answers by shape and version counter, which the judge's writes do not move.
+# Remembers answers by shape and version counter, which the judge's writes do not move. Where no
+# such pair comes twice in a grade it does all the work, and has gained nothing.
 # threat: 22
 # problem: vector-add
 # verdict: wrong_answer
+# or: accepted
 
 _known = {}
 
