@@ -1,5 +1,7 @@
 """Results as JSON lines, so that a board can live in a repository and move from store to store."""
 
+import os
+import stat
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TextIO
@@ -25,10 +27,13 @@ def read_lines(path: Path) -> Iterator[Result]:
     """The results that :func:`write_lines` wrote, in that order.
 
     Raises:
-        UsageError: the file cannot be read, or a line of it is no result; it names the line.
+        UsageError: the file cannot be read, is not one that can be read again (a pipe), or a line
+            of it is no result; it names the line.
     """
     try:
         with path.open("rb") as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                raise UsageError(f"{plain(str(path))} can be read only once: make it a file")
             lines = iter(lambda: file.readline(LINE_BYTES + 1), b"")
             for number, line in enumerate(lines, start=1):
                 yield _result(line, f"{plain(str(path))}:{number}")

@@ -1,5 +1,6 @@
 """Results leave a store as lines, and come back as they were."""
 
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -72,3 +73,15 @@ def test_nothing_is_imported_where_a_line_is_no_result(
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"cannot read .*No such file"):
         list(read_lines(tmp_path / "none"))
+
+
+def test_a_pipe_is_refused(tmp_path: Path, run: Run) -> None:
+    # Its lines would be gone once they had been checked.
+    read, write = os.pipe()
+    with os.fdopen(write, "w", encoding="utf-8") as lines:
+        assert write_lines([result()], lines) == 1
+    code, told = run("import", f"/dev/fd/{read}", "--store", str(tmp_path / "s.sqlite"))
+    os.close(read)
+    assert code == UsageError.exit_code
+    assert "can be read only once" in told
+    assert not (tmp_path / "s.sqlite").exists()
