@@ -1,6 +1,6 @@
 """Make the plots of docs/plots from what is committed in docs/data, the JSON of scripts/bench.py.
 
-Usage: ``python scripts/plots.py [FOLDER]``; one SVG file for each JSON file, without others' code.
+Usage: ``python scripts/plots.py [FOLDER]``; one SVG file for each JSON file.
 """
 
 import json
@@ -11,7 +11,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from svg import BOTTOM, LEFT, RIGHT, TOP, WIDTH, Axis, Page
+from svg import BOTTOM, LEFT, RIGHT, TOP, WIDTH, Page
+
+from harness.site.svg import Scale
 
 ROOT = Path(__file__).resolve().parents[1]
 DATA = ROOT / "docs/data"
@@ -26,6 +28,7 @@ CLOCKS = (
 )
 _GOAL = "#e6f2e6"
 _ROW = 44
+_TICKS = 8
 
 
 def accuracy(data: Data) -> str:
@@ -37,13 +40,13 @@ def accuracy(data: Data) -> str:
     most = max(0.02, min(1.5, 1.15 * max(map(abs, found), default=0.0)))
     bottom = page.height - BOTTOM
     decades = _decade(min(times), math.floor), _decade(max(times), math.ceil)
-    x = Axis(*decades, LEFT, WIDTH - RIGHT, log=True)
-    y = Axis(-most, most, bottom, TOP)
+    x = Scale(*decades, LEFT, WIDTH - RIGHT, log=True)
+    y = Scale(-most, most, bottom, TOP)
     page.rectangle(LEFT, y(0.01), WIDTH - RIGHT - LEFT, y(-0.01) - y(0.01), _GOAL)
-    for tick in x.ticks():
+    for tick in x.ticks(_TICKS):
         page.line(x(tick), TOP, x(tick), bottom)
         page.text(x(tick), bottom + 18, f"{tick:g}", anchor="middle")
-    for tick in y.ticks():
+    for tick in y.ticks(_TICKS):
         page.line(LEFT, y(tick), WIDTH - RIGHT, y(tick), "#999999" if tick == 0 else "#dddddd")
         page.text(LEFT - 8, y(tick) + 4, _percent(tick), anchor="end")
     page.text((LEFT + WIDTH - RIGHT) / 2, bottom + 40, "CUPTI, µs per call", anchor="middle")
@@ -79,9 +82,9 @@ def repeat(data: Data) -> str:
     ]
     most = max(0.005, 1.1 * max(ends, default=0.0))
     bottom = page.height - BOTTOM
-    x = Axis(-most, most, LEFT + 130, WIDTH - RIGHT)
+    x = Scale(-most, most, LEFT + 130, WIDTH - RIGHT)
     page.rectangle(x(-0.003), TOP, x(0.003) - x(-0.003), bottom - TOP, _GOAL)
-    for tick in x.ticks():
+    for tick in x.ticks(_TICKS):
         page.line(x(tick), TOP, x(tick), bottom, "#999999" if abs(tick) < 1e-12 else "#dddddd")
         page.text(x(tick), bottom + 18, _percent(tick), anchor="middle")
     caption = "score against the median of its grades; ±0.3 % is shaded"

@@ -1,46 +1,9 @@
 """Just enough SVG for the plots in docs/: the same data give the same file, byte for byte."""
 
-import math
-from collections.abc import Iterator
 from xml.sax.saxutils import escape
 
 WIDTH, HEIGHT = 760, 420
 LEFT, RIGHT, TOP, BOTTOM = 70, 20, 50, 60
-
-
-class Axis:
-    """From values to places on the page; ``log`` for decades."""
-
-    def __init__(
-        self, low: float, high: float, start: float, end: float, *, log: bool = False
-    ) -> None:
-        self.low, self.high, self.log = low, high, log
-        self._start, self._end = start, end
-
-    def __call__(self, value: float) -> float:
-        """The place of ``value``; what lies beyond an end is put there."""
-        value = min(max(value, self.low), self.high)
-        if self.log:
-            part = math.log(value / self.low) / math.log(self.high / self.low)
-        else:
-            part = (value - self.low) / (self.high - self.low)
-        return self._start + part * (self._end - self._start)
-
-    def ticks(self) -> Iterator[float]:
-        """Where lines are drawn: at powers of ten, or about eight round steps."""
-        if self.log:
-            exponent = math.ceil(math.log10(self.low))
-            while 10.0**exponent <= self.high * 1.0001:
-                yield 10.0**exponent
-                exponent += 1
-            return
-        raw = (self.high - self.low) / 8
-        unit = 10.0 ** math.floor(math.log10(raw))
-        step = next(unit * f for f in (1, 2, 5, 10) if unit * f >= raw * 0.999)
-        number = math.ceil(self.low / step - 1e-9)
-        while number * step <= self.high + 1e-9 * step:
-            yield number * step
-            number += 1
 
 
 class Page:
