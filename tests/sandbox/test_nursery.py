@@ -93,7 +93,7 @@ def test_a_template_ends_with_the_judge(tmp_path: Path) -> None:
     import os, sys
     sys.path[:0] = [{str(Path(__file__).parents[2])!r}]
     from harness.sandbox.nursery import Nursery
-    Nursery(({mark!r},), False, {{}})
+    kept = Nursery(({mark!r},), False, {{}})
     print(flush=True)
     os.read(0, 1)
     os._exit(1)
