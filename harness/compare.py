@@ -14,7 +14,8 @@ from typing import Any
 from harness.comparison import Comparison, Shape
 from harness.errors import UsageError
 from harness.job import Job, Options
-from harness.judge.constants import Constants
+from harness.judge.audit import Usual
+from harness.judge.blank import Blank
 from harness.judge.measure import Contender, Effort, join, measure_shape
 from harness.judge.session import Fault
 from harness.judge.statistics import geometric_mean
@@ -55,7 +56,7 @@ def head_to_head(
     b: Ready,
     cases: Sequence[Case],
     effort: Effort,
-    constants: Constants,
+    blank: Blank | None,
     progress: Progress,
 ) -> Comparison | Result:
     """Time A and B in turns in all ``cases``, the outputs of both checked.
@@ -69,16 +70,15 @@ def head_to_head(
     sides: list[_Side] = []
     try:
         for ready in (a, b):
-            joined = join(ready.session, ready.restart, task, cases[0], constants.usual)
+            usual = blank.usual if blank else Usual()
+            joined = join(ready.session, ready.restart, task, cases[0], usual)
             if isinstance(joined, Fault):
                 return ready.draft.finish(joined.verdict, joined.message)
             sides.append(_Side(joined))
         shapes = []
         for case in cases:
             progress.phase(f"time {case.spec}", effort.max_blocks)
-            outcome = measure_shape(
-                task, case, sides[1], sides[0], effort, constants, progress.advance
-            )
+            outcome = measure_shape(task, case, sides[1], sides[0], effort, blank, progress.advance)
             fault = outcome if isinstance(outcome, Fault) else sides[0].idle_fault()
             if fault is not None:
                 loser = 0 if sides[0].failed else 1

@@ -34,7 +34,7 @@ from harness.judge.quiet import undisturbed
 from harness.judge.replay import Failure, patient, shrink_failure
 from harness.judge.session import Fault, Program, Session
 from harness.judge.task import Task
-from harness.judge.trusted import TrustedRunner
+from harness.judge.trusted import TrustedRunners
 from harness.problem.draws import Case, Room, benchmark_case, draw_cases, fresh_seed, parse_case
 from harness.problem.footprint import footprint
 from harness.problem.model import Problem
@@ -73,7 +73,7 @@ class Grader:
         self._progress = progress
         self._effort = effort or (Effort() if device.kind == "cuda" else CPU_EFFORT)
         self._cache = default_cache()
-        self._trusted = TrustedRunner(device)
+        self._trusted = TrustedRunners(device)
         self._ceilings = Ceilings(device)
 
     def __enter__(self) -> Self:
@@ -123,7 +123,7 @@ class Grader:
         jobs = (first, second)
         options = common(jobs, options)
         drafts = [self._draft(job, options) for job in jobs]
-        if self._device.kind == "cuda":  # it measures the constants; elsewhere there are none
+        if self._device.kind == "cuda":  # for blank batches; elsewhere there are none
             self._trusted.start()
         self._progress.phase("build", len(jobs))
         built = []
@@ -144,8 +144,8 @@ class Grader:
             cases = _benchmarks(drafts[0].task)
             a, b = ready
             with undisturbed(self._device, self._waiting):
-                constants = self._trusted.constants()
-                outcome = head_to_head(a, b, cases, self._effort, constants, self._progress)
+                blank = self._trusted.blank()
+                outcome = head_to_head(a, b, cases, self._effort, blank, self._progress)
             return [outcome] if isinstance(outcome, Result) else outcome
 
     # -- steps -----------------------------------------------------------------------------------
@@ -329,9 +329,10 @@ class Grader:
         capture = task.device.kind == "cuda"
         cases = _benchmarks(task)
         self._progress.phase("baseline")
-        constants = self._trusted.constants()
+        blank = self._trusted.blank()
+        usual = blank.usual if blank else Usual()
         trusted = Contender(self._trusted.baseline(task), task, trusted=True, capture=capture)
-        submission = join(ready.session, ready.restart, task, cases[0], constants.usual)
+        submission = join(ready.session, ready.restart, task, cases[0], usual)
         if isinstance(submission, Fault):
             return submission
         if capture and not submission.capture:
@@ -342,14 +343,14 @@ class Grader:
             for case in cases:
                 self._progress.phase(f"time {case.spec}{over}", self._effort.max_blocks)
                 outcome = measure_shape(
-                    task, case, submission, baseline, self._effort, constants, advance
+                    task, case, submission, baseline, self._effort, blank, advance
                 )
                 if isinstance(outcome, Measurement):
                     outcome = self._against_light(task, case, outcome)
                 if isinstance(outcome, Fault):
                     draft.output = submission.session.output()
                     if outcome.shared:
-                        self._blame(submission.session, constants.usual)
+                        self._blame(submission.session, usual)
                     draft.fail_timed(case, outcome)
                     return outcome
                 measured.append(outcome)

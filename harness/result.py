@@ -222,7 +222,8 @@ class BaselineTime(Record):
 class Measurement(Record):
     """One benchmark shape: time per call of the submission and of the baseline, and their ratio.
 
-    ``samples_s`` and ``baseline_samples_s`` are the raw times per call, one per block. ``alone_s``
+    ``samples_s`` and ``baseline_samples_s`` are the times per call, one per block, less what a
+    batch costs beyond its calls: ``overhead_s`` and ``baseline_overhead_s`` a batch. ``alone_s``
     is how long a call takes that is not one of many; ``light_s`` the least that the device needs
     for the bytes and operations of a call. Both are None where they are not known. The baseline is
     the one that the score names; ``others`` are further ones, where they were asked for.
@@ -237,6 +238,7 @@ class Measurement(Record):
     kernels: Kernels = None
     baseline_kernels: Kernels = None
     overhead_s: float
+    baseline_overhead_s: float | None = None
     samples_s: tuple[float, ...]
     baseline_samples_s: tuple[float, ...]
     flops: float | None = None

@@ -51,12 +51,12 @@ def accuracy(device_kind: str = "cuda", wanted: Sequence[str] = ()) -> Data:
     effort = Effort() if device.kind == "cuda" else CPU_EFFORT
     rows, calls = [], []
     with Grader(device, Silent()) as grader:
-        constants = grader._trusted.constants()
+        blank = grader._trusted.blank()
         for rung in rungs(folder):
             if wanted and rung.kind not in wanted:
                 continue
             try:
-                row, call = time_rung(grader, device, rung, effort, constants)
+                row, call = time_rung(grader, device, rung, effort, blank)
             except MachineError as error:
                 print(f"{rung.name}: {str(error)[:300]}", file=sys.stderr)
                 continue
@@ -64,22 +64,29 @@ def accuracy(device_kind: str = "cuda", wanted: Sequence[str] = ()) -> Data:
             calls.append(call)
             print(f"{rung.name}: {row['ours_s'] * 1e6:.2f} µs", file=sys.stderr)
     rows = [row | found for row, found in zip(rows, others(calls, folder), strict=True)]
-    print(f"constant of a batch: {constants.batch_s * 1e6:.0f} µs")
+    blank_s = blank.batch_s if blank else 0.0
+    print(f"a blank batch on small buffers: {blank_s * 1e6:.0f} µs")
     for line in (*lines(rows), *summary(rows)):
         print(line)
-    return {"constant_s": constants.batch_s, "rows": rows, "bias": bias(rows)}
+    return {"blank_s": blank_s, "rows": rows, "bias": bias(rows)}
 
 
 def others(calls: list[dict[str, Any]], folder: Path) -> list[dict[str, Any]]:
     """What the other clocks say of each call; what is missing where their process ended early."""
     file = folder / "calls.json"
     file.write_text(json.dumps(calls))
-    command = [sys.executable, "-P", str(ROOT / "scripts/ladder/honest.py"), str(file)]
+    by_clocks, by_cupti = (honest(wanted, file, len(calls)) for wanted in ("clocks", "cupti"))
+    return [one | other for one, other in zip(by_clocks, by_cupti, strict=True)]
+
+
+def honest(wanted: str, file: Path, count: int) -> list[dict[str, Any]]:
+    """What an honest process says of the calls in ``file``."""
+    command = [sys.executable, "-P", str(ROOT / "scripts/ladder/honest.py"), wanted, str(file)]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), *PATH])}
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False, env=environment)
     found = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
     ended = {"error": f"the honest process ended with status {done.returncode}"}
-    return found + [ended] * (len(calls) - len(found))
+    return found + [ended] * (count - len(found))
 
 
 def harness(*arguments: str) -> tuple[float, list[dict[str, object]]]:
@@ -319,8 +326,9 @@ def audits(names: Sequence[str]) -> Data:
         "file | shape | alone/among | alone - among, µs | ± | of light | S | probes, µs | captured"
     )
     with Grader(open_device("cuda"), Silent()) as grader:
-        usual = grader._trusted.constants()
-        print(f"constant {usual.batch_s * 1e6:.0f} µs, {usual.usual}")
+        blank = grader._trusted.blank()
+        assert blank is not None
+        print(f"blank batch {blank.batch_s * 1e6:.0f} µs, {blank.usual}")
         for file, slug in files:
             problem = load_problem(ROOT / "problems" / slug)
             if file in hostile:

@@ -19,8 +19,7 @@ import pytest
 
 from harness import cli, grade
 from harness.errors import MachineError
-from harness.judge import device, trusted
-from harness.judge.constants import Constants
+from harness.judge import device
 from harness.judge.programs import source_program
 from harness.judge.session import Program
 from harness.result import Result, Verdict
@@ -67,7 +66,6 @@ def harness(
     monkeypatch.setenv("HARNESS_PROBLEMS", str(PACKAGES))
     monkeypatch.setenv("COLUMNS", "120")
     monkeypatch.setattr(device, "gpu_present", lambda: False)
-    monkeypatch.setattr(trusted, "measure_constants", lambda *_: Constants())
     for name in ("checked_program", "timed_program"):  # the interpreter needs the real torch
         monkeypatch.setattr(grade, name, _plain)
 

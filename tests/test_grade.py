@@ -15,9 +15,7 @@ from harness import grade
 from harness.errors import MachineError
 from harness.grade import Grader
 from harness.job import Job, Options
-from harness.judge import trusted
 from harness.judge.audit import Usual
-from harness.judge.constants import Constants
 from harness.judge.measure import Effort
 from harness.judge.memory import Device
 from harness.judge.programs import source_program
@@ -45,7 +43,6 @@ def shift() -> Problem:
 
 @pytest.fixture
 def grader(monkeypatch: pytest.MonkeyPatch, stand_in_for_torch: None) -> Iterator[Grader]:
-    monkeypatch.setattr(trusted, "measure_constants", lambda *_: Constants())
     for name in ("checked_program", "timed_program"):  # the interpreter needs the real torch
         monkeypatch.setattr(grade, name, _plain)
     before = set(processes.descendants(os.getpid()))  # other fixtures' processes

@@ -47,6 +47,34 @@ def compare(parameter_name: str, got: Tensor, expected: Tensor, allowed: Tensor)
     Raises:
         ValueError: shapes or devices differ, or a complex number is expected of a real output.
     """
+    _require_alike(parameter_name, got, expected, allowed)
+    with torch.inference_mode():
+        wrong = int(differing(got, expected, allowed).item())
+        if wrong == 0:
+            return None
+        first, worst = _extremes(list(_chunks(got, expected, allowed)), got.shape)
+    return Mismatch(
+        parameter=parameter_name,
+        differing=wrong,
+        total=got.numel(),
+        first=first,
+        worst=worst,
+    )
+
+
+def differing(got: Tensor, expected: Tensor, allowed: Tensor) -> Tensor:
+    """How many elements are wrong: an int64 without dimensions, on their device, not waited for.
+
+    As :func:`compare`, which also looks at whether the tensors fit.
+    """
+    with torch.inference_mode():
+        counts = [chunk.wrong().count_nonzero() for chunk in _chunks(got, expected, allowed)]
+        if not counts:
+            return torch.zeros((), dtype=torch.int64, device=got.device)
+        return torch.stack(counts).sum()
+
+
+def _require_alike(parameter_name: str, got: Tensor, expected: Tensor, allowed: Tensor) -> None:
     for tensor in (expected, allowed):
         if tensor.shape != got.shape or tensor.device != got.device:
             raise ValueError(
@@ -55,20 +83,6 @@ def compare(parameter_name: str, got: Tensor, expected: Tensor, allowed: Tensor)
             )
     if expected.is_complex() and not got.is_complex():
         raise ValueError(f"{parameter_name}: {got.dtype} cannot be compared with complex numbers")
-    with torch.inference_mode():
-        chunks = list(_chunks(got, expected, allowed))
-        counts = [chunk.wrong().count_nonzero() for chunk in chunks]
-        differing = int(torch.stack(counts).sum().item()) if counts else 0
-        if differing == 0:
-            return None
-        first, worst = _extremes(chunks, got.shape)
-    return Mismatch(
-        parameter=parameter_name,
-        differing=differing,
-        total=got.numel(),
-        first=first,
-        worst=worst,
-    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,18 +8,27 @@ import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from harness.errors import MachineError
 from harness.judge.audit import BASELINE_FIRST_S, Idleness, Usual, audit_batch, linearity_fault
 from harness.judge.batch import Batch, Problems, lay_out
-from harness.judge.constants import Constants
 from harness.judge.memory import Arena
 from harness.judge.session import Fault, Plan, Session
-from harness.judge.statistics import difference_interval, quartile_interval, ratio_interval
+from harness.judge.statistics import (
+    LEAST_S,
+    Timed,
+    difference_interval,
+    lower_quartile,
+    ratio_interval,
+    time_interval,
+)
 from harness.judge.task import Task
 from harness.problem.draws import Case
 from harness.result import BaselineTime, Interval, Measurement, Verdict
+
+if TYPE_CHECKING:
+    from harness.judge.blank import Blank
 
 T = TypeVar("T")
 
@@ -49,8 +58,8 @@ class Effort:
     wide: float = 0.005
     rankable: float = 0.01
     budget_s: float = 0.8
-    patience_s: float = 8.0
-    memory_share: float = 0.15
+    patience_s: float = 3.0
+    memory_share: float = 0.2
     max_calls: int = 1000
     alone_blocks: int = 60
     alone_s: float = 0.3
@@ -63,6 +72,7 @@ CPU_EFFORT = Effort(
     max_blocks=3,
     budget_s=0.0,
     patience_s=0.0,
+    memory_share=0.15,
     max_calls=100,
     alone_blocks=0,
 )
@@ -107,6 +117,12 @@ class Contender:
         self._arena: Arena | None = None
         self._batch: Batch | None = None
 
+    @property
+    def batch(self) -> Batch:
+        """The batch that was laid out last."""
+        assert self._batch is not None
+        return self._batch
+
     def setup(self, case: Case, calls: int, *, alike: bool = False) -> Fault | None:
         """Lay out ``calls`` calls, warm them up on throw-away inputs, capture them.
 
@@ -147,15 +163,14 @@ class Contender:
         Raises:
             BaselineError: it is a trusted one, and failed.
         """
-        assert self._batch is not None
-        seconds = self._trust(self.session.run(self._batch, seed, stop=not awake))
-        if isinstance(seconds, Fault) or not self._batch.checked:
+        seconds = self._trust(self.session.run(self.batch, seed, stop=not awake))
+        if isinstance(seconds, Fault) or not self.batch.checked:
             return seconds
-        found = audit_batch(self._batch)
+        found = audit_batch(self.batch)
         if self._trusted:
             return seconds
         if found is not None:
-            return _wrong(self._batch, found)
+            return _wrong(self.batch, found)
         return seconds if awake else seconds + self._idleness.note(*self.session.probes)
 
     def _trust(self, outcome: T) -> T:
@@ -228,33 +243,37 @@ def measure_shape(
     submission: Contender,
     baseline: Contender,
     effort: Effort,
-    constants: Constants,
+    blank: "Blank | None",
     advance: Callable[[], None],
 ) -> Measurement | Fault:
-    """Time one shape: submission and baseline in turns (A B, B A, …), then audit what was timed."""
-    overhead_s = constants.batch_s
+    """Time one shape: submission and baseline in turns (A B, B A, …), then audit what was timed.
+
+    ``blank`` is None where what a batch costs beyond its calls is not known.
+    """
     pair = (submission, baseline)
     for contender in pair:
-        fault = _size_batch(contender, task, case, effort, overhead_s)
+        fault = _size_batch(contender, task, case, effort, blank.batch_s if blank else 0.0)
         if fault is not None:
             return fault
-    samples: tuple[list[float], list[float]] = ([], [])
+    samples: tuple[list[Timed], list[Timed]] = ([], [])
     start = time.perf_counter()
     for block in itertools.count():
         began = time.perf_counter()
-        times = _block(pair, block, f"{task.seed}/{case.spec}/{block}")
-        if isinstance(times, Fault):
-            return times
+        seed = f"{task.seed}/{case.spec}/{block}"
+        timed = _block(pair, block, seed, blank)
+        if isinstance(timed, Fault):
+            return timed
         submission.busy_s += time.perf_counter() - began
         if submission.busy_s < effort.warm_s:
             start = time.perf_counter()
             continue
         for which, contender in enumerate(pair):
-            samples[which].append(max(times[which] - overhead_s, 1e-9) / contender.calls)
+            batch_s, blank_s = timed[which]
+            samples[which].append(Timed(batch_s / contender.calls, blank_s / contender.calls))
         advance()
         if _enough(samples, time.perf_counter() - start, effort):
             break
-    measured = _measurement(task, case, pair, overhead_s, samples)
+    measured = _measurement(task, case, pair, samples)
     if (fault := submission.idle_fault()) is not None:
         return fault
     if effort.alone_blocks == 0 or measured.calls_per_batch == 1:
@@ -286,7 +305,7 @@ def _alone(
             return took
         if block >= _UNCOUNTED:
             for which, contender in enumerate(pair):
-                times[which].append(took[which])
+                times[which].append(took[which].batch_s)
                 probes[which].append(Usual(*contender.session.probes))
         if len(times[0]) >= _FEW_ALONE and time.perf_counter() - start > effort.alone_s:
             break
@@ -326,16 +345,22 @@ def _times(interval: Interval, factor: float) -> Interval:
 
 
 def _block(
-    pair: tuple[Contender, Contender], block: int, seed: str, *, awake: bool = False
-) -> list[float] | Fault:
-    """One batch of each, the order changing from block to block."""
-    times = [0.0, 0.0]
+    pair: tuple[Contender, Contender],
+    block: int,
+    seed: str,
+    blank: "Blank | None" = None,
+    *,
+    awake: bool = False,
+) -> list[Timed] | Fault:
+    """One batch of each, after a blank one on its buffers; the order changes with the block."""
+    timed = [Timed(0.0), Timed(0.0)]
     for which in (0, 1) if block % 2 == 0 else (1, 0):
+        empty_s = blank.time(pair[which].batch, f"{seed}/blank") if blank else 0.0
         elapsed = pair[which].time(seed, awake=awake)
         if isinstance(elapsed, Fault):
             return elapsed
-        times[which] = elapsed
-    return times
+        timed[which] = Timed(elapsed, empty_s)
+    return timed
 
 
 def _size_batch(
@@ -360,7 +385,7 @@ def _size_batch(
         calls = min(wanted, calls * _FEW_CALLS)
 
 
-def _enough(samples: tuple[list[float], list[float]], spent: float, effort: Effort) -> bool:
+def _enough(samples: tuple[list[Timed], list[Timed]], spent: float, effort: Effort) -> bool:
     blocks = len(samples[0])
     if blocks < effort.min_blocks:
         return False
@@ -377,23 +402,24 @@ def _measurement(
     task: Task,
     case: Case,
     pair: tuple[Contender, Contender],
-    overhead_s: float,
-    samples: tuple[list[float], list[float]],
+    samples: tuple[list[Timed], list[Timed]],
 ) -> Measurement:
     problem = task.problem
     submission, baseline = pair
+    own_blank, baseline_blank = (lower_quartile([one.blank_s for one in s]) for s in samples)
     return Measurement(
         spec=case.spec,
-        time_s=quartile_interval(samples[0]),
-        baseline_s=quartile_interval(samples[1]),
+        time_s=time_interval(samples[0]),
+        baseline_s=time_interval(samples[1]),
         speedup=ratio_interval(samples[1], samples[0]),
         calls_per_batch=submission.calls,
         captured=submission.captured,
         kernels=submission.session.kernels,
         baseline_kernels=baseline.session.kernels,
-        overhead_s=overhead_s,
-        samples_s=tuple(samples[0]),
-        baseline_samples_s=tuple(samples[1]),
+        overhead_s=own_blank * submission.calls,
+        baseline_overhead_s=baseline_blank * baseline.calls,
+        samples_s=tuple(max(one.batch_s - own_blank, LEAST_S) for one in samples[0]),
+        baseline_samples_s=tuple(max(one.batch_s - baseline_blank, LEAST_S) for one in samples[1]),
         flops=problem.evaluate(problem.flops, case.values, task.dtype) if problem.flops else None,
         bytes=problem.evaluate(problem.bytes, case.values, task.dtype) if problem.bytes else None,
     )

@@ -164,7 +164,8 @@ class CudaDevice(Device):
         return tuple(str(path) for path in sorted(Path("/dev").glob("nvidia*")))
 
     def free_bytes(self) -> int:
-        """Free device memory as the driver tells it."""
+        """Free device memory as the driver tells it, once torch has let go of what it keeps."""
+        torch.cuda.empty_cache()
         return int(torch.cuda.mem_get_info()[0])
 
 

@@ -12,8 +12,11 @@ import math
 import random
 import statistics
 from collections.abc import Callable, Sequence
+from typing import NamedTuple, TypeVar
 
 from harness.result import Interval
+
+T = TypeVar("T")
 
 _T95 = (
     12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228,
@@ -49,21 +52,42 @@ def lower_quartile(values: Sequence[float]) -> float:
     return ordered[below] + (place - below) * (ordered[above] - ordered[below])
 
 
-def quartile_interval(times: Sequence[float]) -> Interval:
-    """Lower quartile of positive ``times`` with its 95 % interval; infinite for a single one."""
-    return ratio_interval(times, [1.0] * len(times))
+class Timed(NamedTuple):
+    """What one batch took and what a blank one did, on the same buffers; seconds for each call."""
+
+    batch_s: float
+    blank_s: float = 0.0
 
 
-def ratio_interval(above: Sequence[float], below: Sequence[float]) -> Interval:
-    """Ratio of the lower quartiles of positive times that belong together, block by block.
+LEAST_S = 1e-12
+"""No call takes less, whatever the clock says."""
+
+
+def net(times: Sequence[Timed]) -> float:
+    """Seconds that a call takes, without what a batch costs beyond its calls; positive.
+
+    The lower quartile of the batches less that of the blank ones: these are late as often, and
+    which of both was late in a block is chance.
+    """
+    batches, blanks = zip(*times, strict=True)
+    return max(lower_quartile(batches) - lower_quartile(blanks), LEAST_S)
+
+
+def time_interval(times: Sequence[Timed]) -> Interval:
+    """Seconds of a call with their 95 % interval; infinite for a single block."""
+    return ratio_interval(times, [Timed(1.0)] * len(times))
+
+
+def ratio_interval(above: Sequence[Timed], below: Sequence[Timed]) -> Interval:
+    """Ratio of the times of two that were timed in turns, block by block.
 
     Returns:
         The ratio and its 95 % interval; for a single block its bounds are infinite and zero.
     """
 
-    def log_ratio(chosen: Sequence[tuple[float, float]]) -> float:
+    def log_ratio(chosen: Sequence[tuple[Timed, Timed]]) -> float:
         tops, bottoms = zip(*chosen, strict=True)
-        return math.log(lower_quartile(tops) / lower_quartile(bottoms))
+        return math.log(net(tops) / net(bottoms))
 
     middle, half = _resampled(log_ratio, list(zip(above, below, strict=True)))
     return Interval(
@@ -87,8 +111,8 @@ def difference_interval(minuends: Sequence[float], subtrahends: Sequence[float])
 
 
 def _resampled(
-    statistic: Callable[[Sequence[tuple[float, float]]], float],
-    blocks: Sequence[tuple[float, float]],
+    statistic: Callable[[Sequence[tuple[T, T]]], float],
+    blocks: Sequence[tuple[T, T]],
 ) -> tuple[float, float]:
     """The statistic of all blocks, and half the width of its 95 % interval."""
     middle = statistic(blocks)
@@ -107,9 +131,3 @@ def geometric_mean(parts: Sequence[Interval]) -> Interval:
     return Interval(
         value=math.exp(middle), low=math.exp(middle - half), high=math.exp(middle + half)
     )
-
-
-def intercept(points: Sequence[tuple[float, float]]) -> tuple[float, float]:
-    """Least-squares line through (x, y): its intercept and slope."""
-    fit = statistics.linear_regression([x for x, _ in points], [y for _, y in points])
-    return fit.intercept, fit.slope

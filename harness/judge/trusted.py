@@ -1,10 +1,9 @@
-"""The runner that is ours: it runs the calibration kernel and the problems' baselines."""
+"""The runners that are ours: one has the problems' baselines, one the empty kernel."""
 
 from concurrent.futures import Future, ThreadPoolExecutor
 
 from harness.errors import MachineError
-from harness.judge.calibrate import calibration_problem, measure_constants
-from harness.judge.constants import Constants
+from harness.judge.blank import Blank, empty_problem
 from harness.judge.memory import Device
 from harness.judge.programs import source_program
 from harness.judge.session import Program, Session
@@ -12,42 +11,46 @@ from harness.judge.task import Task
 from harness.problem.model import Problem
 
 
-class TrustedRunner:
-    """One session for all baselines of a run, started in the background (it imports torch).
+class TrustedRunners:
+    """One session for all baselines of a run, and on a GPU one for blank batches.
 
-    The same confinement and protocol as a submission's, so that times can be compared.
+    They start in the background (they import torch), with the same confinement and protocol as a
+    submission's, so that times can be compared.
     """
 
     def __init__(self, device: Device) -> None:
         self._device = device
-        self._calibration = calibration_problem()
-        self._thread = ThreadPoolExecutor(1)
-        self._session: Future[Session] | None = None
+        self._empty = empty_problem()
+        self._threads = ThreadPoolExecutor(2)
+        self._sessions: list[Future[Session]] = []
         self._loaded: tuple[str, str] | None = None
-        self._constants: Constants | None = None
+        self._blank: Blank | None = None
 
     def start(self) -> None:
-        """Begin to start it; returns at once, and does nothing the second time."""
-        if self._session is None:
-            self._session = self._thread.submit(self._start)
+        """Begin to start them; returns at once, and does nothing the second time."""
+        if not self._sessions:
+            count = 2 if self._device.kind == "cuda" else 1
+            self._sessions = [self._threads.submit(self._start) for _ in range(count)]
 
     def session(self) -> Session:
-        """The session, started; waits for it."""
+        """The session for baselines, started; waits for it."""
         self.start()
-        assert self._session is not None
-        return self._session.result()
+        return self._sessions[0].result()
 
-    def constants(self) -> Constants:
-        """What a batch costs on this machine beyond its calls; measured once.
+    def blank(self) -> Blank | None:
+        """Tells what a batch costs on this machine beyond its calls.
 
-        Not known on the CPU path (0), where its noise is larger than what small calls take.
+        Not there on the CPU path, where that scatters by more than small calls take.
+
+        Raises:
+            MachineError: our own kernel does not run here.
         """
         if self._device.kind == "cpu":
-            return Constants()
-        if self._constants is None:
-            session = self.session()
-            self._constants = measure_constants(session, self._calibration, self._device)
-        return self._constants
+            return None
+        if self._blank is None:
+            self.start()
+            self._blank = Blank(self._sessions[1].result(), self._empty, self._device)
+        return self._blank
 
     def baseline(self, task: Task) -> Session:
         """The session with the task's baseline loaded.
@@ -66,13 +69,16 @@ class TrustedRunner:
         return session
 
     def close(self) -> None:
-        """End the runner, however far it came."""
-        self._thread.shutdown(wait=True)
-        if self._session is not None and self._session.exception() is None:
-            self._session.result().close()
+        """End the runners, however far they came."""
+        self._threads.shutdown(wait=True)
+        if self._blank is not None:
+            self._blank.close()
+        for session in self._sessions:
+            if session.exception() is None:
+                session.result().close()
 
     def _start(self) -> Session:
-        problem = self._calibration
+        problem = self._empty
         session = Session(_baseline(problem), self._device, problem.limits)
         fault = session.load()
         if fault is not None:

@@ -25,6 +25,7 @@ PER_THREAD_STREAM = 2
 """``CU_STREAM_PER_THREAD``: the default stream of code built with --default-stream per-thread."""
 
 _CAPTURE_MODE_THREAD_LOCAL = 1
+_AUTO_FREE_ON_LAUNCH = 1
 _POSIX_FD = 1
 _PINNED = 1
 _DEVICE = 1
@@ -193,16 +194,29 @@ class Driver:
         """Stop recording; None if nothing was recorded."""
         graph = c_void_p()
         self._call("cuStreamEndCapture", c_void_p(stream), byref(graph))
-        nodes = c_size_t()
-        self._call("cuGraphGetNodes", graph, None, byref(nodes))
-        executable = c_void_p()
         try:
-            if nodes.value == 0:
-                return None
-            kernels = self.count_kernels(int(graph.value or 0))
-            self._call("cuGraphInstantiateWithFlags", byref(executable), graph, c_ulonglong(0))
+            return self.instantiate(int(graph.value or 0))
         finally:
             self._lib.cuGraphDestroy(graph)
+
+    def instantiate(self, graph: int) -> Captured | None:
+        """Make a recorded graph ready to be launched; None if there is nothing in it.
+
+        The graph itself stays its owner's. Memory that a launch of it left allocated is freed by
+        the next.
+        """
+        nodes = c_size_t()
+        self._call("cuGraphGetNodes", c_void_p(graph), None, byref(nodes))
+        if nodes.value == 0:
+            return None
+        kernels = self.count_kernels(graph)
+        executable = c_void_p()
+        self._call(
+            "cuGraphInstantiateWithFlags",
+            byref(executable),
+            c_void_p(graph),
+            c_ulonglong(_AUTO_FREE_ON_LAUNCH),
+        )
         return Captured(int(executable.value or 0), kernels)
 
     def count_kernels(self, graph: int) -> int | None:

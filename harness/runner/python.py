@@ -1,6 +1,5 @@
 """A submission as a Python module: Triton or plain PyTorch, on a GPU or on the CPU."""
 
-import contextlib
 import importlib.util
 import os
 import sys
@@ -10,7 +9,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from harness.runner.driver import Driver
+from harness.runner.driver import PER_THREAD_STREAM, CudaError, Driver
 from harness.runner.memory import Arena, HostArena
 from harness.runner.program import Batch, Failed
 from harness.runner.wire import MAX_TEXT, Fault
@@ -108,12 +107,13 @@ class TorchProgram:
         self._entry: Callable[..., Any] = load_module(fd, folder).solution
         self._bound: list[tuple[Any, ...]] = []
         self._graph: Any = None
+        self._executable = 0
         self._kernels: int | None = None
         self._launched = 0
 
     def bind(self, batch: Batch, arena: Arena) -> None:
         """Make the tensors of every call: views of the arena, nothing is copied."""
-        self._graph = None
+        self._forget_graph()
         whole = self._whole(arena)
         self._bound = [
             tuple(self._argument(spec, index, whole) for spec in batch.arguments)
@@ -146,34 +146,30 @@ class TorchProgram:
         """Record all calls into a CUDA graph; false where the solution forbids it."""
         if self._device == "cpu":
             return False
-        graph, kept = self._new_graph()
+        assert self._driver is not None
+        graph = self._torch.cuda.CUDAGraph(keep_graph=True)
         try:
             with self._torch.cuda.graph(graph, capture_error_mode="thread_local"):
                 for index in range(len(self._bound)):
                     self.call(index)
-            if kept:
-                graph.instantiate()
-        except (Failed, RuntimeError):
+            captured = self._driver.instantiate(graph.raw_cuda_graph())
+        except (Failed, RuntimeError, CudaError):
             return False
-        self._graph = graph
-        self._kernels = None
-        if kept and self._driver is not None:
-            self._kernels = self._driver.count_kernels(graph.raw_cuda_graph())
+        if captured is None:
+            return False
+        self._graph = graph  # it owns the memory that was allocated meanwhile
+        self._executable, self._kernels = captured
         return True
 
-    def _new_graph(self) -> tuple[Any, bool]:
-        """A graph to record into, and whether it is kept, so that its nodes can be counted.
-
-        One that is kept (torch ≥ 2.8) is not made executable at the end of its capture.
-        """
-        if self._driver is not None:
-            with contextlib.suppress(TypeError):
-                return self._torch.cuda.CUDAGraph(keep_graph=True), True
-        return self._torch.cuda.CUDAGraph(), False
+    def _forget_graph(self) -> None:
+        if self._executable and self._driver is not None:
+            self._driver.destroy_graph(self._executable)
+        self._graph, self._executable = None, 0
 
     def replay(self) -> None:
-        """Launch the recorded graph."""
-        self._graph.replay()
+        """Launch the recorded graph: by the driver, as libraries do, so that it costs the same."""
+        assert self._driver is not None
+        self._driver.launch(self._executable, PER_THREAD_STREAM)
         self._launched += self._kernels or 0
 
     def launched(self) -> int | None:
@@ -182,9 +178,8 @@ class TorchProgram:
 
     def synchronize(self) -> None:
         """Wait for the device; faults of earlier kernels surface here."""
-        if self._device != "cpu":
-            with reported():
-                self._torch.cuda.synchronize()
+        if self._driver is not None:
+            self._driver.synchronize()
 
 
 class _DeviceBytes:

@@ -1,11 +1,17 @@
 """What others' clocks say of the builds that the judge has timed: a process of its own.
 
-Run as ``python scripts/ladder/honest.py CALLS.json``; prints one JSON object a line for each of the
-calls in that file. All three run the calls on the stream that libraries are built for, with buffers
-like the judge's:
+Run as ``python scripts/ladder/honest.py clocks|cupti CALLS.json``; prints one JSON object a line
+for each of the calls in that file. All run the calls on the stream that libraries are built for,
+with buffers like the judge's:
 
 * ``cupti_s``: mean duration of the kernels of a call, from a trace of one batch, L2 cold, on fresh
-  buffers. Of several kernels the sum: gaps between them are not in it.
+  buffers. Of several kernels the sum: gaps between them are not in it. In a process of its own,
+  since the card may run at another clock while it is traced; ``traced_graph_s`` is what ``graph_s``
+  is there.
+* ``graph_s``: the same batch as one graph between two CUDA events, L2 cold, per call, median: what
+  the device's clock says of what the judge times, so that it has the gaps between kernels and what
+  a call still writes while the next one runs. ``clock`` is how much longer the host's clock says
+  that such graphs take, 1 if both clocks agree.
 * ``events_s``: median of pairs of CUDA events around one call, the L2 flushed before each.
 * ``do_bench_s``: median of ``triton.testing.do_bench``, which flushes as well, on the same buffers.
 """
@@ -26,6 +32,8 @@ PER_THREAD_STREAM = 2
 FLUSH_BYTES = 256 << 20
 WARM_S = 0.7
 EVENTS_S = 0.5
+CLOCK_S = 0.05
+LAUNCH_CYCLES = 4_000_000
 FEWEST, MOST = 11, 101
 
 
@@ -72,10 +80,9 @@ def load(path: Path) -> Any:
     return module
 
 
-def measure(call: dict[str, Any]) -> dict[str, float]:
-    """All three clocks, in seconds per call."""
+def measure(call: dict[str, Any], wanted: str) -> dict[str, float]:
+    """What the clocks that are wanted say, in seconds per call."""
     import torch
-    from triton.testing import do_bench
 
     arena = torch.empty(call["bytes"] // 4, device="cuda").normal_().view(torch.uint8)
     flush = torch.empty(FLUSH_BYTES, dtype=torch.uint8, device="cuda")
@@ -93,11 +100,17 @@ def measure(call: dict[str, Any]) -> dict[str, float]:
         start = time.perf_counter()
         while time.perf_counter() - start < WARM_S:
             batch()
-        cupti_s = traced(batch) / call["calls"]
-        repeats = max(FEWEST, min(MOST, int(EVENTS_S / max(cupti_s, 1e-6))))
+        if wanted == "cupti":
+            cupti_s = traced(batch) / call["calls"]
+            graph_s, _ = by_graph(run, call["calls"], lambda: flush.fill_(1))
+            return {"cupti_s": cupti_s, "traced_graph_s": graph_s}
+        from triton.testing import do_bench
+
+        graph_s, clock = by_graph(run, call["calls"], lambda: flush.fill_(1))
+        repeats = max(FEWEST, min(MOST, int(EVENTS_S / max(graph_s, 1e-6))))
         events_s = by_events(run, call["calls"], repeats, lambda: flush.fill_(1))
         do_bench_s = do_bench(lambda: run(0), return_mode="median") * 1e-3
-    return {"cupti_s": cupti_s, "events_s": events_s, "do_bench_s": do_bench_s}
+    return {"graph_s": graph_s, "clock": clock, "events_s": events_s, "do_bench_s": do_bench_s}
 
 
 def traced(batch: Callable[[], None]) -> float:
@@ -108,6 +121,44 @@ def traced(batch: Callable[[], None]) -> float:
         batch()
     kernels = [e for e in trace.events() if e.device_type.name == "CUDA"]
     return 1e-6 * sum(e.device_time_total for e in kernels if "FillFunctor" not in e.name)
+
+
+def by_graph(run: Call, calls: int, flush: Callable[[], object]) -> tuple[float, float]:
+    """Median seconds of a call in a graph of ``calls``; the host's clock against the device's."""
+    import torch
+
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(
+        graph, stream=torch.cuda.current_stream(), capture_error_mode="thread_local"
+    ):
+        for index in range(calls):
+            run(index)
+    before, after = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+
+    def between(work: Callable[[], object]) -> float:
+        before.record()
+        work()
+        after.record()
+        torch.cuda.synchronize()
+        return before.elapsed_time(after) * 1e-3
+
+    def cold() -> float:
+        flush()
+        torch.cuda._sleep(LAUNCH_CYCLES)  # longer than the host needs to launch the graph
+        return between(graph.replay)
+
+    once = statistics.median(cold() for _ in range(FEWEST))
+
+    def replays(count: int) -> tuple[float, float]:
+        start = time.perf_counter()
+        device_s = between(lambda: [graph.replay() for _ in range(count)])
+        return time.perf_counter() - start, device_s
+
+    # What starting and waiting costs falls out of the difference of two lengths.
+    count = max(1, int(CLOCK_S / once))
+    (short_host, short_device), (long_host, long_device) = replays(count), replays(3 * count)
+    clock = (long_host - short_host) / (long_device - short_device)
+    return once / calls, clock
 
 
 def by_events(run: Call, calls: int, repeats: int, flush: Callable[[], object]) -> float:
@@ -126,9 +177,10 @@ def by_events(run: Call, calls: int, repeats: int, flush: Callable[[], object]) 
 
 def main() -> None:
     """One line for each call; one that fails says why."""
-    for call in json.loads(Path(sys.argv[1]).read_text()):
+    wanted, file = sys.argv[1:]
+    for call in json.loads(Path(file).read_text()):
         try:
-            found: dict[str, Any] = measure(call)
+            found: dict[str, Any] = measure(call, wanted)
         except Exception as error:  # whatever it is, the other rungs are worth having
             found = {"error": f"{type(error).__name__}: {error}"[:300]}
         print(json.dumps(found), flush=True)

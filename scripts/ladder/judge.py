@@ -6,8 +6,9 @@ from typing import Any
 from harness.errors import MachineError
 from harness.grade import Grader
 from harness.job import Job, Options
+from harness.judge.audit import Usual
 from harness.judge.batch import Batch, lay_out
-from harness.judge.constants import Constants
+from harness.judge.blank import Blank
 from harness.judge.measure import Contender, Effort, join, measure_shape
 from harness.judge.memory import Device
 from harness.judge.programs import timed_program
@@ -23,7 +24,7 @@ from ladder.rungs import Rung
 
 
 def time_rung(
-    grader: Grader, device: Device, rung: Rung, effort: Effort, constants: Constants
+    grader: Grader, device: Device, rung: Rung, effort: Effort, blank: Blank | None
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """The row of a table, and the build, arguments and number of calls for an honest process.
 
@@ -50,16 +51,14 @@ def time_rung(
         session = start()
         if isinstance(session, Fault):
             raise MachineError(session.message)
-        contender = join(session, start, task, case, constants.usual)
+        contender = join(session, start, task, case, blank.usual if blank else Usual())
         if isinstance(contender, Fault):
             raise MachineError(contender.message)
         baseline = Contender(
             grader._trusted.baseline(task), task, trusted=True, capture=device.kind == "cuda"
         )
         try:
-            measured = measure_shape(
-                task, case, contender, baseline, effort, constants, lambda: None
-            )
+            measured = measure_shape(task, case, contender, baseline, effort, blank, lambda: None)
         finally:
             contender.release()
             baseline.release()

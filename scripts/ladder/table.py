@@ -14,13 +14,15 @@ Row = dict[str, Any]
 
 def lines(rows: Sequence[Row]) -> Iterator[str]:
     """A line of names, and one for each rung."""
-    yield "kernel | CUPTI, µs | ours, µs | events, µs | do_bench, µs | ours ± | calls | captured"
+    clocks = "CUPTI, µs | graph, µs | ours, µs | events, µs | do_bench, µs"
+    yield f"kernel | {clocks} | ours ± | calls | captured"
     for row in rows:
         cupti = row.get("cupti_s")
         if cupti is None:
             yield f"{row['kernel']} | {row.get('error', 'not measured')}"
             continue
-        cells = [row["kernel"], f"{cupti * 1e6:.2f}"]
+        graph = f"{row['graph_s'] * 1e6:.2f} (ours {row['ours_s'] / row['graph_s'] - 1:+.1%})"
+        cells = [row["kernel"], f"{cupti * 1e6:.2f}", graph]
         cells += [f"{row[key] * 1e6:.2f} ({row[key] / cupti - 1:+.1%})" for key in CLOCKS]
         half = row["high_s"] / row["ours_s"] - 1
         cells += [f"{half:.1%}", str(row["calls"]), "yes" if row["captured"] else "no"]
@@ -57,10 +59,21 @@ def bias(rows: Sequence[Row]) -> dict[str, dict[str, float | int]]:
 
 
 def summary(rows: Sequence[Row]) -> Iterator[str]:
-    """A line for each clock."""
+    """A line for each clock, and one for the judge against the device's clock around a graph."""
     for name, of in bias(rows).items():
         yield (
             f"{name}: from {LONG_S * 1e6:.0f} µs on {of['long_median']:+.2%} in the median, "
             f"{of['long_worst']:+.2%} at most; below {of['short_median_s'] * 1e6:+.2f} µs, "
             f"{of['short_worst_s'] * 1e6:+.2f} µs at most; nearest at {of['best']} rungs"
+        )
+    known = [row for row in rows if row.get("graph_s")]
+    long = [row["ours_s"] / row["graph_s"] - 1 for row in known if row["graph_s"] >= LONG_S]
+    short = [row["ours_s"] - row["graph_s"] for row in known if row["graph_s"] < LONG_S]
+    if long and short:
+        yield (
+            f"judge against the same graph: from {LONG_S * 1e6:.0f} µs on "
+            f"{statistics.median(long):+.2%} in the median, {max(long, key=abs):+.2%} at most; "
+            f"below {statistics.median(short) * 1e6:+.2f} µs, "
+            f"{max(short, key=abs) * 1e6:+.2f} µs at most; "
+            f"host's clock / device's: {statistics.median(row['clock'] for row in known):.5f}"
         )

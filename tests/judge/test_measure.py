@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from harness.judge import measure
 from harness.judge.audit import BASELINE_FIRST_S, Usual, linearity_doubt, still_busy
 from harness.judge.batch import lay_out
-from harness.judge.constants import Constants
+from harness.judge.blank import Blank
 from harness.judge.measure import (
     CPU_EFFORT,
     BaselineError,
@@ -27,6 +27,7 @@ from harness.judge.measure import (
 )
 from harness.judge.memory import Device
 from harness.judge.session import Fault, Session
+from harness.judge.statistics import Timed
 from harness.judge.task import Task
 from harness.problem.draws import Case
 from harness.record import make_score
@@ -81,6 +82,18 @@ class FakeSession:
         self.closed = True
 
 
+class FakeBlank:
+    """What a batch costs, by a clock that is made up; remembers what was filled."""
+
+    def __init__(self, batch_s: float) -> None:
+        self.batch_s = batch_s
+        self.filled: list[tuple[int, str]] = []
+
+    def time(self, batch: Any, seed: str) -> float:
+        self.filled.append((batch.layout.calls, seed))
+        return self.batch_s
+
+
 def contender(task: Task, session: FakeSession, *, trusted: bool = False) -> Contender:
     return Contender(cast(Session, session), task, trusted=trusted, capture=False)
 
@@ -90,7 +103,7 @@ def measured(
 ) -> Measurement | Fault:
     return measure_shape(
         task, CASE, contender(task, submission), contender(task, baseline, trusted=True),
-        effort, Constants(batch_s=1e-4), lambda: None,
+        effort, cast(Blank, FakeBlank(1e-4)), lambda: None,
     )  # fmt: skip
 
 
@@ -119,10 +132,11 @@ class TestChooseCalls:
         assert 1 <= choose_calls(shift_task, CASE, seconds, CPU_EFFORT) <= CPU_EFFORT.max_calls
 
 
-def _samples(half: float, blocks: int) -> tuple[list[float], list[float]]:
+def _samples(half: float, blocks: int) -> tuple[list[Timed], list[Timed]]:
     """Ratios that swing so much that the interval's half-width is about ``half``."""
     swing = half * math.sqrt(blocks) / 2.2
-    return [1.0] * blocks, [math.exp(swing * (-1) ** i) for i in range(blocks)]
+    swings = [Timed(math.exp(swing * (-1) ** i)) for i in range(blocks)]
+    return [Timed(1.0)] * blocks, swings
 
 
 class TestEnough:
@@ -247,6 +261,31 @@ class TestShape:
         assert isinstance(result, Measurement)
         assert 0 < result.time_s.value < 1e-8
 
+    def test_a_blank_batch_goes_before_each_contenders(self, shift_task: Task) -> None:
+        blank = FakeBlank(3e-4)
+        result = measure_shape(
+            shift_task, CASE, contender(shift_task, FakeSession(1e-3, constant=3e-4)),
+            contender(shift_task, FakeSession(4e-3, constant=3e-4), trusted=True),
+            EFFORT, cast(Blank, blank), lambda: None,
+        )  # fmt: skip
+        assert isinstance(result, Measurement)
+        assert blank.filled[:2] == [(20, blank.filled[0][1]), (5, blank.filled[0][1])]
+        assert len(blank.filled) == 2 * EFFORT.min_blocks
+        assert (result.overhead_s, result.baseline_overhead_s) == pytest.approx((3e-4, 3e-4))
+        assert result.speedup.value == pytest.approx(4.0)
+        assert result.samples_s == pytest.approx([1e-3] * EFFORT.min_blocks)
+
+    def test_where_nothing_is_known_of_the_constant_nothing_is_taken_off(
+        self, shift_task: Task
+    ) -> None:
+        result = measure_shape(
+            shift_task, CASE, contender(shift_task, FakeSession(1e-3, constant=1e-3)),
+            contender(shift_task, FakeSession(), trusted=True), EFFORT, None, lambda: None,
+        )  # fmt: skip
+        assert isinstance(result, Measurement)
+        assert result.overhead_s == 0.0
+        assert result.time_s.value == pytest.approx(1.1e-3)
+
 
 class TestJoin:
     def restart(self) -> Session:
@@ -336,8 +375,7 @@ class TestAlone:
         session.probes, beside.probes = probes, usual
         one = Contender(cast(Session, session), task, trusted=False, capture=captured)
         other = contender(task, beside, trusted=True)
-        constants = Constants()
-        return measure_shape(task, CASE, one, other, self.effort, constants, lambda: None)
+        return measure_shape(task, CASE, one, other, self.effort, None, lambda: None)
 
     @pytest.mark.parametrize("alone_s", [0.8e-3, 1.0e-3, 1.05e-3])
     def test_one_after_the_other(self, shift_task: Task, alone_s: float) -> None:
@@ -409,7 +447,7 @@ class TestAlone:
         one, two = FakeSession(), FakeSession()
         result = measure_shape(
             shift_task, CASE, contender(shift_task, one), contender(shift_task, two, trusted=True),
-            effort, Constants(), lambda: None,
+            effort, None, lambda: None,
         )  # fmt: skip
         assert isinstance(result, Measurement)
         assert result.alone_s is None
@@ -434,7 +472,7 @@ class TestIdle:
             cast(Session, session), task, trusted=False, capture=False, usual=self.usual
         )
         other = contender(task, FakeSession(), trusted=True)
-        return measure_shape(task, CASE, one, other, EFFORT, Constants(), lambda: None)
+        return measure_shape(task, CASE, one, other, EFFORT, None, lambda: None)
 
     def test_at_rest(self, shift_task: Task) -> None:
         result = self.timed(shift_task, (3e-5, 2.3e-4), (5e-5, 1e-4))

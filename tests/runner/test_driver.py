@@ -91,7 +91,7 @@ def test_the_end_of_a_capture() -> None:
             return 0
 
         def cuGraphInstantiateWithFlags(self, executable: Any, graph: Any, flags: Any) -> int:
-            assert (graph.value, flags.value) == (self.graph, 0)
+            assert (graph.value, flags.value) == (self.graph, 1)
             executable._obj.value = 77
             return 0
 

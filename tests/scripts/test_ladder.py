@@ -20,7 +20,6 @@ from ladder.table import bias, lines, summary
 
 from harness.errors import MachineError
 from harness.grade import Grader
-from harness.judge.constants import Constants
 from harness.judge.measure import CPU_EFFORT
 from harness.judge.memory import Device
 from harness.problem.draws import benchmark_case
@@ -59,7 +58,7 @@ def timed() -> tuple[dict[str, Any], dict[str, Any]]:
         kind="library", name="torch", file=COPY / "baseline.py", problem=COPY, values={"n": 1000}
     )
     with Grader(Device(), Silent()) as grader:
-        return time_rung(grader, Device(), rung, CPU_EFFORT, Constants())
+        return time_rung(grader, Device(), rung, CPU_EFFORT, None)
 
 
 def test_a_rung_is_timed_by_the_judge(timed: tuple[dict[str, Any], dict[str, Any]]) -> None:
@@ -132,7 +131,7 @@ def test_a_kernel_that_does_not_build_is_an_error_of_its_rung(tmp_path: Path) ->
     file.write_text("def solution(:")
     rung = Rung(kind="copy", name="broken", file=file, problem=COPY, values={"n": 10})
     with Grader(Device(), Silent()) as grader, pytest.raises(MachineError, match="invalid syntax"):
-        time_rung(grader, Device(), rung, CPU_EFFORT, Constants())
+        time_rung(grader, Device(), rung, CPU_EFFORT, None)
 
 
 def _row(kernel: str, cupti: float | None, ours: float, events: float, bench: float) -> Any:
@@ -142,7 +141,8 @@ def _row(kernel: str, cupti: float | None, ours: float, events: float, bench: fl
     }  # fmt: skip
     if cupti is None:
         return row | {"error": "no CUPTI"}
-    return row | {"cupti_s": cupti, "events_s": events, "do_bench_s": bench}
+    others = {"graph_s": cupti * 1.1, "clock": 1.0, "events_s": events, "do_bench_s": bench}
+    return row | {"cupti_s": cupti} | others
 
 
 ROWS = [
@@ -155,11 +155,13 @@ ROWS = [
 
 def test_the_table_shows_each_clock_and_how_far_it_is_off() -> None:
     table = list(lines(ROWS))
-    assert table[1].startswith("short | 2.00 | 2.20 (+10.0%) | 5.00 (+150.0%) | 4.00 (+100.0%)")
+    assert table[1].startswith(
+        "short | 2.00 | 2.20 (ours +0.0%) | 2.20 (+10.0%) | 5.00 (+150.0%) | 4.00"
+    )
     assert table[1].endswith("1.0% | 10 | yes")
     assert table[4] == "lost | no CUPTI"
     widths = {len(line.split(" | ")) for line in table[:4]}
-    assert widths == {8}
+    assert widths == {9}
 
 
 def test_bias_is_in_parts_of_long_kernels_and_seconds_of_short_ones() -> None:
@@ -170,7 +172,8 @@ def test_bias_is_in_parts_of_long_kernels_and_seconds_of_short_ones() -> None:
     assert found["events"]["long_worst"] == pytest.approx(0.03)
     assert found["do_bench"]["long_worst"] == pytest.approx(0.02)
     assert [found[name]["best"] for name in ("judge", "events", "do_bench")] == [2, 0, 1]
-    assert len(list(summary(ROWS))) == 3
+    assert len(list(summary(ROWS))) == 4
+    assert "-8.86% in the median" in list(summary(ROWS))[-1]
 
 
 def test_without_rungs_there_is_no_bias() -> None:

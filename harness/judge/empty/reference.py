@@ -1,4 +1,4 @@
-"""Reference of the calibration kernel."""
+"""Reference of the problem that nobody solves."""
 
 import torch
 
