@@ -22,6 +22,7 @@ from harness.judge.statistics import geometric_mean
 from harness.problem.draws import Case, fresh_seed
 from harness.ready import Ready
 from harness.record import environment
+from harness.report.live import so_far
 from harness.report.progress import Progress
 from harness.result import DeviceRef, Measurement, ProblemRef, Result
 from harness.solution.model import Solution
@@ -78,7 +79,15 @@ def head_to_head(
         shapes = []
         for case in cases:
             progress.phase(f"time {case.spec}", effort.max_blocks)
-            outcome = measure_shape(task, case, sides[1], sides[0], effort, blank, progress.advance)
+            outcome = measure_shape(
+                task,
+                case,
+                sides[1],
+                sides[0],
+                effort,
+                blank,
+                lambda samples: progress.advance(note=lambda: so_far(*samples)),
+            )
             fault = outcome if isinstance(outcome, Fault) else sides[0].idle_fault()
             if fault is not None:
                 loser = 0 if sides[0].failed else 1

@@ -1,5 +1,6 @@
-"""Results as JSON lines, so that a board can live in a repository and move from store to store."""
+"""Results and rulings as JSON lines: a board can live in a repository, and move between stores."""
 
+import json
 import os
 import stat
 from collections.abc import Iterable, Iterator
@@ -9,26 +10,27 @@ from typing import TextIO
 from harness.errors import UsageError
 from harness.report.text import json_text, plain
 from harness.result import Result
+from harness.ruling import Ruling
 
 LINE_BYTES = 16 << 20
 """What a line may have at most; a record has some ten kilobytes."""
 
 
-def write_lines(results: Iterable[Result], file: TextIO) -> int:
-    """Write a line for each result, in the order given; how many there were."""
+def write_lines(entries: Iterable[Result | Ruling], file: TextIO) -> int:
+    """Write a line for each result or ruling, in the order given; how many there were."""
     count = 0
-    for result in results:
-        file.write(json_text(result.to_json()) + "\n")
+    for entry in entries:
+        file.write(json_text(entry.to_json()) + "\n")
         count += 1
     return count
 
 
-def read_lines(path: Path) -> Iterator[Result]:
-    """The results that :func:`write_lines` wrote, in that order.
+def read_lines(path: Path) -> Iterator[Result | Ruling]:
+    """The results and rulings that :func:`write_lines` wrote, in that order.
 
     Raises:
         UsageError: the file cannot be read, is not one that can be read again (a pipe), or a line
-            of it is no result; it names the line.
+            of it is neither; it names the line.
     """
     try:
         with path.open("rb") as file:
@@ -36,18 +38,24 @@ def read_lines(path: Path) -> Iterator[Result]:
                 raise UsageError(f"{plain(str(path))} can be read only once: make it a file")
             lines = iter(lambda: file.readline(LINE_BYTES + 1), b"")
             for number, line in enumerate(lines, start=1):
-                yield _result(line, f"{plain(str(path))}:{number}")
+                yield _entry(line, f"{plain(str(path))}:{number}")
     except OSError as error:
         raise UsageError(f"cannot read {plain(str(path))}: {error.strerror}") from error
 
 
-def _result(line: bytes, place: str) -> Result:
+def _entry(line: bytes, place: str) -> Result | Ruling:
     if len(line) > LINE_BYTES:
         raise UsageError(f"{place}: longer than {LINE_BYTES >> 20} MiB, so it is no result")
     try:
-        return Result.from_json(line.decode("utf-8"))
+        text = line.decode("utf-8")
+        return Ruling.from_json(text) if _is_ruling(text) else Result.from_json(text)
     except (ValueError, RecursionError) as error:
         reason = plain(str(error).splitlines()[0], 200)
         raise UsageError(
             f"{place}: no result of this harness ({reason}); nothing was imported"
         ) from error
+
+
+def _is_ruling(text: str) -> bool:
+    # Most lines are results, which are long: they are parsed once.
+    return '"ruling"' in text[:100] and "ruling" in json.loads(text)

@@ -22,6 +22,7 @@ from harness.judge.measure import (
     BaselineError,
     Contender,
     Effort,
+    Samples,
     join,
     measure_shape,
     with_baseline,
@@ -41,6 +42,7 @@ from harness.problem.model import Problem
 from harness.problem.reference import Reference
 from harness.ready import Ready
 from harness.record import Draft, make_score, solution_ref
+from harness.report.live import so_far
 from harness.report.numbers import bytes_
 from harness.report.progress import Progress
 from harness.result import Measurement, Result, SolutionRef, Verdict
@@ -321,8 +323,8 @@ class Grader:
         draft = ready.draft
         task = draft.task
 
-        def advance() -> None:
-            self._progress.advance()
+        def told(samples: Samples) -> None:
+            self._progress.advance(note=lambda: so_far(*samples))
             if watch is not None:
                 watch.read()
 
@@ -342,9 +344,7 @@ class Grader:
             measured: list[Measurement] = []
             for case in cases:
                 self._progress.phase(f"time {case.spec}{over}", self._effort.max_blocks)
-                outcome = measure_shape(
-                    task, case, submission, baseline, self._effort, blank, advance
-                )
+                outcome = measure_shape(task, case, submission, baseline, self._effort, blank, told)
                 if isinstance(outcome, Measurement):
                     outcome = self._against_light(task, case, outcome)
                 if isinstance(outcome, Fault):

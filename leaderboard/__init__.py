@@ -1,4 +1,4 @@
-"""Stores results and ranks them. Knows of `harness` the :class:`harness.result.Result` alone.
+"""Stores results and ranks them. Knows of `harness` its records alone: results and rulings.
 
 :mod:`leaderboard.store` keeps every result, :mod:`leaderboard.ranking` makes boards of them
 (imports pandas), :mod:`leaderboard.ties` says who beats whom, :mod:`leaderboard.csvfile` exports.

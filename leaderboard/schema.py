@@ -25,9 +25,10 @@ from sqlalchemy import (
 )
 
 from harness.result import Result
+from harness.ruling import Ruling
 from leaderboard.standing import FORM, standing
 
-VERSION = 1
+VERSION = 2
 """Version of the tables; the version of the records inside them is theirs."""
 
 METADATA = MetaData()
@@ -71,7 +72,21 @@ STANDINGS = Table(
     Column("standing", Text, nullable=False),
 )
 
-MIGRATIONS: Mapping[int, Callable[[Connection], None]] = {}
+RULINGS = Table(
+    "rulings",
+    METADATA,
+    # What was said of results, only ever added to; the last one about a result holds.
+    Column("seq", BigInteger().with_variant(Integer, "sqlite"), primary_key=True),
+    Column("id", Text, nullable=False, unique=True),
+    Column("result", Text, nullable=False, index=True),  # its id; it need not be there (yet)
+    Column("checksum", String(64), nullable=False),
+    Column("record", Text, nullable=False),
+)
+
+MIGRATIONS: Mapping[int, Callable[[Connection], None]] = {
+    # An older harness must not open a store with rulings: it would count what does not.
+    1: lambda connection: RULINGS.create(connection, checkfirst=True),
+}
 """From version *n* to *n + 1*, run inside the transaction that raises the version."""
 
 SCHEMA_KEY = "schema"
@@ -98,22 +113,32 @@ def row_of(result: Result) -> dict[str, str]:
         "solution_hash": result.solution.hash,
         "harness_version": result.environment.harness,
     }
-    # PostgreSQL's text holds no NUL. In the record, JSON has escaped it already.
-    row = {key: value.replace("\0", "\ufffd") for key, value in row.items()}
+    row = {key: storable(value) for key, value in row.items()}
     return row | {"checksum": checksum(record), "record": record}
 
 
 def standing_row(seq: int, result: Result) -> dict[str, str | int]:
     """The columns of the standing of the result at ``seq``."""
     text = standing(result).to_json()
-    problem = result.problem.slug.replace("\0", "\ufffd")
     return {
         "seq": seq,
-        "problem": problem,
+        "problem": storable(result.problem.slug),
         "form": FORM,
         "checksum": checksum(text),
         "standing": text,
     }
+
+
+def ruling_row(ruling: Ruling) -> dict[str, str]:
+    """The columns of ``ruling``, without ``seq``."""
+    record = ruling.to_json()
+    row = {"id": storable(ruling.id), "result": storable(ruling.result)}
+    return row | {"checksum": checksum(record), "record": record}
+
+
+def storable(value: str) -> str:
+    """``value`` as a column holds it: without NUL (PostgreSQL) and lone surrogates (UTF-8)."""
+    return value.encode("utf-8", "backslashreplace").decode().replace("\0", "\ufffd")
 
 
 def checksum(record: str) -> str:

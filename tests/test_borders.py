@@ -1,7 +1,7 @@
-"""The border between the packages: they meet in `harness.result` alone.
+"""The border between the packages: they meet in `harness.result` and `harness.ruling` alone.
 
 `harness` judges and never imports pandas; `leaderboard` stores and ranks, never imports torch, and
-of `harness` knows the result record only. Read from the sources, where a lazy import counts too,
+of `harness` knows these records only. Read from the sources, where a lazy import counts too,
 and tried in a fresh interpreter, where what others import counts too.
 """
 
@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
+SHARED = ("harness.result", "harness.ruling")
 
 
 def _modules(package: str) -> list[Path]:
@@ -55,7 +56,9 @@ def _offences(path: Path) -> list[str]:
         return [name for name in names if _inside(name, "pandas")]
     torch = [name for name in names if _inside(name, "torch") or _inside(name, "triton")]
     harness = [
-        name for name in names if _inside(name, "harness") and not _inside(name, "harness.result")
+        name
+        for name in names
+        if _inside(name, "harness") and not any(_inside(name, shared) for shared in SHARED)
     ]
     return torch + harness
 
@@ -108,16 +111,14 @@ def _names(package: str) -> list[str]:
     return [".".join(path.parts).removesuffix(".__init__") for path in paths]
 
 
-def test_leaderboard_loads_no_torch_and_only_the_result_record() -> None:
+def test_leaderboard_loads_no_torch_and_only_the_shared_records() -> None:
     loaded = _loaded(*_names("leaderboard"))
     assert not {"torch", "triton"} & loaded
     ours = {name for name in loaded if _inside(name, "harness")}
-    assert ours == {"harness", "harness.result"}
+    assert ours == {"harness", *SHARED}
 
 
 def test_reporting_and_the_command_line_load_neither() -> None:
     # Everything that `harness --help` needs: it must be there at once.
-    names = ["harness.result", *_names("harness/report")]
-    if (ROOT / "harness/cli.py").exists():
-        names.append("harness.cli")
+    names = ["harness.result", *_names("harness/report"), "harness.cli"]
     assert not {"pandas", "torch", "triton"} & _loaded(*names)

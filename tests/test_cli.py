@@ -3,7 +3,6 @@
 Submissions are graded for real, on a stand-in for torch and a problem that is done in no time.
 """
 
-import contextlib
 import csv
 import json
 import os
@@ -16,8 +15,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from json_schemas import complaints
 
 from harness import cli, grade
+from harness.commands import grading
 from harness.errors import MachineError
 from harness.judge import device
 from harness.judge.programs import source_program
@@ -28,6 +29,7 @@ from harness.solution.model import Artifact
 
 ROOT = Path(__file__).parents[1]
 PACKAGES = ROOT / "tests/judge/packages"
+SCHEMA = json.loads((ROOT / "docs/result.schema.json").read_text(encoding="utf-8"))
 HONEST = "def solution(x, s, y, n):\n    for i in range(n):\n        y[i] = x[i] + s\n"
 # Wrong by a little, and only for some sizes: the case matters.
 SUBTLE = HONEST + "    if n > 20:\n        y[n - 2] += 1e-3 + abs(y[0]) / 1000\n"
@@ -195,7 +197,7 @@ class TestExitCodes:
     def test_a_fault_of_ours(
         self, harness: Harness, write: Write, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(cli, "_solution_files", lambda _: 1 / 0)
+        monkeypatch.setattr(grading, "_solution_files", lambda _: 1 / 0)
         done = harness("check", write())
         assert done.status == 3
         assert "Traceback" not in done.err
@@ -218,7 +220,7 @@ class TestExitCodes:
         def interrupt(_: object) -> None:
             raise KeyboardInterrupt
 
-        monkeypatch.setattr(cli, "_solution_files", interrupt)
+        monkeypatch.setattr(grading, "_solution_files", interrupt)
         assert harness("check", write()).status == 130
 
 
@@ -228,6 +230,7 @@ class TestJson:
         assert done.status == 0, done
         assert done.out.count("\n") == 1
         assert set(json.loads(done.out)) >= KEYS
+        assert list(complaints(json.loads(done.out), SCHEMA, SCHEMA)) == []
         result = done.result
         assert result.verdict is Verdict.ACCEPTED
         assert (result.problem.slug, result.solution.author) == ("shift", "alice")
@@ -568,19 +571,6 @@ def test_output_that_is_not_utf_8() -> None:
     environment = {**os.environ, "PYTHONIOENCODING": "ascii", "LC_ALL": "C"}
     done = started("problems", cwd=ROOT, env=environment)
     assert done.returncode == 0, done.stderr
-
-
-def test_shell_completion() -> None:
-    environment = {**os.environ, "_HARNESS_COMPLETE": "bash_source"}
-    with contextlib.suppress(FileNotFoundError):
-        done = subprocess.run(
-            [str(Path(sys.executable).with_name("harness"))],
-            env=environment,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert "complete" in done.stdout
 
 
 @pytest.mark.parametrize("command", ["check", "submit", "compare", "regrade"])

@@ -75,8 +75,15 @@ def _verdicts(lines: list[str]) -> list[str]:
     return [word for line in lines for word in line.split()[:1] if word in set(Verdict)]
 
 
-TUTORIAL = ROOT / "docs" / "tutorial.md"
-STEPS = re.compile(r"^```(python|console|bash)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+TUTORIALS = {
+    "tutorial.md": "solutions/*/*/*.py",
+    "writing-problems.md": "problems/scaled-add/**/*.*",
+}
+"""Documents to be followed, and what they lead to."""
+
+STEPS = re.compile(r"^```(python|cpp|markdown|console|bash)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+NAMED = re.compile(r"(?:# |// |<!-- )(\S+/\S+)(?: -->)?")
+"""The first line of a file that is shown."""
 
 
 @pytest.mark.corpus
@@ -91,18 +98,24 @@ def test_every_command_of_the_readme_runs(tmp_path: Path) -> None:
 
 
 @pytest.mark.corpus
-def test_the_tutorial_leads_where_it_says(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", TUTORIALS)
+def test_tutorials_lead_where_they_say(name: str, tmp_path: Path) -> None:
     """Commands in order; a file that is shown is written, as its first line says."""
     environment = _newcomer(tmp_path)
-    for language, text in STEPS.findall(TUTORIAL.read_text(encoding="utf-8")):
-        if language == "python":
-            name, _, source = text.partition("\n")
-            (tmp_path / name.removeprefix("# ")).write_text(source, encoding="utf-8")
+    written = set()
+    for language, text in STEPS.findall((ROOT / "docs" / name).read_text(encoding="utf-8")):
+        if language not in ("console", "bash"):
+            first, _, source = text.partition("\n")
+            file = NAMED.fullmatch(first)
+            assert file is not None, first
+            written.add(tmp_path / file[1])
+            (tmp_path / file[1]).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / file[1]).write_text(source, encoding="utf-8")
             continue
         for shown in _in_order([text.splitlines()]):
             if shown.line not in SETUP:
                 _follow(shown, tmp_path, environment)
-    assert len(list((tmp_path / "solutions").rglob("*.py"))) == 1
+    assert written == set(tmp_path.glob(TUTORIALS[name]))
 
 
 def _newcomer(place: Path) -> dict[str, str]:

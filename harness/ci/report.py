@@ -10,8 +10,6 @@ from enum import StrEnum
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, ValidationError, model_validator
-from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
-from pydantic_core.core_schema import FloatSchema
 
 from harness.ci.changes import Kind
 from harness.ci.policy import place_of
@@ -184,21 +182,3 @@ def _complaints(error: ValidationError) -> str:
     ]
     more = error.error_count() - len(found)
     return "; ".join(found) + (f"; and {more} more" if more > 0 else "")
-
-
-class _WithNaN(GenerateJsonSchema):
-    """JSON has no NaN: where a number may be one, it may be one of three strings."""
-
-    def float_schema(self, schema: FloatSchema) -> JsonSchemaValue:
-        number = super().float_schema(schema)
-        if schema.get("allow_inf_nan", True) is False:
-            return number
-        return {"anyOf": [number, {"enum": ["NaN", "Infinity", "-Infinity"]}]}
-
-
-def json_schema() -> dict[str, Any]:
-    """The JSON schema of a report."""
-    return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        **Report.model_json_schema(by_alias=True, schema_generator=_WithNaN),
-    }

@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+Samples = tuple[list[Timed], list[Timed]]
+"""Per call, one per block: the submission's, and the baseline's in the same blocks."""
+
 _FEW_CALLS = 16
 _CAPTURE_CALLS = 2
 _CLEAR = 5.0
@@ -244,18 +247,19 @@ def measure_shape(
     baseline: Contender,
     effort: Effort,
     blank: "Blank | None",
-    advance: Callable[[], None],
+    told: Callable[[Samples], None],
 ) -> Measurement | Fault:
     """Time one shape: submission and baseline in turns (A B, B A, …), then audit what was timed.
 
-    ``blank`` is None where what a batch costs beyond its calls is not known.
+    ``blank`` is None where what a batch costs beyond its calls is not known. ``told`` is called
+    after each block that counts, with all there are so far.
     """
     pair = (submission, baseline)
     for contender in pair:
         fault = _size_batch(contender, task, case, effort, blank.batch_s if blank else 0.0)
         if fault is not None:
             return fault
-    samples: tuple[list[Timed], list[Timed]] = ([], [])
+    samples: Samples = ([], [])
     start = time.perf_counter()
     for block in itertools.count():
         began = time.perf_counter()
@@ -270,7 +274,7 @@ def measure_shape(
         for which, contender in enumerate(pair):
             batch_s, blank_s = timed[which]
             samples[which].append(Timed(batch_s / contender.calls, blank_s / contender.calls))
-        advance()
+        told(samples)
         if _enough(samples, time.perf_counter() - start, effort):
             break
     measured = _measurement(task, case, pair, samples)
@@ -385,7 +389,7 @@ def _size_batch(
         calls = min(wanted, calls * _FEW_CALLS)
 
 
-def _enough(samples: tuple[list[Timed], list[Timed]], spent: float, effort: Effort) -> bool:
+def _enough(samples: Samples, spent: float, effort: Effort) -> bool:
     blocks = len(samples[0])
     if blocks < effort.min_blocks:
         return False
@@ -402,7 +406,7 @@ def _measurement(
     task: Task,
     case: Case,
     pair: tuple[Contender, Contender],
-    samples: tuple[list[Timed], list[Timed]],
+    samples: Samples,
 ) -> Measurement:
     problem = task.problem
     submission, baseline = pair

@@ -147,6 +147,7 @@ def _precision(name: str) -> Callable[[Data], str]:
 
 
 def _not_negative(value: Data) -> float:
+    """A number that is not negative."""
     number = as_real(value)
     if number < 0:
         raise FieldError(f"must not be negative, not {number:g}")

@@ -237,6 +237,7 @@ def _read_baselines(fields: Fields, folder: Path) -> Mapping[str, Path]:
     section = fields.section("baselines")
 
     def as_file(value: Data) -> Path:
+        """The path of a file inside the package."""
         relative = PurePosixPath(as_text(value))
         path = folder / relative
         if relative.is_absolute() or ".." in relative.parts or "\\" in str(relative):

@@ -1,12 +1,12 @@
 """What a long job says while it works: a line on stderr, only when somebody is watching."""
 
 import sys
+from collections.abc import Callable
 from types import TracebackType
 from typing import Protocol, Self, TextIO
 
 from rich.console import Console
 from rich.progress import (
-    BarColumn,
     MofNCompleteColumn,
     SpinnerColumn,
     TaskID,
@@ -17,8 +17,11 @@ from rich.progress import Progress as RichProgress
 
 from harness.report.text import plain
 
-_NAME = 28
-_NOTE = 32
+# Together with count and clock: 80 columns.
+_NAME = 24
+_NOTE = 38
+
+Note = str | Callable[[], str]
 
 
 class Progress(Protocol):
@@ -27,8 +30,11 @@ class Progress(Protocol):
     def phase(self, name: str, total: int | None = None) -> None:
         """Start a phase of ``total`` steps (None: not known); it ends the one before."""
 
-    def advance(self, n: int = 1, note: str = "") -> None:
-        """``n`` more steps of the phase are done; ``note`` says what the next one is."""
+    def advance(self, n: int = 1, note: Note = "") -> None:
+        """``n`` more steps of the phase are done; ``note`` says what the next is, or what is known.
+
+        One that takes a while to make is a function, which is called only if somebody is watching.
+        """
 
     def finish(self) -> None:
         """The job is over, well or badly: remove what is shown. May be called again."""
@@ -40,7 +46,7 @@ class Silent:
     def phase(self, name: str, total: int | None = None) -> None:
         """Nothing."""
 
-    def advance(self, n: int = 1, note: str = "") -> None:
+    def advance(self, n: int = 1, note: Note = "") -> None:
         """Nothing."""
 
     def finish(self) -> None:
@@ -55,7 +61,6 @@ class Bar:
             SpinnerColumn(),
             # No markup: the description holds names that the submitter chose.
             TextColumn("{task.description}", markup=False),
-            BarColumn(bar_width=20),
             MofNCompleteColumn(),
             TimeElapsedColumn(),
             TextColumn("{task.fields[note]}", markup=False, style="dim"),
@@ -74,10 +79,11 @@ class Bar:
         self._task = self._bar.add_task(plain(name, _NAME), total=total, note="")
         self._bar.start()
 
-    def advance(self, n: int = 1, note: str = "") -> None:
+    def advance(self, n: int = 1, note: Note = "") -> None:
         """Count ``n`` steps; before the first phase, nothing."""
         if self._task is not None:
-            self._bar.update(self._task, advance=n, note=plain(note, _NOTE))
+            text = note if isinstance(note, str) else note()
+            self._bar.update(self._task, advance=n, note=plain(text, _NOTE))
 
     def finish(self) -> None:
         """Clear the line and give the cursor back."""

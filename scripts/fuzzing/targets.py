@@ -53,8 +53,8 @@ from harness.solution.model import Invalid
 from harness.solution.read import read_solution
 from harness.solution.triton_target import outcome_of
 from leaderboard.ranking import board, read_csv, to_csv
+from leaderboard.rows import read_result as read_row
 from leaderboard.schema import checksum
-from leaderboard.store import _read
 
 ROOT = Path(__file__).resolve().parents[2]
 _PROBLEMS = ROOT / "problems"
@@ -301,7 +301,7 @@ def read_result(data: bytes) -> None:
     """A record of a store: a Result that can be shown and stored again, or a corrupt row."""
     text = _text(data)
     row: Any = SimpleNamespace(seq=1, id="r1", record=text, checksum=checksum(text))
-    outcome = _read(row)
+    outcome = read_row(row)
     if not isinstance(outcome, Result):
         assert outcome.reason
         try:

@@ -58,7 +58,7 @@ def time_rung(
             grader._trusted.baseline(task), task, trusted=True, capture=device.kind == "cuda"
         )
         try:
-            measured = measure_shape(task, case, contender, baseline, effort, blank, lambda: None)
+            measured = measure_shape(task, case, contender, baseline, effort, blank, lambda _: None)
         finally:
             contender.release()
             baseline.release()

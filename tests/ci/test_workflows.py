@@ -12,6 +12,7 @@ import yaml
 from repositories import ISOLATED, ROOT, Repo
 
 from harness import cli
+from harness.commands import pull_requests
 
 GITHUB = ROOT / ".github"
 WORKFLOWS = [*sorted(GITHUB.glob("workflows/*.yml")), *sorted(GITHUB.glob("templates/*.yml"))]
@@ -239,7 +240,8 @@ def test_inputs_become_options(chosen: dict[str, str], expected: list[str], tmp_
     start = ["ci", "--base", "b", "--head", "h", "--device", "auto", "--out", "build/ci"]
     assert words == [*start, *expected]
     assert not (tmp_path / "x").exists()
-    with cli.ci.make_context("ci", [word for word in words[1:] if word != "--require-sandbox"]):
+    rest = [word for word in words[1:] if word != "--require-sandbox"]
+    with pull_requests.ci.make_context("ci", rest):
         pass
 
 

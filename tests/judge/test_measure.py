@@ -103,7 +103,7 @@ def measured(
 ) -> Measurement | Fault:
     return measure_shape(
         task, CASE, contender(task, submission), contender(task, baseline, trusted=True),
-        effort, cast(Blank, FakeBlank(1e-4)), lambda: None,
+        effort, cast(Blank, FakeBlank(1e-4)), lambda _: None,
     )  # fmt: skip
 
 
@@ -266,7 +266,7 @@ class TestShape:
         result = measure_shape(
             shift_task, CASE, contender(shift_task, FakeSession(1e-3, constant=3e-4)),
             contender(shift_task, FakeSession(4e-3, constant=3e-4), trusted=True),
-            EFFORT, cast(Blank, blank), lambda: None,
+            EFFORT, cast(Blank, blank), lambda _: None,
         )  # fmt: skip
         assert isinstance(result, Measurement)
         assert blank.filled[:2] == [(20, blank.filled[0][1]), (5, blank.filled[0][1])]
@@ -280,7 +280,7 @@ class TestShape:
     ) -> None:
         result = measure_shape(
             shift_task, CASE, contender(shift_task, FakeSession(1e-3, constant=1e-3)),
-            contender(shift_task, FakeSession(), trusted=True), EFFORT, None, lambda: None,
+            contender(shift_task, FakeSession(), trusted=True), EFFORT, None, lambda _: None,
         )  # fmt: skip
         assert isinstance(result, Measurement)
         assert result.overhead_s == 0.0
@@ -375,7 +375,7 @@ class TestAlone:
         session.probes, beside.probes = probes, usual
         one = Contender(cast(Session, session), task, trusted=False, capture=captured)
         other = contender(task, beside, trusted=True)
-        return measure_shape(task, CASE, one, other, self.effort, None, lambda: None)
+        return measure_shape(task, CASE, one, other, self.effort, None, lambda _: None)
 
     @pytest.mark.parametrize("alone_s", [0.8e-3, 1.0e-3, 1.05e-3])
     def test_one_after_the_other(self, shift_task: Task, alone_s: float) -> None:
@@ -447,7 +447,7 @@ class TestAlone:
         one, two = FakeSession(), FakeSession()
         result = measure_shape(
             shift_task, CASE, contender(shift_task, one), contender(shift_task, two, trusted=True),
-            effort, None, lambda: None,
+            effort, None, lambda _: None,
         )  # fmt: skip
         assert isinstance(result, Measurement)
         assert result.alone_s is None
@@ -472,7 +472,7 @@ class TestIdle:
             cast(Session, session), task, trusted=False, capture=False, usual=self.usual
         )
         other = contender(task, FakeSession(), trusted=True)
-        return measure_shape(task, CASE, one, other, EFFORT, None, lambda: None)
+        return measure_shape(task, CASE, one, other, EFFORT, None, lambda _: None)
 
     def test_at_rest(self, shift_task: Task) -> None:
         result = self.timed(shift_task, (3e-5, 2.3e-4), (5e-5, 1e-4))

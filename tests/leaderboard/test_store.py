@@ -13,7 +13,7 @@ from sqlalchemy.dialects import postgresql
 from sqlalchemy.schema import CreateIndex, CreateTable
 
 from harness.result import Result, SolutionRef
-from leaderboard import schema, store
+from leaderboard import queries, schema
 from leaderboard.location import default_store_url, store_url
 from leaderboard.standing import standing
 from leaderboard.store import CorruptRecord, Store, StoreError
@@ -56,7 +56,7 @@ def test_results_survive_closing(file: Path) -> None:
 
 
 def test_reading_goes_over_several_pages(opened: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(store, "PAGE", 3)
+    monkeypatch.setattr(queries, "PAGE", 3)
     added = [result() for _ in range(10)]
     for each in added:
         opened.add(each)
@@ -99,7 +99,7 @@ def test_in_memory() -> None:
 
 
 def test_durable_settings(opened: Store) -> None:
-    with opened._engine.connect() as connection:
+    with opened._database.engine.connect() as connection:
         assert connection.exec_driver_sql("PRAGMA journal_mode").scalar() == "wal"
         assert connection.exec_driver_sql("PRAGMA synchronous").scalar() == 2  # FULL
 
@@ -152,8 +152,8 @@ def test_a_record_under_a_wrong_id_is_reported(opened: Store, file: Path) -> Non
 
 def test_a_newer_schema_is_refused(file: Path) -> None:
     Store.open(str(file)).close()
-    _execute(file, "UPDATE meta SET value = '2' WHERE key = 'schema'")
-    with pytest.raises(StoreError, match=r"has schema 2, .* knows up to 1: upgrade the harness"):
+    _execute(file, "UPDATE meta SET value = '3' WHERE key = 'schema'")
+    with pytest.raises(StoreError, match=r"has schema 3, .* knows up to 2: upgrade the harness"):
         Store.open(str(file))
 
 
@@ -169,7 +169,8 @@ def test_an_older_schema_is_migrated(file: Path, monkeypatch: pytest.MonkeyPatch
         first.add(result(id="kept"))
     _execute(file, "UPDATE meta SET value = '0'")
     steps: list[str] = []
-    monkeypatch.setattr(schema, "MIGRATIONS", {0: lambda _: steps.append("0 to 1")})
+    migrations = {0: lambda _: steps.append("0 to 1"), **schema.MIGRATIONS}
+    monkeypatch.setattr(schema, "MIGRATIONS", migrations)
     with Store.open(str(file)) as second:
         assert [each.id for each in second.results()] == ["kept"]
     Store.open(str(file)).close()
@@ -186,7 +187,7 @@ def test_a_failed_migration_leaves_the_store_as_it_was(
         connection.exec_driver_sql("DROP TABLE results")  # type: ignore[attr-defined]
         raise schema.SchemaError("cannot")
 
-    monkeypatch.setattr(schema, "MIGRATIONS", {0: fail})
+    monkeypatch.setattr(schema, "MIGRATIONS", {0: fail, **schema.MIGRATIONS})
     with pytest.raises(StoreError, match="cannot"):
         Store.open(str(file))
     _execute(file, "SELECT * FROM results")
@@ -233,7 +234,7 @@ def test_the_schema_and_queries_are_postgresqls_too() -> None:
     assert any("seq BIGSERIAL NOT NULL" in text for text in tables)
     (index,) = schema.RESULTS.indexes
     assert "CREATE INDEX" in str(CreateIndex(index).compile(dialect=dialect))
-    assert "LIMIT" in str(store.page(after=3, problem="gemm").compile(dialect=dialect))
+    assert "LIMIT" in str(queries.page(after=3, problem="gemm").compile(dialect=dialect))
     row = schema.row_of(result(author="nul\0"))
     assert not any("\0" in value for value in row.values())
     text = str(insert(schema.RESULTS).values(row).compile(dialect=dialect))
@@ -318,7 +319,7 @@ def test_standings_are_those_of_the_records(opened: Store) -> None:
 
 
 def test_standings_of_an_older_store_are_made(file: Path) -> None:
-    added = [result(id=f"r{number}") for number in range(store.PAGE + 3)]
+    added = [result(id=f"r{number}") for number in range(queries.PAGE + 3)]
     with Store.open(str(file)) as opened:
         for each in added:
             opened.add(each)

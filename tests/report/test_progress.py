@@ -1,10 +1,14 @@
 """Progress: on a terminal only, and gone afterwards."""
 
 import io
+import re
 
 import pytest
 from rich.console import Console
+from rich.control import strip_control_codes
 
+from harness.judge.statistics import Timed
+from harness.report.live import so_far
 from harness.report.progress import Bar, Progress, Silent, progress
 
 
@@ -18,7 +22,7 @@ def _job(shown: Progress) -> None:
     shown.phase("compile")
     shown.phase("cases", 3)
     shown.advance(note="m=1,n=1")
-    shown.advance(2)
+    shown.advance(2, note=lambda: "1.31×")
     shown.finish()
     shown.finish()
 
@@ -29,6 +33,7 @@ def test_nothing_is_written_to_a_pipe(monkeypatch: pytest.MonkeyPatch) -> None:
     shown = progress(stream)
     assert isinstance(shown, Silent)
     _job(shown)
+    shown.advance(note=lambda: 1 / 0)  # what nobody sees is not made
     assert stream.getvalue() == ""
 
 
@@ -66,3 +71,22 @@ def test_an_exception_gives_the_terminal_back() -> None:
         bar.phase("work", 1)
         raise KeyboardInterrupt
     assert stream.getvalue().count("\x1b[?25l") == stream.getvalue().count("\x1b[?25h")
+
+
+def test_a_shape_that_is_being_timed_shows_its_interval_at_80_columns() -> None:
+    stream = _Terminal()
+    times = [Timed(1.2345e-5 * (1 + 0.001 * (block % 3))) for block in range(12)]
+    baseline = [Timed(1.6e-5)] * 12
+    with Bar(Console(file=stream, force_terminal=True, width=80, color_system=None)) as bar:
+        bar.phase("time m=4096,n=4096,k=4096,alpha=0.01 beside compiled", 40)
+        for block in range(1, 13):
+            bar.advance(note=lambda n=block: so_far(times[:n], baseline[:n]))
+    last = strip_control_codes(stream.getvalue()).split("\n")[-2]
+    assert "time m=4096" in last
+    assert "12/40" in last
+    assert re.search(r"12\.345 ± 0\.013 µs, 1\.2961× ± 0\.001\d$", last)
+    assert "…" not in last.split("12/40")[1]
+
+
+def test_one_block_has_no_interval_yet() -> None:
+    assert so_far([Timed(1.23e-5)], [Timed(1.23e-5)]) == "12.3 ± ? µs, 1.00× ± ?"

@@ -44,10 +44,17 @@ from harness.report.problems import render_problems
 from harness.report.profile import render_profile
 from harness.report.progress import Bar
 from harness.report.regrade import closing_line, regraded_line, skipped_line
+from harness.report.submissions import (
+    render_submission,
+    render_submissions,
+    submission_json,
+    submissions_json,
+)
 from harness.report.terminal import render_result
 from harness.report.text import head, json_text, plain, plain_lines, tail
 from harness.report.verify import render_report, render_total, reports_json
 from harness.result import Conditions, Profile, Result, Verdict
+from harness.ruling import Ruling
 from harness.site.build import build_site
 from harness.verify.findings import ExampleRun, Fate, Report, Tried
 from leaderboard import text as leaderboard_text
@@ -122,6 +129,15 @@ def of_regrades(words: str) -> Iterator[str]:
     yield regraded_line(before, before)
     yield skipped_line(before, words)
     yield closing_line([Verdict.ACCEPTED], 1)
+
+
+def of_submissions(words: str) -> Iterator[str]:
+    each = [accepted(words), not_accepted(Verdict.RUNTIME_ERROR, words)]
+    rulings = [filled(Ruling, words), filled(Ruling, words).model_copy(update={"reason": ""})]
+    yield from on_consoles(lambda console: render_submissions(each, rulings, console))
+    yield from on_consoles(lambda console: render_submission(each[0], rulings, console))
+    for output in (submissions_json(each, rulings), submission_json(each[1], rulings)):
+        yield parsed(json_text(output), json.loads(output))
 
 
 def of_verifications(words: str) -> Iterator[str]:
@@ -276,6 +292,7 @@ RENDERERS: dict[str, Callable[[str], Iterator[str]]] = {
     "harness/report/compare.py": of_comparisons,
     "harness/report/conditions.py": of_conditions,
     "harness/report/doctor.py": of_machines,
+    "harness/report/live.py": of_numbers,
     "harness/report/matrix.py": of_results,
     "harness/report/numbers.py": of_numbers,
     "harness/report/problem.py": of_problems,
@@ -283,6 +300,7 @@ RENDERERS: dict[str, Callable[[str], Iterator[str]]] = {
     "harness/report/profile.py": of_profiles,
     "harness/report/progress.py": of_progress,
     "harness/report/regrade.py": of_regrades,
+    "harness/report/submissions.py": of_submissions,
     "harness/report/terminal.py": of_results,
     "harness/report/text.py": of_text,
     "harness/report/verify.py": of_verifications,
@@ -308,8 +326,11 @@ SHOWS_NOTHING = {
     "harness/ci/tree.py": "writes files",
     "leaderboard/best.py": "makes a record of records",
     "leaderboard/columns.py": "names and types",
+    "leaderboard/database.py": "a URL of the user's own, and what the database says",
     "leaderboard/location.py": "a path of the user's own",
     "leaderboard/outdated.py": "chooses records",
+    "leaderboard/queries.py": "asks for records",
+    "leaderboard/rows.py": "reads records; what is wrong with one, the store warns of",
     "leaderboard/standing.py": "makes a few values of a record; boards show them",
     "leaderboard/schema.py": "tables; its errors are about versions",
     "leaderboard/store.py": "keeps records; what it warns of is below",

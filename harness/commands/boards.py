@@ -1,0 +1,156 @@
+"""``leaderboard``, ``site``, ``export`` and ``import``: what a store holds, and its ways out."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from harness.commands.common import (
+    load_all,
+    open_store,
+    output_to,
+    problems_option,
+    problems_root,
+    store_option,
+)
+from harness.commands.complete import problem_slugs
+from harness.report.text import json_text, plain
+
+if TYPE_CHECKING:
+    from harness.result import Result
+
+
+@click.command()
+@click.argument("problem", required=False, shell_complete=problem_slugs)
+@click.option("--csv", "csv_to", metavar="FILE|-", help="Write the board as CSV; - for stdout.")
+@click.option("--json", "json_to", metavar="FILE|-", help="Write the board as JSON; - for stdout.")
+@click.option("--all", "all_entries", is_flag=True, help="All entries, not the best per author.")
+@store_option
+@problems_option
+def leaderboard(
+    problem: str | None,
+    csv_to: str | None,
+    json_to: str | None,
+    all_entries: bool,
+    store: str | None,
+    problems_dir: Path | None,
+) -> None:
+    """Print the boards: per problem, data type and device; ties share a rank."""
+    import json
+
+    from rich.console import Console
+
+    from harness.report.terminal import render_board
+    from leaderboard.ranking import ranked, rows, to_csv
+
+    current = {p.slug: p.hash for p in load_all(problems_root(problems_dir))[0]}
+    with open_store(store) as results:
+        frame = ranked(results.standings(problem), all_entries=all_entries, current=current)
+    if csv_to:
+        with output_to(csv_to) as file:
+            to_csv(frame, file)
+    if json_to:
+        with output_to(json_to) as file:
+            file.write(json_text(json.dumps(rows(frame), default=str)) + "\n")
+    if "-" not in (csv_to, json_to):
+        render_board(rows(frame), Console())
+
+
+@click.command()
+@click.argument("problem", required=False, shell_complete=problem_slugs)
+@click.option("--out", default="-", metavar="FILE|-", help="File to write [default: stdout].")
+@store_option
+def export(problem: str | None, out: str, store: str | None) -> None:
+    """Write all results, or those of PROBLEM, as JSON lines, which harness import reads.
+
+    Those that do not count, too, with the rulings that say so.
+    """
+    from harness.exchange import write_lines
+
+    with open_store(store) as results, output_to(out) as file:
+        written: list[str] = []
+        count = write_lines(_noted(results.recorded(problem), written), file)
+        ruled = write_lines(results.rulings(None if problem is None else written), file)
+    click.echo(_counts(count, ruled), err=True)
+
+
+def _noted(results: Iterable[Result], ids: list[str]) -> Iterator[Result]:
+    for result in results:
+        ids.append(result.id)
+        yield result
+
+
+def _counts(results: int, rulings: int) -> str:
+    ruled = f", {rulings} ruling{'' if rulings == 1 else 's'}" if rulings else ""
+    return f"{results} results{ruled}"
+
+
+@click.command(name="import")
+@click.argument(
+    "files", metavar="FILE...", nargs=-1, required=True, type=click.Path(path_type=Path)
+)
+@store_option
+def import_(files: tuple[Path, ...], store: str | None) -> None:
+    """Add the results and rulings in FILES, which harness export wrote, to the store.
+
+    They are the word of whoever wrote the file. Nothing is imported if a line is no result; what is
+    there already stays as it is.
+    """
+    from harness.exchange import read_lines
+    from harness.result import Result
+    from harness.ruling import Ruling
+
+    for path in files:
+        for _ in read_lines(path):
+            pass
+    count = Counter[type]()
+    with open_store(store) as results:
+        for path in files:
+            for entry in read_lines(path):
+                if isinstance(entry, Result):
+                    results.add(entry)
+                else:
+                    results.add_ruling(entry)
+                count[type(entry)] += 1
+    click.echo(_counts(count[Result], count[Ruling]), err=True)
+
+
+@click.command()
+@click.option(
+    "--out",
+    required=True,
+    metavar="DIR",
+    type=click.Path(path_type=Path),
+    help="Folder to write; a site that is there is replaced as a whole.",
+)
+@click.option("--all", "all_entries", is_flag=True, help="All entries, not the best per author.")
+@click.option("--no-code", is_flag=True, help="Do not show the code of entries.")
+@store_option
+@problems_option
+def site(
+    out: Path, all_entries: bool, no_code: bool, store: str | None, problems_dir: Path | None
+) -> None:
+    """Write boards, problems and entries as a static web site, which needs no server."""
+    from harness.site.build import build_site
+    from leaderboard.ranking import ranked, rows, to_csv
+
+    packages = load_all(problems_root(problems_dir))[0]
+    with open_store(store) as results:
+        current = {p.slug: p.hash for p in packages}
+        frame = ranked(results.standings(), all_entries=all_entries, current=current)
+        counts = build_site(
+            out,
+            rows=rows(frame),
+            problems=packages,
+            named=results.named,
+            write_csv=lambda file: to_csv(frame, file),
+            code=not no_code,
+        )
+    click.echo(
+        f"{plain(str(out))}: {counts.boards} boards, {counts.entries} entries, "
+        f"{counts.problems} problems"
+    )

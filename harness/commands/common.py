@@ -1,0 +1,137 @@
+"""What several commands share: options, and where problems, results and outputs are.
+
+As in all command modules, what is heavy is imported by the function that needs it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from harness.errors import HarnessError, MachineError, ProblemError, UsageError
+from harness.report.text import plain
+
+if TYPE_CHECKING:
+    from harness.problem.model import Problem
+    from harness.result import Verdict
+    from leaderboard.store import Store
+
+problems_option = click.option(
+    "--problems",
+    "problems_dir",
+    type=click.Path(file_okay=False, path_type=Path),
+    envvar="HARNESS_PROBLEMS",
+    help="Folder of problem packages [default: ./problems, else the ones shipped].",
+)
+# Where the group has read the environment already: what is said nearer goes first.
+inner_problems_option = click.option(
+    "--problems",
+    "problems_dir",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Folder of problem packages.",
+)
+store_option = click.option(
+    "--store", envvar="HARNESS_STORE", help="Where results are kept: a database URL or a file."
+)
+device_option = click.option(
+    "--device",
+    type=click.Choice(["auto", "cuda", "cpu"]),
+    default="auto",
+    show_default=True,
+    help="Where to run.",
+)
+
+
+def _require_sandbox(context: click.Context, _option: click.Parameter, wanted: bool) -> None:
+    """Refuse to grade where a submission could do what it must not."""
+    if not wanted or context.resilient_parsing:  # somebody is still typing
+        return
+    from harness.sandbox.selftest import breaches
+
+    if found := breaches():
+        raise MachineError(
+            f"--require-sandbox: on this machine a submission can {', '.join(found)}; "
+            "harness doctor says what to do"
+        )
+
+
+sandbox_option = click.option(
+    "--require-sandbox",
+    is_flag=True,
+    envvar="HARNESS_REQUIRE_SANDBOX",
+    expose_value=False,
+    callback=_require_sandbox,
+    help="Refuse to grade where submissions cannot be confined.",
+)
+
+
+@contextlib.contextmanager
+def open_store(place: str | None) -> Iterator[Store]:
+    """The store of results; what is wrong with it is a fault of the machine."""
+    from leaderboard.store import Store, StoreError
+
+    try:
+        with Store.open(place) as store:
+            yield store
+    except StoreError as error:
+        raise MachineError(str(error)) from error
+
+
+def problems_root(chosen: Path | None) -> Path:
+    """The folder of packages: the one named, else the current folder's, else the shipped one.
+
+    Raises:
+        UsageError: there is no such folder.
+    """
+    shipped = Path(__file__).resolve().parents[2] / "problems"
+    candidates = [chosen] if chosen else [Path("problems"), shipped]
+    for folder in candidates:
+        if folder.is_dir():
+            return folder
+    raise UsageError(f"no folder {candidates[0]}: name the problems' folder with --problems")
+
+
+def load_all(root: Path) -> tuple[list[Problem], list[ProblemError]]:
+    """Every package below ``root``: those that load, and what is wrong with the others."""
+    from harness.problem.load import load_problem, problem_slugs
+
+    good, broken = [], []
+    for slug in problem_slugs(root):
+        try:
+            good.append(load_problem(root / slug))
+        except ProblemError as error:
+            broken.append(error)
+    return good, broken
+
+
+@contextlib.contextmanager
+def output_to(target: str) -> Iterator[Any]:
+    """A text file to write to: ``target``, or stdout for ``-``.
+
+    Raises:
+        UsageError: it cannot be written.
+    """
+    if target == "-":
+        yield sys.stdout
+        return
+    try:
+        file = open(target, "w", encoding="utf-8", newline="")  # noqa: SIM115 - closed below
+    except OSError as error:
+        raise UsageError(f"cannot write {plain(target)}: {error.strerror}") from error
+    with file:
+        yield file
+
+
+def status_of(verdicts: Iterable[Verdict]) -> int:
+    """The exit code that tells of all ``verdicts``."""
+    from harness.result import Verdict
+
+    seen = set(verdicts)
+    if Verdict.INTERNAL_ERROR in seen:
+        return HarnessError.exit_code
+    return 0 if seen <= {Verdict.ACCEPTED} else 1

@@ -1,0 +1,301 @@
+"""``submit`` and ``check``: files in, verdicts and times out."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import click
+
+from harness.commands.common import (
+    device_option,
+    open_store,
+    output_to,
+    problems_option,
+    problems_root,
+    sandbox_option,
+    status_of,
+    store_option,
+)
+from harness.commands.complete import dtypes, problem_slugs
+from harness.errors import MachineError, ProblemError, UsageError
+from harness.report.text import json_text, plain, plain_lines
+
+if TYPE_CHECKING:
+    from harness.job import Job, Options
+    from harness.problem.model import Problem
+    from harness.result import Result
+    from harness.watch import SavedFiles
+
+_SUFFIXES = (".cu", ".py")
+
+
+def _grading_options(command: Any) -> Any:
+    """The options that submit and check share."""
+    options = [
+        click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path)),
+        click.option(
+            "--problem",
+            shell_complete=problem_slugs,
+            help="Slug [default: from solutions/<problem>/<author>/…].",
+        ),
+        click.option("--author", help="Author [default: from the path]."),
+        device_option,
+        click.option(
+            "--dtype",
+            shell_complete=dtypes,
+            help="What [VAR] stands for [default: the problem's first].",
+        ),
+        click.option("--seed", help="Seed of an earlier grade, to draw the same cases again."),
+        click.option("--case", help='Run one case only, such as "m=33,n=1,k=7,alpha=-0.5".'),
+        click.option(
+            "--arch",
+            default="sm_90",
+            show_default=True,
+            help="Without a GPU: the architecture to compile for as well.",
+        ),
+        click.option(
+            "--no-shrink",
+            is_flag=True,
+            help="Report the first case that fails; do not look for a smaller one.",
+        ),
+        click.option(
+            "--watch", is_flag=True, help="Go on: grade a file again whenever it is saved."
+        ),
+        sandbox_option,
+        click.option(
+            "--json", "json_to", metavar="FILE|-", help="Write the result as JSON; - for stdout."
+        ),
+        problems_option,
+    ]
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+@click.command()
+@_grading_options
+@click.option(
+    "--baselines",
+    type=click.Choice(["first", "all"]),
+    default="first",
+    show_default=True,
+    help="Also time the problem's further baselines, and show the best recorded solution.",
+)
+@store_option
+def submit(files: tuple[Path, ...], store: str | None, **choices: Any) -> None:
+    """Grade FILES (or all solutions in a folder) and record the results."""
+    if choices["case"]:  # a replay of one case is no entry
+        sys.exit(_grade_all(files, choices, timing=False))
+    with open_store(store) as results:
+
+        def keep(result: Result) -> Result:
+            if choices["baselines"] == "all":
+                from leaderboard.best import with_best
+
+                result = with_best(result, results.results(result.problem.slug))
+            results.add(result)
+            return result
+
+        sys.exit(_grade_all(files, choices, timing=True, keep=keep))
+
+
+@click.command()
+@_grading_options
+@click.option(
+    "--profile",
+    is_flag=True,
+    help="On a GPU with Nsight Compute: tell what each kernel of a call does.",
+)
+def check(files: tuple[Path, ...], **choices: Any) -> None:
+    """Verdict only: no timing, nothing recorded."""
+    sys.exit(_grade_all(files, choices, timing=False))
+
+
+def _grade_all(
+    files: tuple[Path, ...], choices: dict[str, Any], *, timing: bool, keep: Any = lambda one: one
+) -> int:
+    """Grade one file after the other; 1 if any was not accepted. ``keep`` may add to a result."""
+    from harness.job import SHRINK_S, Options
+    from harness.watch import SavedFiles
+
+    options = Options(
+        dtype=choices["dtype"],
+        seed=choices["seed"],
+        case=choices["case"],
+        timing=timing,
+        arch=choices["arch"],
+        shrink_s=0.0 if choices["no_shrink"] else SHRINK_S,
+        every_baseline=choices.get("baselines") == "all",
+        profile=choices.get("profile", False),
+    )
+    # Before they are read: what is saved while they are graded must be seen.
+    saved = SavedFiles(lambda: _files_there(files)) if choices["watch"] else None
+    jobs = _jobs(_solution_files(files), choices, options)
+
+    # Not earlier: torch takes seconds to import, and what was wrong until here is known at once.
+    from harness.grade import Grader
+    from harness.judge.device import open_device
+    from harness.report.progress import progress
+
+    _check_case(jobs, options)
+    device = open_device(choices["device"])
+    if options.profile:
+        _require_profiler(device.kind)
+    shown = progress()
+    with (
+        _json_writer(choices["json_to"]) as write_json,
+        Grader(device, shown) as grader,
+    ):
+
+        def grade(jobs: list[Job]) -> int:
+            verdicts = []
+            for graded in grader.grade_all(jobs, options):
+                result = keep(graded)
+                shown.finish()
+                write_json(result)
+                if choices["json_to"] != "-":
+                    show(result)
+                verdicts.append(result.verdict)
+            return status_of(verdicts)
+
+        status = grade(jobs)
+        if saved is not None:
+            _grade_saved(saved, choices, options, grade)
+    return status
+
+
+def _grade_saved(
+    saved: SavedFiles, choices: dict[str, Any], options: Options, grade: Callable[[list[Job]], int]
+) -> NoReturn:
+    """Grade what is saved, each time anew, until it is interrupted."""
+    while True:
+        click.echo("waiting for changes; Ctrl-C ends", err=True)
+        changed = saved.wait()
+        click.echo("changed: " + ", ".join(plain(str(path)) for path in changed), err=True)
+        try:
+            jobs = _jobs(changed, choices, options)
+            _check_case(jobs, options)
+        except (UsageError, ProblemError) as error:  # a mistake of the moment
+            click.echo(f"error: {plain_lines(str(error))}", err=True)
+            for path in changed:
+                if not os.path.lexists(path):
+                    saved.forget(path)
+        else:
+            grade(jobs)
+
+
+def _jobs(paths: Iterable[Path], choices: dict[str, Any], options: Options) -> list[Job]:
+    root = problems_root(choices["problems_dir"])
+    jobs = [job_of(path, choices, root) for path in paths]
+    for job in jobs:
+        check_dtype(job.problem, options)
+    return jobs
+
+
+def _check_case(jobs: Iterable[Job], options: Options) -> None:
+    from harness.problem.draws import parse_case
+
+    if options.case:
+        for job in jobs:
+            parse_case(job.problem, options.case)
+
+
+def _require_profiler(kind: str) -> None:
+    """Say that a profile cannot be had before anything is graded for it."""
+    from harness.judge.profile import REMEDY, find_profiler
+
+    if kind != "cuda":
+        raise UsageError("--profile: only a GPU's kernels can be profiled, and this is the CPU")
+    if find_profiler() is None:
+        raise MachineError(REMEDY)
+
+
+def check_dtype(problem: Problem, options: Options) -> None:
+    """Refuse a data type that ``problem`` does not have.
+
+    Raises:
+        UsageError: with the ones it has.
+    """
+    from harness.problem.suggest import did_you_mean
+
+    if options.dtype is not None and options.dtype not in problem.dtypes:
+        hint = did_you_mean(options.dtype, problem.dtypes)
+        allowed = ", ".join(problem.dtypes)
+        raise UsageError(f"--dtype {options.dtype}: {problem.slug} has {allowed}{hint}")
+
+
+def _solution_files(paths: tuple[Path, ...]) -> list[Path]:
+    """Files as given; of folders, every solution file below them, in order."""
+    found: list[Path] = []
+    for path in paths:
+        if os.path.isdir(path) and not path.is_symlink():  # noqa: PTH112 - is_dir() may raise
+            below = sorted(p for p in path.rglob("*") if p.suffix in _SUFFIXES)
+            if not below:
+                raise UsageError(f"{plain(str(path))}: no .cu or .py file in this folder")
+            found += below
+        else:
+            found.append(path)
+    return found
+
+
+def _files_there(paths: tuple[Path, ...]) -> list[Path]:
+    """As :func:`_solution_files`, of what is there at the moment."""
+    try:
+        return _solution_files(paths)
+    except (UsageError, OSError):  # a folder that has nothing in it just now
+        return []
+
+
+def job_of(path: Path, choices: dict[str, Any], problems: Path) -> Job:
+    """A file, what it holds, and the problem it is meant for."""
+    from harness.job import Job
+    from harness.problem.load import find_problem
+    from harness.solution.model import Invalid
+    from harness.solution.read import read_solution
+
+    if not os.path.lexists(path):
+        raise UsageError(f"{plain(str(path))}: no such file")
+    solution = read_solution(path, problem=choices["problem"], author=choices["author"])
+    slug = choices["problem"] if isinstance(solution, Invalid) else solution.problem
+    if slug is None and isinstance(solution, Invalid):
+        raise UsageError(solution.message)
+    if slug is None:
+        raise UsageError(
+            f"{plain(str(path))}: which problem? Put the file under solutions/<problem>/<author>/, "
+            "or name it with --problem"
+        )
+    problem = find_problem(problems, slug)
+    if not problem.complete:
+        raise UsageError(f"{slug} cannot be graded yet: " + "; ".join(problem.missing))
+    return Job(path=str(path), solution=solution, problem=problem)
+
+
+@contextlib.contextmanager
+def _json_writer(target: str | None) -> Iterator[Any]:
+    """Writes each result as one JSON object on a line of its own."""
+    if target is None:
+        yield lambda _: None
+    elif target == "-":
+        yield lambda result: click.echo(json_text(result.to_json()))
+    else:
+        with output_to(target) as file:
+
+            def write(result: Result) -> None:
+                file.write(json_text(result.to_json()) + "\n")
+                file.flush()  # who watches is told now
+
+            yield write
+
+
+def show(result: Result) -> None:
+    """Print ``result`` for a person."""
+    from rich.console import Console
+
+    from harness.report.terminal import render_result
+
+    render_result(result, Console())

@@ -1,0 +1,108 @@
+"""``regrade``: the boards of this device, brought up to date."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from harness import __version__
+from harness.commands.common import (
+    device_option,
+    load_all,
+    open_store,
+    problems_option,
+    problems_root,
+    sandbox_option,
+    status_of,
+    store_option,
+)
+from harness.commands.complete import problem_slugs
+
+if TYPE_CHECKING:
+    from harness.job import Job
+    from harness.problem.model import Problem
+    from harness.result import Result
+
+
+@click.command()
+@click.argument("names", metavar="[PROBLEM]...", nargs=-1, shell_complete=problem_slugs)
+@click.option(
+    "--all", "everything", is_flag=True, help="Everything on the boards, up to date or not."
+)
+@device_option
+@sandbox_option
+@store_option
+@problems_option
+def regrade(
+    names: tuple[str, ...],
+    everything: bool,
+    device: str,
+    store: str | None,
+    problems_dir: Path | None,
+) -> None:
+    """Grade again what the boards show of another version of its problem or of the harness.
+
+    Only results of the device at hand, and only files that are where they were, unchanged.
+    PROBLEM is a slug [default: all]. Exit code 1 also if a solution was skipped.
+    """
+    root = problems_root(problems_dir)
+    current = {problem.slug: problem for problem in load_all(root)[0]}
+    with open_store(store) as results:
+        recorded = [r for r in results.results() if not names or r.problem.slug in names]
+        _check_slugs(set(names) - {r.problem.slug for r in recorded}, root)
+        sys.exit(_regrade(recorded, current, device, results.add, everything=everything))
+
+
+def _check_slugs(names: Iterable[str], root: Path) -> None:
+    from harness.problem.load import find_problem
+
+    for name in sorted(names):
+        find_problem(root, name)
+
+
+def _regrade(
+    recorded: list[Result], current: dict[str, Problem], device: str, keep: Any, *, everything: bool
+) -> int:
+    """Grade again what needs it, one line each; 1 if any was skipped or not accepted."""
+    from itertools import groupby
+
+    from harness.grade import Grader
+    from harness.job import Options
+    from harness.judge.device import open_device
+    from harness.regrade import job_again
+    from harness.report.progress import progress
+    from harness.report.regrade import closing_line, regraded_line, skipped_line
+    from harness.result import DeviceRef
+    from leaderboard.outdated import outdated
+
+    at_hand = open_device(device)
+    old = outdated(
+        recorded,
+        current={slug: problem.hash for slug, problem in current.items()},
+        harness=__version__,
+        device=DeviceRef(kind=at_hand.kind, name=at_hand.name),
+        everything=everything,
+    )
+    jobs: list[tuple[Result, Job]] = []
+    for result in old:
+        job = job_again(result, current)
+        if isinstance(job, str):
+            click.echo(skipped_line(result, job))
+        else:
+            jobs.append((result, job))
+    verdicts = []
+    with Grader(at_hand, progress()) as grader:
+        for dtype, group in groupby(jobs, key=lambda each: each[0].dtype):
+            together = list(group)
+            graded = grader.grade_all([job for _, job in together], Options(dtype=dtype))
+            for (before, _), after in zip(together, graded, strict=True):
+                keep(after)
+                click.echo(regraded_line(before, after))
+                verdicts.append(after.verdict)
+    skipped = len(old) - len(jobs)
+    click.echo(closing_line(verdicts, skipped))
+    return max(status_of(verdicts), 1 if skipped else 0)

@@ -1,0 +1,221 @@
+"""``submissions``: what is recorded, one's own to delete, the organiser's to invalidate."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import click
+
+from harness.commands.common import open_store, store_option
+from harness.commands.complete import dtypes, problem_slugs, result_ids, verdicts
+from harness.errors import UsageError
+from harness.report.text import json_text, plain
+
+if TYPE_CHECKING:
+    from harness.result import Result
+    from harness.ruling import Ruling
+    from leaderboard.store import Store
+
+_MOST = 10_000
+_ids_argument = click.argument(
+    "ids", metavar="ID...", nargs=-1, required=True, shell_complete=result_ids
+)
+
+
+@click.group()
+def submissions() -> None:
+    """List, show, delete or invalidate what submit has recorded."""
+
+
+@submissions.command("list")
+@click.option("--problem", shell_complete=problem_slugs, help="Of this problem only.")
+@click.option("--author", help="Of this author only.")
+@click.option("--verdict", type=str.upper, shell_complete=verdicts, help="With this verdict only.")
+@click.option("--dtype", shell_complete=dtypes, help="In this data type only.")
+@click.option(
+    "--limit",
+    type=click.IntRange(1, _MOST),
+    default=20,
+    show_default=True,
+    help="How many at most.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON list.")
+@store_option
+def list_(
+    problem: str | None,
+    author: str | None,
+    verdict: str | None,
+    dtype: str | None,
+    limit: int,
+    as_json: bool,
+    store: str | None,
+) -> None:
+    """List what is recorded, the newest first."""
+    from rich.console import Console
+
+    from harness.problem.suggest import did_you_mean
+    from harness.report.submissions import render_submissions, submissions_json
+    from harness.result import Verdict
+    from leaderboard.store import Which
+
+    if verdict is not None and verdict not in set(Verdict):
+        hint = did_you_mean(verdict, Verdict) or f" (one of {', '.join(Verdict)})"
+        raise UsageError(f"--verdict {plain(verdict, 60)}: there is none of that name{hint}")
+    with open_store(store) as results:
+        found = results.newest(Which(problem, author, verdict, dtype), limit)
+        rulings = _rulings(results, found)
+    if as_json:
+        click.echo(json_text(submissions_json(found, rulings)))
+    else:
+        render_submissions(found, rulings, Console())
+
+
+@submissions.command()
+@click.argument("id_", metavar="ID", shell_complete=result_ids)
+@click.option(
+    "--json", "as_json", is_flag=True, help="Print the record and its rulings as one JSON object."
+)
+@store_option
+def show(id_: str, as_json: bool, store: str | None) -> None:
+    """Show the result ID, as submit did; the first characters of an id will do."""
+    from rich.console import Console
+
+    from harness.report.submissions import render_submission, submission_json
+
+    with open_store(store) as results:
+        (found,) = _named(results, [id_])
+        rulings = list(results.rulings([found.id]))
+    if as_json:
+        click.echo(json_text(submission_json(found, rulings)))
+    else:
+        render_submission(found, rulings, Console())
+
+
+@submissions.command()
+@_ids_argument
+@click.option("--author", help="Who you are [default: the author that init would name].")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@store_option
+def delete(ids: tuple[str, ...], author: str | None, yes: bool, store: str | None) -> None:
+    """Delete results of your own, for good; the first characters of an id will do.
+
+    With a result go the older ones of the same file in its data type on its device: else deleting
+    would bring back a better time that the file once had. What there is a ruling about stays.
+    """
+    from rich.console import Console
+
+    from harness.report.submissions import render_submissions
+    from harness.starter import author_name
+
+    me = author_name() if author is None else author
+    with open_store(store) as results:
+        named = _named(results, ids)
+        for result in named:
+            if result.solution.author != me:
+                whose = plain(result.solution.author, 60) or "nobody"
+                raise UsageError(
+                    f"{plain(result.id, 40)} is by {whose}, and you are {plain(me, 60)}: delete "
+                    "what is yours, or say with --author who you are"
+                )
+        doomed = {each.id: each for result in named for each in _with_older(results, result)}
+        for ruling in results.rulings(doomed):
+            raise UsageError(f"{plain(ruling.result, 40)} stays: there is a ruling about it")
+        render_submissions(list(doomed.values()), [], Console(stderr=True))
+        if not yes:
+            click.confirm(f"Delete {_count(len(doomed))} for good?", abort=True, err=True)
+        results.delete(doomed)
+    click.echo(f"{_count(len(doomed))} deleted")
+
+
+@submissions.command()
+@_ids_argument
+@click.option("--reason", help="Why; everybody can read it.")
+@click.option("--by", "who", metavar="NAME", help="Who says so [default: as init would name you].")
+@click.option("--undo", is_flag=True, help="Let them count again.")
+@store_option
+def invalidate(
+    ids: tuple[str, ...], reason: str | None, who: str | None, undo: bool, store: str | None
+) -> None:
+    """Say, as the organiser, that results do not count: no board shows them, no score uses them.
+
+    They stay recorded, and so does who said so, when and why.
+    """
+    from harness.ruling import Action, counts, rule
+    from harness.starter import author_name
+
+    if not undo and not (reason or "").strip():
+        raise UsageError("--reason: say why; it is kept and shown with the result")
+    who = author_name() if who is None else who
+    if not who.strip():
+        raise UsageError("--by: a ruling needs the name of who made it")
+    action = Action.REINSTATED if undo else Action.INVALIDATED
+    with open_store(store) as results:
+        named = _named(results, ids)
+        rulings = _rulings(results, named)
+        for result in named:
+            if counts([each for each in rulings if each.result == result.id]) == undo:
+                state = "counts as it is" if undo else "does not count already (--undo lets it)"
+                raise UsageError(f"{plain(result.id, 40)} {state}")
+        for result in named:
+            results.add_ruling(rule(result.id, action, who=who, reason=reason or ""))
+            said = "counts again" if undo else "does not count any more"
+            click.echo(f"{plain(result.id, 40)} {said}")
+            others = [each for each in _same_file(results, result) if each.id != result.id]
+            ruled = _rulings(results, others)
+            left = [e for e in others if counts([r for r in ruled if r.result == e.id])]
+            if left and not undo:
+                shown = ", ".join(plain(each.id, 40) for each in left[:5])
+                click.echo(f"{_count(len(left))} of the same file still count: {shown}", err=True)
+
+
+def _named(results: Store, ids: Sequence[str]) -> list[Result]:
+    """The results with these ids or the only ones that begin so, each once, in the order given.
+
+    Raises:
+        UsageError: there is no such result, or there are several.
+    """
+    found: dict[str, Result] = {}
+    for begin in ids:
+        like = results.ids_like(begin) if begin else []
+        if len(like) > 1:
+            several = ", ".join(plain(each, 40) for each in like)
+            raise UsageError(f"{plain(begin, 60)}: which of {several}?")
+        named = list(results.named(like))
+        if not named:
+            raise UsageError(
+                f"no result's id begins with {plain(begin, 60)!r}: harness submissions list"
+            )
+        found |= {each.id: each for each in named}
+    return list(found.values())
+
+
+def _rulings(results: Store, about: Sequence[Result]) -> list[Ruling]:
+    return list(results.rulings([each.id for each in about]))
+
+
+def _with_older(results: Store, result: Result) -> list[Result]:
+    """``result`` and the older ones of its file, which would be on the boards without it."""
+    same = _same_file(results, result)
+    return [result, *(e for e in same if e.id != result.id and e.created <= result.created)]
+
+
+def _same_file(results: Store, result: Result) -> list[Result]:
+    """All results of one file (by its hash) and author, for the problem, data type and device."""
+    from leaderboard.store import Which
+
+    if not result.solution.hash:  # it could not be read: nobody knows what it was
+        return [result]
+    which = Which(
+        problem=result.problem.slug,
+        author=result.solution.author,
+        dtype=result.dtype,
+        solution_hash=result.solution.hash,
+        device_kind=result.device.kind,
+        device_name=result.device.name,
+    )
+    return results.newest(which, _MOST)
+
+
+def _count(number: int) -> str:
+    return f"{number} result{'' if number == 1 else 's'}"

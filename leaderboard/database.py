@@ -1,0 +1,142 @@
+"""How a database is reached, and what its errors mean: SQLite or PostgreSQL behind a URL."""
+
+import os
+import random
+import sqlite3
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+from sqlalchemy import Connection, Engine, create_engine, event, make_url
+from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, NoSuchModuleError
+from sqlalchemy.pool import StaticPool
+
+BUSY_TIMEOUT = 30.0
+"""Seconds that one statement waits for another writer."""
+
+RETRY_FOR = 120.0
+"""Seconds after which a writer that never got its turn gives up."""
+
+T = TypeVar("T")
+
+
+class StoreError(Exception):
+    """The store cannot be used, or refused a result; the message says why and what to do."""
+
+
+class Database:
+    """One database, for several threads and processes, and after a fork.
+
+    ``url`` shows no password.
+
+    Raises:
+        StoreError: the URL is wrong, or its driver is not installed.
+    """
+
+    def __init__(self, url: str) -> None:
+        self.engine = _engine(url)
+        self._pid = os.getpid()
+        self.url = self.engine.url.render_as_string(hide_password=True)
+
+    def close(self) -> None:
+        """Release all connections. Closing twice is allowed."""
+        self.engine.dispose(close=self._pid == os.getpid())
+
+    def run(self, work: Callable[[Connection], T], *, write: bool) -> T:
+        """Do ``work`` in one transaction; again if another process was in the way.
+
+        ``work`` must be safe to repeat: a lost connection leaves open whether it was committed.
+        """
+        if self._pid != os.getpid():
+            # A forked child must not talk over its parent's connections.
+            self.engine.dispose(close=False)
+            self._pid = os.getpid()
+        give_up = time.monotonic() + RETRY_FOR
+        pause = 0.005
+        collisions = 0
+        while True:
+            try:
+                with (
+                    self.engine.connect().execution_options(store_write=write) as connection,
+                    connection.begin(),
+                ):
+                    return work(connection)
+            except IntegrityError as error:
+                # On PostgreSQL another writer has just added the same id: look again.
+                collisions += 1
+                if collisions > 3:
+                    raise StoreError(f"{self.url}: {_explain(error)}") from error
+            except DBAPIError as error:
+                if not _worth_retrying(error):
+                    raise StoreError(f"{self.url}: {_explain(error)}") from error
+                if time.monotonic() > give_up:
+                    raise StoreError(
+                        f"{self.url}: no turn within {RETRY_FOR:.0f} s: {_explain(error)}"
+                    ) from error
+            # Writers that collided spread out.
+            time.sleep(pause * random.uniform(0.5, 1.5))  # noqa: S311 (no secret)
+            pause = min(pause * 2, 1.0)
+
+
+def _engine(url: str) -> Engine:
+    try:
+        parsed = make_url(url)
+    except ArgumentError as error:
+        # The text is not shown: it may hold a password.
+        raise StoreError("not a database URL: sqlite:///FILE or postgresql://…") from error
+    shown = parsed.render_as_string(hide_password=True)
+    try:
+        if parsed.get_backend_name() != "sqlite":
+            return create_engine(parsed, pool_pre_ping=True)
+        if parsed.database in (None, "", ":memory:"):
+            engine = create_engine(
+                parsed, poolclass=StaticPool, connect_args={"check_same_thread": False}
+            )
+        else:
+            Path(str(parsed.database)).absolute().parent.mkdir(parents=True, exist_ok=True)
+            engine = create_engine(parsed, connect_args={"timeout": BUSY_TIMEOUT})
+    except ModuleNotFoundError as error:
+        raise StoreError(f"{shown}: the driver is missing: pip install {error.name}") from error
+    except NoSuchModuleError as error:
+        raise StoreError(f"{shown}: unknown kind of database; sqlite or postgresql") from error
+    except OSError as error:
+        raise StoreError(f"{shown}: {error.strerror}: {error.filename}") from error
+    event.listen(engine, "connect", _configure_sqlite)
+    event.listen(engine, "begin", _begin_sqlite)
+    return engine
+
+
+def _configure_sqlite(connection: sqlite3.Connection, _: object) -> None:
+    # We say BEGIN ourselves: the module's own implicit one comes too late to be IMMEDIATE.
+    connection.isolation_level = None
+    # A damaged byte must spoil its own row (by the checksum), not the whole query.
+    connection.text_factory = lambda raw: raw.decode("utf-8", "surrogateescape")
+    connection.execute("PRAGMA journal_mode=WAL")
+    connection.execute("PRAGMA synchronous=FULL")
+
+
+def _begin_sqlite(connection: Connection) -> None:
+    # IMMEDIATE takes the write lock first, where waiting is possible; a reader that turns into
+    # a writer half-way would fail at once instead.
+    write = connection.get_execution_options().get("store_write", False)
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
+
+
+def _worth_retrying(error: DBAPIError) -> bool:
+    if error.connection_invalidated:
+        return True
+    code = getattr(error.orig, "sqlite_errorcode", None)
+    if code is None:  # PostgreSQL: serialization failure, deadlock
+        return getattr(error.orig, "sqlstate", None) in ("40001", "40P01")
+    return code & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+
+
+def _explain(error: DBAPIError) -> str:
+    text = " ".join(str(error.orig).split())
+    code = getattr(error.orig, "sqlite_errorcode", 0) & 0xFF
+    if code == sqlite3.SQLITE_NOTADB:
+        return f"{text}: name another file in HARNESS_STORE"
+    if code == sqlite3.SQLITE_CORRUPT:
+        return f"{text}: save what can be read with `sqlite3 FILE .recover | sqlite3 NEW`"
+    return text

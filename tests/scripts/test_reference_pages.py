@@ -1,0 +1,110 @@
+"""The pages that are made from the code are up to date, and say what is so."""
+
+import json
+import re
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from reference.keys import EXAMPLE, REQUIRED, TO_GRADE, Key, keys
+from reference.pages import pages
+
+from harness.problem.load import load_problem
+from harness.result import Result, Verdict
+
+ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT / "tests"))
+sys.path.insert(0, str(ROOT / "tests/report"))
+
+from hostile_words import ALL, accepted, not_accepted  # noqa: E402
+from json_schemas import complaints  # noqa: E402
+from samples import failed, result, unranked  # noqa: E402
+
+
+@pytest.mark.parametrize("path", pages(), ids=lambda path: path.name)
+def test_what_is_committed_is_what_is_made(path: Path) -> None:
+    assert path.read_text(encoding="utf-8") == pages()[path], "run python scripts/make_reference"
+
+
+@pytest.fixture(scope="module")
+def found() -> dict[str, Key]:
+    return {key.name: key for key in keys()}
+
+
+def test_all_keys_of_all_problems_are_listed(found: dict[str, Key]) -> None:
+    used = set()
+    for path in ROOT.glob("problems/*/problem.md"):
+        matter = path.read_text(encoding="utf-8").split("---")[1]
+        used |= set(re.findall(r"^(\w+):", matter, re.MULTILINE))
+        used |= set(re.findall(r"^ +(?:- )?\{?(\w+): ", matter, re.MULTILINE))
+    known = {part for name in found for part in name.split(".")} | {"benchmarks"}
+    names = {p.name for path in ROOT.glob("problems/*") for p in load_problem(path).parameters}
+    types = {dtype for path in ROOT.glob("problems/*") for dtype in load_problem(path).dtypes}
+    baselines = {name for path in ROOT.glob("problems/*") for name in load_problem(path).baselines}
+    assert used - known - names - types - baselines == set()
+
+
+def test_each_key_is_explained(found: dict[str, Key]) -> None:
+    """In the prose that says what they mean."""
+    text = (ROOT / "docs/problem-format.md").read_text(encoding="utf-8")
+    last = {name.split(".")[-1] for name in found}
+    words = {each for each in last if not each.startswith("<")}
+    assert [each for each in sorted(words) if not re.search(rf"\b{each}\b", text)] == []
+
+
+def test_what_is_needed(found: dict[str, Key], tmp_path: Path) -> None:
+    assert found["slug"].necessity == found["tolerance.length"].necessity == REQUIRED
+    assert found["flops"].necessity == found["range"].necessity == TO_GRADE
+    assert found["values"].necessity == f"{TO_GRADE}: scalars"
+    assert (found["cases"].necessity, found["cases"].default) == ("", "12")
+    (tmp_path / "problem.md").write_text(f"---{EXAMPLE}---\n")
+    for file in ("reference.py", "baseline.py"):
+        (tmp_path / file).touch()
+    assert load_problem(tmp_path).complete
+
+
+SCHEMA = json.loads((ROOT / "docs/result.schema.json").read_text(encoding="utf-8"))
+OTHERS = [verdict for verdict in Verdict if verdict is not Verdict.ACCEPTED]
+
+
+def _told(data: Any) -> list[str]:
+    return list(complaints(data, SCHEMA, SCHEMA))
+
+
+@pytest.mark.parametrize(
+    "each",
+    [
+        result(),
+        result(measurements=(), score=None),
+        unranked(),
+        *(failed(verdict) for verdict in OTHERS),
+        accepted(ALL),
+        not_accepted(Verdict.RUNTIME_ERROR, ALL),
+    ],
+)
+def test_results_are_as_their_schema_says(each: Result) -> None:
+    assert _told(json.loads(each.to_json())) == []
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda data: data.pop("verdict"),
+        lambda data: data.update(verdict="FINE"),
+        lambda data: data.update(schema=2),
+        lambda data: data.update(extra=1),
+        lambda data: data.update(created=3),
+        lambda data: data["problem"].update(slug=""),
+        lambda data: data["score"].update(time_s=0),
+        lambda data: data["score"]["speedup"].update(low="-NaN"),
+        lambda data: data["cases"][0].update(passed=1),
+        lambda data: data["build"]["kernels"][0].update(registers=-1),
+        lambda data: data["measurements"].append(None),
+    ],
+)
+def test_what_is_no_result_is_not(spoil: Callable[[Any], object]) -> None:
+    data = json.loads(result().to_json())
+    spoil(data)
+    assert _told(data) != []
