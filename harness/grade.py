@@ -93,12 +93,13 @@ class Grader:
         Raises:
             ProblemError, MachineError, HarnessError: not the contestant's doing.
         """
-        if options.timed:
-            self._trusted.start()
         remaining = iter(jobs)
         builders = min(_MOST_BUILDS, max(1, (os.cpu_count() or 1) // 2))
         with ThreadPoolExecutor(builders) as pool:
             while batch := list(islice(remaining, builders)):
+                # Not for files without code: they cost nothing but being read.
+                if options.timed and any(isinstance(job.solution, Solution) for job in batch):
+                    self._trusted.start()
                 self._progress.phase("build", len(batch))
                 drafts = [self._draft(job, options) for job in batch]
                 built = pool.map(self._build, batch, drafts, [options] * len(batch))
@@ -159,8 +160,9 @@ class Grader:
         task = Task(problem, Reference(problem), dtype, self._device, seed)
         if isinstance(solution, Invalid):
             nothing = SolutionRef(author="", name="", language="", hash="", path=job.path)
-            return Draft(task, nothing)
-        return Draft(task, solution_ref(solution))
+            about = solution.reference or nothing
+            return Draft(task, about, reason=solution.reason, notes=list(job.notes))
+        return Draft(task, solution_ref(solution), notes=list(job.notes))
 
     def _build(self, job: Job, draft: Draft, options: Options) -> Artifact | BuildFailure:
         solution, dtype = job.solution, draft.task.dtype

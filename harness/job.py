@@ -38,8 +38,9 @@ class Options:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """A file as read, and the problem it is meant for."""
+    """A file as read, and the problem it is meant for. ``notes`` become those of its result."""
 
     path: str
     solution: Solution | Invalid
     problem: Problem
+    notes: tuple[str, ...] = ()

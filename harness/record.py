@@ -28,6 +28,7 @@ from harness.result import (
     Measurement,
     ProblemRef,
     Profile,
+    Reason,
     Result,
     Score,
     ShrunkCase,
@@ -45,6 +46,7 @@ class Draft:
 
     task: Task
     solution: SolutionRef
+    reason: Reason | None = None
     layers: tuple[str, ...] = ()
     build: Build | None = None
     drawn: tuple[Case, ...] = ()
@@ -74,6 +76,7 @@ class Draft:
             dtype=task.dtype,
             device=DeviceRef(kind=task.device.kind, name=task.device.name),
             verdict=verdict,
+            reason=self.reason,
             message=self._placed(message),
             reproduce=self._reproduce(),
             seed=task.seed,
@@ -128,6 +131,7 @@ def solution_ref(solution: Solution) -> SolutionRef:
         language=solution.language,
         hash=solution.hash,
         path=solution.display_path,
+        generation=solution.generation,
     )
 
 

@@ -44,6 +44,13 @@ class Verdict(StrEnum):
     INTERNAL_ERROR = "INTERNAL_ERROR"
 
 
+class Reason(StrEnum):
+    """What exactly is wrong, where a verdict alone says too little to be counted."""
+
+    NO_CODE = "NO_CODE"
+    TRUNCATED_IN_REASONING = "TRUNCATED_IN_REASONING"
+
+
 def _storable(value: object) -> object:
     """Escape lone surrogates; everything else is left to the field's own check."""
     if isinstance(value, str):
@@ -179,13 +186,17 @@ class KernelResources(Record):
 
 
 class Build(Record):
-    """How a submission was compiled. ``log`` is untrusted text, capped."""
+    """How a submission was compiled, and how it is called: ``contract`` names its entry point.
+
+    ``log`` is untrusted text, capped.
+    """
 
     seconds: float
     cached: bool
     target: Text
     log: Text = ""
     kernels: tuple[KernelResources, ...] = ()
+    contract: Literal["solution", "solve", "custom_kernel", "ModelNew"] = "solution"
 
 
 class Interval(Record):
@@ -362,6 +373,31 @@ class ProblemRef(Record):
     hash: Name
 
 
+Found = Literal["fence", "unclosed fence", "tag", "bare"]
+
+
+class Generation(Record):
+    """The raw output of a language model that a submission was taken from.
+
+    What its header said (empty or None: nothing), what was cut as reasoning, and how the code was
+    found in the rest: block number ``block`` of the ``blocks`` of its kind, from line ``line`` on.
+    """
+
+    model: Text = ""
+    problem: Text = ""
+    generated: Text = Field(default="", description="ISO 8601, or as it stands there")
+    tokens: Count | None = None
+    token_limit: Count | None = None
+    finish: Text = ""
+    reasoning_lines: Count = 0
+    reasoning_closed: bool = True
+    found: Found | None = None
+    info: Text = ""
+    block: Count = 0
+    blocks: Count = 0
+    line: Count = 0
+
+
 class SolutionRef(Record):
     """Which submission. ``path`` is as the user gave it."""
 
@@ -370,6 +406,7 @@ class SolutionRef(Record):
     language: Text
     hash: Text
     path: Text
+    generation: Generation | None = None
 
 
 class DeviceRef(Record):
@@ -408,6 +445,7 @@ class Result(Record):
     dtype: Text
     device: DeviceRef
     verdict: Verdict
+    reason: Reason | None = None
     message: Text = ""
     reproduce: Text = ""
     seed: Text
@@ -453,6 +491,8 @@ class Result(Record):
                 raise ValueError(f"a {self.verdict} result has neither measurements nor a score")
             if not self.message:
                 raise ValueError(f"a {self.verdict} result needs a message")
+        if self.reason is not None and self.verdict is not Verdict.INVALID_SUBMISSION:
+            raise ValueError(f"a {self.verdict} result has not the reason {self.reason}")
         if self.verdict is Verdict.WRONG_ANSWER and self.failed_case is None:
             raise ValueError("a WRONG_ANSWER result needs the case that failed")
         if bool(self.measurements) != (self.score is not None):

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from harness.result import Result, Verdict
 
-FORM = 1
+FORM = 2
 """Version of :class:`Standing`; those of another one are made again from their records."""
 
 SILENT = frozenset(
@@ -22,7 +22,8 @@ SILENT = frozenset(
 class Standing(NamedTuple):
     """The columns of a board but for the rank, and what decides whether it is on one.
 
-    ``date`` is ISO 8601 in UTC; what is missing is NaN.
+    ``model``, ``verdict`` and ``reason`` are for comparing models. ``date`` is ISO 8601 in UTC;
+    what is missing is NaN.
     """
 
     problem: str
@@ -47,6 +48,9 @@ class Standing(NamedTuple):
     of_light: float
     accepted: bool
     speaks: bool
+    model: str
+    verdict: str
+    reason: str
 
     def to_json(self) -> str:
         """A JSON list in ASCII, NaN and infinity as Python writes them."""
@@ -69,6 +73,7 @@ def standing(result: Result) -> Standing:
     """The standing of ``result``."""
     score = result.score
     light = result.of_light
+    generation = result.solution.generation
     return Standing(
         problem=result.problem.slug,
         dtype=result.dtype,
@@ -92,4 +97,7 @@ def standing(result: Result) -> Standing:
         of_light=math.nan if light is None else light,
         accepted=result.accepted,
         speaks=result.verdict not in SILENT,
+        model=generation.model if generation else "",
+        verdict=str(result.verdict),
+        reason=str(result.reason or ""),
     )

@@ -18,9 +18,8 @@ import pytest
 from json_schemas import complaints
 
 from harness import cli, grade
-from harness.commands import grading
 from harness.errors import MachineError
-from harness.judge import device
+from harness.judge import device, trusted
 from harness.judge.programs import source_program
 from harness.judge.session import Program
 from harness.result import Result, Verdict
@@ -197,7 +196,7 @@ class TestExitCodes:
     def test_a_fault_of_ours(
         self, harness: Harness, write: Write, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(grading, "_solution_files", lambda _: 1 / 0)
+        monkeypatch.setattr("harness.solution.files.solution_files", lambda _: 1 / 0)
         done = harness("check", write())
         assert done.status == 3
         assert "Traceback" not in done.err
@@ -220,7 +219,7 @@ class TestExitCodes:
         def interrupt(_: object) -> None:
             raise KeyboardInterrupt
 
-        monkeypatch.setattr(grading, "_solution_files", interrupt)
+        monkeypatch.setattr("harness.solution.files.solution_files", interrupt)
         assert harness("check", write()).status == 130
 
 
@@ -350,6 +349,73 @@ class TestLeaderboard:
     def test_an_empty_one(self, harness: Harness) -> None:
         done = harness("leaderboard", "--json", "-")
         assert (done.status, json.loads(done.out)) == (0, [])
+
+
+class TestGenerations:
+    HEAD = "# Problem: 12_Shift.py\n# Model: some/model\n# Tokens used: 4096\n\n"
+    THOUGHT = "<think>\n```python\ndef solution(*_): ...\n```\n"
+
+    def test_code_is_graded_and_the_model_named(self, harness: Harness) -> None:
+        Path("runs").mkdir()
+        text = f"{self.HEAD}{self.THOUGHT}</think>\n\n```python\n{HONEST}```\n"
+        Path("runs/0.txt").write_text(text)
+        Path("runs/1.txt").write_text(self.HEAD + self.THOUGHT)
+        Path("runs/README.md").write_text("What this is.")
+        done = harness("submit", "runs", "--json", "results.jsonl")
+        assert done.status == 1, done
+        assert "some/model" in done.out
+        assert "TRUNCATED_IN_REASONING" in done.out
+        with open("results.jsonl") as lines:
+            good, bad = (Result.from_json(line) for line in lines)
+        assert (good.verdict, good.problem.slug) == (Verdict.ACCEPTED, "shift")
+        assert (good.solution.author, good.solution.name) == ("some-model", "0")
+        assert good.solution.generation is not None
+        assert good.solution.generation.found == "fence"
+        assert good.solution.generation.line == 12
+        assert (bad.verdict, bad.build, bad.cases) == (Verdict.INVALID_SUBMISSION, None, ())
+        assert bad.solution.author == "some-model"
+        shown = harness("leaderboard", "--by", "model", "--k", "1,2", "--csv", "models.csv")
+        assert "50.0%" in shown.out
+        with open("models.csv", newline="") as file:
+            (row,) = csv.DictReader(file)
+        assert (row["model"], row["samples"], row["pass@1"]) == ("some/model", "2", "0.5")
+        assert (row["pass@2"], row["TRUNCATED_IN_REASONING"]) == ("1.0", "1")
+        as_json = json.loads(harness("leaderboard", "--by", "model", "--json", "-").out)
+        assert as_json[0]["fast_0@1"] == 0.5
+
+    def test_no_judge_starts_for_a_file_without_code(
+        self, harness: Harness, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def never(*_: object) -> None:
+            raise AssertionError("nothing is to be built, run or timed")
+
+        monkeypatch.setattr(trusted.TrustedRunners, "start", never)
+        monkeypatch.setattr(grade, "Session", never)
+        Path("a.txt").write_text(self.HEAD + self.THOUGHT)
+        assert harness("submit", "a.txt").status == 1
+
+    @pytest.mark.parametrize(
+        ("text", "words"),
+        [
+            ("# Problem: Shft\n# Model: m\n", "did you mean shift?): name one with --problem"),
+            ("# Problem: \x1b[31m\n# Model: m\n", "there is none of that name"),
+            ("I cannot.", "which problem?"),
+        ],
+    )
+    def test_which_problem(self, harness: Harness, text: str, words: str) -> None:
+        Path("a.md").write_text(text)
+        done = harness("check", "a.md")
+        assert (done.status, words in done.err) == (2, True), done
+        assert "\x1b" not in done.err
+        named = harness("check", "a.md", "--problem", "shift", "--json", "-")
+        assert (named.status, named.result.reason) == (1, "NO_CODE")
+
+    @pytest.mark.parametrize(
+        "arguments", [["--k", "0"], ["--k", "a"], ["--p", "-1"], ["--p", "nan"]]
+    )
+    def test_numbers(self, harness: Harness, arguments: list[str]) -> None:
+        done = harness("leaderboard", "--by", "model", *arguments)
+        assert (done.status, "a list of numbers" in done.err) == (2, True), done
 
 
 def test_problems(harness: Harness) -> None:

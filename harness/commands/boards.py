@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 @click.option("--csv", "csv_to", metavar="FILE|-", help="Write the board as CSV; - for stdout.")
 @click.option("--json", "json_to", metavar="FILE|-", help="Write the board as JSON; - for stdout.")
 @click.option("--all", "all_entries", is_flag=True, help="All entries, not the best per author.")
+@click.option("--by", type=click.Choice(["entry", "model"]), default="entry", help="What a row is.")
+@click.option("--k", "ks", default="1", show_default=True, help="By model: the k of pass@k.")
+@click.option("--p", "ps", default="0,1,1.5,2", show_default=True, help="By model: p of fast_p.")
 @store_option
 @problems_option
 def leaderboard(
@@ -36,10 +39,16 @@ def leaderboard(
     csv_to: str | None,
     json_to: str | None,
     all_entries: bool,
+    by: str,
+    ks: str,
+    ps: str,
     store: str | None,
     problems_dir: Path | None,
 ) -> None:
-    """Print the boards: per problem, data type and device; ties share a rank."""
+    """Print the boards: per problem, data type and device; ties share a rank.
+
+    With --by model: how often each model's generations are right, and faster than the baseline.
+    """
     import json
 
     from rich.console import Console
@@ -48,6 +57,20 @@ def leaderboard(
     from leaderboard.ranking import ranked, rows, to_csv
 
     current = {p.slug: p.hash for p in load_all(problems_root(problems_dir))[0]}
+    if by == "model":
+        from harness.compare_models import compare_models
+
+        with open_store(store) as results:
+            compare_models(
+                results.standings(problem),
+                current,
+                ks=ks,
+                ps=ps,
+                csv_to=csv_to,
+                json_to=json_to,
+                output=output_to,
+            )
+        return
     with open_store(store) as results:
         frame = ranked(results.standings(problem), all_entries=all_entries, current=current)
     if csv_to:

@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from harness.result import Result
     from harness.watch import SavedFiles
 
-_SUFFIXES = (".cu", ".py")
-
 
 def _grading_options(command: Any) -> Any:
     """The options that submit and check share."""
@@ -121,6 +119,7 @@ def _grade_all(
 ) -> int:
     """Grade one file after the other; 1 if any was not accepted. ``keep`` may add to a result."""
     from harness.job import SHRINK_S, Options
+    from harness.solution.files import solution_files
     from harness.watch import SavedFiles
 
     options = Options(
@@ -135,7 +134,7 @@ def _grade_all(
     )
     # Before they are read: what is saved while they are graded must be seen.
     saved = SavedFiles(lambda: _files_there(files)) if choices["watch"] else None
-    jobs = _jobs(_solution_files(files), choices, options)
+    jobs = _jobs(solution_files(files), choices, options)
 
     # Not earlier: torch takes seconds to import, and what was wrong until here is known at once.
     from harness.grade import Grader
@@ -229,50 +228,44 @@ def check_dtype(problem: Problem, options: Options) -> None:
         raise UsageError(f"--dtype {options.dtype}: {problem.slug} has {allowed}{hint}")
 
 
-def _solution_files(paths: tuple[Path, ...]) -> list[Path]:
-    """Files as given; of folders, every solution file below them, in order."""
-    found: list[Path] = []
-    for path in paths:
-        if os.path.isdir(path) and not path.is_symlink():  # noqa: PTH112 - is_dir() may raise
-            below = sorted(p for p in path.rglob("*") if p.suffix in _SUFFIXES)
-            if not below:
-                raise UsageError(f"{plain(str(path))}: no .cu or .py file in this folder")
-            found += below
-        else:
-            found.append(path)
-    return found
-
-
 def _files_there(paths: tuple[Path, ...]) -> list[Path]:
-    """As :func:`_solution_files`, of what is there at the moment."""
+    """As :func:`harness.solution.files.solution_files`, of what is there at the moment."""
+    from harness.solution.files import solution_files
+
     try:
-        return _solution_files(paths)
+        return solution_files(paths)
     except (UsageError, OSError):  # a folder that has nothing in it just now
         return []
 
 
 def job_of(path: Path, choices: dict[str, Any], problems: Path) -> Job:
     """A file, what it holds, and the problem it is meant for."""
+    from harness.generated import generation_notes, said_problem
     from harness.job import Job
     from harness.problem.load import find_problem
+    from harness.problem.named import find_named
     from harness.solution.model import Invalid
     from harness.solution.read import read_solution
 
     if not os.path.lexists(path):
         raise UsageError(f"{plain(str(path))}: no such file")
     solution = read_solution(path, problem=choices["problem"], author=choices["author"])
-    slug = choices["problem"] if isinstance(solution, Invalid) else solution.problem
-    if slug is None and isinstance(solution, Invalid):
+    slug = choices["problem"] or solution.problem
+    if slug is None and isinstance(solution, Invalid) and solution.reference is None:
         raise UsageError(solution.message)
     if slug is None:
         raise UsageError(
             f"{plain(str(path))}: which problem? Put the file under solutions/<problem>/<author>/, "
             "or name it with --problem"
         )
-    problem = find_problem(problems, slug)
+    if slug == said_problem(solution):
+        problem = find_named(problems, slug, plain(str(path)))
+    else:
+        problem = find_problem(problems, slug)
     if not problem.complete:
-        raise UsageError(f"{slug} cannot be graded yet: " + "; ".join(problem.missing))
-    return Job(path=str(path), solution=solution, problem=problem)
+        raise UsageError(f"{problem.slug} cannot be graded yet: " + "; ".join(problem.missing))
+    notes = generation_notes(path, solution, problem, problems)
+    return Job(path=str(path), solution=solution, problem=problem, notes=notes)
 
 
 @contextlib.contextmanager

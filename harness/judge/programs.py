@@ -2,12 +2,15 @@
 
 from harness import cudacpu
 from harness.judge.session import Program
+from harness.solution.contract import IN_ORDER, Contract
 from harness.solution.model import Artifact
 
 
-def source_program(source: bytes, *, interpret: bool = False) -> Program:
+def source_program(
+    source: bytes, *, interpret: bool = False, contract: Contract = IN_ORDER
+) -> Program:
     """A Python file; ``interpret`` runs its Triton kernels without a GPU."""
-    return Program(kind="python", source=source, interpret=interpret)
+    return Program(kind="python", source=source, interpret=interpret, contract=contract)
 
 
 def timed_program(artifact: Artifact) -> Program:
@@ -17,10 +20,14 @@ def timed_program(artifact: Artifact) -> Program:
         ValueError: the target says that no times are taken, so there is none.
     """
     if artifact.kind == "python":
-        return source_program(artifact.source.encode(), interpret=artifact.target.kind == "cpu")
+        return source_program(
+            artifact.source.encode(),
+            interpret=artifact.target.kind == "cpu",
+            contract=artifact.contract,
+        )
     if artifact.library is None:
         raise ValueError("built for cases alone")
-    return Program(kind="library", file=artifact.library)
+    return Program(kind="library", file=artifact.library, contract=artifact.contract)
 
 
 def checked_program(artifact: Artifact) -> Program:
@@ -32,4 +39,5 @@ def checked_program(artifact: Artifact) -> Program:
         file=artifact.checked,
         sanitizer=cudacpu.asan_runtime(),
         sanitizer_options=cudacpu.ASAN_OPTIONS,
+        contract=artifact.contract,
     )

@@ -24,6 +24,7 @@ from harness.runner.wire import Closed, Mailbox, Message, WireError
 from harness.sandbox.launch import Sandbox
 from harness.sandbox.means import packages
 from harness.sandbox.nursery import Nursery, nursery
+from harness.solution.contract import IN_ORDER, Contract
 
 _START_SECONDS = 90.0
 _ANSWER_SECONDS = 20.0
@@ -71,7 +72,7 @@ class Program:
 
     ``interpret`` runs Triton through its interpreter; ``sanitizer`` is the runtime to preload for
     a library built with AddressSanitizer, ``sanitizer_options`` its settings. ``wrapper`` is a
-    command that starts the runner, such as a debugging tool.
+    command that starts the runner, such as a debugging tool. ``contract`` says how it is called.
     """
 
     kind: str
@@ -81,6 +82,7 @@ class Program:
     sanitizer: Path | None = None
     sanitizer_options: str = ""
     wrapper: tuple[str, ...] = ()
+    contract: Contract = IN_ORDER
 
     def open(self) -> int:
         """A descriptor of what to load; the runner never learns a path of ours."""
@@ -184,6 +186,7 @@ class Session:
             "arguments": arguments,
             "arch": arch,
             "path": _search_path(),
+            **self._program.contract.told(),
         }
         artifact = self._program.open()
         try:
@@ -207,6 +210,7 @@ class Session:
             "kind": self._program.kind,
             "interpret": self._program.interpret,
             "path": _search_path(),
+            **self._program.contract.told(),
         }
         artifact = self._program.open()
         try:

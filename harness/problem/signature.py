@@ -5,12 +5,12 @@ from harness.problem.model import VARIABLE_TYPE, Direction, Parameter, Problem, 
 ENTRY_POINT = "solution"
 
 
-def c_prototype(problem: Problem) -> str:
-    """The declaration in C++; ``VAR`` is a macro that stands for the data type.
+def c_prototype(problem: Problem, entry: str = ENTRY_POINT) -> str:
+    """The declaration of ``entry`` in C++; ``VAR`` is a macro that stands for the data type.
 
     Pointers that are only read are ``const``; scalars and sizes come by value.
     """
-    return f'extern "C" void {ENTRY_POINT}({", ".join(c_arguments(problem))});'
+    return f'extern "C" void {entry}({", ".join(c_arguments(problem))});'
 
 
 def python_signature(problem: Problem) -> str:

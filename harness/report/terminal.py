@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from harness.report import numbers
+from harness.report import generation, numbers
 from harness.report.board import CPU_NOTE, render_board
 from harness.report.conditions import told
 from harness.report.matrix import matrix_lines
@@ -54,6 +54,8 @@ _STYLES = {
 def render_result(result: Result, console: Console) -> None:
     """Print ``result`` for a person."""
     _verdict(result, console)
+    for label, text in generation.told(result):
+        _line(console, label, text)
     if result.accepted:
         _accepted(result, console)
     else:
@@ -219,7 +221,8 @@ def _occupancy(kernel: KernelResources) -> str:
 
 
 def _not_accepted(result: Result, console: Console) -> None:
-    _line(console, "reason", plain_lines(result.message, _MESSAGE))
+    code = f"{result.reason}: " if result.reason else ""
+    _line(console, "reason", code + plain_lines(result.message, _MESSAGE))
     failed = [case for case in result.cases if not case.passed]
     if result.shrunk is not None:
         _shrunk(result.shrunk, result, console)

@@ -68,14 +68,14 @@ def _reopenable(fd: int) -> int:
 
 
 class _Library:
-    """What both kinds share: binding arguments and calling ``solution``."""
+    """What both kinds share: binding arguments and calling ``entry``."""
 
-    def __init__(self, fd: int) -> None:
+    def __init__(self, fd: int, entry: str) -> None:
         self.library = load_entry(fd)
         try:
-            self._entry: Any = self.library.solution
+            self._entry: Any = self.library[entry]
         except AttributeError:
-            raise Failed(Fault.NO_ENTRY, 'no function `extern "C" void solution(...)`') from None
+            raise Failed(Fault.NO_ENTRY, f'no function `extern "C" void {entry}(...)`') from None
         self._entry.restype = None
         self._bound: list[tuple[Any, ...]] = []
 
@@ -107,9 +107,9 @@ def _rows(spec: dict[str, Any]) -> Rows:
 class CudaLibrary(_Library):
     """A library built by nvcc, its default stream per thread, on the GPU."""
 
-    def __init__(self, fd: int, driver: Driver) -> None:
+    def __init__(self, fd: int, driver: Driver, entry: str = "solution") -> None:
         self._driver = driver
-        super().__init__(fd)
+        super().__init__(fd, entry)
         self._graph = 0
         self._kernels: int | None = None
         self._launched = 0
@@ -168,8 +168,8 @@ class CudaLibrary(_Library):
 class CpuLibrary(_Library):
     """A library built by the CPU executor (:mod:`harness.cudacpu`)."""
 
-    def __init__(self, fd: int) -> None:
-        super().__init__(fd)
+    def __init__(self, fd: int, entry: str = "solution") -> None:
+        super().__init__(fd, entry)
         self._take = self.library.cudacpu_take_error
         self._take.restype = ctypes.c_int
         self._launches = self.library.cudacpu_launches

@@ -100,14 +100,19 @@ class Runner:
                 "arguments": message["arguments"],
                 "arch": message["arch"],
                 "cache": str(cache),
+                "entry": message["entry"],
+                "parameters": message["parameters"],
             }
         )
 
     def _make_program(self, message: Message, artifact: int) -> Program:
+        entry = str(message.get("entry", "solution"))
         if message["kind"] == "library":
             from harness.runner.library import CpuLibrary, CudaLibrary
 
-            return CudaLibrary(artifact, self._driver) if self._driver else CpuLibrary(artifact)
+            if self._driver is not None:
+                return CudaLibrary(artifact, self._driver, entry)
+            return CpuLibrary(artifact, entry)
         from harness.runner.python import TorchProgram
 
         interpreter: Any = None
@@ -116,7 +121,15 @@ class Runner:
 
             triton_cpu.enable(os.environ)
             interpreter = triton_cpu
-        return TorchProgram(artifact, self._folder, self._device, interpreter, self._driver)
+        return TorchProgram(
+            artifact,
+            self._folder,
+            self._device,
+            interpreter,
+            self._driver,
+            entry=entry,
+            parameters=message.get("parameters", ()),
+        )
 
     def _map(self, size: int, fd: int) -> None:
         if self._arena is not None:

@@ -4,11 +4,11 @@ import importlib.util
 import os
 import sys
 import traceback
-from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from harness.runner.contracts import Caller, Declared, caller, offer_imports
 from harness.runner.driver import PER_THREAD_STREAM, CudaError, Driver
 from harness.runner.memory import Arena, HostArena
 from harness.runner.program import Batch, Failed
@@ -23,7 +23,7 @@ def load_module(fd: int, folder: Path) -> ModuleType:
     It must be a real file: Triton reads the source of its kernels.
 
     Raises:
-        Failed: the module raises, or defines no callable ``solution``.
+        Failed: the module raises.
     """
     path = folder / f"{_NAME}.py"
     with os.fdopen(fd, "rb") as source:
@@ -35,8 +35,6 @@ def load_module(fd: int, folder: Path) -> ModuleType:
     sys.modules[_NAME] = module
     with reported():
         spec.loader.exec_module(module)
-    if not callable(getattr(module, "solution", None)):
-        raise Failed(Fault.NO_ENTRY, "the file defines no function `solution(...)`")
     return module
 
 
@@ -83,7 +81,10 @@ def _text(error: BaseException) -> str:
 
 
 class TorchProgram:
-    """A Python ``solution`` that gets the judge's buffers as torch tensors."""
+    """A Python submission that gets the judge's buffers as torch tensors.
+
+    ``entry`` is what is called, ``parameters`` are as :mod:`harness.runner.contracts` wants them.
+    """
 
     def __init__(
         self,
@@ -92,6 +93,9 @@ class TorchProgram:
         device: str,
         interpreter: Any = None,
         driver: Driver | None = None,
+        *,
+        entry: str = "solution",
+        parameters: Declared = (),
     ) -> None:
         import torch
 
@@ -104,7 +108,8 @@ class TorchProgram:
         self._device = device
         self._interpreter = interpreter
         self._driver = driver
-        self._entry: Callable[..., Any] = load_module(fd, folder).solution
+        offer_imports(entry)
+        self._caller: Caller = caller(load_module(fd, folder), entry, parameters)
         self._bound: list[tuple[Any, ...]] = []
         self._graph: Any = None
         self._executable = 0
@@ -119,6 +124,8 @@ class TorchProgram:
             tuple(self._argument(spec, index, whole) for spec in batch.arguments)
             for index in range(batch.calls)
         ]
+        with reported():
+            self._caller.bind(self._bound)
 
     def _whole(self, arena: Arena) -> Any:
         if isinstance(arena, HostArena):
@@ -136,11 +143,11 @@ class TorchProgram:
 
     def call(self, index: int) -> None:
         """Call the solution."""
-        arguments = self._bound[index]
         with reported():
             if self._interpreter is not None:
+                arguments = self._bound[index]
                 self._interpreter.watch([a for a in arguments if isinstance(a, self._torch.Tensor)])
-            self._entry(*arguments)
+            self._caller.call(index)
 
     def capture(self) -> bool:
         """Record all calls into a CUDA graph; false where the solution forbids it."""

@@ -1,6 +1,6 @@
 """Compiles a Triton submission for a named GPU on a machine that has none.
 
-The submission's own ``solution`` is called with arguments of the right types and shapes, under a
+The submission's own entry point is called with arguments of the right types and shapes, under a
 driver that compiles every launch (Triton's code generator and its bundled ptxas) and launches
 nothing. So exactly the kernels, specialisations and configurations that it would use are built, and
 what a card would refuse (too much shared memory) is refused with Triton's own error.
@@ -20,6 +20,10 @@ import traceback
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypedDict
+
+from harness.runner.contracts import Caller, Declared, caller, offer_imports
+from harness.runner.program import Failed
+from harness.runner.wire import Fault
 
 _NAME = "solution"
 _WARP = 32
@@ -54,7 +58,8 @@ class Request(TypedDict, total=False):
 
     ``source`` is the path of the submission, ``arch`` 90 for sm_90, ``cache`` an empty private
     directory, ``configurations`` how many of an autotuner's configurations to build for each key
-    (default 1: the first that builds).
+    (default 1: the first that builds). ``entry`` is what is called (default ``solution``),
+    ``parameters`` are as :mod:`harness.runner.contracts` wants them.
     """
 
     source: str
@@ -62,6 +67,8 @@ class Request(TypedDict, total=False):
     arch: int
     cache: str
     configurations: int
+    entry: str
+    parameters: Declared
 
 
 class Resources(NamedTuple):
@@ -99,11 +106,14 @@ def main(request: Request) -> dict[str, Any]:
     path = Path(request["source"])
     status, message, line = "ok", "", None
     try:
-        module = _load(path)
-        if not callable(getattr(module, "solution", None)):
-            status, message = "no_entry_point", "the file defines no function `solution(...)`"
-        else:
-            compiler.compile_launches(module.solution, _arguments(request["arguments"]), path)
+        entry = request.get("entry", "solution")
+        offer_imports(entry)
+        found = caller(_load(path), entry, request.get("parameters", ()))
+        found.bind([tuple(_arguments(request["arguments"]))])
+        compiler.compile_launches(found, path)
+    except Failed as failure:
+        no_entry = failure.fault is Fault.NO_ENTRY
+        status, message = "no_entry_point" if no_entry else "failed", failure.message
     except CompileError as error:
         status, message, line = "compile_error", str(error), error.line
     except Unsupported as error:
@@ -140,10 +150,8 @@ class Compiler:
         self._count_configurations()
         self._listen_to_ptxas(backend)
 
-    def compile_launches(
-        self, solution: Callable[..., Any], arguments: Sequence[Any], path: Path
-    ) -> list[Resources]:
-        """Call ``solution``; every launch in it is compiled and none is executed.
+    def compile_launches(self, entry: Caller, path: Path) -> list[Resources]:
+        """Make the call that is bound; every launch in it is compiled and none is executed.
 
         Raises:
             CompileError: with Triton's message and the line of the file at ``path``.
@@ -153,7 +161,7 @@ class Compiler:
 
         refused = (triton.compiler.errors.CompilationError, triton.runtime.errors.TritonError)
         try:
-            solution(*arguments)
+            entry.call(0)
         except refused as error:
             inner = _innermost(error)
             raise CompileError(_text(inner), _line_of_kernel(inner, path)) from error

@@ -9,9 +9,10 @@ writes *go*, the runner works and writes *done*.
 judge → runner  fields                                                     answered by
 ==============  =========================================================  ====================
 ``open``        ``device``                                                 ``opened``
-``load``        ``kind``, ``interpret``, ``path``;                         ``loaded``
-                descriptors: artifact, mailbox
-``compile``     ``arguments``, ``arch``, ``path``; descriptor: artifact    ``compiled``
+``load``        ``kind``, ``interpret``, ``path``, ``entry``,              ``loaded``
+                ``parameters``; descriptors: artifact, mailbox
+``compile``     ``arguments``, ``arch``, ``path``, ``entry``,              ``compiled``
+                ``parameters``; descriptor: artifact
 ``map``         ``bytes``; descriptor: arena                               ``mapped``
 ``prepare``     ``calls``, ``arguments``, ``warmups``, ``capture``,        ``prepared``
                 ``order``, ``seed``                                        (``captured``)

@@ -27,7 +27,7 @@ from harness.solution.nvcc import (
     CudaSource,
     compile_cuda,
     killed,
-    lacks_solution,
+    lacks_entry,
     limit_failure,
     silent,
 )
@@ -165,7 +165,7 @@ def _build_host(job: HostSource, folder: Path) -> Outcome:
     if failed is not None:
         log = neutral(failed.output, folder)
         failure = _host_failure(job, failed, log)
-        keep = names_a_place(failure.message) or lacks_solution(log)
+        keep = names_a_place(failure.message) or lacks_entry(log)
         return Outcome(failure=failure, log=log, seconds=seconds, keep=keep)
     return Outcome(
         files={
@@ -179,7 +179,7 @@ def _build_host(job: HostSource, folder: Path) -> Outcome:
 
 def _host_failure(job: HostSource, finished: Finished, log: str) -> Failure:
     """The verdict on what g++ rejects."""
-    if lacks_solution(log):
+    if lacks_entry(log):
         return Failure(
             verdict=Verdict.INVALID_SUBMISSION,
             message="the file defines no solution() with the problem's parameters",

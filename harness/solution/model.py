@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from harness.result import Build, Verdict
+from harness.result import Build, Generation, Reason, SolutionRef, Verdict
+from harness.solution.contract import IN_ORDER, Contract
 
 ARCHITECTURE = re.compile(r"sm_\d{2,3}[af]?")
 
@@ -22,6 +23,10 @@ class Solution:
     ``dtypes`` are the types that the file itself says it is written for, ``None`` if it says
     nothing (then it is taken for all). ``problem`` is ``None`` if neither the user nor the path
     names one.
+
+    Of a file that holds a model's ``generation``, ``source`` and ``text`` are the code taken from
+    it, each line in the place that it has in the file, and ``problem`` is what its header says
+    where nobody else says anything. ``hash`` is the file's.
     """
 
     path: Path
@@ -34,6 +39,7 @@ class Solution:
     language: str
     hash: str
     dtypes: tuple[str, ...] | None
+    generation: Generation | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,10 +80,11 @@ class Target:
 class Artifact:
     """What a runner needs.
 
-    A ``library`` is a shared object that exports ``solution`` and ``harness_last_error`` (see
+    A ``library`` is a shared object that exports its entry point and ``harness_last_error`` (see
     :mod:`harness.solution.prelude`), on a CPU target accompanied by ``checked``, the same with
     AddressSanitizer (``None`` where the host compiler has no libasan), or, where no times are to be
-    taken, replaced by it. A ``python`` artifact is its ``source``.
+    taken, replaced by it. A ``python`` artifact is its ``source``. The ``contract`` says how it is
+    called.
     """
 
     kind: Literal["library", "python"]
@@ -86,6 +93,7 @@ class Artifact:
     checked: Path | None
     source: str
     build: Build
+    contract: Contract = IN_ORDER
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,6 +115,12 @@ class BuildFailure:
 
 @dataclass(frozen=True, slots=True)
 class Invalid:
-    """The file cannot be taken as a submission; the message says what to change."""
+    """The file cannot be taken as a submission; the message says what to change.
+
+    Of a generation without code it is known all the same whose it is and for which ``problem``.
+    """
 
     message: str
+    reason: Reason | None = None
+    reference: SolutionRef | None = None
+    problem: str | None = None

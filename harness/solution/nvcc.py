@@ -16,6 +16,7 @@ from harness.sandbox.command import Finished, clean_environment, run_limited
 from harness.sandbox.means import parts
 from harness.solution import ptxas
 from harness.solution.cache import Cache, Failure, Outcome, key_of
+from harness.solution.contract import Entry
 from harness.solution.diagnostics import (
     LOG_BYTES,
     first_error,
@@ -104,7 +105,7 @@ def compile_cuda(job: CudaSource, folder: Path, cache: Cache, *, library: bool) 
             failure=failure,
             log=log,
             seconds=finished.seconds,
-            keep=names_a_place(failure.message) or lacks_solution(log),
+            keep=names_a_place(failure.message) or lacks_entry(log),
         )
     files = {"library": folder / LIBRARY} if library else {}
     return Outcome(files=files, log=log, kernels=kernels, seconds=finished.seconds)
@@ -138,9 +139,9 @@ def killed(tool: str) -> Failure:
     )
 
 
-def lacks_solution(log: str) -> bool:
-    """Whether linking failed for want of the function ``solution``."""
-    return "undefined reference to `solution'" in log
+def lacks_entry(log: str) -> bool:
+    """Whether linking failed for want of the entry point."""
+    return any(f"undefined reference to `{entry}'" in log for entry in Entry if entry.in_c)
 
 
 def _run(job: CudaSource, folder: Path, *, library: bool) -> Finished:
@@ -158,7 +159,7 @@ def _run(job: CudaSource, folder: Path, *, library: bool) -> Finished:
 
 
 def _compile_failure(finished: Finished, log: str) -> Failure:
-    if lacks_solution(log):
+    if lacks_entry(log):
         return Failure(
             verdict=Verdict.INVALID_SUBMISSION,
             message="the file defines no solution() with the problem's parameters",

@@ -1,6 +1,6 @@
 """The lines that are compiled in front of every CUDA submission.
 
-They define ``VAR``, declare ``solution`` with the problem's parameters, so that the compiler
+They define ``VAR``, declare the entry point with the problem's parameters, so that the compiler
 itself rejects wrong ones, and export a second function through which the runner learns about
 launch errors that the submission did not look at.
 """
@@ -8,7 +8,7 @@ launch errors that the submission did not look at.
 import re
 
 from harness.problem.model import Problem
-from harness.problem.signature import c_prototype
+from harness.problem.signature import ENTRY_POINT, c_prototype
 
 VAR_TYPES = {
     "float16": "__half",
@@ -56,40 +56,40 @@ a last error of its own."""
 
 ENTRY = """
 extern "C" __attribute__((visibility("default"), used))
-const void* const harness_entry = (const void*)&solution;
+const void* const harness_entry = (const void*)&{entry};
 """
-"""Refers to ``solution``, so that linking fails where a file does not define it."""
+"""Refers to the entry point, so that linking fails where a file does not define it."""
 
 ENTRY_SYMBOL = "harness_entry"
 
 
-def prototype(problem: Problem) -> str:
-    """The declaration of ``solution`` with C linkage, one line ending in a semicolon."""
-    declaration = " ".join(c_prototype(problem).split()).rstrip("; ")
+def prototype(problem: Problem, entry: str = ENTRY_POINT) -> str:
+    """The declaration of ``entry`` with C linkage, one line ending in a semicolon."""
+    declaration = " ".join(c_prototype(problem, entry).split()).rstrip("; ")
     if not declaration.startswith('extern "C"'):
         declaration = f'extern "C" {declaration}'
     return declaration + ";"
 
 
-def prelude(problem: Problem, dtype: str) -> str:
+def prelude(problem: Problem, dtype: str, entry: str = ENTRY_POINT) -> str:
     """The text to compile before a submission for ``dtype``.
 
-    ``solution`` gets C linkage and default visibility from this declaration even where the
+    ``entry`` gets C linkage and default visibility from this declaration even where the
     submission forgets ``extern "C"``.
 
     Raises:
         KeyError: ``dtype`` has no C type.
     """
     var = VAR_TYPES[dtype]
-    declaration = prototype(problem)
+    declaration = prototype(problem, entry)
     lines = ["#include <stddef.h>", "#include <stdint.h>"]
     for pattern, header in HEADERS.items():
         if re.search(pattern, f"{var} {declaration}"):
             lines.append(f"#include <{header}>")
     lines += [f"#define VAR {var}", declaration]
-    return "\n".join(lines) + LAST_ERROR + ENTRY
+    return "\n".join(lines) + LAST_ERROR + ENTRY.format(entry=entry)
 
 
-def host_prelude(problem: Problem) -> str:
+def host_prelude(problem: Problem, entry: str = ENTRY_POINT) -> str:
     """The same for the CPU, where :mod:`harness.cudacpu` supplies ``VAR`` and keeps errors."""
-    return prototype(problem) + ENTRY
+    return prototype(problem, entry) + ENTRY.format(entry=entry)

@@ -6,6 +6,9 @@ the problem and the author, in ``problems/<problem>/…`` the problem. One of it
 
     // dtypes: float32, float16        (in a .cu file)
     # dtypes: float32                  (in a .py file)
+
+A ``.txt`` or ``.md`` file is a language model's output; the submission is the code in it
+(:mod:`harness.solution.generation`).
 """
 
 import difflib
@@ -17,6 +20,8 @@ import stat
 from pathlib import Path
 
 from harness.problem.dtypes import DTYPES
+from harness.result import Generation, SolutionRef
+from harness.solution.generation import SUFFIXES, NoCode, extract
 from harness.solution.languages import LANGUAGES
 from harness.solution.model import Invalid, Solution
 
@@ -28,7 +33,7 @@ _SAFE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,63}")
 _SAFE_IN_WORDS = "letters, digits and . _ + -, at most 64, the first a letter or digit"
 _HEADER = re.compile(r"^\s*(?://|#)\s*dtypes?\s*[:=]\s*(.*?)\s*$")
 _KINDS = {
-    stat.S_ISDIR: "a directory; name the .cu or .py file in it",
+    stat.S_ISDIR: "a directory; name the file in it",
     stat.S_ISFIFO: "a pipe",
     stat.S_ISSOCK: "a socket",
     stat.S_ISCHR: "a device",
@@ -46,7 +51,7 @@ def read_solution(
     """The submission in ``path``, or why it cannot be one.
 
     ``problem`` and ``author`` go before what the path says. An author neither given nor in the
-    path is ``anonymous``.
+    path is the model of a generation, else ``anonymous``.
     """
     try:
         return _read(path, problem, author)
@@ -54,13 +59,15 @@ def read_solution(
         return Invalid(str(refused))
 
 
-def _read(path: Path, problem: str | None, author: str | None) -> Solution:
+def _read(path: Path, problem: str | None, author: str | None) -> Solution | Invalid:
     shown = _shown(path)
     source = _bytes(path, shown)
     text = _text(source, shown)
+    extracted = extract(text) if path.suffix in SUFFIXES else None
+    generation = extracted.generation if extracted else None
     place_problem, place_author = _place(path)
     problem = problem or place_problem
-    author = author or place_author or ANONYMOUS
+    author = author or place_author or _model_name(generation) or ANONYMOUS
     for what, value, remedy in (
         ("file name", path.stem, "rename it"),
         ("author", author, "give another with --author"),
@@ -71,6 +78,26 @@ def _read(path: Path, problem: str | None, author: str | None) -> Solution:
                 f"{shown}: the {what} {_quoted(value)} cannot be recorded; {remedy} "
                 f"({_SAFE_IN_WORDS})"
             )
+    if generation is not None and problem is None:
+        problem = generation.problem or None
+    digest = hashlib.sha256(source).hexdigest()
+    if isinstance(extracted, NoCode):
+        about = SolutionRef(
+            author=author,
+            name=path.stem,
+            language="",
+            hash=digest,
+            path=shown,
+            generation=generation,
+        )
+        message = f"{shown}: {extracted.message}"
+        return Invalid(message, extracted.reason, about, problem)
+    code, above = path, 0
+    if extracted is not None:
+        # Empty lines in front, so that compilers name the lines of the file itself.
+        code, above = path.with_suffix(extracted.suffix), extracted.generation.line - 1
+        text = "\n" * above + extracted.text
+        source = text.encode()
     return Solution(
         path=path,
         display_path=shown,
@@ -79,10 +106,17 @@ def _read(path: Path, problem: str | None, author: str | None) -> Solution:
         author=author,
         name=path.stem,
         problem=problem,
-        language=_language(path, text, shown),
-        hash=hashlib.sha256(source).hexdigest(),
-        dtypes=_dtypes(text, shown),
+        language=_language(code, text, shown),
+        hash=digest,
+        dtypes=_dtypes(text, shown, above),
+        generation=generation,
     )
+
+
+def _model_name(generation: Generation | None) -> str:
+    """The model as an author: ``vendor/some model`` becomes ``vendor-some-model``."""
+    model = generation.model if generation else ""
+    return re.sub(r"[^A-Za-z0-9._+-]+", "-", model).strip("-._+")[:64]
 
 
 def _shown(path: Path) -> str:
@@ -142,7 +176,7 @@ def _similar(path: Path) -> str:
 
 
 def _suffixes() -> list[str]:
-    return sorted({language.suffix for language in LANGUAGES.values()})
+    return sorted({language.suffix for language in LANGUAGES.values()} | set(SUFFIXES))
 
 
 def _text(source: bytes, shown: str) -> str:
@@ -184,9 +218,13 @@ def _language(path: Path, text: str, shown: str) -> str:
     )
 
 
-def _dtypes(text: str, shown: str) -> tuple[str, ...] | None:
-    """The types named in the header comment, or none if there is no such comment."""
-    for number, line in enumerate(text.split("\n", HEADER_LINES)[:HEADER_LINES], start=1):
+def _dtypes(text: str, shown: str, above: int) -> tuple[str, ...] | None:
+    """The types named in the header comment, or none if there is no such comment.
+
+    ``above`` lines in front are no part of the code.
+    """
+    lines = text.split("\n", above + HEADER_LINES)[above : above + HEADER_LINES]
+    for number, line in enumerate(lines, start=above + 1):
         match = _HEADER.match(line)
         if match is None:
             continue

@@ -1,6 +1,6 @@
 """Compiling a Triton submission for a named card on a machine that has none.
 
-The submission's own ``solution`` decides what is launched, so it runs: in a sandbox, like any
+The submission's own entry point decides what is launched, so it runs: in a sandbox, like any
 runner. What comes back is its word, read as data; it can only harm its own verdict or decorate its
 own record.
 """
@@ -19,6 +19,7 @@ from harness.problem.model import Problem, Role
 from harness.result import KernelResources, Record, Verdict
 from harness.runner.wire import Message
 from harness.solution.cache import Cache, Failure, Outcome, key_of
+from harness.solution.contract import Contract
 from harness.solution.model import Solution, Target
 from harness.solution.nvcc import killed
 
@@ -39,7 +40,12 @@ class _Answer(Record):
 
 
 def compile_for_target(
-    solution: Solution, problem: Problem, dtype: str, target: Target, cache: Cache
+    solution: Solution,
+    problem: Problem,
+    dtype: str,
+    target: Target,
+    cache: Cache,
+    contract: Contract,
 ) -> Outcome:
     """Build all launches of the problem's first benchmark shape for ``target.arch``.
 
@@ -52,11 +58,14 @@ def compile_for_target(
         "kind": "triton",
         "source": solution.source,
         "arguments": repr(arguments),
+        "contract": repr(contract),
         "arch": target.arch,
         "triton": metadata.version("triton"),
         "python": sys.version,
     }
-    return cache.fetch(key_of(parts), lambda _: _build(solution, problem, arguments, target))
+    return cache.fetch(
+        key_of(parts), lambda _: _build(solution, problem, arguments, target, contract)
+    )
 
 
 def _arguments(problem: Problem, dtype: str) -> list[dict[str, Any]]:
@@ -76,9 +85,13 @@ def _arguments(problem: Problem, dtype: str) -> list[dict[str, Any]]:
 
 
 def _build(
-    solution: Solution, problem: Problem, arguments: list[dict[str, Any]], target: Target
+    solution: Solution,
+    problem: Problem,
+    arguments: list[dict[str, Any]],
+    target: Target,
+    contract: Contract,
 ) -> Outcome:
-    program = Program(kind="python", source=solution.source)
+    program = Program(kind="python", source=solution.source, contract=contract)
     assert target.arch is not None
     with Session(program, Device(), problem.limits) as session:
         arch = int(target.arch.removeprefix("sm_").rstrip("af"))

@@ -9,7 +9,7 @@ def text(problem: Problem, command: str) -> str:
     """The file: a comment, and a function that writes every output."""
     note = [
         f"VAR is the tensors' dtype: {', '.join(problem.dtypes)}. Write into the outputs; what is "
-        "returned is ignored."
+        "returned is ignored. (Entry points that return: docs/writing-solutions.md.)"
     ]
     lines = [*head(problem, command, "#", note=note), "", "import torch", "", ""]
     lines += [python_signature(problem), "    # Here the right answer is to be computed."]

@@ -10,7 +10,7 @@ def text(problem: Problem, command: str) -> str:
     """The file: a comment, a kernel for each output, and the function that launches them."""
     note = [
         f"VAR is the tensors' dtype: {', '.join(problem.dtypes)}. Write into the outputs; what is "
-        "returned is ignored."
+        "returned is ignored. (Entry points that return: docs/writing-solutions.md.)"
     ]
     lines = [*head(problem, command, "#", note=note), ""]
     lines += ["import torch"] if _complex(problem) else []

@@ -163,6 +163,7 @@ def accepted(words: str) -> Any:
         Result,
         words,
         Result_verdict=Verdict.ACCEPTED,
+        Result_reason=None,
         Result_cases=(passed,),
         Result_shrunk=None,
         Measurement_light_s=0.5,
@@ -173,4 +174,11 @@ def not_accepted(verdict: Verdict, words: str) -> Any:
     """A result with any other verdict, likewise."""
     from harness.result import Result
 
-    return filled(Result, words, Result_verdict=verdict, Result_measurements=(), Result_score=None)
+    return filled(
+        Result,
+        words,
+        Result_verdict=verdict,
+        Result_reason=None,
+        Result_measurements=(),
+        Result_score=None,
+    )

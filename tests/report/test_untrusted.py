@@ -39,6 +39,7 @@ from harness.report.compare import render_comparison
 from harness.report.conditions import told
 from harness.report.doctor import render_findings
 from harness.report.matrix import matrix_lines
+from harness.report.models import render_models
 from harness.report.problem import problem_json, render_problem
 from harness.report.problems import render_problems
 from harness.report.profile import render_profile
@@ -59,7 +60,9 @@ from harness.site.build import build_site
 from harness.verify.findings import ExampleRun, Fate, Report, Tried
 from leaderboard import text as leaderboard_text
 from leaderboard.csvfile import neutral
+from leaderboard.models import by_model, write_csv
 from leaderboard.ranking import board, rows, to_csv
+from leaderboard.standing import standing
 from leaderboard.store import Store
 
 ROOT = Path(__file__).parents[2]
@@ -103,6 +106,20 @@ def of_boards(words: str) -> Iterator[str]:
     shown = rows(frames(words))
     yield from on_consoles(lambda console: render_board(shown, console))
     yield json_text(json.dumps(shown, default=str))
+
+
+def of_models(words: str) -> Iterator[str]:
+    results = [accepted(words), *(not_accepted(v, words) for v in OTHERS)]
+    compared = by_model([standing(each) for each in results], ks=(1, 5))
+    cells = [row.cells() for row in compared]
+    assert cells
+    yield from on_consoles(lambda console: render_models(cells, console))
+    file = io.StringIO()
+    write_csv(compared, file)
+    for row in csv.reader(io.StringIO(file.getvalue())):
+        for cell in row:
+            assert not cell.lstrip().startswith(tuple("=+-@＝＋－＠")), cell
+    yield file.getvalue()
 
 
 def of_csv(words: str) -> Iterator[str]:
@@ -293,7 +310,9 @@ RENDERERS: dict[str, Callable[[str], Iterator[str]]] = {
     "harness/report/conditions.py": of_conditions,
     "harness/report/doctor.py": of_machines,
     "harness/report/live.py": of_numbers,
+    "harness/report/generation.py": of_results,
     "harness/report/matrix.py": of_results,
+    "harness/report/models.py": of_models,
     "harness/report/numbers.py": of_numbers,
     "harness/report/problem.py": of_problems,
     "harness/report/problems.py": of_problems,
@@ -312,6 +331,7 @@ RENDERERS: dict[str, Callable[[str], Iterator[str]]] = {
     "harness/site/statement.py": of_sites,
     "harness/site/svg.py": of_sites,
     "leaderboard/csvfile.py": of_csv,
+    "leaderboard/models.py": of_models,
     "leaderboard/ranking.py": of_boards,
     "leaderboard/text.py": of_text,
 }

@@ -12,6 +12,7 @@ from harness.sandbox.command import Finished
 from harness.solution import translation
 from harness.solution.diagnostics import tells_of_a_kill
 from harness.solution.languages import python
+from harness.solution.model import BuildFailure
 from harness.solution.nvcc import limit_failure, silent
 from harness.solution.triton_target import outcome_of
 
@@ -101,8 +102,8 @@ def test_the_translator(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
 )
 def test_the_check_of_python(code: int, verdict: Verdict) -> None:
     solution: Any = SimpleNamespace(display_path="plain.py")
-    failure = python._failure(solution, None, _finished(code))  # type: ignore[arg-type]
-    assert failure is not None
+    failure = python._entry(solution, None, _finished(code))  # type: ignore[arg-type]
+    assert isinstance(failure, BuildFailure)
     assert failure.verdict is verdict
 
 

@@ -127,7 +127,7 @@ def test_authors_and_problems_that_cannot_be_recorded(tmp_path: Path) -> None:
 
 
 def test_an_unknown_extension(tmp_path: Path) -> None:
-    assert "one of .cu, .py" in refused(write(tmp_path / "a.cpp"))
+    assert "one of .cu, .md, .py, .txt" in refused(write(tmp_path / "a.cpp"))
     assert "unknown extension" in refused(write(tmp_path / "a"))
 
 

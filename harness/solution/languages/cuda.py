@@ -1,4 +1,4 @@
-"""CUDA C++: a ``.cu`` file with ``extern "C" void solution(...)``.
+"""CUDA C++: a ``.cu`` file with ``extern "C" void solution(...)``, or ``solve(...)``.
 
 For a card it is compiled by nvcc to a shared library; for the CPU it is compiled by nvcc too, where
 there is one, and made executable by :mod:`harness.cudacpu`.
@@ -10,6 +10,7 @@ from pathlib import Path
 from harness.problem.model import Problem
 from harness.result import Build, Verdict
 from harness.solution.cache import Cache, Failure, Outcome, key_of
+from harness.solution.contract import Entry, c_entry, contract
 from harness.solution.diagnostics import renamed
 from harness.solution.hostbuild import HostSource, build_for_host
 from harness.solution.languages.base import Language
@@ -19,8 +20,8 @@ from harness.solution.occupancy import with_occupancy
 from harness.solution.prelude import host_prelude, prelude, prototype
 from harness.solution.toolchain import Nvcc, NvccNotFound, find_host_compiler, find_nvcc
 
-# How nvcc and g++ complain about a solution() with other parameters than the prelude's.
-MISFITS = ('overloaded function "solution"', "declaration of C function ‘void solution(")
+# How nvcc and g++ complain about an entry point with other parameters than the prelude's.
+MISFITS = ('overloaded function "{}"', "declaration of C function ‘void {}(")
 
 
 class Cuda:
@@ -42,11 +43,12 @@ class Cuda:
             NvccNotFound: the target is a card and there is no nvcc.
             MachineError: there is no C++ compiler, or nvcc does not work.
         """
+        entry = c_entry(solution.text)
         if target.kind == "cuda":
-            outcome = _for_card(solution, problem, dtype, target, cache)
+            outcome = _for_card(solution, problem, dtype, target, cache, entry)
             built = target.code
         else:
-            outcome, built = _for_cpu(solution, problem, dtype, target, cache)
+            outcome, built = _for_cpu(solution, problem, dtype, target, cache, entry)
         log = renamed(outcome.log, SOURCE, solution.display_path)
         build = Build(
             seconds=outcome.seconds,
@@ -54,9 +56,10 @@ class Cuda:
             target=built,
             log=log,
             kernels=with_occupancy(outcome.kernels, target.code),
+            contract=entry.value,
         )
         if outcome.failure is not None:
-            message = _explained(outcome.failure, solution, problem)
+            message = _explained(outcome.failure, solution, problem, entry)
             return BuildFailure(verdict=outcome.failure.verdict, message=message, build=build)
         return Artifact(
             kind="library",
@@ -65,6 +68,7 @@ class Cuda:
             checked=outcome.files.get("checked"),
             source=solution.text,
             build=build,
+            contract=contract(entry, problem),
         )
 
 
@@ -72,9 +76,9 @@ LANGUAGE: Language = Cuda()
 
 
 def _for_card(
-    solution: Solution, problem: Problem, dtype: str, target: Target, cache: Cache
+    solution: Solution, problem: Problem, dtype: str, target: Target, cache: Cache, entry: Entry
 ) -> Outcome:
-    job = _cuda_source(solution, problem, dtype, target, find_nvcc())
+    job = _cuda_source(solution, prelude(problem, dtype, entry), problem, target, find_nvcc())
     return cache.fetch(
         key_of({"kind": "cuda", **job.key(library=True)}),
         lambda folder: compile_cuda(job, folder, cache, library=True),
@@ -82,17 +86,18 @@ def _for_card(
 
 
 def _for_cpu(
-    solution: Solution, problem: Problem, dtype: str, target: Target, cache: Cache
+    solution: Solution, problem: Problem, dtype: str, target: Target, cache: Cache, entry: Entry
 ) -> tuple[Outcome, str]:
     """The outcome, and a name for what was built."""
     host = find_host_compiler()
     cuda = None
     if target.arch is not None:
         with contextlib.suppress(NvccNotFound):
-            cuda = _cuda_source(solution, problem, dtype, target, find_nvcc())
+            declared = prelude(problem, dtype, entry)
+            cuda = _cuda_source(solution, declared, problem, target, find_nvcc())
     job = HostSource(
         text=solution.text,
-        prelude=host_prelude(problem),
+        prelude=host_prelude(problem, entry),
         dtype=dtype,
         host=host,
         cuda=cuda,
@@ -109,11 +114,11 @@ def _for_cpu(
 
 
 def _cuda_source(
-    solution: Solution, problem: Problem, dtype: str, target: Target, nvcc: Nvcc
+    solution: Solution, declared: str, problem: Problem, target: Target, nvcc: Nvcc
 ) -> CudaSource:
     return CudaSource(
         source=solution.text.encode(),
-        prelude=prelude(problem, dtype),
+        prelude=declared,
         target=target,
         nvcc=nvcc,
         host=find_host_compiler(),
@@ -121,10 +126,10 @@ def _cuda_source(
     )
 
 
-def _explained(failure: Failure, solution: Solution, problem: Problem) -> str:
+def _explained(failure: Failure, solution: Solution, problem: Problem, entry: Entry) -> str:
     """The failure's message about the user's own file, with what is asked for if that helps."""
     message = renamed(failure.message, SOURCE, solution.display_path)
-    misfit = any(sign in message for sign in MISFITS)
+    misfit = any(sign.format(entry) in message for sign in MISFITS)
     if failure.verdict is Verdict.INVALID_SUBMISSION or misfit:
-        message += f"\nthe problem asks for\n    {prototype(problem)}"
+        message += f"\nthe problem asks for\n    {prototype(problem, entry)}"
     return message

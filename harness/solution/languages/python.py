@@ -20,11 +20,17 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from harness.errors import MachineError
 from harness.problem.model import Problem
-from harness.problem.signature import python_signature
 from harness.result import Build, Verdict
 from harness.sandbox import scratch
 from harness.sandbox.command import Finished, clean_environment, run_limited
 from harness.solution.cache import Cache
+from harness.solution.contract import (
+    AmbiguousError,
+    Entry,
+    choose_entry,
+    contract,
+    wanted_in_python,
+)
 from harness.solution.model import Artifact, BuildFailure, Solution, Target
 
 CHECK_S = 20.0
@@ -38,32 +44,32 @@ _LINE_STARTS = {tokenize.NEWLINE, tokenize.NL, tokenize.INDENT, tokenize.DEDENT,
 CHECKER = r"""
 import ast, json, sys, warnings
 warnings.simplefilter("ignore")
-answer = {"error": "", "line": 0, "column": 0, "text": "", "defines": False}
-def binds(target):
+answer = {"error": "", "line": 0, "column": 0, "text": "", "defines": []}
+entries = set(sys.argv[1:])
+def bound(target):
     if isinstance(target, (ast.Tuple, ast.List)):
-        return any(map(binds, target.elts))
-    return isinstance(target, ast.Name) and target.id == "solution"
-def defines(body):
+        return set().union(*map(bound, target.elts))
+    return {target.id} if isinstance(target, ast.Name) else set()
+def defined(body):
+    names = set()
     for node in body:
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-            found = node.name == "solution"
+            names.add(node.name)
         elif isinstance(node, ast.Assign):
-            found = any(map(binds, node.targets))
+            names.update(*map(bound, node.targets))
         elif isinstance(node, ast.AnnAssign):
-            found = node.value is not None and binds(node.target)
+            names |= bound(node.target) if node.value is not None else set()
         elif isinstance(node, (ast.Import, ast.ImportFrom)):
-            found = any((a.asname or a.name) in ("solution", "*") for a in node.names)
+            names |= {a.asname or a.name for a in node.names}
         else:
             parts = [getattr(node, f, []) for f in ("body", "orelse", "finalbody")]
             parts += [h.body for h in getattr(node, "handlers", [])]
-            found = any(isinstance(p, list) and defines(p) for p in parts)
-        if found:
-            return True
-    return False
+            names.update(*(defined(p) for p in parts if isinstance(p, list)))
+    return names
 try:
     text = sys.stdin.buffer.read().decode("utf-8")
     compile(text, "solution.py", "exec", dont_inherit=True)
-    answer["defines"] = defines(ast.parse(text).body)
+    answer["defines"] = sorted(defined(ast.parse(text).body) & (entries | {"*"}))
 except SyntaxError as error:
     answer.update(error=f"{type(error).__name__}: {error.msg}"[:300], line=error.lineno or 0,
                   column=error.offset or 0, text=(error.text or "").rstrip()[:200])
@@ -83,7 +89,7 @@ class _Answer(BaseModel):
     line: int
     column: int
     text: str
-    defines: bool
+    defines: list[str]
 
 
 class Python:
@@ -100,15 +106,15 @@ class Python:
         target: Target,
         cache: Cache,  # noqa: ARG002 (the Protocol's: there is nothing to keep)
     ) -> Artifact | BuildFailure:
-        """Check the syntax and that ``solution`` is defined; there is nothing to compile.
+        """Check the syntax and which entry point is defined; there is nothing to compile.
 
         Raises:
             MachineError: the checking process cannot be started.
         """
         finished = _check(solution.text)
-        failure = _failure(solution, problem, finished)
-        if failure is not None:
-            return failure
+        entry = _entry(solution, problem, finished)
+        if isinstance(entry, BuildFailure):
+            return entry
         version = f"python{sys.version_info.major}.{sys.version_info.minor}"
         return Artifact(
             kind="python",
@@ -116,7 +122,10 @@ class Python:
             library=None,
             checked=None,
             source=solution.text,
-            build=Build(seconds=finished.seconds, cached=False, target=version),
+            build=Build(
+                seconds=finished.seconds, cached=False, target=version, contract=entry.value
+            ),
+            contract=contract(entry, problem),
         )
 
 
@@ -157,7 +166,7 @@ def imported(text: str) -> frozenset[str]:
 def _check(text: str) -> Finished:
     with tempfile.TemporaryDirectory(prefix="check-", dir=scratch.home()) as folder:
         return run_limited(
-            [sys.executable, "-I", "-S", "-c", CHECKER],
+            [sys.executable, "-I", "-S", "-c", CHECKER, *Entry],
             cwd=Path(folder),
             seconds=CHECK_S,
             memory_bytes=CHECK_BYTES,
@@ -167,8 +176,8 @@ def _check(text: str) -> Finished:
         )
 
 
-def _failure(solution: Solution, problem: Problem, finished: Finished) -> BuildFailure | None:
-    """What is wrong with the submission, judged by the checker's answer."""
+def _entry(solution: Solution, problem: Problem, finished: Finished) -> Entry | BuildFailure:
+    """The entry point, or what is wrong with the submission, judged by the checker's answer."""
     shown = solution.display_path
     if finished.timed_out:
         verdict, message = Verdict.TIME_LIMIT, f"parsing {shown} took more than {CHECK_S:g} s"
@@ -188,8 +197,8 @@ def _failure(solution: Solution, problem: Problem, finished: Finished) -> BuildF
     return BuildFailure(verdict=verdict, message=message)
 
 
-def _answered(solution: Solution, problem: Problem, finished: Finished) -> BuildFailure | None:
-    """What the checker found wrong, ``None`` if nothing."""
+def _answered(solution: Solution, problem: Problem, finished: Finished) -> Entry | BuildFailure:
+    """What the checker found."""
     shown = solution.display_path
     try:
         answer = _Answer.model_validate(json.loads(finished.output))
@@ -197,13 +206,18 @@ def _answered(solution: Solution, problem: Problem, finished: Finished) -> Build
         raise MachineError(f"the syntax check gave no answer: {error}") from error
     if answer.error:
         return _syntax_error(shown, answer)
-    if not answer.defines:
-        return BuildFailure(
-            verdict=Verdict.INVALID_SUBMISSION,
-            message=f"{shown} defines no solution at its top level; define\n"
-            f"    {python_signature(problem)}",
-        )
-    return None
+    try:
+        entry = choose_entry(answer.defines)
+    except AmbiguousError as error:
+        message = f"{shown} {error}"
+        return BuildFailure(verdict=Verdict.INVALID_SUBMISSION, message=message)
+    if entry is None and "*" in answer.defines:  # whatever that brings
+        return Entry.SOLUTION
+    if entry is None:
+        message = f"{shown} defines no solution at its top level; define\n"
+        message += wanted_in_python(problem)
+        return BuildFailure(verdict=Verdict.INVALID_SUBMISSION, message=message)
+    return entry
 
 
 def _syntax_error(shown: str, answer: _Answer) -> BuildFailure:

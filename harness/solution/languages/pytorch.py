@@ -1,4 +1,4 @@
-"""Plain PyTorch: any other Python file that defines ``solution(*parameters)``."""
+"""Plain PyTorch: any other Python file with an entry point."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Triton: a Python file that imports ``triton`` and defines ``solution(*parameters)``."""
+"""Triton: a Python file that imports ``triton`` and has an entry point."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -33,7 +33,7 @@ class Triton(python.Python):
         # Not at the top: most commands never need the judge's side of a runner.
         from harness.solution.triton_target import compile_for_target
 
-        outcome = compile_for_target(solution, problem, dtype, target, cache)
+        outcome = compile_for_target(solution, problem, dtype, target, cache, artifact.contract)
         build = artifact.build.model_copy(
             update={
                 "kernels": with_occupancy(outcome.kernels, target.arch),

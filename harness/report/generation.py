@@ -1,0 +1,48 @@
+"""How a submission was taken from a model's output, and how it is called, for a person."""
+
+from collections.abc import Iterator
+
+from harness.report import numbers
+from harness.report.text import plain
+from harness.result import Generation, Result
+
+_KINDS = {
+    "fence": "fenced block",
+    "unclosed fence": "fenced block that is not closed",
+    "tag": "block between tags",
+    "bare": "bare code",
+}
+_RETURNS = {"custom_kernel", "ModelNew"}
+
+
+def told(result: Result) -> Iterator[tuple[str, str]]:
+    """Labels and lines, all safe to print."""
+    generation = result.solution.generation
+    if generation is not None:
+        yield "model", _origin(generation)
+        yield "code", _place(generation)
+    contract = result.build.contract if result.build else "solution"
+    if contract in _RETURNS:
+        yield "calls", f"{contract}, whose outputs are returned: copying them is part of its time"
+    elif contract != "solution":
+        yield "calls", contract
+
+
+def _origin(generation: Generation) -> str:
+    parts = [plain(generation.model, 80) or "not named"]
+    if generation.generated:
+        parts.append(plain(generation.generated, 40))
+    if generation.tokens is not None:
+        parts.append(f"{numbers.integer(generation.tokens)} tokens")
+    return " · ".join(parts)
+
+
+def _place(generation: Generation) -> str:
+    lines = numbers.integer(generation.reasoning_lines)
+    cut = f"; {lines} lines of reasoning cut" if generation.reasoning_lines else ""
+    if generation.found is None:
+        return f"none{cut}"
+    which = f"{generation.block} of {generation.blocks}" if generation.blocks > 1 else ""
+    info = f"`{plain(generation.info, 40)}`" if generation.info else ""
+    words = (_KINDS[generation.found], which, info, f"from line {generation.line}")
+    return " ".join(filter(None, words)) + cut

@@ -1,0 +1,310 @@
+"""How a loaded Python submission is called, whichever entry point it has.
+
+``solution`` and ``solve`` get the parameters in order and fill the outputs. What ``custom_kernel``
+and ``ModelNew`` return is copied into the outputs, within the call and in its time: the judge
+looks at its own buffers alone. A return value that cannot be copied as it is (shape, data type,
+device) is an error that says what was expected.
+"""
+
+import inspect
+import sys
+from collections.abc import Callable, Sequence
+from types import ModuleType
+from typing import Any, Protocol
+
+from harness.runner.program import Failed
+from harness.runner.wire import Fault
+
+Arguments = tuple[Any, ...]
+Declared = Sequence[Sequence[str]]
+"""Name and kind of each parameter: ``in``, ``out``, ``inout``, ``size`` or ``scalar``."""
+
+_MOST_NAMES = 20
+
+
+class Caller(Protocol):
+    """An entry point, ready to be called."""
+
+    def bind(self, calls: Sequence[Arguments]) -> None:
+        """Prepare calls with these arguments, all of the same sizes and scalars."""
+
+    def call(self, index: int) -> None:
+        """Call it with the arguments of one call."""
+
+
+def caller(module: ModuleType, entry: str, parameters: Declared) -> Caller:
+    """What calls ``entry`` of ``module``.
+
+    Raises:
+        Failed: the module has no such thing.
+    """
+    found = getattr(module, entry, None)
+    if not callable(found):
+        kind = "class" if entry == "ModelNew" else "function"
+        raise Failed(Fault.NO_ENTRY, f"the file defines no {kind} `{entry}(...)`")
+    if entry == "custom_kernel":
+        return _Tuple(found, parameters)
+    if entry == "ModelNew":
+        return _Model(found, parameters)
+    return _Positional(found)
+
+
+def offer_imports(entry: str) -> None:
+    """Let ``custom_kernel`` files import the types that those who write them know."""
+    if entry == "custom_kernel":
+        task = ModuleType("task")
+        vars(task).update(input_t=Any, output_t=Any)
+        sys.modules.setdefault("task", task)
+
+
+class _Positional:
+    """All parameters in order; what is returned is ignored."""
+
+    def __init__(self, entry: Callable[..., Any]) -> None:
+        self._entry = entry
+        self._calls: Sequence[Arguments] = ()
+
+    def bind(self, calls: Sequence[Arguments]) -> None:
+        self._calls = calls
+
+    def call(self, index: int) -> None:
+        self._entry(*self._calls[index])
+
+
+class _Tuple:
+    """One tuple: what is read, in the problem's order, then what is only written.
+
+    None says that the outputs were filled in place.
+    """
+
+    def __init__(self, entry: Callable[..., Any], parameters: Declared) -> None:
+        self._entry = entry
+        self._parameters = parameters
+        self._calls: list[tuple[Arguments, _Outputs]] = []
+
+    def bind(self, calls: Sequence[Arguments]) -> None:
+        self._calls = []
+        for arguments in calls:
+            pairs = list(zip(self._parameters, arguments, strict=True))
+            data = [value for (_, kind), value in pairs if kind != "out"]
+            data += [value for (_, kind), value in pairs if kind == "out"]
+            outputs = _Outputs("custom_kernel", self._parameters, arguments)
+            self._calls.append((tuple(data), outputs))
+
+    def call(self, index: int) -> None:
+        import torch
+
+        data, outputs = self._calls[index]
+        with torch.no_grad():
+            returned = self._entry(data)
+            if returned is not None:
+                outputs.take(returned)
+
+
+class _Model:
+    """A module made from sizes and scalars, whose weights and inputs are the tensors that are read.
+
+    It is made once for a batch, before anything is timed; each call has weights of its own.
+    """
+
+    def __init__(self, entry: Callable[..., Any], parameters: Declared) -> None:
+        self._entry = entry
+        self._parameters = parameters
+        self._model: Any = None
+        self._calls: list[tuple[list[tuple[Any, Any]], list[Any], _Outputs]] = []
+
+    def bind(self, calls: Sequence[Arguments]) -> None:
+        first = calls[0]
+        named = {name: value for (name, _), value in zip(self._parameters, first, strict=True)}
+        read = [name for name, kind in self._parameters if kind in ("in", "inout")]
+        model = self._made(named)
+        if read:
+            model = model.to(named[read[0]].device)
+        weights = _weights(model, {name: named[name] for name in read})
+        wanted = _forward_arguments(
+            model.forward, list(named), [name for name in read if name not in weights.values()]
+        )
+        self._model = model
+        self._calls = []
+        for arguments in calls:
+            values = dict(zip(named, arguments, strict=True))
+            loaded = [(weight, values[name]) for weight, name in weights.items()]
+            outputs = _Outputs("ModelNew.forward", self._parameters, arguments)
+            self._calls.append((loaded, [values[name] for name in wanted], outputs))
+
+    def _made(self, named: dict[str, Any]) -> Any:
+        """The module; what its constructor asks for are sizes and scalars, by their names."""
+        numbers = {name: named[name] for name, kind in self._parameters if kind in _NUMBERS}
+        given = {}
+        for parameter in _signature(self._entry):
+            if parameter.name in numbers:
+                given[parameter.name] = numbers[parameter.name]
+            elif parameter.default is parameter.empty:
+                raise Failed(
+                    Fault.NO_ENTRY,
+                    f"ModelNew.__init__ asks for `{parameter.name}`, which is no size or scalar of "
+                    f"the problem{_listed(numbers)}",
+                )
+        model = self._entry(**given)
+        import torch
+
+        if not isinstance(model, torch.nn.Module):
+            kind = type(model).__name__
+            raise Failed(Fault.NO_ENTRY, f"ModelNew makes a {kind}, not a torch.nn.Module")
+        return model
+
+    def call(self, index: int) -> None:
+        import torch
+
+        weights, arguments, outputs = self._calls[index]
+        with torch.no_grad():
+            for weight, value in weights:
+                weight.data = value
+            outputs.take(self._model(*arguments))
+
+
+_NUMBERS = ("size", "scalar")
+
+
+def _signature(function: Callable[..., Any]) -> list[inspect.Parameter]:
+    """The parameters that can be given by name."""
+    variable = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    parameters = inspect.signature(function).parameters.values()
+    return [parameter for parameter in parameters if parameter.kind not in variable]
+
+
+def _weights(model: Any, tensors: dict[str, Any]) -> dict[Any, str]:
+    """Which tensor of the problem fills which parameter of the module, and which buffer.
+
+    The last part of a parameter's name in ``state_dict`` is a tensor's name, or all of it with
+    ``_`` for the dots, and the shapes are the same.
+
+    Raises:
+        Failed: a parameter is left that nothing fills, or two different ones have one tensor.
+    """
+    filled: dict[Any, str] = {}  # by identity, as tensors are told apart in a dictionary
+    left: dict[Any, str] = {}
+    for key, weight in model.named_parameters(remove_duplicate=False):
+        _fill(filled, key, weight, tensors)
+        left.setdefault(weight, key)
+    for key, buffer in model.named_buffers():
+        _fill(filled, key, buffer, tensors)
+    for weight, key in left.items():
+        if weight not in filled:
+            raise Failed(Fault.NO_ENTRY, _unfilled(key, weight, tensors))
+    return filled
+
+
+def _fill(filled: dict[Any, str], key: str, weight: Any, tensors: dict[str, Any]) -> None:
+    names = (key.replace(".", "_"), key.rpartition(".")[2])
+    name = next((n for n in names if n in tensors and tensors[n].shape == weight.shape), None)
+    if name is None:
+        return
+    if name in filled.values() and filled.get(weight) != name:
+        raise Failed(
+            Fault.NO_ENTRY,
+            f"ModelNew has several parameters that `{name}` could be, `{key}` among them: give "
+            "them other names",
+        )
+    filled[weight] = name
+
+
+def _unfilled(key: str, weight: Any, tensors: dict[str, Any]) -> str:
+    shapes = {name: f"{name} {list(tensor.shape)}" for name, tensor in tensors.items()}
+    return (
+        f"ModelNew has a parameter `{key}` of shape {list(weight.shape)} that no tensor of the "
+        f"problem fills: name and shape must be the same{_listed(shapes.values())}"
+    )
+
+
+def _forward_arguments(
+    forward: Callable[..., Any], names: list[str], inputs: list[str]
+) -> list[str]:
+    """Which parameters ``forward`` is called with, in order.
+
+    By name if all that it needs have names of the problem's; else the ``inputs`` in order.
+
+    Raises:
+        Failed: it needs more or fewer.
+    """
+    signature = inspect.signature(forward)
+    wanted = [p for p in signature.parameters.values() if p.kind in _BY_POSITION]
+    needed = [p.name for p in wanted if p.default is p.empty]
+    if needed and all(name in names for name in needed):
+        return needed
+    many = any(p.kind is p.VAR_POSITIONAL for p in signature.parameters.values())
+    if len(needed) <= len(inputs) <= (len(inputs) if many else len(wanted)):
+        return inputs
+    raise Failed(
+        Fault.NO_ENTRY,
+        f"ModelNew.forward takes {len(needed)} arguments ({_names(needed)}), and the problem has "
+        f"{len(inputs)} inputs that are no weights{_listed(inputs)}",
+    )
+
+
+_BY_POSITION = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+
+
+class _Outputs:
+    """The judge's buffers for what one call returns, in the problem's order."""
+
+    def __init__(self, entry: str, parameters: Declared, arguments: Arguments) -> None:
+        self._entry = entry
+        self._buffers = [
+            (name, value)
+            for (name, kind), value in zip(parameters, arguments, strict=True)
+            if kind in ("out", "inout")
+        ]
+
+    def take(self, returned: Any) -> None:
+        """Copy what was returned into the buffers; one that is a buffer itself is left alone.
+
+        Raises:
+            Failed: it is not as many tensors, or one has another shape, data type or device.
+        """
+        single = len(self._buffers) == 1 and not isinstance(returned, tuple | list)
+        values = [returned] if single else returned
+        if not isinstance(values, tuple | list) or len(values) != len(self._buffers):
+            names = _names([name for name, _ in self._buffers])
+            raise self._wrong(f"{_described(returned)}, expected {names}")
+        for (name, buffer), value in zip(self._buffers, values, strict=True):
+            self._check(name, buffer, value)
+        for (_, buffer), value in zip(self._buffers, values, strict=True):
+            if not _same_place(buffer, value):
+                buffer.copy_(value)
+
+    def _check(self, name: str, buffer: Any, value: Any) -> None:
+        import torch
+
+        if not isinstance(value, torch.Tensor):
+            raise self._wrong(f"{_described(value)} for {name}, expected a tensor")
+        for what, got, expected in (
+            ("shape", list(value.shape), list(buffer.shape)),
+            ("data type", value.dtype, buffer.dtype),
+            ("device", value.device, buffer.device),
+        ):
+            if got != expected:
+                raise self._wrong(f"a tensor of {what} {got} for {name}, expected {expected}")
+
+    def _wrong(self, what: str) -> Failed:
+        return Failed(Fault.EXCEPTION, f"{self._entry} returned {what}")
+
+
+def _same_place(buffer: Any, value: Any) -> bool:
+    at_once = value is buffer or value.data_ptr() == buffer.data_ptr()
+    return bool(at_once and value.stride() == buffer.stride())
+
+
+def _described(value: Any) -> str:
+    if isinstance(value, tuple | list):
+        return f"{type(value).__name__} of {len(value)}"
+    return "None" if value is None else f"a {type(value).__name__}"
+
+
+def _names(names: Sequence[str]) -> str:
+    shown = [f"`{name}`" for name in names[:_MOST_NAMES]]
+    return ", ".join(shown) + (", …" if len(names) > _MOST_NAMES else "") or "none"
+
+
+def _listed(names: Any) -> str:
+    return f" ({_names(list(names))})" if names else ""

@@ -1,0 +1,120 @@
+"""How a submission may be called: what the file defines decides.
+
+``solution`` and ``solve`` take the problem's parameters in order and fill the outputs;
+``custom_kernel`` takes a tuple and ``ModelNew`` is a module, and both return what they computed,
+which the runner copies into the judge's buffers (:mod:`harness.runner.contracts`). The rules are in
+``docs/writing-solutions.md``.
+"""
+
+import re
+from collections.abc import Collection
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from harness.problem.model import Problem
+from harness.problem.signature import python_signature
+
+
+class Entry(StrEnum):
+    """The names that an entry point may have."""
+
+    SOLUTION = "solution"
+    SOLVE = "solve"
+    CUSTOM_KERNEL = "custom_kernel"
+    MODEL_NEW = "ModelNew"
+
+    @property
+    def in_c(self) -> bool:
+        """Whether it may be written in CUDA C++."""
+        return self in (Entry.SOLUTION, Entry.SOLVE)
+
+    @property
+    def returns(self) -> bool:
+        """Whether outputs are returned rather than filled."""
+        return self in (Entry.CUSTOM_KERNEL, Entry.MODEL_NEW)
+
+
+class AmbiguousError(ValueError):
+    """A file defines several entry points, none of which goes first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Contract:
+    """What the runner must know to call a submission.
+
+    ``parameters`` are the problem's, in order, each with its name and what it is to the submission:
+    ``in``, ``out`` or ``inout`` for a tensor, ``size`` or ``scalar``. Empty where calls are by
+    position, so that nobody asks.
+    """
+
+    entry: Entry = Entry.SOLUTION
+    parameters: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def returns(self) -> bool:
+        """Whether outputs are returned; copying them is then part of each call."""
+        return self.entry.returns
+
+    def told(self) -> dict[str, Any]:
+        """The fields of a message that tell a runner."""
+        return {"entry": self.entry.value, "parameters": [list(each) for each in self.parameters]}
+
+
+IN_ORDER = Contract()
+"""``solution``, called by position."""
+
+
+def contract(entry: Entry, problem: Problem) -> Contract:
+    """The contract of a submission to ``problem`` that defines ``entry``."""
+    if not entry.returns:
+        return Contract(entry)
+    return Contract(entry, tuple((p.name, p.direction or p.role) for p in problem.parameters))
+
+
+def choose_entry(defined: Collection[str]) -> Entry | None:
+    """The entry point of a file that defines these names; None if it defines none.
+
+    ``solution`` goes first; of the others there may be one.
+
+    Raises:
+        AmbiguousError: there are several.
+    """
+    if Entry.SOLUTION in defined:
+        return Entry.SOLUTION
+    found = [entry for entry in Entry if entry in defined]
+    if len(found) > 1:
+        raise AmbiguousError(f"defines {' and '.join(found)}: keep one, or call it solution")
+    return found[0] if found else None
+
+
+_C_WORDS = re.compile(
+    r"//[^\n]*|/\*|\*/|\"(?:[^\"\\\n]|\\.)*\"?|\bsolution\b|\bvoid[ \t\n]+(solve)[ \t\n]*\("
+)
+
+
+def c_entry(text: str) -> Entry:
+    """The entry point of a CUDA C++ file: ``solve`` if that is declared and ``solution`` not named.
+
+    Comments and strings do not count. What the file really defines the linker finds out.
+    """
+    solves = commented = False
+    for word in _C_WORDS.finditer(text):
+        if commented:
+            commented = word[0] != "*/"
+        elif word[0] == "/*":
+            commented = True
+        elif word[0] == "solution":
+            return Entry.SOLUTION
+        elif word[1]:
+            solves = True
+    return Entry.SOLVE if solves else Entry.SOLUTION
+
+
+def wanted_in_python(problem: Problem) -> str:
+    """What a Python file may define, for a message to who has defined none of it."""
+    return (
+        f"    {python_signature(problem)}\n"
+        "or solve with the same parameters, custom_kernel(data) or class ModelNew "
+        "(docs/writing-solutions.md)"
+    )

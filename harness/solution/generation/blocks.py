@@ -1,0 +1,126 @@
+"""Everything in an answer that may be code: fenced blocks, tags, and text that begins like code."""
+
+import html
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from harness.result import Found
+from harness.solution.generation import fences
+from harness.solution.generation.code import bare_code
+from harness.solution.generation.reasoning import Span
+
+_TAG = re.compile(r"<(/?)(code|answer|solution)\b[^<>\n]{0,200}>", re.IGNORECASE)
+_ENTITY = re.compile(r"&(?:lt|gt|amp|quot|#39);")
+_END_TOKENS = re.compile(r"<[|｜][\w▁]{1,40}[|｜]>|</s>")
+"""Marks of the end of an output that some dumps keep."""
+
+_WRAPPERS = ("markdown", "md")
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A stretch of code from offset ``start`` of the dump on, its indentation taken off.
+
+    ``info`` is what the fence or the tag says, such as ``python``.
+    """
+
+    kind: Found
+    info: str
+    start: int
+    text: str
+
+
+def find(text: str, answer: Sequence[Span]) -> list[Block]:
+    """The blocks of ``text`` within the parts ``answer``, each kind in the order of the text."""
+    found: list[Block] = []
+    parts = [Span(span.start, _end(text, span)) for span in answer]
+    for way in (_fenced, _tagged, _bare):
+        for part in parts:
+            found += [block for block in way(text, part) if block.text.strip()]
+    return found
+
+
+def _end(text: str, span: Span) -> int:
+    """The end of a part without tokens that end an output."""
+    tail = text[max(span.start, span.stop - 200) : span.stop]
+    kept = re.sub(r"\s+\Z", "", tail)
+    stripped = False
+    while (last := _last_token(kept)) is not None:
+        kept, stripped = kept[:last].rstrip(), True
+    return span.stop - (len(tail) - len(kept)) if stripped else span.stop
+
+
+def _last_token(tail: str) -> int | None:
+    last = None
+    for match in _END_TOKENS.finditer(tail):
+        last = match
+    return last.start() if last is not None and last.end() == len(tail) else None
+
+
+def _fenced(text: str, span: Span) -> Iterator[Block]:
+    """The fenced blocks of a part; one that is not closed goes on to its end."""
+    opened: fences.Fence | None = None
+    start = position = span.start
+    while position < span.stop:
+        newline = text.find("\n", position, span.stop)
+        stop = span.stop if newline < 0 else newline
+        following = stop + 1
+        line = text[position:stop]
+        if opened is None:
+            opened, start = fences.opening(line), following
+        elif (end := fences.closing(line, opened)) is not None:
+            yield from _block(text, opened, Span(start, position + end), "fence")
+            opened = None
+        elif (other := fences.interrupts(line, opened)) is not None:
+            yield from _block(text, opened, Span(start, position), "fence")
+            opened, start = other, following
+        position = following
+    if opened is not None and start < span.stop:
+        yield from _block(text, opened, Span(start, span.stop), "unclosed fence")
+
+
+def _block(text: str, fence: fences.Fence, span: Span, kind: Found) -> Iterator[Block]:
+    """The block itself, or those in it if it only wraps Markdown."""
+    if fence.info.lower() in _WRAPPERS:
+        yield from _fenced(text, span)
+        return
+    lines = text[span.start : span.stop].split("\n")
+    code = "\n".join(_outdented(line, len(fence.indent)) for line in lines)
+    yield Block(kind, fence.info, span.start, code)
+
+
+def _outdented(line: str, columns: int) -> str:
+    """``line`` without as much white space in front as there is before its fence, at most."""
+    return line[columns:] if not line[:columns].strip(" \t") else line.lstrip(" \t")
+
+
+def _tagged(text: str, span: Span) -> Iterator[Block]:
+    """What stands between tags; a tag that is not closed goes on to the end of the part."""
+    opened: re.Match[str] | None = None
+    for tag in _TAG.finditer(text, span.start, span.stop):
+        if opened is None and not tag[1]:
+            opened = tag
+        elif opened is not None and tag[1] and tag[2].lower() == opened[2].lower():
+            yield from _inside(text, opened, tag.start())
+            opened = None
+    if opened is not None:
+        yield from _inside(text, opened, span.stop)
+
+
+def _inside(text: str, tag: re.Match[str], stop: int) -> Iterator[Block]:
+    start = tag.end() + (1 if text.startswith("\n", tag.end()) else 0)
+    code = text[start:stop]
+    if any(fences.opening(line) for line in code.split("\n")):
+        return  # the fenced blocks in it are what is meant
+    if "<" not in code and _ENTITY.search(code):
+        code = html.unescape(code)
+    language = re.search(r"language-([\w+-]+)", tag[0])
+    yield Block("tag", language[1] if language else "", start, code)
+
+
+def _bare(text: str, span: Span) -> Iterator[Block]:
+    found = bare_code(text[span.start : span.stop])
+    if found is not None:
+        start, code = found
+        yield Block("bare", "", span.start + start, code)

@@ -1,0 +1,128 @@
+"""The lines on top of a dump that say where it comes from.
+
+::
+
+    # Problem: 6_Matmul_with_large_K_dimension_
+    # Model: some/model
+    # Generated: 20250529_230123
+    # Tokens used: 4096
+"""
+
+import re
+from dataclasses import dataclass
+from datetime import datetime
+
+_MOST_LINES = 32
+_MOST_DIGITS = 12
+_LINE = re.compile(
+    r"[ \t]{0,8}(?:#{1,6}|//|--)?[ \t]{0,8}\*{0,2}([A-Za-z][A-Za-z _-]{0,30}?)\*{0,2}"
+    r"[ \t]{0,8}:\*{0,2}"
+)
+_KEYS = {
+    "problem": "problem",
+    "task": "problem",
+    "model": "model",
+    "generated": "generated",
+    "date": "generated",
+    "tokens used": "tokens",
+    "tokens": "tokens",
+    "completion tokens": "tokens",
+    "max tokens": "token limit",
+    "token limit": "token limit",
+    "finish reason": "finish",
+    "stop reason": "finish",
+}
+_ALSO = {
+    "provider", "backend", "temperature", "top p", "top k", "seed", "sample", "level", "language",
+    "prompt tokens", "total tokens", "time", "elapsed", "attempt", "gpu", "problem id",
+}  # fmt: skip
+"""Keys that belong to a header and say nothing that is asked for."""
+
+_DATES = ("%Y%m%d_%H%M%S", "%Y%m%d-%H%M%S", "%Y%m%dT%H%M%S", "%Y%m%d")
+_CUT_OFF = {"length", "max_tokens", "max tokens", "max_output_tokens"}
+_FEWEST_TOKENS = 256
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """What a dump says of itself; empty or None where it says nothing.
+
+    ``generated`` is ISO 8601 where the date could be read, else as it stands there. The header ends
+    at offset ``end``.
+    """
+
+    end: int = 0
+    problem: str = ""
+    model: str = ""
+    generated: str = ""
+    tokens: int | None = None
+    token_limit: int | None = None
+    finish: str = ""
+
+    @property
+    def truncated(self) -> bool:
+        """Whether the output was cut off at a limit on its tokens, by what the header says.
+
+        It says so (``Finish reason: length``), it names a limit that was reached, or the tokens
+        used are a number that limits have and lengths seldom: from 256 on a power of two, or a
+        multiple of 1000 or of 1024.
+        """
+        if self.finish.lower() in _CUT_OFF:
+            return True
+        if self.tokens is None:
+            return False
+        if self.token_limit is not None:
+            return self.tokens >= self.token_limit
+        return is_round(self.tokens)
+
+
+def is_round(tokens: int) -> bool:
+    """Whether ``tokens`` is a number that people set as a limit."""
+    power = tokens & (tokens - 1) == 0
+    return tokens >= _FEWEST_TOKENS and (power or tokens % 1000 == 0 or tokens % 1024 == 0)
+
+
+def read_header(text: str) -> Header:
+    """The header of ``text``; an empty one if there is none.
+
+    It is the block of ``key: value`` lines on top, up to the first other line, and names a problem
+    or a model. Of a key that comes twice the first counts.
+    """
+    said: dict[str, str] = {}
+    position = len(text) - len(text.lstrip("\ufeff \t\n"))
+    for _ in range(_MOST_LINES):
+        stop = text.find("\n", position)
+        stop = len(text) if stop < 0 else stop
+        found = _LINE.match(text, position, stop)
+        key = " ".join(found[1].lower().replace("_", " ").split()) if found else ""
+        if found is None or (key not in _KEYS and key not in _ALSO):
+            break
+        if key in _KEYS:
+            said.setdefault(_KEYS[key], text[found.end() : stop].strip().strip("*`").strip())
+        position = min(stop + 1, len(text))
+    if not said.get("problem") and not said.get("model"):
+        return Header()
+    return Header(
+        end=position,
+        problem=said.get("problem", ""),
+        model=said.get("model", ""),
+        generated=_date(said.get("generated", "")),
+        tokens=_count(said.get("tokens", "")),
+        token_limit=_count(said.get("token limit", "")),
+        finish=said.get("finish", ""),
+    )
+
+
+def _count(text: str) -> int | None:
+    digits = text.replace(",", "").replace("_", "")
+    return int(digits) if digits.isdecimal() and len(digits) <= _MOST_DIGITS else None
+
+
+def _date(text: str) -> str:
+    """``text`` in ISO 8601 if it is a date; no zone is made up where it names none."""
+    for form in _DATES:
+        try:
+            return datetime.strptime(text, form).isoformat()
+        except ValueError:
+            continue
+    return text

@@ -1,0 +1,135 @@
+"""What a model thought aloud, told from what it answered.
+
+Nothing that is cut here is ever taken for code. Where a dump can be read in two ways, the one that
+takes more for reasoning goes first.
+"""
+
+import re
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from harness.solution.generation import fences
+
+_WORDS = ("think", "reasoning", "thought", "reflection", "scratchpad")
+"""Names of tags; ``thinking`` and ``thoughts`` are the same as the shorter word."""
+
+_TAG = re.compile(
+    r"<(?P<slash>/?)(?P<name>think(?:ing)?|reasoning|thoughts?|reflection|scratchpad)"
+    r"(?:\s[^<>\n]{0,200})?>"
+    r"|\[(?P<bslash>/?)THINK\]"
+    r"|◁(?P<kslash>/?)think▷"
+    r"|<\|(?P<limit>begin|end)_of_thought\|>"
+    r"|<details\s[^<>\n]{0,200}type=\"reasoning\"[^<>\n]{0,200}>|(?P<details></details>)"
+    r"|<\|channel\|>(?P<channel>analysis|commentary|final)\b[^<\n]{0,200}<\|message\|>"
+    r"|(?P<harmony><\|end\|>|<\|return\|>)",
+    re.IGNORECASE,
+)
+
+
+_CLOSES_OTHERS = {"details", "harmony"}
+"""Kinds whose closing tags end other things, too."""
+
+
+class Span(NamedTuple):
+    """A stretch of the text, from offset ``start`` to before ``stop``."""
+
+    start: int
+    stop: int
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """The parts of a text that are its answer, in order; ``closed`` unless reasoning never ends."""
+
+    answer: tuple[Span, ...]
+    reasoning: tuple[Span, ...]
+    closed: bool
+
+    def lines(self, text: str) -> int:
+        """Lines of reasoning that are not empty."""
+        return sum(
+            sum(1 for line in text[start:stop].split("\n") if line.strip())
+            for start, stop in self.reasoning
+        )
+
+
+class _Tag(NamedTuple):
+    span: Span
+    family: str
+    opens: bool
+
+
+def cut(text: str, start: int = 0) -> Cut:
+    """Cut reasoning out of ``text`` from offset ``start`` on.
+
+    It goes from an opening tag to the next closing one of its kind, or to the end. A closing tag
+    that was never opened ends reasoning that began in the prompt: all before it is reasoning. Tags
+    inside a fenced block of the answer are code, but for a closing one at the start of a line.
+    """
+    answer: list[Span] = []
+    reasoning: list[Span] = []
+    opened: _Tag | None = None
+    inner: set[str] = set()
+    position = start
+    fence = fences.Tracker(text, start)
+    for tag in _tags(text, start):
+        if opened is not None:
+            if tag.family == opened.family and not tag.opens:
+                reasoning.append(Span(opened.span.start, tag.span.stop))
+                opened, position = None, tag.span.stop
+                fence = fences.Tracker(text, position)
+            elif tag.opens:
+                inner.add(tag.family)
+            elif tag.family not in inner | _CLOSES_OTHERS and opened.span.start > start:
+                # It ends what began in the prompt, and so did all before this.
+                answer.clear()
+                reasoning = [Span(start, opened.span.start)]
+            continue
+        inside = fence.inside_at(tag.span.start)
+        if tag.opens:
+            if inside or text[max(tag.span.start - 1, start) : tag.span.start] == "`":
+                continue
+            answer.append(Span(position, tag.span.start))
+            opened = tag
+            inner.clear()
+        elif tag.family in _CLOSES_OTHERS:
+            continue
+        elif not inside or _leads_its_line(text, tag.span.start):
+            answer.clear()
+            reasoning = [Span(start, tag.span.stop)]
+            position = tag.span.stop
+            fence = fences.Tracker(text, position)
+    if opened is None:
+        answer.append(Span(position, len(text)))
+    else:
+        reasoning.append(Span(opened.span.start, len(text)))
+    return Cut(tuple(answer), tuple(reasoning), opened is None)
+
+
+def _tags(text: str, start: int) -> list[_Tag]:
+    found = []
+    for match in _TAG.finditer(text, start):
+        span = Span(match.start(), match.end())
+        if match["name"] is not None:
+            name = match["name"].lower()
+            family = next(word for word in _WORDS if name.startswith(word))
+            found.append(_Tag(span, family, not match["slash"]))
+        elif match["channel"] is not None:
+            final = match["channel"].lower() == "final"
+            found.append(_Tag(span, "harmony", not final))
+        elif match["harmony"] is not None:
+            found.append(_Tag(span, "harmony", opens=False))
+        elif match["limit"] is not None:
+            found.append(_Tag(span, "of_thought", match["limit"].lower() == "begin"))
+        elif match["bslash"] is not None:
+            found.append(_Tag(span, "[THINK]", not match["bslash"]))
+        elif match["kslash"] is not None:
+            found.append(_Tag(span, "◁think▷", not match["kslash"]))
+        else:
+            found.append(_Tag(span, "details", match["details"] is None))
+    return found
+
+
+def _leads_its_line(text: str, position: int) -> bool:
+    line = text.rfind("\n", max(0, position - 80), position) + 1
+    return text[line:position].strip() == "" and (line > 0 or position < 80)

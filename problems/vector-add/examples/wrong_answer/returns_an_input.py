@@ -1,0 +1,7 @@
+# Returns one of the inputs: a tensor of the right shape and type, and not the sum.
+# verdict: wrong_answer
+
+
+def custom_kernel(data):
+    x, y, n, z = data
+    return x
