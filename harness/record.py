@@ -25,6 +25,7 @@ from harness.result import (
     Conditions,
     DeviceRef,
     Environment,
+    Interval,
     Measurement,
     ProblemRef,
     Profile,
@@ -144,6 +145,7 @@ def make_score(
     conditions: Conditions | None = None,
 ) -> Score:
     """Geometric means over the shapes, and whether the result can be ranked."""
+    speedup = geometric_mean([m.speedup for m in measured])
     reason = ""
     if known_seed:
         reason = "the seed was given, so the inputs could be known"
@@ -154,18 +156,32 @@ def make_score(
     elif doubts := list(filter(None, map(linearity_doubt, measured))):
         reason = f"{doubts[0]}; grade again on a quiet machine"
     else:
-        worst = max(m.speedup.high / m.speedup.value - 1 for m in measured)
-        if worst > effort.rankable:
-            need = f"±{effort.rankable:.1%} is needed"
-            reason = f"noisy: ±{worst:.1%} on one shape, {need}; grade again on a quiet machine"
+        reason = _noisy(speedup, measured, effort)
     return Score(
         baseline=next(iter(task.problem.baselines)),
-        speedup=geometric_mean([m.speedup for m in measured]),
+        speedup=speedup,
         time_s=geometric_mean([m.time_s for m in measured]).value,
         ranked=not reason,
         unranked_reason=reason,
         others=_other_scores(measured),
     )
+
+
+def _noisy(speedup: Interval, measured: Sequence[Measurement], effort: Effort) -> str:
+    """Why the score is too wide to be ranked; empty if it is not."""
+    widest = max(_half(m.speedup) for m in measured)
+    for half, allowed, where in (
+        (_half(speedup), effort.rankable, "in all"),
+        (widest, effort.rankable_shape, "on one shape"),
+    ):
+        if half > allowed:
+            need = f"±{allowed:.1%} is needed"
+            return f"noisy: ±{half:.1%} {where}, {need}; grade again on a quiet machine"
+    return ""
+
+
+def _half(interval: Interval) -> float:
+    return interval.high / interval.value - 1
 
 
 def _other_scores(measured: Sequence[Measurement]) -> tuple[BaselineScore, ...]:

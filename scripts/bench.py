@@ -102,22 +102,6 @@ def harness(*arguments: str) -> tuple[float, list[dict[str, object]]]:
     return seconds, [json.loads(line) for line in done.stdout.splitlines()]
 
 
-SPIN = """
-__global__ void add(const VAR* x, const VAR* y, VAR* z, size_t n, long long cycles) {{
-    const long long start = clock64();
-    const size_t i = blockIdx.x * size_t(blockDim.x) + threadIdx.x;
-    if (i < n) z[i] = x[i] + y[i];
-    while (blockIdx.x == 0 && clock64() - start < cycles) {{
-    }}
-}}
-
-extern "C" void solution(const VAR* x, const VAR* y, VAR* z, size_t n) {{
-    add<<<unsigned((n + 255) / 256), 256>>>(x, y, z, n, {cycles});
-}}
-"""
-"""A sum that takes as long as it is told, well above what it needs."""
-
-
 def repeat(times: int = 10, seconds: float = 600.0) -> Data:
     """Grade the same files again and again, in processes of their own; how far scores scatter.
 
@@ -125,27 +109,32 @@ def repeat(times: int = 10, seconds: float = 600.0) -> Data:
     how often the slower one is ranked below.
     """
     import numpy as np
+    from ladder.rungs import COPY, spin_source
 
     from leaderboard.ties import beats, standard_errors
 
-    folder = Path(tempfile.mkdtemp()) / "solutions" / "vector-add" / "spin"
-    folder.mkdir(parents=True)
+    folder = Path(tempfile.mkdtemp())
     cycles = 2_000_000
-    (folder / "spin.cu").write_text(SPIN.format(cycles=cycles))
-    (folder / "spin_1_percent_slower.cu").write_text(SPIN.format(cycles=round(1.01 * cycles)))
-    solutions = ROOT / "solutions"
-    files = [
-        *sorted(folder.glob("*.cu")),
-        solutions / "vector-add/samples/naive.cu",
-        solutions / "softmax/samples/block_per_row.cu",
+    spins = [folder / "spin.cu", folder / "spin_1_percent_slower.cu"]
+    for file, factor in zip(spins, (1.0, 1.01), strict=True):
+        file.write_text(spin_source(round(cycles * factor)))
+    copied = ("--problems", str(COPY.parent), "--problem", COPY.name)
+    samples = [
+        str(ROOT / "solutions" / name)
+        for name in (
+            "gemm-multiply-leakyrelu/samples/tiled.cu",
+            "softmax/samples/block_per_row.cu",
+        )
     ]
     scores: dict[str, list[dict[str, float]]] = {}
-    store = str(folder / "repeat.sqlite")
+    store = ("--store", str(folder / "repeat.sqlite"))
     start = time.perf_counter()
     for _ in range(times):
         if time.perf_counter() - start > seconds:
             break
-        for result in harness("submit", *map(str, files), "--store", store)[1]:
+        graded = harness("submit", *map(str, spins), *copied, *store)[1]
+        graded += harness("submit", *samples, *store)[1]
+        for result in graded:
             name = f"{result['problem']['slug']}/{result['solution']['name']}"
             if result["score"]:
                 scores.setdefault(name, []).append(
@@ -166,8 +155,8 @@ def repeat(times: int = 10, seconds: float = 600.0) -> Data:
             f"{math.exp(statistics.median(logs)):.4f} | ±{half:.2%} | {spread:.3%} | {most:.2%}"
         )
     fast, slow = (
-        scores.get("vector-add/spin", []),
-        scores.get("vector-add/spin_1_percent_slower", []),
+        scores.get("copy/spin", []),
+        scores.get("copy/spin_1_percent_slower", []),
     )
     told = [
         bool(

@@ -232,11 +232,16 @@ def test_output_of_one_that_failed_is_kept(grader: Grader, job) -> None:
     assert "ZeroDivisionError" in result.message
 
 
-def _scored(shift: Problem, device: Device, *, width: float = 0.001, known_seed: bool = False):
+def _scored(shift: Problem, device: Device, *widths: float, known_seed: bool = False):
     task = Task(shift, Reference(shift), "float32", device, "seed")
-    wide = Interval(value=2.0, low=2.0 / (1 + width), high=2.0 * (1 + width))
-    measured = [measurement(), measurement(speedup=2.0).model_copy(update={"speedup": wide})]
-    return make_score(task, measured, Effort(rankable=0.01), known_seed=known_seed)
+    measured = [
+        measurement().model_copy(
+            update={"speedup": Interval(value=2.0, low=2.0 / (1 + width), high=2.0 * (1 + width))}
+        )
+        for width in widths or (0.001, 0.001)
+    ]
+    effort = Effort(rankable=0.01, rankable_shape=0.03)
+    return make_score(task, measured, effort, known_seed=known_seed)
 
 
 def test_the_smallest_failing_case_is_the_one_to_replay(grader: Grader, job) -> None:
@@ -263,8 +268,11 @@ def test_what_is_ranked(shift: Problem) -> None:
     assert _scored(shift, Card()).ranked
     assert _scored(shift, Card()).baseline == "plain"
     assert "cpu" in _scored(shift, Device()).unranked_reason
-    noisy = _scored(shift, Card(), width=0.02)
-    assert noisy.unranked_reason.startswith("noisy: ±2.0% on one shape, ±1.0% is needed")
+    assert _scored(shift, Card(), 0.001, 0.016).ranked  # ±0.8 % in all
+    noisy = _scored(shift, Card(), 0.001, 0.028)
+    assert noisy.unranked_reason.startswith("noisy: ±1.4% in all, ±1.0% is needed")
+    shape = _scored(shift, Card(), *[0.001] * 30, 0.04)
+    assert shape.unranked_reason.startswith("noisy: ±4.0% on one shape, ±3.0% is needed")
     known = _scored(shift, Card(), known_seed=True)
     assert known.unranked_reason == "the seed was given, so the inputs could be known"
 

@@ -49,8 +49,9 @@ class Effort:
 
     A batch lasts at least ``batch_s``. The first shape is warmed up for ``warm_s``. Blocks are
     added until the interval of the speed-up is within ``tight``, for ``budget_s``, and on for
-    ``patience_s`` while it is wider than ``wide``; what stays wider than ``rankable`` is not
-    ranked. Then a call is timed alone, in up to ``alone_blocks`` blocks, for ``alone_s`` seconds.
+    ``patience_s`` while it is wider than ``wide``. What is not ranked is a score that stays wider
+    than ``rankable``, or a shape's speed-up wider than ``rankable_shape``. Last, a call is timed
+    alone, in up to ``alone_blocks`` blocks, for ``alone_s`` seconds.
     """
 
     batch_s: float = 0.025
@@ -60,6 +61,7 @@ class Effort:
     tight: float = 0.0025
     wide: float = 0.005
     rankable: float = 0.01
+    rankable_shape: float = 0.03
     budget_s: float = 0.8
     patience_s: float = 3.0
     memory_share: float = 0.2

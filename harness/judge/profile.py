@@ -56,7 +56,9 @@ _OPTIONS = (
 _SECONDS = 120.0
 _END_SECONDS = 60.0
 _POLL_SECONDS = 0.05
-_LINE = 4000
+_LINE = 1 << 18
+"""Characters of a line: beside what was asked for it has hundreds of the card's attributes."""
+
 _NAME = 300
 _UNITS = {
     "": 1.0, "%": 0.01,

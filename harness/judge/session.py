@@ -21,7 +21,7 @@ from harness.problem.model import Limits
 from harness.result import Mismatch, Verdict
 from harness.runner import wire
 from harness.runner.wire import Closed, Mailbox, Message, WireError
-from harness.sandbox.launch import Sandbox
+from harness.sandbox.launch import OUTPUT_BYTES, Sandbox
 from harness.sandbox.means import packages
 from harness.sandbox.nursery import Nursery, nursery
 from harness.solution.contract import IN_ORDER, Contract
@@ -40,6 +40,7 @@ _ASAN_EXIT = 99
 _TEXT_LIMIT = 4000
 _REPORT_LINE = 1000
 _MOST_KERNELS = 1e6
+_TOOL_OUTPUT_BYTES = 4 << 20
 
 _FAULT_VERDICTS = {
     wire.Fault.UNSUPPORTED: Verdict.NOT_EXECUTABLE_HERE,
@@ -127,6 +128,7 @@ class Session:
             devices=device.nodes(),
             nursery=_nursery(program),
             wrapper=program.wrapper,
+            output_bytes=_TOOL_OUTPUT_BYTES if program.wrapper else OUTPUT_BYTES,
         )
         self._mailbox_fd = sealed_memory("mailbox", wire.MAILBOX_BYTES)
         self._mailbox = Mailbox(self._mailbox_fd)

@@ -26,6 +26,9 @@ _SEND_SECONDS = 10.0
 _STOP_SECONDS = 5.0
 _RARELY = 8
 
+OUTPUT_BYTES = 64 << 10
+"""How much is kept of what a submission prints."""
+
 
 class CappedOutput:
     """Reads a pipe to its end in a thread, keeping the first and dropping the rest.
@@ -80,7 +83,7 @@ class Sandbox:
         readable: Iterable[str] = (),
         devices: Iterable[str] = (),
         tmp_bytes: int = 1 << 30,
-        output_bytes: int = 64 * 1024,
+        output_bytes: int = OUTPUT_BYTES,
         confined: bool = True,
         nursery: Nursery | None = None,
         wrapper: tuple[str, ...] = (),

@@ -192,10 +192,22 @@ def test_two_calls_are_made(shift_task: Task, tool) -> None:
 
 
 def test_a_table_that_was_cut_is_not_one_call(shift_task: Task, tool) -> None:
-    flood = HEADER + row(0) + row(1) + "x" * 200_000
+    flood = HEADER + row(0) + row(1) + "x" * 5_000_000
     outcome = profiled(shift_task, tool(flood))
     assert isinstance(outcome, Profile)
     assert not outcome.one_call
+
+
+def test_a_table_has_all_attributes_of_the_card_too(shift_task: Task, tool) -> None:
+    """As the tool prints it: hundreds of columns beside what was asked for."""
+    lines = (HEADER + row(0, "one") + row(1, "one")).splitlines()
+    table = [
+        line + ',"device__attribute"' * 900 if line.startswith('"') else line for line in lines
+    ]
+    outcome = profiled(shift_task, tool("\n".join(table)))
+    assert isinstance(outcome, Profile), outcome
+    assert [kernel.name for kernel in outcome.kernels] == ["one"]
+    assert outcome.kernels[0].duration_s is not None
 
 
 def test_counters_that_are_forbidden(shift_task: Task, tool) -> None:
