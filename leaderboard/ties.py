@@ -24,6 +24,9 @@ GRADE_SPREAD = 0.0
 _ROUNDING = 1e-9
 """Log scores that are so close are compared, not sorted."""
 
+_PAIRS = 1 << 20
+"""Pairs of entries that are compared at a time, or those of one entry if there are more."""
+
 Floats = NDArray[np.float64]
 
 
@@ -48,14 +51,19 @@ def ranks(scores: Floats, errors: Floats, *, spread: float = GRADE_SPREAD) -> ND
         return result
     order = np.argsort(scores)
     ordered, doubts = scores[order], errors[order]
-    # Only those between are asked one by one: nobody beats an entry by less than the margin, and
+    # Only those between are asked pair by pair: nobody beats an entry by less than the margin, and
     # whoever is further ahead than the widest doubt beats it for sure.
     widest = Z95 * np.sqrt(errors**2 + np.max(errors) ** 2 + 2 * spread**2)
     nearest = np.searchsorted(ordered, scores + MARGIN - _ROUNDING)
     furthest = np.searchsorted(ordered, scores + np.maximum(MARGIN, widest) + _ROUNDING)
-    for place, (start, end) in enumerate(zip(nearest, furthest, strict=True)):
-        ahead = ordered[start:end] - scores[place]
-        doubt = Z95 * np.sqrt(doubts[start:end] ** 2 + errors[place] ** 2 + 2 * spread**2)
-        unsure = np.count_nonzero(ahead > np.maximum(MARGIN, doubt))
-        result[place] += unsure + len(scores) - end
+    result += len(scores) - furthest
+    counts = furthest - nearest
+    stretches = np.cumsum(counts) // _PAIRS
+    for places in np.split(np.arange(len(scores)), np.flatnonzero(np.diff(stretches)) + 1):
+        asked = np.repeat(places, counts[places])
+        starts = np.cumsum(counts[places]) - counts[places]
+        others = np.arange(len(asked)) + np.repeat(nearest[places] - starts, counts[places])
+        doubt = Z95 * np.sqrt(doubts[others] ** 2 + errors[asked] ** 2 + 2 * spread**2)
+        beaten = ordered[others] - scores[asked] > np.maximum(MARGIN, doubt)
+        result[places] += np.bincount(asked[beaten] - places[0], minlength=len(places))
     return result
