@@ -24,8 +24,8 @@ from typing import IO
 import numpy as np
 import pandas as pd
 
+from harness.visible import visible
 from leaderboard.columns import COLUMNS
-from leaderboard.text import visible
 
 _FORMULA = re.compile(r"[\s']*[=+\-@＝＋－＠]|'")
 _PLAIN = re.compile(r"(?:(?:[A-Za-z0-9][A-Za-z0-9._+-]*)?\n)*")

@@ -30,6 +30,7 @@ from sqlalchemy import (
 
 from harness.result import Result
 from harness.ruling import Ruling, counts
+from harness.visible import visible
 from leaderboard.database import Database, StoreError
 from leaderboard.location import default_store_url, store_url
 from leaderboard.queries import PAGE, ROWS, Which, page, rulings_page, standings_page
@@ -47,7 +48,6 @@ from leaderboard.schema import (
     storable,
 )
 from leaderboard.standing import FORM, Standing, standing
-from leaderboard.text import visible
 
 __all__ = ["CorruptRecord", "Store", "StoreError", "Which", "default_store_url", "store_url"]
 

@@ -1,4 +1,4 @@
-"""The border between the packages: they meet in `harness.result` and `harness.ruling` alone.
+"""The border between the packages: they meet in a few records, and in how text is made fit to show.
 
 `harness` judges and never imports pandas; `leaderboard` stores and ranks, never imports torch, and
 of `harness` knows these records only. Read from the sources, where a lazy import counts too,
@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-SHARED = ("harness.result", "harness.ruling")
+SHARED = ("harness.result", "harness.ruling", "harness.visible")
 
 
 def _modules(package: str) -> list[Path]:

@@ -11,7 +11,8 @@ combining marks. Rich's markup is no concern of this module: whoever prints wrap
 
 import json
 import re
-import unicodedata
+
+from harness.visible import is_hidden, visible, without_commands
 
 # Colours and the like (CSI), and strings such as hyperlinks and titles (OSC), as compilers print
 # them. Bounded and without newlines, so that an unfinished one cannot swallow a log.
@@ -20,18 +21,7 @@ _SEQUENCE = re.compile(
     r"|(?:\x1b\]|\x9d)[^\x00-\x1f\x7f-\x9f]{0,2048}(?:\x07|\x1b\\|\x9c)"
 )
 
-_HIDDEN_CATEGORIES = frozenset({"Cc", "Cf", "Cn", "Cs", "Zl", "Zp"})
-_HIDDEN_LETTERS = frozenset("\u115f\u1160\u3164\uffa0\u2800\u034f")  # blank, though not spaces
 _TAB = 8
-
-# The names are GitHub's: `::` alone is C++. The others are read anywhere in a line, GitHub's older
-# ones, too.
-_CI_COMMAND = re.compile(
-    r":(?=:(?:add-mask|add-matcher|add-path|debug|echo|endgroup|error|group|notice|remove-matcher"
-    r"|save-state|set-env|set-output|stop-commands|warning|internal-[\w-]*)(?![\w-]))"
-    r"|#(?=#(?:\[|vso\[|teamcity\[))",
-    re.IGNORECASE,
-)
 
 
 def plain(text: str, limit: int | None = None) -> str:
@@ -41,13 +31,13 @@ def plain(text: str, limit: int | None = None) -> str:
         text: anything.
         limit: most characters to return, at least 1; what is cut off is marked by ``…``.
     """
-    return _cut(_visible(_head(text, limit)), limit)
+    return _cut(visible(_SEQUENCE.sub("", _head(text, limit))), limit)
 
 
 def plain_lines(text: str, limit: int | None = None) -> str:
     """``text`` with its line breaks, tabs expanded; ``limit`` as for :func:`plain`."""
     lines = _head(text, limit).replace("\r\n", "\n").split("\n")
-    shown = "\n".join(_visible(_SEQUENCE.sub("", line).expandtabs(_TAB)) for line in lines)
+    shown = "\n".join(visible(_SEQUENCE.sub("", line).expandtabs(_TAB)) for line in lines)
     return _cut(shown, limit)
 
 
@@ -57,8 +47,8 @@ def json_text(text: str) -> str:
     Hidden characters, which only strings can hold, become JSON's escapes (``\u202e``); other
     letters stay as they are.
     """
-    shown = "".join(_in_json(c) if c != "\n" and _is_hidden(c) else c for c in text)
-    return _CI_COMMAND.sub(lambda command: _in_json(command[0]), shown)
+    shown = "".join(_in_json(c) if c != "\n" and is_hidden(c) else c for c in text)
+    return without_commands(shown, _in_json)
 
 
 def head(text: str, lines: int, width: int = 400) -> str:
@@ -87,21 +77,6 @@ def _excerpt(text: str, count: int, width: int, *, last: bool) -> str:
 def _head(text: str, limit: int | None) -> str:
     # Megabytes need not be looked at to show a line. Sequences that are dropped take some room.
     return text if limit is None else text[: 8 * limit + 4096]
-
-
-def _visible(text: str) -> str:
-    if text.isascii() and text.isprintable() and ":" not in text and "#" not in text:
-        return text  # most is like this, and a site has much of it
-    shown = "".join(_escaped(c) if _is_hidden(c) else c for c in _SEQUENCE.sub("", text))
-    return _CI_COMMAND.sub(lambda command: f"\\x{ord(command[0]):02x}", shown)
-
-
-def _is_hidden(character: str) -> bool:
-    return unicodedata.category(character) in _HIDDEN_CATEGORIES or character in _HIDDEN_LETTERS
-
-
-def _escaped(character: str) -> str:
-    return character.encode("unicode_escape", "backslashreplace").decode("ascii")
 
 
 def _in_json(character: str) -> str:

@@ -33,7 +33,6 @@ from harness.doctor import Finding as Part
 from harness.doctor import State
 from harness.problem.load import load_problem
 from harness.problem.model import Problem
-from harness.report import text
 from harness.report.board import render_board
 from harness.report.compare import render_comparison
 from harness.report.conditions import told
@@ -58,7 +57,7 @@ from harness.result import Conditions, Profile, Result, Verdict
 from harness.ruling import Ruling
 from harness.site.build import build_site
 from harness.verify.findings import ExampleRun, Fate, Report, Tried
-from leaderboard import text as leaderboard_text
+from harness.visible import visible
 from leaderboard.csvfile import neutral
 from leaderboard.models import by_model, write_csv
 from leaderboard.ranking import board, rows, to_csv
@@ -234,7 +233,7 @@ def of_text(words: str) -> Iterator[str]:
     for cut in (head, tail):
         yield cut(words, 3)
         yield cut(words, 2, 7)
-    yield leaderboard_text.visible(words)
+    yield visible(words)
 
 
 COMMIT = "0" * 40
@@ -333,7 +332,6 @@ RENDERERS: dict[str, Callable[[str], Iterator[str]]] = {
     "leaderboard/csvfile.py": of_csv,
     "leaderboard/models.py": of_models,
     "leaderboard/ranking.py": of_boards,
-    "leaderboard/text.py": of_text,
 }
 """Which of the above shows what comes out of each module."""
 
@@ -423,12 +421,6 @@ def test_the_complaint_is_heard() -> None:
 def test_c_plus_plus_is_left_alone() -> None:
     for words in ("std::vector<int>", "error: no match for ns::error_code", "a ## b", "#define x"):
         assert plain(words) == words
-
-
-def test_the_two_packages_agree() -> None:
-    assert text._HIDDEN_CATEGORIES == leaderboard_text._HIDDEN
-    assert text._HIDDEN_LETTERS == leaderboard_text._HIDDEN_LETTERS
-    assert text._CI_COMMAND == leaderboard_text._CI_COMMAND
 
 
 @pytest.mark.parametrize("error", ["machine", "click"])
