@@ -16,7 +16,8 @@ from harness.errors import UsageError
 from harness.job import Job, Options
 from harness.judge.audit import Usual
 from harness.judge.blank import Blank
-from harness.judge.measure import Contender, Effort, join, measure_shape
+from harness.judge.conditions import Watch, unsettled
+from harness.judge.measure import Contender, Effort, Samples, join, measure_shape
 from harness.judge.session import Fault
 from harness.judge.statistics import geometric_mean
 from harness.problem.draws import Case, fresh_seed
@@ -58,6 +59,7 @@ def head_to_head(
     cases: Sequence[Case],
     effort: Effort,
     blank: Blank | None,
+    watch: Watch | None,
     progress: Progress,
 ) -> Comparison | Result:
     """Time A and B in turns in all ``cases``, the outputs of both checked.
@@ -69,6 +71,12 @@ def head_to_head(
     # A call alone is judged by the baseline's, which is honest: here neither is known to be.
     effort = replace(effort, alone_blocks=0)
     sides: list[_Side] = []
+
+    def told(samples: Samples) -> None:
+        progress.advance(note=lambda: so_far(*samples))
+        if watch is not None:
+            watch.read()
+
     try:
         for ready in (a, b):
             usual = blank.usual if blank else Usual()
@@ -86,7 +94,7 @@ def head_to_head(
                 sides[0],
                 effort,
                 blank,
-                lambda samples: progress.advance(note=lambda: so_far(*samples)),
+                told,
             )
             fault = outcome if isinstance(outcome, Fault) else sides[0].idle_fault()
             if fault is not None:
@@ -97,7 +105,12 @@ def head_to_head(
     finally:
         for side in sides:
             side.release()
-    return _comparison(a, b, shapes)
+    return _comparison(a, b, shapes, _unsettled(watch))
+
+
+def _unsettled(watch: Watch | None) -> str:
+    conditions = watch.conditions() if watch is not None else None
+    return unsettled(conditions) if conditions is not None else ""
 
 
 class _Side(Contender):
@@ -145,9 +158,9 @@ def _shape(measured: Measurement, sides: Sequence[Contender]) -> Shape:
     )
 
 
-def _comparison(a: Ready, b: Ready, shapes: Sequence[Shape]) -> Comparison:
+def _comparison(a: Ready, b: Ready, shapes: Sequence[Shape], found: str) -> Comparison:
     task = a.draft.task
-    notes = []
+    notes = [found] if found else []
     for name, ready, captured in (
         ("A", a, all(shape.a_captured for shape in shapes)),
         ("B", b, all(shape.b_captured for shape in shapes)),

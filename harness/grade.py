@@ -146,9 +146,9 @@ class Grader:
                 return failed
             cases = _benchmarks(drafts[0].task)
             a, b = ready
-            with undisturbed(self._device, self._waiting):
+            with undisturbed(self._device, self._waiting) as watch:
                 blank = self._trusted.blank()
-                outcome = head_to_head(a, b, cases, self._effort, blank, self._progress)
+                outcome = head_to_head(a, b, cases, self._effort, blank, watch, self._progress)
             return [outcome] if isinstance(outcome, Result) else outcome
 
     # -- steps -----------------------------------------------------------------------------------

@@ -3,11 +3,13 @@
 Graded for real, on a stand-in for torch and a problem that is done in no time.
 """
 
+import contextlib
 import json
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from samples import interval
@@ -24,7 +26,7 @@ from harness.judge.programs import source_program
 from harness.problem.load import load_problem
 from harness.problem.model import Problem
 from harness.report.progress import Silent
-from harness.result import Interval, Result, Verdict
+from harness.result import Conditions, Interval, Result, Verdict
 from harness.solution.read import read_solution
 from leaderboard import ties
 
@@ -127,6 +129,26 @@ def test_the_faster_one_is_found(grader: Grader, job: MakeJob) -> None:
         assert len(shape.a_samples_s) == len(shape.b_samples_s) >= 3
     assert outcome.ratio.value > 2
     assert "resource limits" in outcome.environment.sandbox
+
+
+def test_what_the_card_was_like_is_noted(
+    grader: Grader, job: MakeJob, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[int] = []
+    hot = Conditions(
+        clock_mhz=(1900, 1980),
+        temperature_c=90,
+        power_w=700,
+        throttle=("thermal",),
+        others=0,
+        readings=3,
+    )
+    watch = SimpleNamespace(read=lambda: read.append(1), conditions=lambda: hot)
+    monkeypatch.setattr(grade, "undisturbed", lambda *_: contextlib.nullcontext(watch))
+    outcome = grader.compare(job(), job(), Options())
+    assert isinstance(outcome, Comparison)
+    assert outcome.notes[0].startswith("the card slowed down because it was hot")
+    assert len(read) == sum(len(shape.a_samples_s) for shape in outcome.shapes)
 
 
 def test_those_that_are_not_right_are_returned(grader: Grader, job: MakeJob) -> None:

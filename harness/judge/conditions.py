@@ -164,9 +164,15 @@ class Watch:
 
 
 def unranked_reason(conditions: Conditions) -> str:
-    """Why a time taken under these conditions is not to be ranked, and what to do; else empty.
+    """Why a time taken under these conditions is not to be ranked, and what to do; else empty."""
+    found = unsettled(conditions)
+    return f"{found}; then submit again (seen: {told(conditions)})" if found else ""
 
-    A power cap is none: tensor cores under full load run into it on every healthy card.
+
+def unsettled(conditions: Conditions) -> str:
+    """What was not as it must be while times were taken, and what to do; empty if all was.
+
+    A power cap is no such thing: tensor cores under full load run into it on every healthy card.
     """
     low, high = conditions.clock_mhz
     found = []
@@ -183,7 +189,7 @@ def unranked_reason(conditions: Conditions) -> str:
             f"the SM clock fell to {100 * low / high:.0f} % of its highest, under "
             f"{100 * STEADY:.0f} %: let the card rest, or lock its clock (nvidia-smi -lgc)"
         )
-    return f"{'; '.join(found)}; then submit again (seen: {told(conditions)})" if found else ""
+    return "; ".join(found)
 
 
 def _names(reasons: int) -> Iterator[str]:
