@@ -24,7 +24,9 @@ demo: $(STAMP)
 	mkdir -p build
 	rm -f $(DEMO_STORE)*
 	$(BIN)/harness submit solutions/vector-add solutions/gemm-multiply-leakyrelu --store $(DEMO_STORE) || test $$? -eq 1
+	$(BIN)/harness site --all --store $(DEMO_STORE) --out build/site
 	$(BIN)/harness leaderboard --all --store $(DEMO_STORE)
+	@echo "The same as a table: build/site/boards.csv; as a web site: build/site/index.html"
 
 test: lint
 	$(BIN)/python -m pytest -n auto

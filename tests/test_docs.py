@@ -182,7 +182,7 @@ def test_makefile_has_the_two_commands_and_their_harness_commands_parse() -> Non
             check=True,
         )
         commands[target] = _harness_commands(dry.stdout.splitlines())
-    assert [command.split()[1] for command in commands["demo"]] == ["submit", "leaderboard"]
+    assert [command.split()[1] for command in commands["demo"]] == ["submit", "site", "leaderboard"]
     for command in commands["demo"]:
         _parse(command)
 
