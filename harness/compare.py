@@ -17,7 +17,9 @@ from harness.job import Job, Options
 from harness.judge.audit import Usual
 from harness.judge.blank import Blank
 from harness.judge.conditions import Watch, unsettled
-from harness.judge.measure import Contender, Effort, Samples, join, measure_shape
+from harness.judge.contender import Contender, join
+from harness.judge.effort import Effort
+from harness.judge.measure import Samples, measure_shape
 from harness.judge.session import Fault
 from harness.judge.statistics import geometric_mean
 from harness.problem.draws import Case, fresh_seed

@@ -16,17 +16,10 @@ from harness.job import Job, Options
 from harness.judge.audit import Usual, light_fault, still_busy
 from harness.judge.cases import run_cases
 from harness.judge.conditions import Watch
+from harness.judge.contender import BaselineError, Contender, join
+from harness.judge.effort import CPU_EFFORT, Effort
 from harness.judge.light import Ceilings
-from harness.judge.measure import (
-    CPU_EFFORT,
-    BaselineError,
-    Contender,
-    Effort,
-    Samples,
-    join,
-    measure_shape,
-    with_baseline,
-)
+from harness.judge.measure import Samples, measure_shape, with_baseline
 from harness.judge.memcheck import is_memory_fault, locate
 from harness.judge.memory import CudaDevice, Device
 from harness.judge.profile import REMEDY, find_profiler, profile

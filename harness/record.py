@@ -12,7 +12,7 @@ from importlib import metadata
 from harness import __version__
 from harness.judge.audit import linearity_doubt
 from harness.judge.conditions import unranked_reason
-from harness.judge.measure import Effort
+from harness.judge.effort import Effort
 from harness.judge.memory import Device
 from harness.judge.session import Fault
 from harness.judge.statistics import geometric_mean

@@ -43,7 +43,7 @@ def accuracy(device_kind: str = "cuda", wanted: Sequence[str] = ()) -> Data:
     from harness.errors import MachineError
     from harness.grade import Grader
     from harness.judge.device import open_device
-    from harness.judge.measure import CPU_EFFORT, Effort
+    from harness.judge.effort import CPU_EFFORT, Effort
     from harness.report.progress import Silent
 
     folder = Path(tempfile.mkdtemp())

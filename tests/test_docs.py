@@ -16,7 +16,7 @@ import pytest
 
 from harness import cli
 from harness.errors import MachineError, NoDeviceError, ProblemError, UsageError
-from harness.judge.measure import CPU_EFFORT, Effort
+from harness.judge.effort import CPU_EFFORT, Effort
 from harness.result import Verdict
 from harness.runner import wire
 from leaderboard.columns import COLUMNS

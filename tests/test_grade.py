@@ -16,7 +16,7 @@ from harness.errors import MachineError
 from harness.grade import Grader
 from harness.job import Job, Options
 from harness.judge.audit import Usual
-from harness.judge.measure import Effort
+from harness.judge.effort import Effort
 from harness.judge.memory import Device
 from harness.judge.programs import source_program
 from harness.judge.session import Program

@@ -12,7 +12,7 @@ from pathlib import Path
 from harness.errors import MachineError
 from harness.judge.audit import Usual
 from harness.judge.batch import Batch
-from harness.judge.measure import BaselineError, Contender
+from harness.judge.contender import BaselineError, Contender
 from harness.judge.memory import Device
 from harness.judge.session import Fault, Session
 from harness.judge.statistics import lower_quartile

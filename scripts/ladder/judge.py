@@ -9,7 +9,9 @@ from harness.job import Job, Options
 from harness.judge.audit import Usual
 from harness.judge.batch import Batch, lay_out
 from harness.judge.blank import Blank
-from harness.judge.measure import Contender, Effort, join, measure_shape
+from harness.judge.contender import Contender, join
+from harness.judge.effort import Effort
+from harness.judge.measure import measure_shape
 from harness.judge.memory import Device
 from harness.judge.programs import timed_program
 from harness.judge.session import Fault, Session

@@ -4,7 +4,7 @@ from typing import Any, cast
 
 import pytest
 import torch
-from test_measure import FakeSession
+from fake_sessions import FakeSession
 
 from harness.errors import MachineError
 from harness.judge.audit import Usual

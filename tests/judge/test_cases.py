@@ -3,7 +3,7 @@
 from typing import Any, cast
 
 import pytest
-from test_measure import FAULT, FakeSession
+from fake_sessions import FAULT, FakeSession
 
 from harness.judge.cases import CasesOutcome, run_cases
 from harness.judge.session import Session

@@ -20,7 +20,7 @@ from ladder.table import bias, lines, summary
 
 from harness.errors import MachineError
 from harness.grade import Grader
-from harness.judge.measure import CPU_EFFORT
+from harness.judge.effort import CPU_EFFORT
 from harness.judge.memory import Device
 from harness.problem.draws import benchmark_case
 from harness.problem.load import load_problem

@@ -1,0 +1,77 @@
+"""A call in a batch of its own, and what follows where it takes longer there than among many."""
+
+import time
+
+from harness.judge.audit import BASELINE_FIRST_S, Idleness, Usual, linearity_fault
+from harness.judge.contender import Pair, in_turns
+from harness.judge.effort import Effort
+from harness.judge.session import Fault
+from harness.judge.statistics import difference_interval
+from harness.judge.task import Task
+from harness.problem.draws import Case
+from harness.result import Interval, Measurement
+
+_UNCOUNTED = 2
+_FEW = 10
+_AGREE = 1.02
+
+
+def time_alone(
+    pair: Pair, task: Task, case: Case, measured: Measurement, effort: Effort
+) -> Interval | Fault:
+    """Seconds that one call takes in a batch of its own.
+
+    The baseline's calls, which are honest, take about as long alone as among many, so what its
+    batches take beyond that is the constant of these very blocks: one that was measured elsewhere
+    is off by up to 60 µs. So are the probes: what the baseline's took is usual here.
+    """
+    for contender in pair:
+        if (fault := contender.setup(case, 1, alike=True)) is not None:
+            return fault
+    times: tuple[list[float], list[float]] = ([], [])
+    probes: tuple[list[Usual], list[Usual]] = ([], [])
+    start = time.perf_counter()
+    for block in range(_UNCOUNTED + effort.alone_blocks):
+        for which in in_turns(block):
+            contender = pair[which]
+            took = contender.time(f"{task.seed}/{case.spec}/alone/{block}", awake=True)
+            if isinstance(took, Fault):
+                return took
+            if block >= _UNCOUNTED:
+                times[which].append(took)
+                probes[which].append(Usual(*contender.session.probes))
+        if len(times[0]) >= _FEW and time.perf_counter() - start > effort.alone_s:
+            break
+    idleness = Idleness(Usual.median(probes[1]))
+    unseen = [idleness.note(seen.before_s, seen.after_s, awake=True) for seen in probes[0]]
+    lone = [seconds + more for seconds, more in zip(times[0], unseen, strict=True)]
+    longer, usual_s = difference_interval(lone, times[1]), measured.baseline_s.value
+    return Interval(
+        value=longer.value + usual_s, low=longer.low + usual_s, high=longer.high + usual_s
+    )
+
+
+def in_doubt_slower(measured: Measurement) -> Measurement | Fault:
+    """What counts where a call takes longer alone than among many.
+
+    In a graph that must not be. Plain calls may overlap: honest ones their launch with the kernel
+    before, others themselves. From outside these cannot be told apart, so the longer time counts.
+    """
+    assert measured.alone_s is not None
+    among = measured.time_s.value
+    if measured.captured:
+        return linearity_fault(measured.alone_s, among, measured.kernels) or measured
+    factor = (measured.alone_s.value + BASELINE_FIRST_S) / among
+    if factor <= _AGREE:
+        return measured
+    slower = {
+        "time_s": _times(measured.time_s, factor),
+        "speedup": _times(measured.speedup, 1 / factor),
+    }
+    return measured.model_copy(update=slower)
+
+
+def _times(interval: Interval, factor: float) -> Interval:
+    return Interval(
+        value=interval.value * factor, low=interval.low * factor, high=interval.high * factor
+    )

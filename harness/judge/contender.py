@@ -1,0 +1,175 @@
+"""Who takes part in a measurement: a session with a batch of its own, captured if it can be."""
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from harness.errors import MachineError
+from harness.judge.audit import Idleness, Usual, audit_batch
+from harness.judge.batch import Batch, Problems, lay_out
+from harness.judge.memory import Arena
+from harness.judge.session import Fault, Plan, Session
+from harness.judge.task import Task
+from harness.problem.draws import Case
+from harness.result import Verdict
+
+T = TypeVar("T")
+
+Pair = tuple["Contender", "Contender"]
+"""The submission, and what it is timed in turns with."""
+
+_CAPTURE_CALLS = 2
+
+
+class BaselineError(MachineError):
+    """A baseline failed while it was timed: no fault of the submission beside it."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"the baseline failed: {reason}")
+        self.reason = reason
+
+
+class Contender:
+    """A session that takes part in a measurement, with its own batch of calls.
+
+    A trusted one's outputs decide nothing, and it does not fail: that is an error of the machine
+    or of the problem's package. ``capture`` asks for its calls to be recorded into one
+    graph; ``captured`` tells whether they were. ``busy_s`` is how long blocks with it took so far.
+    ``usual`` says how long the judge's probes take while the device is idle.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        task: Task,
+        *,
+        trusted: bool,
+        capture: bool,
+        usual: Usual | None = None,
+    ) -> None:
+        self.session = session
+        self.capture = capture
+        self.captured = False
+        self.calls = 1
+        self.busy_s = 0.0
+        self._usual = usual or Usual()
+        self._idleness = Idleness(self._usual)
+        self._task = task
+        self._trusted = trusted
+        self._arena: Arena | None = None
+        self._batch: Batch | None = None
+
+    @property
+    def batch(self) -> Batch:
+        """The batch that was laid out last."""
+        assert self._batch is not None
+        return self._batch
+
+    def setup(self, case: Case, calls: int, *, alike: bool = False) -> Fault | None:
+        """Lay out ``calls`` calls, warm them up on throw-away inputs, capture them.
+
+        ``alike``: even a trusted one's outputs are checked, so that around its batches the judge
+        keeps device and host as busy as around any other's.
+
+        Raises:
+            BaselineError: it is a trusted one, and failed.
+        """
+        return self._trust(self._setup(case, calls, checked=alike or not self._trusted))
+
+    def _setup(self, case: Case, calls: int, *, checked: bool) -> Fault | None:
+        self.calls = calls
+        device = self._task.device
+        size = lay_out(self._task, case, calls).size
+        if self._arena is None or self._arena.size < size:
+            self.release()
+            self._arena = device.arena(size)
+            fault = self.session.map(self._arena)
+            if fault is not None:
+                return fault
+        self._batch = Batch(self._task, case, self._arena, calls, checked=checked)
+        self._batch.fill(f"{self._task.seed}/warm-up")
+        device.synchronize()
+        plan = Plan(warmups=1 if device.kind == "cuda" else 0, capture=self.capture)
+        prepared = self.session.prepare(self._batch, plan)
+        if isinstance(prepared, Fault):
+            return prepared
+        self.captured = prepared
+        return None
+
+    def time(self, seed: str, *, awake: bool = False) -> float | Fault:
+        """Seconds for one batch on fresh inputs; all its outputs are checked.
+
+        Work that goes on after *done* counts. ``awake``: the runner is not stopped before *go*, and
+        what its probes show is the caller's to judge: they differ from those of others.
+
+        Raises:
+            BaselineError: it is a trusted one, and failed.
+        """
+        seconds = self._trust(self.session.run(self.batch, seed, stop=not awake))
+        if isinstance(seconds, Fault) or not self.batch.checked:
+            return seconds
+        found = audit_batch(self.batch)
+        if self._trusted:
+            return seconds
+        if found is not None:
+            return _wrong(self.batch, found)
+        return seconds if awake else seconds + self._idleness.note(*self.session.probes)
+
+    def _trust(self, outcome: T) -> T:
+        if self._trusted and isinstance(outcome, Fault):
+            raise BaselineError(outcome.message)
+        return outcome
+
+    def idle_fault(self) -> Fault | None:
+        """Whether most batches so far found the device at work; forgets them."""
+        seen, self._idleness = self._idleness, Idleness(self._usual)
+        return seen.fault()
+
+    def release(self) -> None:
+        """Give the arena back."""
+        if self._arena is not None:
+            self._batch = None
+            self._arena.close()
+            self._arena = None
+
+
+def _wrong(batch: Batch, found: Problems) -> Fault:
+    return Fault(
+        Verdict.WRONG_ANSWER,
+        f"{found.message} in call {found.call + 1} of {batch.layout.calls} timed calls",
+        found.mismatch,
+    )
+
+
+def join(
+    session: Session,
+    restart: Callable[[], Session | Fault],
+    task: Task,
+    case: Case,
+    usual: Usual | None = None,
+) -> Contender | Fault:
+    """The submission as a contender: captured if it can be, else in a fresh process, uncaptured.
+
+    Synchronising or allocating inside a call forbids capture; both are honest and common. So does
+    work on streams that the recorded one does not wait for, which shows in wrong outputs. A failed
+    capture can leave a submission in any state (many call ``exit`` on any error), so the plain
+    calls are made by a process that never saw one.
+    """
+    if task.device.kind != "cuda":
+        return Contender(session, task, trusted=False, capture=False)
+    contender = Contender(session, task, trusted=False, capture=True, usual=usual)
+    fault = contender.setup(case, _CAPTURE_CALLS)
+    if fault is None and contender.captured:
+        seconds = contender.time(f"{task.seed}/capture")
+        if not isinstance(seconds, Fault):
+            return contender
+    contender.release()
+    session.close()
+    fresh = restart()
+    if isinstance(fresh, Fault):
+        return fresh
+    return Contender(fresh, task, trusted=False, capture=False, usual=usual)
+
+
+def in_turns(block: int) -> tuple[int, int]:
+    """Who of a pair goes first in a block, and who second: A B, then B A, and so on."""
+    return (0, 1) if block % 2 == 0 else (1, 0)

@@ -1,0 +1,76 @@
+"""Sessions and blank batches by a clock that is made up, for tests of measuring."""
+
+import math
+from collections.abc import Iterator
+from typing import Any, cast
+
+from harness.judge.contender import Contender
+from harness.judge.effort import Effort
+from harness.judge.session import Fault, Session
+from harness.judge.task import Task
+from harness.problem.draws import Case
+from harness.result import Verdict
+
+CASE = Case(sizes={"n": 50}, scalars={"s": 0.5})
+EFFORT = Effort(warm_s=0.0, batch_s=0.02, min_blocks=5, max_blocks=12, alone_blocks=0)
+FAULT = Fault(Verdict.RUNTIME_ERROR, "no luck")
+
+
+class FakeSession:
+    """Takes a constant and so much per call, by a clock that is made up; can fail at a point."""
+
+    kernels: float | None = None
+    probes = (0.0, 0.0)
+
+    def __init__(
+        self,
+        per_call: float = 1e-3,
+        *,
+        constant: float = 0.0,
+        noise: Iterator[float] | None = None,
+        captures: bool = False,
+        fails: str = "",
+        writes: bool = True,
+    ) -> None:
+        self.per_call, self.constant, self.noise = per_call, constant, noise
+        self.captures, self.fails, self.writes = captures, fails, writes
+        self.batches: list[tuple[int, str]] = []
+        self.closed = False
+
+    def map(self, arena: Any) -> Fault | None:
+        self.arena = arena
+        return FAULT if self.fails == "map" else None
+
+    def prepare(self, batch: Any, plan: Any) -> bool | Fault:
+        self.plan = plan
+        return FAULT if self.fails == "prepare" else self.captures and plan.capture
+
+    def run(self, batch: Any, seed: str, *, stop: bool = True) -> float | Fault:
+        batch.fill(seed)
+        x, y = batch.layout.slots
+        if self.writes:
+            batch._view(batch._bytes, y).copy_(batch._view(batch._bytes, x) + 0.5)
+        self.batches.append((batch.layout.calls, seed))
+        if self.fails == "run":
+            return FAULT
+        factor = math.exp(next(self.noise)) if self.noise else 1.0
+        return self.constant + self.per_call * batch.layout.calls * factor
+
+    def close(self) -> None:
+        self.closed = True
+
+
+class FakeBlank:
+    """What a batch costs, by a clock that is made up; remembers what was filled."""
+
+    def __init__(self, batch_s: float) -> None:
+        self.batch_s = batch_s
+        self.filled: list[tuple[int, str]] = []
+
+    def time(self, batch: Any, seed: str) -> float:
+        self.filled.append((batch.layout.calls, seed))
+        return self.batch_s
+
+
+def contender(task: Task, session: FakeSession, *, trusted: bool = False) -> Contender:
+    return Contender(cast(Session, session), task, trusted=trusted, capture=False)

@@ -1,0 +1,125 @@
+"""Who takes part in a measurement: capture, restarts, memory, and an idle device."""
+
+import itertools
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+from fake_sessions import CASE, EFFORT, FAULT, FakeSession, contender
+
+from harness.judge.audit import Usual, still_busy
+from harness.judge.contender import Contender, join
+from harness.judge.measure import measure_shape
+from harness.judge.session import Fault, Session
+from harness.judge.task import Task
+from harness.result import Measurement, Verdict
+
+
+class TestJoin:
+    def restart(self) -> Session:
+        return cast(Session, self.fresh)
+
+    fresh = FakeSession()
+
+    def on(self, task: Task, kind: str) -> Task:
+        device = SimpleNamespace(
+            kind=kind, arena=task.device.arena, synchronize=lambda: None, torch_device="cpu"
+        )
+        return replace(task, device=cast(Any, device))
+
+    def test_nothing_is_captured_on_a_cpu(self, shift_task: Task) -> None:
+        session = FakeSession()
+        joined = join(cast(Session, session), self.restart, shift_task, CASE)
+        assert isinstance(joined, Contender)
+        assert not joined.capture
+        assert joined.session is session
+
+    def test_captured(self, shift_task: Task) -> None:
+        session = FakeSession(captures=True)
+        task = self.on(shift_task, "cuda")
+        joined = join(cast(Session, session), self.restart, task, CASE)
+        assert isinstance(joined, Contender)
+        assert joined.capture
+        assert joined.session is session
+        assert not session.closed
+
+    @pytest.mark.parametrize("fails", ["", "prepare", "map"])
+    def test_a_process_that_saw_a_failed_capture_is_not_used(
+        self, shift_task: Task, fails: str
+    ) -> None:
+        session = FakeSession(fails=fails)
+        joined = join(cast(Session, session), self.restart, self.on(shift_task, "cuda"), CASE)
+        assert isinstance(joined, Contender)
+        assert session.closed
+        assert joined.session is self.fresh
+        assert not joined.capture
+
+    def test_a_fresh_one_may_fail_too(self, shift_task: Task) -> None:
+        task = self.on(shift_task, "cuda")
+        assert join(cast(Session, FakeSession()), lambda: FAULT, task, CASE) == FAULT
+
+
+def test_releasing_gives_the_memory_back(shift_task: Task) -> None:
+    one = contender(shift_task, FakeSession())
+    assert one.setup(CASE, 4) is None
+    assert one._arena is not None
+    one.release()
+    one.release()
+    assert one._arena is None
+
+
+class TestIdle:
+    """What probes show; a usual one takes 0.04 ms before *go* and 0.2 ms after *done*."""
+
+    usual = Usual(4e-5, 2e-4)
+
+    def timed(self, task: Task, *probes: tuple[float, float]) -> Measurement | Fault:
+        session = FakeSession()
+        seen = itertools.cycle(probes)
+
+        class Probed(FakeSession):
+            def run(self, batch: Any, seed: str, *, stop: bool = True) -> float | Fault:
+                self.probes = next(seen)
+                return super().run(batch, seed, stop=stop)
+
+        session = Probed()
+        one = Contender(
+            cast(Session, session), task, trusted=False, capture=False, usual=self.usual
+        )
+        other = contender(task, FakeSession(), trusted=True)
+        return measure_shape(task, CASE, one, other, EFFORT, None, lambda _: None)
+
+    def test_at_rest(self, shift_task: Task) -> None:
+        result = self.timed(shift_task, (3e-5, 2.3e-4), (5e-5, 1e-4))
+        assert isinstance(result, Measurement)
+        assert result.time_s.value == pytest.approx(1e-3)
+
+    def test_now_and_then_the_host_is_late(self, shift_task: Task) -> None:
+        late = (3e-3, 2e-4)
+        assert isinstance(self.timed(shift_task, late, self.ok, self.ok), Measurement)
+
+    ok = (4e-5, 2e-4)
+
+    @pytest.mark.parametrize(
+        ("probes", "words"),
+        [((2.4e-3, 2e-4), "before the inputs"), ((4e-5, 2.5e-3), "after the submission said")],
+    )
+    def test_at_work(self, shift_task: Task, probes: tuple[float, float], words: str) -> None:
+        result = self.timed(shift_task, probes)
+        assert isinstance(result, Fault)
+        assert result.verdict is Verdict.REJECTED
+        assert result.shared
+        assert words in result.message
+
+    @pytest.mark.parametrize(("excess_s", "busy"), [(0.0, False), (1e-4, False), (2e-3, True)])
+    def test_who_it_was_shows_when_the_submission_is_gone(
+        self, excess_s: float, *, busy: bool
+    ) -> None:
+        assert still_busy(lambda: self.usual.before_s + excess_s, self.usual) is busy
+
+    def test_work_after_done_counts(self, shift_task: Task) -> None:
+        result = self.timed(shift_task, (4e-5, 5e-4))
+        assert isinstance(result, Measurement)
+        calls = result.calls_per_batch
+        assert result.time_s.value == pytest.approx(1e-3 + 3e-4 / calls)
