@@ -2,17 +2,17 @@
 
 import contextlib
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
-from itertools import islice
 from typing import Self
 
 from harness.compare import common, head_to_head
 from harness.comparison import Comparison
 from harness.errors import MachineError, ProblemError
-from harness.job import Job, Options
+from harness.job import Job, Options, chosen_dtype
 from harness.judge.audit import Usual, light_fault, still_busy
 from harness.judge.cases import run_cases
 from harness.judge.conditions import Watch
@@ -29,6 +29,7 @@ from harness.judge.replay import Failure, patient, shrink_failure
 from harness.judge.session import Fault, Program, Session
 from harness.judge.task import Task
 from harness.judge.trusted import TrustedRunners
+from harness.lookahead import Gate, look_ahead
 from harness.problem.draws import Case, Room, benchmark_case, draw_cases, fresh_seed, parse_case
 from harness.problem.footprint import footprint
 from harness.problem.model import Problem
@@ -37,11 +38,13 @@ from harness.ready import Ready
 from harness.record import Draft, make_score, solution_ref
 from harness.report.live import so_far
 from harness.report.numbers import bytes_
+from harness.report.pace import Pace
 from harness.report.progress import Progress
 from harness.result import Measurement, Result, SolutionRef, Verdict
 from harness.solution.cache import default_cache
 from harness.solution.languages import LANGUAGES
 from harness.solution.model import Artifact, BuildFailure, Invalid, Solution, Target
+from harness.twin import content, twin
 
 _CPU_WORK = 2e6
 """Operations of one correctness case on the CPU path: a fraction of a second of emulation."""
@@ -70,6 +73,8 @@ class Grader:
         self._cache = default_cache()
         self._trusted = TrustedRunners(device)
         self._ceilings = Ceilings(device)
+        self._references: dict[Hashable, Reference] = {}
+        self._gate = Gate()
 
     def __enter__(self) -> Self:
         return self
@@ -78,30 +83,49 @@ class Grader:
         self._trusted.close()
         self._progress.finish()
 
-    def grade_all(self, jobs: Iterable[Job], options: Options) -> Iterator[Result]:
+    def grade_all(self, jobs: Sequence[Job], options: Options) -> Iterator[Result]:
         """The results of ``jobs``, in order, each as soon as it is there.
 
-        Some files are built side by side, before their turn and never while a time is taken.
+        Files are built side by side, some before their turn and never while a time is taken. Of
+        those with the same content one is graded, and the others get its verdict and times.
 
         Raises:
             ProblemError, MachineError, HarnessError: not the contestant's doing.
         """
-        remaining = iter(jobs)
+        # Not for files without code: they cost nothing but being read.
+        if options.timed and any(isinstance(job.solution, Solution) for job in jobs):
+            self._trusted.start()
         builders = min(_MOST_BUILDS, max(1, (os.cpu_count() or 1) // 2))
-        with ThreadPoolExecutor(builders) as pool:
-            while batch := list(islice(remaining, builders)):
-                # Not for files without code: they cost nothing but being read.
-                if options.timed and any(isinstance(job.solution, Solution) for job in batch):
-                    self._trusted.start()
-                self._progress.phase("build", len(batch))
-                drafts = [self._draft(job, options) for job in batch]
-                built = pool.map(self._build, batch, drafts, [options] * len(batch))
-                artifacts = []
-                for artifact in built:
-                    artifacts.append(artifact)
-                    self._progress.advance()
-                for draft, artifact in zip(drafts, artifacts, strict=True):
-                    yield self._judge(artifact, draft, options)
+        pool = ThreadPoolExecutor(builders)
+        begun: set[Hashable] = set()
+
+        def start(job: Job) -> Future[Artifact | BuildFailure] | None:
+            same = content(job)
+            if same in begun:
+                return None
+            if same is not None:
+                begun.add(same)
+            return pool.submit(self._build, job, options)
+
+        pace = Pace(len(jobs))
+        often = Counter(map(content, jobs))
+        graded: dict[Hashable, Result] = {}
+        try:
+            for number, (job, building) in enumerate(look_ahead(jobs, start, 2 * builders)):
+                if len(jobs) > 1:
+                    self._progress.overall(number, len(jobs), pace.told(number))
+                same = content(job)
+                if building is None:
+                    result = twin(graded[same], job)
+                else:
+                    self._progress.phase("build")
+                    result = self._judge(building.result(), self._draft(job, options), options)
+                    if same is not None and often[same] > 1:
+                        graded[same] = result
+                yield result
+        finally:
+            pool.shutdown(cancel_futures=True)
+            self._progress.overall(len(jobs), len(jobs))
 
     def grade(self, job: Job, options: Options) -> Result:
         """The whole job for one submission; as :meth:`grade_all`."""
@@ -123,8 +147,8 @@ class Grader:
             self._trusted.start()
         self._progress.phase("build", len(jobs))
         built = []
-        for job, draft in zip(jobs, drafts, strict=True):
-            built.append(self._build(job, draft, options))
+        for job in jobs:
+            built.append(self._build(job, options))
             self._progress.advance()
         with ExitStack() as sessions:
             ready: list[Ready] = []
@@ -139,7 +163,7 @@ class Grader:
                 return failed
             cases = _benchmarks(drafts[0].task)
             a, b = ready
-            with undisturbed(self._device, self._waiting) as watch:
+            with self._quiet() as watch:
                 blank = self._trusted.blank()
                 outcome = head_to_head(a, b, cases, self._effort, blank, watch, self._progress)
             return [outcome] if isinstance(outcome, Result) else outcome
@@ -149,16 +173,23 @@ class Grader:
     def _draft(self, job: Job, options: Options) -> Draft:
         problem, solution = job.problem, job.solution
         seed = options.seed or fresh_seed()
-        dtype = options.dtype or _default_dtype(solution, problem)
-        task = Task(problem, Reference(problem), dtype, self._device, seed)
+        dtype = chosen_dtype(job, options)
+        task = Task(problem, self._reference(problem), dtype, self._device, seed)
         if isinstance(solution, Invalid):
             nothing = SolutionRef(author="", name="", language="", hash="", path=job.path)
             about = solution.reference or nothing
             return Draft(task, about, reason=solution.reason, notes=list(job.notes))
         return Draft(task, solution_ref(solution), notes=list(job.notes))
 
-    def _build(self, job: Job, draft: Draft, options: Options) -> Artifact | BuildFailure:
-        solution, dtype = job.solution, draft.task.dtype
+    def _reference(self, problem: Problem) -> Reference:
+        """The problem's own code, loaded once."""
+        key = problem.folder, problem.hash
+        if key not in self._references:
+            self._references[key] = Reference(problem)
+        return self._references[key]
+
+    def _build(self, job: Job, options: Options) -> Artifact | BuildFailure:
+        solution, dtype = job.solution, chosen_dtype(job, options)
         if isinstance(solution, Invalid):
             return BuildFailure(verdict=Verdict.INVALID_SUBMISSION, message=solution.message)
         if solution.dtypes is not None and dtype not in solution.dtypes:
@@ -170,7 +201,8 @@ class Grader:
             arch = "sm_{}{}".format(*self._device.capability)
         language = LANGUAGES[solution.language]
         target = Target(kind=self._device.kind, arch=arch, timed=options.timed)
-        return language.build(solution, job.problem, dtype, target, self._cache)
+        with self._gate.open():
+            return language.build(solution, job.problem, dtype, target, self._cache)
 
     def _judge(self, artifact: Artifact | BuildFailure, draft: Draft, options: Options) -> Result:
         """The verdict on what was built, and its times if it is right."""
@@ -178,7 +210,7 @@ class Grader:
             ready = self._ready(artifact, draft, options, sessions)
             if isinstance(ready, Result):
                 return ready
-            with undisturbed(self._device, self._waiting) as watch:
+            with self._quiet() as watch:
                 measured = self._measure(ready, watch, options)
             if watch is not None:
                 ready.draft.conditions = watch.conditions()
@@ -301,12 +333,21 @@ class Grader:
         named = options.case and parse_case(task.problem, options.case)
         case = named or _benchmarks(task)[0]
         self._progress.phase(f"profile {case.spec}")
-        with undisturbed(self._device, self._waiting):
+        with self._quiet():
             outcome = profile(task, case, timed_program(artifact), tool)
         if isinstance(outcome, str):
             draft.notes.append(f"no profile: {outcome}")
         else:
             draft.profile = outcome
+
+    @contextmanager
+    def _quiet(self) -> Iterator[Watch | None]:
+        """The device to ourselves, and no build of ours meanwhile."""
+        with undisturbed(self._device, self._waiting) as watch, self._gate.closed(self._finishing):
+            yield watch
+
+    def _finishing(self) -> None:
+        self._progress.phase("wait for builds")
 
     def _waiting(self, seconds: float) -> None:
         self._progress.phase(f"wait for the GPU, {seconds:.0f} s")
@@ -459,12 +500,3 @@ def _benchmarks(task: Task) -> Sequence[Case]:
                 f"needs about {bytes_(needed)} of memory, and {bytes_(free)} are free"
             )
     return cases
-
-
-def _default_dtype(solution: Solution | Invalid, problem: Problem) -> str:
-    """The problem's first type that the file is written for."""
-    if isinstance(solution, Solution) and solution.dtypes is not None:
-        for dtype in problem.dtypes:
-            if dtype in solution.dtypes:
-                return dtype
-    return problem.dtypes[0]

@@ -44,3 +44,15 @@ class Job:
     solution: Solution | Invalid
     problem: Problem
     notes: tuple[str, ...] = ()
+
+
+def chosen_dtype(job: Job, options: Options) -> str:
+    """The data type of a grade: as asked for, else the problem's first that the file is for."""
+    solution, problem = job.solution, job.problem
+    if options.dtype:
+        return options.dtype
+    if isinstance(solution, Solution) and solution.dtypes is not None:
+        for dtype in problem.dtypes:
+            if dtype in solution.dtypes:
+                return dtype
+    return problem.dtypes[0]

@@ -237,7 +237,8 @@ class Measurement(Record):
     batch costs beyond its calls: ``overhead_s`` and ``baseline_overhead_s`` a batch. ``alone_s``
     is how long a call takes that is not one of many; ``light_s`` the least that the device needs
     for the bytes and operations of a call. Both are None where they are not known. The baseline is
-    the one that the score names; ``others`` are further ones, where they were asked for.
+    the one that the score names; ``others`` are further ones, where they were asked for. ``copied``
+    is how many outputs of a call were returned and copied into place, as the runner says.
     """
 
     spec: Text
@@ -247,6 +248,7 @@ class Measurement(Record):
     calls_per_batch: int = Field(ge=1)
     captured: bool
     kernels: Kernels = None
+    copied: Count | None = None
     baseline_kernels: Kernels = None
     overhead_s: float
     baseline_overhead_s: float | None = None

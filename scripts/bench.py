@@ -4,7 +4,8 @@
 events and with Triton's `do_bench`, all three in a process of its own, on a ladder of kernels from
 2 µs to 2 ms. `aa` compares a file with itself, `slowdown` with one that takes 1 % longer, again and
 again. `repeat` grades the same files in processes of their own. `latency` times the whole command,
-cold and for a second file. `audits` shows what the audits see. Prints tables, and with --json FILE
+cold and for a second file. `throughput` grades many files in one command and says where the time
+goes. `audits` shows what the audits see. Prints tables, and with --json FILE
 writes what they are made of; asserts nothing.
 """
 
@@ -382,6 +383,9 @@ def main() -> None:
     graded.add_argument("times", nargs="?", type=int, default=10)
     graded.add_argument("seconds", nargs="?", type=float, default=600.0)
     commands.add_parser("latency", help="seconds of the whole command")
+    many = commands.add_parser("throughput", help="many files never built before, in one command")
+    many.add_argument("count", nargs="?", type=int, default=200)
+    many.add_argument("--device", choices=["cuda", "cpu"], default="cuda")
     commands.add_parser("audits", help="what the audits see").add_argument("names", nargs="*")
     chosen = parser.parse_args()
     match chosen.what:
@@ -395,6 +399,10 @@ def main() -> None:
             data = repeat(chosen.times, chosen.seconds)
         case "latency":
             data = latency()
+        case "throughput":
+            from throughput import throughput
+
+            data = throughput(chosen.count, chosen.device)
         case _:
             data = audits(chosen.names)
     if chosen.json_to:

@@ -340,6 +340,30 @@ class TestLeaderboard:
         assert harness("check", write()).status == 0
         assert not Path("results.sqlite").exists()
 
+    def test_an_interrupted_run_is_resumed(self, harness: Harness, write: Write) -> None:
+        wrong = "def solution(*_): ..."
+        done_before = [write(), write(wrong, "b.py")]
+        assert harness("submit", *done_before).status == 1
+        others = [write(HONEST + "#", "c.py"), write(HONEST, "mine.py", author="bob")]
+        done = harness("submit", "solutions", "--resume", "--json", "-")
+        assert done.status == 1  # what is recorded counts
+        graded = [json.loads(line)["solution"] for line in done.out.splitlines()]
+        assert [Path(each["path"]) for each in graded] == others
+        assert "recorded already: solutions/shift/alice/mine.py (ACCEPTED)" in done.err
+        assert "recorded already: solutions/shift/alice/b.py (WRONG_ANSWER)" in done.err
+        assert "2 recorded already, 2 to grade" in done.err
+        again = harness("submit", "solutions", "--resume")
+        assert (again.status, again.out) == (1, "")
+        assert "4 recorded already, 0 to grade" in again.err
+
+    def test_nothing_to_resume_changes_nothing(self, harness: Harness, write: Write) -> None:
+        done = harness("submit", write(), "--resume")
+        assert done.status == 0
+        assert "recorded already" not in done.err
+        refused = harness("submit", write(), "--resume", "--case", "n=5,s=0.5")
+        assert refused.status == 2
+        assert "--resume: with --case nothing is recorded" in refused.err
+
     def test_the_store_may_be_named(self, harness: Harness, write: Write) -> None:
         assert harness("submit", write("def solution(*_): ..."), "--store", "other.db").status == 1
         assert Path("other.db").exists()

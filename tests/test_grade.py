@@ -1,6 +1,8 @@
 """The straight line from a file to its record, on a stand-in for torch."""
 
 import os
+import shlex
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -16,6 +18,7 @@ from harness.errors import MachineError
 from harness.grade import Grader
 from harness.job import Job, Options
 from harness.judge.audit import Usual
+from harness.judge.device import open_device
 from harness.judge.effort import Effort
 from harness.judge.memory import Device
 from harness.judge.programs import source_program
@@ -31,7 +34,8 @@ from harness.sandbox import processes
 from harness.solution.model import Artifact
 from harness.solution.read import read_solution
 
-PACKAGES = Path(__file__).parent / "judge/packages"
+ROOT = Path(__file__).parents[1]
+PACKAGES = ROOT / "tests/judge/packages"
 HONEST = "def solution(x, s, y, n):\n    for i in range(n):\n        y[i] = x[i] + s\n"
 CHECK = Options(timing=False)
 
@@ -292,3 +296,110 @@ def test_work_of_others_on_the_card_is_not_blamed_on_a_submission(*, busy: bool)
     else:
         grader._blame(session, usual)
     assert ended == [True]
+
+
+def test_the_same_content_is_graded_once(grader: Grader, job, tmp_path: Path) -> None:
+    wrong = "def solution(*_): ..."
+    (tmp_path / "b").mkdir()
+    jobs = [
+        job(),
+        job(wrong, "a.py"),
+        job(name="b/mine.py"),
+        job(wrong, "b/other.py"),
+        job("", "e.py"),
+    ]
+    results = list(grader.grade_all(jobs, CHECK))
+    first, a, again, b, empty = results
+    assert [each.verdict for each in results] == [
+        Verdict.ACCEPTED, Verdict.WRONG_ANSWER, Verdict.ACCEPTED, Verdict.WRONG_ANSWER,
+        Verdict.INVALID_SUBMISSION,
+    ]  # fmt: skip
+    assert (again.seed, b.seed, b.cases) == (first.seed, a.seed, a.cases)
+    assert again.notes[-1].startswith(f"the same content as {jobs[0].path}, graded with it")
+    assert len({each.id for each in results}) == len(results)
+    assert b.solution.name == "other"
+    assert shlex.split(b.reproduce)[2] == jobs[3].path
+    assert shlex.split(b.reproduce)[3:] == shlex.split(a.reproduce)[3:]
+    assert not empty.notes
+    assert Result.from_json(b.to_json()).to_json() == b.to_json()
+
+
+def test_places_in_a_twin_are_in_its_own_file(grader: Grader, job) -> None:
+    broken = "def solution(:"
+    one, other = grader.grade_all([job(broken, "one.py"), job(broken, "other.py")], CHECK)
+    assert "one.py:1" in one.message
+    assert "one.py" not in other.message
+    assert "other.py:1" in other.message
+
+
+def test_builds_go_on_ahead_and_not_while_a_time_is_taken(
+    grader: Grader, job, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    jobs = [job(f"{HONEST}# {number}", f"{number}.py") for number in range(8)]
+    language = grade.LANGUAGES["pytorch"]
+    building: set[str] = set()
+    built: list[str] = []
+
+    class Slow:
+        def build(self, solution: Any, *others: Any) -> Any:
+            building.add(solution.name)
+            time.sleep(0.02)
+            artifact = language.build(solution, *others)
+            building.remove(solution.name)
+            built.append(solution.name)
+            return artifact
+
+    during: list[int] = []
+    measure = grade.measure_shape
+
+    def watched(*arguments: Any) -> Any:
+        before = len(built)
+        outcome = measure(*arguments)
+        during.append(len(building) + len(built) - before)
+        return outcome
+
+    monkeypatch.setitem(grade.LANGUAGES, "pytorch", cast(Any, Slow()))
+    monkeypatch.setattr(grade, "measure_shape", watched)
+    monkeypatch.setattr(grade, "_MOST_BUILDS", 2)
+    ahead = []
+    for result in grader.grade_all(jobs, Options()):
+        assert result.accepted, result.message
+        ahead.append(len(built))
+    assert set(during) == {0}
+    assert ahead[-1] == 8
+    assert max(count - done for done, count in enumerate(ahead, 1)) > 0, "none ahead of its turn"
+    assert max(ahead[:1]) <= 6, "no further ahead than there is room for"
+
+
+def test_what_was_to_be_built_is_forgotten_when_nobody_asks_any_more(
+    grader: Grader, job, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(grade, "_MOST_BUILDS", 1)
+    built = []
+    build = grader._build
+    monkeypatch.setattr(grader, "_build", lambda *each: (built.append(each), build(*each))[1])
+    results = grader.grade_all([job(f"{HONEST}# {n}", f"{n}.py") for n in range(9)], CHECK)
+    assert next(results).accepted
+    cast(Any, results).close()
+    assert len(built) <= 3
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize(
+    ("slug", "name"),
+    [
+        ("vector-add", "custom_kernel.py"),
+        ("softmax", "custom_kernel_triton.py"),
+        ("linear-scale-leakyrelu", "model_new.py"),
+    ],
+)
+def test_what_is_returned_is_not_copied(slug: str, name: str) -> None:
+    problem = load_problem(ROOT / "problems" / slug)
+    file = problem.folder / "examples/accepted" / name
+    job = Job(path=str(file), solution=read_solution(file, problem=slug), problem=problem)
+    with Grader(open_device("cuda"), Silent()) as grader:
+        result = grader.grade(job, Options())
+    assert result.accepted, result.message
+    assert [(each.captured, each.copied) for each in result.measurements] == [(True, 0)] * len(
+        problem.benchmarks
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -22,13 +22,14 @@ from harness.commands.common import (
     store_option,
 )
 from harness.commands.complete import dtypes, problem_slugs
+from harness.commands.resume import not_recorded
 from harness.errors import MachineError, ProblemError, UsageError
 from harness.report.text import json_text, plain, plain_lines
 
 if TYPE_CHECKING:
     from harness.job import Job, Options
     from harness.problem.model import Problem
-    from harness.result import Result
+    from harness.result import Result, Verdict
     from harness.watch import SavedFiles
 
 
@@ -84,10 +85,17 @@ def _grading_options(command: Any) -> Any:
     show_default=True,
     help="Also time the problem's further baselines, and show the best recorded solution.",
 )
+@click.option(
+    "--resume",
+    is_flag=True,
+    help="Leave out files whose result is recorded already, as after an interrupted run.",
+)
 @store_option
 def submit(files: tuple[Path, ...], store: str | None, **choices: Any) -> None:
     """Grade FILES (or all solutions in a folder) and record the results."""
     if choices["case"]:  # a replay of one case is no entry
+        if choices["resume"]:
+            raise UsageError("--resume: with --case nothing is recorded, so all there is is run")
         sys.exit(_grade_all(files, choices, timing=False))
     with open_store(store) as results:
 
@@ -99,7 +107,8 @@ def submit(files: tuple[Path, ...], store: str | None, **choices: Any) -> None:
             results.add(result)
             return result
 
-        sys.exit(_grade_all(files, choices, timing=True, keep=keep))
+        known = results.recorded if choices["resume"] else None
+        sys.exit(_grade_all(files, choices, timing=True, keep=keep, known=known))
 
 
 @click.command()
@@ -115,9 +124,17 @@ def check(files: tuple[Path, ...], **choices: Any) -> None:
 
 
 def _grade_all(
-    files: tuple[Path, ...], choices: dict[str, Any], *, timing: bool, keep: Any = lambda one: one
+    files: tuple[Path, ...],
+    choices: dict[str, Any],
+    *,
+    timing: bool,
+    keep: Any = lambda one: one,
+    known: Callable[[str], Iterable[Result]] | None = None,
 ) -> int:
-    """Grade one file after the other; 1 if any was not accepted. ``keep`` may add to a result."""
+    """Grade one file after the other; 1 if any was not accepted. ``keep`` may add to a result.
+
+    ``known`` gives the results of a problem that stand for files that are not graded again.
+    """
     from harness.job import SHRINK_S, Options
     from harness.solution.files import solution_files
     from harness.watch import SavedFiles
@@ -151,8 +168,8 @@ def _grade_all(
         Grader(device, shown) as grader,
     ):
 
-        def grade(jobs: list[Job]) -> int:
-            verdicts = []
+        def grade(jobs: list[Job], verdicts: Sequence[Verdict] = ()) -> int:
+            verdicts = list(verdicts)
             for graded in grader.grade_all(jobs, options):
                 result = keep(graded)
                 shown.finish()
@@ -162,7 +179,8 @@ def _grade_all(
                 verdicts.append(result.verdict)
             return status_of(verdicts)
 
-        status = grade(jobs)
+        left, verdicts = not_recorded(jobs, options, device, known) if known else (jobs, [])
+        status = grade(left, verdicts)
         if saved is not None:
             _grade_saved(saved, choices, options, grade)
     return status

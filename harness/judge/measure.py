@@ -146,6 +146,7 @@ def _measurement(
         calls_per_batch=submission.calls,
         captured=submission.captured,
         kernels=submission.session.kernels,
+        copied=submission.session.copied,
         baseline_kernels=baseline.session.kernels,
         overhead_s=own_blank * submission.calls,
         baseline_overhead_s=baseline_blank * baseline.calls,

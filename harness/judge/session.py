@@ -41,6 +41,7 @@ _TEXT_LIMIT = 4000
 _REPORT_LINE = 1000
 _MOST_KERNELS = 1e6
 _TOOL_OUTPUT_BYTES = 4 << 20
+_MOST_COPIES = 1000
 
 _FAULT_VERDICTS = {
     wire.Fault.UNSUPPORTED: Verdict.NOT_EXECUTABLE_HERE,
@@ -120,6 +121,8 @@ class Session:
         """Seconds that flushing the device took before *go* and after *done* of the last batch."""
         self.kernels: float | None = None
         """Kernels per call that the last batch launched, as the runner says; shown, not judged."""
+        self.copied: int | None = None
+        """Outputs per call that the last batch copied into place; likewise."""
         unlimited = program.sanitizer is not None or bool(program.wrapper)
         self._sandbox = Sandbox(
             _environment(program),
@@ -278,6 +281,7 @@ class Session:
             # Whoever is done has said so before: it is not late, it has lied.
             return _BROKEN if finished.verdict is Verdict.TIME_LIMIT else finished
         self.kernels = _kernels(finished)
+        self.copied = _copied(finished)
         return elapsed
 
     # -- waiting ---------------------------------------------------------------------------------
@@ -392,6 +396,14 @@ def _kernels(message: Message) -> float | None:
     if isinstance(said, bool) or not isinstance(said, int | float):
         return None
     return float(said) if 0 <= said <= _MOST_KERNELS else None
+
+
+def _copied(message: Message) -> int | None:
+    """Likewise of its copies."""
+    said = message.get("copied")
+    if isinstance(said, bool) or not isinstance(said, int):
+        return None
+    return said if 0 <= said <= _MOST_COPIES else None
 
 
 def _signal(number: int) -> str:

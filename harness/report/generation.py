@@ -13,6 +13,10 @@ _KINDS = {
     "bare": "bare code",
 }
 _RETURNS = {"custom_kernel", "ModelNew"}
+_REMEDY = (
+    "return a contiguous tensor that the call makes and nothing keeps, or fill the output itself "
+    '(docs/writing-solutions.md, "What is returned")'
+)
 
 
 def told(result: Result) -> Iterator[tuple[str, str]]:
@@ -23,9 +27,18 @@ def told(result: Result) -> Iterator[tuple[str, str]]:
         yield "code", _place(generation)
     contract = result.build.contract if result.build else "solution"
     if contract in _RETURNS:
-        yield "calls", f"{contract}, whose outputs are returned: copying them is part of its time"
+        yield "calls", f"{contract}, whose outputs are returned{_copied(result)}"
     elif contract != "solution":
         yield "calls", contract
+
+
+def _copied(result: Result) -> str:
+    """How many of them are copied, which costs time, and what to do about it."""
+    most = max((each.copied or 0 for each in result.measurements), default=0)
+    if most == 0:
+        return ""
+    what = "1 output is" if most == 1 else f"{most} outputs are"
+    return f"; {what} copied, within the time: {_REMEDY}"
 
 
 def _origin(generation: Generation) -> str:

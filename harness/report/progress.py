@@ -30,6 +30,9 @@ class Progress(Protocol):
     def phase(self, name: str, total: int | None = None) -> None:
         """Start a phase of ``total`` steps (None: not known); it ends the one before."""
 
+    def overall(self, done: int, total: int, note: str = "") -> None:
+        """So many files of a run are done, shown above every phase until all are."""
+
     def advance(self, n: int = 1, note: Note = "") -> None:
         """``n`` more steps of the phase are done; ``note`` says what the next is, or what is known.
 
@@ -44,6 +47,9 @@ class Silent:
     """Says nothing."""
 
     def phase(self, name: str, total: int | None = None) -> None:
+        """Nothing."""
+
+    def overall(self, done: int, total: int, note: str = "") -> None:
         """Nothing."""
 
     def advance(self, n: int = 1, note: Note = "") -> None:
@@ -71,6 +77,7 @@ class Bar:
             redirect_stderr=False,
         )
         self._task: TaskID | None = None
+        self._files: TaskID | None = None
 
     def phase(self, name: str, total: int | None = None) -> None:
         """Start a phase, in the place of the one before."""
@@ -78,6 +85,15 @@ class Bar:
             self._bar.remove_task(self._task)
         self._task = self._bar.add_task(plain(name, _NAME), total=total, note="")
         self._bar.start()
+
+    def overall(self, done: int, total: int, note: str = "") -> None:
+        """Show it on a line of its own; it stays hidden, not forgotten, between phases."""
+        if self._files is None:
+            self._files = self._bar.add_task("files", total=total, note="")
+        self._bar.update(self._files, completed=done, note=plain(note, _NOTE))
+        if done >= total:
+            self._bar.remove_task(self._files)
+            self._files = None
 
     def advance(self, n: int = 1, note: Note = "") -> None:
         """Count ``n`` steps; before the first phase, nothing."""

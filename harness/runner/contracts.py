@@ -1,32 +1,45 @@
 """How a loaded Python submission is called, whichever entry point it has.
 
 ``solution`` and ``solve`` get the parameters in order and fill the outputs. What ``custom_kernel``
-and ``ModelNew`` return is copied into the outputs, within the call and in its time: the judge
-looks at its own buffers alone. A return value that cannot be copied as it is (shape, data type,
-device) is an error that says what was expected.
+and ``ModelNew`` return must lie in the outputs in the end: the judge looks at its own buffers
+alone. On a GPU it is made there where that can be done (:mod:`harness.runner.placement`); else it
+is copied, within the call and in its time. A return value that cannot be copied as it is (shape,
+data type, device) is an error that says what was expected.
 """
 
 import inspect
 import sys
 from collections.abc import Callable, Sequence
+from functools import partial
 from types import ModuleType
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+from harness.runner.outputs import Arguments, Declared, Outputs, quoted
 from harness.runner.program import Failed
 from harness.runner.wire import Fault
 
-Arguments = tuple[Any, ...]
-Declared = Sequence[Sequence[str]]
-"""Name and kind of each parameter: ``in``, ``out``, ``inout``, ``size`` or ``scalar``."""
-
-_MOST_NAMES = 20
+if TYPE_CHECKING:
+    from harness.runner.placement import Placement
 
 
 class Caller(Protocol):
-    """An entry point, ready to be called."""
+    """An entry point, ready to be called.
+
+    ``copied`` is how many outputs the last call copied, None where none is returned; ``placing``
+    says whether outputs are made in their place.
+    """
+
+    copied: int | None
+
+    @property
+    def placing(self) -> bool:
+        """False as well from the moment on when that turns out to be wrong."""
 
     def bind(self, calls: Sequence[Arguments]) -> None:
         """Prepare calls with these arguments, all of the same sizes and scalars."""
+
+    def warm_up(self, index: int) -> None:
+        """Call it, before anything counts, as often as it takes to know its later calls."""
 
     def call(self, index: int) -> None:
         """Call it with the arguments of one call."""
@@ -60,6 +73,9 @@ def offer_imports(entry: str) -> None:
 class _Positional:
     """All parameters in order; what is returned is ignored."""
 
+    copied: int | None = None
+    placing = False
+
     def __init__(self, entry: Callable[..., Any]) -> None:
         self._entry = entry
         self._calls: Sequence[Arguments] = ()
@@ -67,53 +83,89 @@ class _Positional:
     def bind(self, calls: Sequence[Arguments]) -> None:
         self._calls = calls
 
+    def warm_up(self, index: int) -> None:
+        self.call(index)
+
     def call(self, index: int) -> None:
         self._entry(*self._calls[index])
 
 
-class _Tuple:
-    """One tuple: what is read, in the problem's order, then what is only written.
+class _Bound(NamedTuple):
+    """One call: what makes it, and where what it returns belongs."""
 
-    None says that the outputs were filled in place.
-    """
+    make: Callable[[], Any]
+    outputs: Outputs
+
+
+class _Returning:
+    """What an entry point returns is put into the outputs; nothing has a gradient."""
 
     def __init__(self, entry: Callable[..., Any], parameters: Declared) -> None:
         self._entry = entry
         self._parameters = parameters
-        self._calls: list[tuple[Arguments, _Outputs]] = []
+        self._calls: list[_Bound] = []
+        self._placement: Placement | None = None
+        self.copied: int | None = None
+
+    @property
+    def placing(self) -> bool:
+        return self._placement is not None and self._placement.active
 
     def bind(self, calls: Sequence[Arguments]) -> None:
-        self._calls = []
-        for arguments in calls:
-            pairs = list(zip(self._parameters, arguments, strict=True))
-            data = [value for (_, kind), value in pairs if kind != "out"]
-            data += [value for (_, kind), value in pairs if kind == "out"]
-            outputs = _Outputs("custom_kernel", self._parameters, arguments)
-            self._calls.append((tuple(data), outputs))
+        if self._placement is not None:
+            self._placement.forget()
+        self._calls = self._bound(calls)
+
+    def _bound(self, calls: Sequence[Arguments]) -> list[_Bound]:
+        raise NotImplementedError
+
+    def warm_up(self, index: int) -> None:
+        self.call(index)  # may compile, tune, and make what it keeps
+        if self._placement is None:
+            from harness.runner.placement import Placement
+
+            self._placement = Placement()
+        import torch
+
+        make, outputs = self._calls[index]
+        with torch.no_grad():
+            self._placement.learn(make, outputs)
 
     def call(self, index: int) -> None:
         import torch
 
-        data, outputs = self._calls[index]
+        make, outputs = self._calls[index]
         with torch.no_grad():
-            returned = self._entry(data)
-            if returned is not None:
-                outputs.take(returned)
+            if self._placement is None:
+                self.copied = outputs.take(make())
+            else:
+                self.copied = self._placement.run(make, outputs)
 
 
-class _Model:
+class _Tuple(_Returning):
+    """One tuple: what is read but sizes, in the problem's order, then what is only written.
+
+    None says that the outputs were filled in place.
+    """
+
+    def _bound(self, calls: Sequence[Arguments]) -> list[_Bound]:
+        bound = []
+        for arguments in calls:
+            pairs = list(zip(self._parameters, arguments, strict=True))
+            data = [value for (_, kind), value in pairs if kind not in ("out", "size")]
+            data += [value for (_, kind), value in pairs if kind == "out"]
+            outputs = Outputs("custom_kernel", self._parameters, arguments, in_place=True)
+            bound.append(_Bound(partial(self._entry, tuple(data)), outputs))
+        return bound
+
+
+class _Model(_Returning):
     """A module made from sizes and scalars, whose weights and inputs are the tensors that are read.
 
     It is made once for a batch, before anything is timed; each call has weights of its own.
     """
 
-    def __init__(self, entry: Callable[..., Any], parameters: Declared) -> None:
-        self._entry = entry
-        self._parameters = parameters
-        self._model: Any = None
-        self._calls: list[tuple[list[tuple[Any, Any]], list[Any], _Outputs]] = []
-
-    def bind(self, calls: Sequence[Arguments]) -> None:
+    def _bound(self, calls: Sequence[Arguments]) -> list[_Bound]:
         first = calls[0]
         named = {name: value for (name, _), value in zip(self._parameters, first, strict=True)}
         read = [name for name, kind in self._parameters if kind in ("in", "inout")]
@@ -124,13 +176,13 @@ class _Model:
         wanted = _forward_arguments(
             model.forward, list(named), [name for name in read if name not in weights.values()]
         )
-        self._model = model
-        self._calls = []
+        bound = []
         for arguments in calls:
             values = dict(zip(named, arguments, strict=True))
             loaded = [(weight, values[name]) for weight, name in weights.items()]
-            outputs = _Outputs("ModelNew.forward", self._parameters, arguments)
-            self._calls.append((loaded, [values[name] for name in wanted], outputs))
+            make = partial(_forward, model, loaded, [values[name] for name in wanted])
+            bound.append(_Bound(make, Outputs("ModelNew.forward", self._parameters, arguments)))
+        return bound
 
     def _made(self, named: dict[str, Any]) -> Any:
         """The module; what its constructor asks for are sizes and scalars, by their names."""
@@ -153,14 +205,11 @@ class _Model:
             raise Failed(Fault.NO_ENTRY, f"ModelNew makes a {kind}, not a torch.nn.Module")
         return model
 
-    def call(self, index: int) -> None:
-        import torch
 
-        weights, arguments, outputs = self._calls[index]
-        with torch.no_grad():
-            for weight, value in weights:
-                weight.data = value
-            outputs.take(self._model(*arguments))
+def _forward(model: Any, weights: list[tuple[Any, Any]], arguments: list[Any]) -> Any:
+    for weight, value in weights:
+        weight.data = value
+    return model(*arguments)
 
 
 _NUMBERS = ("size", "scalar")
@@ -237,7 +286,7 @@ def _forward_arguments(
         return inputs
     raise Failed(
         Fault.NO_ENTRY,
-        f"ModelNew.forward takes {len(needed)} arguments ({_names(needed)}), and the problem has "
+        f"ModelNew.forward takes {len(needed)} arguments ({quoted(needed)}), and the problem has "
         f"{len(inputs)} inputs that are no weights{_listed(inputs)}",
     )
 
@@ -245,66 +294,5 @@ def _forward_arguments(
 _BY_POSITION = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
 
-class _Outputs:
-    """The judge's buffers for what one call returns, in the problem's order."""
-
-    def __init__(self, entry: str, parameters: Declared, arguments: Arguments) -> None:
-        self._entry = entry
-        self._buffers = [
-            (name, value)
-            for (name, kind), value in zip(parameters, arguments, strict=True)
-            if kind in ("out", "inout")
-        ]
-
-    def take(self, returned: Any) -> None:
-        """Copy what was returned into the buffers; one that is a buffer itself is left alone.
-
-        Raises:
-            Failed: it is not as many tensors, or one has another shape, data type or device.
-        """
-        single = len(self._buffers) == 1 and not isinstance(returned, tuple | list)
-        values = [returned] if single else returned
-        if not isinstance(values, tuple | list) or len(values) != len(self._buffers):
-            names = _names([name for name, _ in self._buffers])
-            raise self._wrong(f"{_described(returned)}, expected {names}")
-        for (name, buffer), value in zip(self._buffers, values, strict=True):
-            self._check(name, buffer, value)
-        for (_, buffer), value in zip(self._buffers, values, strict=True):
-            if not _same_place(buffer, value):
-                buffer.copy_(value)
-
-    def _check(self, name: str, buffer: Any, value: Any) -> None:
-        import torch
-
-        if not isinstance(value, torch.Tensor):
-            raise self._wrong(f"{_described(value)} for {name}, expected a tensor")
-        for what, got, expected in (
-            ("shape", list(value.shape), list(buffer.shape)),
-            ("data type", value.dtype, buffer.dtype),
-            ("device", value.device, buffer.device),
-        ):
-            if got != expected:
-                raise self._wrong(f"a tensor of {what} {got} for {name}, expected {expected}")
-
-    def _wrong(self, what: str) -> Failed:
-        return Failed(Fault.EXCEPTION, f"{self._entry} returned {what}")
-
-
-def _same_place(buffer: Any, value: Any) -> bool:
-    at_once = value is buffer or value.data_ptr() == buffer.data_ptr()
-    return bool(at_once and value.stride() == buffer.stride())
-
-
-def _described(value: Any) -> str:
-    if isinstance(value, tuple | list):
-        return f"{type(value).__name__} of {len(value)}"
-    return "None" if value is None else f"a {type(value).__name__}"
-
-
-def _names(names: Sequence[str]) -> str:
-    shown = [f"`{name}`" for name in names[:_MOST_NAMES]]
-    return ", ".join(shown) + (", …" if len(names) > _MOST_NAMES else "") or "none"
-
-
 def _listed(names: Any) -> str:
-    return f" ({_names(list(names))})" if names else ""
+    return f" ({quoted(list(names))})" if names else ""

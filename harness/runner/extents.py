@@ -1,7 +1,7 @@
 """Which bytes between a tensor's first and last element are elements: its rows."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 
 class Rows(NamedTuple):
@@ -38,3 +38,18 @@ def rows_of(shape: Sequence[int], strides: Sequence[int], itemsize: int) -> Rows
     while axes and axes[0][1] == run:
         run *= axes.pop(0)[0]
     return Rows(run, tuple(reversed(axes)))
+
+
+def overlap(a: Any, b: Any) -> bool:
+    """Whether any byte from the first to the last element belongs to both tensors."""
+    (a_start, a_end), (b_start, b_end) = _span(a), _span(b)
+    return a_start < b_end and b_start < a_end
+
+
+def _span(tensor: Any) -> tuple[int, int]:
+    """Addresses of the first byte of a tensor and of the one after its last."""
+    if tensor.numel() == 0:
+        return 0, 0
+    last = sum((n - 1) * step for n, step in zip(tensor.shape, tensor.stride(), strict=True))
+    start = int(tensor.data_ptr())
+    return start, start + (last + 1) * tensor.itemsize

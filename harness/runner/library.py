@@ -8,7 +8,7 @@ from typing import Any
 from harness.runner.driver import PER_THREAD_STREAM, CudaError, Driver
 from harness.runner.extents import Rows, rows_of
 from harness.runner.memory import Arena
-from harness.runner.program import Batch, Failed
+from harness.runner.program import Batch, Failed, Program
 from harness.runner.wire import Fault
 
 SCALARS: dict[str, Any] = {
@@ -104,7 +104,7 @@ def _rows(spec: dict[str, Any]) -> Rows:
     return rows_of(spec["shape"], spec["strides"], spec["bytes"] // span)
 
 
-class CudaLibrary(_Library):
+class CudaLibrary(_Library, Program):
     """A library built by nvcc, its default stream per thread, on the GPU."""
 
     def __init__(self, fd: int, driver: Driver, entry: str = "solution") -> None:
@@ -165,7 +165,7 @@ class CudaLibrary(_Library):
         return code, text.value.decode("utf-8", "replace")
 
 
-class CpuLibrary(_Library):
+class CpuLibrary(_Library, Program):
     """A library built by the CPU executor (:mod:`harness.cudacpu`)."""
 
     def __init__(self, fd: int, entry: str = "solution") -> None:

@@ -152,7 +152,7 @@ class Runner:
         self._calls = batch.calls
         self._program.bind(batch, self._arena)
         for index in range(message["warmups"]):
-            self._program.call(index % batch.calls)
+            self._program.warm_up(index % batch.calls)
         self._program.synchronize()
         self._captured = bool(message["capture"]) and self._program.capture()
         if self._captured:  # its first run also sends the graph to the device
@@ -182,6 +182,8 @@ class Runner:
             after = self._program.launched()
             if before is not None and after is not None:
                 answer["kernels"] = (after - before) / self._calls
+            if (copied := self._program.copied()) is not None:
+                answer["copied"] = copied
         except Failed as failure:
             answer = _failed(failure.fault, failure.message)
         except CudaError as error:

@@ -32,13 +32,20 @@ class Batch:
 
 
 class Program(Protocol):
-    """A loaded submission bound to a batch of calls."""
+    """A loaded submission bound to a batch of calls.
+
+    What has a body here is for programs that inherit it.
+    """
 
     def bind(self, batch: Batch, arena: Arena) -> None:
         """Make the arguments of every call; nothing is executed."""
 
     def call(self, index: int) -> None:
         """Call the solution with the arguments of one call; may return before the work is done."""
+
+    def warm_up(self, index: int) -> None:
+        """Make a call, or several, before the inputs that count exist."""
+        self.call(index)
 
     def capture(self) -> bool:
         """Record all calls into one graph; false where that cannot be done."""
@@ -48,6 +55,10 @@ class Program(Protocol):
 
     def launched(self) -> int | None:
         """Kernels launched so far, counted since some moment before the batch; None if unknown."""
+
+    def copied(self) -> int | None:
+        """Outputs that were copied into place in each call; None where none is returned."""
+        return None
 
     def synchronize(self) -> None:
         """Wait for all work, on all streams. Raises :class:`Failed` if some of it failed."""

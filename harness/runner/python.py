@@ -8,10 +8,11 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from harness.runner.contracts import Caller, Declared, caller, offer_imports
+from harness.runner.contracts import Caller, caller, offer_imports
 from harness.runner.driver import PER_THREAD_STREAM, CudaError, Driver
 from harness.runner.memory import Arena, HostArena
-from harness.runner.program import Batch, Failed
+from harness.runner.outputs import Declared
+from harness.runner.program import Batch, Failed, Program
 from harness.runner.wire import MAX_TEXT, Fault
 
 _NAME = "solution"
@@ -80,7 +81,7 @@ def _text(error: BaseException) -> str:
     return "\n".join(texts + lines[-3:])[:MAX_TEXT]
 
 
-class TorchProgram:
+class TorchProgram(Program):
     """A Python submission that gets the judge's buffers as torch tensors.
 
     ``entry`` is what is called, ``parameters`` are as :mod:`harness.runner.contracts` wants them.
@@ -141,6 +142,11 @@ class TorchProgram:
         flat = whole[start : start + spec["bytes"]].view(dtype)
         return flat.as_strided(spec["shape"], spec["strides"])
 
+    def warm_up(self, index: int) -> None:
+        """Call the solution until it is known how its later calls can be made."""
+        with reported():
+            self._caller.warm_up(index)
+
     def call(self, index: int) -> None:
         """Call the solution."""
         with reported():
@@ -153,6 +159,14 @@ class TorchProgram:
         """Record all calls into a CUDA graph; false where the solution forbids it."""
         if self._device == "cpu":
             return False
+        placing = self._caller.placing
+        captured = self._record()
+        if placing and not self._caller.placing:  # a call gave its output away, and it was kept
+            self._forget_graph()
+            captured = self._record()
+        return captured
+
+    def _record(self) -> bool:
         assert self._driver is not None
         graph = self._torch.cuda.CUDAGraph(keep_graph=True)
         try:
@@ -182,6 +196,10 @@ class TorchProgram:
     def launched(self) -> int | None:
         """Kernels of all replays so far; plain calls, and a CPU's operations, are not counted."""
         return self._launched if self._graph is not None and self._kernels is not None else None
+
+    def copied(self) -> int | None:
+        """Outputs that the last call copied; the calls of a batch are alike."""
+        return self._caller.copied
 
     def synchronize(self) -> None:
         """Wait for the device; faults of earlier kernels surface here."""

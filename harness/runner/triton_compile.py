@@ -21,7 +21,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypedDict
 
-from harness.runner.contracts import Caller, Declared, caller, offer_imports
+from harness.runner.contracts import Caller, caller, offer_imports
+from harness.runner.outputs import Declared
 from harness.runner.program import Failed
 from harness.runner.wire import Fault
 

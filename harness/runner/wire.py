@@ -19,6 +19,7 @@ judge → runner  fields                                                     ans
 ``run``         ``round``                                                  ``ready``
 *go*            (mailbox)                                                  ``finished`` (where they
                                                                            are counted ``kernels``
+                                                                           and ``copied`` outputs
                                                                            per call), *done*
 ==============  =========================================================  ====================
 

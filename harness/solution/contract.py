@@ -2,8 +2,8 @@
 
 ``solution`` and ``solve`` take the problem's parameters in order and fill the outputs;
 ``custom_kernel`` takes a tuple and ``ModelNew`` is a module, and both return what they computed,
-which the runner copies into the judge's buffers (:mod:`harness.runner.contracts`). The rules are in
-``docs/writing-solutions.md``.
+which the runner has made in the judge's buffers or copies there (:mod:`harness.runner.contracts`).
+The rules are in ``docs/writing-solutions.md``.
 """
 
 import re
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from harness.problem.model import Problem
+from harness.problem.model import Problem, Role
 from harness.problem.signature import python_signature
 
 
@@ -44,8 +44,8 @@ class Contract:
     """What the runner must know to call a submission.
 
     ``parameters`` are the problem's, in order, each with its name and what it is to the submission:
-    ``in``, ``out`` or ``inout`` for a tensor, ``size`` or ``scalar``. Empty where calls are by
-    position, so that nobody asks.
+    ``in``, ``out`` or ``inout`` for a tensor, ``size`` or ``scalar``; a size that no tensor's shape
+    or strides tell is a scalar to it. Empty where calls are by position, so that nobody asks.
     """
 
     entry: Entry = Entry.SOLUTION
@@ -53,7 +53,7 @@ class Contract:
 
     @property
     def returns(self) -> bool:
-        """Whether outputs are returned; copying them is then part of each call."""
+        """Whether outputs are returned; where one is copied, that is part of the call."""
         return self.entry.returns
 
     def told(self) -> dict[str, Any]:
@@ -69,7 +69,14 @@ def contract(entry: Entry, problem: Problem) -> Contract:
     """The contract of a submission to ``problem`` that defines ``entry``."""
     if not entry.returns:
         return Contract(entry)
-    return Contract(entry, tuple((p.name, p.direction or p.role) for p in problem.parameters))
+    told = frozenset[str]().union(
+        *(each.names for p in problem.tensors for each in (*p.shape, *p.strides))
+    )
+    kinds = (
+        p.direction or (Role.SCALAR if p.role is Role.SIZE and p.name not in told else p.role)
+        for p in problem.parameters
+    )
+    return Contract(entry, tuple(zip((p.name for p in problem.parameters), kinds, strict=True)))
 
 
 def choose_entry(defined: Collection[str]) -> Entry | None:

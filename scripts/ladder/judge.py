@@ -19,7 +19,6 @@ from harness.judge.task import Task
 from harness.problem.draws import benchmark_case
 from harness.problem.load import load_problem
 from harness.problem.reference import Reference
-from harness.record import Draft, solution_ref
 from harness.solution.model import BuildFailure, Invalid
 from harness.solution.read import read_solution
 from ladder.rungs import Rung
@@ -39,7 +38,7 @@ def time_rung(
     if isinstance(solution, Invalid):
         raise MachineError(solution.message)
     job = Job(path=rung.file.name, solution=solution, problem=problem)
-    artifact = grader._build(job, Draft(task, solution_ref(solution)), Options())
+    artifact = grader._build(job, Options(dtype=task.dtype))
     if isinstance(artifact, BuildFailure):
         raise MachineError(artifact.message)
     case = benchmark_case(problem, dict(rung.values))

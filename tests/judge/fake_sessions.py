@@ -20,6 +20,7 @@ class FakeSession:
     """Takes a constant and so much per call, by a clock that is made up; can fail at a point."""
 
     kernels: float | None = None
+    copied: int | None = None
     probes = (0.0, 0.0)
 
     def __init__(

@@ -9,6 +9,7 @@ from rich.control import strip_control_codes
 
 from harness.judge.statistics import Timed
 from harness.report.live import so_far
+from harness.report.pace import Pace
 from harness.report.progress import Bar, Progress, Silent, progress
 
 
@@ -19,6 +20,7 @@ class _Terminal(io.StringIO):
 
 def _job(shown: Progress) -> None:
     shown.advance()
+    shown.overall(1, 3, "2 a minute")
     shown.phase("compile")
     shown.phase("cases", 3)
     shown.advance(note="m=1,n=1")
@@ -46,6 +48,8 @@ def test_a_terminal_shows_it(monkeypatch: pytest.MonkeyPatch) -> None:
     text = stream.getvalue()
     assert "cases" in text
     assert "3/3" in text
+    assert "1/3" in text
+    assert "2 a minute" in text
     assert text.endswith("\x1b[2K"), "the line is cleared"
     assert text.count("\x1b[?25l") == text.count("\x1b[?25h"), "the cursor is back"
 
@@ -90,3 +94,28 @@ def test_a_shape_that_is_being_timed_shows_its_interval_at_80_columns() -> None:
 
 def test_one_block_has_no_interval_yet() -> None:
     assert so_far([Timed(1.23e-5)], [Timed(1.23e-5)]) == "12.3 ± ? µs, 1.00× ± ?"
+
+
+def test_a_run_is_told_until_it_is_over() -> None:
+    stream = _Terminal()
+    bar = Bar(Console(file=stream, force_terminal=True, width=80, color_system=None))
+    for done in range(2):
+        bar.overall(done, 2, "9.2 a minute, 22 min left")
+        bar.phase("build")
+        bar.finish()
+    assert "9.2 a minute, 22 min left" in strip_control_codes(stream.getvalue())
+    bar.overall(2, 2)
+    stream.truncate(0)
+    bar.phase("other work")
+    bar.finish()
+    assert "files" not in stream.getvalue()
+
+
+def test_the_pace_of_a_run() -> None:
+    now = 100.0
+    pace = Pace(200, clock=lambda: now)
+    assert pace.told(0) == ""
+    now += 60
+    assert pace.told(10) == "10 a minute, 19 min left"
+    assert pace.told(195) == "195 a minute, 2 s left"
+    assert pace.told(1) == "1 a minute, 3.3 h left"

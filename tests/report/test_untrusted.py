@@ -205,6 +205,7 @@ def of_progress(words: str) -> Iterator[str]:
     # As wide as a real one: its moves of the cursor are rich's own, and go to the terminal alone.
     console = Console(file=stream, width=80, force_terminal=True, legacy_windows=False)
     with Bar(console) as bar:
+        bar.overall(1, 2, words)
         bar.phase(words, 2)
         bar.advance(1, words)
     for move in ("\x1b[?25l", "\x1b[?25h", "\x1b[2K", "\x1b[1A", "\r"):
@@ -342,6 +343,7 @@ SHOWS_NOTHING = {
     "harness/ci/policy.py": "reasons, which the others show",
     "harness/ci/repository.py": "reads objects; its errors are those of all commands",
     "harness/ci/tree.py": "writes files",
+    "harness/report/pace.py": "numbers",
     "leaderboard/best.py": "makes a record of records",
     "leaderboard/columns.py": "names and types",
     "leaderboard/database.py": "a URL of the user's own, and what the database says",

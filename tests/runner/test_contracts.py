@@ -50,7 +50,7 @@ def test_a_tuple_has_what_is_read_in_order_then_what_is_written(kinds: list[str]
     seen: list[tuple[int, ...]] = []
     parameters = [(f"p{i}", kind) for i, kind in enumerate(kinds)]
     bound("custom_kernel", seen.append, parameters, values).call(0)
-    read = [i for i in values if kinds[i] != "out"]
+    read = [i for i in values if kinds[i] not in ("out", "size")]
     assert seen == [tuple(read + [i for i in values if kinds[i] == "out"])]
 
 
@@ -95,6 +95,26 @@ def test_a_tensor_that_needs_a_gradient_is_only_numbers() -> None:
     entry.call(0)
     assert not y.requires_grad
     assert y.tolist() == [1, 1]
+
+
+def test_a_view_of_the_output_is_read_before_it_is_written() -> None:
+    y = torch.arange(9.0).reshape(3, 3)
+    entry = bound("custom_kernel", lambda data: data[-1].T, (("y", "out"),), (y,))
+    entry.call(0)
+    torch.testing.assert_close(y, torch.arange(9.0).reshape(3, 3).T)
+    assert entry.copied == 1
+
+
+def test_outputs_that_come_in_each_others_place() -> None:
+    x, mean, total = torch.zeros(1), torch.full((1,), 1.0), torch.full((1,), 2.0)
+    bound("custom_kernel", lambda data: (data[2], data[1]), TWO, (x, mean, 1, total)).call(0)
+    assert (float(mean), float(total)) == (2.0, 1.0)
+
+
+def test_a_conjugate_in_place_is_not_what_lies_there() -> None:
+    y = torch.tensor([1 + 2j, 3j])
+    bound("custom_kernel", lambda data: data[-1].conj(), (("y", "out"),), (y,)).call(0)
+    assert y.tolist() == [1 - 2j, -3j]
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,11 @@
 """Which entry point a file has."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from harness.problem.load import load_problem
 from harness.problem.model import Problem
 from harness.result import Verdict
 from harness.solution.cache import Cache
@@ -11,6 +13,8 @@ from harness.solution.contract import AmbiguousError, Entry, c_entry, choose_ent
 from harness.solution.languages import LANGUAGES
 from harness.solution.model import Artifact, BuildFailure, Solution, Target
 from harness.solution.read import read_solution
+
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.parametrize(
@@ -75,3 +79,13 @@ def build(folder: Path, text: str, problem: Problem) -> Artifact | BuildFailure:
     assert isinstance(solution, Solution)
     target = Target(kind="cpu", arch=None)
     return LANGUAGES[solution.language].build(solution, problem, "float32", target, Cache(folder))
+
+
+def test_a_size_that_no_tensor_tells_is_a_scalar() -> None:
+    problem = load_problem(ROOT / "problems/gemm-alpha-beta")
+    told = dict(contract(Entry.CUSTOM_KERNEL, problem).parameters)
+    assert {told[each.name] for each in problem.sizes} == {"size"}
+    lone = replace(problem.sizes[0], name="groups")
+    wider = replace(problem, parameters=(*problem.parameters, lone))
+    assert dict(contract(Entry.CUSTOM_KERNEL, wider).parameters) == told | {"groups": "scalar"}
+    assert contract(Entry.SOLVE, wider).parameters == ()

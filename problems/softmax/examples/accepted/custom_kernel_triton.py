@@ -1,4 +1,4 @@
-# Triton behind custom_kernel: writes a tensor of its own, which the runner copies into the output.
+# Triton behind custom_kernel: makes the tensor that it returns, as on GPU MODE.
 # verdict: accepted
 
 import torch
@@ -30,7 +30,8 @@ def softmax(x_ptr, y_ptr, n, BLOCK: tl.constexpr):
 
 
 def custom_kernel(data):
-    input_matrix, m, n, _ = data
+    input_matrix, _ = data
+    m, n = input_matrix.shape
     result = torch.empty_like(input_matrix)
     softmax[(m,)](input_matrix, result, n, BLOCK=128 if n <= 128 else 1024)
     return result

@@ -5,5 +5,5 @@ from task import input_t, output_t
 
 
 def custom_kernel(data: input_t) -> output_t:
-    x, y, n, z = data
+    x, y, z = data
     return x + y

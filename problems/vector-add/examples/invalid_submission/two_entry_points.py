@@ -7,5 +7,5 @@ def solve(x, y, z, n):
 
 
 def custom_kernel(data):
-    x, y, n, z = data
+    x, y, z = data
     return x + y

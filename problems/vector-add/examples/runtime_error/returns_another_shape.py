@@ -3,5 +3,5 @@
 
 
 def custom_kernel(data):
-    x, y, n, z = data
+    x, y, z = data
     return (x + y).reshape(-1, 1)

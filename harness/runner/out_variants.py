@@ -1,0 +1,86 @@
+"""How an operation of PyTorch that makes a tensor can write to a given one instead."""
+
+import functools
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+Write = Callable[[Tensor, Sequence[Any], Mapping[str, Any]], None]
+"""Writes what an operation with these arguments gives to a tensor of that shape and type."""
+
+
+@functools.cache
+def makes_memory(func: Any) -> bool:
+    """Whether some of what the operation returns is not an argument of it, nor a view of one."""
+    schema = getattr(func, "_schema", None)  # operators that take functions have none
+    return schema is not None and any(each.alias_info is None for each in schema.returns)
+
+
+@functools.cache
+def writer(func: Any) -> Write | None:
+    """How the operation can write to a tensor instead of making one; None if it cannot."""
+    if func.namespace != "aten" or torch.Tag.dynamic_output_shape in func.tags:
+        return None
+    return _BY_NAME.get(func.overloadpacket.__name__) or _out_variant(func)
+
+
+def _leave(place: Tensor, *_: Any) -> None:
+    """Whatever is there will do."""
+
+
+def _fill(number: int, place: Tensor, *_: Any) -> None:
+    place.fill_(number)
+
+
+def _fill_with_last(place: Tensor, args: Sequence[Any], _: Any) -> None:
+    place.fill_(args[-1])
+
+
+def _copy(place: Tensor, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
+    place.copy_(args[0], non_blocking=kwargs.get("non_blocking", False))
+
+
+def _relu(place: Tensor, args: Sequence[Any], _: Any) -> None:
+    torch.clamp_min(args[0], 0, out=place)  # PyTorch's own does the same
+
+
+_ZEROS, _ONES = functools.partial(_fill, 0), functools.partial(_fill, 1)
+_BY_NAME: dict[str, Write] = (
+    dict.fromkeys(
+        ("empty", "empty_like", "empty_strided", "new_empty", "new_empty_strided"), _leave
+    )
+    | dict.fromkeys(("zeros", "zeros_like", "new_zeros"), _ZEROS)
+    | dict.fromkeys(("ones", "ones_like", "new_ones"), _ONES)
+    | dict.fromkeys(("full", "full_like", "new_full"), _fill_with_last)
+    | {"clone": _copy, "_to_copy": _copy, "relu": _relu}
+)
+
+
+def _out_variant(func: Any) -> Write | None:
+    """By the overload that writes to one given tensor, if PyTorch has written one.
+
+    Those that it has generated make a tensor and copy it.
+    """
+    packet = func.overloadpacket
+    for overload in (getattr(packet, name) for name in packet.overloads()):
+        outs = [each.name for each in overload._schema.arguments if each.is_out]
+        if (
+            len(outs) == 1
+            and torch.Tag.generated not in overload.tags
+            and _inputs(overload) == _inputs(func)
+        ):
+            return functools.partial(_write_out, overload, outs[0])
+    return None
+
+
+def _write_out(
+    overload: Any, name: str, place: Tensor, args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> None:
+    overload(*args, **kwargs, **{name: place})
+
+
+def _inputs(overload: Any) -> list[tuple[str, str]]:
+    """Names and types of what is read."""
+    return [(a.name, str(a.type)) for a in overload._schema.arguments if not a.is_out]
