@@ -1,4 +1,4 @@
-"""What is made: docs/reference.md and docs/result.schema.json."""
+"""What is made: docs/reference.md, and the schemas of results and of reports on pull requests."""
 
 import json
 import re
@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from harness.ci.report import Report
 from harness.cli import cli
 from harness.json_schema import json_schema
 from harness.result import Result
@@ -42,8 +43,11 @@ _COMMANDS = """## Commands
 
 def pages() -> dict[Path, str]:
     """The text of each file that is made."""
-    schema = json.dumps(json_schema(Result), indent=2) + "\n"
-    return {ROOT / "docs/reference.md": reference(), ROOT / "docs/result.schema.json": schema}
+    made = {ROOT / "docs/reference.md": reference()}
+    for name, record in (("result", Result), ("pull-request", Report)):
+        schema = json.dumps(json_schema(record), indent=2) + "\n"
+        made[ROOT / f"docs/{name}.schema.json"] = schema
+    return made
 
 
 def reference() -> str:

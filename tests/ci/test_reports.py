@@ -11,7 +11,7 @@ import samples
 from hostile_words import ALL, LINES, NASTY
 from hypothesis import given, settings
 from markdown_it import MarkdownIt
-from repositories import CI, GOOD, ROOT, WRONG, Repo
+from repositories import CI, GOOD, WRONG, Repo
 
 from harness.ci.annotations import MOST, Annotation, annotations, command
 from harness.ci.changes import Kind
@@ -20,7 +20,6 @@ from harness.ci.lines import failing_line
 from harness.ci.markdown import block, code
 from harness.ci.report import Graded, Note, Outcome, Report
 from harness.ci.summary import COMMENT_BYTES, SUMMARY_BYTES, comment, summary
-from harness.json_schema import json_schema
 from harness.result import Build, SolutionRef, Verdict
 
 COMMIT = "0123456789" * 4
@@ -260,11 +259,6 @@ def test_the_line_of_a_failure(message: str, log: str, line: int) -> None:
 
 def test_without_an_entry_point_the_first_line() -> None:
     assert failing_line(samples.failed(**about()), "") == 1
-
-
-def test_the_published_schema_is_that_of_the_code() -> None:
-    published = ROOT / "docs/pull-request.schema.json"
-    assert json.loads(published.read_text(encoding="utf-8")) == json_schema(Report)
 
 
 def test_a_report_survives_json() -> None:
