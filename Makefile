@@ -5,6 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 DEMO_STORE := build/demo.sqlite
+DEMO_FILES := solutions/gemm-multiply-leakyrelu $(addprefix solutions/vector-add/samples/,naive.cu vectorized.cu triton.py)
 
 .DELETE_ON_ERROR:
 .PHONY: setup demo test corpus lint clean
@@ -23,7 +24,7 @@ $(STAMP): pyproject.toml constraints.txt
 demo: $(STAMP)
 	mkdir -p build
 	rm -f $(DEMO_STORE)*
-	$(BIN)/harness submit solutions/vector-add solutions/gemm-multiply-leakyrelu --store $(DEMO_STORE) || test $$? -eq 1
+	$(BIN)/harness submit $(DEMO_FILES) --store $(DEMO_STORE) || test $$? -eq 1
 	$(BIN)/harness site --all --store $(DEMO_STORE) --out build/site
 	$(BIN)/harness leaderboard --all --store $(DEMO_STORE)
 	@echo "The same as a table: build/site/boards.csv; as a web site: build/site/index.html"

@@ -1,14 +1,17 @@
 """What this machine can do, what it lacks, and how to get that.
 
-Quick enough to be asked at any time: versions come from package metadata, nothing large is
-imported, and each tool is asked for its version alone. Printing is the command's business.
+Quick enough to be asked at any time: versions come from package metadata, each tool is asked for
+its version alone, and nothing large is imported but the optional frameworks that are installed,
+side by side, since half of one is as good as none. Printing is the command's business.
 """
 
 import os
 import re
 import shutil
+import subprocess
 import sys
 from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from enum import StrEnum
 from importlib import metadata
@@ -16,13 +19,29 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from harness.errors import MachineError
+from harness.report.text import plain
+from harness.runner.frameworks import FRAMEWORKS, Framework
 from harness.sandbox.means import means
 from harness.sandbox.selftest import breaches
 from harness.solution.cache import default_cache
+from harness.solution.ptx import find_assembler
 from harness.solution.toolchain import PIP_NVCC, NvccNotFound, find_host_compiler, find_nvcc
 
 OLDEST_PYTHON = (3, 11)
-PROBE_S = 5.0
+IMPORT_S = 60.0
+
+_ROOT = Path(__file__).resolve().parents[1]
+_TRY = """
+import sys
+name, root, *path = sys.argv[1:]
+sys.path[:] = [root, *path]
+from harness.runner.frameworks import FRAMEWORKS
+from harness.runner.program import Failed
+try:
+    FRAMEWORKS[name].load()
+except Failed as failed:
+    sys.exit(failed.message)
+"""
 
 
 class State(StrEnum):
@@ -52,7 +71,7 @@ def examine(
     """
     environment = os.environ if environment is None else environment
     found = [_python(), _torch(), _triton(), *_gpus()]
-    found += [*_compilers(environment), _sandbox()]
+    found += [*_compilers(environment), *_frameworks(), _sandbox()]
     if store is not None:
         found.append(_folder("store", store, "give another place for the results"))
     cache = default_cache(environment).root
@@ -123,6 +142,36 @@ def _triton() -> Finding:
     return _ok("triton", version)
 
 
+def _frameworks() -> Iterator[Finding]:
+    """The optional frameworks: each that is installed is imported as a runner would."""
+    with ThreadPoolExecutor(len(FRAMEWORKS)) as pool:
+        yield from pool.map(_framework, FRAMEWORKS.values())
+
+
+def _framework(framework: Framework) -> Finding:
+    version = framework.version()
+    if version is None:
+        detail = f"optional, for {framework.title} submissions"
+        return _missing(framework.name, detail, framework.remedy)
+    path = [entry for entry in sys.path if Path(entry).is_absolute()]
+    try:
+        done = subprocess.run(
+            [sys.executable, "-I", "-S", "-c", _TRY, framework.name, str(_ROOT), *path],
+            capture_output=True,
+            text=True,
+            timeout=IMPORT_S,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        reason = f"importing it takes more than {IMPORT_S:g} s"
+        return _limited(framework.name, f"{version}, {reason}", framework.remedy)
+    if done.returncode:
+        said = (done.stderr.strip().splitlines() or ["no reason"])[-1]
+        reason = plain(said).removesuffix(f": {framework.remedy}")[:300]
+        return _limited(framework.name, f"{version}, {reason}", framework.remedy)
+    return _ok(framework.name, version)
+
+
 def _gpus() -> Iterator[Finding]:
     """The driver and each card, by NVML."""
     remedy = "use a machine with an NVIDIA GPU; without one grades run on the CPU"
@@ -159,6 +208,13 @@ def _compilers(environment: Mapping[str, str]) -> Iterator[Finding]:
         yield _ok("nvcc", f"{nvcc.version} ({nvcc.path})")
     except NvccNotFound:
         yield _missing("nvcc", "CUDA submissions run on the CPU only, unchecked by nvcc", PIP_NVCC)
+    else:
+        ptxas = find_assembler(nvcc)
+        if ptxas is not None:
+            yield _ok("ptxas", str(ptxas))
+        else:
+            detail = "PTX submissions are read by the driver of a card alone"
+            yield _missing("ptxas", detail, PIP_NVCC)
     try:
         host = find_host_compiler(environment)
     except MachineError as error:

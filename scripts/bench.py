@@ -292,6 +292,7 @@ def audits(names: Sequence[str]) -> Data:
     from harness.problem.load import load_problem
     from harness.report.progress import Silent
     from harness.solution.read import read_solution
+    from harness.solution.suffixes import SOURCES
 
     shapes = ({"m": 256, "n": 256, "k": 256, "alpha": 0.01},)
     graded: list[Data] = []
@@ -308,7 +309,7 @@ def audits(names: Sequence[str]) -> Data:
     files = [(f, SLUG) for f in hostile] + [
         (f, f.parts[-3])
         for f in sorted((ROOT / "solutions").glob("*/samples/*"))
-        if f.suffix in (".cu", ".py")
+        if f.suffix in SOURCES
     ]
     if names:
         files = [(f, slug) for f, slug in files if slug in names or f.stem in names]

@@ -171,7 +171,7 @@ class TestExitCodes:
              "no value for s"),
             (["check", "mine.py", "--problem", "shift", "--device", "cpu", "--case", "n=0,s=1"],
              "n must be a whole number"),
-            (["check", "empty"], "no .cu or .py file in this folder"),
+            (["check", "empty"], "no .cu, .ptx or .py file in this folder"),
             (["check", "mine.py", "--problems", "nowhere"], "no folder nowhere"),
             (["frobnicate"], "No such command"),
             (["check", "mine.py", "--no-such-option"], "No such option"),

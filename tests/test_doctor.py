@@ -4,6 +4,7 @@ import pytest
 
 from harness import doctor
 from harness.doctor import State, examine
+from harness.runner.frameworks import FRAMEWORKS, Framework
 from harness.sandbox import landlock, selftest
 from harness.sandbox import means as launch_means
 from harness.sandbox.means import Means, means
@@ -11,7 +12,17 @@ from harness.sandbox.means import Means, means
 
 def test_every_part_is_looked_at(tmp_path: Path) -> None:
     found = {finding.name: finding for finding in examine(store=tmp_path / "results.sqlite")}
-    expected = {"python", "torch", "triton", "nvcc", "g++", "sandbox", "store", "cache"}
+    expected = {
+        *FRAMEWORKS,
+        "python",
+        "torch",
+        "triton",
+        "nvcc",
+        "g++",
+        "sandbox",
+        "store",
+        "cache",
+    }
     assert expected | {"compute-sanitizer", "ncu"} <= set(found)
     assert found["python"].state is State.OK
     assert found["store"].state is State.OK
@@ -49,6 +60,37 @@ def test_the_sandbox_is_tried(
 def test_a_sandbox_that_cannot_be_made(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(launch_means, "KEEPER", ("false",))
     assert doctor._sandbox().state is State.MISSING
+
+
+def test_a_framework_that_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Framework, "version", lambda _: None)
+    found = list(doctor._frameworks())
+    assert [finding.name for finding in found] == list(FRAMEWORKS)
+    assert {finding.state for finding in found} == {State.MISSING}
+    for finding in found:
+        assert finding.remedy == f"pip install 'kernel-harness[{finding.name}]'"
+
+
+@pytest.mark.parametrize(
+    ("text", "state", "words"),
+    [
+        ("", State.OK, "9.1"),
+        ("import no_such_module", State.LIMITED, "No module named 'no_such_module'"),
+        ("import os; os._exit(3)", State.LIMITED, "no reason"),
+        ("raise ValueError('\\x1b[31m')", State.LIMITED, "ValueError"),
+    ],
+)
+def test_a_framework_that_is_installed_is_imported(
+    text: str, state: State, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "cupy.py").write_text(text)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setattr(Framework, "version", lambda _: "9.1")
+    found = doctor._framework(FRAMEWORKS["cupy"])
+    assert found.state is state
+    assert words in found.detail
+    assert found.detail.isprintable()
+    assert (found.remedy == "") is (state is State.OK)
 
 
 def _no_nvcc(_: object) -> None:

@@ -18,7 +18,8 @@ from harness.problem.load import load_problem
 from harness.report.progress import Silent
 from harness.result import Result, Verdict
 from harness.solution.read import read_solution
-from harness.verify.examples import SUFFIXES, Wanted, header, limited
+from harness.solution.suffixes import SOURCES
+from harness.verify.examples import Wanted, header, limited
 
 ROOT = Path(__file__).parents[1]
 PROBLEMS, SOLUTIONS = ROOT / "problems", ROOT / "solutions"
@@ -51,9 +52,9 @@ class Example(NamedTuple):
 def _below(*patterns: str) -> Iterator[Any]:
     quick: set[tuple[Path, str]] = set()
     for pattern in patterns:
-        for path in sorted(p for p in ROOT.glob(pattern) if p.suffix in SUFFIXES):
+        for path in sorted(p for p in ROOT.glob(pattern) if p.suffix in SOURCES):
             example = Example(path, header(path.read_text(encoding="utf-8")))
-            marks = [pytest.mark.nvcc] if path.suffix == ".cu" else []
+            marks = [pytest.mark.nvcc] if path.suffix in (".cu", ".ptx") else []
             kind = (path.parent, path.suffix)
             if QUICK not in path.parents or kind in quick:
                 marks.append(pytest.mark.corpus)

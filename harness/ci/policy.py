@@ -10,13 +10,15 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from harness.ci.changes import LINK, SUBMODULE, Change, Kind
+from harness.solution.suffixes import NAMED, SOURCES
 
 MOST_SUBMISSIONS = 200
 """Graded for one pull request: each takes seconds to minutes of a machine."""
 
 FOLDER = "solutions"
 _NAME = r"[A-Za-z0-9][A-Za-z0-9._+-]{0,63}"
-_PLACE = re.compile(rf"{FOLDER}/({_NAME})/({_NAME})/({_NAME}\.(?:cu|py))")
+_SUFFIX = "|".join(map(re.escape, SOURCES))
+_PLACE = re.compile(rf"{FOLDER}/({_NAME})/({_NAME})/({_NAME}(?:{_SUFFIX}))")
 _NO_FILES = {LINK: "is a symbolic link", SUBMODULE: "is a submodule"}
 
 
@@ -124,7 +126,7 @@ def _misplaced(path: str) -> str:
     if not path.startswith(f"{FOLDER}/"):
         return f"lies outside {FOLDER}/<problem>/<author>/; change it in a pull request of its own"
     return (
-        f"is not {FOLDER}/<problem>/<author>/<name>.cu or .py "
+        f"is not {FOLDER}/<problem>/<author>/<name>{NAMED} "
         "(names: letters, digits and . _ + -, at most 64, the first a letter or digit)"
     )
 

@@ -7,10 +7,12 @@ from harness.solution.model import Artifact
 
 
 def source_program(
-    source: bytes, *, interpret: bool = False, contract: Contract = IN_ORDER
+    source: bytes, *, interpret: bool = False, contract: Contract = IN_ORDER, language: str = ""
 ) -> Program:
     """A Python file; ``interpret`` runs its Triton kernels without a GPU."""
-    return Program(kind="python", source=source, interpret=interpret, contract=contract)
+    return Program(
+        kind="python", source=source, interpret=interpret, contract=contract, language=language
+    )
 
 
 def timed_program(artifact: Artifact) -> Program:
@@ -24,7 +26,11 @@ def timed_program(artifact: Artifact) -> Program:
             artifact.source.encode(),
             interpret=artifact.target.kind == "cpu",
             contract=artifact.contract,
+            language=artifact.language,
         )
+    if artifact.kind == "ptx":
+        source = artifact.source.encode()
+        return Program(kind="ptx", source=source, launches=artifact.launches)
     if artifact.library is None:
         raise ValueError("built for cases alone")
     return Program(kind="library", file=artifact.library, contract=artifact.contract)

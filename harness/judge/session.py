@@ -25,6 +25,7 @@ from harness.sandbox.launch import OUTPUT_BYTES, Sandbox
 from harness.sandbox.means import packages
 from harness.sandbox.nursery import Nursery, nursery
 from harness.solution.contract import IN_ORDER, Contract
+from harness.solution.launches import LaunchError, Launches
 
 _START_SECONDS = 90.0
 _ANSWER_SECONDS = 20.0
@@ -74,7 +75,9 @@ class Program:
 
     ``interpret`` runs Triton through its interpreter; ``sanitizer`` is the runtime to preload for
     a library built with AddressSanitizer, ``sanitizer_options`` its settings. ``wrapper`` is a
-    command that starts the runner, such as a debugging tool. ``contract`` says how it is called.
+    command that starts the runner, such as a debugging tool. ``contract`` says how it is called,
+    ``launches`` how its kernels are where that is not code of its own. ``language`` is the one that
+    Python ``source`` is written in, where it may need something to be ready before.
     """
 
     kind: str
@@ -85,6 +88,8 @@ class Program:
     sanitizer_options: str = ""
     wrapper: tuple[str, ...] = ()
     contract: Contract = IN_ORDER
+    launches: Launches | None = None
+    language: str = ""
 
     def open(self) -> int:
         """A descriptor of what to load; the runner never learns a path of ours."""
@@ -214,6 +219,7 @@ class Session:
             "type": "load",
             "kind": self._program.kind,
             "interpret": self._program.interpret,
+            "language": self._program.language,
             "path": _search_path(),
             **self._program.contract.told(),
         }
@@ -233,6 +239,12 @@ class Session:
 
     def prepare(self, batch: Batch, plan: Plan) -> bool | Fault:
         """Bind the calls, warm up, capture; returns whether they were captured."""
+        launches = self._program.launches
+        try:
+            told = launches.at(batch.case.values) if launches is not None else []
+        except LaunchError as error:
+            assert launches is not None
+            return Fault(Verdict.INVALID_SUBMISSION, launches.message(error))
         message: Message = {
             "type": "prepare",
             "calls": batch.layout.calls,
@@ -241,6 +253,7 @@ class Session:
             "capture": plan.capture,
             "order": plan.order,
             "seed": plan.order_seed,
+            "launches": told,
         }
         compiles = self._program.kind == "python"  # at its first call, and may tune itself
         seconds = self._limits.prepare_s if compiles else self._call_s
@@ -439,6 +452,7 @@ def _environment(program: Program) -> dict[str, str]:
     keep = ("LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "CUDA_HOME", "CC")
     environment = {name: os.environ[name] for name in keep if name in os.environ}
     environment |= {"PATH": "/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8"}
+    environment["TORCHINDUCTOR_COMPILE_THREADS"] = "1"  # no pool of processes in a sandbox
     if program.sanitizer is not None:
         environment["LD_PRELOAD"] = str(program.sanitizer)
         environment["ASAN_OPTIONS"] = program.sanitizer_options

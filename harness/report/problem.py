@@ -27,12 +27,12 @@ from harness.problem.roundoff import (
 from harness.problem.signature import c_prototype, c_type, python_signature
 from harness.report.numbers import bytes_, flops, number, seconds
 from harness.report.text import json_text, plain, plain_lines
+from harness.solution.suffixes import SOURCES
 
 _FENCE = re.compile(r"^(```|~~~).*?^\1[^\n]*$", re.MULTILINE | re.DOTALL)
 _DISPLAY = re.compile(r"\$\$(.+?)\$\$", re.DOTALL)
 _CODE_OR_MATHS = re.compile(r"`[^`\n]*`|(?<!\\)\$(?!\s)((?:[^$\n]|\n(?!\s*\n))+?)(?<![\s\\])\$")
 _PUNCTUATION = re.compile(r"([!-/:-@\[-`{-~])")
-_SUFFIXES = (".cu", ".py")
 
 
 def render_problem(problem: Problem, console: Console) -> None:
@@ -108,7 +108,7 @@ def examples(problem: Problem) -> dict[str, int]:
     """How many submissions the package holds of each verdict."""
     counts: dict[str, int] = {}
     for path in sorted(problem.folder.glob("examples/*/*")):
-        if path.suffix in _SUFFIXES:
+        if path.suffix in SOURCES:
             counts[path.parent.name] = counts.get(path.parent.name, 0) + 1
     return counts
 

@@ -7,6 +7,7 @@ Source of the shared-memory part: CUDA driver API, "Virtual Memory Management".
 """
 
 import ctypes
+from collections.abc import Sequence
 from ctypes import (
     Structure,
     byref,
@@ -14,6 +15,7 @@ from ctypes import (
     c_int,
     c_size_t,
     c_ubyte,
+    c_uint,
     c_uint64,
     c_ulonglong,
     c_ushort,
@@ -33,6 +35,10 @@ _READ_WRITE = 3
 _KERNEL_NODE = 0
 _CHILD_GRAPH_NODE = 4
 _DEEPEST_GRAPH = 8
+_JIT_ERROR_LOG = 5
+_JIT_ERROR_LOG_BYTES = 6
+_MAX_DYNAMIC_SHARED = 8
+_LOG_BYTES = 4096
 
 
 class CudaError(Exception):
@@ -180,6 +186,56 @@ class Driver:
         self._call("cuMemUnmap", c_ulonglong(address), c_size_t(size))
         self._call("cuMemAddressFree", c_ulonglong(address), c_size_t(size))
         self._call("cuMemRelease", c_ulonglong(handle))
+
+    # -- kernels ---------------------------------------------------------------------------------
+
+    def load_module(self, text: bytes) -> int:
+        """Build PTX for this device; what it leaves behind stays loaded until the process ends.
+
+        Raises:
+            CudaError: it does not build, with what the driver's compiler says.
+        """
+        log = ctypes.create_string_buffer(_LOG_BYTES)
+        options = (c_int * 2)(_JIT_ERROR_LOG, _JIT_ERROR_LOG_BYTES)
+        values = (c_void_p * 2)(ctypes.addressof(log), _LOG_BYTES)
+        module = c_void_p()
+        try:
+            self._call(
+                "cuModuleLoadDataEx", byref(module), c_char_p(text), c_uint(2), options, values
+            )
+        except CudaError as error:
+            said = log.value.decode("utf-8", "replace").strip()
+            raise CudaError("cuModuleLoadDataEx", error.code, said or str(error)) from error
+        return int(module.value or 0)
+
+    def function(self, module: int, name: str) -> int:
+        """A kernel of a module, by its name."""
+        function = c_void_p()
+        self._call("cuModuleGetFunction", byref(function), c_void_p(module), name.encode())
+        return int(function.value or 0)
+
+    def allow_shared(self, function: int, size: int) -> None:
+        """Let launches of a kernel ask for ``size`` bytes of shared memory."""
+        self._call("cuFuncSetAttribute", c_void_p(function), _MAX_DYNAMIC_SHARED, c_int(size))
+
+    def launch_kernel(
+        self,
+        function: int,
+        grid: Sequence[int],
+        block: Sequence[int],
+        shared: int,
+        stream: int,
+        arguments: Any,
+    ) -> None:
+        """Enqueue a kernel; ``arguments`` is an array of where each argument lies."""
+        self._call(
+            "cuLaunchKernel",
+            c_void_p(function),
+            *map(c_uint, (*grid, *block, shared)),
+            c_void_p(stream),
+            arguments,
+            None,
+        )
 
     # -- graphs ----------------------------------------------------------------------------------
 

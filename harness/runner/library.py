@@ -5,10 +5,11 @@ import ctypes
 import os
 from typing import Any
 
-from harness.runner.driver import PER_THREAD_STREAM, CudaError, Driver
+from harness.runner.driver import CudaError, Driver
 from harness.runner.extents import Rows, rows_of
 from harness.runner.memory import Arena
 from harness.runner.program import Batch, Failed, Program
+from harness.runner.recorded import Recorded
 from harness.runner.wire import Fault
 
 SCALARS: dict[str, Any] = {
@@ -82,7 +83,7 @@ class _Library:
     def bind(self, batch: Batch, arena: Arena) -> None:
         """Make the C arguments of every call."""
         self._bound = [
-            tuple(_argument(spec, index, arena) for spec in batch.arguments)
+            tuple(argument(spec, index, arena) for spec in batch.arguments)
             for index in range(batch.calls)
         ]
 
@@ -91,7 +92,8 @@ class _Library:
         self._entry(*self._bound[index])
 
 
-def _argument(spec: dict[str, Any], index: int, arena: Arena) -> Any:
+def argument(spec: dict[str, Any], index: int, arena: Arena) -> Any:
+    """One argument of call ``index`` as C has it: a pointer into the arena, or a number."""
     if "ctype" in spec:
         kind = SCALARS[spec["ctype"]]
         value = spec["value"]
@@ -110,42 +112,32 @@ class CudaLibrary(_Library, Program):
     def __init__(self, fd: int, driver: Driver, entry: str = "solution") -> None:
         self._driver = driver
         super().__init__(fd, entry)
-        self._graph = 0
-        self._kernels: int | None = None
-        self._launched = 0
+        self._recorded = Recorded(driver)
         self._last_error = self.library.harness_last_error
         self._last_error.restype = ctypes.c_int
 
     def bind(self, batch: Batch, arena: Arena) -> None:
         """Make the arguments; a graph of an earlier batch is forgotten."""
-        if self._graph:
-            self._driver.destroy_graph(self._graph)
-            self._graph = 0
+        self._recorded.forget()
         super().bind(batch, arena)
 
     def capture(self) -> bool:
         """Record all calls on the per-thread default stream; false if something forbids it."""
-        try:
-            self._driver.begin_capture(PER_THREAD_STREAM)
-            for index in range(len(self._bound)):
-                self.call(index)
-            captured = self._driver.end_capture(PER_THREAD_STREAM)
-            if captured is not None:
-                self._graph, self._kernels = captured
-        except CudaError:
-            with contextlib.suppress(CudaError):
-                self._driver.abandon_capture(PER_THREAD_STREAM)
+        captured = self._recorded.record(self._all)
         self._take_error()
-        return self._graph != 0
+        return captured
+
+    def _all(self) -> None:
+        for index in range(len(self._bound)):
+            self.call(index)
 
     def replay(self) -> None:
         """Launch the recorded graph."""
-        self._driver.launch(self._graph, PER_THREAD_STREAM)
-        self._launched += self._kernels or 0
+        self._recorded.replay()
 
     def launched(self) -> int | None:
         """Kernels of all replays so far; plain calls are not counted."""
-        return self._launched if self._graph and self._kernels is not None else None
+        return self._recorded.launched()
 
     def synchronize(self) -> None:
         """Wait for the device; a launch that failed or a kernel that faulted is reported here."""

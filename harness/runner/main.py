@@ -79,7 +79,7 @@ class Runner:
     def _load(self, message: Message, descriptors: list[int]) -> None:
         artifact, mailbox = descriptors
         self._mailbox = Mailbox(mailbox)
-        if message["kind"] == "library":  # needs no other program from here on
+        if message["kind"] in ("library", "ptx"):  # need no other program from here on
             forbid_programs()
         sys.path[:] = message["path"]
         self._program = self._make_program(message, artifact)
@@ -113,8 +113,17 @@ class Runner:
             if self._driver is not None:
                 return CudaLibrary(artifact, self._driver, entry)
             return CpuLibrary(artifact, entry)
+        if message["kind"] == "ptx":
+            from harness.runner.ptx import PtxProgram
+
+            assert self._driver is not None  # there is no other way to run it
+            return PtxProgram(artifact, self._driver)
+        from harness.runner.frameworks import FRAMEWORKS
         from harness.runner.python import TorchProgram
 
+        framework = FRAMEWORKS.get(message["language"])
+        if framework is not None:
+            framework.load()
         interpreter: Any = None
         if message["interpret"]:
             from harness.runner import triton_cpu
@@ -148,6 +157,7 @@ class Runner:
             arguments=message["arguments"],
             order=message["order"],
             seed=message["seed"],
+            launches=message["launches"],
         )
         self._calls = batch.calls
         self._program.bind(batch, self._arena)

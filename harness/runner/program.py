@@ -22,13 +22,16 @@ class Batch:
 
     ``arguments`` has one entry per parameter: a tensor as ``{base, stride, bytes, shape, strides,
     dtype}`` (call i starts at byte ``base + i * stride`` of the arena; ``strides`` are in elements,
-    gaps between rows belong to nobody) or a scalar as ``{value, ctype}``.
+    gaps between rows belong to nobody) or a scalar as ``{value, ctype}``. ``launches`` are those of
+    each call where the submission has no code to launch them: ``{kernel, grid, block, shared,
+    arguments}``, arguments by their index.
     """
 
     calls: int
     arguments: list[dict[str, Any]]
     order: int
     seed: int
+    launches: list[dict[str, Any]]
 
 
 class Program(Protocol):

@@ -1,4 +1,4 @@
-"""A submission as a Python module: Triton or plain PyTorch, on a GPU or on the CPU."""
+"""A submission as a Python module, whatever it imports, on a GPU or on the CPU."""
 
 import importlib.util
 import os
@@ -10,12 +10,22 @@ from typing import Any
 
 from harness.runner.contracts import Caller, caller, offer_imports
 from harness.runner.driver import PER_THREAD_STREAM, CudaError, Driver
+from harness.runner.frameworks import launching_on
 from harness.runner.memory import Arena, HostArena
 from harness.runner.outputs import Declared
 from harness.runner.program import Batch, Failed, Program
 from harness.runner.wire import MAX_TEXT, Fault
 
 _NAME = "solution"
+_COMPILE_ERRORS = frozenset(
+    {
+        *("CompilationError", "CompileTimeAssertionFailure", "PTXASError"),  # Triton
+        "CompileException",  # CuPy
+        *("TypingError", "LoweringError"),  # Numba
+        *("UnsupportedSyntaxError", "TypeCheckingError", "StaticAssertionError"),  # cuTile
+    }
+)
+"""The exceptions of compilers about what they are given, by their names: none is imported here."""
 
 
 def load_module(fd: int, folder: Path) -> ModuleType:
@@ -55,11 +65,11 @@ def _fault(error: BaseException) -> Fault:
     name = type(error).__name__
     if isinstance(error, MemoryError) or name == "OutOfMemoryError":
         return Fault.MEMORY
-    if name == "Unsupported":
+    if name in ("Unsupported", "UnsupportedFeatureError"):
         return Fault.UNSUPPORTED
     if name == "OutOfBounds":
         return Fault.OUT_OF_BOUNDS
-    if name in ("CompilationError", "CompileTimeAssertionFailure", "PTXASError"):
+    if name in _COMPILE_ERRORS:
         return Fault.COMPILE
     if name == "AcceleratorError" or "CUDA error" in str(error):
         return Fault.CUDA
@@ -170,7 +180,10 @@ class TorchProgram(Program):
         assert self._driver is not None
         graph = self._torch.cuda.CUDAGraph(keep_graph=True)
         try:
-            with self._torch.cuda.graph(graph, capture_error_mode="thread_local"):
+            with (
+                self._torch.cuda.graph(graph, capture_error_mode="thread_local"),
+                launching_on(self._torch.cuda.current_stream().cuda_stream),
+            ):
                 for index in range(len(self._bound)):
                     self.call(index)
             captured = self._driver.instantiate(graph.raw_cuda_graph())

@@ -9,13 +9,14 @@ writes *go*, the runner works and writes *done*.
 judge → runner  fields                                                     answered by
 ==============  =========================================================  ====================
 ``open``        ``device``                                                 ``opened``
-``load``        ``kind``, ``interpret``, ``path``, ``entry``,              ``loaded``
-                ``parameters``; descriptors: artifact, mailbox
+``load``        ``kind``, ``interpret``, ``language``, ``path``,           ``loaded``
+                ``entry``, ``parameters``; descriptors: artifact,
+                mailbox
 ``compile``     ``arguments``, ``arch``, ``path``, ``entry``,              ``compiled``
                 ``parameters``; descriptor: artifact
 ``map``         ``bytes``; descriptor: arena                               ``mapped``
 ``prepare``     ``calls``, ``arguments``, ``warmups``, ``capture``,        ``prepared``
-                ``order``, ``seed``                                        (``captured``)
+                ``order``, ``seed``, ``launches``                          (``captured``)
 ``run``         ``round``                                                  ``ready``
 *go*            (mailbox)                                                  ``finished`` (where they
                                                                            are counted ``kernels``

@@ -25,6 +25,19 @@ _END_SECONDS = 10.0
 _SEND_SECONDS = 10.0
 _STOP_SECONDS = 5.0
 _RARELY = 8
+_CACHES = {
+    "CUDA_CACHE_PATH": "nv",
+    "CUDA_TILE_CACHE_DIR": "cutile",
+    "CUPY_CACHE_DIR": "cupy",
+    "CUTE_DSL_CACHE_DIR": "cute",
+    "NUMBA_CACHE_DIR": "numba",
+    "TILELANG_CACHE_DIR": "tilelang",
+    "TORCHINDUCTOR_CACHE_DIR": "inductor",
+    "TRITON_CACHE_DIR": "triton",
+    "TVM_FFI_CACHE_DIR": "tvm-ffi",
+    "XDG_CACHE_HOME": "cache",
+}
+"""Where compilers keep what they have built: in folders that end with the sandbox."""
 
 OUTPUT_BYTES = 64 << 10
 """How much is kept of what a submission prints."""
@@ -108,8 +121,7 @@ class Sandbox:
             **environment,
             "HOME": str(self.folder),
             "TMPDIR": str(self.folder),
-            "TRITON_CACHE_DIR": str(self.folder / "triton"),
-            "CUDA_CACHE_PATH": str(self.folder / "nv"),
+            **{name: str(self.folder / place) for name, place in _CACHES.items()},
         }
         fds = (theirs.fileno(), life_read)
         start = _started if nursery is None else nursery.fork

@@ -21,6 +21,7 @@ from harness.report import numbers
 from harness.report.conditions import told
 from harness.report.text import plain, plain_lines
 from harness.result import Result
+from harness.runner.frameworks import FRAMEWORKS
 from harness.site import charts
 from harness.site.boards import BAR_WIDTH, ENTRY_PLACES, PAGE_ROWS, Board, problem_file
 from harness.site.statement import statement_html
@@ -30,7 +31,14 @@ HERE = Path(__file__).parent
 FILES = ("style.css", "script.js")
 """What lies beside the pages, in ``static/``."""
 
-_LANGUAGES = {"cuda": "CUDA C++", "triton": "Triton", "python": "PyTorch"}
+_LANGUAGES = {
+    "cuda": "CUDA C++",
+    "ptx": "PTX",
+    "triton": "Triton",
+    "python": "PyTorch",
+    "pytorch": "PyTorch",
+    **{framework.name: framework.title for framework in FRAMEWORKS.values()},
+}
 _MOST_CASES = 200
 
 

@@ -9,8 +9,8 @@ from harness.errors import UsageError
 from harness.report.text import plain
 from harness.solution.generation import SUFFIXES as GENERATIONS
 from harness.solution.generation.header import read_header
+from harness.solution.suffixes import NAMED, SOURCES
 
-SOURCES = (".cu", ".py")
 _HEAD_BYTES = 4096
 _NEVER = ("readme", "requirements", "license", "changelog", "cmakelists")
 
@@ -18,9 +18,9 @@ _NEVER = ("readme", "requirements", "license", "changelog", "cmakelists")
 def solution_files(paths: Iterable[Path]) -> list[Path]:
     """Files as given; of folders, the submissions below them, in order.
 
-    These are all ``.cu`` and ``.py`` files, and the ``.txt`` and ``.md`` files that begin with the
-    header of a generation; in a folder without sources all of them, but for a ``README`` and its
-    like.
+    These are all ``.cu``, ``.ptx`` and ``.py`` files, and the ``.txt`` and ``.md`` files that begin
+    with the header of a generation; in a folder without sources all of them, but for a ``README``
+    and its like.
 
     Raises:
         UsageError: a folder has none.
@@ -40,8 +40,7 @@ def _below(folder: Path) -> list[Path]:
     chosen = [path for path in files if path.suffix in SOURCES or _is_generation(path, sources)]
     if not chosen:
         raise UsageError(
-            f"{plain(str(folder))}: no .cu or .py file in this folder, and no generation "
-            "(.txt or .md)"
+            f"{plain(str(folder))}: no {NAMED} file in this folder, and no generation (.txt or .md)"
         )
     return chosen
 

@@ -10,6 +10,7 @@ from typing import Literal
 
 from harness.result import Build, Generation, Reason, SolutionRef, Verdict
 from harness.solution.contract import IN_ORDER, Contract
+from harness.solution.launches import Launches
 
 ARCHITECTURE = re.compile(r"sm_\d{2,3}[af]?")
 
@@ -83,17 +84,20 @@ class Artifact:
     A ``library`` is a shared object that exports its entry point and ``harness_last_error`` (see
     :mod:`harness.solution.prelude`), on a CPU target accompanied by ``checked``, the same with
     AddressSanitizer (``None`` where the host compiler has no libasan), or, where no times are to be
-    taken, replaced by it. A ``python`` artifact is its ``source``. The ``contract`` says how it is
-    called.
+    taken, replaced by it. A ``python`` or ``ptx`` artifact is its ``source``. The ``contract`` says
+    how it is called, ``launches`` how the kernels of a ``ptx`` one are; ``language`` is the name of
+    the one that a ``python`` one is written in.
     """
 
-    kind: Literal["library", "python"]
+    kind: Literal["library", "ptx", "python"]
     target: Target
     library: Path | None
     checked: Path | None
     source: str
     build: Build
     contract: Contract = IN_ORDER
+    launches: Launches | None = None
+    language: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

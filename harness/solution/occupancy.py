@@ -47,9 +47,20 @@ MULTIPROCESSORS = {
 Limit = Literal["warps", "blocks", "registers", "shared memory"]
 
 
+def most_shared(arch: str) -> int:
+    """Bytes of shared memory that one block can have on ``arch``; the most of any if unknown."""
+    held = _held(arch)
+    known = MULTIPROCESSORS.values() if held is None else (held,)
+    return max(each.shared_bytes for each in known) - _SHARED_RESERVED
+
+
+def _held(arch: str) -> Multiprocessor | None:
+    return MULTIPROCESSORS.get(arch.removeprefix("sm_").rstrip("af"))
+
+
 def with_occupancy(kernels: Sequence[KernelResources], arch: str) -> tuple[KernelResources, ...]:
     """``kernels`` with their occupancy on ``arch``, such as ``sm_90a``; none if that is unknown."""
-    held = MULTIPROCESSORS.get(arch.removeprefix("sm_").rstrip("af"))
+    held = _held(arch)
     return tuple(
         kernel.model_copy(update={"occupancy": _occupancies(kernel, held)}) for kernel in kernels
     )

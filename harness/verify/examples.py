@@ -24,9 +24,8 @@ from harness.report.progress import Silent
 from harness.result import Result, Verdict
 from harness.solution.model import Solution
 from harness.solution.read import HEADER_LINES, read_solution
+from harness.solution.suffixes import SOURCES
 from harness.verify.findings import ExampleRun, Report
-
-SUFFIXES = (".cu", ".py")
 
 _HEADER = re.compile(r"^(?://|#) verdict: (\w+)(?:; on cpu: (\w+))?(?:\s+\(.*\))?\s*$")
 
@@ -134,7 +133,7 @@ def find_examples(
 
 
 def _below(folder: Path) -> list[Path]:
-    return sorted(p for p in folder.rglob("*") if p.suffix in SUFFIXES and p.is_file())
+    return sorted(p for p in folder.rglob("*") if p.suffix in SOURCES and p.is_file())
 
 
 def _wanted(path: Path, report: Report) -> Wanted | None:

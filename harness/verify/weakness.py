@@ -4,6 +4,7 @@ from pathlib import Path
 
 from harness.problem.load import STATEMENT_FILE
 from harness.problem.model import Distribution, Problem
+from harness.solution.suffixes import SOURCES
 from harness.verify.findings import Report
 
 GPU_BYTES_PER_S = 3.35e12
@@ -90,4 +91,4 @@ def _check_examples(problem: Problem, solutions: Path | None, report: Report) ->
 
 
 def _files(folder: Path) -> list[Path]:
-    return [p for p in folder.rglob("*") if p.suffix in (".cu", ".py")] if folder.is_dir() else []
+    return [p for p in folder.rglob("*") if p.suffix in SOURCES] if folder.is_dir() else []

@@ -149,7 +149,10 @@ def test_problems_are_those_of_the_base(repo: Repo, ci: CI) -> None:
 @pytest.mark.parametrize(
     ("path", "words"),
     [
-        ("solutions/vector-add/alice/notes.md", "is not solutions/<problem>/<author>/<name>.cu or"),
+        (
+            "solutions/vector-add/alice/notes.md",
+            "is not solutions/<problem>/<author>/<name>.cu, .ptx",
+        ),
         ("solutions/vector-add/alice/deeper/one.py", "is not solutions/"),
         ("solutions/vector-add/one.py", "is not solutions/"),
         ("solutions/one.py", "is not solutions/"),

@@ -50,7 +50,8 @@ from harness.report.progress import Silent
 from harness.result import Result, Verdict
 from harness.sandbox import command, nursery, processes
 from harness.solution.read import HEADER_LINES, read_solution
-from harness.verify.examples import SUFFIXES, Wanted, header, limited
+from harness.solution.suffixes import SOURCES
+from harness.verify.examples import Wanted, header, limited
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
@@ -148,7 +149,7 @@ def entries() -> list[Entry]:
         _entry(path)
         for folder in FOLDERS
         for path in (HERE / folder).glob("*")
-        if path.suffix in SUFFIXES
+        if path.suffix in SOURCES
     ]
     found += [_generated(spec) for spec in generated.SPECS]
     return sorted(found, key=lambda e: (FOLDERS.index(e.folder), e.name))

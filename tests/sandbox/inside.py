@@ -52,7 +52,7 @@ class Inside:
         os.ftruncate(mailbox, wire.MAILBOX_BYTES)
         wire.send(self.sandbox.channel, {"type": "open", "device": "cpu"})
         assert wire.receive(self.sandbox.channel)[0]["type"] == "opened"
-        load = {"type": "load", "kind": "python", "interpret": False}
+        load = {"type": "load", "kind": "python", "interpret": False, "language": ""}
         wire.send(self.sandbox.channel, {**load, "path": path}, (source, mailbox))
         os.close(source)
         os.close(mailbox)

@@ -204,7 +204,7 @@ class TestInside:
 
 
 def test_nothing_is_inherited(found: Any) -> None:
-    ours = {"PATH", "HOME", "TMPDIR", "TRITON_CACHE_DIR", "CUDA_CACHE_PATH"}
+    ours = {"PATH", "HOME", "TMPDIR", *launch._CACHES}
     assert set(found["environment"]) <= ours | {"LC_CTYPE"}  # which Python itself sets
     # What it reads, prints to (twice), is told by, and the mailbox; the listing is closed by now.
     open_files = [t.split(":[")[0] for t in found["descriptors"].values() if "No such" not in t]
@@ -556,3 +556,13 @@ def test_one_that_cannot_be_ended_is_the_machines_fault(monkeypatch: pytest.Monk
     sandbox.process.wait()
     assert sandbox.process.stdout is not None
     sandbox.process.stdout.close()
+
+
+def test_what_compilers_keep_is_the_sandbox_s_own() -> None:
+    code = f"import os; report([os.environ.get(name) for name in {list(launch._CACHES)!r}])"
+    with Inside(code) as inside:
+        places = inside.reported()
+        folder = str(inside.sandbox.folder)
+    assert all(place.startswith(f"{folder}/") for place in places)
+    assert len(set(places)) == len(places) == len(launch._CACHES)
+    assert {"CUPY_CACHE_DIR", "NUMBA_CACHE_DIR", "TILELANG_CACHE_DIR"} < set(launch._CACHES)

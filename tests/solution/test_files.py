@@ -38,5 +38,7 @@ def test_a_pipe_is_not_read(tmp_path: Path) -> None:
 
 
 def test_an_empty_one(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"no \.cu or \.py file in this folder, and no generation"):
+    with pytest.raises(
+        UsageError, match=r"no \.cu, \.ptx or \.py file in this folder, and no generation"
+    ):
         solution_files([tmp_path])

@@ -127,7 +127,7 @@ def test_authors_and_problems_that_cannot_be_recorded(tmp_path: Path) -> None:
 
 
 def test_an_unknown_extension(tmp_path: Path) -> None:
-    assert "one of .cu, .md, .py, .txt" in refused(write(tmp_path / "a.cpp"))
+    assert "one of .cu, .md, .ptx, .py, .txt" in refused(write(tmp_path / "a.cpp"))
     assert "unknown extension" in refused(write(tmp_path / "a"))
 
 
@@ -160,7 +160,8 @@ def test_a_python_files_language_comes_from_its_imports(
 
 def test_imports_are_read_from_tokens() -> None:
     text = "import os.path as p, sys\nfrom torch.nn import functional as f, init\n"
-    assert imported(text) == {"os", "sys", "torch"}
+    found = {"os", "os.path", "sys", "torch", "torch.nn", "torch.nn.functional", "torch.nn.init"}
+    assert imported(text) == found
 
 
 @pytest.mark.parametrize(

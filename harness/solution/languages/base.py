@@ -22,8 +22,8 @@ class Language(Protocol):
     def claims(self, path: Path, text: str) -> bool:
         """Whether the file at ``path``, which says ``text``, is written in this language.
 
-        At most one language claims a file. ``text`` is untrusted: it is looked at, never run, and
-        never given to a parser that its nesting could exhaust.
+        Where several claim it, it is in the first of them. ``text`` is untrusted: it is looked at,
+        never run, and never given to a parser that its nesting could exhaust.
         """
 
     def build(

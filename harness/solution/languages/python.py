@@ -1,4 +1,4 @@
-"""What Triton and PyTorch submissions share: Python files are checked here, never run.
+"""What submissions in Python share, whatever they import: Python files are checked here, never run.
 
 Python's own parser is not safe against hostile text (deep nesting has crashed it), so it runs in a
 limited process of its own; the judge looks at tokens only.
@@ -11,10 +11,10 @@ import signal
 import sys
 import tempfile
 import tokenize
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
-from typing import ClassVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -39,7 +39,9 @@ ANSWER_BYTES = 64 << 10
 MESSAGE_CHARACTERS = 500
 MAX_TOKENS = 200_000  # 1.6 s in the worst case; the largest honest file has some thousands
 
-_LINE_STARTS = {tokenize.NEWLINE, tokenize.NL, tokenize.INDENT, tokenize.DEDENT, tokenize.COMMENT}
+_MOST_WORDS = 1000
+_LINE_STARTS = {tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT}
+_NOT_SAID = {tokenize.NL, tokenize.COMMENT}
 
 CHECKER = r"""
 import ast, json, sys, warnings
@@ -95,7 +97,7 @@ class _Answer(BaseModel):
 class Python:
     """Base of the languages that are Python files."""
 
-    name: ClassVar[str]
+    name: str
     suffix = ".py"
 
     def build(
@@ -126,41 +128,67 @@ class Python:
                 seconds=finished.seconds, cached=False, target=version, contract=entry.value
             ),
             contract=contract(entry, problem),
+            language=self.name,
         )
 
 
 @lru_cache(maxsize=4)  # each language asks for the same file
 def imported(text: str) -> frozenset[str]:
-    """The top-level packages that import statements of ``text`` name.
+    """The packages and modules that import statements of ``text`` name.
 
+    ``import a.b`` names ``a`` and ``a.b``; ``from a import b`` the same, as far as can be seen.
     From its first :data:`MAX_TOKENS` tokens alone: neither comments nor strings count, and text
     that is not Python gives what was readable before the first fault.
     """
-    names: set[str] = set()
     if "import" not in text:
         return frozenset()
-    start = True
-    keyword = ""
-    expects = False
+    names: set[str] = set()
+    statement: list[str] = []
     try:
         tokens = tokenize.generate_tokens(io.StringIO(text).readline)
         for token in islice(tokens, MAX_TOKENS):
-            if start and token.type == tokenize.NAME and token.string in ("import", "from"):
-                keyword, expects = token.string, True
-            elif keyword and expects and token.type == tokenize.NAME:
-                names.add(token.string)
-                expects = False
-                keyword = keyword if keyword == "import" else ""
-            elif keyword == "import" and token.string == ",":
-                expects = True
-            elif keyword and expects:
-                keyword = ""  # a relative import
-            start = token.type in _LINE_STARTS or token.string in (";", ":")
-            if start:
-                keyword = ""
+            if token.type in _NOT_SAID:
+                continue
+            if token.type in _LINE_STARTS or token.string in (";", ":"):
+                names |= _named(statement)
+                statement = []
+            elif len(statement) < _MOST_WORDS:
+                statement.append(token.string)
     except (tokenize.TokenError, SyntaxError, ValueError):
         pass
-    return frozenset(names)
+    return frozenset(names | _named(statement))
+
+
+def _named(statement: Sequence[str]) -> set[str]:
+    """What one statement, as its words, imports."""
+    match statement:
+        case ["import", *words]:
+            return {name for part in _parts(words) for name in _path(part)}
+        case ["from", *words] if "import" in words:
+            at = words.index("import")
+            package = _path(words[:at])
+            inside = [_path(part)[:1] for part in _parts(words[at + 1 :])]
+            return {*package, *(f"{package[-1]}.{name[0]}" for name in inside if package and name)}
+    return set()
+
+
+def _parts(words: Sequence[str]) -> Iterator[list[str]]:
+    """The names between commas, without parentheses and what they are to be called."""
+    part: list[str] = []
+    for word in (*words, ","):
+        if word == ",":
+            yield part[: part.index("as")] if "as" in part else part
+            part = []
+        elif word not in ("(", ")"):
+            part.append(word)
+
+
+def _path(words: Sequence[str]) -> list[str]:
+    """``a . b`` → ``a``, ``a.b``; nothing for what is relative, or is no path."""
+    names = words[::2]
+    if not all(name.isidentifier() for name in names) or set(words[1::2]) - {"."}:
+        return []
+    return [".".join(names[: count + 1]) for count in range(len(names))]
 
 
 def _check(text: str) -> Finished:

@@ -1,4 +1,4 @@
-"""Plain PyTorch: any other Python file with an entry point."""
+"""PyTorch, eager or compiled: any other Python file with an entry point."""
 
 from pathlib import Path
 
@@ -11,9 +11,9 @@ class PyTorch(python.Python):
 
     name = "pytorch"
 
-    def claims(self, path: Path, text: str) -> bool:
-        """A ``.py`` file that does not import triton."""
-        return path.suffix == self.suffix and "triton" not in python.imported(text)
+    def claims(self, path: Path, text: str) -> bool:  # noqa: ARG002 (the Protocol's)
+        """Any ``.py`` file that no other language has claimed."""
+        return path.suffix == self.suffix
 
 
 LANGUAGE: Language = PyTorch()

@@ -1,0 +1,272 @@
+"""How the kernels of a PTX file are launched: the comments that it begins with.
+
+PTX has no host code, so a header says what a host would do. Each ``launch`` begins one, the lines
+below belong to it, and the launches of a call run in this order::
+
+    // launch: vector_add
+    //   grid: ceil(n / 256)
+    //   block: 256
+    //   shared: 0
+    //   arguments: x, y, z, n
+
+Numbers are expressions in the problem's sizes (:mod:`harness.problem.expressions`); ``grid`` and
+``block`` have one to three of them, ``shared`` counts bytes beside what the kernel declares, and
+``arguments`` are parameters of the problem. Without ``shared`` it is 0, without ``arguments`` all
+parameters in order. Expressions are evaluated by the judge, for each case; the runner is told
+numbers.
+"""
+
+import difflib
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from harness.problem.expressions import Expression, ExpressionError, Number
+from harness.problem.model import Problem
+
+MOST_LAUNCHES = 64
+MOST_ARGUMENTS = 64
+MOST_CHARACTERS = 2000
+"""Of one line; together they keep what a runner is told within one message."""
+
+MOST_BLOCKS = (2**31 - 1, 65535, 65535)
+MOST_THREADS = (1024, 1024, 64)
+MOST_THREADS_OF_A_BLOCK = 1024
+"""Source: *CUDA Programming Guide*, appendix "Compute Capabilities"; alike since 3.0."""
+
+_LINE = re.compile(r"\s*//\s*([A-Za-z]{1,20})\s*:(.*)")
+_KERNEL = re.compile(r"[A-Za-z_$%][\w$]{0,199}", re.ASCII)
+_FIELDS = ("grid", "block", "shared", "arguments")
+_OTHERS = ("dtypes", "dtype", "verdict")
+"""Lines of other headers that may stand between those of a launch."""
+
+
+class LaunchError(ValueError):
+    """A header that does not say how to launch, or says what no card can do; with its line."""
+
+    def __init__(self, line: int, reason: str) -> None:
+        self.line = line
+        self.reason = reason
+        super().__init__(f"line {line}: {reason}")
+
+
+@dataclass(frozen=True, slots=True)
+class Numbers:
+    """The expressions of one line."""
+
+    field: str
+    line: int
+    expressions: tuple[Expression, ...]
+
+    def values(self, sizes: Mapping[str, Number]) -> list[int]:
+        """What they are with these sizes.
+
+        Raises:
+            LaunchError: one of them has no whole value.
+        """
+        try:
+            return [expression.whole(sizes) for expression in self.expressions]
+        except ExpressionError as error:
+            raise LaunchError(self.line, f"{self.field}: {error}{_told(sizes)}") from None
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """One launch; ``arguments`` are indices of the problem's parameters."""
+
+    kernel: str
+    line: int
+    grid: Numbers
+    block: Numbers
+    shared: Numbers
+    arguments: tuple[int, ...]
+
+    def at(self, sizes: Mapping[str, Number], most_shared: int) -> dict[str, Any]:
+        """The launch in numbers, as a runner is told it; grid and block always have three.
+
+        Raises:
+            LaunchError: a number that no launch can have.
+        """
+        grid = _within(self.grid, sizes, MOST_BLOCKS)
+        block = _within(self.block, sizes, MOST_THREADS)
+        threads = math.prod(block)
+        if threads > MOST_THREADS_OF_A_BLOCK:
+            raise LaunchError(
+                self.block.line,
+                f"block: {' · '.join(map(str, block))} = {threads} threads{_told(sizes)}; a block "
+                f"has {MOST_THREADS_OF_A_BLOCK} at most",
+            )
+        (shared,) = self.shared.values(sizes)
+        if not 0 <= shared <= most_shared:
+            raise LaunchError(
+                self.shared.line,
+                f"shared: {self.shared.expressions[0]} is {shared}{_told(sizes)}; a block has "
+                f"0 to {most_shared} bytes",
+            )
+        return {
+            "kernel": self.kernel,
+            "grid": grid,
+            "block": block,
+            "shared": shared,
+            "arguments": list(self.arguments),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Launches:
+    """All launches of a file, in order. ``shown`` is the file's name in messages.
+
+    ``fixed`` are the values that do not depend on the case, such as the bytes of ``VAR``.
+    """
+
+    each: tuple[Launch, ...]
+    fixed: Mapping[str, Number]
+    most_shared: int
+    shown: str
+
+    def at(self, values: Mapping[str, Number]) -> list[dict[str, Any]]:
+        """Every launch in numbers, for a case with these sizes.
+
+        Raises:
+            LaunchError: as :meth:`Launch.at`.
+        """
+        sizes = {**values, **self.fixed}
+        return [launch.at(sizes, self.most_shared) for launch in self.each]
+
+    def message(self, error: LaunchError) -> str:
+        """What is wrong, with its place in the file."""
+        return f"{self.shown}:{error.line}: {error.reason}"
+
+
+def read_launches(text: str, problem: Problem) -> tuple[Launch, ...]:
+    """The launches that the first comments of ``text`` ask for.
+
+    Raises:
+        LaunchError: there is none, or a line of it cannot be understood.
+    """
+    found: list[_Draft] = []
+    for number, line in enumerate(text.split("\n"), start=1):
+        if line.strip() and not line.lstrip().startswith("//"):
+            break
+        if (match := _LINE.fullmatch(line)) is None:
+            continue
+        field, rest = match[1].lower(), match[2].strip()
+        if field == "launch":
+            if len(found) == MOST_LAUNCHES:
+                raise LaunchError(number, f"more than {MOST_LAUNCHES} launches")
+            found.append(_Draft(rest, number))
+        elif field in _FIELDS:
+            if not found:
+                raise LaunchError(number, f"{field}: belongs below a line `// launch: KERNEL`")
+            found[-1].add(field, number, rest)
+        elif found and field not in _OTHERS:
+            _suspect(field, number)
+    if not found:
+        raise LaunchError(
+            1, "no line says `// launch: KERNEL`: PTX has no host code (docs/languages.md)"
+        )
+    return tuple(draft.finish(problem) for draft in found)
+
+
+class _Draft:
+    """The lines of one launch."""
+
+    def __init__(self, kernel: str, line: int) -> None:
+        if not _KERNEL.fullmatch(kernel):
+            raise LaunchError(line, f"launch: {kernel[:100]!a} is no name of a kernel")
+        self.line = line
+        self._kernel = kernel
+        self._fields: dict[str, tuple[int, str]] = {}
+
+    def add(self, field: str, line: int, rest: str) -> None:
+        if field in self._fields:
+            raise LaunchError(line, f"{field}: is said twice of this launch")
+        if len(rest) > MOST_CHARACTERS:
+            raise LaunchError(line, f"{field}: is longer than {MOST_CHARACTERS} characters")
+        self._fields[field] = line, rest
+
+    def finish(self, problem: Problem) -> Launch:
+        names = [size.name for size in problem.sizes]
+        return Launch(
+            kernel=self._kernel,
+            line=self.line,
+            grid=self._numbers("grid", names, most=3),
+            block=self._numbers("block", names, most=3),
+            shared=self._numbers("shared", names, most=1, default="0"),
+            arguments=self._arguments([parameter.name for parameter in problem.parameters]),
+        )
+
+    def _numbers(
+        self, field: str, names: Sequence[str], *, most: int, default: str = ""
+    ) -> Numbers:
+        line, rest = self._fields.get(field, (self.line, default))
+        if not rest:
+            raise LaunchError(line, f"{field}: is missing; say `// {field}: NUMBER`")
+        parts = _split(rest)
+        if len(parts) > most:
+            raise LaunchError(line, f"{field}: has {len(parts)} numbers; {most} at most")
+        expressions = []
+        for part in parts:
+            try:
+                expression = Expression.parse(part)
+            except ExpressionError as error:
+                raise LaunchError(line, f"{field}: {error}") from None
+            if unknown := sorted(expression.names - set(names)):
+                hint = _hint(unknown[0], names, "the sizes are")
+                raise LaunchError(line, f"{field}: {unknown[0]} is no size of the problem{hint}")
+            expressions.append(expression)
+        return Numbers(field, line, tuple(expressions))
+
+    def _arguments(self, names: Sequence[str]) -> tuple[int, ...]:
+        line, rest = self._fields.get("arguments", (self.line, ", ".join(names)))
+        chosen = [part.strip() for part in rest.split(",")] if rest else []
+        if len(chosen) > MOST_ARGUMENTS:
+            raise LaunchError(line, f"arguments: are {len(chosen)}; {MOST_ARGUMENTS} at most")
+        for name in chosen:
+            if name not in names:
+                hint = _hint(name, names, "the parameters are")
+                raise LaunchError(
+                    line, f"arguments: {name[:100]!a} is no parameter of the problem{hint}"
+                )
+        return tuple(map(names.index, chosen))
+
+
+def _split(rest: str) -> list[str]:
+    """At the commas that are outside of all parentheses."""
+    parts, depth = [""], 0
+    for character in rest:
+        depth += (character == "(") - (character == ")")
+        if character == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += character
+    return parts
+
+
+def _suspect(field: str, line: int) -> None:
+    """Refuse what is nearly a field; other words before a colon are prose."""
+    if close := difflib.get_close_matches(field, ("launch", *_FIELDS), n=1, cutoff=0.7):
+        raise LaunchError(line, f"{field}: is unknown here (did you mean {close[0]}?)")
+
+
+def _hint(name: str, names: Sequence[str], otherwise: str) -> str:
+    close = difflib.get_close_matches(name, names, n=1)
+    return f" (did you mean {close[0]}?)" if close else f" ({otherwise} {', '.join(names)})"
+
+
+def _within(numbers: Numbers, sizes: Mapping[str, Number], most: Sequence[int]) -> list[int]:
+    found = numbers.values(sizes)
+    for expression, value, limit in zip(numbers.expressions, found, most, strict=False):
+        if not 1 <= value <= limit:
+            raise LaunchError(
+                numbers.line,
+                f"{numbers.field}: {expression} is {value}{_told(sizes)}; 1 to {limit} are allowed",
+            )
+    return found + [1] * (3 - len(found))
+
+
+def _told(sizes: Mapping[str, Number]) -> str:
+    named = [f"{name}={value}" for name, value in sizes.items() if name.isidentifier()]
+    return f" with {', '.join(named)}" if named else ""

@@ -1,0 +1,127 @@
+import json
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+from typing import Any, ClassVar
+
+import pytest
+
+from harness.runner.frameworks import FRAMEWORKS, Framework, launching_on
+from harness.runner.program import Failed
+from harness.runner.wire import Fault
+
+ROOT = Path(__file__).parents[2]
+
+
+def framework(**changes: Any) -> Framework:
+    facts = {"name": "made", "title": "Made", "imported": "made", "module": "made_up"}
+    return Framework(**{**facts, "distributions": ("made",), "capability": 70, **changes})
+
+
+def place(folder: Path, monkeypatch: pytest.MonkeyPatch, **modules: str) -> None:
+    for name, text in modules.items():
+        (folder / f"{name}.py").write_text(text)
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    monkeypatch.syspath_prepend(str(folder))
+
+
+def test_what_must_come_before_is_imported_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place(tmp_path, monkeypatch, made_first="", made_up="import sys; sys.modules['made_first']")
+    framework(before="made_first").load()
+    assert "made_up" in sys.modules
+
+
+@pytest.mark.parametrize(
+    "text", ["import no_such_module_here", "raise RuntimeError('half of it')", "1 / 0"]
+)
+def test_a_package_that_does_not_import_is_no_fault_of_the_submission(
+    text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place(tmp_path, monkeypatch, made_up=text)
+    with pytest.raises(Failed) as failed:
+        framework().load()
+    assert failed.value.fault is Fault.UNSUPPORTED
+    assert failed.value.message.startswith("Made cannot be imported here (")
+    assert failed.value.message.endswith("pip install 'kernel-harness[made]'")
+
+
+def test_nothing_is_imported_for_others() -> None:
+    script = (
+        "import json, sys\n"
+        "from harness.runner import frameworks, main, python\n"
+        "with frameworks.launching_on(7): pass\n"
+        "print(json.dumps(sorted(sys.modules)))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    loaded = set(json.loads(done.stdout))
+    assert not {f.imported.split(".")[0] for f in FRAMEWORKS.values()} & loaded
+
+
+class _Stream:
+    """CuPy's ``ExternalStream``: current inside of a with statement."""
+
+    current: ClassVar[list[int]] = [0]
+
+    def __init__(self, handle: int) -> None:
+        self._handle = handle
+
+    def __enter__(self) -> None:
+        self.current.append(self._handle)
+
+    def __exit__(self, *_: object) -> None:
+        self.current.pop()
+
+
+def test_cupy_launches_where_torch_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    cupy = ModuleType("cupy")
+    vars(cupy)["cuda"] = SimpleNamespace(ExternalStream=_Stream)
+    monkeypatch.setitem(sys.modules, "cupy", cupy)
+    with launching_on(7):
+        assert _Stream.current == [0, 7]
+    assert _Stream.current == [0]
+
+
+def test_numba_launches_where_torch_does_unless_a_stream_is_named(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    launched: list[int] = []
+
+    class Kernel:
+        def launch(
+            self, args: Any, griddim: Any, blockdim: Any, stream: Any = 0, sharedmem: int = 0
+        ) -> None:
+            launched.append(stream.handle if stream else 0)
+
+    def core(stream: Any) -> Any:
+        return stream or SimpleNamespace(handle=0)
+
+    cuda = ModuleType("numba.cuda")
+    stream = lambda handle: SimpleNamespace(handle=handle)  # noqa: E731
+    driver = SimpleNamespace(_to_core_stream=core, Stream=stream)
+    vars(cuda).update(cudadrv=SimpleNamespace(driver=driver))
+    dispatcher = ModuleType("numba.cuda.dispatcher")
+    vars(dispatcher)["_Kernel"] = Kernel
+    monkeypatch.setitem(sys.modules, "numba.cuda", cuda)
+    monkeypatch.setitem(sys.modules, "numba.cuda.dispatcher", dispatcher)
+    original = Kernel.launch
+    with launching_on(7):
+        Kernel().launch((), 1, 1)
+        Kernel().launch((), 1, 1, core(0))
+        Kernel().launch((), 1, 1, SimpleNamespace(handle=5))
+    Kernel().launch((), 1, 1)
+    assert launched == [7, 7, 5, 0]
+    assert Kernel.launch is original
+
+
+def test_a_numba_that_we_do_not_know_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "numba.cuda", ModuleType("numba.cuda"))
+    monkeypatch.delitem(sys.modules, "numba.cuda.dispatcher", raising=False)
+    entered = False
+    with launching_on(7):
+        entered = True
+    assert entered
