@@ -110,6 +110,7 @@ def test_builds_and_runs_and_is_wrong(
     _check(grader, problem, language, tmp_path, problem.dtypes[-1], None)
 
 
+@pytest.mark.corpus
 @pytest.mark.nvcc
 @pytest.mark.parametrize("language", list(starter.STARTERS))
 def test_whatever_a_problem_may_declare(

@@ -208,6 +208,7 @@ def mine(tmp_path: Path) -> Path:
 PLACES = ["--problems", str(ROOT / "problems"), "--device", "cpu"]
 
 
+@pytest.mark.corpus
 def test_until_ctrl_c(mine: Path, watching: Callable[..., Watching]) -> None:
     """Right, wrong by a rename, away and back with an error, right again; nothing stays behind."""
     good = SAMPLE.read_text()
@@ -225,6 +226,7 @@ def test_until_ctrl_c(mine: Path, watching: Callable[..., Watching]) -> None:
     _end(watch)
 
 
+@pytest.mark.corpus
 def test_submissions_are_recorded_each_time_and_what_is_warm_is_kept(
     tmp_path: Path, mine: Path, watching: Callable[..., Watching]
 ) -> None:

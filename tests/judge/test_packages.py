@@ -19,6 +19,8 @@ from harness.result import Verdict
 from harness.solution.model import Solution
 from harness.solution.read import read_solution
 
+pytestmark = pytest.mark.corpus
+
 PACKAGES = Path(__file__).parent / "packages"
 KINDS = ("rows", "rotate", "select")
 
