@@ -1,6 +1,7 @@
 """What the rows of a store hold, if they still are what was written."""
 
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeVar
 
 from sqlalchemy import Row
 
@@ -8,6 +9,8 @@ from harness.result import Result
 from harness.ruling import Ruling
 from leaderboard.schema import checksum, storable
 from leaderboard.standing import Standing
+
+T = TypeVar("T", Result, Ruling)
 
 
 class CorruptRecord(NamedTuple):
@@ -20,30 +23,26 @@ class CorruptRecord(NamedTuple):
 
 def read_result(row: Row[Any]) -> Result | CorruptRecord:
     """The result in ``row``, or what is wrong with it."""
-    identity, record = str(row.id), row.record
-    if not isinstance(record, str) or checksum(record) != row.checksum:
-        return CorruptRecord(row.seq, identity, "the record does not match its checksum")
-    try:
-        result = Result.from_json(record)
-    except (ValueError, RecursionError) as error:
-        return CorruptRecord(row.seq, identity, _reason(error))
-    if storable(result.id) != identity:
-        return CorruptRecord(row.seq, identity, f"the record is that of {result.id!a}")
-    return result
+    return _read(row, Result.from_json, lambda _: True)
 
 
 def read_ruling(row: Row[Any]) -> Ruling | CorruptRecord:
     """The ruling in ``row``, or what is wrong with it."""
+    return _read(row, Ruling.from_json, lambda ruling: storable(ruling.result) == row.result)
+
+
+def _read(row: Row[Any], parse: Callable[[str], T], fits: Callable[[T], bool]) -> T | CorruptRecord:
+    """The record in ``row``, if it is whole, has the row's id and ``fits`` its other columns."""
     identity, record = str(row.id), row.record
     if not isinstance(record, str) or checksum(record) != row.checksum:
         return CorruptRecord(row.seq, identity, "the record does not match its checksum")
     try:
-        ruling = Ruling.from_json(record)
+        found = parse(record)
     except (ValueError, RecursionError) as error:
         return CorruptRecord(row.seq, identity, _reason(error))
-    if storable(ruling.id) != identity or storable(ruling.result) != row.result:
-        return CorruptRecord(row.seq, identity, f"the record is that of {ruling.id!a}")
-    return ruling
+    if storable(found.id) != identity or not fits(found):
+        return CorruptRecord(row.seq, identity, f"the record is that of {found.id!a}")
+    return found
 
 
 def _reason(error: Exception) -> str:

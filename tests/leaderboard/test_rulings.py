@@ -2,7 +2,6 @@
 
 import re
 import sqlite3
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,17 +13,6 @@ from harness.ruling import Action, Ruling, rule
 from leaderboard import queries
 from leaderboard.schema import checksum
 from leaderboard.store import Store, StoreError, Which
-
-
-@pytest.fixture
-def file(tmp_path: Path) -> Path:
-    return tmp_path / "results.sqlite"
-
-
-@pytest.fixture
-def opened(file: Path) -> Iterator[Store]:
-    with Store.open(str(file)) as opened:
-        yield opened
 
 
 def _execute(file: Path, statement: str, *values: object) -> None:

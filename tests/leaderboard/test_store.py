@@ -3,7 +3,6 @@
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,17 +16,6 @@ from leaderboard import queries, schema
 from leaderboard.location import default_store_url, store_url
 from leaderboard.standing import standing
 from leaderboard.store import CorruptRecord, Store, StoreError
-
-
-@pytest.fixture
-def file(tmp_path: Path) -> Path:
-    return tmp_path / "results.sqlite"
-
-
-@pytest.fixture
-def opened(file: Path) -> Iterator[Store]:
-    with Store.open(str(file)) as opened:
-        yield opened
 
 
 def _execute(file: Path, statement: str, *values: object) -> None:
