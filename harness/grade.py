@@ -53,7 +53,7 @@ _CPU_ROW_WORK = 1000.0
 """What a row costs there at least: 256 emulated threads that wait for each other, or one program of
 Triton's interpreter, take some milliseconds."""
 
-_MOST_BUILDS = 8
+_MOST_BUILDS = 16
 
 _PATIENCE_S = 120.0
 """Seconds for a further baseline, whose first call may compile: it is not on trial."""
@@ -95,7 +95,7 @@ class Grader:
         # Not for files without code: they cost nothing but being read.
         if options.timed and any(isinstance(job.solution, Solution) for job in jobs):
             self._trusted.start()
-        builders = min(_MOST_BUILDS, max(1, (os.cpu_count() or 1) // 2))
+        builders = min(_MOST_BUILDS, max(1, (os.cpu_count() or 1) * 3 // 4))
         pool = ThreadPoolExecutor(builders)
         begun: set[Hashable] = set()
 
@@ -111,7 +111,7 @@ class Grader:
         often = Counter(map(content, jobs))
         graded: dict[Hashable, Result] = {}
         try:
-            for number, (job, building) in enumerate(look_ahead(jobs, start, 2 * builders)):
+            for number, (job, building) in enumerate(look_ahead(jobs, start, builders)):
                 if len(jobs) > 1:
                     self._progress.overall(number, len(jobs), pace.told(number))
                 same = content(job)
@@ -165,8 +165,13 @@ class Grader:
             a, b = ready
             with self._quiet() as watch:
                 blank = self._trusted.blank()
-                outcome = head_to_head(a, b, cases, self._effort, blank, watch, self._progress)
+                effort = self._effort_of(options)
+                outcome = head_to_head(a, b, cases, effort, blank, watch, self._progress)
             return [outcome] if isinstance(outcome, Result) else outcome
+
+    def _effort_of(self, options: Options) -> Effort:
+        quick = options.quick and self._device.kind == "cuda"
+        return self._effort.quick() if quick else self._effort
 
     # -- steps -----------------------------------------------------------------------------------
 
@@ -220,7 +225,7 @@ class Grader:
         score = make_score(
             draft.task,
             measured,
-            self._effort,
+            self._effort_of(options),
             known_seed=known_seed,
             conditions=draft.conditions,
         )
@@ -366,6 +371,7 @@ class Grader:
 
         capture = task.device.kind == "cuda"
         cases = _benchmarks(task)
+        effort = self._effort_of(options)
         self._progress.phase("baseline")
         blank = self._trusted.blank()
         usual = blank.usual if blank else Usual()
@@ -379,8 +385,8 @@ class Grader:
         def beside(baseline: Contender, task: Task, over: str) -> tuple[Measurement, ...] | Fault:
             measured: list[Measurement] = []
             for case in cases:
-                self._progress.phase(f"time {case.spec}{over}", self._effort.max_blocks)
-                outcome = measure_shape(task, case, submission, baseline, self._effort, blank, told)
+                self._progress.phase(f"time {case.spec}{over}", effort.max_blocks)
+                outcome = measure_shape(task, case, submission, baseline, effort, blank, told)
                 if isinstance(outcome, Measurement):
                     outcome = self._against_light(task, case, outcome)
                 if isinstance(outcome, Fault):

@@ -18,7 +18,8 @@ class Options:
     no GPU, ``None`` for nothing: a verdict sooner, from execution alone. ``shrink_s`` is how long
     a smaller case may be looked for when one fails; 0 for not at all. With ``every_baseline`` the
     problem's further baselines are timed as well as the first, which the score is over. With
-    ``profile`` what is accepted and not timed is profiled.
+    ``profile`` what is accepted and not timed is profiled. ``quick`` takes times on a GPU with less
+    effort.
     """
 
     dtype: str | None = None
@@ -29,6 +30,7 @@ class Options:
     shrink_s: float = SHRINK_S
     every_baseline: bool = False
     profile: bool = False
+    quick: bool = False
 
     @property
     def timed(self) -> bool:

@@ -1,9 +1,9 @@
 """Builds that go on while files are checked, and never while a time is taken."""
 
 import threading
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from itertools import islice
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -11,16 +11,14 @@ U = TypeVar("U")
 
 
 def look_ahead(items: Iterable[T], start: Callable[[T], U], most: int) -> Iterator[tuple[T, U]]:
-    """Each of ``items``, in order, with what ``start`` made of it ``most`` items before its turn.
+    """Each of ``items``, in order, with what ``start`` made of it; ``most`` are begun at once.
 
+    All together, so that whoever must wait until nothing is at work waits once for so many.
     ``start`` returns at once, with a future for instance; what it raises comes at that moment.
     """
-    waiting: deque[tuple[T, U]] = deque()
-    for item in items:
-        waiting.append((item, start(item)))
-        if len(waiting) > most:
-            yield waiting.popleft()
-    yield from waiting
+    left = iter(items)
+    while begun := [(item, start(item)) for item in islice(left, most)]:
+        yield from begun
 
 
 class Gate:

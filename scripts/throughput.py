@@ -1,8 +1,9 @@
 """How many submissions a minute are graded, with all that belongs to it, and where the time goes.
 
 Variants of the CUDA and Triton samples of one problem that were never built before: other constants
-and tile sizes, some wrong, some that do not compile. They are graded by one `harness submit`: real
-compilation, all correctness cases, times of three modest shapes in turns with the baseline.
+and tile sizes, some wrong, some that do not compile; one in four Triton kernels tunes itself. They
+are graded by one `harness submit --quick`: real compilation, all correctness cases, times of three
+modest shapes in turns with the baseline.
 """
 
 import itertools
@@ -43,10 +44,8 @@ _CUDA: tuple[tuple[str, tuple[tuple[Change, ...], ...]], ...] = (
     ("register_blocked.cu", tuple((("PAD = 4", f"PAD = {pad}"),) for pad in (4, 8, 12))),
     ("naive.cu", ((),)),
 )
-_TRITON = tuple(
-    (("_config(64, 64, 32, 4, 4),", f"_config({rows}, {columns}, 32, 4, {stages}),"),)
-    for rows, columns, stages in itertools.product((64, 32), (64, 32), (3, 4))
-)
+_TILES = tuple(itertools.product((64, 32), (64, 32), (3, 4)))
+_EACH_TUNED = 4
 _WRONG = {
     "cu": ("product >= 0.0f ? product : alpha * product", "product >= 0.0f ? product : product"),
     "py": ("tl.where(product >= 0, product, alpha * product)", "product"),
@@ -67,7 +66,7 @@ def throughput(count: int, device: str) -> dict[str, Any]:
         status = _submit(
             phases, str(solutions), "--problems", str(problems), "--device", device,
             "--store", str(folder / "results.sqlite"), "--json", str(folder / "results.jsonl"),
-            "--no-shrink",
+            "--no-shrink", "--quick",
         )  # fmt: skip
         spent = time.perf_counter() - start
         if status > 1:
@@ -126,14 +125,23 @@ def write_variants(folder: Path, count: int) -> dict[str, str]:
 
 def _variants() -> Iterator[tuple[str, str]]:
     """CUDA and Triton in turns, all changes over and over."""
-    cuda = [(name, change) for name, changes in _CUDA for change in changes]
-    triton = [("triton_autotuned.py", change) for change in _TRITON]
+    cuda = [(name, changes) for name, all_changes in _CUDA for changes in all_changes]
     for number in itertools.count():
-        kinds = cuda if number % 2 == 0 else triton
-        sample, changes = kinds[number // 2 % len(kinds)]
-        text = (SAMPLES / sample).read_text()
-        for change in changes:
-            text = _changed(text, change)
+        turn = number // 2
+        if number % 2 == 0:
+            sample, changes = cuda[turn % len(cuda)]
+            text = (SAMPLES / sample).read_text()
+            for change in changes:
+                text = _changed(text, change)
+        else:
+            sample = "triton_autotuned.py"
+            text = (SAMPLES / sample).read_text()
+            tile = "_config({}, {}, 32, 4, {})".format(*_TILES[turn % len(_TILES)])
+            if turn % _EACH_TUNED == _EACH_TUNED - 1:
+                text = _changed(text, ("_config(64, 64, 32, 4, 4)", tile))
+            else:
+                start = text.index("_CONFIGS = [")
+                text = text[:start] + f"_CONFIGS = [{tile}" + text[text.index("\n]", start) + 1 :]
         yield sample, text
 
 

@@ -86,6 +86,11 @@ def _grading_options(command: Any) -> Any:
     help="Also time the problem's further baselines, and show the best recorded solution.",
 )
 @click.option(
+    "--quick",
+    is_flag=True,
+    help="For many files on a GPU: times within about 1 %, in a third of the time.",
+)
+@click.option(
     "--resume",
     is_flag=True,
     help="Leave out files whose result is recorded already, as after an interrupted run.",
@@ -148,6 +153,7 @@ def _grade_all(
         shrink_s=0.0 if choices["no_shrink"] else SHRINK_S,
         every_baseline=choices.get("baselines") == "all",
         profile=choices.get("profile", False),
+        quick=choices.get("quick", False),
     )
     # Before they are read: what is saved while they are graded must be seen.
     saved = SavedFiles(lambda: _files_there(files)) if choices["watch"] else None

@@ -48,11 +48,14 @@ def compare(parameter_name: str, got: Tensor, expected: Tensor, allowed: Tensor)
         ValueError: shapes or devices differ, or a complex number is expected of a real output.
     """
     _require_alike(parameter_name, got, expected, allowed)
+    if bool(surely_right(got, expected, allowed)):
+        return None
     with torch.inference_mode():
-        wrong = int(differing(got, expected, allowed).item())
+        chunks = list(_chunks(got, expected, allowed))
+        wrong = sum(int(chunk.wrong().count_nonzero()) for chunk in chunks)
         if wrong == 0:
             return None
-        first, worst = _extremes(list(_chunks(got, expected, allowed)), got.shape)
+        first, worst = _extremes(chunks, got.shape)
     return Mismatch(
         parameter=parameter_name,
         differing=wrong,
@@ -62,16 +65,18 @@ def compare(parameter_name: str, got: Tensor, expected: Tensor, allowed: Tensor)
     )
 
 
-def differing(got: Tensor, expected: Tensor, allowed: Tensor) -> Tensor:
-    """How many elements are wrong: an int64 without dimensions, on their device, not waited for.
+def surely_right(got: Tensor, expected: Tensor, allowed: Tensor) -> Tensor:
+    """Whether every element is right by |got − expected| ≤ allowed < ∞ alone; exact ones by =.
 
-    As :func:`compare`, which also looks at whether the tensors fit.
+    A bool without dimensions, on the device of the tensors and not waited for. Where it is true
+    :func:`compare` finds nothing, at a quarter of the cost; false says nothing, for infinities, NaN
+    and what overflows have rules of their own.
     """
-    with torch.inference_mode():
-        counts = [chunk.wrong().count_nonzero() for chunk in _chunks(got, expected, allowed)]
-        if not counts:
-            return torch.zeros((), dtype=torch.int64, device=got.device)
-        return torch.stack(counts).sum()
+    with torch.no_grad():
+        parts = [chunk.near() for chunk in _chunks(got, expected, allowed)]
+        if not parts:
+            return torch.ones((), dtype=torch.bool, device=got.device)
+        return torch.stack(parts).all()
 
 
 def _require_alike(parameter_name: str, got: Tensor, expected: Tensor, allowed: Tensor) -> None:
@@ -93,6 +98,15 @@ class _Chunk:
     got: Tensor
     expected: Tensor
     allowed: Tensor
+
+    def near(self) -> Tensor:
+        """Bool, without dimensions: whether all are right by the plain rule."""
+        if self.exact:
+            return (self._whole(self.got) == self._whole(self.expected)).all()
+        # Neither NaN nor infinity is below infinity.
+        return (
+            ((self.got - self.expected).abs() <= self.allowed) & (self.allowed < math.inf)
+        ).all()
 
     def wrong(self) -> Tensor:
         """Bool, flat: which elements are wrong."""

@@ -6,6 +6,7 @@ from typing import TypeVar
 from harness.errors import MachineError
 from harness.judge.audit import Idleness, Usual, audit_batch
 from harness.judge.batch import Batch, Problems, lay_out
+from harness.judge.checker import Checker
 from harness.judge.memory import Arena
 from harness.judge.session import Fault, Plan, Session
 from harness.judge.task import Task
@@ -55,6 +56,7 @@ class Contender:
         self._idleness = Idleness(self._usual)
         self._task = task
         self._trusted = trusted
+        self._checker = Checker(task, record=True)
         self._arena: Arena | None = None
         self._batch: Batch | None = None
 
@@ -85,7 +87,9 @@ class Contender:
             fault = self.session.map(self._arena)
             if fault is not None:
                 return fault
-        self._batch = Batch(self._task, case, self._arena, calls, checked=checked)
+        self._batch = Batch(
+            self._task, case, self._arena, calls, checked=checked, checker=self._checker
+        )
         self._batch.fill(f"{self._task.seed}/warm-up")
         device.synchronize()
         plan = Plan(warmups=1 if device.kind == "cuda" else 0, capture=self.capture)

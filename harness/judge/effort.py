@@ -1,6 +1,6 @@
 """How long to measure."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,6 +28,20 @@ class Effort:
     max_calls: int = 1000
     alone_blocks: int = 60
     alone_s: float = 0.3
+
+    def quick(self) -> "Effort":
+        """For many files: what a third of the time buys, intervals of about 1 %."""
+        return replace(
+            self,
+            batch_s=0.01,
+            warm_s=0.2,
+            min_blocks=5,
+            tight=0.01,
+            wide=0.015,
+            budget_s=0.4,
+            patience_s=1.0,
+            alone_s=0.1,
+        )
 
 
 CPU_EFFORT = Effort(

@@ -2,17 +2,12 @@
 
 from harness import cudacpu
 from harness.judge.session import Program
-from harness.solution.contract import IN_ORDER, Contract
 from harness.solution.model import Artifact
 
 
-def source_program(
-    source: bytes, *, interpret: bool = False, contract: Contract = IN_ORDER, language: str = ""
-) -> Program:
-    """A Python file; ``interpret`` runs its Triton kernels without a GPU."""
-    return Program(
-        kind="python", source=source, interpret=interpret, contract=contract, language=language
-    )
+def source_program(source: bytes) -> Program:
+    """A Python file of ours, called with the parameters in order."""
+    return Program(kind="python", source=source)
 
 
 def timed_program(artifact: Artifact) -> Program:
@@ -22,11 +17,13 @@ def timed_program(artifact: Artifact) -> Program:
         ValueError: the target says that no times are taken, so there is none.
     """
     if artifact.kind == "python":
-        return source_program(
-            artifact.source.encode(),
+        return Program(
+            kind="python",
+            source=artifact.source.encode(),
             interpret=artifact.target.kind == "cpu",
             contract=artifact.contract,
             language=artifact.language,
+            kernels=artifact.kernels,
         )
     if artifact.kind == "ptx":
         source = artifact.source.encode()

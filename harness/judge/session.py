@@ -11,6 +11,7 @@ import select
 import signal
 import sys
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -77,7 +78,8 @@ class Program:
     a library built with AddressSanitizer, ``sanitizer_options`` its settings. ``wrapper`` is a
     command that starts the runner, such as a debugging tool. ``contract`` says how it is called,
     ``launches`` how its kernels are where that is not code of its own. ``language`` is the one that
-    Python ``source`` is written in, where it may need something to be ready before.
+    Python ``source`` is written in, where it may need something to be ready before; ``kernels`` is
+    what Triton has compiled for it already.
     """
 
     kind: str
@@ -90,15 +92,23 @@ class Program:
     contract: Contract = IN_ORDER
     launches: Launches | None = None
     language: str = ""
+    kernels: Path | None = None
 
-    def open(self) -> int:
-        """A descriptor of what to load; the runner never learns a path of ours."""
+    def open(self) -> list[int]:
+        """Descriptors of what to load; the runner never learns a path of ours.
+
+        The second, if there is one, is of the kernels that were compiled before.
+        """
         if self.file is not None:
-            return os.open(self.file, os.O_RDONLY | os.O_CLOEXEC)
+            return [_opened(self.file)]
         fd = os.memfd_create("solution", os.MFD_CLOEXEC)
         os.write(fd, self.source)
         os.lseek(fd, 0, os.SEEK_SET)
-        return fd
+        return [fd] if self.kernels is None else [fd, _opened(self.kernels)]
+
+
+def _opened(file: Path) -> int:
+    return os.open(file, os.O_RDONLY | os.O_CLOEXEC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,22 +195,27 @@ class Session:
             raise MachineError(f"a runner cannot use {self._device.name}: {text}")
         self.layers = tuple(str(layer) for layer in confined.get("layers", ()))
 
-    def compile(self, arguments: list[Message], arch: int) -> Message | Fault:
+    def compile(
+        self, calls: Sequence[list[Message]], arch: int, kernels: int | None = None
+    ) -> Message | Fault:
         """Have a Triton submission's launches compiled for ``sm_<arch>``; nothing is executed.
 
-        The answer is what the runner says (:func:`harness.runner.triton_compile.main`): untrusted.
+        ``calls`` are the arguments of each call. What is built is packed into the descriptor for
+        ``kernels``, if there is one, with all configurations that an autotuner may choose. The
+        answer is what the runner says (:func:`harness.runner.triton_compile.main`): untrusted.
         """
         self._start()
         message: Message = {
             "type": "compile",
-            "arguments": arguments,
+            "calls": calls,
             "arch": arch,
             "path": _search_path(),
             **self._program.contract.told(),
         }
-        artifact = self._program.open()
+        (artifact,) = self._program.open()
         try:
-            return self._ask(message, "compiled", self._limits.build_s, (artifact,))
+            given = (artifact,) if kernels is None else (artifact, kernels)
+            return self._ask(message, "compiled", self._limits.build_s, given)
         finally:
             os.close(artifact)
 
@@ -223,12 +238,15 @@ class Session:
             "path": _search_path(),
             **self._program.contract.told(),
         }
-        artifact = self._program.open()
+        opened = self._program.open()
         try:
             seconds = self._limits.prepare_s + _START_SECONDS
-            answer = self._ask(message, "loaded", seconds, (artifact, self._mailbox_fd))
+            answer = self._ask(
+                message, "loaded", seconds, (opened[0], self._mailbox_fd, *opened[1:])
+            )
         finally:
-            os.close(artifact)
+            for fd in opened:
+                os.close(fd)
         return answer if isinstance(answer, Fault) else None
 
     def map(self, arena: Arena) -> Fault | None:

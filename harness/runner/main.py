@@ -14,12 +14,14 @@ from typing import Any
 
 from harness.runner import wire
 from harness.runner.driver import CudaError, Driver
+from harness.runner.kernel_cache import pack, unpack
 from harness.runner.memory import Arena, DeviceArena, HostArena
 from harness.runner.program import Batch, Failed, Program
 from harness.runner.wire import Fault, Mailbox, Message
 from harness.sandbox.syscalls import forbid_programs
 
 _LINE_BUFFERED = 1
+_MOST_CONFIGURATIONS = 64
 
 
 class Runner:
@@ -58,7 +60,7 @@ class Runner:
                 self._load(message, descriptors)
                 return {"type": "loaded"}
             case "compile":
-                return {"type": "compiled", **self._compile(message, descriptors[0])}
+                return {"type": "compiled", **self._compile(message, *descriptors)}
             case "map":
                 self._map(int(message["bytes"]), descriptors[0])
                 return {"type": "mapped"}
@@ -77,15 +79,20 @@ class Runner:
             self._driver = Driver()
 
     def _load(self, message: Message, descriptors: list[int]) -> None:
-        artifact, mailbox = descriptors
+        artifact, mailbox, *kernels = descriptors
         self._mailbox = Mailbox(mailbox)
+        for fd in kernels:
+            unpack(fd, Path(os.environ["TRITON_CACHE_DIR"]))
         if message["kind"] in ("library", "ptx"):  # need no other program from here on
             forbid_programs()
         sys.path[:] = message["path"]
         self._program = self._make_program(message, artifact)
 
-    def _compile(self, message: Message, artifact: int) -> Message:
-        """Build what the submission would launch, for a card that is not here."""
+    def _compile(self, message: Message, artifact: int, kernels: int | None = None) -> Message:
+        """Build what the submission would launch, for a card that is not here.
+
+        With a descriptor for ``kernels`` whatever it may launch is built, and left there.
+        """
         sys.path[:] = message["path"]
         from harness.runner import triton_compile
 
@@ -94,16 +101,22 @@ class Runner:
             source.write_bytes(file.read())
         cache = self._folder / "compiled"
         cache.mkdir()
-        return triton_compile.main(
+        answer = triton_compile.main(
             {
                 "source": str(source),
-                "arguments": message["arguments"],
+                "calls": message["calls"],
                 "arch": message["arch"],
                 "cache": str(cache),
                 "entry": message["entry"],
                 "parameters": message["parameters"],
+                "configurations": _MOST_CONFIGURATIONS if kernels is not None else 1,
+                "launchers": kernels is not None,
             }
         )
+        if kernels is not None:
+            pack(cache, kernels)
+            os.close(kernels)
+        return answer
 
     def _make_program(self, message: Message, artifact: int) -> Program:
         entry = str(message.get("entry", "solution"))

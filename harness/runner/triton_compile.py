@@ -57,19 +57,22 @@ class Scalar(TypedDict):
 class Request(TypedDict, total=False):
     """What :func:`main` is asked to do.
 
-    ``source`` is the path of the submission, ``arch`` 90 for sm_90, ``cache`` an empty private
-    directory, ``configurations`` how many of an autotuner's configurations to build for each key
-    (default 1: the first that builds). ``entry`` is what is called (default ``solution``),
-    ``parameters`` are as :mod:`harness.runner.contracts` wants them.
+    ``source`` is the path of the submission, ``calls`` the arguments of each call to make, ``arch``
+    90 for sm_90, ``cache`` an empty private directory, ``configurations`` how many of an
+    autotuner's configurations to build for each key (default 1: the first that builds). ``entry``
+    is what is called (default ``solution``), ``parameters`` are as :mod:`harness.runner.contracts`
+    wants them. With ``launchers`` the code by which Triton launches kernels is built, too, which
+    is the same for all cards.
     """
 
     source: str
-    arguments: Sequence[Tensor | Scalar]
+    calls: Sequence[Sequence[Tensor | Scalar]]
     arch: int
     cache: str
     configurations: int
     entry: str
     parameters: Declared
+    launchers: bool
 
 
 class Resources(NamedTuple):
@@ -103,15 +106,18 @@ def main(request: Request) -> dict[str, Any]:
 
     arch = request.get("arch", 90)
     pretend(arch)
-    compiler = Compiler(arch, request.get("configurations", 1))
+    compiler = Compiler(
+        arch, request.get("configurations", 1), launchers=request.get("launchers", False)
+    )
     path = Path(request["source"])
     status, message, line = "ok", "", None
     try:
         entry = request.get("entry", "solution")
         offer_imports(entry)
         found = caller(_load(path), entry, request.get("parameters", ()))
-        found.bind([tuple(_arguments(request["arguments"]))])
-        compiler.compile_launches(found, path)
+        for arguments in request["calls"]:
+            found.bind([tuple(_arguments(arguments))])
+            compiler.compile_launches(found, path)
     except Failed as failure:
         no_entry = failure.fault is Fault.NO_ENTRY
         status, message = "no_entry_point" if no_entry else "failed", failure.message
@@ -137,17 +143,18 @@ def main(request: Request) -> dict[str, Any]:
 class Compiler:
     """Builds what a submission launches, and keeps what ptxas said (``kernels``)."""
 
-    def __init__(self, arch: int, configurations: int) -> None:
+    def __init__(self, arch: int, configurations: int, *, launchers: bool = False) -> None:
         from triton.backends.nvidia import compiler as backend
 
-        from harness.runner.triton_stub import StubDriver, activate
+        from harness.runner.triton_stub import StubDriver, activate, launcher_builder
 
         self.kernels: list[Resources] = []
         self.configurations = 0
         self._wanted = configurations
         self._built: dict[str, Resources] = {}
         self._tuned = 0
-        activate(StubDriver(arch, bench=self._bench, load=self._load))
+        launcher = launcher_builder() if launchers else None
+        activate(StubDriver(arch, bench=self._bench, load=self._load, launcher=launcher))
         self._count_configurations()
         self._listen_to_ptxas(backend)
 

@@ -6,6 +6,7 @@ nothing. Import it only after the choice between interpreter and compiler is mad
 (``TRITON_INTERPRET``), since that reaches into Triton's own standard library at import.
 """
 
+import contextlib
 from collections.abc import Callable, Sequence
 from types import SimpleNamespace
 from typing import Any
@@ -25,6 +26,25 @@ Load = Callable[[str, bytes], tuple[int, int]]
 """Given a kernel's name and cubin, its registers per thread and spilled words."""
 
 
+def launcher_builder() -> type:
+    """Makes of each kernel what would launch it, as Triton's own driver does, and launches nothing.
+
+    That compiles C for each signature in some versions of Triton, and for the driver in all.
+    """
+    from triton.backends.nvidia import driver
+
+    with contextlib.suppress(Exception):  # without it there is more to compile on the card
+        driver.CudaUtils()
+
+    class Built(Launcher):
+        def __init__(self, src: object, metadata: object) -> None:
+            super().__init__(src, metadata)
+            with contextlib.suppress(Exception):
+                driver.CudaLauncher(src, metadata)
+
+    return Built
+
+
 class Launcher:
     """Takes a launch and does nothing."""
 
@@ -38,7 +58,9 @@ class Launcher:
 class StubDriver(DriverBase):  # type: ignore[misc]
     """A driver for one card of ``arch`` that is not there."""
 
-    def __init__(self, arch: int, *, bench: Bench, load: Load) -> None:
+    def __init__(
+        self, arch: int, *, bench: Bench, load: Load, launcher: type | None = None
+    ) -> None:
         self._target = GPUTarget("cuda", arch, 32)
         self._bench = bench
         fake = card(arch)
@@ -51,7 +73,7 @@ class StubDriver(DriverBase):  # type: ignore[misc]
             "mem_clock_rate": 2619000,
             "mem_bus_width": 5120,
         }
-        self.launcher_cls = Launcher
+        self.launcher_cls = launcher or Launcher
         self.utils = SimpleNamespace(
             get_device_properties=lambda _device: limits,
             load_binary=lambda name, kernel, _shared, _device: (1, 1, *load(name, kernel), 1024),

@@ -86,7 +86,8 @@ class Artifact:
     AddressSanitizer (``None`` where the host compiler has no libasan), or, where no times are to be
     taken, replaced by it. A ``python`` or ``ptx`` artifact is its ``source``. The ``contract`` says
     how it is called, ``launches`` how the kernels of a ``ptx`` one are; ``language`` is the name of
-    the one that a ``python`` one is written in.
+    the one that a ``python`` one is written in, ``kernels`` a package of what Triton has compiled
+    for it (:mod:`harness.runner.kernel_cache`).
     """
 
     kind: Literal["library", "ptx", "python"]
@@ -98,6 +99,7 @@ class Artifact:
     contract: Contract = IN_ORDER
     launches: Launches | None = None
     language: str = ""
+    kernels: Path | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

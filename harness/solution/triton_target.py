@@ -1,28 +1,37 @@
-"""Compiling a Triton submission for a named card on a machine that has none.
+"""Compiling a Triton submission where its kernels do not run: without a card, or ahead of its turn.
 
 The submission's own entry point decides what is launched, so it runs: in a sandbox, like any
 runner. What comes back is its word, read as data; it can only harm its own verdict or decorate its
 own record.
 """
 
+import os
 import re
 import sys
+import time
+from collections.abc import Mapping
+from dataclasses import replace
 from importlib import metadata
+from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
-from harness.judge.memory import Device
+from harness.judge.memory import Device, sealed_memory
 from harness.judge.session import Fault, Program, Session
 from harness.problem.draws import benchmark_case
 from harness.problem.model import Problem, Role
 from harness.result import KernelResources, Record, Verdict
+from harness.runner.kernel_cache import packed
 from harness.runner.wire import Message
 from harness.solution.cache import Cache, Failure, Outcome, key_of
 from harness.solution.contract import Contract
 from harness.solution.model import Solution, Target
 from harness.solution.nvcc import killed
 
+KERNELS = "kernels"
+_MOST_BYTES = 64 << 20
+_AHEAD_S = 30.0
 _MAX_KERNELS = 64
 _MOST = 1 << 40
 _KILLED = re.compile(r"\bfailed with error code -9\b")
@@ -51,26 +60,39 @@ def compile_for_target(
 
     A failure is a kernel that cannot be built, or a build that takes longer than the problem
     allows. Code whose launches cannot be found out without a GPU gives an outcome without kernels.
+
+    For a card that is here, whatever the benchmark shapes and the small ones may launch is built,
+    with all configurations of an autotuner, and kept as the file ``kernels``. It may be nothing:
+    that is no failure, for the card tells what it can run.
     """
     assert target.arch is not None, "the caller asks for an architecture"
-    arguments = _arguments(problem, dtype)
+    shapes = [problem.benchmarks[0]]
+    if target.kind == "cuda":
+        shapes = [*problem.benchmarks, *problem.cpu_benchmarks]
+    calls = [_arguments(problem, shape, dtype) for shape in shapes]
     parts: dict[str, str | bytes] = {
-        "kind": "triton",
+        "kind": f"triton for {target.kind}",
         "source": solution.source,
-        "arguments": repr(arguments),
+        "calls": repr(calls),
         "contract": repr(contract),
         "arch": target.arch,
         "triton": metadata.version("triton"),
         "python": sys.version,
     }
-    return cache.fetch(
-        key_of(parts), lambda _: _build(solution, problem, arguments, target, contract)
-    )
+
+    def build(folder: Path) -> Outcome:
+        if target.kind == "cuda":
+            return _build_ahead(solution, problem, calls, target, contract, folder / KERNELS)
+        return _build(solution, problem, calls, target, contract)
+
+    return cache.fetch(key_of(parts), build)
 
 
-def _arguments(problem: Problem, dtype: str) -> list[dict[str, Any]]:
+def _arguments(
+    problem: Problem, shape: Mapping[str, int | float], dtype: str
+) -> list[dict[str, Any]]:
     """The arguments of one call, in order, tensors by type, shape and strides alone."""
-    values = benchmark_case(problem, problem.benchmarks[0]).values
+    values = benchmark_case(problem, shape).values
     return [
         {
             "kind": "tensor",
@@ -87,19 +109,48 @@ def _arguments(problem: Problem, dtype: str) -> list[dict[str, Any]]:
 def _build(
     solution: Solution,
     problem: Problem,
-    arguments: list[dict[str, Any]],
+    calls: list[list[dict[str, Any]]],
     target: Target,
     contract: Contract,
 ) -> Outcome:
-    program = Program(kind="python", source=solution.source, contract=contract)
-    assert target.arch is not None
-    with Session(program, Device(), problem.limits) as session:
-        arch = int(target.arch.removeprefix("sm_").rstrip("af"))
-        answer = session.compile(arguments, arch)
+    with Session(_program(solution, contract), Device(), problem.limits) as session:
+        answer = session.compile(calls, _number(target))
         if isinstance(answer, Fault):
             return _unknown(answer, solution)
         log = session.output()
     return outcome_of(answer, log, solution.display_path)
+
+
+def _build_ahead(
+    solution: Solution,
+    problem: Problem,
+    calls: list[list[dict[str, Any]]],
+    target: Target,
+    contract: Contract,
+    file: Path,
+) -> Outcome:
+    """Its kernels in ``file``; what the process says besides is of no interest."""
+    limits = replace(problem.limits, build_s=min(problem.limits.build_s, _AHEAD_S))
+    start = time.perf_counter()
+    fd = sealed_memory(KERNELS, _MOST_BYTES)
+    try:
+        with Session(_program(solution, contract), Device(), limits) as session:
+            answer = session.compile(calls, _number(target), fd)
+        if isinstance(answer, Fault):
+            return Outcome(keep=False)
+        file.write_bytes(packed(fd))
+    finally:
+        os.close(fd)
+    return Outcome(files={KERNELS: file}, seconds=time.perf_counter() - start)
+
+
+def _program(solution: Solution, contract: Contract) -> Program:
+    return Program(kind="python", source=solution.source, contract=contract)
+
+
+def _number(target: Target) -> int:
+    assert target.arch is not None
+    return int(target.arch.removeprefix("sm_").rstrip("af"))
 
 
 def outcome_of(answer: Message, log: str, shown: str) -> Outcome:

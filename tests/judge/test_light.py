@@ -39,7 +39,7 @@ def ceilings(monkeypatch: pytest.MonkeyPatch) -> Ceilings:
 
 
 def test_ceilings_are_rates(ceilings: Ceilings) -> None:
-    assert ceilings.bandwidth() == pytest.approx(2 * (1 << 12) / 1e-3)
+    assert ceilings.bandwidth() == pytest.approx(3 * (1 << 12) / 1e-3)
     assert ceilings.peak(torch.float32, tf32=False) == pytest.approx(2 * 64**3 / 1e-3)
     assert ceilings.peak(torch.float64, tf32=True) == pytest.approx(2 * 32**3 / 1e-3)
     assert ceilings.peak(torch.complex64, tf32=False) == ceilings.peak(torch.float32, tf32=False)

@@ -55,7 +55,7 @@ def test_opening_gives_a_descriptor_of_the_contents(tmp_path: Path) -> None:
         (source_program(b"x = 1"), b"x = 1"),
         (replace(source_program(b""), file=file), b"library"),
     ):
-        fd = program.open()
+        (fd,) = program.open()
         assert os.read(fd, 100) == content
         assert not os.get_inheritable(fd)
         os.close(fd)

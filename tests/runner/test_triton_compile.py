@@ -62,15 +62,18 @@ def solution(x, n):
 }
 
 
+ARGUMENTS = [
+    {"kind": "tensor", "dtype": "bfloat16", "shape": [256, 256], "strides": [256, 1]},
+    {"kind": "scalar", "value": 100},
+]
+
+
 def _compile(folder: Path, text: str) -> dict[str, Any]:
     source = folder / "solution.py"
     source.write_text(_HEADER + text)
     request = {
         "source": str(source),
-        "arguments": [
-            {"kind": "tensor", "dtype": "bfloat16", "shape": [256, 256], "strides": [256, 1]},
-            {"kind": "scalar", "value": 100},
-        ],
+        "calls": [ARGUMENTS],
         "cache": str(folder / "cache"),
     }
     child = subprocess.run(

@@ -23,17 +23,24 @@ class Triton(python.Python):
     def build(
         self, solution: Solution, problem: Problem, dtype: str, target: Target, cache: Cache
     ) -> Artifact | BuildFailure:
-        """Check the file; on a machine without a GPU also compile it for ``target.arch``, if any.
+        """Check the file and compile it for ``target.arch``, if any.
 
-        With a GPU its kernels are compiled when they are first called, as Triton does.
+        With a GPU that only saves time: what of it is called is not compiled again, the rest is,
+        when it is first called.
         """
         artifact = super().build(solution, problem, dtype, target, cache)
-        if isinstance(artifact, BuildFailure) or target.kind == "cuda" or target.arch is None:
+        if isinstance(artifact, BuildFailure) or target.arch is None:
             return artifact
         # Not at the top: most commands never need the judge's side of a runner.
-        from harness.solution.triton_target import compile_for_target
+        from harness.solution.triton_target import KERNELS, compile_for_target
 
         outcome = compile_for_target(solution, problem, dtype, target, cache, artifact.contract)
+        if target.kind == "cuda":
+            seconds = artifact.build.seconds + outcome.seconds
+            build = artifact.build.model_copy(
+                update={"seconds": seconds, "cached": outcome.cached, "target": target.arch}
+            )
+            return replace(artifact, build=build, kernels=outcome.files.get(KERNELS))
         build = artifact.build.model_copy(
             update={
                 "kernels": with_occupancy(outcome.kernels, target.arch),

@@ -1,0 +1,106 @@
+"""Whether the calls of a batch are right, told with one wait for the device.
+
+To check a call takes some forty small kernels: the reference in float64, what was summed without
+signs, the allowance, the comparison. Where calls are short, launching them takes longer than they
+do, and a batch has up to a thousand calls. So on a GPU they are recorded once for each shape, into
+a graph that works on buffers of the judge's own, and each call costs a few copies and one launch.
+"""
+
+from collections.abc import Iterable, Mapping
+
+import torch
+from torch import Tensor
+
+from harness.errors import ProblemError
+from harness.judge.compare import CHUNK, surely_right
+from harness.judge.task import Task
+from harness.problem.draws import Case
+from harness.problem.tolerance import expectations
+
+Tensors = Mapping[str, Tensor]
+
+_MANY = 16
+"""Calls from which on recording pays."""
+
+
+class Checker:
+    """Checks calls of one task. With ``record`` what checks a shape is kept for the next batch."""
+
+    def __init__(self, task: Task, *, record: bool = False) -> None:
+        self._task = task
+        self._record = record and task.device.kind == "cuda"
+        self._recorded: tuple[Case, _Recorded | None] | None = None
+
+    def all_surely_right(
+        self, case: Case, calls: int, each: Iterable[tuple[Tensors, Tensors]]
+    ) -> bool:
+        """Whether all ``calls`` are right beyond doubt; ``each`` has what one read and wrote.
+
+        False says nothing: :func:`harness.judge.compare.compare` tells.
+
+        Raises:
+            ProblemError: the reference is wrong.
+        """
+        sure = torch.ones((), dtype=torch.bool, device=self._task.device.torch_device)
+        for inputs, outputs in each:
+            recorded = self._recorded_for(case, calls, inputs, outputs)
+            if recorded is None:
+                sure &= _surely_right(self._task, case, inputs, outputs)
+            else:
+                sure &= recorded.surely_right(inputs, outputs)
+        return bool(sure)
+
+    def _recorded_for(
+        self, case: Case, calls: int, inputs: Tensors, outputs: Tensors
+    ) -> "_Recorded | None":
+        """The graph for this shape: the one there is, or a new one where that pays."""
+        if self._recorded is not None and self._recorded[0] == case:
+            return self._recorded[1]
+        elements = sum(tensor.numel() for tensor in (*inputs.values(), *outputs.values()))
+        if not self._record or calls < _MANY or elements > CHUNK:
+            return None
+        self._recorded = None  # frees the memory of the one before
+        try:
+            self._recorded = case, _Recorded(self._task, case, inputs, outputs)
+        except (RuntimeError, ProblemError):
+            # A reference may wait for the device, which cannot be recorded. What else may be wrong
+            # with it shows when it runs as it is.
+            self._recorded = case, None
+        return self._recorded[1]
+
+
+class _Recorded:
+    """The check of one shape as a CUDA graph.
+
+    Raises:
+        RuntimeError, ProblemError: it cannot be recorded.
+    """
+
+    def __init__(self, task: Task, case: Case, inputs: Tensors, outputs: Tensors) -> None:
+        self._inputs = _copies(inputs)
+        self._outputs = _copies(outputs)
+        # Libraries make their plans and workspaces when they are first called.
+        _surely_right(task, case, self._inputs, self._outputs)
+        torch.cuda.synchronize()
+        self._graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(self._graph, capture_error_mode="thread_local"):
+            self._sure = _surely_right(task, case, self._inputs, self._outputs)
+
+    def surely_right(self, inputs: Tensors, outputs: Tensors) -> Tensor:
+        """A bool without dimensions, valid until the next call."""
+        for own, given in ((self._inputs, inputs), (self._outputs, outputs)):
+            for name, tensor in given.items():
+                own[name].copy_(tensor)
+        self._graph.replay()
+        return self._sure
+
+
+def _surely_right(task: Task, case: Case, inputs: Tensors, outputs: Tensors) -> Tensor:
+    wanted = expectations(task.reference, task.problem, case, task.dtype, inputs)
+    return torch.stack(
+        [surely_right(outputs[name], want.expected, want.allowed) for name, want in wanted.items()]
+    ).all()
+
+
+def _copies(tensors: Tensors) -> dict[str, Tensor]:
+    return {name: tensor.contiguous().clone() for name, tensor in tensors.items()}

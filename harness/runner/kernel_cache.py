@@ -1,0 +1,61 @@
+"""What Triton has compiled for a submission, packed to be taken along to another process.
+
+Both processes run the same submission, so neither gains anything that it could not do itself. The
+judge, which carries the package, does not look into it.
+"""
+
+import io
+import os
+import tarfile
+from pathlib import Path
+
+_LENGTH = 8
+_ELSEWHERE = b"${TRITON_CACHE_DIR}"
+"""Stands for the folder in Triton's own lists, which name files by their whole path."""
+
+_LISTS = "__grp__"
+
+
+def pack(folder: Path, fd: int) -> None:
+    """Write all files of a cache to a descriptor of fixed size, their length before them.
+
+    Nothing is written where they do not fit.
+    """
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w") as archive:
+        for file in sorted(folder.rglob("*")):
+            if not file.is_file() or file.is_symlink():
+                continue
+            data = file.read_bytes()
+            if file.name.startswith(_LISTS):
+                data = data.replace(bytes(folder), _ELSEWHERE)
+            entry = tarfile.TarInfo(str(file.relative_to(folder)))
+            entry.size = len(data)
+            archive.addfile(entry, io.BytesIO(data))
+    whole = packed.getvalue()
+    if len(whole) + _LENGTH > os.fstat(fd).st_size:
+        return
+    os.pwrite(fd, whole, _LENGTH)
+    os.pwrite(fd, len(whole).to_bytes(_LENGTH, "little"), 0)
+
+
+def packed(fd: int) -> bytes:
+    """What lies behind the length in front, as far as there is so much; the judge's side."""
+    length = int.from_bytes(os.pread(fd, _LENGTH, 0), "little")
+    return os.pread(fd, min(length, os.fstat(fd).st_size - _LENGTH), _LENGTH)
+
+
+def unpack(fd: int, folder: Path) -> None:
+    """Put what was packed into another cache; closes the descriptor.
+
+    What cannot be read is left out: then Triton compiles.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    with os.fdopen(fd, "rb") as file:
+        try:
+            with tarfile.open(fileobj=file, mode="r:") as archive:
+                archive.extractall(folder, filter="data")
+        except tarfile.TarError:
+            return
+    for listed in folder.rglob(f"{_LISTS}*"):
+        listed.write_bytes(listed.read_bytes().replace(_ELSEWHERE, bytes(folder)))
