@@ -53,7 +53,7 @@ _CPU_ROW_WORK = 1000.0
 """What a row costs there at least: 256 emulated threads that wait for each other, or one program of
 Triton's interpreter, take some milliseconds."""
 
-_MOST_BUILDS = 16
+_MOST_BUILDS = 32
 
 _PATIENCE_S = 120.0
 """Seconds for a further baseline, whose first call may compile: it is not on trial."""
@@ -95,7 +95,7 @@ class Grader:
         # Not for files without code: they cost nothing but being read.
         if options.timed and any(isinstance(job.solution, Solution) for job in jobs):
             self._trusted.start()
-        builders = min(_MOST_BUILDS, max(1, (os.cpu_count() or 1) * 3 // 4))
+        builders = self._builders()
         pool = ThreadPoolExecutor(builders)
         begun: set[Hashable] = set()
 
@@ -168,6 +168,16 @@ class Grader:
                 effort = self._effort_of(options)
                 outcome = head_to_head(a, b, cases, effort, blank, watch, self._progress)
             return [outcome] if isinstance(outcome, Result) else outcome
+
+    def _builders(self) -> int:
+        """How many files are built side by side.
+
+        For a card that is here no time is taken until all that were begun have ended, so as many as
+        the processor is well busy with: the fewer such waits there are, the better.
+        """
+        cores = os.cpu_count() or 1
+        wanted = 2 * cores if self._device.kind == "cuda" else cores * 3 // 4
+        return max(1, min(wanted, _MOST_BUILDS))
 
     def _effort_of(self, options: Options) -> Effort:
         quick = options.quick and self._device.kind == "cuda"

@@ -88,7 +88,7 @@ def _grading_options(command: Any) -> Any:
 @click.option(
     "--quick",
     is_flag=True,
-    help="For many files on a GPU: times within about 1 %, in a third of the time.",
+    help="For many files on a GPU: scores within about 1 %, in a third of the time.",
 )
 @click.option(
     "--resume",

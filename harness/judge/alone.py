@@ -12,7 +12,6 @@ from harness.problem.draws import Case
 from harness.result import Interval, Measurement
 
 _UNCOUNTED = 2
-_FEW = 10
 _AGREE = 1.02
 
 
@@ -40,7 +39,7 @@ def time_alone(
             if block >= _UNCOUNTED:
                 times[which].append(took)
                 probes[which].append(Usual(*contender.session.probes))
-        if len(times[0]) >= _FEW and time.perf_counter() - start > effort.alone_s:
+        if len(times[0]) >= effort.least_alone and time.perf_counter() - start > effort.alone_s:
             break
     idleness = Idleness(Usual.median(probes[1]))
     unseen = [idleness.note(seen.before_s, seen.after_s, awake=True) for seen in probes[0]]

@@ -92,7 +92,7 @@ def _order_seed(seed: str, spec: str) -> int:
 def _run_once(session: Session, task: Task, batch: Batch, plan: Plan) -> CaseOutcome:
     spec = batch.case.spec
     if plan.warmups:
-        batch.fill(f"{task.seed}/warm-up")
+        batch.fill_for_warm_up(f"{task.seed}/warm-up")
     prepared = session.prepare(batch, plan)
     if isinstance(prepared, Fault):
         return CaseOutcome(_failed(spec, prepared), prepared)

@@ -90,7 +90,7 @@ class Contender:
         self._batch = Batch(
             self._task, case, self._arena, calls, checked=checked, checker=self._checker
         )
-        self._batch.fill(f"{self._task.seed}/warm-up")
+        self._batch.fill_for_warm_up(f"{self._task.seed}/warm-up")
         device.synchronize()
         plan = Plan(warmups=1 if device.kind == "cuda" else 0, capture=self.capture)
         prepared = self.session.prepare(self._batch, plan)

@@ -11,7 +11,7 @@ class Effort:
     added until the interval of the speed-up is within ``tight``, for ``budget_s``, and on for
     ``patience_s`` while it is wider than ``wide``. What is not ranked is a score that stays wider
     than ``rankable``, or a shape's speed-up wider than ``rankable_shape``. Last, a call is timed
-    alone, in up to ``alone_blocks`` blocks, for ``alone_s`` seconds.
+    alone, in ``least_alone`` to ``alone_blocks`` blocks, for ``alone_s`` seconds.
     """
 
     batch_s: float = 0.025
@@ -26,21 +26,23 @@ class Effort:
     patience_s: float = 3.0
     memory_share: float = 0.2
     max_calls: int = 1000
+    least_alone: int = 10
     alone_blocks: int = 60
     alone_s: float = 0.3
 
     def quick(self) -> "Effort":
-        """For many files: what a third of the time buys, intervals of about 1 %."""
+        """For many files: what a third of the time buys, scores within about 1 %."""
         return replace(
             self,
             batch_s=0.01,
             warm_s=0.2,
-            min_blocks=5,
-            tight=0.01,
-            wide=0.015,
+            min_blocks=4,
+            tight=0.015,
+            wide=0.02,
             budget_s=0.4,
-            patience_s=1.0,
-            alone_s=0.1,
+            patience_s=0.8,
+            least_alone=6,
+            alone_s=0.05,
         )
 
 

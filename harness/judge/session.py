@@ -196,18 +196,25 @@ class Session:
         self.layers = tuple(str(layer) for layer in confined.get("layers", ()))
 
     def compile(
-        self, calls: Sequence[list[Message]], arch: int, kernels: int | None = None
+        self,
+        calls: Sequence[list[Message]],
+        arch: int,
+        kernels: int | None = None,
+        *,
+        within_s: float | None = None,
     ) -> Message | Fault:
         """Have a Triton submission's launches compiled for ``sm_<arch>``; nothing is executed.
 
         ``calls`` are the arguments of each call. What is built is packed into the descriptor for
-        ``kernels``, if there is one, with all configurations that an autotuner may choose. The
-        answer is what the runner says (:func:`harness.runner.triton_compile.main`): untrusted.
+        ``kernels``, if there is one, with all configurations that an autotuner may choose. After
+        ``within_s`` seconds nothing more is begun. The answer is what the runner says
+        (:func:`harness.runner.triton_compile.main`): untrusted.
         """
         self._start()
         message: Message = {
             "type": "compile",
             "calls": calls,
+            "seconds": self._limits.build_s if within_s is None else within_s,
             "arch": arch,
             "path": _search_path(),
             **self._program.contract.told(),

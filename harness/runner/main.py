@@ -111,6 +111,7 @@ class Runner:
                 "parameters": message["parameters"],
                 "configurations": _MOST_CONFIGURATIONS if kernels is not None else 1,
                 "launchers": kernels is not None,
+                "seconds": message["seconds"],
             }
         )
         if kernels is not None:

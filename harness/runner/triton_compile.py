@@ -12,6 +12,7 @@ not have the interpreter enabled. Put a time limit on it: single kernels have ta
 import hashlib
 import importlib.util
 import json
+import math
 import os
 import re
 import sys
@@ -62,7 +63,7 @@ class Request(TypedDict, total=False):
     autotuner's configurations to build for each key (default 1: the first that builds). ``entry``
     is what is called (default ``solution``), ``parameters`` are as :mod:`harness.runner.contracts`
     wants them. With ``launchers`` the code by which Triton launches kernels is built, too, which
-    is the same for all cards.
+    is the same for all cards. After ``seconds`` nothing more is begun.
     """
 
     source: str
@@ -73,6 +74,7 @@ class Request(TypedDict, total=False):
     entry: str
     parameters: Declared
     launchers: bool
+    seconds: float
 
 
 class Resources(NamedTuple):
@@ -106,8 +108,12 @@ def main(request: Request) -> dict[str, Any]:
 
     arch = request.get("arch", 90)
     pretend(arch)
+    end = start + request.get("seconds", math.inf)
     compiler = Compiler(
-        arch, request.get("configurations", 1), launchers=request.get("launchers", False)
+        arch,
+        request.get("configurations", 1),
+        launchers=request.get("launchers", False),
+        end=end,
     )
     path = Path(request["source"])
     status, message, line = "ok", "", None
@@ -116,6 +122,8 @@ def main(request: Request) -> dict[str, Any]:
         offer_imports(entry)
         found = caller(_load(path), entry, request.get("parameters", ()))
         for arguments in request["calls"]:
+            if time.monotonic() > end:
+                break
             found.bind([tuple(_arguments(arguments))])
             compiler.compile_launches(found, path)
     except Failed as failure:
@@ -143,7 +151,9 @@ def main(request: Request) -> dict[str, Any]:
 class Compiler:
     """Builds what a submission launches, and keeps what ptxas said (``kernels``)."""
 
-    def __init__(self, arch: int, configurations: int, *, launchers: bool = False) -> None:
+    def __init__(
+        self, arch: int, configurations: int, *, launchers: bool = False, end: float = math.inf
+    ) -> None:
         from triton.backends.nvidia import compiler as backend
 
         from harness.runner.triton_stub import StubDriver, activate, launcher_builder
@@ -151,6 +161,7 @@ class Compiler:
         self.kernels: list[Resources] = []
         self.configurations = 0
         self._wanted = configurations
+        self._end = end
         self._built: dict[str, Resources] = {}
         self._tuned = 0
         launcher = launcher_builder() if launchers else None
@@ -191,7 +202,7 @@ class Compiler:
 
     def _bench(self, launch: Callable[[], Any]) -> float:
         """Build a configuration while more are wanted; the first that builds is the best."""
-        if self._tuned >= self._wanted:
+        if self._tuned >= self._wanted or (self._tuned and time.monotonic() > self._end):
             return float("inf")
         launch()
         self._tuned += 1

@@ -31,7 +31,8 @@ from harness.solution.nvcc import killed
 
 KERNELS = "kernels"
 _MOST_BYTES = 64 << 20
-_AHEAD_S = 30.0
+_AHEAD_S = 8.0
+_PATIENCE_S = 30.0
 _MAX_KERNELS = 64
 _MOST = 1 << 40
 _KILLED = re.compile(r"\bfailed with error code -9\b")
@@ -130,12 +131,12 @@ def _build_ahead(
     file: Path,
 ) -> Outcome:
     """Its kernels in ``file``; what the process says besides is of no interest."""
-    limits = replace(problem.limits, build_s=min(problem.limits.build_s, _AHEAD_S))
+    limits = replace(problem.limits, build_s=min(problem.limits.build_s, _PATIENCE_S))
     start = time.perf_counter()
     fd = sealed_memory(KERNELS, _MOST_BYTES)
     try:
         with Session(_program(solution, contract), Device(), limits) as session:
-            answer = session.compile(calls, _number(target), fd)
+            answer = session.compile(calls, _number(target), fd, within_s=_AHEAD_S)
         if isinstance(answer, Fault):
             return Outcome(keep=False)
         file.write_bytes(packed(fd))
