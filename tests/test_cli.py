@@ -18,6 +18,7 @@ import pytest
 from json_schemas import complaints
 
 from harness import cli, grade
+from harness.commands.problems import STARTER_LANGUAGES
 from harness.errors import MachineError
 from harness.judge import device, trusted
 from harness.judge.programs import source_program
@@ -468,7 +469,7 @@ def test_one_problem(harness: Harness) -> None:
 
 
 class TestInit:
-    @pytest.mark.parametrize("language", ["cuda", "triton", "python"])
+    @pytest.mark.parametrize("language", STARTER_LANGUAGES)
     def test_writes_a_file_and_says_what_is_next(self, harness: Harness, language: str) -> None:
         done = harness("init", "shift", "--language", language)
         assert done.status == 0, done
@@ -496,6 +497,7 @@ class TestInit:
             (["init", "shitf"], "did you mean shift?"),
             (["init", "shift", "--output", "mine.py"], "ends in .cu"),
             (["init", "shift", "--language", "rust"], "rust"),
+            (["init", "shift", "--language", "ptx", "--output", "a.cu"], "ends in .ptx"),
             (["init", "shift", "--output", "\x1b[31mno/such\x07/../x.cu"], "cannot write"),
         ],
     )

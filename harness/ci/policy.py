@@ -7,9 +7,11 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from harness.ci.changes import LINK, SUBMODULE, Change, Kind
+from harness.solution.generation import SUFFIXES as GENERATIONS
 from harness.solution.suffixes import NAMED, SOURCES
 
 MOST_SUBMISSIONS = 200
@@ -125,6 +127,11 @@ def _no_file(change: Change) -> str | None:
 def _misplaced(path: str) -> str:
     if not path.startswith(f"{FOLDER}/"):
         return f"lies outside {FOLDER}/<problem>/<author>/; change it in a pull request of its own"
+    if PurePosixPath(path).suffix in GENERATIONS:
+        return (
+            "is text, which a pull request does not submit: of a language model's output, submit "
+            f"the code as a file of its own ({NAMED})"
+        )
     return (
         f"is not {FOLDER}/<problem>/<author>/<name>{NAMED} "
         "(names: letters, digits and . _ + -, at most 64, the first a letter or digit)"

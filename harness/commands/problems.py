@@ -19,6 +19,11 @@ from harness.commands.complete import problem_slugs
 from harness.errors import ProblemError
 from harness.report.text import plain
 
+STARTER_LANGUAGES = (
+    "cuda", "ptx", "triton", "tilelang", "cute", "cutile", "nvmath", "numba", "cupy", "python",
+)  # fmt: skip
+"""Those of :data:`harness.starter.STARTERS`, which is not imported before it is needed."""
+
 
 @click.group(invoke_without_command=True)
 @problems_option
@@ -74,7 +79,7 @@ def _list_problems(problems_dir: Path | None) -> None:
 @click.argument("problem", shell_complete=problem_slugs)
 @click.option(
     "--language",
-    type=click.Choice(["cuda", "triton", "python"]),
+    type=click.Choice(STARTER_LANGUAGES),
     default="cuda",
     show_default=True,
     help="What to write in.",

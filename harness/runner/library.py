@@ -106,38 +106,25 @@ def _rows(spec: dict[str, Any]) -> Rows:
     return rows_of(spec["shape"], spec["strides"], spec["bytes"] // span)
 
 
-class CudaLibrary(_Library, Program):
+class CudaLibrary(_Library, Recorded):
     """A library built by nvcc, its default stream per thread, on the GPU."""
 
     def __init__(self, fd: int, driver: Driver, entry: str = "solution") -> None:
-        self._driver = driver
-        super().__init__(fd, entry)
-        self._recorded = Recorded(driver)
+        _Library.__init__(self, fd, entry)
+        Recorded.__init__(self, driver)
         self._last_error = self.library.harness_last_error
         self._last_error.restype = ctypes.c_int
 
     def bind(self, batch: Batch, arena: Arena) -> None:
         """Make the arguments; a graph of an earlier batch is forgotten."""
-        self._recorded.forget()
+        self.begin(batch.calls)
         super().bind(batch, arena)
 
     def capture(self) -> bool:
-        """Record all calls on the per-thread default stream; false if something forbids it."""
-        captured = self._recorded.record(self._all)
+        """Record all calls; false if something forbids it, which is no error of a launch."""
+        captured = super().capture()
         self._take_error()
         return captured
-
-    def _all(self) -> None:
-        for index in range(len(self._bound)):
-            self.call(index)
-
-    def replay(self) -> None:
-        """Launch the recorded graph."""
-        self._recorded.replay()
-
-    def launched(self) -> int | None:
-        """Kernels of all replays so far; plain calls are not counted."""
-        return self._recorded.launched()
 
     def synchronize(self) -> None:
         """Wait for the device; a launch that failed or a kernel that faulted is reported here."""

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from harness.runner.driver import PER_THREAD_STREAM, CudaError, Driver
 from harness.runner.library import argument
 from harness.runner.memory import Arena
-from harness.runner.program import Batch, Failed, Program
+from harness.runner.program import Batch, Failed
 from harness.runner.recorded import Recorded
 from harness.runner.wire import Fault
 
@@ -24,30 +24,29 @@ class _Launch(NamedTuple):
     arguments: Any
 
 
-class PtxProgram(Program):
+class PtxProgram(Recorded):
     """A module of kernels on the GPU; every call is the launches of the batch, in order."""
 
     def __init__(self, fd: int, driver: Driver) -> None:
         with os.fdopen(fd, "rb") as file:
             text = file.read()
-        self._driver = driver
+        super().__init__(driver)
         try:
             self._module = driver.load_module(text)
         except CudaError as error:
             raise Failed(Fault.COMPILE, str(error)) from error
-        self._recorded = Recorded(driver)
-        self._calls: list[list[_Launch]] = []
+        self._bound: list[list[_Launch]] = []
         self._kept: list[Any] = []
 
     def bind(self, batch: Batch, arena: Arena) -> None:
         """Make the launches of every call; a graph of an earlier batch is forgotten."""
-        self._recorded.forget()
+        self.begin(batch.calls)
         functions = [self._function(launch) for launch in batch.launches]
-        self._calls, self._kept = [], []
+        self._bound, self._kept = [], []
         for index in range(batch.calls):
             values = [argument(spec, index, arena) for spec in batch.arguments]
             self._kept.append(values)
-            self._calls.append(
+            self._bound.append(
                 [
                     _Launch(
                         function,
@@ -74,26 +73,10 @@ class PtxProgram(Program):
 
     def call(self, index: int) -> None:
         """Enqueue the launches of one call."""
-        for each in self._calls[index]:
+        for each in self._bound[index]:
             self._driver.launch_kernel(
                 each.function, each.grid, each.block, each.shared, PER_THREAD_STREAM, each.arguments
             )
-
-    def capture(self) -> bool:
-        """Record all calls; false if the driver forbids it."""
-        return self._recorded.record(self._all)
-
-    def _all(self) -> None:
-        for index in range(len(self._calls)):
-            self.call(index)
-
-    def replay(self) -> None:
-        """Launch the recorded graph."""
-        self._recorded.replay()
-
-    def launched(self) -> int | None:
-        """Kernels of all replays so far; plain calls are not counted."""
-        return self._recorded.launched()
 
     def synchronize(self) -> None:
         """Wait for the device; what a kernel did wrong is reported here."""

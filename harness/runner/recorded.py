@@ -1,25 +1,34 @@
-"""Calls on the per-thread default stream, recorded into one CUDA graph and launched as one."""
+"""Programs on a GPU whose calls can be recorded into one CUDA graph and launched as one."""
 
 import contextlib
-from collections.abc import Callable
 
 from harness.runner.driver import PER_THREAD_STREAM, CudaError, Driver
+from harness.runner.program import Program
 
 
-class Recorded:
-    """At most one recorded graph, and how many kernels its launches have run."""
+class Recorded(Program):
+    """What such programs share: at most one graph, of calls on the per-thread default stream."""
 
     def __init__(self, driver: Driver) -> None:
         self._driver = driver
+        self._calls = 0
         self._graph = 0
         self._kernels: int | None = None
         self._launched = 0
 
-    def record(self, calls: Callable[[], None]) -> bool:
-        """Record what ``calls`` enqueues; false if something forbids it."""
+    def begin(self, calls: int) -> None:
+        """Forget the graph of an earlier batch; the next has ``calls`` calls."""
+        self._calls = calls
+        if self._graph:
+            self._driver.destroy_graph(self._graph)
+            self._graph = 0
+
+    def capture(self) -> bool:
+        """Record all calls; false if something forbids it."""
         try:
             self._driver.begin_capture(PER_THREAD_STREAM)
-            calls()
+            for index in range(self._calls):
+                self.call(index)
             captured = self._driver.end_capture(PER_THREAD_STREAM)
             if captured is not None:
                 self._graph, self._kernels = captured
@@ -28,14 +37,8 @@ class Recorded:
                 self._driver.abandon_capture(PER_THREAD_STREAM)
         return self._graph != 0
 
-    def forget(self) -> None:
-        """Free the graph of an earlier batch, if there is one."""
-        if self._graph:
-            self._driver.destroy_graph(self._graph)
-            self._graph = 0
-
     def replay(self) -> None:
-        """Launch the graph."""
+        """Launch the recorded graph."""
         self._driver.launch(self._graph, PER_THREAD_STREAM)
         self._launched += self._kernels or 0
 

@@ -22,6 +22,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 from harness.errors import MachineError
 from harness.sandbox import processes, scratch
@@ -103,15 +104,13 @@ def run_limited(
     """
     if not cwd.is_dir():
         raise MachineError(f"cannot start {argv[0]}: there is no folder {cwd}")
-    life_read, life = os.pipe()
     folder = tempfile.TemporaryDirectory(prefix="command-", dir=scratch.home())
     with tempfile.TemporaryFile() as given, folder as root:
         given.write(stdin or b"")
         given.seek(0)
-        how = means()
         plan = Plan(
             folder=root,
-            namespaces=how.namespaces,
+            namespaces=means().namespaces,
             own_user=False,  # what it writes is the judge's
             readable=(*python_files(), *map(str, readable)),
             writable=(str(cwd),),
@@ -125,16 +124,7 @@ def run_limited(
             cwd=str(cwd),
         )
         started = time.monotonic()
-        process = subprocess.Popen(
-            [*KEEPER, json.dumps(plan.to_json()), "-", str(life_read)],
-            env=dict(environment),
-            stdin=given,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-            pass_fds=(life_read,),
-        )
-        os.close(life_read)
+        process, life = _started(plan, given, environment)
         watch = _Watch(process, started + seconds, memory_bytes, output_bytes)
         try:
             watch.follow()
@@ -142,19 +132,28 @@ def run_limited(
             os.close(life)
             _kill_tree(process)
             watch.close()
-    output = watch.kept.decode("utf-8", "replace")
-    code = process.returncode
-    if code == NO_SANDBOX and output.startswith("no sandbox"):
-        raise MachineError(f"cannot start {argv[0]}: {output.strip()}")
-    return Finished(
-        returncode=128 - code if 128 < code <= 128 + signal.SIGRTMAX else code,
-        output=output,
-        timed_out=watch.timed_out,
-        over_memory=watch.over_memory,
-        truncated=watch.truncated,
-        seconds=time.monotonic() - started,
-        peak_bytes=watch.peak_bytes,
+    finished = watch.finished(time.monotonic() - started)
+    if process.returncode == NO_SANDBOX and finished.output.startswith("no sandbox"):
+        raise MachineError(f"cannot start {argv[0]}: {finished.output.strip()}")
+    return finished
+
+
+def _started(
+    plan: Plan, stdin: IO[bytes], environment: Mapping[str, str]
+) -> tuple[subprocess.Popen[bytes], int]:
+    """The keeper of the sandbox, and the descriptor whose end is that of all in it."""
+    life_read, life = os.pipe()
+    process = subprocess.Popen(
+        [*KEEPER, json.dumps(plan.to_json()), "-", str(life_read)],
+        env=dict(environment),
+        stdin=stdin,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        start_new_session=True,
+        pass_fds=(life_read,),
     )
+    os.close(life_read)
+    return process, life
 
 
 class _Watch:
@@ -176,11 +175,11 @@ class _Watch:
         self._selector = selectors.DefaultSelector()
         self._selector.register(self._pipe, selectors.EVENT_READ)
         os.set_blocking(self._pipe.fileno(), False)
-        self.kept = bytearray()
-        self.truncated = False
-        self.timed_out = False
-        self.over_memory = False
-        self.peak_bytes = 0
+        self._kept = bytearray()
+        self._truncated = False
+        self._timed_out = False
+        self._over_memory = False
+        self._peak_bytes = 0
 
     def follow(self) -> None:
         """Return when the command has ended or a limit is passed (then it still runs)."""
@@ -189,14 +188,14 @@ class _Watch:
         while self._process.poll() is None:
             now = time.monotonic()
             if now >= self._deadline:
-                self.timed_out = True
+                self._timed_out = True
                 return
             if now >= next_look:
-                self.peak_bytes = max(
-                    self.peak_bytes, processes.resident_bytes(_tree(self._process.pid))
+                self._peak_bytes = max(
+                    self._peak_bytes, processes.resident_bytes(_tree(self._process.pid))
                 )
-                if self.peak_bytes > self._memory_bytes:
-                    self.over_memory = True
+                if self._peak_bytes > self._memory_bytes:
+                    self._over_memory = True
                     return
                 next_look = now + TICK_S
             if open_pipe:
@@ -208,6 +207,19 @@ class _Watch:
         _kill_group(self._process.pid)
         while open_pipe and time.monotonic() < end:
             open_pipe = self._read(TICK_S)
+
+    def finished(self, seconds: float) -> Finished:
+        """How it ended, once it has been reaped, ``seconds`` after it was started."""
+        code = self._process.returncode
+        return Finished(
+            returncode=128 - code if 128 < code <= 128 + signal.SIGRTMAX else code,
+            output=self._kept.decode("utf-8", "replace"),
+            timed_out=self._timed_out,
+            over_memory=self._over_memory,
+            truncated=self._truncated,
+            seconds=seconds,
+            peak_bytes=self._peak_bytes,
+        )
 
     def close(self) -> None:
         """Let go of the pipe."""
@@ -222,9 +234,9 @@ class _Watch:
             chunk = os.read(self._pipe.fileno(), 1 << 16)
         except BlockingIOError:
             return True
-        room = self._output_bytes - len(self.kept)
-        self.kept += chunk[:room]
-        self.truncated = self.truncated or len(chunk) > room
+        room = self._output_bytes - len(self._kept)
+        self._kept += chunk[:room]
+        self._truncated = self._truncated or len(chunk) > room
         return bool(chunk)
 
 

@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from harness.runner import wire
-from harness.sandbox import landlock, namespaces, syscalls, system, view
+from harness.sandbox import ROOT, landlock, namespaces, syscalls, system, view
 from harness.sandbox.plan import Plan
 
 NO_SANDBOX = 113
@@ -33,9 +33,8 @@ NO_SANDBOX = 113
 
 _NOT_FOUND = 127
 
-_ROOT = Path(__file__).resolve().parents[2]
 _RUNNER = (
-    f"import socket, sys; sys.path[:0] = [{str(_ROOT)!r}]; from pathlib import Path; "
+    f"import socket, sys; sys.path[:0] = [{str(ROOT)!r}]; from pathlib import Path; "
     "from harness.runner.main import main; "
     "main(socket.socket(fileno=int(sys.argv[1])), Path(sys.argv[2]))"
 )

@@ -14,15 +14,13 @@ import ctypes
 import os
 import stat
 from collections.abc import Iterator
-from pathlib import Path
 
-from harness.sandbox import system
+from harness.sandbox import ROOT, system
 from harness.sandbox.plan import Plan
 from harness.sandbox.view import DEVICES, ETC, SYSTEM
 
 LAYER = "rules for files"
 
-_ROOT = Path(__file__).resolve().parents[2]
 
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
 _VERSION, _PATH_BENEATH = 1, 1
@@ -87,7 +85,7 @@ def restrict(plan: Plan) -> bool:
 def _allowed(plan: Plan) -> Iterator[tuple[str, int]]:
     for path in (*SYSTEM, *(f"/etc/{name}" for name in ETC), *plan.readable, "/proc", "/sys"):
         yield path, _LOOK
-    yield str(_ROOT), _LIST  # Python lists the folders that it imports from
+    yield str(ROOT), _LIST  # Python lists the folders that it imports from
     for path in (*DEVICES, *plan.devices):
         yield path, _USE
     # The CUDA driver names its threads there; those of other processes are not meant.

@@ -11,10 +11,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from harness.errors import MachineError
-from harness.sandbox import scratch
+from harness.sandbox import ROOT, scratch
 from harness.sandbox.plan import Plan
 
-ROOT = Path(__file__).resolve().parents[2]
 _BOOT = (
     f"import sys; sys.path[:0] = [{str(ROOT)!r}]; from harness.sandbox.keeper import main; main()"
 )

@@ -15,17 +15,15 @@ import tempfile
 import threading
 import time
 from collections.abc import Mapping
-from pathlib import Path
 from typing import IO
 
 from harness.errors import MachineError
 from harness.runner import wire
+from harness.sandbox import ROOT
 from harness.sandbox.plan import Plan
 
-_ROOT = Path(__file__).resolve().parents[2]
 _BOOT = (
-    f"import sys; sys.path[:0] = [{str(_ROOT)!r}]; "
-    "from harness.sandbox.template import main; main()"
+    f"import sys; sys.path[:0] = [{str(ROOT)!r}]; from harness.sandbox.template import main; main()"
 )
 _START_SECONDS = 90.0
 _TOLD = 2000

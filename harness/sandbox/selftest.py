@@ -8,7 +8,8 @@ import os
 import sys
 import tempfile
 
-from harness.sandbox.means import ROOT, in_sandbox, means, python_files
+from harness.sandbox import ROOT
+from harness.sandbox.means import in_sandbox, means, python_files
 from harness.sandbox.plan import Plan
 
 _PROGRAM = """

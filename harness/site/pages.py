@@ -184,14 +184,14 @@ def _amount(problem: Problem, expression: Any, shape: Any, shown: Any) -> str:
 
 
 def _starters(problem: Problem) -> list[tuple[str, str, str]]:
-    """Name of the language, of the file, and its contents; none if the problem says too little."""
+    """Name of the language, of the file, and its contents, in each language that it suits."""
     found = []
     for language, starter in STARTERS.items():
         path = f"solutions/{problem.slug}/me/{starter.file}"
         try:
             text = starter_text(problem, language, f"harness check {shlex.quote(path)}")
         except UsageError:
-            return []
+            continue
         found.append((_LANGUAGES[language], starter.file, text))
     return found
 

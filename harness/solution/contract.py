@@ -51,11 +51,6 @@ class Contract:
     entry: Entry = Entry.SOLUTION
     parameters: tuple[tuple[str, str], ...] = ()
 
-    @property
-    def returns(self) -> bool:
-        """Whether outputs are returned; where one is copied, that is part of the call."""
-        return self.entry.returns
-
     def told(self) -> dict[str, Any]:
         """The fields of a message that tell a runner."""
         return {"entry": self.entry.value, "parameters": [list(each) for each in self.parameters]}

@@ -11,13 +11,15 @@ import re
 import shlex
 import subprocess
 import unicodedata
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from harness.errors import UsageError
 from harness.problem.model import Problem
 from harness.report.text import plain
-from harness.starter import cuda, pytorch, triton
+from harness.starter import arrays, cuda, kernels, ptx, triton
 
 ANONYMOUS = "me"
 _MOST = 32
@@ -26,9 +28,13 @@ _GIT_SECONDS = 5
 
 @dataclass(frozen=True, slots=True)
 class Starter:
-    """How a language's first file is called, and what must be its ending."""
+    """How a language's first file is called, whose ending it must have, and what writes it.
+
+    ``write`` takes the problem and the command that checks the file.
+    """
 
     file: str
+    write: Callable[[Problem, str], str]
 
     @property
     def suffix(self) -> str:
@@ -37,25 +43,30 @@ class Starter:
 
 
 STARTERS = {
-    "cuda": Starter("kernel.cu"),
-    "triton": Starter("triton_kernel.py"),
-    "python": Starter("pytorch.py"),
+    "cuda": Starter("kernel.cu", cuda.text),
+    "ptx": Starter("kernel.ptx", ptx.text),
+    "triton": Starter("triton_kernel.py", triton.text),
+    "tilelang": Starter("tilelang_kernel.py", partial(kernels.text, language="tilelang")),
+    "cute": Starter("cute_kernel.py", partial(kernels.text, language="cute")),
+    "cutile": Starter("cutile_kernel.py", partial(kernels.text, language="cutile")),
+    "nvmath": Starter("nvmath_calls.py", partial(arrays.text, language="nvmath")),
+    "numba": Starter("numba_kernel.py", partial(kernels.text, language="numba")),
+    "cupy": Starter("cupy_arrays.py", partial(arrays.text, language="cupy")),
+    "python": Starter("pytorch.py", partial(arrays.text, language="python")),
 }
-"""By the name of the language. No file is called ``triton.py``: beside others it would be imported
-in place of Triton."""
-
-_WRITERS = {"cuda": cuda.text, "triton": triton.text, "python": pytorch.text}
+"""By the name of the language. No file is called ``triton.py`` or like another package: beside
+others it would be imported in its place."""
 
 
 def starter_text(problem: Problem, language: str, command: str) -> str:
     """The contents of the file; ``command`` is how it is checked, for the comment on top.
 
     Raises:
-        UsageError: the problem does not say enough to write one.
+        UsageError: the problem does not say enough to write one, or the language does not suit it.
     """
     if not problem.complete:
         raise UsageError(f"{problem.slug} says too little: " + "; ".join(problem.missing))
-    return _WRITERS[language](problem, command)
+    return STARTERS[language].write(problem, command)
 
 
 def default_path(problem: Problem, language: str, author: str) -> Path:

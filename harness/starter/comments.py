@@ -1,8 +1,9 @@
 """The comment on top of a starting point: what the problem is, and what each parameter means."""
 
 import textwrap
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
+from harness.errors import UsageError
 from harness.problem import words
 from harness.problem.model import Direction, Parameter, Problem, Role
 from harness.problem.signature import c_type
@@ -20,6 +21,35 @@ def head(problem: Problem, command: str, mark: str, *, note: Iterable[str]) -> l
     for parameter in problem.parameters:
         lines += _told(problem, parameter)
     return list(_commented(lines, mark))
+
+
+def python_head(problem: Problem, command: str, dtypes: Sequence[str]) -> list[str]:
+    """The comment of a Python file that is for ``dtypes``; where these are not all, it says so."""
+    note = [
+        f"VAR is the tensors' dtype: {', '.join(dtypes)}. Write into the outputs; what is "
+        "returned is ignored. (Entry points that return: docs/writing-solutions.md.)"
+    ]
+    only = [] if tuple(dtypes) == problem.dtypes else [f"# dtypes: {', '.join(dtypes)}", "#"]
+    return [*only, *head(problem, command, "#", note=note)]
+
+
+def known_dtypes(problem: Problem, known: Collection[str], title: str) -> list[str]:
+    """The data types of ``problem`` with which every tensor's elements are of a type ``known``.
+
+    Raises:
+        UsageError: there is none; ``title`` is what does not know them.
+    """
+    found = [
+        dtype
+        for dtype in problem.dtypes
+        if all(tensor.data_type(dtype).name in known for tensor in problem.tensors)
+    ]
+    if not found:
+        raise UsageError(
+            f"{problem.slug}: there is no starter in {title}, which lacks its data types "
+            f"({', '.join(problem.dtypes)}); start in another language"
+        )
+    return found
 
 
 def dtypes(problem: Problem, names: dict[str, str]) -> str:

@@ -3,16 +3,12 @@
 from harness.problem import words
 from harness.problem.model import Direction, Parameter, Problem
 from harness.problem.signature import python_signature
-from harness.starter.comments import fresh, head, index_names
+from harness.starter.comments import fresh, index_names, python_head
 
 
 def text(problem: Problem, command: str) -> str:
     """The file: a comment, a kernel for each output, and the function that launches them."""
-    note = [
-        f"VAR is the tensors' dtype: {', '.join(problem.dtypes)}. Write into the outputs; what is "
-        "returned is ignored. (Entry points that return: docs/writing-solutions.md.)"
-    ]
-    lines = [*head(problem, command, "#", note=note), ""]
+    lines = [*python_head(problem, command, problem.dtypes), ""]
     lines += ["import torch"] if _complex(problem) else []
     lines += ["import triton", "import triton.language as tl"]
     for output in problem.outputs:

@@ -126,6 +126,36 @@ def test_what_is_no_submission(path: str, repo: Repo, ci: CI) -> None:
     assert allowed.report.ignored == (path,)
 
 
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("README.md", "How the kernels work.\n"),
+        ("README.md", f"The fast one:\n\n```python\n{GOOD}```\n"),
+        ("sample_0.txt", f"# Problem: vector-add\n# Model: m\n\n```python\n{GOOD}```\n"),
+        ("sample_0.md", f"# Problem: vector-add\n# Model: m\n\n```python\n{GOOD}```\n"),
+    ],
+)
+def test_text_is_never_graded(name: str, text: str, repo: Repo, ci: CI) -> None:
+    path = f"solutions/vector-add/alice/{name}"
+    repo.write(path, text)
+    repo.write(SECOND)
+    repo.commit()
+    ended = ci()
+    assert (ended.status, list(ended.refused)) == (2, [path])
+    assert "submit the code as a file of its own (.cu, .ptx or .py)" in ended.refused[path]
+    assert ended.report.graded == ()
+    allowed = ci(rules=Rules(other_changes=True))
+    assert (allowed.status, allowed.verdicts) == (0, {SECOND: "ACCEPTED"})
+    assert allowed.report.ignored == (path,)
+
+
+def test_a_submission_that_becomes_text_is_not_graded(repo: Repo, ci: CI) -> None:
+    repo.git("mv", FIRST, FIRST.replace(".py", ".md"))
+    repo.commit()
+    ended = ci()
+    assert (ended.status, list(ended.refused)) == (2, [FIRST.replace(".py", ".md")])
+
+
 def test_problems_are_those_of_the_base(repo: Repo, ci: CI) -> None:
     hashes = []
 
@@ -150,7 +180,7 @@ def test_problems_are_those_of_the_base(repo: Repo, ci: CI) -> None:
     ("path", "words"),
     [
         (
-            "solutions/vector-add/alice/notes.md",
+            "solutions/vector-add/alice/one.cpp",
             "is not solutions/<problem>/<author>/<name>.cu, .ptx",
         ),
         ("solutions/vector-add/alice/deeper/one.py", "is not solutions/"),

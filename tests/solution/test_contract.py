@@ -62,7 +62,7 @@ def test_python(tmp_path: Path, problem: Problem, text: str, entry: Entry) -> No
     assert isinstance(artifact, Artifact), artifact
     assert artifact.contract == contract(entry, problem)
     assert artifact.build.contract == entry
-    assert artifact.contract.returns is (entry in (Entry.CUSTOM_KERNEL, Entry.MODEL_NEW))
+    assert artifact.contract.entry.returns is (entry in (Entry.CUSTOM_KERNEL, Entry.MODEL_NEW))
 
 
 def test_several_are_an_error(tmp_path: Path, problem: Problem) -> None:

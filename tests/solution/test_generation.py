@@ -17,7 +17,7 @@ from harness.solution.read import MAX_BYTES, read_solution
 
 DUMPS = Path(__file__).parents[1] / "generations"
 CODES: dict[str, str] = yaml.safe_load((DUMPS / "codes.yaml").read_text(encoding="utf-8"))
-GROUPS = ("fences", "several", "reasoning", "others")
+GROUPS = ("fences", "several", "reasoning", "languages", "others")
 CASES: list[dict[str, Any]] = [
     {**case, "name": f"{group}/{case['name']}"}
     for group in GROUPS
@@ -36,12 +36,12 @@ def spelled_out(text: str) -> str:
 
 
 def test_there_are_enough() -> None:
-    assert len(CASES) >= 60
+    assert len(CASES) >= 120
     assert len({case["name"] for case in CASES}) == len(CASES)
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
-def test_a_dump(case: dict[str, Any]) -> None:
+def test_a_dump(case: dict[str, Any], tmp_path: Path) -> None:
     text = spelled_out(case["text"])
     outcome = extract(text.replace("\n", "\r\n") if case.get("crlf") else text)
     if "reason" in case:
@@ -55,8 +55,14 @@ def test_a_dump(case: dict[str, Any]) -> None:
     assert "DRAFT" not in outcome.text
     assert outcome.generation.found == case["found"]
     assert outcome.generation.block == case.get("block", outcome.generation.block)
-    is_cuda = "__global__" in expected and "import torch" not in expected
-    assert outcome.suffix == (".cu" if is_cuda else ".py")
+    is_python = "def " in expected or "class " in expected
+    assert outcome.suffix == (".py" if is_python else ".ptx" if ".entry" in expected else ".cu")
+    if "language" in case:
+        path = tmp_path / "dump.txt"
+        path.write_text(text, encoding="utf-8")
+        solution = read_solution(path)
+        assert isinstance(solution, Solution), solution
+        assert solution.language == case["language"]
     first = next(line for line in outcome.text.split("\n") if line)
     shown = text.split("\n")[outcome.generation.line - 1 :]
     assert any(first.split("&")[0].split("<")[0].strip() in line for line in shown[:2])
@@ -115,6 +121,7 @@ REPEATED = (
     "</code>", '\\"', '"', "/*", "void solution(", "extern \"C\" void solve(", "{", ";", "#", "*",
     "def solution(", "class a ", "import a\n", "@a", "&lt;", "<details type=\"reasoning\"",
     "<|end|>", "<|", "# Model: m\n", "# a:\n", "A b ", "'''", "> ", "    ```\n", "a ```c\n",
+    ".version 7.8\n", ".entry a", "// launch: a\n", "//\n\n",
 )  # fmt: skip
 
 

@@ -21,10 +21,25 @@ _CUDA = re.compile(
     r'|^[ \t]*extern[ \t]+"C"|^template[ \t]*<|^(?:static[ \t]+)?void[ \t]+\w+[ \t]*\(',
     re.MULTILINE,
 )
-_NAMES = {
-    ".py": {"python", "py", "python3", "pytorch", "triton"},
+_PTX_ENTRY = r"(?:\.(?:visible|weak)[ \t]+)?\.entry[ \t]+[A-Za-z_$%]"
+_PTX = re.compile(
+    r"^[ \t]*(?:\.version[ \t]+\d+\.\d+[ \t]*(?=//|$)|\.target[ \t]+sm_\d"
+    rf"|{_PTX_ENTRY})",
+    re.MULTILINE,
+)
+_SLASH_COMMENTS = r"(?:[ \t]*(?://[^\n]*)?\n)*"
+_BELOW_COMMENTS = re.compile(_SLASH_COMMENTS)
+_PTX_LAUNCH = re.compile(rf"{_SLASH_COMMENTS}?[ \t]*//[ \t]*launch[ \t]*:", re.IGNORECASE)
+_PTX_KERNEL = re.compile(rf"^[ \t]*{_PTX_ENTRY}", re.MULTILINE)
+NAMES = {
+    ".py": {
+        "python", "py", "python3", "pytorch", "triton", "tilelang", "cute", "cutile", "nvmath",
+        "numba", "cupy",
+    },
     ".cu": {"cuda", "cu", "cpp", "c++", "cc", "c", "cxx", "cuda-cpp", "cudacpp"},
-}
+    ".ptx": {"ptx"},
+}  # fmt: skip
+"""What fences call the languages, by the suffix of a source file."""
 
 _PYTHON_ENTRY = re.compile(
     rf"^(?:(?:async[ \t]+)?def|class)[ \t]+(?:{_ENTRIES})\b"
@@ -35,7 +50,9 @@ _C_STEPS = re.compile(
     rf"//[^\n]*|/\*|\*/|\"(?:[^\"\\\n]|\\.)*\"?|\b(void)[ \t\n]+(?:{_C_ENTRIES})[ \t\n]*\(|[{{}};]"
 )
 
+_DOCSTRING = re.compile(r"\s*[rR]?(?:\"\"\"|''')")
 _COMMENT = re.compile(r"[ \t]*(?:#|//)")
+_SLASHES = re.compile(r"[ \t]*//")
 _PROSE = re.compile(
     r"\*\*|[-*] |\d+[.)] |>|[A-Z][\w'’]*,? [a-z][\w'’]*[ ,.:]|[A-Z][a-z]+: [A-Z]|(?:```|~~~)"
 )
@@ -43,23 +60,32 @@ _QUOTES = re.compile(r'"""|\'\'\'')
 
 
 def suffix_of(text: str, info: str = "") -> str | None:
-    """``.cu`` or ``.py``, by what comes first in ``text``; by ``info`` where it does not tell.
+    """``.cu``, ``.ptx`` or ``.py``, by what comes first in ``text``; else by ``info``.
 
     None where neither looks like a language that submissions are written in.
     """
+    if _begins_as_ptx(text):
+        return ".ptx"
     python, cuda = _PYTHON.search(text), _CUDA.search(text)
-    if python is not None and (cuda is None or python.start() <= cuda.start()):
+    if python is not None and (
+        cuda is None or python.start() <= cuda.start() or _DOCSTRING.match(text)
+    ):
         return ".py"
     if cuda is not None:
         return ".cu"
     words = re.split(r"[\s{:,]+", info.lower().lstrip("{.")) or [""]
-    return next((suffix for suffix, names in _NAMES.items() if words[0] in names), None)
+    return next((suffix for suffix, names in NAMES.items() if words[0] in names), None)
 
 
 def defines_entry(text: str, suffix: str) -> bool:
-    """Whether ``text`` defines one of the entry points of :class:`~.contract.Entry`."""
+    """Whether ``text`` defines one of the entry points of :class:`~.contract.Entry`.
+
+    That of PTX is a kernel that the comments above launch.
+    """
     if suffix == ".py":
         return _PYTHON_ENTRY.search(text) is not None
+    if suffix == ".ptx":
+        return bool(_PTX_LAUNCH.match(text) and _PTX_KERNEL.search(text))
     declared = commented = False
     for step in _C_STEPS.finditer(text):
         what = step[0]
@@ -82,7 +108,7 @@ def bare_code(text: str) -> tuple[int, str] | None:
     It begins with the first line that can only be code, and comments right above; prose after it
     is left out. None unless it defines an entry point or the text begins with it.
     """
-    starts = [found.start() for found in (_PYTHON.search(text), _CUDA.search(text)) if found]
+    starts = [found.start() for each in (_PYTHON, _CUDA, _PTX) if (found := each.search(text))]
     if not starts:
         return None
     start = text.rfind("\n", 0, min(starts) + 1) + 1
@@ -94,12 +120,26 @@ def bare_code(text: str) -> tuple[int, str] | None:
     return start, code
 
 
+def _begins_as_ptx(text: str) -> bool:
+    """Whether the first line that is neither empty nor a comment is a directive of PTX."""
+    below = _BELOW_COMMENTS.match(text)
+    return below is not None and _PTX.match(text, below.end()) is not None
+
+
 def _with_comments(text: str, start: int) -> int:
-    while start > 0:
-        above = text.rfind("\n", 0, start - 1) + 1
-        if not _COMMENT.match(text, above, start):
+    """Where the comments begin that belong to the line at ``start``.
+
+    They are right above it; between those with slashes, and below them, lines may be empty.
+    """
+    line = start
+    while line > 0:
+        above = text.rfind("\n", 0, line - 1) + 1
+        adjacent = line == start and _COMMENT.match(text, above, line)
+        if adjacent or _SLASHES.match(text, above, line):
+            start = above
+        elif text[above:line].strip():
             break
-        start = above
+        line = above
     return start
 
 

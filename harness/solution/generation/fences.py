@@ -8,14 +8,13 @@ the end of a line of code.
 import re
 from dataclasses import dataclass
 
+from harness.solution.generation.code import NAMES
+
 _TOO_DEEP = 4
 """Columns to the right of a fence from which on its like is no fence: CommonMark's rule."""
 
 _FENCE = re.compile(r"(`{3,}|~{3,})")
-_KNOWN = {
-    "c", "c++", "cc", "cpp", "cu", "cuda", "cuda-cpp", "cudacpp", "cxx", "h", "hpp",
-    "py", "python", "python3", "pytorch", "triton",
-}  # fmt: skip
+_KNOWN = {"h", "hpp"}.union(*NAMES.values())
 """Words that name a language after a fence in the middle of a line."""
 
 

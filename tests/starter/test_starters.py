@@ -1,4 +1,4 @@
-"""What `harness init` writes: valid, placed, said to be wrong and not broken; for every problem."""
+"""What `harness init` writes: placed, told; where it runs here, wrong and not broken."""
 
 import ast
 import shutil
@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from harness import starter
+from harness.commands.problems import STARTER_LANGUAGES
 from harness.errors import UsageError
 from harness.grade import Grader
 from harness.job import Job, Options
@@ -19,64 +20,14 @@ from harness.problem.load import load_problem, problem_slugs
 from harness.problem.model import Problem
 from harness.report.progress import Silent
 from harness.result import Verdict
+from harness.solution.languages import LANGUAGES
 from harness.solution.model import Solution
 from harness.solution.read import read_solution
 from harness.starter.expressions import c_expression
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 PROBLEMS = ROOT / "problems"
-
-HARD = """---
-slug: hard
-title: 'Everything at once \\'
-parameters:
-  - {name: row, type: "[VAR]", pointer: true, const: true, shape: [m, 2*n], strides: [ld, 2],
-     alignment: sizeof(VAR)}
-  - {name: place, type: "[VAR]", pointer: true, direction: inout, shape: [n, m, 3],
-     strides: [1, n + 1, (n + 1)*m + 5]}
-  - {name: element, type: unsigned char, pointer: true, const: false, shape: [m // 2 + 1]}
-  - {name: norm, type: double, pointer: true, const: false, shape: [ceil(n/4), 2**2]}
-  - {name: dtypes, type: float, pointer: false, values: {distribution: uniform, low: 0, high: 1}}
-  - {name: scale, type: double, pointer: false, equals: 1/n}
-  - {name: m, type: int, pointer: false, range: [1, 20], always: [1, 7]}
-  - {name: n, type: int64_t, pointer: false, range: [1, 20]}
-  - {name: ld, type: size_t, pointer: false, range: [4*n, 4*n + 3]}
-dtypes: [complex64, complex128]
-cases: 2
-benchmarks: [{m: 64, n: 64, ld: 256, dtypes: 0.5}]
-cpu_benchmarks: [{m: 4, n: 4, ld: 16, dtypes: 0.5}]
-tolerance: {length: 1}
-flops: m*n
-bytes: sizeof(VAR)*m*n
-baselines: {pytorch: baseline.py}
----
-
-Outputs of every kind.
-"""
-HARD_REFERENCE = """
-import torch
-def _all(row, place, n, m):
-    counts = torch.arange(1, m // 2 + 2, dtype=torch.int64, device=row.device) % 200
-    norms = torch.ones((-(-n // 4), 4), dtype=torch.float64, device=row.device)
-    return counts, norms
-def reference(row, place, dtypes, scale, m, n, ld):
-    counts, norms = _all(row, place, n, m)
-    return {"place": place + 1, "element": counts, "norm": norms}
-def magnitude(row, place, dtypes, scale, m, n, ld):
-    counts, norms = _all(row, place, n, m)
-    return {"place": place.abs() + 1, "element": counts.double(), "norm": norms}
-"""
-
-
-@pytest.fixture(scope="module")
-def hard(tmp_path_factory: pytest.TempPathFactory) -> Problem:
-    """Strides, inout, several outputs, complex numbers, names that collide with the skeleton's."""
-    folder = tmp_path_factory.mktemp("problems") / "hard"
-    folder.mkdir()
-    (folder / "problem.md").write_text(HARD, encoding="utf-8")
-    (folder / "reference.py").write_text(HARD_REFERENCE, encoding="utf-8")
-    (folder / "baseline.py").write_text("def solution(*_): ...\n", encoding="utf-8")
-    return load_problem(folder)
+RUN_HERE = ("cuda", "triton", "python")
 
 
 @pytest.fixture(scope="module")
@@ -100,7 +51,7 @@ def _check(
     assert "are wrong" in result.message, result.message  # values, not something out of bounds
 
 
-@pytest.mark.parametrize("language", list(starter.STARTERS))
+@pytest.mark.parametrize("language", RUN_HERE)
 @pytest.mark.corpus
 @pytest.mark.parametrize("slug", problem_slugs(PROBLEMS))
 def test_builds_and_runs_and_is_wrong(
@@ -112,7 +63,7 @@ def test_builds_and_runs_and_is_wrong(
 
 @pytest.mark.corpus
 @pytest.mark.nvcc
-@pytest.mark.parametrize("language", list(starter.STARTERS))
+@pytest.mark.parametrize("language", RUN_HERE)
 def test_whatever_a_problem_may_declare(
     grader: Grader, hard: Problem, tmp_path: Path, language: str
 ) -> None:
@@ -139,8 +90,15 @@ def test_says_what_each_parameter_means(hard: Problem) -> None:
         assert words in unwrapped
     assert not any(line.endswith("\\") for line in text.splitlines())
     assert max(map(len, text.splitlines())) <= 100
-    for language in ("triton", "python"):
+    for language in ("triton", "numba", "python"):
         ast.parse(starter.starter_text(hard, language, "check"))
+
+
+def test_the_command_offers_every_language() -> None:
+    assert list(STARTER_LANGUAGES) == list(starter.STARTERS)
+    known = {"pytorch" if name == "python" else name for name in STARTER_LANGUAGES}
+    assert known == set(LANGUAGES)
+    assert len({each.file for each in starter.STARTERS.values()}) == len(starter.STARTERS)
 
 
 def test_nothing_is_written_from_what_says_too_little(hard: Problem) -> None:
