@@ -13,6 +13,7 @@ from sqlalchemy import (
     Connection,
     Index,
     Integer,
+    LargeBinary,
     MetaData,
     String,
     Table,
@@ -28,7 +29,7 @@ from harness.result import Result
 from harness.ruling import Ruling
 from leaderboard.standing import FORM, standing
 
-VERSION = 2
+VERSION = 3
 """Version of the tables; the version of the records inside them is theirs."""
 
 METADATA = MetaData()
@@ -83,9 +84,19 @@ RULINGS = Table(
     Column("record", Text, nullable=False),
 )
 
+SOURCES = Table(
+    "sources",
+    METADATA,
+    # Submitted files by their SHA-256, which is the solution_hash of the results that they are of.
+    Column("hash", String(64), primary_key=True),
+    Column("content", LargeBinary, nullable=False),
+)
+
 MIGRATIONS: Mapping[int, Callable[[Connection], None]] = {
     # An older harness must not open a store with rulings: it would count what does not.
     1: lambda connection: RULINGS.create(connection, checkfirst=True),
+    # Nor one with sources: it would keep those of results that it deletes.
+    2: lambda connection: SOURCES.create(connection, checkfirst=True),
 }
 """From version *n* to *n + 1*, run inside the transaction that raises the version."""
 

@@ -31,6 +31,7 @@ from sqlalchemy import (
 from harness.result import Result
 from harness.ruling import Ruling, counts
 from harness.visible import visible
+from leaderboard import sources
 from leaderboard.database import Database, StoreError
 from leaderboard.location import default_store_url, store_url
 from leaderboard.queries import PAGE, ROWS, Which, page, rulings_page, standings_page
@@ -100,12 +101,16 @@ class Store:
     ) -> None:
         self.close()
 
-    def add(self, result: Result) -> None:
-        """Append ``result``; adding it again changes nothing.
+    def add(self, result: Result, source: bytes | None = None) -> None:
+        """Append ``result``; adding it again changes nothing. With it goes the submitted file.
 
         Raises:
+            ValueError: ``source`` is not what the result is of, or larger than
+                :data:`leaderboard.sources.MOST_BYTES`.
             StoreError: another result with the same id is there, or the database failed.
         """
+        if source is not None:
+            sources.require_source_of(result, source)
         row = row_of(result)
 
         def append(connection: Connection) -> None:
@@ -114,6 +119,8 @@ class Store:
             if known is None:
                 seq = connection.scalar(insert(RESULTS).values(row).returning(RESULTS.c.seq))
                 connection.execute(insert(STANDINGS).values(standing_row(seq, result)))
+                if source is not None:
+                    sources.keep(connection, source)
             elif known != row["checksum"]:
                 raise StoreError(
                     f"{self.url}: a different result with id {row['id']!a} is already there; "
@@ -121,6 +128,14 @@ class Store:
                 )
 
         self._run(append, write=True)
+
+    def source(self, digest: str) -> bytes | None:
+        """The submitted file with this SHA-256 (hex); None if it was not kept, or is damaged.
+
+        Raises:
+            StoreError: the database itself cannot be read.
+        """
+        return self._run(lambda connection: sources.kept(connection, digest), write=False)
 
     def results(
         self,
@@ -190,7 +205,7 @@ class Store:
         return [begins] if begins in found else found[:limit]
 
     def delete(self, ids: Collection[str]) -> None:
-        """Take the results with these ids away, for good.
+        """Take the results with these ids away, for good, and files that no other result is of.
 
         Raises:
             StoreError: there is a ruling about one of them, which must stay; nothing was deleted.
@@ -204,9 +219,12 @@ class Store:
                     f"{self.url}: {visible(held)} cannot be deleted: there is a ruling about it"
                 )
             which = RESULTS.c.id.in_(wanted)
-            seqs = connection.scalars(select(RESULTS.c.seq).where(which)).all()
+            doomed = select(RESULTS.c.seq, RESULTS.c.solution_hash).where(which)
+            rows = connection.execute(doomed).all()
+            seqs = [row.seq for row in rows]
             connection.execute(delete(STANDINGS).where(STANDINGS.c.seq.in_(seqs)))
             connection.execute(delete(RESULTS).where(which))
+            sources.drop_unused(connection, {row.solution_hash for row in rows})
 
         self._run(remove, write=True)
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -12,9 +14,23 @@ from hypothesis import HealthCheck, settings
 # Before anything imports torch: threads of several tests at once only get in each other's way.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
+# Hundreds of processes import the same modules: they are compiled once, whatever the user's habit.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
+
 # How long an example takes is a matter of the machine, and no test's business.
 settings.register_profile("harness", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("harness")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Neighbours stay together, so that what a module's tests share is made by one worker alone."""
+    if config.getoption("dist") != "load":  # something else was asked for
+        return None
+    from xdist.scheduler import WorkStealingScheduling
+
+    return WorkStealingScheduling(config, log)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

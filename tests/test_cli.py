@@ -4,6 +4,7 @@ Submissions are graded for real, on a stand-in for torch and a problem that is d
 """
 
 import csv
+import hashlib
 import json
 import os
 import re
@@ -336,6 +337,23 @@ class TestLeaderboard:
         assert next(csv.reader([piped.out.splitlines()[0]]))[:2] == ["problem", "dtype"]
         as_json = json.loads(harness("leaderboard", "--json", "-").out)
         assert {row["author"] for row in as_json} == {"alice", "bob"}
+
+    def test_what_was_graded_is_kept(self, harness: Harness, write: Write) -> None:
+        good, wrong = write(HONEST + "# café\n"), write("def solution(*_): ...", "wrong.py")
+        generation = Path("0.txt")
+        generation.write_text("# Model: some/model\n\nI cannot help with that.\n")
+        files = {path: path.read_bytes() for path in (good, wrong, generation)}
+        assert harness("submit", *files, "--problem", "shift").status == 1
+        recorded = json.loads(harness("submissions", "list", "--json").out)
+        for path, content in files.items():
+            path.unlink()
+            digest = hashlib.sha256(content).hexdigest()
+            (name,) = (each["id"] for each in recorded if each["solution_hash"] == digest)
+            shown = harness("submissions", "show", name, "--source")
+            assert (shown.status, shown.out) == (0, content.decode().rstrip("\n") + "\n")
+            again = path.with_suffix(".again")
+            assert harness("submissions", "show", name, "--source", "--out", again).status == 0
+            assert again.read_bytes() == content
 
     def test_check_records_nothing(self, harness: Harness, write: Write) -> None:
         assert harness("check", write()).status == 0

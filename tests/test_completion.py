@@ -1,15 +1,18 @@
-"""Completion: the shell's own protocol, in processes of their own, and in bash if there is one."""
+"""Completion: the shell's own protocol, and in bash if there is one."""
 
 import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from samples import result
 
+from harness import cli
 from harness.result import Verdict
+from harness.sandbox import selftest
 from leaderboard.store import Store
 
 ROOT = Path(__file__).parents[1]
@@ -31,32 +34,42 @@ def place(tmp_path: Path) -> Path:
     return tmp_path
 
 
+Offered = Callable[..., list[str]]
+
+
+@pytest.fixture
+def offered(
+    place: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> Offered:
+    """What is offered for the last word of a line, as the shell is told."""
+    monkeypatch.chdir(place)
+    monkeypatch.setattr(sys, "argv", ["harness"])
+
+    def offered(line: str, shell: str = "bash", **variables: str) -> list[str]:
+        words = line.split(" ")
+        asked = {
+            "_HARNESS_COMPLETE": f"{shell}_complete",
+            "COMP_WORDS": line,
+            "COMP_CWORD": words[-1] if shell == "fish" else str(len(words) - 1),
+        }
+        capfd.readouterr()
+        with pytest.MonkeyPatch.context() as patch:
+            for name, said in _environment(place, **asked, **variables).items():
+                patch.setenv(name, said)
+            with pytest.raises(SystemExit):
+                cli.main()
+        out, err = capfd.readouterr()
+        assert err == ""
+        lines = [each for each in out.splitlines() if each]
+        return [each.removeprefix("plain,") for each in lines] if shell == "bash" else lines
+
+    return offered
+
+
 def _environment(place: Path, **variables: str) -> dict[str, str]:
     own = {"PYTHONPATH": str(ROOT), "HARNESS_STORE": str(place / "results.sqlite")}
     inherited = {name: said for name, said in os.environ.items() if name != "HARNESS_PROBLEMS"}
     return {**inherited, **own, **variables}
-
-
-def offered(place: Path, line: str, shell: str = "bash", **variables: str) -> list[str]:
-    """What is offered for the last word of ``line``, as the shell is told."""
-    words = line.split(" ")
-    asked = {
-        "_HARNESS_COMPLETE": f"{shell}_complete",
-        "COMP_WORDS": line,
-        "COMP_CWORD": words[-1] if shell == "fish" else str(len(words) - 1),
-    }
-    done = subprocess.run(
-        [sys.executable, "-c", PROGRAM],
-        cwd=place,
-        env=_environment(place, **asked, **variables),
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-    assert done.stderr == ""
-    lines = [each for each in done.stdout.splitlines() if each]
-    return [each.removeprefix("plain,") for each in lines] if shell == "bash" else lines
 
 
 @pytest.mark.parametrize(
@@ -74,52 +87,55 @@ def offered(place: Path, line: str, shell: str = "bash", **variables: str) -> li
         "harness submissions list --problem ",
     ],
 )
-def test_problems(place: Path, line: str) -> None:
-    assert offered(place, line) == ["alpha", "alias"]
-    assert offered(place, line + "ali") == ["alias"]
+def test_problems(offered: Offered, line: str) -> None:
+    assert offered(line) == ["alpha", "alias"]
+    assert offered(line + "ali") == ["alias"]
 
 
-def test_problems_of_another_folder(place: Path) -> None:
+def test_problems_of_another_folder(offered: Offered) -> None:
     here = f"harness problems --problems {ROOT}/problems show soft"
-    assert offered(place, here) == ["softmax"]
-    assert offered(place, "harness init soft", HARNESS_PROBLEMS=f"{ROOT}/problems") == ["softmax"]
-    assert offered(place, "harness init --problems /none s") == []
+    assert offered(here) == ["softmax"]
+    assert offered("harness init soft", HARNESS_PROBLEMS=f"{ROOT}/problems") == ["softmax"]
+    assert offered("harness init --problems /none s") == []
 
 
 @pytest.mark.parametrize("command", ["show", "delete", "invalidate"])
-def test_results(place: Path, command: str) -> None:
+def test_results(place: Path, offered: Offered, command: str) -> None:
     """Those whose ids a shell takes as they are."""
-    assert offered(place, f"harness submissions {command} ") == ["abc123", "abd456"]
-    assert offered(place, f"harness submissions {command} abd") == ["abd456"]
+    assert offered(f"harness submissions {command} ") == ["abc123", "abd456"]
+    assert offered(f"harness submissions {command} abd") == ["abd456"]
     other = f"harness submissions {command} --store other.sqlite a"
-    assert offered(place, other) == []
+    assert offered(other) == []
     assert not (place / "other.sqlite").exists()
     (place / "broken.sqlite").write_text("no data base at all " * 10)
-    assert offered(place, f"harness submissions {command} --store broken.sqlite a") == []
+    assert offered(f"harness submissions {command} --store broken.sqlite a") == []
 
 
-def test_what_a_result_is(place: Path) -> None:
-    kind, value, told = offered(place, "harness submissions show abc", "zsh")
+def test_what_a_result_is(offered: Offered) -> None:
+    kind, value, told = offered("harness submissions show abc", "zsh")
     assert (kind, value) == ("plain", "abc123")
     assert told.startswith("gemm [red]")
     assert told.endswith("/tiled.cu ACCEPTED 2026-03-01")
     assert "\x1b" not in told
-    (line,) = offered(place, "harness submissions show abc", "fish")
+    (line,) = offered("harness submissions show abc", "fish")
     assert line.startswith("plain,abc123\tgemm")
 
 
-def test_nothing_is_tried_while_a_command_is_typed(place: Path) -> None:
+def test_nothing_is_tried_while_a_command_is_typed(
+    offered: Offered, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Where a sandbox is demanded, it is not tried at every key."""
+    monkeypatch.setattr(selftest, "breaches", lambda: pytest.fail("it was tried"))
     demanded = {"HARNESS_REQUIRE_SANDBOX": "1", "PATH": "/nowhere"}
-    assert offered(place, "harness check --problem al", **demanded) == ["alpha", "alias"]
+    assert offered("harness check --problem al", **demanded) == ["alpha", "alias"]
 
 
-def test_words(place: Path) -> None:
-    assert offered(place, "harness subm") == ["submit", "submissions"][::-1]
-    assert offered(place, "harness submissions list --verdict ") == list(Verdict)
-    assert offered(place, "harness submissions list --verdict acc") == ["ACCEPTED"]
-    assert offered(place, "harness check --dtype bf") == ["bfloat16"]
-    assert offered(place, "harness check --wa") == ["--watch"]
+def test_words(offered: Offered) -> None:
+    assert offered("harness subm") == ["submit", "submissions"][::-1]
+    assert offered("harness submissions list --verdict ") == list(Verdict)
+    assert offered("harness submissions list --verdict acc") == ["ACCEPTED"]
+    assert offered("harness check --dtype bf") == ["bfloat16"]
+    assert offered("harness check --wa") == ["--watch"]
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

@@ -225,6 +225,7 @@ class TestCommand:
         ]
         with Store.open(str(tmp_path / "results.sqlite")) as store:
             _, new = store.results()
+            assert store.source(new.solution.hash) == HONEST.encode()
         assert (new.solution.author, new.dtype) == ("carol", "float16")
         assert new.score is not None
         status, out, _ = harness("regrade")

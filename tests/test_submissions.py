@@ -4,6 +4,7 @@ import csv
 import json
 import sys
 from collections.abc import Callable
+from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
 
@@ -137,6 +138,57 @@ class TestShow:
         done = run("submissions", "show", *words)
         assert (done.status, done.out, told in done.err) == (2, "", True), done
         assert "\x1b" not in done.err
+
+
+class TestSource:
+    FILE = b"// caf\xc3\xa9\r\n\tint x; // [red]\x1b[31m \xe2\x80\xae ::error::\n"
+
+    @pytest.fixture
+    def recorded(self, run: Run, add: Add) -> None:
+        digest = sha256(self.FILE).hexdigest()
+        with Store.open() as store:
+            store.add(result(id="kept", solution_hash=digest), self.FILE)
+        add(result(id="imported"))
+
+    def test_it_is_shown_with_nothing_in_it_that_is_interpreted(
+        self, run: Run, recorded: None
+    ) -> None:
+        done = run("submissions", "show", "kept", "--source")
+        shown = "// café\n        int x; // [red] \\u202e \\x3a:error::\n"
+        assert (done.status, done.out, done.err) == (0, shown, "")
+
+    def test_a_file_gets_it_byte_for_byte(self, run: Run, recorded: None, tmp_path: Path) -> None:
+        words = ("submissions", "show", "kept", "--source", "--out", "copy.cu")
+        done = run(*words)
+        assert (done.status, done.out, done.err) == (0, "", "")
+        assert (tmp_path / "copy.cu").read_bytes() == self.FILE
+        (tmp_path / "copy.cu").write_text("mine")
+        again = run(*words)
+        assert (again.status, "cannot write copy.cu: File exists" in again.err) == (2, True)
+        assert (tmp_path / "copy.cu").read_text() == "mine"
+
+    @pytest.mark.parametrize(
+        ("words", "told"),
+        [
+            (["imported", "--source"], "imported: the store does not have its file"),
+            (["imported", "--source", "--out", "x"], "imported: the store does not have its file"),
+            (["kept", "--source", "--json"], "--source: shows the file and not its record"),
+            (["kept", "--out", "x"], "--out: only with --source"),
+            (["kept", "--source", "--out", "no/x"], "cannot write no/x: No such file"),
+            (["none", "--source"], "no result's id begins with 'none'"),
+        ],
+    )
+    def test_usage(
+        self, run: Run, recorded: None, tmp_path: Path, words: list[str], told: str
+    ) -> None:
+        done = run("submissions", "show", *words)
+        assert (done.status, done.out, told in done.err) == (2, "", True), done
+        assert not (tmp_path / "x").exists()
+
+    def test_what_is_deleted_is_gone(self, run: Run, recorded: None) -> None:
+        assert run("submissions", "delete", "kept", "--yes").status == 0
+        with Store.open() as store:
+            assert store.source(sha256(self.FILE).hexdigest()) is None
 
 
 class TestDelete:

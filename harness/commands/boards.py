@@ -159,10 +159,15 @@ def site(
 ) -> None:
     """Write boards, problems and entries as a static web site, which needs no server."""
     from harness.site.build import build_site
+    from harness.sources import code_of
     from leaderboard.ranking import ranked, rows, to_csv
 
     packages = load_all(problems_root(problems_dir))[0]
     with open_store(store) as results:
+
+        def code(result: Result) -> str | None:
+            return None if no_code else code_of(result, results.source(result.solution.hash))
+
         current = {p.slug: p.hash for p in packages}
         frame = ranked(results.standings(), all_entries=all_entries, current=current)
         counts = build_site(
@@ -171,7 +176,7 @@ def site(
             problems=packages,
             named=results.named,
             write_csv=lambda file: to_csv(frame, file),
-            code=not no_code,
+            code=code,
         )
     click.echo(
         f"{plain(str(out))}: {counts.boards} boards, {counts.entries} entries, "

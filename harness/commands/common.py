@@ -97,16 +97,16 @@ def problems_root(chosen: Path | None) -> Path:
 
 
 def load_all(root: Path) -> tuple[list[Problem], list[ProblemError]]:
-    """Every package below ``root``: those that load, and what is wrong with the others."""
-    from harness.problem.load import load_problem, problem_slugs
+    """Every package in ``root``: those that load, by slug, and what is wrong with the others."""
+    from harness.problem.load import load_problem, problem_folders
 
     good, broken = [], []
-    for slug in problem_slugs(root):
+    for folder in problem_folders(root):
         try:
-            good.append(load_problem(root / slug))
+            good.append(load_problem(folder))
         except ProblemError as error:
             broken.append(error)
-    return good, broken
+    return sorted(good, key=lambda each: each.slug), broken
 
 
 @contextlib.contextmanager

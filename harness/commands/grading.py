@@ -104,12 +104,12 @@ def submit(files: tuple[Path, ...], store: str | None, **choices: Any) -> None:
         sys.exit(_grade_all(files, choices, timing=False))
     with open_store(store) as results:
 
-        def keep(result: Result) -> Result:
+        def keep(result: Result, job: Job) -> Result:
             if choices["baselines"] == "all":
                 from leaderboard.best import with_best
 
                 result = with_best(result, results.results(result.problem.slug))
-            results.add(result)
+            results.add(result, job.solution.submitted)
             return result
 
         known = results.recorded if choices["resume"] else None
@@ -133,7 +133,7 @@ def _grade_all(
     choices: dict[str, Any],
     *,
     timing: bool,
-    keep: Any = lambda one: one,
+    keep: Callable[[Result, Job], Result] = lambda result, _: result,
     known: Callable[[str], Iterable[Result]] | None = None,
 ) -> int:
     """Grade one file after the other; 1 if any was not accepted. ``keep`` may add to a result.
@@ -176,8 +176,8 @@ def _grade_all(
 
         def grade(jobs: list[Job], verdicts: Sequence[Verdict] = ()) -> int:
             verdicts = list(verdicts)
-            for graded in grader.grade_all(jobs, options):
-                result = keep(graded)
+            for job, graded in zip(jobs, grader.grade_all(jobs, options), strict=True):
+                result = keep(graded, job)
                 shown.finish()
                 write_json(result)
                 if choices["json_to"] != "-":

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -65,7 +65,12 @@ def _check_slugs(names: Iterable[str], root: Path) -> None:
 
 
 def _regrade(
-    recorded: list[Result], current: dict[str, Problem], device: str, keep: Any, *, everything: bool
+    recorded: list[Result],
+    current: dict[str, Problem],
+    device: str,
+    keep: Callable[[Result, bytes | None], None],
+    *,
+    everything: bool,
 ) -> int:
     """Grade again what needs it, one line each; 1 if any was skipped or not accepted."""
     from itertools import groupby
@@ -99,8 +104,8 @@ def _regrade(
         for dtype, group in groupby(jobs, key=lambda each: each[0].dtype):
             together = list(group)
             graded = grader.grade_all([job for _, job in together], Options(dtype=dtype))
-            for (before, _), after in zip(together, graded, strict=True):
-                keep(after)
+            for (before, job), after in zip(together, graded, strict=True):
+                keep(after, job.solution.submitted)
                 click.echo(regraded_line(before, after))
                 verdicts.append(after.verdict)
     skipped = len(old) - len(jobs)

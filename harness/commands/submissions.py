@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -10,7 +11,7 @@ import click
 from harness.commands.common import open_store, store_option
 from harness.commands.complete import dtypes, problem_slugs, result_ids, verdicts
 from harness.errors import UsageError
-from harness.report.text import json_text, plain
+from harness.report.text import json_text, plain, plain_lines
 
 if TYPE_CHECKING:
     from harness.result import Result
@@ -76,20 +77,60 @@ def list_(
 @click.option(
     "--json", "as_json", is_flag=True, help="Print the record and its rulings as one JSON object."
 )
+@click.option(
+    "--source",
+    is_flag=True,
+    help="Show the submitted file instead, what would be hidden or interpreted as escapes.",
+)
+@click.option(
+    "--out",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="With --source: write the file as it was submitted, byte for byte; a new file.",
+)
 @store_option
-def show(id_: str, as_json: bool, store: str | None) -> None:
+def show(id_: str, as_json: bool, source: bool, out: Path | None, store: str | None) -> None:
     """Show the result ID, as submit did; the first characters of an id will do."""
     from rich.console import Console
 
     from harness.report.submissions import render_submission, submission_json
 
+    if source and as_json:
+        raise UsageError("--source: shows the file and not its record; leave --json away")
+    if out is not None and not source:
+        raise UsageError("--out: only with --source")
     with open_store(store) as results:
         (found,) = _named(results, [id_])
         rulings = list(results.rulings([found.id]))
-    if as_json:
+        kept = results.source(found.solution.hash) if source else None
+    if source:
+        _show_source(found, kept, out)
+    elif as_json:
         click.echo(json_text(submission_json(found, rulings)))
     else:
         render_submission(found, rulings, Console())
+
+
+def _show_source(result: Result, kept: bytes | None, out: Path | None) -> None:
+    from harness.sources import submitted_file
+
+    file = submitted_file(result, kept)
+    if file is None:
+        path = plain(result.solution.path, 200) or "unknown"
+        raise UsageError(
+            f"{plain(result.id, 40)}: the store does not have its file, as it was imported, "
+            "published from a report, recorded by an older harness, or could not be read; nor is "
+            f"it where it was and unchanged ({path})"
+        )
+    if out is None:
+        text = plain_lines(file.decode("utf-8", "backslashreplace"))
+        click.echo(text.removesuffix("\n"))
+        return
+    try:
+        with out.open("xb") as new:
+            new.write(file)
+    except OSError as error:
+        raise UsageError(f"cannot write {plain(str(out))}: {error.strerror}") from error
 
 
 @submissions.command()

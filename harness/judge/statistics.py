@@ -69,7 +69,10 @@ def net(times: Sequence[Timed]) -> float:
     The lower quartile of the batches less that of the blank ones: these are late as often, and
     which of both was late in a block is chance.
     """
-    batches, blanks = zip(*times, strict=True)
+    return _net(*zip(*times, strict=True))
+
+
+def _net(batches: Sequence[float], blanks: Sequence[float]) -> float:
     return max(lower_quartile(batches) - lower_quartile(blanks), LEAST_S)
 
 
@@ -85,11 +88,11 @@ def ratio_interval(above: Sequence[Timed], below: Sequence[Timed]) -> Interval:
         The ratio and its 95 % interval; for a single block its bounds are infinite and zero.
     """
 
-    def log_ratio(chosen: Sequence[tuple[Timed, Timed]]) -> float:
-        tops, bottoms = zip(*chosen, strict=True)
-        return math.log(net(tops) / net(bottoms))
+    def log_ratio(chosen: Sequence[tuple[float, float, float, float]]) -> float:
+        tops, top_blanks, bottoms, bottom_blanks = zip(*chosen, strict=True)
+        return math.log(_net(tops, top_blanks) / _net(bottoms, bottom_blanks))
 
-    middle, half = _resampled(log_ratio, list(zip(above, below, strict=True)))
+    middle, half = _resampled(log_ratio, [(*a, *b) for a, b in zip(above, below, strict=True)])
     return Interval(
         value=math.exp(middle), low=math.exp(middle - half), high=math.exp(middle + half)
     )
@@ -111,8 +114,8 @@ def difference_interval(minuends: Sequence[float], subtrahends: Sequence[float])
 
 
 def _resampled(
-    statistic: Callable[[Sequence[tuple[T, T]]], float],
-    blocks: Sequence[tuple[T, T]],
+    statistic: Callable[[Sequence[T]], float],
+    blocks: Sequence[T],
 ) -> tuple[float, float]:
     """The statistic of all blocks, and half the width of its 95 % interval."""
     middle = statistic(blocks)

@@ -57,6 +57,14 @@ def load_problem(folder: Path) -> Problem:
     return problem
 
 
+def problem_folders(root: Path) -> list[Path]:
+    """Every folder of ``root`` with a problem file, sorted; none is read."""
+    if not root.is_dir():
+        return []
+    folders = (each for each in root.iterdir() if not each.name.startswith("."))
+    return sorted(each for each in folders if (each / STATEMENT_FILE).is_file())
+
+
 def problem_slugs(root: Path) -> list[str]:
     """The slugs of all packages in ``root``, sorted; the folder's name where one does not load."""
     return sorted({slug or folder.name for folder, slug in _packages(root)})
@@ -69,10 +77,10 @@ def find_problem(root: Path, slug: str) -> Problem:
         UsageError: there is none.
         ProblemError: there is, and it is wrong.
     """
-    packages = _packages(root)
-    for folder, _ in packages:
+    for folder in problem_folders(root):  # to read all of them takes half a second
         if folder.name == slug:
             return load_problem(folder)
+    packages = _packages(root)
     for folder, declared in packages:
         if declared == slug:
             return load_problem(folder)
@@ -82,16 +90,12 @@ def find_problem(root: Path, slug: str) -> Problem:
 
 
 def _packages(root: Path) -> list[tuple[Path, str | None]]:
-    """Every folder of ``root`` with a problem file, and its slug where that can be read."""
+    """Every package in ``root``, and its slug where that can be read."""
     found: list[tuple[Path, str | None]] = []
-    if not root.is_dir():
-        return found
-    for folder in sorted(root.iterdir()):
-        path = folder / STATEMENT_FILE
-        if folder.name.startswith(".") or not path.is_file():
-            continue
+    for folder in problem_folders(root):
         try:
-            found.append((folder, as_slug(read_front_matter(path).data.get("slug"))))
+            matter = read_front_matter(folder / STATEMENT_FILE)
+            found.append((folder, as_slug(matter.data.get("slug"))))
         except (ProblemError, FieldError):
             found.append((folder, None))
     return found

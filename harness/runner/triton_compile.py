@@ -11,7 +11,6 @@ not have the interpreter enabled. Put a time limit on it: single kernels have ta
 
 import hashlib
 import importlib.util
-import json
 import math
 import os
 import re
@@ -312,17 +311,3 @@ def _line_of_kernel(error: Any, path: Path) -> int | None:
         if place >= 0:
             return text.count("\n", 0, place) + int(node.lineno)
     return _line_of_traceback(error, path)
-
-
-def _stdio() -> None:
-    """Read a request from standard input, answer on standard output, as JSON."""
-    request: Request = json.load(sys.stdin)
-    # What the submission prints must not get between the answer's braces.
-    answer = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)
-    json.dump(main(request), answer)
-    answer.flush()
-
-
-if __name__ == "__main__":
-    _stdio()

@@ -10,7 +10,6 @@ from harness.result import Result
 from harness.site.boards import Board, Row, boards_of, digest, problem_file, slug
 from harness.site.folder import replaced
 from harness.site.pages import FILES, HERE, Pages, Place
-from harness.site.sources import source_of
 
 CSV = "boards.csv"
 
@@ -30,7 +29,7 @@ def build_site(
     problems: Iterable[Problem],
     named: Callable[[Sequence[str]], Iterable[Result]],
     write_csv: Callable[[IO[str]], None],
-    code: bool = True,
+    code: Callable[[Result], str | None],
 ) -> Counts:
     """Write the site to ``out``; the same store and files make the same bytes.
 
@@ -40,7 +39,7 @@ def build_site(
         problems: those whose statements are to be shown.
         named: the results with the given ids; it may leave some out.
         write_csv: writes all boards as CSV.
-        code: whether to show the code of entries whose file is at hand.
+        code: the code of an entry, None where there is none to show.
 
     Raises:
         UsageError: ``out`` holds something else, or cannot be written.
@@ -59,7 +58,7 @@ def build_site(
         for problem in packages.values():
             own = [board for board in boards if board.problem == problem.slug]
             _write(folder / "problems" / problem_file(problem.slug), pages.problem(problem, own))
-        entries = sum(_board(folder, board, pages, named, code=code) for board in boards)
+        entries = sum(_board(folder, board, pages, named, code) for board in boards)
     return Counts(len(boards), entries, len(packages))
 
 
@@ -68,15 +67,14 @@ def _board(
     board: Board,
     pages: Pages,
     named: Callable[[Sequence[str]], Iterable[Result]],
-    *,
-    code: bool,
+    code: Callable[[Result], str | None],
 ) -> int:
     """A board's pages and those of its first entries; how many of these there are."""
     ranks = board.top
     entries: dict[str, str] = {}
     sources = []
     for result in named(tuple(ranks)):
-        source = source_of(result) if code else None
+        source = code(result)
         entries[result.id] = _entry_name(board, result)
         if source is not None:
             sources.append(result.id)

@@ -19,19 +19,21 @@ ARCHITECTURE = re.compile(r"sm_\d{2,3}[af]?")
 class Solution:
     """One submitted file.
 
-    ``display_path`` is the path as the user gave it, free of control characters. ``source`` is the
-    file's bytes and ``hash`` their SHA-256 (hex); ``text`` is the same without a byte order mark.
+    ``display_path`` is the path as the user gave it, free of control characters. ``submitted`` is
+    the file's bytes and ``hash`` their SHA-256 (hex). ``source`` is the same, and ``text`` that
+    without a byte order mark.
     ``dtypes`` are the types that the file itself says it is written for, ``None`` if it says
     nothing (then it is taken for all). ``problem`` is ``None`` if neither the user nor the path
     names one.
 
     Of a file that holds a model's ``generation``, ``source`` and ``text`` are the code taken from
     it, each line in the place that it has in the file, and ``problem`` is what its header says
-    where nobody else says anything. ``hash`` is the file's.
+    where nobody else says anything.
     """
 
     path: Path
     display_path: str
+    submitted: bytes
     source: bytes
     text: str
     author: str
@@ -123,10 +125,12 @@ class BuildFailure:
 class Invalid:
     """The file cannot be taken as a submission; the message says what to change.
 
-    Of a generation without code it is known all the same whose it is and for which ``problem``.
+    Of a generation without code it is known all the same whose it is, for which ``problem``, and
+    what was ``submitted``: the file's bytes.
     """
 
     message: str
     reason: Reason | None = None
     reference: SolutionRef | None = None
     problem: str | None = None
+    submitted: bytes | None = None

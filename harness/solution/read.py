@@ -54,15 +54,24 @@ def read_solution(
     path is the model of a generation, else ``anonymous``.
     """
     try:
-        return _read(path, problem, author)
+        return _parse(_bytes(path, _shown(path)), path, problem, author)
     except _FileError as refused:
         return Invalid(str(refused))
 
 
-def _read(path: Path, problem: str | None, author: str | None) -> Solution | Invalid:
+def parse_solution(submitted: bytes, path: Path) -> Solution | Invalid:
+    """As :func:`read_solution`, of a file with these bytes; nothing is opened at ``path``."""
+    try:
+        return _parse(submitted, path, None, None)
+    except _FileError as refused:
+        return Invalid(str(refused))
+
+
+def _parse(
+    submitted: bytes, path: Path, problem: str | None, author: str | None
+) -> Solution | Invalid:
     shown = _shown(path)
-    source = _bytes(path, shown)
-    text = _text(source, shown)
+    text = _text(submitted, shown)
     extracted = extract(text) if path.suffix in SUFFIXES else None
     generation = extracted.generation if extracted else None
     place_problem, place_author = _place(path)
@@ -80,7 +89,7 @@ def _read(path: Path, problem: str | None, author: str | None) -> Solution | Inv
             )
     if generation is not None and problem is None:
         problem = generation.problem or None
-    digest = hashlib.sha256(source).hexdigest()
+    digest = hashlib.sha256(submitted).hexdigest()
     if isinstance(extracted, NoCode):
         about = SolutionRef(
             author=author,
@@ -91,8 +100,8 @@ def _read(path: Path, problem: str | None, author: str | None) -> Solution | Inv
             generation=generation,
         )
         message = f"{shown}: {extracted.message}"
-        return Invalid(message, extracted.reason, about, problem)
-    code, above = path, 0
+        return Invalid(message, extracted.reason, about, problem, submitted)
+    source, code, above = submitted, path, 0
     if extracted is not None:
         # Empty lines in front, so that compilers name the lines of the file itself.
         code, above = path.with_suffix(extracted.suffix), extracted.generation.line - 1
@@ -101,6 +110,7 @@ def _read(path: Path, problem: str | None, author: str | None) -> Solution | Inv
     return Solution(
         path=path,
         display_path=shown,
+        submitted=submitted,
         source=source,
         text=text,
         author=author,

@@ -6,6 +6,7 @@ whether a key is needed is found out by leaving it out.
 """
 
 import contextlib
+import copy
 import inspect
 import tempfile
 from collections.abc import Iterator
@@ -43,6 +44,8 @@ flops: n*m
 bytes: n
 baselines: {plain: baseline.py}
 """
+
+_EXAMPLE = yaml.safe_load(EXAMPLE)
 
 REQUIRED, TO_GRADE, OPTIONAL = "required", "to grade", ""
 _ROLES = ("tensors", "sizes", "scalars")
@@ -93,7 +96,7 @@ def keys() -> list[Key]:
         elif not typed:
             each.default = _shown(default)
 
-    with _noting(note), _package(yaml.safe_load(EXAMPLE)) as folder:
+    with _noting(note), _package(_example()) as folder:
         load_problem(folder)
     return list(found.values())
 
@@ -144,7 +147,7 @@ def _package(data: Any) -> Iterator[Path]:
 
 def _needed(location: tuple[int | str, ...]) -> str:
     """What becomes of the example without what is at ``location``."""
-    data = yaml.safe_load(EXAMPLE)
+    data = _example()
     inside = data
     for part in location[:-1]:
         inside = inside[part]
@@ -159,6 +162,11 @@ def _needed(location: tuple[int | str, ...]) -> str:
             messages = [each.message for each in error.diagnostics]
             complaint = "lacks" if "benchmarks" in str(location[0]) else "is missing"
             return REQUIRED if any(each.startswith(complaint) for each in messages) else OPTIONAL
+
+
+def _example() -> Any:
+    """The example's data, to be changed by who asks."""
+    return copy.deepcopy(_EXAMPLE)
 
 
 def _path(location: tuple[int | str, ...]) -> tuple[str, ...]:
@@ -181,7 +189,7 @@ def _path(location: tuple[int | str, ...]) -> tuple[str, ...]:
 def _role(fields: Fields) -> str:
     if fields.location[:1] != ("parameters",):
         return ""
-    parameter = yaml.safe_load(EXAMPLE)["parameters"][fields.location[1]]
+    parameter = _EXAMPLE["parameters"][fields.location[1]]
     if parameter["pointer"]:
         return _ROLES[0]
     kind = DTYPES[C_TYPES[parameter["type"]]].kind

@@ -140,8 +140,8 @@ def test_a_record_under_a_wrong_id_is_reported(opened: Store, file: Path) -> Non
 
 def test_a_newer_schema_is_refused(file: Path) -> None:
     Store.open(str(file)).close()
-    _execute(file, "UPDATE meta SET value = '3' WHERE key = 'schema'")
-    with pytest.raises(StoreError, match=r"has schema 3, .* knows up to 2: upgrade the harness"):
+    _execute(file, "UPDATE meta SET value = '4' WHERE key = 'schema'")
+    with pytest.raises(StoreError, match=r"has schema 4, .* knows up to 3: upgrade the harness"):
         Store.open(str(file))
 
 

@@ -3,6 +3,7 @@
 import ast
 import re
 from collections import Counter
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -218,13 +219,18 @@ def _balanced(text: str) -> bool:
     return all(counts[a] == counts[b] for a, b in ("()", "[]", "{}"))
 
 
+@cache
+def _naive() -> tuple[str, list[str]]:
+    source = (SAMPLES / "naive.cu").read_text(encoding="utf-8")
+    return source, [mutant.id for mutant in cuda_mutants(source, "naive.cu")]
+
+
 @given(st.integers(0, 8), st.sampled_from(["", "\n", "// a comment\n\n", "int unrelated;\n"]))
 def test_ids_do_not_depend_on_other_lines(number: int, inserted: str) -> None:
-    source = (SAMPLES / "naive.cu").read_text(encoding="utf-8")
+    source, before = _naive()
     lines = source.splitlines(keepends=True)
     moved = "".join((*lines[:number], inserted, *lines[number:]))
-    before, after = (cuda_mutants(text, "naive.cu") for text in (source, moved))
-    assert [m.id for m in before] == [m.id for m in after]
+    assert [m.id for m in cuda_mutants(moved, "naive.cu")] == before
 
 
 @given(st.text(alphabet="abi+-*/%<>=&|?:;,()[]{} \n0.1f", max_size=60))

@@ -289,6 +289,7 @@ def of_sites(words: str) -> Iterator[str]:
             problems=[hostile_problem(words)],
             named=lambda ids: [result] if result.id in ids else [],
             write_csv=lambda file: to_csv(frames(words), file),
+            code=lambda _: words,
         )
         for path in sorted(Path(folder).rglob("*.html")):
             yield path.read_text(encoding="utf-8")
@@ -353,10 +354,10 @@ SHOWS_NOTHING = {
     "leaderboard/rows.py": "reads records; what is wrong with one, the store warns of",
     "leaderboard/standing.py": "makes a few values of a record; boards show them",
     "leaderboard/schema.py": "tables; its errors are about versions",
+    "leaderboard/sources.py": "bytes by their hash; its errors name an id in ASCII",
     "leaderboard/store.py": "keeps records; what it warns of is below",
     "leaderboard/ties.py": "numbers",
     "harness/site/folder.py": "makes and replaces folders of the user's own",
-    "harness/site/sources.py": "reads a file; pages show it",
 }
 
 

@@ -10,6 +10,7 @@ from harness.problem.load import load_problem
 from harness.problem.model import Problem
 from harness.result import DeviceRef, Measurement, Result
 from harness.site.build import build_site
+from harness.sources import code_of
 from leaderboard.ranking import board, rows, to_csv
 
 ROOT = Path(__file__).parents[2]
@@ -71,7 +72,7 @@ def built(
         problems=packages,
         named=lambda ids: [by_id[each] for each in ids if each in by_id],
         write_csv=lambda file: to_csv(frame, file),
-        code=code,
+        code=lambda result: code_of(result, None) if code else None,
     )
     return out
 

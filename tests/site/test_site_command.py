@@ -1,6 +1,7 @@
 """``harness site`` from the command line."""
 
 import csv
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -30,6 +31,19 @@ def test_it_writes_the_boards_of_a_store(tmp_path: Path) -> None:
     assert all(f"k{number}" in Page(board).text for number in range(3))
     with open(out / "boards.csv", encoding="utf-8", newline="") as file:
         assert len(list(csv.reader(file))) == 4
+
+
+def test_code_is_shown_that_the_store_has_kept(tmp_path: Path) -> None:
+    store, out = str(tmp_path / "store.sqlite"), tmp_path / "site"
+    code = b"__global__ void of_old() {}\n"
+    with Store.open(store) as opened:
+        digest = sha256(code).hexdigest()
+        opened.add(result(problem=PROBLEM.slug, solution_hash=digest), code)
+    words = ["site", "--out", str(out), "--store", store]
+    for more, shown in (([], True), (["--no-code"], False)):
+        CliRunner().invoke(cli, [*words, *more], catch_exceptions=False)
+        (entry,) = out.glob("entries/*.html")
+        assert ("void of_old()" in Page(entry).text) == shown
 
 
 def test_it_does_not_write_over_something_else(tmp_path: Path) -> None:

@@ -52,7 +52,7 @@ def test_an_entry_has_charts_shapes_environment_hashes(site: Path) -> None:
     ):
         assert words in page.text
     assert PROBLEM.hash in page.text
-    assert "Not at hand: only its hash is recorded." in page.text
+    assert "Not at hand: only its hash is known." in page.text
 
 
 def test_the_code_is_shown_if_it_is_that_of_the_record(site: Path, tmp_path: Path) -> None:

@@ -115,7 +115,7 @@ def test_any_text_is_read(text: str) -> None:
     assert outcome.generation.line <= text.count("\n") + text.count("\r") + 1
 
 
-LONG = 1 << 16
+LONG = 1 << 15
 REPEATED = (
     "`", "```\n", "```python\n", "~~~", " ", "\t", "\n", "<think>", "</think>", "<think", "<code>",
     "</code>", '\\"', '"', "/*", "void solution(", "extern \"C\" void solve(", "{", ";", "#", "*",

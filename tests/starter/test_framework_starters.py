@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from harness.errors import UsageError
-from harness.problem.load import load_problem, problem_slugs
+from harness.problem.load import load_problem, problem_folders
 from harness.problem.model import Direction, Problem
 from harness.result import Verdict
 from harness.runner.frameworks import FRAMEWORKS
@@ -25,7 +25,7 @@ from harness.starter import STARTERS, starter_text
 from harness.starter.styles import unravelled
 
 PROBLEMS = Path(__file__).parents[2] / "problems"
-SLUGS = problem_slugs(PROBLEMS)
+SLUGS = [folder.name for folder in problem_folders(PROBLEMS)]
 SIZES = {"m": 7, "n": 5, "k": 3, "ld": 21, "ld_a": 4, "ld_b": 6, "ld_c": 8, "batch": 2}
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from harness.errors import UsageError
 from harness.problem.expressions import Expression
-from harness.problem.load import load_problem, problem_slugs
+from harness.problem.load import load_problem, problem_folders
 from harness.problem.model import Direction, Problem, Role
 from harness.result import Verdict
 from harness.solution.cache import Cache
@@ -22,7 +22,7 @@ from harness.solution.read import read_solution
 from harness.starter import starter_text
 
 PROBLEMS = Path(__file__).parents[2] / "problems"
-SLUGS = problem_slugs(PROBLEMS)
+SLUGS = [folder.name for folder in problem_folders(PROBLEMS)]
 SIZES = {"m": 7, "n": 5, "k": 3, "ld": 21, "ld_a": 4, "ld_b": 6, "ld_c": 8, "batch": 2}
 WIDE = 1 << 40
 """How far apart tensors lie."""

@@ -16,7 +16,7 @@ from harness.grade import Grader
 from harness.job import Job, Options
 from harness.judge.device import open_device
 from harness.problem.expressions import Expression
-from harness.problem.load import load_problem, problem_slugs
+from harness.problem.load import load_problem, problem_folders
 from harness.problem.model import Problem
 from harness.report.progress import Silent
 from harness.result import Verdict
@@ -53,7 +53,7 @@ def _check(
 
 @pytest.mark.parametrize("language", RUN_HERE)
 @pytest.mark.corpus
-@pytest.mark.parametrize("slug", problem_slugs(PROBLEMS))
+@pytest.mark.parametrize("slug", [folder.name for folder in problem_folders(PROBLEMS)])
 def test_builds_and_runs_and_is_wrong(
     grader: Grader, tmp_path: Path, slug: str, language: str
 ) -> None:

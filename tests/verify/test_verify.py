@@ -12,13 +12,14 @@ from harness.cli import cli
 from harness.errors import UsageError
 from harness.judge.device import open_device
 from harness.judge.memory import Device
-from harness.problem.load import load_problem, problem_slugs
+from harness.problem.load import load_problem, problem_folders
 from harness.report.progress import Silent
 from harness.report.verify import closing_line
 from harness.verify.findings import Fate, Level, Report
 from harness.verify.verify import Choices, seeds, verify
 
 ROOT = Path(__file__).parents[2]
+SLUGS = [folder.name for folder in problem_folders(ROOT / "problems")]
 
 
 def look(folder: Path, **choices: Any) -> Report:
@@ -31,7 +32,7 @@ def messages(report: Report, level: Level) -> list[str]:
 
 
 @pytest.mark.corpus
-@pytest.mark.parametrize("slug", problem_slugs(ROOT / "problems"))
+@pytest.mark.parametrize("slug", SLUGS)
 def test_every_problem_of_ours(slug: str) -> None:
     dtypes = load_problem(ROOT / "problems" / slug).dtypes[:2]
     report = look(ROOT / "problems" / slug, dtypes=dtypes)
@@ -47,7 +48,7 @@ def test_every_problem_of_ours(slug: str) -> None:
 
 
 @pytest.mark.gpu
-@pytest.mark.parametrize("slug", problem_slugs(ROOT / "problems"))
+@pytest.mark.parametrize("slug", SLUGS)
 def test_every_problem_on_a_gpu(slug: str) -> None:
     """With all examples, baselines and solutions, in all data types."""
     chosen = Choices(seed="7", grades=1)

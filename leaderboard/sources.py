@@ -1,0 +1,50 @@
+"""What was submitted, by its hash: each file once, as long as a result is there that is of it."""
+
+from collections.abc import Collection
+from hashlib import sha256
+
+from sqlalchemy import Connection, delete, exists, select
+from sqlalchemy.dialects import postgresql, sqlite
+
+from harness.result import Result
+from leaderboard.schema import RESULTS, SOURCES
+
+MOST_BYTES = 1 << 20
+"""Of one file. No larger one is graded, either."""
+
+
+def require_source_of(result: Result, source: bytes) -> None:
+    """Refuse what is not the file of ``result``, or too large to be one.
+
+    Raises:
+        ValueError: it is not.
+    """
+    if len(source) > MOST_BYTES:
+        raise ValueError(f"a source of {len(source)} bytes; at most {MOST_BYTES} are kept")
+    if _digest(source) != result.solution.hash:
+        raise ValueError(f"this source is not what result {result.id!a} is of: their hashes differ")
+
+
+def keep(connection: Connection, source: bytes) -> None:
+    """Keep ``source``; one that is there already, perhaps since just now, stays."""
+    insert = postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert
+    row = {"hash": _digest(source), "content": source}
+    connection.execute(insert(SOURCES).values(row).on_conflict_do_nothing())
+
+
+def kept(connection: Connection, digest: str) -> bytes | None:
+    """The file with this SHA-256; None if it was not kept, or is damaged."""
+    content = connection.scalar(select(SOURCES.c.content).where(SOURCES.c.hash == digest))
+    if content is None or _digest(content) != digest:
+        return None
+    return bytes(content)
+
+
+def drop_unused(connection: Connection, digests: Collection[str]) -> None:
+    """Take away those of ``digests`` that no result is of any more."""
+    of_a_result = exists().where(RESULTS.c.solution_hash == SOURCES.c.hash)
+    connection.execute(delete(SOURCES).where(SOURCES.c.hash.in_(digests), ~of_a_result))
+
+
+def _digest(source: bytes) -> str:
+    return sha256(source).hexdigest()
