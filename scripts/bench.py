@@ -387,6 +387,9 @@ def main() -> None:
     many = commands.add_parser("throughput", help="many files never built before, in one command")
     many.add_argument("count", nargs="?", type=int, default=200)
     many.add_argument("--device", choices=["cuda", "cpu"], default="cuda")
+    both = commands.add_parser("returning", help="outputs that are returned against ones filled")
+    both.add_argument("--times", type=int, default=3)
+    both.add_argument("--device", choices=["cuda", "cpu"], default="cuda")
     commands.add_parser("audits", help="what the audits see").add_argument("names", nargs="*")
     chosen = parser.parse_args()
     match chosen.what:
@@ -404,6 +407,10 @@ def main() -> None:
             from throughput import throughput
 
             data = throughput(chosen.count, chosen.device)
+        case "returning":
+            from returning import returning
+
+            data = returning(chosen.times, chosen.device)
         case _:
             data = audits(chosen.names)
     if chosen.json_to:

@@ -262,7 +262,7 @@ class Trials:
 
         def followed(self: command._Watch) -> None:
             follow(self)
-            if self.timed_out:
+            if self._timed_out:
                 passed.append(self._deadline)
 
         enter(mock.patch.object(Session, "_look", looked))
