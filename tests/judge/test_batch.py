@@ -120,6 +120,21 @@ def test_honest_work_is_right(filled: Filled) -> None:
     assert filled[0].check() is None
 
 
+def test_warm_up_inputs_are_numbers_in_their_places(filled: Filled) -> None:
+    batch, arena = filled
+    before = arena.bytes.clone()
+    batch.fill_for_warm_up("warm-up")
+    for slots in batch.layout.slots:
+        for call in range(3):
+            start = slots.base + call * slots.stride
+            end = start + slots.bytes
+            changed = bool((arena.bytes[start:end] != before[start:end]).any())
+            assert changed is (slots.parameter.direction is not Direction.OUT)
+            fence = slice(end, slots.base + (call + 1) * slots.stride)
+            assert torch.equal(arena.bytes[fence], before[fence])
+    assert bool(view(filled, "a", 0).isfinite().all())
+
+
 def test_a_batch_can_be_filled_and_checked_again(filled: Filled) -> None:
     batch, _ = filled
     for seed in ("one", "two"):

@@ -1,0 +1,95 @@
+"""Triton's kernels, compiled before their turn for a card that this process does not see."""
+
+import io
+import os
+import tarfile
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from harness.judge.memory import Device
+from harness.judge.programs import timed_program
+from harness.judge.session import Fault, Session
+from harness.problem.load import load_problem
+from harness.problem.model import Problem
+from harness.solution import triton_target
+from harness.solution.cache import Cache
+from harness.solution.languages.triton import Triton
+from harness.solution.model import Artifact, Solution, Target
+from harness.solution.read import read_solution
+
+ROOT = Path(__file__).resolve().parents[2]
+CARD = Target(kind="cuda", arch="sm_90")
+
+TELLS = """
+import os
+import pathlib
+
+import triton
+
+folder = pathlib.Path(os.environ["TRITON_CACHE_DIR"])
+raise RuntimeError("kernels: " + " ".join(sorted(file.name for file in folder.rglob("*.cubin"))))
+"""
+
+
+@pytest.fixture(scope="module")
+def problem() -> Problem:
+    return load_problem(ROOT / "problems/vector-add")
+
+
+@pytest.fixture(scope="module")
+def built(problem: Problem, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Artifact]:
+    cache = Cache(tmp_path_factory.mktemp("cache"))
+    yield build("solutions/vector-add/samples/triton.py", problem, cache)
+
+
+def build(file: str, problem: Problem, cache: Cache) -> Artifact:
+    solution = read_solution(ROOT / file, problem=problem.slug)
+    assert isinstance(solution, Solution)
+    artifact = Triton().build(solution, problem, "float32", CARD, cache)
+    assert isinstance(artifact, Artifact), artifact
+    return artifact
+
+
+def members(artifact: Artifact) -> list[str]:
+    assert artifact.kernels is not None
+    with tarfile.open(fileobj=io.BytesIO(artifact.kernels.read_bytes())) as archive:
+        return archive.getnames()
+
+
+def test_what_shapes_launch_is_built(built: Artifact) -> None:
+    assert any(name.endswith(".cubin") for name in members(built))
+    assert (built.build.target, built.build.cached) == ("sm_90", False)
+
+
+def test_a_runner_gets_it_before_the_file_is_loaded(built: Artifact, problem: Problem) -> None:
+    program = replace(timed_program(built), source=TELLS.encode(), interpret=False)
+    opened = program.open()
+    assert len(opened) == 2
+    for fd in opened:
+        os.close(fd)
+    with Session(program, Device(), problem.limits) as session:
+        fault = session.load()
+    assert isinstance(fault, Fault)
+    cubins = sorted(Path(name).name for name in members(built) if name.endswith(".cubin"))
+    assert fault.message.splitlines()[0].endswith("kernels: " + " ".join(cubins))
+
+
+def test_what_cannot_be_found_out_is_left_to_the_card(
+    problem: Problem, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "waits.py"
+    file.write_text("import time\nimport triton\ntime.sleep(60)\ndef solution(x, y, z, n): ...\n")
+    monkeypatch.setattr(triton_target, "_PATIENCE_S", 0.5)
+    artifact = build(str(file), problem, Cache(tmp_path / "cache"))
+    assert artifact.kernels is None
+    assert timed_program(artifact).kernels is None
+
+
+def test_what_raises_leaves_nothing_and_is_no_failure(problem: Problem, tmp_path: Path) -> None:
+    file = tmp_path / "raises.py"
+    file.write_text("import triton\ndef solution(x, y, z, n): raise ValueError('not here')\n")
+    artifact = build(str(file), problem, Cache(tmp_path / "cache"))
+    assert not any(name.endswith(".cubin") for name in members(artifact))
