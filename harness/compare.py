@@ -22,7 +22,8 @@ from harness.judge.effort import Effort
 from harness.judge.measure import Samples, measure_shape
 from harness.judge.session import Fault
 from harness.judge.statistics import geometric_mean
-from harness.problem.draws import Case, fresh_seed
+from harness.problem.case import Case
+from harness.problem.draws import fresh_seed
 from harness.ready import Ready
 from harness.record import environment
 from harness.report.live import so_far

@@ -30,7 +30,8 @@ from harness.judge.session import Fault, Program, Session
 from harness.judge.task import Task
 from harness.judge.trusted import TrustedRunners
 from harness.lookahead import Gate, look_ahead
-from harness.problem.draws import Case, Room, benchmark_case, draw_cases, fresh_seed, parse_case
+from harness.problem.case import Case, benchmark_case, parse_case
+from harness.problem.draws import Room, draw_cases, fresh_seed
 from harness.problem.footprint import footprint
 from harness.problem.model import Problem
 from harness.problem.reference import Reference

@@ -17,7 +17,7 @@ from harness.judge.memory import Device
 from harness.judge.session import Fault
 from harness.judge.statistics import geometric_mean
 from harness.judge.task import Task
-from harness.problem.draws import Case
+from harness.problem.case import Case
 from harness.result import (
     BaselineScore,
     Build,

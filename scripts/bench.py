@@ -410,7 +410,9 @@ def main() -> None:
         case "returning":
             from returning import returning
 
-            data = returning(chosen.times, chosen.device)
+            data = returning(
+                lambda a, b, problem: head_to_head(a, b, chosen.times, chosen.device, problem)
+            )
         case _:
             data = audits(chosen.names)
     if chosen.json_to:

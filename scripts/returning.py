@@ -1,6 +1,7 @@
 """What it costs to return an output instead of filling it: pairs of files that do the same."""
 
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -38,15 +39,13 @@ def pairs(folder: Path) -> list[tuple[Path, Path]]:
     return found
 
 
-def returning(times: int, device_kind: str) -> dict[str, Any]:
-    """Time each pair in turns, ``times`` times, and print by how much they differ."""
-    from bench import head_to_head
-
+def returning(head_to_head: Callable[[Path, Path, Path], list[Any]]) -> dict[str, Any]:
+    """Have each pair timed in turns (files and problem are given), and print how they compare."""
     told: dict[str, Any] = {}
     with tempfile.TemporaryDirectory() as place:
         for one, other in pairs(Path(place)):
             slug = other.parts[-3]
-            found = head_to_head(one, other, times, device_kind, ROOT / "problems" / slug)
+            found = head_to_head(one, other, ROOT / "problems" / slug)
             ratios = [each["ratio"] for each in found]
             told[slug] = ratios
             shown = ", ".join(f"{r['value']:.4f} [{r['low']:.4f}, {r['high']:.4f}]" for r in ratios)

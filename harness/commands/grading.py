@@ -221,7 +221,7 @@ def _jobs(paths: Iterable[Path], choices: dict[str, Any], options: Options) -> l
 
 
 def _check_case(jobs: Iterable[Job], options: Options) -> None:
-    from harness.problem.draws import parse_case
+    from harness.problem.case import parse_case
 
     if options.case:
         for job in jobs:

@@ -8,7 +8,7 @@ from harness.judge.effort import Effort
 from harness.judge.session import Fault
 from harness.judge.statistics import difference_interval
 from harness.judge.task import Task
-from harness.problem.draws import Case
+from harness.problem.case import Case
 from harness.result import Interval, Measurement
 
 _UNCOUNTED = 2

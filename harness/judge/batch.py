@@ -18,7 +18,7 @@ from harness.judge.checker import Checker
 from harness.judge.compare import compare
 from harness.judge.memory import Arena
 from harness.judge.task import Task
-from harness.problem.draws import Case
+from harness.problem.case import Case
 from harness.problem.model import DEFAULT_ALIGNMENT, Direction, Parameter, Role
 from harness.problem.tensors import draw_tensor
 from harness.problem.tolerance import Expectation, expectations

@@ -17,7 +17,7 @@ from harness.judge.memory import Device
 from harness.judge.session import Fault, Session
 from harness.judge.statistics import lower_quartile
 from harness.judge.task import Task
-from harness.problem.draws import benchmark_case
+from harness.problem.case import benchmark_case
 from harness.problem.load import load_problem
 from harness.problem.model import Problem
 from harness.problem.reference import Reference

@@ -7,7 +7,7 @@ from hashlib import sha256
 from harness.judge.batch import Batch, Problems, lay_out
 from harness.judge.session import Fault, Plan, Session
 from harness.judge.task import Task
-from harness.problem.draws import Case
+from harness.problem.case import Case
 from harness.result import CaseResult, Verdict
 
 ORDERS = 3

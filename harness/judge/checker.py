@@ -14,7 +14,7 @@ from torch import Tensor
 from harness.errors import ProblemError
 from harness.judge.compare import CHUNK, surely_right
 from harness.judge.task import Task
-from harness.problem.draws import Case
+from harness.problem.case import Case
 from harness.problem.tolerance import expectations
 
 Tensors = Mapping[str, Tensor]

@@ -10,7 +10,7 @@ from harness.judge.checker import Checker
 from harness.judge.memory import Arena
 from harness.judge.session import Fault, Plan, Session
 from harness.judge.task import Task
-from harness.problem.draws import Case
+from harness.problem.case import Case
 from harness.result import Verdict
 
 T = TypeVar("T")

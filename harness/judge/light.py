@@ -10,7 +10,7 @@ from collections.abc import Callable
 import torch
 
 from harness.judge.memory import Device
-from harness.problem.draws import Case
+from harness.problem.case import Case
 from harness.problem.model import Problem
 
 _COPY_BYTES = 1 << 30

@@ -16,7 +16,7 @@ from harness.judge.effort import Effort
 from harness.judge.session import Fault
 from harness.judge.statistics import LEAST_S, Timed, lower_quartile, ratio_interval, time_interval
 from harness.judge.task import Task
-from harness.problem.draws import Case
+from harness.problem.case import Case
 from harness.result import BaselineTime, Measurement
 
 Samples = tuple[list[Timed], list[Timed]]

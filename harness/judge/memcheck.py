@@ -24,7 +24,7 @@ from harness.judge.batch import Batch, lay_out
 from harness.judge.cases import CALLS, run_case
 from harness.judge.session import Program, Session
 from harness.judge.task import Task
-from harness.problem.draws import Case
+from harness.problem.case import Case
 from harness.solution.toolchain import NvccNotFound, find_nvcc
 
 TOOL = "compute-sanitizer"

@@ -26,7 +26,7 @@ from harness.judge.batch import Batch, lay_out
 from harness.judge.memcheck import find_tool
 from harness.judge.session import Fault, Plan, Program, Session
 from harness.judge.task import Task
-from harness.problem.draws import Case
+from harness.problem.case import Case
 from harness.result import KernelProfile, Profile, Verdict
 
 TOOL = "ncu"

@@ -18,7 +18,7 @@ from harness.judge.cases import CALLS, ORDERS, CaseOutcome, run_case
 from harness.judge.session import Fault, Session
 from harness.judge.shrink import shrink
 from harness.judge.task import Task
-from harness.problem.draws import Case
+from harness.problem.case import Case
 from harness.problem.model import Limits
 from harness.result import CaseResult, Numbers, ShrunkCase, TensorValues, Verdict
 

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from harness.errors import UsageError
-from harness.problem.draws import Case, parse_case
+from harness.problem.case import Case, parse_case
 from harness.problem.expressions import ExpressionError, Number
 from harness.problem.model import Parameter, Problem, Role
 from harness.problem.sizes import as_received, bounds, derive, in_order

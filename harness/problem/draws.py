@@ -1,54 +1,26 @@
-"""Cases: which sizes, scalars and kinds of values a submission is tried with.
-
-A case is written and read as one line, its ``spec`` (``m=33,n=1,k=7,alpha=-0.5``). With the seed
-it decides every bit of the inputs, so the pair replays a failure anywhere.
-"""
+"""Which sizes, scalars and kinds of values a submission is tried with, decided by a seed."""
 
 import math
 import random
 import secrets
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from hashlib import sha256
 
-from harness.errors import Diagnostic, ProblemError, UsageError
-from harness.problem.dtypes import C_TYPES
+from harness.errors import Diagnostic, ProblemError
+from harness.problem.case import DECLARED, Case, families, whole_case
 from harness.problem.expressions import ExpressionError, Number
 from harness.problem.footprint import footprint
-from harness.problem.frontmatter import printable
 from harness.problem.model import Direction, Parameter, Problem, Role
 from harness.problem.sizes import (
-    MAX_SIZE,
     as_received,
     bounds,
-    check_tensor,
-    completed,
     derive,
     draw_size,
     in_order,
     needs,
-    to_single,
 )
-from harness.problem.suggest import did_you_mean
-from harness.problem.values import FAMILIES, NONFINITE
-
-__all__ = [
-    "FAMILIES",
-    "Case",
-    "Room",
-    "as_received",
-    "benchmark_case",
-    "draw_cases",
-    "families",
-    "fresh_seed",
-    "parse_case",
-]
-
-VALUES = "values"
-"""The key in a spec that names the family of values."""
-
-DECLARED = "declared"
-"""The family of values that the problem file declares; not written in a spec."""
+from harness.problem.values import NONFINITE
 
 SMALL_FIRST = 3
 """So many of the smallest cases come first: most wrong submissions fail there, cheaply."""
@@ -57,159 +29,9 @@ ATTEMPTS = 1000
 """So often the other sizes are drawn until an ``always`` value of a dependent size is in range."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Case:
-    """One set of arguments, but for the tensors' contents.
-
-    ``scalars`` hold exactly what the submission receives: a ``float`` is already rounded to it.
-    ``single`` names the scalars that are C ``float``: they are written with the fewest digits that
-    give the same ``float``. ``derived`` names the sizes and scalars that follow from the sizes:
-    they are among the values, and not written. ``family`` is one of :data:`FAMILIES`.
-    """
-
-    sizes: Mapping[str, int]
-    scalars: Mapping[str, float] = field(default_factory=dict)
-    single: frozenset[str] = field(default=frozenset(), compare=False)
-    derived: frozenset[str] = field(default=frozenset(), compare=False)
-    family: str = DECLARED
-
-    @property
-    def spec(self) -> str:
-        """The case as text; :func:`parse_case` gives the same case back, bit for bit."""
-        parts = [f"{n}={value}" for n, value in self.sizes.items() if n not in self.derived]
-        parts += [
-            f"{name}={_shortest(value) if name in self.single else repr(value)}"
-            for name, value in self.scalars.items()
-            if name not in self.derived
-        ]
-        if self.family != DECLARED:
-            parts.append(f"{VALUES}={self.family}")
-        return ",".join(parts)
-
-    @property
-    def values(self) -> dict[str, Number]:
-        """Sizes and scalars by name, as expressions want them."""
-        return {**self.sizes, **self.scalars}
-
-
 def fresh_seed() -> str:
     """A new secret: 128 random bits in hexadecimal."""
     return secrets.token_hex(16)
-
-
-def _shortest(value: float) -> str:
-    """The fewest digits that round to the same C ``float``; nine always do."""
-    for digits in range(1, 10):
-        text = f"{value:.{digits}g}"
-        if to_single(float(text)) == value:
-            return repr(float(text))
-    return repr(value)
-
-
-def singles(problem: Problem) -> frozenset[str]:
-    """The scalars of a problem that are C ``float``."""
-    return frozenset(p.name for p in problem.scalars if C_TYPES.get(p.type) == "float32")
-
-
-def families(problem: Problem, dtype: str | None = None) -> tuple[str, ...]:
-    """The families of values that a problem's cases have (with one data type, if it is given).
-
-    ``nonfinite`` is one of them where a tensor is declared so and its type has a NaN.
-    """
-    kinds = problem.dtypes if dtype is None else (dtype,)
-    nan = any(p.nonfinite and p.data_type(k).roundoff for p in problem.tensors for k in kinds)
-    return tuple(f for f in FAMILIES if nan or f != NONFINITE)
-
-
-def _whole_case(problem: Problem, given: Mapping[str, Number], family: str = DECLARED) -> Case:
-    """The case with the values ``given`` for all that does not follow from the sizes.
-
-    Raises:
-        ExpressionError: something that follows has no value, or a size is out of its range.
-    """
-    values = completed(problem.parameters, given)
-    return Case(
-        sizes={p.name: int(values[p.name]) for p in problem.sizes},
-        scalars={p.name: as_received(p, values[p.name]) for p in problem.scalars},
-        single=singles(problem),
-        derived=frozenset(p.name for p in problem.parameters if p.derived),
-        family=family,
-    )
-
-
-def benchmark_case(problem: Problem, benchmark: Mapping[str, float]) -> Case:
-    """One entry of ``problem.benchmarks`` or ``problem.cpu_benchmarks`` as a case.
-
-    Raises:
-        ExpressionError: the sizes do not go together. Loading has made sure that they do.
-    """
-    return _whole_case(problem, benchmark)
-
-
-def parse_case(problem: Problem, text: str) -> Case:
-    """Read a spec.
-
-    Raises:
-        UsageError: it is not one of this problem, and which part is to blame.
-    """
-    follows = {p.name: p.equals for p in problem.parameters if p.equals is not None}
-    numbers = {p.name: p for p in (*problem.sizes, *problem.scalars) if p.name not in follows}
-    given: dict[str, str] = {}
-    for part in text.split(","):
-        name, equals, value = (piece.strip() for piece in part.partition("="))
-        if not equals:
-            raise UsageError(f"case: {printable(part)!r} is not name=value")
-        if name in follows:
-            raise UsageError(f"case: {name} follows from the sizes ({follows[name]}): leave it out")
-        if name not in numbers and name != VALUES:
-            hint = did_you_mean(name, [*numbers, VALUES]) or f" (there are {', '.join(numbers)})"
-            raise UsageError(f"case: unknown name {printable(name)!r}{hint}")
-        if name in given:
-            raise UsageError(f"case: {name} is given twice")
-        given[name] = value
-    absent = [name for name in numbers if name not in given]
-    if absent:
-        raise UsageError(f"case: no value for {', '.join(absent)}")
-    family = given.get(VALUES, DECLARED)
-    known = families(problem)
-    if family not in known and VALUES not in numbers:
-        if family in FAMILIES:
-            raise UsageError(f"case: no tensor of {problem.slug} may hold NaN (values={family})")
-        hint = did_you_mean(family, known) or f" (one of {', '.join(known)})"
-        raise UsageError(f"case: unknown family of values {printable(family)!r}{hint}")
-    parsed = {
-        p.name: _parse_size(p.name, given[p.name])
-        if p.role is Role.SIZE
-        else _parse_scalar(p, given[p.name])
-        for p in numbers.values()
-    }
-    try:
-        case = _whole_case(problem, parsed, family)
-        for parameter in problem.tensors:
-            check_tensor(parameter, case.values)
-    except ExpressionError as error:
-        raise UsageError(f"case: {error}") from None
-    return case
-
-
-def _parse_size(name: str, text: str) -> int:
-    if not (text.isascii() and text.isdigit() and len(text) <= 10 and 1 <= int(text) <= MAX_SIZE):
-        raise UsageError(
-            f"case: {name} must be a whole number from 1 to {MAX_SIZE}, not {printable(text)!r}"
-        )
-    return int(text)
-
-
-def _parse_scalar(parameter: Parameter, text: str) -> float:
-    try:
-        value = as_received(parameter, float(text))
-    except ValueError:
-        value = math.nan
-    if not math.isfinite(value):
-        raise UsageError(
-            f"case: {parameter.name} must be a finite {parameter.type}, not {printable(text)!r}"
-        )
-    return value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -280,7 +102,7 @@ class _Drawer:
     def case(
         self, sizes: Mapping[str, int], scalars: Mapping[str, float], family: str = DECLARED
     ) -> Case:
-        return _whole_case(self.problem, {**sizes, **scalars}, family)
+        return whole_case(self.problem, {**sizes, **scalars}, family)
 
     def work(self, case: Case) -> float:
         """Operations of one case; the product of its sizes where the problem does not say."""

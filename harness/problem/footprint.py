@@ -1,13 +1,10 @@
 """How much memory the judge needs to check one case: an estimate, on the generous side."""
 
 import math
-from typing import TYPE_CHECKING
 
+from harness.problem.case import Case
 from harness.problem.dtypes import Kind
 from harness.problem.model import Direction, Problem
-
-if TYPE_CHECKING:
-    from harness.problem.draws import Case
 
 CALLS = 2
 """A correctness case is called so often in a row, each call with buffers of its own."""
@@ -31,7 +28,7 @@ COMPARED_AT_ONCE = 1 << 23
 COMPARE_COPIES = 4
 
 
-def footprint(problem: Problem, case: "Case", dtype: str) -> int:
+def footprint(problem: Problem, case: Case, dtype: str) -> int:
     """Bytes, on the device that the tensors lie on, which checking ``case`` takes at its peak.
 
     - the arena: :data:`CALLS` buffers of every tensor in its own type, gaps and guard bands

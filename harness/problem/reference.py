@@ -22,7 +22,7 @@ import torch
 from torch import Tensor
 
 from harness.errors import Diagnostic, ProblemError
-from harness.problem.draws import Case
+from harness.problem.case import Case
 from harness.problem.dtypes import Kind
 from harness.problem.load import REFERENCE_FILE
 from harness.problem.model import Direction, Parameter, Problem

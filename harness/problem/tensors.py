@@ -4,7 +4,7 @@ from hashlib import sha256
 
 import torch
 
-from harness.problem.draws import Case
+from harness.problem.case import Case
 from harness.problem.model import Parameter, Problem
 from harness.problem.values import fill
 

@@ -54,7 +54,7 @@ import torch
 from torch import Tensor
 
 from harness.errors import HarnessError
-from harness.problem.draws import Case
+from harness.problem.case import Case
 from harness.problem.dtypes import DTYPES, PRECISIONS, Kind
 from harness.problem.expressions import SIZEOF_VAR
 from harness.problem.model import Parameter, Problem

@@ -19,7 +19,7 @@ from pydantic import ValidationError
 
 from harness.judge.memory import Device, sealed_memory
 from harness.judge.session import Fault, Program, Session
-from harness.problem.draws import benchmark_case
+from harness.problem.case import benchmark_case
 from harness.problem.model import Problem, Role
 from harness.result import KernelResources, Record, Verdict
 from harness.runner.kernel_cache import packed

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from harness.errors import ProblemError
 from harness.judge.batch import Batch, Problems, lay_out
 from harness.judge.task import Task
-from harness.problem.draws import Case
+from harness.problem.case import Case
 from harness.verify.impostors import Impostor
 from harness.verify.trial import CALLS, Answers, Memory, Trial, write
 from harness.verify.variants import Variant

@@ -6,7 +6,7 @@ from typing import Any
 
 from torch import Tensor
 
-from harness.problem.draws import Case
+from harness.problem.case import Case
 from harness.problem.model import Problem
 from harness.problem.reference import Reference
 from harness.verify.arithmetic import Arithmetic, Machine

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from harness.judge.batch import Batch
 from harness.judge.task import Task
-from harness.problem.draws import Case
+from harness.problem.case import Case
 from harness.problem.tolerance import Expectation
 from harness.verify.arithmetic import Arithmetic, Machine
 

@@ -14,7 +14,7 @@ from harness.job import Options
 from harness.judge.batch import Batch, Problems, lay_out
 from harness.judge.memory import Device
 from harness.judge.task import Task
-from harness.problem.draws import Case
+from harness.problem.case import Case
 from harness.problem.load import REFERENCE_FILE, STATEMENT_FILE, load_problem
 from harness.problem.model import Problem
 from harness.problem.reference import Reference

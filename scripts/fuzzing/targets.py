@@ -29,7 +29,7 @@ from harness.cudacpu.lexer import tokenize
 from harness.errors import MachineError, ProblemError, UsageError
 from harness.judge.memcheck import first_report, is_memory_fault
 from harness.judge.session import Fault, Session, _kernels, sanitizer_summary
-from harness.problem.draws import parse_case
+from harness.problem.case import parse_case
 from harness.problem.expressions import Expression, ExpressionError
 from harness.problem.load import load_problem
 from harness.problem.model import Problem

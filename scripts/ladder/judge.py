@@ -16,7 +16,7 @@ from harness.judge.memory import Device
 from harness.judge.programs import timed_program
 from harness.judge.session import Fault, Session
 from harness.judge.task import Task
-from harness.problem.draws import benchmark_case
+from harness.problem.case import benchmark_case
 from harness.problem.load import load_problem
 from harness.problem.reference import Reference
 from harness.solution.model import BuildFailure, Invalid

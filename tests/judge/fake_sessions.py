@@ -8,7 +8,7 @@ from harness.judge.contender import Contender
 from harness.judge.effort import Effort
 from harness.judge.session import Fault, Session
 from harness.judge.task import Task
-from harness.problem.draws import Case
+from harness.problem.case import Case
 from harness.result import Verdict
 
 CASE = Case(sizes={"n": 50}, scalars={"s": 0.5})

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from harness.judge.batch import GUARD_BYTES, Batch, Layout, Slots, lay_out
 from harness.judge.memory import Device, HostArena
 from harness.judge.task import Task
-from harness.problem.draws import Case
+from harness.problem.case import Case
 from harness.problem.dtypes import C_TYPES, DTYPES
 from harness.problem.expressions import Expression
 from harness.problem.model import Direction, Parameter, Problem, Role

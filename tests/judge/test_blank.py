@@ -13,7 +13,7 @@ from harness.judge.blank import Blank, empty_problem
 from harness.judge.memory import Device
 from harness.judge.session import Session
 from harness.judge.task import Task
-from harness.problem.draws import Case
+from harness.problem.case import Case
 from harness.problem.reference import Reference
 
 

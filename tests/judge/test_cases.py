@@ -8,7 +8,7 @@ from fake_sessions import FAULT, FakeSession
 from harness.judge.cases import CasesOutcome, run_cases
 from harness.judge.session import Session
 from harness.judge.task import Task
-from harness.problem.draws import Case
+from harness.problem.case import Case
 from harness.result import Verdict
 
 CASES = [Case(sizes={"n": n}, scalars={"s": 0.5}) for n in (1, 5, 64)]

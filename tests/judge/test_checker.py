@@ -11,7 +11,7 @@ from harness.errors import ProblemError
 from harness.judge.checker import Checker
 from harness.judge.device import open_device
 from harness.judge.task import Task
-from harness.problem.draws import Case
+from harness.problem.case import Case
 from harness.problem.reference import Reference
 
 CASE = Case(sizes={"n": 50}, scalars={"s": 0.5})

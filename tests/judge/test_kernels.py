@@ -12,7 +12,7 @@ from harness.judge.device import open_device
 from harness.judge.programs import source_program, timed_program
 from harness.judge.session import Plan, Program, Session
 from harness.judge.task import Task
-from harness.problem.draws import Case
+from harness.problem.case import Case
 from harness.problem.model import Limits
 from harness.solution.cache import Cache
 from harness.solution.languages import LANGUAGES

@@ -12,7 +12,7 @@ from harness.judge.device import open_device
 from harness.judge.memory import Device
 from harness.judge.session import Fault, Plan, Program, Session
 from harness.judge.task import Task
-from harness.problem.draws import benchmark_case
+from harness.problem.case import benchmark_case
 from harness.problem.load import load_problem
 from harness.problem.reference import Reference
 from harness.report.progress import Silent

@@ -11,7 +11,7 @@ from harness.judge.audit import LIGHT_SLACK, light_fault
 from harness.judge.light import Ceilings
 from harness.judge.memory import Device
 from harness.judge.task import Task
-from harness.problem.draws import Case
+from harness.problem.case import Case
 from harness.result import Verdict
 
 CASE = Case(sizes={"n": 50}, scalars={"s": 0.5})

@@ -22,7 +22,7 @@ from harness.judge.profile import (
 )
 from harness.judge.session import Program
 from harness.judge.task import Task
-from harness.problem.draws import benchmark_case
+from harness.problem.case import benchmark_case
 from harness.problem.load import load_problem
 from harness.report.progress import Silent
 from harness.result import KernelProfile, Profile, Result, Verdict

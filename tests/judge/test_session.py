@@ -26,7 +26,7 @@ from harness.judge.memory import HostArena
 from harness.judge.programs import source_program
 from harness.judge.session import Fault, Plan, Program, Session, sanitizer_summary
 from harness.judge.task import Task
-from harness.problem.draws import Case
+from harness.problem.case import Case
 from harness.result import Verdict
 from harness.runner import wire
 from harness.sandbox import launch, processes

@@ -21,7 +21,7 @@ from harness.grade import Grader
 from harness.job import Job, Options
 from harness.judge.memory import Device
 from harness.judge.shrink import complexity, shrink, simpler
-from harness.problem.draws import Case, parse_case
+from harness.problem.case import Case, parse_case
 from harness.problem.expressions import Expression
 from harness.problem.load import load_problem
 from harness.problem.model import Distribution, Parameter, Problem, Role

@@ -11,7 +11,7 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from harness.problem.draws import Case
+from harness.problem.case import Case
 from harness.problem.load import load_problem
 from harness.problem.model import Problem
 from harness.problem.reference import Reference

@@ -16,7 +16,8 @@ from error_model import PROBLEM
 from torch import Tensor
 
 from harness.judge.compare import compare
-from harness.problem.draws import Case, benchmark_case, draw_cases, fill
+from harness.problem.case import Case, benchmark_case
+from harness.problem.draws import draw_cases, fill
 from harness.problem.reference import Reference
 from harness.problem.tolerance import expectations
 

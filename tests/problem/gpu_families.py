@@ -10,7 +10,7 @@ import torch
 from error_model import PROBLEM
 
 from harness.judge.compare import compare
-from harness.problem.draws import Case, benchmark_case
+from harness.problem.case import Case, benchmark_case
 from harness.problem.dtypes import DTYPES
 from harness.problem.footprint import footprint
 from harness.problem.model import Parameter, Role

@@ -11,21 +11,13 @@ from hypothesis import strategies as st
 from packages import BLOCK, MINIMAL, Write
 
 from harness.errors import ProblemError, UsageError
-from harness.problem.draws import (
-    FAMILIES,
-    Case,
-    Room,
-    as_received,
-    benchmark_case,
-    draw_cases,
-    families,
-    fresh_seed,
-    parse_case,
-    singles,
-)
+from harness.problem.case import Case, benchmark_case, families, parse_case, singles
+from harness.problem.draws import Room, draw_cases, fresh_seed
 from harness.problem.expressions import Expression
 from harness.problem.footprint import footprint
 from harness.problem.load import load_problem
+from harness.problem.sizes import as_received
+from harness.problem.values import FAMILIES
 
 
 def single(value: float) -> float:

@@ -1,6 +1,6 @@
 """What checking a case takes."""
 
-from harness.problem.draws import Case, parse_case
+from harness.problem.case import Case, parse_case
 from harness.problem.footprint import footprint
 
 

@@ -7,7 +7,7 @@ import torch
 from packages import MINIMAL, REFERENCE, Write
 
 from harness.errors import ProblemError
-from harness.problem.draws import Case
+from harness.problem.case import Case
 from harness.problem.load import load_problem
 from harness.problem.reference import Reference
 

@@ -19,11 +19,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.errors import HarnessError
-from harness.problem.draws import FAMILIES, Case, parse_case
+from harness.problem.case import Case, parse_case
 from harness.problem.reference import Reference
 from harness.problem.roundoff import SUBNORMALS, TRUNCATION
 from harness.problem.tensors import draw_tensor
 from harness.problem.tolerance import allowed_error, expectations
+from harness.problem.values import FAMILIES
 
 DTYPES = ("float32", "float16", "bfloat16", "float64")
 

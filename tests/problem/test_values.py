@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 import torch
 
-from harness.problem.draws import Case
+from harness.problem.case import Case
 from harness.problem.dtypes import DTYPES, Kind
 from harness.problem.model import Distribution, Parameter, Role
 from harness.problem.tensors import draw_tensor

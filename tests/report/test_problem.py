@@ -93,7 +93,7 @@ def test_every_problem_can_be_shown(slug: str, width: int) -> None:
 def test_what_is_told_of_the_tolerance_is_what_is_applied(slug: str) -> None:
     import torch
 
-    from harness.problem.draws import benchmark_case
+    from harness.problem.case import benchmark_case
     from harness.problem.tolerance import allowed_error
 
     problem = load_problem(PROBLEMS / slug)

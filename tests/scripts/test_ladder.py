@@ -22,7 +22,7 @@ from harness.errors import MachineError
 from harness.grade import Grader
 from harness.judge.effort import CPU_EFFORT
 from harness.judge.memory import Device
-from harness.problem.draws import benchmark_case
+from harness.problem.case import benchmark_case
 from harness.problem.load import load_problem
 from harness.report.progress import Silent
 from harness.solution.model import Solution

@@ -10,7 +10,7 @@ from torch import Tensor
 from harness.judge.batch import Batch, lay_out
 from harness.judge.memory import Device
 from harness.judge.task import Task
-from harness.problem.draws import Case
+from harness.problem.case import Case
 from harness.problem.load import load_problem
 from harness.problem.reference import Reference
 from harness.verify.impostors import Impostor, impostors
