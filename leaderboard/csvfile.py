@@ -16,7 +16,6 @@ for the escapes.
 """
 
 import contextlib
-import csv
 import re
 from pathlib import Path
 from typing import IO
@@ -29,7 +28,7 @@ from leaderboard.columns import COLUMNS
 
 _FORMULA = re.compile(r"[\s']*[=+\-@＝＋－＠]|'")
 _PLAIN = re.compile(r"(?:(?:[A-Za-z0-9][A-Za-z0-9._+-]*)?\n)*")
-_NOTHING = ""
+_NOTHING = '""'
 _FORMULA_BEHIND = re.compile(r";(?=[\s'\"]*[=+\-@＝＋－＠])")
 
 
@@ -39,38 +38,42 @@ def to_csv(frame: pd.DataFrame, file: str | Path | IO[str]) -> None:
     Raises:
         OSError: the file cannot be written.
     """
-    # Not by pandas, which takes several times as long.
+    # Column by column: pandas takes ten times as long, and the csv module, row by row, three.
     columns = [_cells(frame[name]) for name in frame.columns]
+    header = ",".join(_quoted(str(name)) for name in frame.columns)
+    lines = [header, *map(",".join, zip(*columns, strict=True)), ""]
     with contextlib.ExitStack() as opened:
         if isinstance(file, str | Path):
             file = opened.enter_context(open(file, "w", encoding="utf-8", newline=""))
-        writer = csv.writer(file, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n")
-        writer.writerow(frame.columns)
-        writer.writerows(zip(*columns, strict=True))
+        file.write("\n".join(lines))
 
 
 def _are_plain(texts: list[str]) -> bool:
     """Whether all are as they may stand in cells, as hashes, ids and most names are."""
-    together = "".join(f"{text}\n" for text in texts)
+    together = "\n".join(texts) + "\n"
     return together.count("\n") == len(texts) and _PLAIN.fullmatch(together) is not None
 
 
-def _cells(column: pd.Series) -> list[object]:
-    """What is written of a column; what is missing is an empty cell."""
+def _cells(column: pd.Series) -> list[str]:
+    """What is written of a column; what is missing is an empty cell, with quotes around it."""
     if pd.api.types.is_datetime64_any_dtype(column):
         moments = column.dt.tz_localize(None).to_numpy()  # pandas asks strftime for each
-        return [f"{moment}+0000" for moment in np.datetime_as_string(moments, unit="us")]
+        return [f'"{moment}+0000"' for moment in np.datetime_as_string(moments, unit="us")]
     values = column.tolist()
     if pd.api.types.is_string_dtype(column):
-        if _are_plain(values):
-            return values
-        # Most columns say the same in many rows.
-        shown = {text: neutral(text) for text in set(values)}
+        distinct = set(values)  # most columns say the same in many rows
+        if 2 * len(distinct) > len(values) and _are_plain(values):
+            return [f'"{text}"' for text in values]
+        shown = {text: _quoted(neutral(text)) for text in distinct}
         return [shown[text] for text in values]
     missing = column.isna()
     if not missing.any():
-        return values
-    return [_NOTHING if gone else value for gone, value in zip(missing, values, strict=True)]
+        return list(map(repr, values))
+    return [_NOTHING if gone else repr(value) for gone, value in zip(missing, values, strict=True)]
+
+
+def _quoted(text: str) -> str:
+    return '"' + text.replace('"', '""') + '"'
 
 
 def read_csv(file: str | Path | IO[str]) -> pd.DataFrame:

@@ -94,7 +94,13 @@ def _frame(standings: list[Standing]) -> pd.DataFrame:
     frame["date"] = pd.to_datetime(frame["date"], utc=True, format="ISO8601")
     types = {name: kind for name, kind in COLUMNS.items() if name != "rank"}
     frame = frame.astype({**types, "accepted": "bool", "speaks": "bool"})
-    return frame.drop_duplicates("result").sort_values(["date", "result"])
+    frame = frame.drop_duplicates("result")
+    return frame.sort_values(_by_age(frame))
+
+
+def _by_age(frame: pd.DataFrame) -> list[str]:
+    """The columns that put results in the order of their dates; without ids where dates differ."""
+    return ["date"] if frame["date"].is_unique else ["date", "result"]
 
 
 def _latest_words(frame: pd.DataFrame) -> pd.DataFrame:
@@ -109,6 +115,8 @@ def _latest_words(frame: pd.DataFrame) -> pd.DataFrame:
     frame = frame.assign(newest=frame.groupby("problem")["first_seen"].transform("max"))
     spoken = frame[frame["speaks"]].reset_index(drop=True)
     refused = spoken[~spoken["accepted"]].drop_duplicates(solution, keep="last")
+    if refused.empty:
+        return spoken.drop_duplicates([*solution, "baseline"], keep="last")
     withdrawn = pd.Series(refused.index, index=pd.MultiIndex.from_frame(refused[solution]))
     last = spoken[spoken["accepted"]].drop_duplicates([*solution, "baseline"], keep="last")
     later = withdrawn.reindex(pd.MultiIndex.from_frame(last[solution])).to_numpy()
@@ -131,20 +139,24 @@ def _flag_other_versions(frame: pd.DataFrame, current: Mapping[str, str]) -> pd.
 def _in_order(frame: pd.DataFrame) -> pd.DataFrame:
     """Boards one after the other; on each the best first, by what is known before ranking."""
     frame = frame.assign(unranked=frame["unranked_reason"] != "")
-    by = [*KEY, "unranked", "other_version", "speedup", "date", "result"]
+    by = [*KEY, "unranked", "other_version", "speedup", *_by_age(frame)]
     ascending = [name != "speedup" for name in by]
     return frame.sort_values(by, ascending=ascending, na_position="last")
 
 
 def _with_ranks(frame: pd.DataFrame) -> pd.DataFrame:
-    frame = frame.assign(rank=pd.Series(pd.NA, index=frame.index, dtype="Int64"))
+    # Boards lie one after the other, so a number tells them apart, and sooner than their names.
+    starts = (frame[KEY] != frame[KEY].shift()).any(axis=1)
+    frame = frame.assign(
+        rank=pd.Series(pd.NA, index=frame.index, dtype="Int64"), board=starts.cumsum()
+    )
     ranked = frame[~frame["unranked"]]
-    for _, entries in ranked.groupby(KEY, sort=False):
+    for _, entries in ranked.groupby("board", sort=False):
         scores = np.log(entries["speedup"].to_numpy(dtype=np.float64))
         errors = standard_errors(
             entries["speedup_low"].to_numpy(dtype=np.float64),
             entries["speedup_high"].to_numpy(dtype=np.float64),
         )
         frame.loc[entries.index, "rank"] = ranks(scores, errors)
-    by = [*KEY, "unranked", "rank"]
+    by = ["board", "unranked", "rank"]
     return frame.sort_values(by, kind="stable", na_position="last")

@@ -1,6 +1,6 @@
 """What the rows of a store hold, if they still are what was written."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 from sqlalchemy import Row
@@ -8,7 +8,7 @@ from sqlalchemy import Row
 from harness.result import Result
 from harness.ruling import Ruling
 from leaderboard.schema import checksum, storable
-from leaderboard.standing import Standing
+from leaderboard.standing import Standing, many_from_json
 
 T = TypeVar("T", Result, Ruling)
 
@@ -50,11 +50,20 @@ def _reason(error: Exception) -> str:
     return lines[0] if lines else type(error).__name__
 
 
-def read_standing(row: Row[Any]) -> Standing | None:
-    """The standing in ``row``; None if it is damaged."""
-    if not isinstance(row.standing, str) or checksum(row.standing) != row.checksum:
-        return None
+def read_standings(rows: Sequence[Row[Any]]) -> list[Standing | None]:
+    """The standing in each of ``rows``; None where it is damaged."""
+    whole = [
+        isinstance(text, str) and checksum(text) == digest for _, digest, text in map(tuple, rows)
+    ]
+    if all(whole) and (found := many_from_json([row.standing for row in rows])) is not None:
+        return list(found)
+    return [
+        _standing(row.standing) if good else None for row, good in zip(rows, whole, strict=True)
+    ]
+
+
+def _standing(text: str) -> Standing | None:
     try:
-        return Standing.from_json(row.standing)
+        return Standing.from_json(text)
     except ValueError:
         return None

@@ -6,6 +6,7 @@ takes minutes, to read their standings a second.
 
 import json
 import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from harness.result import Result, Verdict
@@ -67,6 +68,18 @@ class Standing(NamedTuple):
         if not isinstance(values, list) or len(values) != len(cls._fields):
             raise ValueError("not the values of a standing")
         return cls._make(values)
+
+
+def many_from_json(texts: Sequence[str]) -> list[Standing] | None:
+    """Read many at once, which takes half the time; None if any is something else."""
+    try:
+        found = json.loads(f"[{','.join(texts)}]")
+    except ValueError:
+        return None
+    fields = len(Standing._fields)
+    if len(found) != len(texts) or not all(type(v) is list and len(v) == fields for v in found):
+        return None
+    return list(map(Standing._make, found))
 
 
 def standing(result: Result) -> Standing:

@@ -14,6 +14,7 @@ gets those that count, and nobody else has to know. Only :meth:`Store.delete` ta
 import logging
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import partial
+from itertools import chain
 from types import TracebackType
 from typing import Any, Self
 
@@ -35,7 +36,7 @@ from leaderboard import sources
 from leaderboard.database import Database, StoreError
 from leaderboard.location import default_store_url, store_url
 from leaderboard.queries import PAGE, ROWS, Which, page, rulings_page, standings_page
-from leaderboard.rows import CorruptRecord, read_result, read_ruling, read_standing
+from leaderboard.rows import CorruptRecord, read_result, read_ruling, read_standings
 from leaderboard.schema import (
     RESULTS,
     RULINGS,
@@ -163,7 +164,7 @@ class Store:
         on_corrupt: Callable[[CorruptRecord], None] | None = None,
     ) -> Iterator[Result]:
         """As :meth:`results`, with those that do not count."""
-        rows = self._pages(lambda after: page(after=after, problem=problem))
+        rows = self._rows(lambda after: page(after=after, problem=problem))
         yield from self._read_all(rows, on_corrupt or self._warn)
 
     def named(self, ids: Sequence[str]) -> Iterator[Result]:
@@ -259,7 +260,7 @@ class Store:
             StoreError: the database itself cannot be read.
         """
         wanted = None if ids is None else {storable(each) for each in ids}
-        for row in self._pages(rulings_page):
+        for row in self._rows(rulings_page):
             if wanted is None or row.result in wanted:
                 ruling = read_ruling(row)
                 if isinstance(ruling, Ruling):
@@ -272,7 +273,7 @@ class Store:
 
         Where the last ruling cannot be read, it does not: what it said may have been just that.
         """
-        last = {row.result: row for row in self._pages(rulings_page)}
+        last = {row.result: row for row in self._rows(rulings_page)}
         held = set()
         for result, row in last.items():
             ruling = read_ruling(row)
@@ -296,11 +297,11 @@ class Store:
         """
         self._make_standings()
         uncounted = self._uncounted()
-        for row in self._pages(lambda after: standings_page(after=after, problem=problem)):
-            found = read_standing(row)
-            for each in [found] if found else self._standing_again(row.seq):
-                if storable(each.result) not in uncounted:
-                    yield each
+        for rows in self._pages(lambda after: standings_page(after=after, problem=problem)):
+            for row, found in zip(rows, read_standings(rows), strict=True):
+                for each in [found] if found else self._standing_again(row.seq):
+                    if not uncounted or storable(each.result) not in uncounted:
+                        yield each
 
     def _make_standings(self) -> None:
         if self._run(_all_have_standings, write=False):
@@ -316,11 +317,14 @@ class Store:
         rows = self._run(partial(_fetch, ROWS.where(RESULTS.c.seq == seq)), write=False)
         yield from map(standing, self._read_all(rows, self._warn))
 
-    def _pages(self, query_after: Callable[[int], Select[Any]]) -> Iterator[Row[Any]]:
+    def _rows(self, query_after: Callable[[int], Select[Any]]) -> Iterator[Row[Any]]:
+        return chain.from_iterable(self._pages(query_after))
+
+    def _pages(self, query_after: Callable[[int], Select[Any]]) -> Iterator[Sequence[Row[Any]]]:
         """All rows of a query that gives those after a position, page by page."""
         last = -1
         while rows := self._run(partial(_fetch, query_after(last)), write=False):
-            yield from rows
+            yield rows
             last = rows[-1].seq
 
     def _read_all(

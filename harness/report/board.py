@@ -22,6 +22,9 @@ CPU_NOTE = "cpu: functional timing, not ranked with a GPU's"
 
 Row = Mapping[str, object]
 
+MOST_ROWS = 500
+"""Of one board; more is for a program, which reads CSV or JSON."""
+
 _KEY = ("problem", "dtype", "device_kind", "device", "harness_major", "baseline")
 
 
@@ -48,7 +51,8 @@ def _board(rows: list[Row], console: Console) -> None:
     table.add_column("time", justify="right", no_wrap=True)
     table.add_column("speed-up", justify="right", no_wrap=True)
     table.add_column("date", no_wrap=True)
-    for row in rows:
+    shown = rows[:MOST_ROWS]
+    for row in shown:
         rank = _rank(row)
         tie = "=" if rank is not None and shared[rank] > 1 else " "
         table.add_row(
@@ -62,7 +66,10 @@ def _board(rows: list[Row], console: Console) -> None:
             style="dim" if rank is None else "",
         )
     console.print(table)
-    for row in rows:
+    if len(rows) > len(shown):
+        left = numbers.integer(len(rows) - len(shown))
+        _print(console, Text(f"… and {left} more: --csv FILE has all of them", style="dim"))
+    for row in shown:
         if _rank(row) is None:
             who = plain(f"{row.get('author')}/{row.get('solution')}", 80)
             reason = plain(str(row.get("unranked_reason") or "unknown reason"), 400)

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from rich.console import Console
 from samples import START, failed, interval, measurement, mismatch, result, score, unranked
 
+from harness.report.board import MOST_ROWS
 from harness.report.matrix import matrix_lines
 from harness.report.terminal import CPU_NOTE, render_board, render_result
 from harness.result import (
@@ -385,6 +386,13 @@ def test_ties_are_shown_as_ties() -> None:
         ["3", "carol"],
     ]
     assert "speed-up over PyTorch eager" in lines[0]
+
+
+def test_of_a_long_board_the_first_are_shown() -> None:
+    text = _board(*(_row(author=f"author-{n}", rank=n + 1) for n in range(MOST_ROWS + 1200)))
+    assert f"author-{MOST_ROWS - 1} " in text
+    assert f"author-{MOST_ROWS} " not in text
+    assert text.splitlines()[-1] == "… and 1,200 more: --csv FILE has all of them"
 
 
 def test_unranked_rows_say_why() -> None:
