@@ -106,7 +106,7 @@ class Grader:
                 return None
             if same is not None:
                 begun.add(same)
-            return pool.submit(self._build, job, options)
+            return pool.submit(self._build, job, options, ahead=len(jobs) > 1)
 
         pace = Pace(len(jobs))
         often = Counter(map(content, jobs))
@@ -204,7 +204,7 @@ class Grader:
             self._references[key] = Reference(problem)
         return self._references[key]
 
-    def _build(self, job: Job, options: Options) -> Artifact | BuildFailure:
+    def _build(self, job: Job, options: Options, *, ahead: bool = False) -> Artifact | BuildFailure:
         solution, dtype = job.solution, chosen_dtype(job, options)
         if isinstance(solution, Invalid):
             return BuildFailure(verdict=Verdict.INVALID_SUBMISSION, message=solution.message)
@@ -216,7 +216,7 @@ class Grader:
         if isinstance(self._device, CudaDevice):
             arch = "sm_{}{}".format(*self._device.capability)
         language = LANGUAGES[solution.language]
-        target = Target(kind=self._device.kind, arch=arch, timed=options.timed)
+        target = Target(kind=self._device.kind, arch=arch, timed=options.timed, ahead=ahead)
         with self._gate.open():
             return language.build(solution, job.problem, dtype, target, self._cache)
 

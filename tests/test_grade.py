@@ -377,7 +377,9 @@ def test_what_was_to_be_built_is_forgotten_when_nobody_asks_any_more(
     monkeypatch.setattr(grade, "_MOST_BUILDS", 1)
     built = []
     build = grader._build
-    monkeypatch.setattr(grader, "_build", lambda *each: (built.append(each), build(*each))[1])
+    monkeypatch.setattr(
+        grader, "_build", lambda *each, **how: (built.append(each), build(*each, **how))[1]
+    )
     results = grader.grade_all([job(f"{HONEST}# {n}", f"{n}.py") for n in range(9)], CHECK)
     assert next(results).accepted
     cast(Any, results).close()

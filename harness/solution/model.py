@@ -51,12 +51,15 @@ class Target:
 
     ``arch`` is the card's, such as ``sm_90``; with ``kind`` ``cpu`` it is the one that the
     submission is compiled for beside being made executable on the host, ``None`` for none.
-    Without ``timed`` a CPU target gets no library made for speed, unless it is the only one.
+    Without ``timed`` a CPU target gets no library made for speed, unless it is the only one. With
+    ``ahead`` what would be compiled on the card, when it is called, is compiled before: of many
+    files side by side.
     """
 
     kind: Literal["cuda", "cpu"]
     arch: str | None = "sm_90"
     timed: bool = True
+    ahead: bool = False
 
     def __post_init__(self) -> None:
         if self.arch is None:

@@ -21,7 +21,9 @@ from harness.solution.model import Artifact, Solution, Target
 from harness.solution.read import read_solution
 
 ROOT = Path(__file__).resolve().parents[2]
-CARD = Target(kind="cuda", arch="sm_90")
+CARD = Target(kind="cuda", arch="sm_90", ahead=True)
+
+SAMPLE = "solutions/vector-add/samples/triton.py"
 
 TELLS = """
 import os
@@ -42,7 +44,7 @@ def problem() -> Problem:
 @pytest.fixture(scope="module")
 def built(problem: Problem, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Artifact]:
     cache = Cache(tmp_path_factory.mktemp("cache"))
-    yield build("solutions/vector-add/samples/triton.py", problem, cache)
+    yield build(SAMPLE, problem, cache)
 
 
 def build(file: str, problem: Problem, cache: Cache) -> Artifact:
@@ -62,6 +64,15 @@ def members(artifact: Artifact) -> list[str]:
 def test_what_shapes_launch_is_built(built: Artifact) -> None:
     assert any(name.endswith(".cubin") for name in members(built))
     assert (built.build.target, built.build.cached) == ("sm_90", False)
+
+
+def test_of_one_file_nothing_is(problem: Problem, tmp_path: Path) -> None:
+    solution = read_solution(ROOT / SAMPLE, problem=problem.slug)
+    assert isinstance(solution, Solution)
+    alone = replace(CARD, ahead=False)
+    artifact = Triton().build(solution, problem, "float32", alone, Cache(tmp_path))
+    assert isinstance(artifact, Artifact)
+    assert artifact.kernels is None
 
 
 def test_a_runner_gets_it_before_the_file_is_loaded(built: Artifact, problem: Problem) -> None:

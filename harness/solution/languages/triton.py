@@ -25,11 +25,13 @@ class Triton(python.Python):
     ) -> Artifact | BuildFailure:
         """Check the file and compile it for ``target.arch``, if any.
 
-        With a GPU that only saves time: what of it is called is not compiled again, the rest is,
-        when it is first called.
+        With a GPU that is done ``ahead`` alone, and only saves time: what of it is called is not
+        compiled again, the rest is, when it is first called.
         """
         artifact = super().build(solution, problem, dtype, target, cache)
         if isinstance(artifact, BuildFailure) or target.arch is None:
+            return artifact
+        if target.kind == "cuda" and not target.ahead:
             return artifact
         # Not at the top: most commands never need the judge's side of a runner.
         from harness.solution.triton_target import KERNELS, compile_for_target
