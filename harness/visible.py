@@ -25,10 +25,13 @@ _CI_COMMAND = re.compile(
 
 def visible(text: str) -> str:
     r"""``text`` with escapes (``\x1b``, ``\u202e``) for what would be hidden or interpreted."""
-    if text.isascii() and text.isprintable() and ":" not in text and "#" not in text:
-        return text  # most is like this, and boards and a site have much of it
-    shown = "".join(escaped(c) if is_hidden(c) else c for c in text)
-    return without_commands(shown, lambda character: f"\\x{ord(character):02x}")
+    # Most text has nothing to hide, and boards and a site have much of it. Of what is hidden only
+    # some letters are printable in Python's sense.
+    if not (text.isprintable() and _HIDDEN_LETTERS.isdisjoint(text)):
+        text = "".join(escaped(c) if is_hidden(c) else c for c in text)
+    if ":" not in text and "#" not in text:
+        return text
+    return without_commands(text, lambda character: f"\\x{ord(character):02x}")
 
 
 def is_hidden(character: str) -> bool:

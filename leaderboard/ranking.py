@@ -82,10 +82,12 @@ def rows(frame: pd.DataFrame) -> list[dict[str, object]]:
 
 def _plain(column: pd.Series) -> list[object]:
     if pd.api.types.is_datetime64_any_dtype(column):
-        values = [value.to_pydatetime() for value in column]
+        values = pd.DatetimeIndex(column).to_pydatetime().tolist()
     else:
         values = column.tolist()
-    missing = column.isna().tolist()
+    missing = column.isna()
+    if not missing.any():
+        return values
     return [None if gone else value for gone, value in zip(missing, values, strict=True)]
 
 

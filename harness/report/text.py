@@ -31,7 +31,10 @@ def plain(text: str, limit: int | None = None) -> str:
         text: anything.
         limit: most characters to return, at least 1; what is cut off is marked by ``…``.
     """
-    return _cut(visible(_SEQUENCE.sub("", _head(text, limit))), limit)
+    shown = _head(text, limit)
+    if not shown.isprintable():
+        shown = _SEQUENCE.sub("", shown)
+    return _cut(visible(shown), limit)
 
 
 def plain_lines(text: str, limit: int | None = None) -> str:
