@@ -142,6 +142,11 @@ def test_any_sequence_of_saves(texts: list[str]) -> None:
         assert told == changes
 
 
+def _listen() -> None:
+    """What a shell starts in the background is told to ignore Ctrl-C, and so is all below it."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 class Watching:
     """A command that watches, in a process of its own."""
 
@@ -157,6 +162,7 @@ class Watching:
                 stdin=subprocess.DEVNULL,
                 stdout=results,
                 stderr=errors,
+                preexec_fn=_listen,
             )
 
     def until(self, times: int, words: str = "waiting for changes") -> list[str]:
