@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -56,6 +57,7 @@ def leaderboard(
     from harness.report.terminal import render_board
     from leaderboard.ranking import ranked, rows, to_csv
 
+    _collect_seldom()
     current = {p.slug: p.hash for p in load_all(problems_root(problems_dir))[0]}
     if by == "model":
         from harness.compare_models import compare_models
@@ -81,6 +83,11 @@ def leaderboard(
             file.write(json_text(json.dumps(rows(frame), default=str)) + "\n")
     if "-" not in (csv_to, json_to):
         render_board(rows(frame), Console())
+
+
+def _collect_seldom() -> None:
+    """Have Python look for cycles less often: a large store makes millions of objects and none."""
+    gc.set_threshold(200_000, 50, 50)
 
 
 @click.command()
@@ -162,6 +169,7 @@ def site(
     from harness.sources import code_of
     from leaderboard.ranking import ranked, rows, to_csv
 
+    _collect_seldom()
     packages = load_all(problems_root(problems_dir))[0]
     with open_store(store) as results:
 
