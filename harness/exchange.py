@@ -3,9 +3,10 @@
 import json
 import os
 import stat
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TextIO
+from typing import Protocol, TextIO
 
 from harness.errors import UsageError
 from harness.report.text import json_text, plain
@@ -22,6 +23,32 @@ def write_lines(entries: Iterable[Result | Ruling], file: TextIO) -> int:
     for entry in entries:
         file.write(json_text(entry.to_json()) + "\n")
         count += 1
+    return count
+
+
+class Taking(Protocol):
+    """A store, as far as taking in goes."""
+
+    def add(self, result: Result) -> None:
+        """Append a result."""
+
+    def add_ruling(self, ruling: Ruling) -> None:
+        """Append a ruling."""
+
+
+def take_in(path: Path, store: Taking) -> Counter[type]:
+    """Add what :func:`write_lines` wrote to ``store``; how many there were of each kind.
+
+    Raises:
+        UsageError: as :func:`read_lines`; what stood before that line has been added.
+    """
+    count = Counter[type]()
+    for entry in read_lines(path):
+        if isinstance(entry, Result):
+            store.add(entry)
+        else:
+            store.add_ruling(entry)
+        count[type(entry)] += 1
     return count
 
 

@@ -53,7 +53,7 @@ def _reason(error: Exception) -> str:
 def read_standings(rows: Sequence[Row[Any]]) -> list[Standing | None]:
     """The standing in each of ``rows``; None where it is damaged."""
     whole = [
-        isinstance(text, str) and checksum(text) == digest for _, digest, text in map(tuple, rows)
+        isinstance(row.standing, str) and checksum(row.standing) == row.checksum for row in rows
     ]
     if all(whole) and (found := many_from_json([row.standing for row in rows])) is not None:
         return list(found)

@@ -12,10 +12,10 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from harness.exchange import read_lines
+from harness.exchange import take_in
 from harness.problem.load import load_problem, problem_folders
 from harness.report import numbers
-from harness.result import Interval, Result
+from harness.result import Interval
 from leaderboard.ranking import ranked, rows, to_csv
 from leaderboard.store import Store
 
@@ -44,11 +44,7 @@ def made() -> dict[Path, str]:
 def _board() -> Any:
     with tempfile.TemporaryDirectory() as place, Store.open(f"{place}/boards.sqlite") as store:
         for file in sorted(FOLDER.glob("*.jsonl")):
-            for entry in read_lines(file):
-                if isinstance(entry, Result):
-                    store.add(entry)
-                else:
-                    store.add_ruling(entry)
+            take_in(file, store)
         current = {p.slug: p.hash for p in map(load_problem, problem_folders(ROOT / "problems"))}
         return ranked(store.standings(None), all_entries=True, current=current)
 

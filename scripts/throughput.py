@@ -128,21 +128,20 @@ def _variants() -> Iterator[tuple[str, str]]:
     cuda = [(name, changes) for name, all_changes in _CUDA for changes in all_changes]
     for number in itertools.count():
         turn = number // 2
-        if number % 2 == 0:
-            sample, changes = cuda[turn % len(cuda)]
-            text = (SAMPLES / sample).read_text()
-            for change in changes:
-                text = _changed(text, change)
-        else:
-            sample = "triton_autotuned.py"
-            text = (SAMPLES / sample).read_text()
-            tile = "_config({}, {}, 32, 4, {})".format(*_TILES[turn % len(_TILES)])
-            if turn % _EACH_TUNED == _EACH_TUNED - 1:
-                text = _changed(text, ("_config(64, 64, 32, 4, 4)", tile))
-            else:
-                start = text.index("_CONFIGS = [")
-                text = text[:start] + f"_CONFIGS = [{tile}" + text[text.index("\n]", start) + 1 :]
+        sample, changes = ("triton_autotuned.py", None) if number % 2 else cuda[turn % len(cuda)]
+        text = (SAMPLES / sample).read_text()
+        for change in [_other_tile(text, turn)] if changes is None else changes:
+            text = _changed(text, change)
         yield sample, text
+
+
+def _other_tile(text: str, turn: int) -> Change:
+    """Another tile for the small one of the Triton sample; in three of four turns for them all."""
+    tile = "_config({}, {}, 32, 4, {})".format(*_TILES[turn % len(_TILES)])
+    if turn % _EACH_TUNED == _EACH_TUNED - 1:
+        return "_config(64, 64, 32, 4, 4)", tile
+    start = text.index("_CONFIGS = [")
+    return text[start : text.index("\n]", start) + 2], f"_CONFIGS = [{tile}]"
 
 
 def _changed(text: str, change: Change) -> str:

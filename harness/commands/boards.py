@@ -130,7 +130,7 @@ def import_(files: tuple[Path, ...], store: str | None) -> None:
     They are the word of whoever wrote the file. Nothing is imported if a line is no result; what is
     there already stays as it is.
     """
-    from harness.exchange import read_lines
+    from harness.exchange import read_lines, take_in
     from harness.result import Result
     from harness.ruling import Ruling
 
@@ -140,12 +140,7 @@ def import_(files: tuple[Path, ...], store: str | None) -> None:
     count = Counter[type]()
     with open_store(store) as results:
         for path in files:
-            for entry in read_lines(path):
-                if isinstance(entry, Result):
-                    results.add(entry)
-                else:
-                    results.add_ruling(entry)
-                count[type(entry)] += 1
+            count += take_in(path, results)
     click.echo(_counts(count[Result], count[Ruling]), err=True)
 
 

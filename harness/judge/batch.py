@@ -200,10 +200,6 @@ class Batch:
         self._write(seed, "declared", portable=False)
         self._copy = None
 
-    def refill(self) -> None:
-        """Write every byte, with nothing in particular."""
-        self._bytes.fill_(_GUARD)
-
     def _write(self, seed: str, family: str, *, portable: bool) -> None:
         self._bytes.fill_(_GUARD)
         for slots in self.layout.slots:

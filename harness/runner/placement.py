@@ -108,7 +108,21 @@ class Placement:
             return False
 
 
-class _Watching(TorchDispatchMode):  # type: ignore[no-untyped-call]
+class _Makers(TorchDispatchMode):  # type: ignore[no-untyped-call]
+    """Hands operations that make memory to :meth:`make`, and leaves others alone."""
+
+    def __torch_dispatch__(
+        self, func: Any, types: Any, args: Any = (), kwargs: Mapping[str, Any] | None = None
+    ) -> Any:
+        kwargs = kwargs or {}
+        return self.make(func, args, kwargs) if makes_memory(func) else func(*args, **kwargs)
+
+    def make(self, func: Any, args: Any, kwargs: Mapping[str, Any]) -> Any:
+        """What the operation is to give."""
+        raise NotImplementedError
+
+
+class _Watching(_Makers):
     """Notes every operation that makes memory, and which of them made which."""
 
     def __init__(self) -> None:
@@ -116,12 +130,8 @@ class _Watching(TorchDispatchMode):  # type: ignore[no-untyped-call]
         self.steps: list[Step | None] = []
         self.makers: dict[int, int] = {}
 
-    def __torch_dispatch__(
-        self, func: Any, types: Any, args: Any = (), kwargs: Mapping[str, Any] | None = None
-    ) -> Any:
-        kwargs = kwargs or {}
-        if not makes_memory(func):
-            return func(*args, **kwargs)
+    def make(self, func: Any, args: Any, kwargs: Mapping[str, Any]) -> Any:
+        """What it gives, noted."""
         signature = _signature(func, args, kwargs)
         result = func(*args, **kwargs)
         step = None
@@ -136,7 +146,7 @@ class _Watching(TorchDispatchMode):  # type: ignore[no-untyped-call]
         return result
 
 
-class _Placing(TorchDispatchMode):  # type: ignore[no-untyped-call]
+class _Placing(_Makers):
     """Has some operations write to the judge's buffers. ``placed`` are the memories given out."""
 
     def __init__(
@@ -148,12 +158,8 @@ class _Placing(TorchDispatchMode):  # type: ignore[no-untyped-call]
         self._ordinal = 0
         self.placed: list[StorageWeakRef] = []
 
-    def __torch_dispatch__(
-        self, func: Any, types: Any, args: Any = (), kwargs: Mapping[str, Any] | None = None
-    ) -> Any:
-        kwargs = kwargs or {}
-        if not makes_memory(func):
-            return func(*args, **kwargs)
+    def make(self, func: Any, args: Any, kwargs: Mapping[str, Any]) -> Any:
+        """What it gives, in a buffer of the judge's where that is known to do."""
         found = self._steps.get(self._ordinal)
         self._ordinal += 1
         if found is None:

@@ -13,14 +13,14 @@ from collections.abc import Mapping
 from dataclasses import replace
 from importlib import metadata
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
 from harness.judge.memory import Device, sealed_memory
 from harness.judge.session import Fault, Program, Session
 from harness.problem.case import benchmark_case
-from harness.problem.model import Problem, Role
+from harness.problem.model import Limits, Problem, Role
 from harness.result import KernelResources, Record, Verdict
 from harness.runner.kernel_cache import packed
 from harness.runner.wire import Message
@@ -61,32 +61,65 @@ def compile_for_target(
 
     A failure is a kernel that cannot be built, or a build that takes longer than the problem
     allows. Code whose launches cannot be found out without a GPU gives an outcome without kernels.
-
-    For a card that is here, whatever the benchmark shapes and the small ones may launch is built,
-    with all configurations of an autotuner, and kept as the file ``kernels``. It may be nothing:
-    that is no failure, for the card tells what it can run.
     """
-    assert target.arch is not None, "the caller asks for an architecture"
-    shapes = [problem.benchmarks[0]]
-    if target.kind == "cuda":
-        shapes = [*problem.benchmarks, *problem.cpu_benchmarks]
+    calls = [_arguments(problem, problem.benchmarks[0], dtype)]
+    work = _Work(solution, problem, target, contract, calls)
+    return cache.fetch(work.key("triton"), lambda _: _build(work))
+
+
+def compile_ahead(
+    solution: Solution,
+    problem: Problem,
+    dtype: str,
+    target: Target,
+    cache: Cache,
+    contract: Contract,
+) -> Outcome:
+    """Build whatever may be launched on a card that is here; it is kept as the file ``kernels``.
+
+    For the benchmark shapes and the small ones, with all configurations of an autotuner. It may be
+    nothing: that is no failure, for the card tells what it can run.
+    """
+    shapes = (*problem.benchmarks, *problem.cpu_benchmarks)
     calls = [_arguments(problem, shape, dtype) for shape in shapes]
-    parts: dict[str, str | bytes] = {
-        "kind": f"triton for {target.kind}",
-        "source": solution.source,
-        "calls": repr(calls),
-        "contract": repr(contract),
-        "arch": target.arch,
-        "triton": metadata.version("triton"),
-        "python": sys.version,
-    }
+    work = _Work(solution, problem, target, contract, calls)
+    return cache.fetch(work.key("triton ahead"), lambda to: _build_ahead(work, to / KERNELS))
 
-    def build(folder: Path) -> Outcome:
-        if target.kind == "cuda":
-            return _build_ahead(solution, problem, calls, target, contract, folder / KERNELS)
-        return _build(solution, problem, calls, target, contract)
 
-    return cache.fetch(key_of(parts), build)
+class _Work(NamedTuple):
+    """A submission, what it is compiled for, and the arguments of the calls that are made."""
+
+    solution: Solution
+    problem: Problem
+    target: Target
+    contract: Contract
+    calls: list[list[dict[str, Any]]]
+
+    def key(self, kind: str) -> str:
+        """Under which the outcome is kept."""
+        assert self.target.arch is not None, "the caller asks for an architecture"
+        return key_of(
+            {
+                "kind": kind,
+                "source": self.solution.source,
+                "calls": repr(self.calls),
+                "contract": repr(self.contract),
+                "arch": self.target.arch,
+                "triton": metadata.version("triton"),
+                "python": sys.version,
+            }
+        )
+
+    @property
+    def arch(self) -> int:
+        """90 for sm_90."""
+        assert self.target.arch is not None
+        return int(self.target.arch.removeprefix("sm_").rstrip("af"))
+
+    def session(self, limits: Limits) -> Session:
+        """A runner of its own, without the card."""
+        program = Program(kind="python", source=self.solution.source, contract=self.contract)
+        return Session(program, Device(), limits)
 
 
 def _arguments(
@@ -107,51 +140,30 @@ def _arguments(
     ]
 
 
-def _build(
-    solution: Solution,
-    problem: Problem,
-    calls: list[list[dict[str, Any]]],
-    target: Target,
-    contract: Contract,
-) -> Outcome:
-    with Session(_program(solution, contract), Device(), problem.limits) as session:
-        answer = session.compile(calls, _number(target))
+def _build(work: _Work) -> Outcome:
+    with work.session(work.problem.limits) as session:
+        answer = session.compile(work.calls, work.arch)
         if isinstance(answer, Fault):
-            return _unknown(answer, solution)
+            return _unknown(answer, work.solution)
         log = session.output()
-    return outcome_of(answer, log, solution.display_path)
+    return outcome_of(answer, log, work.solution.display_path)
 
 
-def _build_ahead(
-    solution: Solution,
-    problem: Problem,
-    calls: list[list[dict[str, Any]]],
-    target: Target,
-    contract: Contract,
-    file: Path,
-) -> Outcome:
+def _build_ahead(work: _Work, file: Path) -> Outcome:
     """Its kernels in ``file``; what the process says besides is of no interest."""
-    limits = replace(problem.limits, build_s=min(problem.limits.build_s, _PATIENCE_S))
+    limits = work.problem.limits
+    limits = replace(limits, build_s=min(limits.build_s, _PATIENCE_S))
     start = time.perf_counter()
     fd = sealed_memory(KERNELS, _MOST_BYTES)
     try:
-        with Session(_program(solution, contract), Device(), limits) as session:
-            answer = session.compile(calls, _number(target), fd, within_s=_AHEAD_S)
+        with work.session(limits) as session:
+            answer = session.compile(work.calls, work.arch, fd, within_s=_AHEAD_S)
         if isinstance(answer, Fault):
             return Outcome(keep=False)
         file.write_bytes(packed(fd))
     finally:
         os.close(fd)
     return Outcome(files={KERNELS: file}, seconds=time.perf_counter() - start)
-
-
-def _program(solution: Solution, contract: Contract) -> Program:
-    return Program(kind="python", source=solution.source, contract=contract)
-
-
-def _number(target: Target) -> int:
-    assert target.arch is not None
-    return int(target.arch.removeprefix("sm_").rstrip("af"))
 
 
 def outcome_of(answer: Message, log: str, shown: str) -> Outcome:

@@ -34,15 +34,16 @@ class Triton(python.Python):
         if target.kind == "cuda" and not target.ahead:
             return artifact
         # Not at the top: most commands never need the judge's side of a runner.
-        from harness.solution.triton_target import KERNELS, compile_for_target
+        from harness.solution.triton_target import KERNELS, compile_ahead, compile_for_target
 
-        outcome = compile_for_target(solution, problem, dtype, target, cache, artifact.contract)
         if target.kind == "cuda":
+            outcome = compile_ahead(solution, problem, dtype, target, cache, artifact.contract)
             seconds = artifact.build.seconds + outcome.seconds
             build = artifact.build.model_copy(
                 update={"seconds": seconds, "cached": outcome.cached, "target": target.arch}
             )
             return replace(artifact, build=build, kernels=outcome.files.get(KERNELS))
+        outcome = compile_for_target(solution, problem, dtype, target, cache, artifact.contract)
         build = artifact.build.model_copy(
             update={
                 "kernels": with_occupancy(outcome.kernels, target.arch),
