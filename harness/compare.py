@@ -14,13 +14,13 @@ from typing import Any
 from harness.comparison import Comparison, Shape
 from harness.errors import UsageError
 from harness.job import Job, Options
-from harness.judge.audit import Usual
+from harness.judge.audit import Usual, at_work
 from harness.judge.blank import Blank
 from harness.judge.conditions import Watch, unsettled
 from harness.judge.contender import Contender, join
 from harness.judge.effort import Effort
+from harness.judge.fault import Fault
 from harness.judge.measure import Samples, measure_shape
-from harness.judge.session import Fault
 from harness.judge.statistics import geometric_mean
 from harness.problem.case import Case
 from harness.problem.draws import fresh_seed
@@ -28,7 +28,9 @@ from harness.ready import Ready
 from harness.record import environment
 from harness.report.live import so_far
 from harness.report.progress import Progress
-from harness.result import DeviceRef, Measurement, ProblemRef, Result
+from harness.result import Result
+from harness.result.origin import DeviceRef, ProblemRef
+from harness.result.times import Measurement
 from harness.solution.model import Solution
 
 
@@ -69,6 +71,9 @@ def head_to_head(
 
     Returns:
         The comparison; or the result of the one that failed while it was timed.
+
+    Raises:
+        MachineError: neither is what keeps the device at work.
     """
     task = a.draft.task
     # A call alone is judged by the baseline's, which is honest: here neither is known to be.
@@ -80,9 +85,9 @@ def head_to_head(
         if watch is not None:
             watch.read()
 
+    usual = blank.usual if blank else Usual()
     try:
         for ready in (a, b):
-            usual = blank.usual if blank else Usual()
             joined = join(ready.session, ready.restart, task, cases[0], usual)
             if isinstance(joined, Fault):
                 return ready.draft.finish(joined.verdict, joined.message)
@@ -102,6 +107,10 @@ def head_to_head(
             fault = outcome if isinstance(outcome, Fault) else sides[0].idle_fault()
             if fault is not None:
                 loser = 0 if sides[0].failed else 1
+                if fault.shared:
+                    suspects = (loser, 1 - loser)
+                    ended = [sides[which].session for which in suspects]
+                    loser = suspects[at_work(ended, task.device, usual)]
                 return _lost((a, b)[loser], sides[loser], case, fault)
             assert isinstance(outcome, Measurement)
             shapes.append(_shape(outcome, sides))
@@ -132,6 +141,10 @@ class _Side(Contender):
         seconds = super().time(seed, **how)
         self.failed = isinstance(seconds, Fault)
         return seconds
+
+    def late_fault(self) -> Fault:
+        self.failed = True
+        return super().late_fault()
 
     def idle_fault(self) -> Fault | None:
         fault = super().idle_fault()

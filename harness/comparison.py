@@ -5,16 +5,9 @@ from typing import Literal
 
 from pydantic import Field, computed_field
 
-from harness.result import (
-    Created,
-    DeviceRef,
-    Environment,
-    Interval,
-    ProblemRef,
-    Record,
-    SolutionRef,
-    Text,
-)
+from harness.result.fields import Created, Record, Text
+from harness.result.origin import DeviceRef, Environment, ProblemRef, SolutionRef
+from harness.result.times import Interval
 
 MARGIN = 0.005
 """Smallest difference of log times that counts: that of the boards, ``leaderboard/ties.py``."""

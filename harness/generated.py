@@ -8,7 +8,7 @@ from pathlib import Path
 from harness.problem.model import Problem
 from harness.problem.named import other_subject
 from harness.report.text import plain
-from harness.result import Generation
+from harness.result.origin import Generation
 from harness.solution.model import Invalid, Solution
 
 

@@ -3,48 +3,43 @@
 import contextlib
 import os
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
-from dataclasses import replace
 from typing import Self
 
 from harness.compare import common, head_to_head
 from harness.comparison import Comparison
 from harness.errors import MachineError, ProblemError
 from harness.job import Job, Options, chosen_dtype
-from harness.judge.audit import Usual, light_fault, still_busy
 from harness.judge.cases import run_cases
 from harness.judge.conditions import Watch
-from harness.judge.contender import BaselineError, Contender, join
 from harness.judge.effort import CPU_EFFORT, Effort
-from harness.judge.light import Ceilings
-from harness.judge.measure import Samples, measure_shape, with_baseline
+from harness.judge.fault import Fault
 from harness.judge.memcheck import is_memory_fault, locate
 from harness.judge.memory import CudaDevice, Device
 from harness.judge.profile import REMEDY, find_profiler, profile
-from harness.judge.programs import checked_program, source_program, timed_program
+from harness.judge.programs import Program, checked_program, timed_program
 from harness.judge.quiet import undisturbed
 from harness.judge.replay import Failure, patient, shrink_failure
-from harness.judge.session import Fault, Program, Session
+from harness.judge.session import Session
 from harness.judge.task import Task
-from harness.judge.trusted import TrustedRunners
-from harness.lookahead import Gate, look_ahead
-from harness.problem.case import Case, benchmark_case, parse_case
+from harness.lookahead import look_ahead
+from harness.problem.case import Case, parse_case
 from harness.problem.draws import Room, draw_cases, fresh_seed
-from harness.problem.footprint import footprint
 from harness.problem.model import Problem
 from harness.problem.reference import Reference
 from harness.ready import Ready
 from harness.record import Draft, make_score, solution_ref
-from harness.report.live import so_far
-from harness.report.numbers import bytes_
 from harness.report.pace import Pace
 from harness.report.progress import Progress
-from harness.result import Measurement, Result, SolutionRef, Verdict
+from harness.result import Result, Verdict
+from harness.result.origin import SolutionRef
+from harness.sandbox.gate import Gate
 from harness.solution.cache import default_cache
 from harness.solution.languages import LANGUAGES
 from harness.solution.model import Artifact, BuildFailure, Invalid, Solution, Target
+from harness.timing import Timing, benchmark_cases
 from harness.twin import content, twin
 
 _CPU_WORK = 2e6
@@ -53,11 +48,6 @@ _CPU_WORK = 2e6
 _CPU_ROW_WORK = 1000.0
 """What a row costs there at least: 256 emulated threads that wait for each other, or one program of
 Triton's interpreter, take some milliseconds."""
-
-_MOST_BUILDS = 32
-
-_PATIENCE_S = 120.0
-"""Seconds for a further baseline, whose first call may compile: it is not on trial."""
 
 
 class Grader:
@@ -72,8 +62,7 @@ class Grader:
         self._progress = progress
         self._effort = effort or (Effort() if device.kind == "cuda" else CPU_EFFORT)
         self._cache = default_cache()
-        self._trusted = TrustedRunners(device)
-        self._ceilings = Ceilings(device)
+        self._timing = Timing(device, progress)
         self._references: dict[Hashable, Reference] = {}
         self._gate = Gate()
 
@@ -81,22 +70,23 @@ class Grader:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._trusted.close()
+        self._timing.trusted.close()
         self._progress.finish()
 
     def grade_all(self, jobs: Sequence[Job], options: Options) -> Iterator[Result]:
         """The results of ``jobs``, in order, each as soon as it is there.
 
-        Files are built side by side, some before their turn and never while a time is taken. Of
-        those with the same content one is graded, and the others get its verdict and times.
+        Files are built side by side, some before their turn, and all of that stands still while a
+        time is taken. Of those with the same content one is graded, and the others get its verdict
+        and times.
 
         Raises:
             ProblemError, MachineError, HarnessError: not the contestant's doing.
         """
         # Not for files without code: they cost nothing but being read.
         if options.timed and any(isinstance(job.solution, Solution) for job in jobs):
-            self._trusted.start()
-        builders = self._builders()
+            self._timing.trusted.start()
+        builders = _builders()
         pool = ThreadPoolExecutor(builders)
         begun: set[Hashable] = set()
 
@@ -112,7 +102,7 @@ class Grader:
         often = Counter(map(content, jobs))
         graded: dict[Hashable, Result] = {}
         try:
-            for number, (job, building) in enumerate(look_ahead(jobs, start, builders)):
+            for number, (job, building) in enumerate(look_ahead(jobs, start, 2 * builders)):
                 if len(jobs) > 1:
                     self._progress.overall(number, len(jobs), pace.told(number))
                 same = content(job)
@@ -145,7 +135,7 @@ class Grader:
         options = common(jobs, options)
         drafts = [self._draft(job, options) for job in jobs]
         if self._device.kind == "cuda":  # for blank batches; elsewhere there are none
-            self._trusted.start()
+            self._timing.trusted.start()
         self._progress.phase("build", len(jobs))
         built = []
         for job in jobs:
@@ -162,23 +152,13 @@ class Grader:
                     ready.append(each)
             if failed:
                 return failed
-            cases = _benchmarks(drafts[0].task)
+            cases = benchmark_cases(drafts[0].task)
             a, b = ready
             with self._quiet() as watch:
-                blank = self._trusted.blank()
+                blank = self._timing.trusted.blank()
                 effort = self._effort_of(options)
                 outcome = head_to_head(a, b, cases, effort, blank, watch, self._progress)
             return [outcome] if isinstance(outcome, Result) else outcome
-
-    def _builders(self) -> int:
-        """How many files are built side by side.
-
-        For a card that is here no time is taken until all that were begun have ended, so as many as
-        the processor is well busy with: the fewer such waits there are, the better.
-        """
-        cores = os.cpu_count() or 1
-        wanted = 2 * cores if self._device.kind == "cuda" else cores * 3 // 4
-        return max(1, min(wanted, _MOST_BUILDS))
 
     def _effort_of(self, options: Options) -> Effort:
         quick = options.quick and self._device.kind == "cuda"
@@ -227,7 +207,9 @@ class Grader:
             if isinstance(ready, Result):
                 return ready
             with self._quiet() as watch:
-                measured = self._measure(ready, watch, options)
+                measured = self._timing.measure(
+                    ready, watch, self._effort_of(options), every_baseline=options.every_baseline
+                )
             if watch is not None:
                 ready.draft.conditions = watch.conditions()
             if isinstance(measured, Fault):
@@ -347,7 +329,7 @@ class Grader:
         if tool is None:
             raise MachineError(REMEDY)
         named = options.case and parse_case(task.problem, options.case)
-        case = named or _benchmarks(task)[0]
+        case = named or benchmark_cases(task)[0]
         self._progress.phase(f"profile {case.spec}")
         with self._quiet():
             outcome = profile(task, case, timed_program(artifact), tool)
@@ -368,111 +350,10 @@ class Grader:
     def _waiting(self, seconds: float) -> None:
         self._progress.phase(f"wait for the GPU, {seconds:.0f} s")
 
-    def _measure(
-        self, ready: Ready, watch: Watch | None, options: Options
-    ) -> tuple[Measurement, ...] | Fault:
-        """Time all benchmark shapes, in turns with the baseline; then again with further ones."""
-        draft = ready.draft
-        task = draft.task
 
-        def told(samples: Samples) -> None:
-            self._progress.advance(note=lambda: so_far(*samples))
-            if watch is not None:
-                watch.read()
-
-        capture = task.device.kind == "cuda"
-        cases = _benchmarks(task)
-        effort = self._effort_of(options)
-        self._progress.phase("baseline")
-        blank = self._trusted.blank()
-        usual = blank.usual if blank else Usual()
-        trusted = Contender(self._trusted.baseline(task), task, trusted=True, capture=capture)
-        submission = join(ready.session, ready.restart, task, cases[0], usual)
-        if isinstance(submission, Fault):
-            return submission
-        if capture and not submission.capture:
-            draft.notes.append("cannot be captured in a CUDA graph: timed as plain calls")
-
-        def beside(baseline: Contender, task: Task, over: str) -> tuple[Measurement, ...] | Fault:
-            measured: list[Measurement] = []
-            for case in cases:
-                self._progress.phase(f"time {case.spec}{over}", effort.max_blocks)
-                outcome = measure_shape(task, case, submission, baseline, effort, blank, told)
-                if isinstance(outcome, Measurement):
-                    outcome = self._against_light(task, case, outcome)
-                if isinstance(outcome, Fault):
-                    draft.output = submission.session.output()
-                    if outcome.shared:
-                        self._blame(submission.session, usual)
-                    draft.fail_timed(case, outcome)
-                    return outcome
-                measured.append(outcome)
-            return tuple(measured)
-
-        try:
-            measured = beside(trusted, task, "")
-            trusted.release()
-            if isinstance(measured, Fault) or not options.every_baseline:
-                return measured
-            for name in list(task.problem.baselines)[1:]:
-                outcome = self._further(task, name, beside)
-                if isinstance(outcome, Fault):
-                    return outcome
-                if isinstance(outcome, str):
-                    draft.notes.append(outcome)
-                else:
-                    measured = with_baseline(measured, name, outcome)
-            return measured
-        finally:
-            submission.release()
-            trusted.release()
-
-    def _further(
-        self,
-        task: Task,
-        name: str,
-        beside: Callable[[Contender, Task, str], tuple[Measurement, ...] | Fault],
-    ) -> tuple[Measurement, ...] | Fault | str:
-        """Times in turns with another baseline, or a note that it does not run here.
-
-        It has a process of its own, so that nothing it does lingers, and inputs that none had yet.
-        """
-        program = source_program(task.problem.baselines[name].read_bytes())
-        fresh = replace(task, seed=f"{task.seed}/{name}")
-        limits = replace(task.problem.limits, prepare_s=_PATIENCE_S, call_s=_PATIENCE_S)
-        with Session(program, self._device, limits) as session:
-            baseline = Contender(session, fresh, trusted=True, capture=task.device.kind == "cuda")
-            try:
-                if (fault := session.load()) is not None:
-                    return f"the baseline {name} does not run here: {fault.message}"
-                return beside(baseline, fresh, f" beside {name}")
-            except BaselineError as error:
-                return f"the baseline {name} does not run here: {error.reason}"
-            finally:
-                baseline.release()
-
-    def _blame(self, session: Session, usual: Usual) -> None:
-        """End the submission, and see whether the device is still at work.
-
-        Raises:
-            MachineError: it is, so it was not the submission.
-        """
-        session.close()
-        if still_busy(self._device.probe, usual):
-            raise MachineError(
-                f"another program is at work on {self._device.name}: no time can be taken beside "
-                "it. Grade again when it has ended (nvidia-smi lists who uses the card)"
-            )
-
-    def _against_light(self, task: Task, case: Case, measured: Measurement) -> Measurement | Fault:
-        """``measured`` with the least time that the device needs, if it is not below that."""
-        strict = self._ceilings.light_s(task.problem, case, task.dtype, strict=True)
-        if strict is not None:
-            fault = light_fault(measured.time_s.value, strict, case.spec)
-            if fault is not None:
-                return fault
-        light_s = self._ceilings.light_s(task.problem, case, task.dtype, strict=False)
-        return measured.model_copy(update={"light_s": light_s})
+def _builders() -> int:
+    """How many files are built side by side: there is room left for the one that is graded."""
+    return max(1, (os.cpu_count() or 1) * 3 // 4)
 
 
 def correctness_cases(task: Task, options: Options, *, interpreted: bool = False) -> Sequence[Case]:
@@ -497,23 +378,3 @@ def _case_bytes(free: int) -> int:
     Rounded, so that a seed draws the same cases again although a little more or less is free.
     """
     return 1 << max(0, (free // 2).bit_length() - 1)
-
-
-def _benchmarks(task: Task) -> Sequence[Case]:
-    """The timed shapes.
-
-    Raises:
-        MachineError: the device has not the memory for one of them.
-    """
-    problem, device = task.problem, task.device
-    shapes = problem.benchmarks if device.kind == "cuda" else problem.cpu_benchmarks
-    cases = [benchmark_case(problem, shape) for shape in shapes]
-    free = device.free_bytes()
-    for case in cases:
-        needed = footprint(problem, case, task.dtype)
-        if needed > free:
-            raise MachineError(
-                f"{problem.slug} cannot be timed on {device.name}: {case.spec} in {task.dtype} "
-                f"needs about {bytes_(needed)} of memory, and {bytes_(free)} are free"
-            )
-    return cases

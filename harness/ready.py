@@ -3,7 +3,8 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from harness.judge.session import Fault, Session
+from harness.judge.fault import Fault
+from harness.judge.session import Session
 from harness.record import Draft
 
 

@@ -13,29 +13,17 @@ from harness import __version__
 from harness.judge.audit import linearity_doubt
 from harness.judge.conditions import unranked_reason
 from harness.judge.effort import Effort
+from harness.judge.fault import Fault
 from harness.judge.memory import Device
-from harness.judge.session import Fault
 from harness.judge.statistics import geometric_mean
 from harness.judge.task import Task
 from harness.problem.case import Case
-from harness.result import (
-    BaselineScore,
-    Build,
-    CaseResult,
-    Conditions,
-    DeviceRef,
-    Environment,
-    Interval,
-    Measurement,
-    ProblemRef,
-    Profile,
-    Reason,
-    Result,
-    Score,
-    ShrunkCase,
-    SolutionRef,
-    Verdict,
-)
+from harness.result import Reason, Result, Verdict
+from harness.result.build import Build
+from harness.result.cases import CaseResult, ShrunkCase
+from harness.result.origin import DeviceRef, Environment, ProblemRef, SolutionRef
+from harness.result.profile import Profile
+from harness.result.times import BaselineScore, Conditions, Interval, Measurement, Score
 from harness.solution.model import Solution
 
 _NEUTRAL = re.compile(r"\bsolution\.(?:cu|py):(\d+)")

@@ -5,7 +5,8 @@ from collections.abc import Hashable, Iterable
 
 from harness.job import Job
 from harness.record import solution_ref
-from harness.result import DeviceRef, Result, SolutionRef, Verdict
+from harness.result import Result, Verdict
+from harness.result.origin import DeviceRef, SolutionRef
 from harness.solution.model import Invalid
 
 

@@ -14,7 +14,7 @@ from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
-from harness.result import Created, Name, Record, Text
+from harness.result.fields import Created, Name, Record, Text
 
 RULING_SCHEMA: Literal[1] = 1
 

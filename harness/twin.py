@@ -8,7 +8,8 @@ from datetime import UTC, datetime
 
 from harness.job import Job
 from harness.record import solution_ref
-from harness.result import CaseResult, Result
+from harness.result import Result
+from harness.result.cases import CaseResult
 from harness.solution.model import Solution
 
 

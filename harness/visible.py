@@ -27,7 +27,7 @@ def visible(text: str) -> str:
     r"""``text`` with escapes (``\x1b``, ``\u202e``) for what would be hidden or interpreted."""
     # Most text has nothing to hide, and boards and a site have much of it. Of what is hidden only
     # some letters are printable in Python's sense.
-    if not (text.isprintable() and _HIDDEN_LETTERS.isdisjoint(text)):
+    if not (text.isprintable() and (text.isascii() or _HIDDEN_LETTERS.isdisjoint(text))):
         text = "".join(escaped(c) if is_hidden(c) else c for c in text)
     if ":" not in text and "#" not in text:
         return text

@@ -8,7 +8,8 @@ a card that was slower on another day falls out. The interval has the doubt of b
 import math
 from collections.abc import Iterable
 
-from harness.result import BaselineScore, Interval, Result
+from harness.result import Result
+from harness.result.times import BaselineScore, Interval
 from leaderboard.ranking import KEY, board, rows
 
 

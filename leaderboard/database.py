@@ -4,11 +4,11 @@ import os
 import random
 import sqlite3
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
-from sqlalchemy import Connection, Engine, create_engine, event, make_url
+from sqlalchemy import Connection, Engine, Row, Select, create_engine, event, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, NoSuchModuleError
 from sqlalchemy.pool import StaticPool
 
@@ -77,6 +77,17 @@ class Database:
             # Writers that collided spread out.
             time.sleep(pause * random.uniform(0.5, 1.5))  # noqa: S311 (no secret)
             pause = min(pause * 2, 1.0)
+
+    def rows(self, query: Select[Any]) -> Sequence[Row[Any]]:
+        """All rows that ``query`` gives, in one transaction."""
+        return self.run(lambda connection: connection.execute(query).all(), write=False)
+
+    def rows_by_pages(self, page_after: Callable[[int], Select[Any]]) -> Iterator[Row[Any]]:
+        """All rows of the queries for a page after a position (``seq``), each in a transaction."""
+        last = -1
+        while page := self.rows(page_after(last)):
+            yield from page
+            last = page[-1].seq
 
 
 def _engine(url: str) -> Engine:

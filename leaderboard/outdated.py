@@ -2,7 +2,8 @@
 
 from collections.abc import Collection, Iterable, Mapping
 
-from harness.result import DeviceRef, Result
+from harness.result import Result
+from harness.result.origin import DeviceRef
 from leaderboard.standing import SILENT
 
 Key = tuple[str, ...]

@@ -2,7 +2,7 @@
 
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Select, select
+from sqlalchemy import ColumnElement, Select, func, select
 
 from leaderboard.schema import RESULTS, RULINGS, STANDINGS, storable
 from leaderboard.standing import FORM
@@ -42,9 +42,15 @@ def page(*, after: int, problem: str | None) -> Select[Any]:
     return query.order_by(RESULTS.c.seq).limit(PAGE)
 
 
+def count_of(problem: str | None) -> Select[int]:
+    """The query for the number of results."""
+    query = select(func.count()).select_from(RESULTS)
+    return query if problem is None else query.where(RESULTS.c.problem == problem)
+
+
 def standings_page(*, after: int, problem: str | None) -> Select[Any]:
     """The query for the next standings after position ``after``."""
-    columns = (STANDINGS.c.seq, STANDINGS.c.checksum, STANDINGS.c.standing)
+    columns = (STANDINGS.c.seq, STANDINGS.c.standing, STANDINGS.c.checksum)
     query = select(*columns).where(STANDINGS.c.seq > after, STANDINGS.c.form == FORM)
     if problem is not None:
         query = query.where(STANDINGS.c.problem == problem)

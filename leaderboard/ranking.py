@@ -1,7 +1,7 @@
 """Boards: from results to ranked rows.
 
 A *board* holds what may be compared: one problem, data type, device (kind and name), harness major
-version and baseline. All boards come in one frame, one after the other.
+version and baseline. All boards come together, one after the other.
 
 What counts, in this order:
 
@@ -15,23 +15,37 @@ What counts, in this order:
    version before others, then the higher speed-up. ``all_entries`` lists them all; authors then
    compete with themselves too.
 4. Rank = 1 + the number of entries that beat it (:mod:`leaderboard.ties`).
+
+All this is done with arrays: some have an element for each standing, others are places in these.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
+from numpy.typing import NDArray
 
-from harness.result import Result
+from leaderboard.board import Boards, rows
 from leaderboard.columns import COLUMNS
 from leaderboard.csvfile import read_csv, to_csv
-from leaderboard.standing import SILENT, Standing, standing
+from leaderboard.standing import SILENT, standing
+from leaderboard.standings import Standings, values
 from leaderboard.ties import ranks, standard_errors
 
-__all__ = ["COLUMNS", "SILENT", "board", "ranked", "read_csv", "rows", "to_csv"]
+if TYPE_CHECKING:
+    from harness.result import Result
+
+__all__ = ["COLUMNS", "KEY", "SILENT", "board", "ranked", "read_csv", "rows", "to_csv"]
 
 KEY = ["problem", "dtype", "device_kind", "device", "harness_major", "baseline"]
 """The columns that make a board."""
+
+Numbers = NDArray[np.int64]
+Flags = NDArray[np.bool_]
+Facts = NDArray[np.void]
 
 
 def board(
@@ -40,7 +54,7 @@ def board(
     problem: str | None = None,
     all_entries: bool = False,
     current: Mapping[str, str] | None = None,
-) -> pd.DataFrame:
+) -> Boards:
     """Rank ``results``, in whatever order they come.
 
     Args:
@@ -50,115 +64,114 @@ def board(
         current: current hash by slug, for problems whose present version is known.
 
     Returns:
-        The columns ``COLUMNS``; boards sorted by ``KEY``, in each ranked entries by rank, then by
-        speed-up, then unranked ones.
+        Boards sorted by ``KEY``, in each ranked entries by rank, then by speed-up, then unranked
+        ones.
     """
-    standings = (standing(r) for r in results if problem is None or r.problem.slug == problem)
+    once: dict[str, Result] = {}
+    for each in results:
+        if problem is None or each.problem.slug == problem:
+            once.setdefault(each.id, each)
+    standings = Standings.of(map(standing, once.values()))
     return ranked(standings, all_entries=all_entries, current=current)
 
 
 def ranked(
-    standings: Iterable[Standing],
+    standings: Standings,
     *,
     all_entries: bool = False,
     current: Mapping[str, str] | None = None,
-) -> pd.DataFrame:
-    """As :func:`board`, of what a store keeps for boards."""
-    frame = _frame(list(standings))
-    frame = _latest_words(frame)
-    frame = _flag_other_versions(frame, current or {})
-    frame = _in_order(frame)
+) -> Boards:
+    """As :func:`board`, of what a store keeps for boards: once of each result."""
+    facts = standings.facts
+    boards = _boards(standings)
+    solutions, authors = _numbered(facts["solution"]), _numbered(facts["author"])
+    by_age = np.lexsort((facts["result"], facts["date"]))
+    age = np.empty_like(by_age)
+    age[by_age] = np.arange(len(by_age))
+    other = _of_other_versions(standings, by_age, current or {})
+    unranked = other | facts["unranked"]
+    listed = _last_words(facts, solutions, _pairs(solutions, boards), by_age)
+    best_first = (age, -facts["speedup"], other, unranked, boards)
+    listed = listed[np.lexsort([each[listed] for each in best_first])]
     if not all_entries:
-        frame = frame.drop_duplicates([*KEY, "author"], keep="first")
-    frame = _with_ranks(frame)
-    return frame[list(COLUMNS)].astype(dict(COLUMNS)).reset_index(drop=True)
+        listed = listed[_firsts(_pairs(boards, authors)[listed])]
+    ranks_ = _ranks(facts[listed], boards[listed], unranked[listed])
+    order = np.lexsort((ranks_, unranked[listed], boards[listed]))
+    return Boards(standings, listed[order], ranks_[order], other)
 
 
-def rows(frame: pd.DataFrame) -> list[dict[str, object]]:
-    """The rows of a board as plain Python values: missing is None, dates are datetimes."""
-    columns = [_plain(frame[name]) for name in frame.columns]
-    return [dict(zip(frame.columns, row, strict=True)) for row in zip(*columns, strict=True)]
+def _boards(standings: Standings) -> Numbers:
+    """The number of each one's board, in the order of their keys."""
+    texts = sorted(set(standings.boards), key=values)
+    numbers = {text: number for number, text in enumerate(texts)}
+    return np.array([numbers[text] for text in standings.boards], dtype=np.int64)
 
 
-def _plain(column: pd.Series) -> list[object]:
-    if pd.api.types.is_datetime64_any_dtype(column):
-        values = pd.DatetimeIndex(column).to_pydatetime().tolist()
-    else:
-        values = column.tolist()
-    missing = column.isna()
-    if not missing.any():
-        return values
-    return [None if gone else value for gone, value in zip(missing, values, strict=True)]
+def _last_words(facts: Facts, solutions: Numbers, entries: Numbers, by_age: Numbers) -> Numbers:
+    """Places of accepted results that are the last word on their solution.
+
+    ``solutions`` are numbered without the baseline: a result that is not accepted has none, and
+    withdraws from all boards. ``entries`` are solutions on a board.
+    """
+    said: Numbers = by_age[facts["speaks"][by_age]]
+    accepted = facts["accepted"][said]
+    refused = np.flatnonzero(~accepted)
+    withdrawn = np.full(len(facts), -1)
+    withdrawn[solutions[said[refused]]] = refused  # of several the last stays
+    told = np.flatnonzero(accepted)
+    last = told[_lasts(entries[said[told]])]
+    stays: Numbers = last[last > withdrawn[solutions[said[last]]]]
+    return said[stays]
 
 
-def _frame(standings: list[Standing]) -> pd.DataFrame:
-    frame = pd.DataFrame(standings, columns=list(Standing._fields))
-    frame["date"] = pd.to_datetime(frame["date"], utc=True, format="ISO8601")
-    types = {name: kind for name, kind in COLUMNS.items() if name != "rank"}
-    frame = frame.astype({**types, "accepted": "bool", "speaks": "bool"})
-    frame = frame.drop_duplicates("result")
-    return frame.sort_values(_by_age(frame))
-
-
-def _by_age(frame: pd.DataFrame) -> list[str]:
-    """The columns that put results in the order of their dates; without ids where dates differ."""
-    return ["date"] if frame["date"].is_unique else ["date", "result"]
-
-
-def _latest_words(frame: pd.DataFrame) -> pd.DataFrame:
-    """Accepted results that are the last word on their solution (oldest first in, and out)."""
-    # Without the baseline: a result that is not accepted has none, and withdraws from all boards.
-    place = [name for name in KEY if name != "baseline"]
-    solution = [*place, "problem_hash", "author", "solution_hash"]
+def _of_other_versions(standings: Standings, by_age: Numbers, current: Mapping[str, str]) -> Flags:
+    """Whether each was measured on another version of its problem than the current one."""
     # The current version is told from all results, accepted or not.
-    frame = frame.assign(
-        first_seen=frame.groupby(["problem", "problem_hash"])["date"].transform("min")
-    )
-    frame = frame.assign(newest=frame.groupby("problem")["first_seen"].transform("max"))
-    spoken = frame[frame["speaks"]].reset_index(drop=True)
-    refused = spoken[~spoken["accepted"]].drop_duplicates(solution, keep="last")
-    if refused.empty:
-        return spoken.drop_duplicates([*solution, "baseline"], keep="last")
-    withdrawn = pd.Series(refused.index, index=pd.MultiIndex.from_frame(refused[solution]))
-    last = spoken[spoken["accepted"]].drop_duplicates([*solution, "baseline"], keep="last")
-    later = withdrawn.reindex(pd.MultiIndex.from_frame(last[solution])).to_numpy()
-    return last[~(later > last.index.to_numpy())]
+    versions = _numbered(standings.facts["version"])
+    firsts = by_age[_firsts(versions[by_age])].tolist()
+    problems = [values(standings.boards[at])[0] for at in firsts]
+    hashes = [values(standings.origins[at])[1] for at in firsts]
+    dates = standings.facts["date"][firsts].tolist()
+    newest = dict(sorted(zip(problems, dates, strict=True), key=itemgetter(1)))
+    other = np.zeros(len(firsts), dtype=bool)
+    other[versions[firsts]] = [
+        date < newest[problem] if problem not in current else hash_ != current[problem]
+        for problem, hash_, date in zip(problems, hashes, dates, strict=True)
+    ]
+    return other[versions]
 
 
-def _flag_other_versions(frame: pd.DataFrame, current: Mapping[str, str]) -> pd.DataFrame:
-    known = frame["problem"].map(dict(current))
-    old = (
-        (frame["problem_hash"] != known)
-        .where(frame["problem"].isin(list(current)), frame["first_seen"] < frame["newest"])
-        .astype(bool)
-    )
-    reason = "measured on another version of the problem: submit it again"
-    return frame.assign(
-        other_version=old, unranked_reason=frame["unranked_reason"].mask(old, reason)
-    )
+def _ranks(facts: Facts, boards: Numbers, unranked: Flags) -> Numbers:
+    """The rank of each, 0 for the unranked; those of a board lie one after the other."""
+    result = np.zeros(len(facts), dtype=np.int64)
+    entries = np.flatnonzero(~unranked)
+    result[entries] = 1  # who is alone on a board is the first
+    scores = np.log(facts["speedup"][entries])
+    errors = standard_errors(facts["low"][entries], facts["high"][entries])
+    starts = np.flatnonzero(np.diff(boards[entries], prepend=-1))
+    ends = np.append(starts[1:], len(entries))
+    several = ends - starts > 1
+    for start, end in zip(starts[several].tolist(), ends[several].tolist(), strict=True):
+        result[entries[start:end]] = ranks(scores[start:end], errors[start:end])
+    return result
 
 
-def _in_order(frame: pd.DataFrame) -> pd.DataFrame:
-    """Boards one after the other; on each the best first, by what is known before ranking."""
-    frame = frame.assign(unranked=frame["unranked_reason"] != "")
-    by = [*KEY, "unranked", "other_version", "speedup", *_by_age(frame)]
-    ascending = [name != "speedup" for name in by]
-    return frame.sort_values(by, ascending=ascending, na_position="last")
+def _numbered(values: NDArray[Any]) -> Numbers:
+    """A number for each value, below their count, the same for those that are equal."""
+    numbers: Numbers = np.unique(values, return_inverse=True)[1]
+    return numbers
 
 
-def _with_ranks(frame: pd.DataFrame) -> pd.DataFrame:
-    # Boards lie one after the other, so a number tells them apart, and sooner than their names.
-    starts = (frame[KEY] != frame[KEY].shift()).any(axis=1)
-    frame = frame.assign(
-        rank=pd.Series(pd.NA, index=frame.index, dtype="Int64"), board=starts.cumsum()
-    )
-    ranked = frame[~frame["unranked"]]
-    for _, entries in ranked.groupby("board", sort=False):
-        scores = np.log(entries["speedup"].to_numpy(dtype=np.float64))
-        errors = standard_errors(
-            entries["speedup_low"].to_numpy(dtype=np.float64),
-            entries["speedup_high"].to_numpy(dtype=np.float64),
-        )
-        frame.loc[entries.index, "rank"] = ranks(scores, errors)
-    by = ["board", "unranked", "rank"]
-    return frame.sort_values(by, kind="stable", na_position="last")
+def _pairs(one: Numbers, other: Numbers) -> Numbers:
+    """A number for each pair."""
+    numbers: Numbers = one * (other.max(initial=0) + 1) + other
+    return numbers
+
+
+def _firsts(numbers: Numbers) -> Numbers:
+    """Places of the first of each number, in their order."""
+    return np.sort(np.unique(numbers, return_index=True)[1])
+
+
+def _lasts(numbers: Numbers) -> Numbers:
+    return len(numbers) - 1 - _firsts(numbers[::-1])[::-1]

@@ -1,16 +1,19 @@
 """What the rows of a store hold, if they still are what was written."""
 
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, TypeVar
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from sqlalchemy import Row
 
-from harness.result import Result
-from harness.ruling import Ruling
 from leaderboard.schema import checksum, storable
-from leaderboard.standing import Standing, many_from_json
 
-T = TypeVar("T", Result, Ruling)
+if TYPE_CHECKING:
+    from harness.result import Result
+    from harness.ruling import Ruling
+
+T = TypeVar("T", "Result", "Ruling")
 
 
 class CorruptRecord(NamedTuple):
@@ -23,11 +26,25 @@ class CorruptRecord(NamedTuple):
 
 def read_result(row: Row[Any]) -> Result | CorruptRecord:
     """The result in ``row``, or what is wrong with it."""
+    from harness.result import Result
+
     return _read(row, Result.from_json, lambda _: True)
+
+
+def readable(rows: Iterable[Row[Any]], report: Callable[[CorruptRecord], None]) -> Iterator[Result]:
+    """The results in ``rows``; those that cannot be read are handed to ``report``."""
+    for row in rows:
+        outcome = read_result(row)
+        if isinstance(outcome, CorruptRecord):
+            report(outcome)
+        else:
+            yield outcome
 
 
 def read_ruling(row: Row[Any]) -> Ruling | CorruptRecord:
     """The ruling in ``row``, or what is wrong with it."""
+    from harness.ruling import Ruling
+
     return _read(row, Ruling.from_json, lambda ruling: storable(ruling.result) == row.result)
 
 
@@ -48,22 +65,3 @@ def _read(row: Row[Any], parse: Callable[[str], T], fits: Callable[[T], bool]) -
 def _reason(error: Exception) -> str:
     lines = str(error).splitlines()
     return lines[0] if lines else type(error).__name__
-
-
-def read_standings(rows: Sequence[Row[Any]]) -> list[Standing | None]:
-    """The standing in each of ``rows``; None where it is damaged."""
-    whole = [
-        isinstance(row.standing, str) and checksum(row.standing) == row.checksum for row in rows
-    ]
-    if all(whole) and (found := many_from_json([row.standing for row in rows])) is not None:
-        return list(found)
-    return [
-        _standing(row.standing) if good else None for row, good in zip(rows, whole, strict=True)
-    ]
-
-
-def _standing(text: str) -> Standing | None:
-    try:
-        return Standing.from_json(text)
-    except ValueError:
-        return None

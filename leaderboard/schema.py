@@ -4,8 +4,12 @@ One row per result: the whole record as JSON with its SHA-256, and copies of wha
 Only portable types, so that SQLite and PostgreSQL hold the same.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping
 from hashlib import sha256
+from typing import TYPE_CHECKING
+from zlib import crc32
 
 from sqlalchemy import (
     BigInteger,
@@ -25,14 +29,19 @@ from sqlalchemy import (
     update,
 )
 
-from harness.result import Result
-from harness.ruling import Ruling
 from leaderboard.standing import FORM, standing
 
-VERSION = 3
+if TYPE_CHECKING:
+    from harness.result import Result
+    from harness.ruling import Ruling
+
+VERSION = 4
 """Version of the tables; the version of the records inside them is theirs."""
 
 METADATA = MetaData()
+
+_NUMBER = BigInteger().with_variant(Integer, "sqlite")
+"""SQLite keeps the rows of a table in the order of a key of this type, and needs no index."""
 
 META = Table(
     "meta",
@@ -45,7 +54,7 @@ RESULTS = Table(
     "results",
     METADATA,
     # Order of arrival. SQLite counts up only in a column that is exactly INTEGER.
-    Column("seq", BigInteger().with_variant(Integer, "sqlite"), primary_key=True),
+    Column("seq", _NUMBER, primary_key=True),
     Column("id", Text, nullable=False, unique=True),
     Column("created", Text, nullable=False),  # ISO 8601, UTC, microseconds: sorts as text
     Column("problem", Text, nullable=False),
@@ -66,18 +75,18 @@ STANDINGS = Table(
     "standings",
     METADATA,
     # What boards are made of, derived from the records; what is missing is made again.
-    Column("seq", BigInteger, primary_key=True, autoincrement=False),  # that of the result
+    Column("seq", _NUMBER, primary_key=True, autoincrement=False),  # that of the result
     Column("problem", Text, nullable=False),
     Column("form", Integer, nullable=False),
-    Column("checksum", String(64), nullable=False),
-    Column("standing", Text, nullable=False),
+    Column("checksum", BigInteger, nullable=False),  # CRC-32
+    Column("standing", LargeBinary, nullable=False),
 )
 
 RULINGS = Table(
     "rulings",
     METADATA,
     # What was said of results, only ever added to; the last one about a result holds.
-    Column("seq", BigInteger().with_variant(Integer, "sqlite"), primary_key=True),
+    Column("seq", _NUMBER, primary_key=True),
     Column("id", Text, nullable=False, unique=True),
     Column("result", Text, nullable=False, index=True),  # its id; it need not be there (yet)
     Column("checksum", String(64), nullable=False),
@@ -97,6 +106,8 @@ MIGRATIONS: Mapping[int, Callable[[Connection], None]] = {
     1: lambda connection: RULINGS.create(connection, checkfirst=True),
     # Nor one with sources: it would keep those of results that it deletes.
     2: lambda connection: SOURCES.create(connection, checkfirst=True),
+    # Standings were text; they are made again from the records.
+    3: lambda connection: STANDINGS.drop(connection, checkfirst=True),
 }
 """From version *n* to *n + 1*, run inside the transaction that raises the version."""
 
@@ -128,15 +139,15 @@ def row_of(result: Result) -> dict[str, str]:
     return row | {"checksum": checksum(record), "record": record}
 
 
-def standing_row(seq: int, result: Result) -> dict[str, str | int]:
+def standing_row(seq: int, result: Result) -> dict[str, str | int | bytes]:
     """The columns of the standing of the result at ``seq``."""
-    text = standing(result).to_json()
+    written = standing(result).to_bytes()
     return {
         "seq": seq,
         "problem": storable(result.problem.slug),
         "form": FORM,
-        "checksum": checksum(text),
-        "standing": text,
+        "checksum": crc32(written),
+        "standing": written,
     }
 
 
@@ -222,6 +233,6 @@ def prepare(connection: Connection) -> None:
     require_usable(version)
     for old in range(version, VERSION):
         MIGRATIONS[old](connection)
-    STANDINGS.create(connection, checkfirst=True)  # stores made before there were standings
+    STANDINGS.create(connection, checkfirst=True)  # where there were none, or of another kind
     if version < VERSION:
         connection.execute(update(META).where(META.c.key == SCHEMA_KEY).values(value=str(VERSION)))

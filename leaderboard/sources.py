@@ -1,13 +1,17 @@
 """What was submitted, by its hash: each file once, as long as a result is there that is of it."""
 
+from __future__ import annotations
+
 from collections.abc import Collection
 from hashlib import sha256
+from typing import TYPE_CHECKING
 
 from sqlalchemy import Connection, delete, exists, select
-from sqlalchemy.dialects import postgresql, sqlite
 
-from harness.result import Result
 from leaderboard.schema import RESULTS, SOURCES
+
+if TYPE_CHECKING:
+    from harness.result import Result
 
 MOST_BYTES = 1 << 20
 """Of one file. No larger one is graded, either."""
@@ -27,6 +31,8 @@ def require_source_of(result: Result, source: bytes) -> None:
 
 def keep(connection: Connection, source: bytes) -> None:
     """Keep ``source``; one that is there already, perhaps since just now, stays."""
+    from sqlalchemy.dialects import postgresql, sqlite  # a tenth of a second
+
     insert = postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert
     row = {"hash": _digest(source), "content": source}
     connection.execute(insert(SOURCES).values(row).on_conflict_do_nothing())

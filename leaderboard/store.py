@@ -11,45 +11,28 @@ Whether a result counts is said by rulings, which lie beside it: who reads resul
 gets those that count, and nobody else has to know. Only :meth:`Store.delete` takes a result away.
 """
 
+from __future__ import annotations
+
 import logging
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from functools import partial
-from itertools import chain
+from collections.abc import Callable, Collection, Iterator, Sequence
+from itertools import compress
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Self
 
-from sqlalchemy import (
-    Connection,
-    Row,
-    Select,
-    delete,
-    exists,
-    func,
-    insert,
-    select,
-)
+from sqlalchemy import Connection, delete, insert, select
 
-from harness.result import Result
-from harness.ruling import Ruling, counts
 from harness.visible import visible
-from leaderboard import sources
+from leaderboard import kept_standings, rulings, sources
 from leaderboard.database import Database, StoreError
 from leaderboard.location import default_store_url, store_url
-from leaderboard.queries import PAGE, ROWS, Which, page, rulings_page, standings_page
-from leaderboard.rows import CorruptRecord, read_result, read_ruling, read_standings
-from leaderboard.schema import (
-    RESULTS,
-    RULINGS,
-    STANDINGS,
-    SchemaError,
-    is_ready,
-    prepare,
-    row_of,
-    ruling_row,
-    standing_row,
-    storable,
-)
-from leaderboard.standing import FORM, Standing, standing
+from leaderboard.queries import PAGE, ROWS, Which, page
+from leaderboard.rows import CorruptRecord, readable
+from leaderboard.schema import RESULTS, SchemaError, is_ready, prepare, row_of, storable
+from leaderboard.standings import Standings
+
+if TYPE_CHECKING:
+    from harness.result import Result
+    from harness.ruling import Ruling
 
 __all__ = ["CorruptRecord", "Store", "StoreError", "Which", "default_store_url", "store_url"]
 
@@ -119,7 +102,7 @@ class Store:
             known = connection.scalar(there)
             if known is None:
                 seq = connection.scalar(insert(RESULTS).values(row).returning(RESULTS.c.seq))
-                connection.execute(insert(STANDINGS).values(standing_row(seq, result)))
+                kept_standings.keep(connection, seq, result)
                 if source is not None:
                     sources.keep(connection, source)
             elif known != row["checksum"]:
@@ -164,8 +147,8 @@ class Store:
         on_corrupt: Callable[[CorruptRecord], None] | None = None,
     ) -> Iterator[Result]:
         """As :meth:`results`, with those that do not count."""
-        rows = self._rows(lambda after: page(after=after, problem=problem))
-        yield from self._read_all(rows, on_corrupt or self._warn)
+        rows = self._database.rows_by_pages(lambda after: page(after=after, problem=problem))
+        return readable(rows, on_corrupt or self._warn)
 
     def named(self, ids: Sequence[str]) -> Iterator[Result]:
         """The results with these ids, in the order of their arrival; others are passed over.
@@ -179,7 +162,7 @@ class Store:
         for start in range(0, len(wanted), PAGE):
             chosen = wanted[start : start + PAGE]
             query = ROWS.where(RESULTS.c.id.in_(chosen)).order_by(RESULTS.c.seq)
-            yield from self._read_all(self._run(partial(_fetch, query), write=False), self._warn)
+            yield from readable(self._database.rows(query), self._warn)
 
     def newest(self, which: Which, limit: int) -> list[Result]:
         """The newest results among ``which``, the newest first, at most ``limit``.
@@ -191,7 +174,7 @@ class Store:
         """
         query = ROWS.where(*which.conditions())
         query = query.order_by(RESULTS.c.created.desc(), RESULTS.c.seq.desc()).limit(limit)
-        return list(self._read_all(self._run(partial(_fetch, query), write=False), self._warn))
+        return list(readable(self._database.rows(query), self._warn))
 
     def ids_like(self, prefix: str, limit: int = 10) -> list[str]:
         """Ids that begin with ``prefix``, sorted, at most ``limit``; the whole id is alone.
@@ -201,7 +184,7 @@ class Store:
         """
         begins = storable(prefix)
         query = select(RESULTS.c.id).where(RESULTS.c.id.startswith(begins, autoescape=True))
-        rows = self._run(partial(_fetch, query.order_by(RESULTS.c.id)), write=False)
+        rows = self._database.rows(query.order_by(RESULTS.c.id))
         found = [row.id for row in rows if row.id.startswith(begins)]  # LIKE may ignore case
         return [begins] if begins in found else found[:limit]
 
@@ -214,16 +197,14 @@ class Store:
         wanted = [storable(each) for each in ids]
 
         def remove(connection: Connection) -> None:
-            ruled = select(RULINGS.c.result).where(RULINGS.c.result.in_(wanted))
-            if (held := connection.scalar(ruled)) is not None:
+            if (held := rulings.one_with_ruling(connection, wanted)) is not None:
                 raise StoreError(
                     f"{self.url}: {visible(held)} cannot be deleted: there is a ruling about it"
                 )
             which = RESULTS.c.id.in_(wanted)
             doomed = select(RESULTS.c.seq, RESULTS.c.solution_hash).where(which)
             rows = connection.execute(doomed).all()
-            seqs = [row.seq for row in rows]
-            connection.execute(delete(STANDINGS).where(STANDINGS.c.seq.in_(seqs)))
+            kept_standings.drop(connection, [row.seq for row in rows])
             connection.execute(delete(RESULTS).where(which))
             sources.drop_unused(connection, {row.solution_hash for row in rows})
 
@@ -237,19 +218,7 @@ class Store:
         Raises:
             StoreError: another ruling with the same id is there, or the database failed.
         """
-        row = ruling_row(ruling)
-
-        def append(connection: Connection) -> None:
-            there = select(RULINGS.c.checksum).where(RULINGS.c.id == row["id"])
-            known = connection.scalar(there)
-            if known is None:
-                connection.execute(insert(RULINGS).values(row))
-            elif known != row["checksum"]:
-                raise StoreError(
-                    f"{self.url}: a different ruling with id {row['id']!a} is already there"
-                )
-
-        self._run(append, write=True)
+        rulings.add(self._database, ruling)
 
     def rulings(self, ids: Collection[str] | None = None) -> Iterator[Ruling]:
         """All rulings in the order of their arrival, or those about the results with these ids.
@@ -260,31 +229,12 @@ class Store:
             StoreError: the database itself cannot be read.
         """
         wanted = None if ids is None else {storable(each) for each in ids}
-        for row in self._rows(rulings_page):
-            if wanted is None or row.result in wanted:
-                ruling = read_ruling(row)
-                if isinstance(ruling, Ruling):
-                    yield ruling
-                else:
-                    self._warn(ruling, "ruling")
+        return rulings.added(self._database, wanted, self._warn_of_ruling)
 
     def _uncounted(self) -> frozenset[str]:
-        """Ids, as stored, of the results that do not count.
+        return rulings.uncounted(self._database, self._warn_of_ruling)
 
-        Where the last ruling cannot be read, it does not: what it said may have been just that.
-        """
-        last = {row.result: row for row in self._rows(rulings_page)}
-        held = set()
-        for result, row in last.items():
-            ruling = read_ruling(row)
-            if not isinstance(ruling, Ruling):
-                self._warn(ruling, "ruling")
-                held.add(result)
-            elif not counts([ruling]):
-                held.add(result)
-        return frozenset(held)
-
-    def standings(self, problem: str | None = None) -> Iterator[Standing]:
+    def standings(self, problem: str | None = None) -> Standings:
         """What boards are made of, in the order of arrival: of all results that count.
 
         Sooner than to read their records.
@@ -295,73 +245,17 @@ class Store:
         Raises:
             StoreError: the database itself cannot be read.
         """
-        self._make_standings()
+        written = kept_standings.kept(self._database, problem, self._warn)
+        found = Standings(written)
         uncounted = self._uncounted()
-        for rows in self._pages(lambda after: standings_page(after=after, problem=problem)):
-            for row, found in zip(rows, read_standings(rows), strict=True):
-                for each in [found] if found else self._standing_again(row.seq):
-                    if not uncounted or storable(each.result) not in uncounted:
-                        yield each
+        if not uncounted:
+            return found
+        counted = [storable(each) not in uncounted for each in found.results]
+        return Standings(list(compress(written, counted)))
 
-    def _make_standings(self) -> None:
-        if self._run(_all_have_standings, write=False):
-            return
-        last: int | None = -1
-        while last is not None:
-            last, unreadable = self._run(partial(_make_page, last), write=True)
-            for row in unreadable:
-                self._warn(row)
-
-    def _standing_again(self, seq: int) -> Iterator[Standing]:
-        """From the record, where the standing is damaged."""
-        rows = self._run(partial(_fetch, ROWS.where(RESULTS.c.seq == seq)), write=False)
-        yield from map(standing, self._read_all(rows, self._warn))
-
-    def _rows(self, query_after: Callable[[int], Select[Any]]) -> Iterator[Row[Any]]:
-        return chain.from_iterable(self._pages(query_after))
-
-    def _pages(self, query_after: Callable[[int], Select[Any]]) -> Iterator[Sequence[Row[Any]]]:
-        """All rows of a query that gives those after a position, page by page."""
-        last = -1
-        while rows := self._run(partial(_fetch, query_after(last)), write=False):
-            yield rows
-            last = rows[-1].seq
-
-    def _read_all(
-        self, rows: Iterable[Row[Any]], report: Callable[[CorruptRecord], None]
-    ) -> Iterator[Result]:
-        for row in rows:
-            outcome = read_result(row)
-            if isinstance(outcome, Result):
-                yield outcome
-            else:
-                report(outcome)
+    def _warn_of_ruling(self, row: CorruptRecord) -> None:
+        self._warn(row, "ruling")
 
     def _warn(self, row: CorruptRecord, kind: str = "result") -> None:
         told = visible(f"{kind} {row.id!a} (row {row.seq}) left out: {row.reason}")
         _log.warning("%s: %s", self.url, told)
-
-
-def _all_have_standings(connection: Connection) -> bool:
-    there = select(func.count()).select_from(STANDINGS).where(STANDINGS.c.form == FORM)
-    wanted = select(func.count()).select_from(RESULTS)
-    return connection.scalar(there) == connection.scalar(wanted)
-
-
-def _make_page(after: int, connection: Connection) -> tuple[int | None, list[CorruptRecord]]:
-    """Make some of the standings that are missing: where to go on, and what could not be read."""
-    known = exists().where(STANDINGS.c.seq == RESULTS.c.seq, STANDINGS.c.form == FORM)
-    missing = page(after=after, problem=None).where(~known)
-    rows = connection.execute(missing).all()
-    outcomes = [(row.seq, read_result(row)) for row in rows]
-    made = [standing_row(seq, each) for seq, each in outcomes if isinstance(each, Result)]
-    if made:
-        older = STANDINGS.c.seq.in_([row["seq"] for row in made])
-        connection.execute(delete(STANDINGS).where(older))
-        connection.execute(insert(STANDINGS), made)
-    unreadable = [each for _, each in outcomes if isinstance(each, CorruptRecord)]
-    return (rows[-1].seq if rows else None), unreadable
-
-
-def _fetch(query: Select[Any], connection: Connection) -> Sequence[Row[Any]]:
-    return connection.execute(query).all()

@@ -24,8 +24,9 @@ GRADE_SPREAD = 0.0
 _ROUNDING = 1e-9
 """Log scores that are so close are compared, not sorted."""
 
-_PAIRS = 1 << 20
-"""Pairs of entries that are compared at a time, or those of one entry if there are more."""
+_PAIRS = 1 << 17
+"""Pairs of entries that are compared at a time, or those of one entry if there are more: about as
+many as caches hold."""
 
 Floats = NDArray[np.float64]
 
@@ -50,7 +51,8 @@ def ranks(scores: Floats, errors: Floats, *, spread: float = GRADE_SPREAD) -> ND
     if not len(scores):
         return result
     order = np.argsort(scores)
-    ordered, doubts = scores[order], errors[order]
+    squares = errors**2
+    ordered, ordered_squares = scores[order], squares[order]
     # Only those between are asked pair by pair: nobody beats an entry by less than the margin, and
     # whoever is further ahead than the widest doubt beats it for sure.
     widest = Z95 * np.sqrt(errors**2 + np.max(errors) ** 2 + 2 * spread**2)
@@ -60,10 +62,12 @@ def ranks(scores: Floats, errors: Floats, *, spread: float = GRADE_SPREAD) -> ND
     counts = furthest - nearest
     stretches = np.cumsum(counts) // _PAIRS
     for places in np.split(np.arange(len(scores)), np.flatnonzero(np.diff(stretches)) + 1):
-        asked = np.repeat(places, counts[places])
-        starts = np.cumsum(counts[places]) - counts[places]
-        others = np.arange(len(asked)) + np.repeat(nearest[places] - starts, counts[places])
-        doubt = Z95 * np.sqrt(doubts[others] ** 2 + errors[asked] ** 2 + 2 * spread**2)
-        beaten = ordered[others] - scores[asked] > np.maximum(MARGIN, doubt)
-        result[places] += np.bincount(asked[beaten] - places[0], minlength=len(places))
+        many = counts[places]
+        asked = np.repeat(np.arange(len(places)), many)
+        others = np.arange(len(asked)) + np.repeat(nearest[places] - np.cumsum(many) + many, many)
+        mine = np.repeat(squares[places], many)
+        doubt = Z95 * np.sqrt(ordered_squares[others] + mine + 2 * spread**2)
+        ahead = ordered[others] - np.repeat(scores[places], many)
+        beaten = ahead > np.maximum(MARGIN, doubt)
+        result[places] += np.bincount(asked[beaten], minlength=len(places))
     return result

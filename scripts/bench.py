@@ -52,7 +52,7 @@ def accuracy(device_kind: str = "cuda", wanted: Sequence[str] = ()) -> Data:
     effort = Effort() if device.kind == "cuda" else CPU_EFFORT
     rows, calls = [], []
     with Grader(device, Silent()) as grader:
-        blank = grader._trusted.blank()
+        blank = grader._timing.trusted.blank()
         for rung in rungs(folder):
             if wanted and rung.kind not in wanted:
                 continue
@@ -103,87 +103,15 @@ def harness(*arguments: str) -> tuple[float, list[dict[str, object]]]:
     return seconds, [json.loads(line) for line in done.stdout.splitlines()]
 
 
-def repeat(times: int = 10, seconds: float = 600.0) -> Data:
-    """Grade the same files again and again, in processes of their own; how far scores scatter.
-
-    No new round begins after ``seconds``. Two of the files differ by an injected slow-down of 1 %:
-    how often the slower one is ranked below.
-    """
-    import numpy as np
-    from ladder.rungs import COPY, spin_source
-
-    from leaderboard.ties import beats, standard_errors
-
-    folder = Path(tempfile.mkdtemp())
-    cycles = 2_000_000
-    spins = [folder / "spin.cu", folder / "spin_1_percent_slower.cu"]
-    for file, factor in zip(spins, (1.0, 1.01), strict=True):
-        file.write_text(spin_source(round(cycles * factor)))
-    copied = ("--problems", str(COPY.parent), "--problem", COPY.name)
-    samples = [
-        str(ROOT / "solutions" / name)
-        for name in (
-            "gemm-multiply-leakyrelu/samples/tiled.cu",
-            "softmax/samples/block_per_row.cu",
-        )
-    ]
-    scores: dict[str, list[dict[str, float]]] = {}
-    store = ("--store", str(folder / "repeat.sqlite"))
-    start = time.perf_counter()
-    for _ in range(times):
-        if time.perf_counter() - start > seconds:
-            break
-        graded = harness("submit", *map(str, spins), *copied, *store)[1]
-        graded += harness("submit", *samples, *store)[1]
-        for result in graded:
-            name = f"{result['problem']['slug']}/{result['solution']['name']}"
-            if result["score"]:
-                scores.setdefault(name, []).append(
-                    {**result["score"]["speedup"], "ranked": result["score"]["ranked"]}
-                )
-                if not result["score"]["ranked"]:
-                    print(f"{name}: {result['score']['unranked_reason'][:90]}")
-            else:
-                print(f"{name}: {result['verdict']} {result['message'][:90]}")
-    print("solution | grades | ranked | median speed-up | ± (median) | σ of log score | largest")
-    for name, found in scores.items():
-        logs = [math.log(one["value"]) for one in found]
-        half = statistics.median(one["high"] / one["value"] - 1 for one in found)
-        spread = statistics.stdev(logs) if len(logs) > 1 else math.nan
-        most = max(abs(x - statistics.median(logs)) for x in logs)
-        print(
-            f"{name} | {len(found)} | {sum(bool(o['ranked']) for o in found)} | "
-            f"{math.exp(statistics.median(logs)):.4f} | ±{half:.2%} | {spread:.3%} | {most:.2%}"
-        )
-    fast, slow = (
-        scores.get("copy/spin", []),
-        scores.get("copy/spin_1_percent_slower", []),
-    )
-    told = [
-        bool(
-            beats(
-                math.log(a["value"]),
-                float(standard_errors(np.array([a["low"]]), np.array([a["high"]]))[0]),
-                np.array([math.log(b["value"])]),
-                standard_errors(np.array([b["low"]]), np.array([b["high"]])),
-            )[0]
-        )
-        for a in fast
-        for b in slow
-    ]
-    print(f"1 % slower: ranked below in {sum(told)} of {len(told)} pairs of grades")
-    for kind, found in (("the same", fast), ("the slower", slow)):
-        pairs = [
-            abs(math.log(a["value"] / b["value"])) <= 0.005
-            for a, b in itertools.combinations(found, 2)
-        ]
-        print(f"{kind} file against itself: within 0.5 % in {sum(pairs)} of {len(pairs)} pairs")
-    return {"scores": scores, "told": sum(told), "pairs": len(told)}
-
-
 def aa(file: Path, times: int, device_kind: str) -> Data:
     """The same file as A and as B: how often the ratio is within 0.5 %, and no difference told."""
-    found = head_to_head(file, file, times, device_kind)
+    from throughput import modest
+
+    problem = None
+    if file.resolve().parts[-3] == SLUG:
+        problem = Path(tempfile.mkdtemp()) / SLUG
+        modest(problem)
+    found = head_to_head(file, file, times, device_kind, problem)
     ratios = [one["ratio"] for one in found]
     near = sum(abs(math.log(ratio["value"])) <= 0.005 for ratio in ratios)
     same = sum(one["faster"] is None for one in found)
@@ -197,23 +125,20 @@ def aa(file: Path, times: int, device_kind: str) -> Data:
     return {"file": file.name, "ratios": ratios, "within": near, "no_difference": same}
 
 
-def slowdown(times: int, device_kind: str, percent: float = 1.0) -> Data:
-    """A kernel against the same one made slower: how often that is told, and by how much."""
-    from ladder.rungs import COPY, spin_source
+def slowdown(times: int, device_kind: str) -> Data:
+    """A kernel against the same one made 1 % slower: how often that is told, and by how much."""
+    from repeatability import SLOWER, spin_problem, spins
 
     folder = Path(tempfile.mkdtemp())
-    cycles = 2_000_000
-    files = [folder / "spin.cu", folder / "slower.cu"]
-    for file, factor in zip(files, (1.0, 1 + percent / 100), strict=True):
-        file.write_text(spin_source(round(cycles * factor)))
-    found = head_to_head(*files, times, device_kind, problem=COPY)
+    files = spins(folder / "files")
+    found = head_to_head(*files, times, device_kind, problem=spin_problem(folder))
     told = sum(one["faster"] == "A" for one in found)
     ratios = [one["ratio"] for one in found]
-    print(f"{percent:g} % slower: told in {told} of {len(found)}")
+    print(f"{SLOWER - 1:.0%} slower: told in {told} of {len(found)}")
     if ratios:
         values = [1 / ratio["value"] - 1 for ratio in ratios]
         print(f"said to be {statistics.median(values):+.2%} slower in the median")
-    return {"percent": percent, "ratios": ratios, "told": told}
+    return {"factor": SLOWER, "ratios": ratios, "told": told}
 
 
 def head_to_head(
@@ -317,7 +242,7 @@ def audits(names: Sequence[str]) -> Data:
         "file | shape | alone/among | alone - among, µs | ± | of light | S | probes, µs | captured"
     )
     with Grader(open_device("cuda"), Silent()) as grader:
-        blank = grader._trusted.blank()
+        blank = grader._timing.trusted.blank()
         assert blank is not None
         print(f"blank batch {blank.batch_s * 1e6:.0f} µs, {blank.usual}")
         for file, slug in files:
@@ -400,7 +325,14 @@ def main() -> None:
         case "slowdown":
             data = slowdown(chosen.times, chosen.device)
         case "repeat":
-            data = repeat(chosen.times, chosen.seconds)
+            from repeatability import repeat
+
+            data = repeat(
+                lambda *arguments: harness("submit", *arguments)[1],
+                Path(tempfile.mkdtemp()),
+                chosen.times,
+                chosen.seconds,
+            )
         case "latency":
             data = latency()
         case "throughput":

@@ -15,7 +15,8 @@ from typing import Any
 from harness.exchange import take_in
 from harness.problem.load import load_problem, problem_folders
 from harness.report import numbers
-from harness.result import Interval
+from harness.result.times import Interval
+from leaderboard.board import Boards
 from leaderboard.ranking import ranked, rows, to_csv
 from leaderboard.store import Store
 
@@ -29,19 +30,19 @@ _TABLE = re.compile(r"(?<=<!-- boards -->\n).*?(?=<!-- end of boards -->)", re.D
 
 def made() -> dict[Path, str]:
     """The text of each file that is made from the records."""
-    frame = _board()
+    boards = _boards()
     csv = io.StringIO()
-    to_csv(frame, csv)
+    to_csv(boards, csv)
     readme = README.read_text(encoding="utf-8")
     if len(_TABLE.findall(readme)) != 1:
         raise ValueError(
             "README has no one place between <!-- boards --> and <!-- end of boards -->"
         )
-    table = "\n".join(_table(rows(frame))) + "\n"
+    table = "\n".join(_table(rows(boards))) + "\n"
     return {CSV: csv.getvalue(), README: _TABLE.sub(lambda _: table, readme)}
 
 
-def _board() -> Any:
+def _boards() -> Boards:
     with tempfile.TemporaryDirectory() as place, Store.open(f"{place}/boards.sqlite") as store:
         for file in sorted(FOLDER.glob("*.jsonl")):
             take_in(file, store)

@@ -20,18 +20,10 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from harness.problem.load import load_problem
-from harness.result import (
-    CaseResult,
-    DeviceRef,
-    Environment,
-    Interval,
-    Measurement,
-    ProblemRef,
-    Result,
-    Score,
-    SolutionRef,
-    Verdict,
-)
+from harness.result import Result, Verdict
+from harness.result.cases import CaseResult
+from harness.result.origin import DeviceRef, Environment, ProblemRef, SolutionRef
+from harness.result.times import Interval, Measurement, Score
 from leaderboard.store import Store
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -137,7 +129,7 @@ def main() -> None:
         print(json.dumps({"what": "store", "results": count, "mib": round(size)}), flush=True)
         commands = {
             "csv": ("leaderboard", "--all", "--csv", "-"),
-            "site": ("site", "--out", f"{folder}/site"),
+            "site": ("site", "--all", "--out", f"{folder}/site"),
         }
         for name, arguments in commands.items():
             taken = _timed(*arguments, store=place)

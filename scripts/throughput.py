@@ -59,7 +59,7 @@ def throughput(count: int, device: str) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
         problems, solutions = folder / "problems", folder / "solutions"
-        _package(problems / SLUG)
+        modest(problems / SLUG)
         wanted = write_variants(solutions / SLUG / "bench", count)
         phases = Phases()
         start = time.perf_counter()
@@ -151,7 +151,7 @@ def _changed(text: str, change: Change) -> str:
     return text.replace(old, new, 1)
 
 
-def _package(folder: Path) -> None:
+def modest(folder: Path) -> None:
     """The problem with shapes that take a card little time."""
     shutil.copytree(ROOT / "problems" / SLUG, folder)
     statement = folder / "problem.md"

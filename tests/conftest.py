@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -70,6 +71,16 @@ def private_places(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         yield folder
 
 
+@pytest.fixture(scope="session", autouse=True)
+def front_matter_is_parsed_once() -> Iterator[None]:
+    """Hundreds of tests load the same few problems: the YAML of each is parsed by the first."""
+    from harness.problem import frontmatter
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(frontmatter, "_compose", lru_cache(64)(frontmatter._compose))
+        yield
+
+
 STAND_IN = Path(__file__).parent / "stand_in"
 """Holds a module ``torch`` that costs nothing to import."""
 
@@ -77,7 +88,7 @@ STAND_IN = Path(__file__).parent / "stand_in"
 @pytest.fixture
 def stand_in_for_torch(monkeypatch: pytest.MonkeyPatch) -> None:
     """Runners of Python submissions start in 0.1 s, with a stand-in for torch."""
-    from harness.judge import session
+    from harness.judge import runners
 
-    true_path = session._search_path
-    monkeypatch.setattr(session, "_search_path", lambda: [str(STAND_IN), *true_path()])
+    true_path = runners.search_path
+    monkeypatch.setattr(runners, "search_path", lambda: [str(STAND_IN), *true_path()])

@@ -5,22 +5,11 @@ import math
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from harness.result import (
-    Build,
-    CaseResult,
-    DeviceRef,
-    Element,
-    Environment,
-    Interval,
-    KernelResources,
-    Measurement,
-    Mismatch,
-    ProblemRef,
-    Result,
-    Score,
-    SolutionRef,
-    Verdict,
-)
+from harness.result import Result, Verdict
+from harness.result.build import Build, KernelResources
+from harness.result.cases import CaseResult, Element, Mismatch
+from harness.result.origin import DeviceRef, Environment, ProblemRef, SolutionRef
+from harness.result.times import Interval, Measurement, Score
 
 START = datetime(2026, 3, 1, 12, 0, 0, 5, tzinfo=UTC)
 _count = itertools.count()

@@ -22,8 +22,7 @@ from harness import cli, grade
 from harness.commands.problems import STARTER_LANGUAGES
 from harness.errors import MachineError
 from harness.judge import device, trusted
-from harness.judge.programs import source_program
-from harness.judge.session import Program
+from harness.judge.programs import Program, source_program
 from harness.result import Result, Verdict
 from harness.sandbox import selftest
 from harness.solution.model import Artifact

@@ -312,6 +312,20 @@ def test_the_documented_effort_is_that_of_the_code() -> None:
         assert [float(cells[0]), float(cells[1])] == [gpu[name], cpu[name]], name
 
 
+def test_the_documented_quick_effort_is_that_of_the_code() -> None:
+    text = " ".join((ROOT / "docs/measurement.md").read_text(encoding="utf-8").split())
+    listed = re.search(
+        r"`submit --quick` is for many files on a GPU: ([^:]+)\. Nothing else differs", text
+    )
+    assert listed is not None
+    documented = {
+        name: float(value) for name, value in re.findall(r"`(\w+)` (\d+(?:\.\d+)?)", listed[1])
+    }
+    assert len(documented) == listed[1].count("`") // 2
+    assert asdict(Effort().quick()) == asdict(Effort()) | documented
+    assert all(value != asdict(Effort())[name] for name, value in documented.items())
+
+
 def test_the_documented_protocol_is_that_of_the_runner() -> None:
     documented = _table(ROOT / "docs/architecture.md", "judge → runner")
     source = (ROOT / "harness/runner/main.py").read_text(encoding="utf-8")

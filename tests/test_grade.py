@@ -6,30 +6,28 @@ import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
 from leftovers import left
 from samples import measurement
 
-from harness import grade
+from harness import grade, timing
 from harness.errors import MachineError
 from harness.grade import Grader
 from harness.job import Job, Options
-from harness.judge.audit import Usual
 from harness.judge.device import open_device
 from harness.judge.effort import Effort
 from harness.judge.memory import Device
-from harness.judge.programs import source_program
-from harness.judge.session import Program
+from harness.judge.programs import Program, source_program
 from harness.judge.task import Task
 from harness.problem.load import load_problem
 from harness.problem.model import Problem
 from harness.problem.reference import Reference
 from harness.record import make_score
 from harness.report.progress import Silent
-from harness.result import Interval, Result, Verdict
+from harness.result import Result, Verdict
+from harness.result.times import Interval
 from harness.sandbox import processes
 from harness.solution.model import Artifact
 from harness.solution.read import read_solution
@@ -281,23 +279,6 @@ def test_what_is_ranked(shift: Problem) -> None:
     assert known.unranked_reason == "the seed was given, so the inputs could be known"
 
 
-@pytest.mark.parametrize("busy", [True, False])
-def test_work_of_others_on_the_card_is_not_blamed_on_a_submission(*, busy: bool) -> None:
-    grader = object.__new__(Grader)
-    ended: list[bool] = []
-    grader._device = cast(
-        Any, SimpleNamespace(name="some card", probe=lambda: 3e-3 if busy and ended else 5e-5)
-    )
-    session = cast(Any, SimpleNamespace(close=lambda: ended.append(True)))
-    usual = Usual(before_s=5e-5, after_s=2e-4)
-    if busy:
-        with pytest.raises(MachineError, match="another program is at work on some card"):
-            grader._blame(session, usual)
-    else:
-        grader._blame(session, usual)
-    assert ended == [True]
-
-
 def test_the_same_content_is_graded_once(grader: Grader, job, tmp_path: Path) -> None:
     wrong = "def solution(*_): ..."
     (tmp_path / "b").mkdir()
@@ -349,23 +330,23 @@ def test_builds_go_on_ahead_and_not_while_a_time_is_taken(
             built.append(solution.name)
             return artifact
 
-    during: list[int] = []
-    measure = grade.measure_shape
+    stood: list[bool] = []
+    measure = timing.measure_shape
 
     def watched(*arguments: Any) -> Any:
-        before = len(built)
+        before = (set(building), len(built))
         outcome = measure(*arguments)
-        during.append(len(building) + len(built) - before)
+        stood.append(before == (building, len(built)))
         return outcome
 
     monkeypatch.setitem(grade.LANGUAGES, "pytorch", cast(Any, Slow()))
-    monkeypatch.setattr(grade, "measure_shape", watched)
-    monkeypatch.setattr(grade, "_MOST_BUILDS", 2)
+    monkeypatch.setattr(timing, "measure_shape", watched)
+    monkeypatch.setattr(grade, "_builders", lambda: 2)
     ahead = []
     for result in grader.grade_all(jobs, Options()):
         assert result.accepted, result.message
         ahead.append(len(built))
-    assert set(during) == {0}
+    assert set(stood) == {True}
     assert ahead[-1] == 8
     assert max(count - done for done, count in enumerate(ahead, 1)) > 0, "none ahead of its turn"
     assert max(ahead[:1]) <= 6, "no further ahead than there is room for"
@@ -374,7 +355,7 @@ def test_builds_go_on_ahead_and_not_while_a_time_is_taken(
 def test_what_was_to_be_built_is_forgotten_when_nobody_asks_any_more(
     grader: Grader, job, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(grade, "_MOST_BUILDS", 1)
+    monkeypatch.setattr(grade, "_builders", lambda: 1)
     built = []
     build = grader._build
     monkeypatch.setattr(

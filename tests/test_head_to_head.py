@@ -26,7 +26,8 @@ from harness.judge.programs import source_program
 from harness.problem.load import load_problem
 from harness.problem.model import Problem
 from harness.report.progress import Silent
-from harness.result import Conditions, Interval, Result, Verdict
+from harness.result import Result, Verdict
+from harness.result.times import Conditions, Interval
 from harness.solution.read import read_solution
 from leaderboard import ties
 

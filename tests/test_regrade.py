@@ -17,7 +17,8 @@ from harness.judge.programs import source_program
 from harness.problem.load import load_problem
 from harness.regrade import CHANGED, GONE, NO_PROBLEM, job_again
 from harness.report.regrade import closing_line, regraded_line, skipped_line
-from harness.result import DeviceRef, Environment, ProblemRef, Result, SolutionRef, Verdict
+from harness.result import Result, Verdict
+from harness.result.origin import DeviceRef, Environment, ProblemRef, SolutionRef
 from leaderboard.outdated import outdated
 from leaderboard.ranking import board
 from leaderboard.store import Store
@@ -103,7 +104,7 @@ class TestOutdated:
             _graded(dtype="float16", minutes=4),
         ]
         shown = board(results, all_entries=True, current={"gemm": "p2"})
-        assert set(_chosen(*results, everything=True)) == set(shown["result"])
+        assert set(_chosen(*results, everything=True)) == set(shown.columns()["result"])
 
 
 class TestJobAgain:

@@ -8,7 +8,8 @@ from samples import result
 
 from harness.job import Job
 from harness.problem.load import load_problem
-from harness.result import DeviceRef, ProblemRef, Result, SolutionRef, Verdict
+from harness.result import Result, Verdict
+from harness.result.origin import DeviceRef, ProblemRef, SolutionRef
 from harness.resume import Recorded
 from harness.solution.model import Invalid, Solution
 from harness.solution.read import read_solution

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 from samples import result
 
-from harness.result import Result, SolutionRef
+from harness.result import Result
+from harness.result.origin import SolutionRef
 from harness.solution.read import parse_solution, read_solution
 from harness.sources import code_of, submitted_file
 

@@ -12,7 +12,8 @@ import pytest
 from samples import failed, result
 
 from harness import cli, starter
-from harness.result import DeviceRef, Result, SolutionRef
+from harness.result import Result
+from harness.result.origin import DeviceRef, SolutionRef
 from harness.ruling import Action, Ruling
 from leaderboard.store import Store
 

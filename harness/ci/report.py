@@ -13,7 +13,8 @@ from pydantic import Field, ValidationError, model_validator
 
 from harness.ci.changes import Kind
 from harness.ci.policy import place_of
-from harness.result import Created, Name, Record, Result, Text, Verdict
+from harness.result import Result, Verdict
+from harness.result.fields import Created, Name, Record, Text
 
 SCHEMA: Literal[1] = 1
 MOST_BYTES = 64 << 20

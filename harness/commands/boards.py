@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import atexit
 import gc
+import json
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -50,44 +52,50 @@ def leaderboard(
 
     With --by model: how often each model's generations are right, and faster than the baseline.
     """
-    import json
-
-    from rich.console import Console
-
-    from harness.report.terminal import render_board
-    from leaderboard.ranking import ranked, rows, to_csv
-
     _collect_seldom()
-    current = {p.slug: p.hash for p in load_all(problems_root(problems_dir))[0]}
+    from harness.problem.load import versions
+
+    root = problems_root(problems_dir)
+    with open_store(store) as results:
+        standings = results.standings(problem)
+    current = versions(root, standings.problems)
     if by == "model":
         from harness.compare_models import compare_models
 
-        with open_store(store) as results:
-            compare_models(
-                results.standings(problem),
-                current,
-                ks=ks,
-                ps=ps,
-                csv_to=csv_to,
-                json_to=json_to,
-                output=output_to,
-            )
+        compare_models(
+            standings,
+            current,
+            ks=ks,
+            ps=ps,
+            csv_to=csv_to,
+            json_to=json_to,
+            output=output_to,
+        )
         return
-    with open_store(store) as results:
-        frame = ranked(results.standings(problem), all_entries=all_entries, current=current)
+    from leaderboard.ranking import ranked, rows, to_csv
+
+    boards = ranked(standings, all_entries=all_entries, current=current)
     if csv_to:
         with output_to(csv_to) as file:
-            to_csv(frame, file)
+            to_csv(boards, file)
     if json_to:
         with output_to(json_to) as file:
-            file.write(json_text(json.dumps(rows(frame), default=str)) + "\n")
+            file.write(json_text(json.dumps(rows(boards), default=str)) + "\n")
     if "-" not in (csv_to, json_to):
-        render_board(rows(frame), Console())
+        from rich.console import Console
+
+        from harness.report.terminal import render_board
+
+        render_board(rows(boards), Console())
 
 
 def _collect_seldom() -> None:
-    """Have Python look for cycles less often: a large store makes millions of objects and none."""
+    """Have Python look for cycles less often: imports and large stores make few.
+
+    And not at all when it ends.
+    """
     gc.set_threshold(200_000, 50, 50)
+    atexit.register(gc.freeze)
 
 
 @click.command()
@@ -160,11 +168,11 @@ def site(
     out: Path, all_entries: bool, no_code: bool, store: str | None, problems_dir: Path | None
 ) -> None:
     """Write boards, problems and entries as a static web site, which needs no server."""
+    _collect_seldom()
     from harness.site.build import build_site
     from harness.sources import code_of
     from leaderboard.ranking import ranked, rows, to_csv
 
-    _collect_seldom()
     packages = load_all(problems_root(problems_dir))[0]
     with open_store(store) as results:
 
@@ -172,13 +180,13 @@ def site(
             return None if no_code else code_of(result, results.source(result.solution.hash))
 
         current = {p.slug: p.hash for p in packages}
-        frame = ranked(results.standings(), all_entries=all_entries, current=current)
+        boards = ranked(results.standings(), all_entries=all_entries, current=current)
         counts = build_site(
             out,
-            rows=rows(frame),
+            rows=rows(boards),
             problems=packages,
             named=results.named,
-            write_csv=lambda file: to_csv(frame, file),
+            write_csv=lambda file: to_csv(boards, file),
             code=code,
         )
     click.echo(

@@ -81,7 +81,7 @@ def _regrade(
     from harness.regrade import job_again
     from harness.report.progress import progress
     from harness.report.regrade import closing_line, regraded_line, skipped_line
-    from harness.result import DeviceRef
+    from harness.result.origin import DeviceRef
     from leaderboard.outdated import outdated
 
     at_hand = open_device(device)

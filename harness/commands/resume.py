@@ -25,7 +25,7 @@ def not_recorded(
     """
     from harness import __version__
     from harness.job import chosen_dtype
-    from harness.result import DeviceRef
+    from harness.result.origin import DeviceRef
     from harness.resume import Recorded
 
     results = chain.from_iterable(map(known, sorted({job.problem.slug for job in jobs})))

@@ -5,11 +5,11 @@ import time
 from harness.judge.audit import BASELINE_FIRST_S, Idleness, Usual, linearity_fault
 from harness.judge.contender import Pair, in_turns
 from harness.judge.effort import Effort
-from harness.judge.session import Fault
+from harness.judge.fault import Fault
 from harness.judge.statistics import difference_interval
 from harness.judge.task import Task
 from harness.problem.case import Case
-from harness.result import Interval, Measurement
+from harness.result.times import Interval, Measurement
 
 _UNCOUNTED = 2
 _AGREE = 1.02

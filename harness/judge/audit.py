@@ -11,10 +11,14 @@ import statistics
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from harness.errors import MachineError
 from harness.judge.batch import Batch, Problems
-from harness.judge.session import Fault
+from harness.judge.fault import Fault
+from harness.judge.memory import Device
+from harness.judge.session import Session
 from harness.report.numbers import seconds
-from harness.result import Interval, Measurement, Verdict
+from harness.result import Verdict
+from harness.result.times import Interval, Measurement
 
 
 def audit_batch(batch: Batch) -> Problems | None:
@@ -74,19 +78,27 @@ class Idleness:
         unseen = after if after > AFTER_SLACK_S else 0.0
         return unseen + (before if awake and before > BEFORE_SLACK_S else 0.0)
 
+    @property
+    def late(self) -> bool:
+        """Whether something was at work when the inputs of the last batch were there.
+
+        It may have begun with them before the clock did. Where that is so in a few batches only,
+        :meth:`fault` says nothing, and a time that is the lower quartile would be theirs: they must
+        not count.
+        """
+        return bool(self.before) and self.before[-1] > BUSY_S
+
+    def late_fault(self) -> Fault:
+        """What follows where there is no end of such batches."""
+        return _early_fault(self.before[-1])
+
     def fault(self) -> Fault | None:
         """Whether most batches found the device at work, once there are three of them."""
         if len(self.before) < 3:
             return None
         early, late = statistics.median(self.before), statistics.median(self.after)
         if early > BUSY_S:
-            return Fault(
-                Verdict.REJECTED,
-                "the GPU was at work before the inputs of a timed batch were there (a probe of "
-                f"the judge took {seconds(early)} longer than usual): no kernel may go on between "
-                "calls",
-                shared=True,
-            )
+            return _early_fault(early)
         if late > BUSY_S:
             return Fault(
                 Verdict.REJECTED,
@@ -97,9 +109,34 @@ class Idleness:
         return None
 
 
+def _early_fault(excess_s: float) -> Fault:
+    return Fault(
+        Verdict.REJECTED,
+        "the GPU was at work before the inputs of a timed batch were there (a probe of the judge "
+        f"took {seconds(excess_s)} longer than usual): no kernel may go on between calls",
+        shared=True,
+    )
+
+
 def still_busy(probe: Callable[[], float], usual: Usual) -> bool:
     """Whether the device is at work although no submission runs any more: then others use it."""
     return statistics.median(probe() for _ in range(_PROBES)) - usual.before_s > BUSY_S
+
+
+def at_work(sessions: Sequence[Session], device: Device, usual: Usual) -> int:
+    """End ``sessions`` one after the other; without which of them ``device`` is idle.
+
+    Raises:
+        MachineError: it is at work without all of them, so it was none.
+    """
+    for which, session in enumerate(sessions):
+        session.close()
+        if not still_busy(device.probe, usual):
+            return which
+    raise MachineError(
+        f"another program is at work on {device.name}: no time can be taken beside it. Grade again "
+        "when it has ended (nvidia-smi lists who uses the card)"
+    )
 
 
 # -- linear in calls -------------------------------------------------------------------------------

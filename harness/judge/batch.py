@@ -23,7 +23,7 @@ from harness.problem.model import DEFAULT_ALIGNMENT, Direction, Parameter, Role
 from harness.problem.tensors import draw_tensor
 from harness.problem.tolerance import Expectation, expectations
 from harness.problem.values import fill
-from harness.result import Mismatch
+from harness.result.cases import Mismatch
 
 GUARD_BYTES = 4096
 ALIGNMENT = 512

@@ -13,8 +13,9 @@ from harness.errors import MachineError
 from harness.judge.audit import Usual
 from harness.judge.batch import Batch
 from harness.judge.contender import BaselineError, Contender
+from harness.judge.fault import Fault
 from harness.judge.memory import Device
-from harness.judge.session import Fault, Session
+from harness.judge.session import Session
 from harness.judge.statistics import lower_quartile
 from harness.judge.task import Task
 from harness.problem.case import benchmark_case
@@ -57,16 +58,23 @@ class Blank:
         self.batch_s = lower_quartile(times)
         self.usual = Usual.median(probes[1:])
 
-    def time(self, batch: Batch, seed: str) -> float:
-        """Seconds from *go* to *done* where ``batch``, of whomever, was filled and is not run.
+    def settle(self, seed: str) -> None:
+        """A batch that counts for nothing, on small buffers.
 
-        One on small buffers goes before: the first batch after outputs were checked takes 0.05 ms
-        longer than others, and is to be neither this one nor the one that counts.
+        The first batch after outputs were checked takes 0.05 ms longer than others, and is to be
+        neither a blank one nor one that counts.
 
         Raises:
             MachineError: our own kernel does not run here.
         """
         self._run(self._own.batch, f"{seed}/before")
+
+    def time(self, batch: Batch, seed: str) -> float:
+        """Seconds from *go* to *done* where ``batch``, of whomever, was filled and is not run.
+
+        Raises:
+            MachineError: our own kernel does not run here.
+        """
         return self._run(batch, seed)
 
     def _run(self, batch: Batch, seed: str) -> float:

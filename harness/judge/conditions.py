@@ -17,7 +17,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from harness.report.conditions import others, told
-from harness.result import Conditions
+from harness.result.times import Conditions
 from harness.sandbox import processes
 
 EVERY_S = 0.05

@@ -7,8 +7,9 @@ from harness.errors import MachineError
 from harness.judge.audit import Idleness, Usual, audit_batch
 from harness.judge.batch import Batch, Problems, lay_out
 from harness.judge.checker import Checker
+from harness.judge.fault import Fault
 from harness.judge.memory import Arena
-from harness.judge.session import Fault, Plan, Session
+from harness.judge.session import Plan, Session
 from harness.judge.task import Task
 from harness.problem.case import Case
 from harness.result import Verdict
@@ -123,10 +124,24 @@ class Contender:
             raise BaselineError(outcome.message)
         return outcome
 
+    @property
+    def late(self) -> bool:
+        """Whether the device was at work when the inputs of the last batch were there."""
+        return self._idleness.late
+
+    def late_fault(self) -> Fault:
+        """What follows where that does not end."""
+        return self._idleness.late_fault()
+
     def idle_fault(self) -> Fault | None:
         """Whether most batches so far found the device at work; forgets them."""
         seen, self._idleness = self._idleness, Idleness(self._usual)
         return seen.fault()
+
+    def vacate(self) -> int:
+        """Forget the batch; how many bytes the arena has, which the next one gets."""
+        self._batch = None
+        return self._arena.size if self._arena is not None else 0
 
     def release(self) -> None:
         """Give the arena back."""

@@ -13,11 +13,11 @@ from harness.judge.batch import lay_out
 from harness.judge.blank import Blank
 from harness.judge.contender import Contender, Pair, in_turns
 from harness.judge.effort import Effort
-from harness.judge.session import Fault
+from harness.judge.fault import Fault
 from harness.judge.statistics import LEAST_S, Timed, lower_quartile, ratio_interval, time_interval
 from harness.judge.task import Task
 from harness.problem.case import Case
-from harness.result import BaselineTime, Measurement
+from harness.result.times import BaselineTime, Measurement
 
 Samples = tuple[list[Timed], list[Timed]]
 """Per call, one per block: the submission's, and the baseline's in the same blocks."""
@@ -26,11 +26,9 @@ _FEW_CALLS = 16
 _CLEAR = 5.0
 
 
-def choose_calls(task: Task, case: Case, seconds: float, effort: Effort) -> int:
-    """Calls per batch: long enough to drown the constant, no more than memory allows."""
+def choose_calls(seconds: float, room: int, effort: Effort) -> int:
+    """Calls per batch: long enough to drown the constant, no more than there is ``room`` for."""
     wanted = math.ceil(effort.batch_s / max(seconds, 1e-7))
-    per_call = lay_out(task, case, 1).size
-    room = int(effort.memory_share * task.device.free_bytes() / per_call)
     return max(1, min(wanted, room, effort.max_calls))
 
 
@@ -46,15 +44,19 @@ def measure_shape(
     """Time one shape: submission and baseline in turns (A B, B A, …), then audit what was timed.
 
     ``blank`` is None where what a batch costs beyond its calls is not known. ``told`` is called
-    after each block that counts, with all there are so far.
+    after each block that counts, with all there are so far. A block does not count where something
+    was at work on the device before its inputs were revealed.
     """
     pair = (submission, baseline)
+    room = _room(pair, task, case, effort)
+    overhead_s = blank.batch_s if blank else 0.0
     for contender in pair:
-        fault = _size_batch(contender, task, case, effort, blank.batch_s if blank else 0.0)
+        fault = _size_batch(contender, task, case, room, effort, overhead_s)
         if fault is not None:
             return fault
     samples: Samples = ([], [])
     start = time.perf_counter()
+    late = 0
     for block in itertools.count():
         began = time.perf_counter()
         seed = f"{task.seed}/{case.spec}/{block}"
@@ -65,6 +67,11 @@ def measure_shape(
         if submission.busy_s < effort.warm_s:
             start = time.perf_counter()
             continue
+        if disturber := next((contender for contender in pair if contender.late), None):
+            late += 1
+            if late < effort.max_blocks:
+                continue
+            return disturber.late_fault()
         for which, one in enumerate(timed):
             samples[which].append(one)
         told(samples)
@@ -82,20 +89,32 @@ def measure_shape(
 
 
 def _block(pair: Pair, block: int, seed: str, blank: Blank | None) -> list[Timed] | Fault:
-    """One batch of each, after a blank one on its buffers."""
+    """One batch of each, after a blank one on its buffers, or on such as are like them."""
     timed = [Timed(0.0), Timed(0.0)]
+    alike = pair[0].calls == pair[1].calls
+    empty_s: float | None = None
     for which in in_turns(block):
         contender = pair[which]
-        empty_s = blank.time(contender.batch, f"{seed}/blank") if blank else 0.0
+        if blank is not None:
+            blank.settle(seed)
+            if empty_s is None or not alike:
+                empty_s = blank.time(contender.batch, f"{seed}/blank")
         batch_s = contender.time(seed)
         if isinstance(batch_s, Fault):
             return batch_s
-        timed[which] = Timed(batch_s / contender.calls, empty_s / contender.calls)
+        timed[which] = Timed(batch_s / contender.calls, (empty_s or 0.0) / contender.calls)
     return timed
 
 
+def _room(pair: Pair, task: Task, case: Case, effort: Effort) -> int:
+    """For how many calls of each there is memory, whatever was laid out before."""
+    held = sum(contender.vacate() for contender in pair)
+    per_call = lay_out(task, case, 1).size
+    return int(effort.memory_share * (held + task.device.free_bytes()) / per_call)
+
+
 def _size_batch(
-    contender: Contender, task: Task, case: Case, effort: Effort, overhead_s: float
+    contender: Contender, task: Task, case: Case, room: int, effort: Effort, overhead_s: float
 ) -> Fault | None:
     """Find out roughly how long a call takes, then set up a batch of the right length.
 
@@ -108,7 +127,7 @@ def _size_batch(
         if isinstance(seconds, Fault):
             return seconds
         per_call = max(seconds - overhead_s, 1e-7) / calls
-        wanted = choose_calls(task, case, per_call, effort)
+        wanted = choose_calls(per_call, room, effort)
         if wanted <= calls:
             return None if wanted == calls else contender.setup(case, wanted)
         if seconds > _CLEAR * overhead_s:

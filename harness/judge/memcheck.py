@@ -22,7 +22,8 @@ from pathlib import Path
 
 from harness.judge.batch import Batch, lay_out
 from harness.judge.cases import CALLS, run_case
-from harness.judge.session import Program, Session
+from harness.judge.programs import Program
+from harness.judge.session import Session
 from harness.judge.task import Task
 from harness.problem.case import Case
 from harness.solution.toolchain import NvccNotFound, find_nvcc

@@ -23,11 +23,14 @@ from pathlib import Path
 
 from harness.errors import MachineError
 from harness.judge.batch import Batch, lay_out
+from harness.judge.fault import Fault
 from harness.judge.memcheck import find_tool
-from harness.judge.session import Fault, Plan, Program, Session
+from harness.judge.programs import Program
+from harness.judge.session import Plan, Session
 from harness.judge.task import Task
 from harness.problem.case import Case
-from harness.result import KernelProfile, Profile, Verdict
+from harness.result import Verdict
+from harness.result.profile import KernelProfile, Profile
 
 TOOL = "ncu"
 REMEDY = (
@@ -46,7 +49,7 @@ METRICS = {
     "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed": "memory",
     "sm__warps_active.avg.pct_of_peak_sustained_active": "occupancy",
 }
-"""The tool's names, and those of :class:`harness.result.KernelProfile`."""
+"""The tool's names, and those of :class:`harness.result.profile.KernelProfile`."""
 
 MOST_LAUNCHES = 100
 _OPTIONS = (

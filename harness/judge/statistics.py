@@ -14,7 +14,7 @@ import statistics
 from collections.abc import Callable, Sequence
 from typing import NamedTuple, TypeVar
 
-from harness.result import Interval
+from harness.result.times import Interval
 
 T = TypeVar("T")
 

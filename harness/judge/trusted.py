@@ -5,8 +5,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from harness.errors import MachineError
 from harness.judge.blank import Blank, empty_problem
 from harness.judge.memory import Device
-from harness.judge.programs import source_program
-from harness.judge.session import Program, Session
+from harness.judge.programs import Program, source_program
+from harness.judge.session import Session
 from harness.judge.task import Task
 from harness.problem.model import Problem
 

@@ -5,9 +5,10 @@ that is right but says too little to grade with (the original format has no shap
 still loads; :attr:`Problem.missing` says what it leaves open.
 """
 
+import contextlib
 import hashlib
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
@@ -68,6 +69,22 @@ def problem_folders(root: Path) -> list[Path]:
 def problem_slugs(root: Path) -> list[str]:
     """The slugs of all packages in ``root``, sorted; the folder's name where one does not load."""
     return sorted({slug or folder.name for folder, slug in _packages(root)})
+
+
+def versions(root: Path, slugs: Collection[str]) -> dict[str, str]:
+    """The hash of each package in ``root`` that loads, by slug; of those with ``slugs`` at least.
+
+    The others are only read while one of ``slugs`` has not been found.
+    """
+    wanted = frozenset(slugs)
+    found: dict[str, str] = {}
+    for folder in sorted(problem_folders(root), key=lambda each: each.name not in wanted):
+        if wanted <= found.keys():
+            break
+        with contextlib.suppress(ProblemError):
+            problem = load_problem(folder)
+            found.setdefault(problem.slug, problem.hash)
+    return found
 
 
 def find_problem(root: Path, slug: str) -> Problem:

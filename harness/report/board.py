@@ -16,7 +16,7 @@ from rich.text import Text
 
 from harness.report import numbers
 from harness.report.text import plain
-from harness.result import Interval
+from harness.result.times import Interval
 
 CPU_NOTE = "cpu: functional timing, not ranked with a GPU's"
 

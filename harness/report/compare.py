@@ -7,7 +7,8 @@ from rich.text import Text
 from harness.comparison import Comparison, faster, inverse
 from harness.report import numbers
 from harness.report.text import plain
-from harness.result import Interval, SolutionRef
+from harness.result.origin import SolutionRef
+from harness.result.times import Interval
 
 CPU_NOTE = "cpu: functional timing, not a GPU's"
 

@@ -1,6 +1,6 @@
 """The conditions of a timing in words."""
 
-from harness.result import Conditions
+from harness.result.times import Conditions
 
 
 def told(conditions: Conditions) -> str:

@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 from harness.report import numbers
 from harness.report.text import plain
-from harness.result import Generation, Result
+from harness.result import Result
+from harness.result.origin import Generation
 
 _KINDS = {
     "fence": "fenced block",

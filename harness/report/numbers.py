@@ -7,7 +7,7 @@ digits; with an interval, as many as the interval leaves meaningful.
 import math
 from collections.abc import Sequence
 
-from harness.result import Interval
+from harness.result.times import Interval
 
 _TIME = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
 _DECIMAL = ((1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""))

@@ -8,7 +8,7 @@ from rich.text import Text
 
 from harness.report import numbers
 from harness.report.text import plain
-from harness.result import KernelProfile, Profile
+from harness.result.profile import KernelProfile, Profile
 
 MOST_KERNELS = 40
 _CAVEAT = "by Nsight Compute: each kernel alone, caches emptied before; no time that is ranked"

@@ -17,18 +17,10 @@ from harness.report.conditions import told
 from harness.report.matrix import matrix_lines
 from harness.report.profile import render_profile
 from harness.report.text import head, plain, plain_lines, tail
-from harness.result import (
-    CaseResult,
-    Element,
-    KernelResources,
-    Measurement,
-    Mismatch,
-    Result,
-    Score,
-    ShrunkCase,
-    TensorValues,
-    Verdict,
-)
+from harness.result import Result, Verdict
+from harness.result.build import KernelResources
+from harness.result.cases import CaseResult, Element, Mismatch, ShrunkCase, TensorValues
+from harness.result.times import Measurement, Score
 
 __all__ = ["CPU_NOTE", "render_board", "render_result"]
 

@@ -31,9 +31,9 @@ def plain(text: str, limit: int | None = None) -> str:
         text: anything.
         limit: most characters to return, at least 1; what is cut off is marked by ``…``.
     """
-    shown = _head(text, limit)
-    if not shown.isprintable():
-        shown = _SEQUENCE.sub("", shown)
+    if limit is None and text.isprintable():  # a site has millions of them
+        return visible(text)
+    shown = _SEQUENCE.sub("", _head(text, limit))
     return _cut(visible(shown), limit)
 
 
@@ -50,7 +50,9 @@ def json_text(text: str) -> str:
     Hidden characters, which only strings can hold, become JSON's escapes (``\u202e``); other
     letters stay as they are.
     """
-    shown = "".join(_in_json(c) if c != "\n" and is_hidden(c) else c for c in text)
+    shown = text
+    if not (text.isascii() and text.isprintable()):
+        shown = "".join(_in_json(c) if c != "\n" and is_hidden(c) else c for c in text)
     return without_commands(shown, _in_json)
 
 

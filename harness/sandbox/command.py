@@ -17,7 +17,6 @@ import selectors
 import signal
 import subprocess
 import tempfile
-import time
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -26,6 +25,7 @@ from typing import IO
 
 from harness.errors import MachineError
 from harness.sandbox import processes, scratch
+from harness.sandbox.gate import clock, resting, stands_still
 from harness.sandbox.init import NO_SANDBOX
 from harness.sandbox.means import KEEPER, means, python_files
 from harness.sandbox.plan import Plan
@@ -47,8 +47,9 @@ class Finished:
 
     ``returncode`` is negative for a signal (as in :mod:`subprocess`), also where a shell tells of
     one. ``output`` is stdout and stderr together, untrusted text; ``truncated`` says that its end
-    was dropped. ``seconds`` is wall time, ``peak_bytes`` the greatest resident memory seen of the
-    whole tree.
+    was dropped. ``seconds`` is wall time without that in which it had to stand still
+    (:mod:`harness.sandbox.gate`), ``peak_bytes`` the greatest resident memory seen of the whole
+    tree.
     """
 
     returncode: int
@@ -123,16 +124,17 @@ def run_limited(
             command=tuple(argv),
             cwd=str(cwd),
         )
-        started = time.monotonic()
+        started = clock()
         process, life = _started(plan, given, environment)
         watch = _Watch(process, started + seconds, memory_bytes, output_bytes)
         try:
-            watch.follow()
+            with stands_still(process.pid):
+                watch.follow()
         finally:
             os.close(life)
             _kill_tree(process)
             watch.close()
-    finished = watch.finished(time.monotonic() - started)
+    finished = watch.finished(clock() - started)
     if process.returncode == NO_SANDBOX and finished.output.startswith("no sandbox"):
         raise MachineError(f"cannot start {argv[0]}: {finished.output.strip()}")
     return finished
@@ -186,14 +188,13 @@ class _Watch:
         open_pipe = True
         next_look = 0.0
         while self._process.poll() is None:
-            now = time.monotonic()
+            now = clock()
             if now >= self._deadline:
                 self._timed_out = True
                 return
             if now >= next_look:
-                self._peak_bytes = max(
-                    self._peak_bytes, processes.resident_bytes(_tree(self._process.pid))
-                )
+                tree = [self._process.pid, *processes.family(self._process.pid)]
+                self._peak_bytes = max(self._peak_bytes, processes.resident_bytes(tree))
                 if self._peak_bytes > self._memory_bytes:
                     self._over_memory = True
                     return
@@ -201,11 +202,12 @@ class _Watch:
             if open_pipe:
                 open_pipe = self._read(min(TICK_S, self._deadline - now))
             else:
-                with suppress(subprocess.TimeoutExpired):  # it closed its output, and works on
+                # It closed its output, and works on.
+                with suppress(subprocess.TimeoutExpired), resting():
                     self._process.wait(TICK_S)
-        end = min(self._deadline, time.monotonic() + DRAIN_S)
+        end = min(self._deadline, clock() + DRAIN_S)
         _kill_group(self._process.pid)
-        while open_pipe and time.monotonic() < end:
+        while open_pipe and clock() < end:
             open_pipe = self._read(TICK_S)
 
     def finished(self, seconds: float) -> Finished:
@@ -228,7 +230,9 @@ class _Watch:
 
     def _read(self, wait_s: float) -> bool:
         """Take what is there within ``wait_s``; false at the end of the output."""
-        if not self._selector.select(wait_s):
+        with resting():
+            ready = self._selector.select(wait_s)
+        if not ready:
             return True
         try:
             chunk = os.read(self._pipe.fileno(), 1 << 16)
@@ -248,16 +252,12 @@ def _kill_tree(process: subprocess.Popen[bytes]) -> None:
     """
     if process.returncode is not None:
         return
-    tree = _tree(process.pid)
+    tree = processes.descendants(process.pid)
     _kill_group(process.pid)
-    processes.send(tree, signal.SIGKILL)
+    processes.send([process.pid, *tree], signal.SIGKILL)
     process.wait()
 
 
 def _kill_group(leader: int) -> None:
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(leader, signal.SIGKILL)
-
-
-def _tree(root: int) -> list[int]:
-    return [root, *processes.descendants(root)]

@@ -87,12 +87,20 @@ def supervise(child: int, life: int) -> int:
             return code if code >= 0 else 128 - code
         if pid:
             continue
-        ready, _, _ = select.select([life, waker_read], [], [])
-        if life in ready:
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(child, signal.SIGKILL)
+        if _judge_ends(life, waker_read):
+            _end(child)
             return 0
         os.read(waker_read, 4096)
+
+
+def _judge_ends(life: int, other: int) -> bool:
+    """Wait until the judge has ended or ``other`` can be read; whether it is the former."""
+    return life in select.select([life, other], [], [])[0]
+
+
+def _end(child: int) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(child, signal.SIGKILL)
 
 
 def confine(plan: Plan, channel: socket.socket | None, life: int) -> NoReturn:
@@ -116,6 +124,9 @@ def confine(plan: Plan, channel: socket.socket | None, life: int) -> NoReturn:
     with contextlib.suppress(OSError):
         os.setpgid(child, child)
     os.close(told)
+    if _judge_ends(life, told_read):  # it may have stopped the child before that could tell
+        _end(child)
+        os._exit(0)
     own_layers = os.read(told_read, 256).decode().splitlines()
     os.close(told_read)
     if channel is not None:

@@ -9,13 +9,14 @@ import socket
 import subprocess
 import tempfile
 import threading
-import time
 from collections.abc import Iterable, Mapping
+from contextlib import ExitStack
 from pathlib import Path
 from typing import IO
 
 from harness.errors import MachineError
 from harness.sandbox import processes, scratch
+from harness.sandbox.gate import stands_still
 from harness.sandbox.means import KEEPER, Means, means, parts, python_files
 from harness.sandbox.nursery import Forked, Nursery
 from harness.sandbox.plan import Plan
@@ -145,6 +146,8 @@ class Sandbox:
         self._supervisor = 0
         self._last_census: frozenset[str] | None = None
         self._private = private_places(str(self.folder))
+        self._standing = ExitStack()
+        self._standing.enter_context(stands_still(self.process.pid))
         self._looks = 0
         self._hidden = 0
 
@@ -190,25 +193,8 @@ class Sandbox:
         return processes.resident_bytes(members) + files + self._hidden
 
     def pause(self) -> bool:
-        """Stop every process that runs submitted code; whether all were seen to stand still.
-
-        Over only when the same processes were found at rest twice in a row: one may start another
-        before it stops, and processes may continue each other.
-        """
-        stopped: dict[int, None] = {}
-        resting: list[int] | None = None
-        deadline = time.monotonic() + _STOP_SECONDS
-        stands = False
-        while not stands and time.monotonic() < deadline:
-            members = self._submitted()
-            moving = [pid for pid in members if not processes.at_rest(pid)]
-            if moving:
-                processes.send(moving, signal.SIGSTOP)
-                stopped |= dict.fromkeys(moving)
-                time.sleep(20e-6)
-            stands = members == resting
-            resting = None if moving else members
-        self._stopped = list(stopped)
+        """Stop every process that runs submitted code; whether all were seen to stand still."""
+        self._stopped, stands = processes.stop(self._submitted, _STOP_SECONDS)
         return stands
 
     def resume(self) -> None:
@@ -229,6 +215,7 @@ class Sandbox:
         """
         if self._life < 0:
             return
+        self._standing.close()
         if self.process.poll() is None:
             tree = [self.process.pid, *processes.descendants(self.process.pid)]
         else:  # its namespace ended with it, if it had one

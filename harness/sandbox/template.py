@@ -12,6 +12,7 @@ ended, the exit status. Neither the pipe nor the keeper can be reached from insi
 
 import contextlib
 import os
+import select
 import signal
 import socket
 import sys
@@ -26,8 +27,13 @@ def main() -> None:
     channel = socket.socket(fileno=int(sys.argv[1]))
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the kernel reaps the keepers
     sys.path[:] = sys.argv[3:]
-    _preload(interpret=sys.argv[2] == "yes")
+    interpret = sys.argv[2] == "yes"
+    _preload(interpret=interpret)
+    known = interpret
     while True:
+        if not known and not select.select([channel], [], [], 0)[0]:
+            _know_triton()
+            known = True
         try:
             message, descriptors = wire.receive(channel)
         except wire.WireError:
@@ -52,6 +58,17 @@ def _preload(*, interpret: bool) -> None:
             triton_cpu.enable(os.environ)
         else:
             import triton.language  # noqa: F401
+
+
+def _know_triton() -> None:
+    """Have Triton hash itself, which its cache asks of every process that launches a kernel.
+
+    That takes a second, so it is done when nobody waits for a sandbox.
+    """
+    with contextlib.suppress(Exception):
+        from triton.runtime.cache import triton_key
+
+        triton_key()
 
 
 def _keep(message: wire.Message, descriptors: list[int]) -> None:

@@ -16,7 +16,7 @@ from itertools import groupby
 from typing import NamedTuple
 
 from harness.report import numbers
-from harness.result import Interval
+from harness.result.times import Interval
 
 Row = Mapping[str, object]
 
@@ -38,10 +38,10 @@ _SLUG = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")  # what a problem's front matter
 class Bar(NamedTuple):
     """Places on the bars' scale: the value, the ends of its interval, and where 1× is."""
 
-    value: str
-    low: str
-    high: str
-    unit: str
+    value: float
+    low: float
+    high: float
+    unit: float
 
 
 class Line(NamedTuple):
@@ -167,12 +167,17 @@ def number(row: Row, name: str) -> float | None:
 
 def _line(row: Row, shared: Counter[object], most: float) -> Line:
     rank = row["rank"]
-    speedup, time_us, light = (number(row, key) for key in ("speedup", "time_us", "of_light"))
-    low, high = (row.get(key) for key in ("speedup_low", "speedup_high"))
+    speedup, time_us, light = (
+        number(row, "speedup"),
+        number(row, "time_us"),
+        number(row, "of_light"),
+    )
+    low, high = row.get("speedup_low"), row.get("speedup_high")
     told = ""
     if speedup is not None and isinstance(low, float) and isinstance(high, float):
         told = numbers.ratio(Interval(value=speedup, low=low, high=high))
     date = row["date"]
+    moment = f"{date:%Y-%m-%dT%H:%M:%SZ}" if isinstance(date, datetime) else ""
     return Line(
         rank=_rank(row, shared),
         place="" if rank is None else str(rank),
@@ -187,8 +192,8 @@ def _line(row: Row, shared: Counter[object], most: float) -> Line:
         time_by=_by(time_us),
         light="" if light is None else f"{light * 100:.0f} %",
         light_by=_by(light),
-        date=f"{date:%Y-%m-%d}" if isinstance(date, datetime) else "",
-        moment=f"{date:%Y-%m-%dT%H:%M:%SZ}" if isinstance(date, datetime) else "",
+        date=moment[:10],
+        moment=moment,
         reason="" if rank is not None else str(row.get("unranked_reason") or "unknown reason"),
     )
 
@@ -201,7 +206,7 @@ def _rank(row: Row, shared: Counter[object]) -> str:
 def _bar(row: Row, speedup: float, most: float) -> Bar:
     low, high = number(row, "speedup_low"), number(row, "speedup_high")
     ends = (speedup, 0.0 if low is None else low, most if high is None else high, 1.0)
-    return Bar(*(f"{min(max(end / most, 0.0), 1.0) * BAR_WIDTH:.1f}" for end in ends))
+    return Bar(*[min(max(end / most, 0.0), 1.0) * BAR_WIDTH for end in ends])
 
 
 def _by(value: float | None) -> str:

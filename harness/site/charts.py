@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from markupsafe import Markup
 
 from harness.report import numbers
-from harness.result import Measurement
+from harness.result.times import Measurement
+from harness.site.boards import BAR_WIDTH, Bar
 from harness.site.svg import Drawing, Scale
 
 MOST_SHAPES = 24
@@ -21,6 +22,17 @@ WIDTH = 440.0
 _LEFT, _RIGHT, _TOP = 8.0, 12.0, 8.0
 _LABEL = 44
 """Most characters of a shape that fit above its row."""
+
+
+def bar(bar: Bar) -> Markup:
+    """A row's bar from 0 on, with its interval and a line at 1×."""
+    value, low, high, unit = bar
+    return Markup(  # noqa: S704 - numbers alone
+        f'<svg class="mini" viewBox="0 0 {BAR_WIDTH} 16" aria-hidden="true">'
+        f'<rect class="bar" y="4" height="8" width="{value:.1f}"/>'
+        f'<path class="whisker" d="M{low:.1f} 8H{high:.1f}M{low:.1f} 5v6M{high:.1f} 5v6"/>'
+        f'<path class="unit" d="M{unit:.1f} 0v16"/></svg>'
+    )
 
 
 def speedup_chart(measurements: Sequence[Measurement], baseline: str) -> Markup:

@@ -23,7 +23,7 @@ from harness.report.text import plain, plain_lines
 from harness.result import Result
 from harness.runner.frameworks import FRAMEWORKS
 from harness.site import charts
-from harness.site.boards import BAR_WIDTH, ENTRY_PLACES, PAGE_ROWS, Board, problem_file
+from harness.site.boards import ENTRY_PLACES, PAGE_ROWS, Board, problem_file
 from harness.site.statement import statement_html
 from harness.starter import STARTERS, starter_text
 
@@ -73,10 +73,11 @@ class Pages:
             percent=lambda part: f"{part * 100:.0f} %",
             language=lambda name: _LANGUAGES.get(name, name),
             title=self._title,
+            drawn=charts.bar,
             problem_file=problem_file,
         )
         self._environment.globals.update(
-            known=self._problems, bar_width=BAR_WIDTH, page_rows=PAGE_ROWS, places=ENTRY_PLACES
+            known=self._problems, page_rows=PAGE_ROWS, places=ENTRY_PLACES
         )
 
     def index(self, boards: Sequence[Board]) -> str:

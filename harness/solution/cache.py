@@ -13,8 +13,8 @@ import shutil
 import stat
 import tempfile
 import time
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -23,8 +23,11 @@ from filelock import FileLock, Timeout
 from pydantic import ValidationError
 
 from harness.errors import HarnessError, MachineError
-from harness.result import KernelResources, Record, Verdict
+from harness.result import Verdict
+from harness.result.build import KernelResources
+from harness.result.fields import Record
 from harness.sandbox import scratch
+from harness.sandbox.gate import resting
 
 VERSION = 1
 """Part of every key: raise it when the meaning of an entry changes."""
@@ -100,7 +103,7 @@ class Cache:
         if kept is not None:
             return kept
         try:
-            with self._lock(key):
+            with self._locked(key):
                 outcome = self._load(key) or self._build(key, build)
             if key.endswith("0"):  # reading the whole folder after every build would be waste
                 self.prune()
@@ -136,11 +139,18 @@ class Cache:
                 if now - left.stat().st_mtime > KEEP_S:
                     shutil.rmtree(left, ignore_errors=True)
 
-    def _lock(self, key: str) -> FileLock:
+    @contextmanager
+    def _locked(self, key: str) -> Iterator[None]:
         # One file per key would grow without end, and removing lock files is a race.
         folder = self.root / "locks"
         folder.mkdir(parents=True, exist_ok=True)
-        return FileLock(folder / key[:3], timeout=LOCK_WAIT_S)
+        lock = FileLock(folder / key[:3], timeout=LOCK_WAIT_S)
+        with resting():
+            lock.acquire()
+        try:
+            yield
+        finally:
+            lock.release()
 
     def _folder(self, key: str) -> Path:
         return self.root / key[:2] / key

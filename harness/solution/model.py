@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from harness.result import Build, Generation, Reason, SolutionRef, Verdict
+from harness.result import Reason, Verdict
+from harness.result.build import Build
+from harness.result.origin import Generation, SolutionRef
 from harness.solution.contract import IN_ORDER, Contract
 from harness.solution.launches import Launches
 

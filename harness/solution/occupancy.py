@@ -12,7 +12,7 @@ only lower the figures.
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
-from harness.result import KernelResources, Occupancy
+from harness.result.build import KernelResources, Occupancy
 
 WARP = 32
 BLOCKS = (128, 256, 512, 1024)

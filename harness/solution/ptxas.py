@@ -8,7 +8,7 @@ import re
 import subprocess
 from collections.abc import Sequence
 
-from harness.result import KernelResources
+from harness.result.build import KernelResources
 
 MAX_KERNELS = 256
 MAX_NAME = 300  # characters; template arguments can make a name arbitrarily long

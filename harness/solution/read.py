@@ -20,7 +20,7 @@ import stat
 from pathlib import Path
 
 from harness.problem.dtypes import DTYPES
-from harness.result import Generation, SolutionRef
+from harness.result.origin import Generation, SolutionRef
 from harness.solution.generation import SUFFIXES, NoCode, extract
 from harness.solution.languages import LANGUAGES
 from harness.solution.model import Invalid, Solution

@@ -8,7 +8,6 @@ own record.
 import os
 import re
 import sys
-import time
 from collections.abc import Mapping
 from dataclasses import replace
 from importlib import metadata
@@ -17,13 +16,18 @@ from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
+from harness.judge.fault import Fault
 from harness.judge.memory import Device, sealed_memory
-from harness.judge.session import Fault, Program, Session
+from harness.judge.programs import Program
+from harness.judge.session import Session
 from harness.problem.case import benchmark_case
 from harness.problem.model import Limits, Problem, Role
-from harness.result import KernelResources, Record, Verdict
+from harness.result import Verdict
+from harness.result.build import KernelResources
+from harness.result.fields import Record
 from harness.runner.kernel_cache import packed
 from harness.runner.wire import Message
+from harness.sandbox.gate import clock
 from harness.solution.cache import Cache, Failure, Outcome, key_of
 from harness.solution.contract import Contract
 from harness.solution.model import Solution, Target
@@ -153,7 +157,7 @@ def _build_ahead(work: _Work, file: Path) -> Outcome:
     """Its kernels in ``file``; what the process says besides is of no interest."""
     limits = work.problem.limits
     limits = replace(limits, build_s=min(limits.build_s, _PATIENCE_S))
-    start = time.perf_counter()
+    start = clock()
     fd = sealed_memory(KERNELS, _MOST_BYTES)
     try:
         with work.session(limits) as session:
@@ -163,7 +167,7 @@ def _build_ahead(work: _Work, file: Path) -> Outcome:
         file.write_bytes(packed(fd))
     finally:
         os.close(fd)
-    return Outcome(files={KERNELS: file}, seconds=time.perf_counter() - start)
+    return Outcome(files={KERNELS: file}, seconds=clock() - start)
 
 
 def outcome_of(answer: Message, log: str, shown: str) -> Outcome:

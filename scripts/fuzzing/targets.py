@@ -27,8 +27,12 @@ from samples import failed, interval, measurement, mismatch, result, unranked
 from harness.cudacpu import Unsupported, translate
 from harness.cudacpu.lexer import tokenize
 from harness.errors import MachineError, ProblemError, UsageError
+from harness.judge.answers import kernels_per_call
+from harness.judge.asan import sanitizer_summary
+from harness.judge.channel import Channel
+from harness.judge.fault import Fault
 from harness.judge.memcheck import first_report, is_memory_fault
-from harness.judge.session import Fault, Session, _kernels, sanitizer_summary
+from harness.judge.session import Session
 from harness.problem.case import parse_case
 from harness.problem.expressions import Expression, ExpressionError
 from harness.problem.load import load_problem
@@ -36,15 +40,10 @@ from harness.problem.model import Problem
 from harness.report import numbers
 from harness.report.terminal import render_result
 from harness.report.text import head, plain, plain_lines, tail
-from harness.result import (
-    Build,
-    CaseResult,
-    Conditions,
-    Result,
-    ShrunkCase,
-    TensorValues,
-    Verdict,
-)
+from harness.result import Result, Verdict
+from harness.result.build import Build
+from harness.result.cases import CaseResult, ShrunkCase, TensorValues
+from harness.result.times import Conditions
 from harness.runner import wire
 from harness.runner.wire import WireError
 from harness.solution import diagnostics, ptxas
@@ -119,18 +118,17 @@ def hear_runner(data: bytes) -> None:
     ours = _sent(data[1:], choice // 7 % 3)
     if ours is None:
         return
-    session = object.__new__(Session)
     output = SimpleNamespace(text=lambda _: "its last words")
-    sandbox = SimpleNamespace(
+    sandbox: Any = SimpleNamespace(
         channel=ours, ended=lambda: 1, memory=lambda: 0, output=output, resume=lambda: None
     )
-    limits = SimpleNamespace(host_bytes=1 << 30)
-    session.__dict__.update(_sandbox=sandbox, _limits=limits, peak_bytes=0, layers=())
-    device = SimpleNamespace(kind="cpu", name="a machine")
-    session.__dict__.update(_program=SimpleNamespace(sanitizer=None), _device=device)
+    channel = Channel(sandbox, host_bytes=1 << 30, sanitized=False)
     with ours:
         expected = _EXPECTED[choice % len(_EXPECTED)]
         if expected == "confined":
+            session = object.__new__(Session)
+            device = SimpleNamespace(kind="cpu", name="a machine")
+            session.__dict__.update(_channel=channel, _device=device, layers=())
             try:
                 session._start()
             except MachineError as error:
@@ -138,13 +136,13 @@ def hear_runner(data: bytes) -> None:
             else:
                 assert all(isinstance(layer, str) for layer in session.layers)
             return
-        answer = session._receive(expected, 1.0)
+        answer = channel.receive(expected, 1.0)
     if isinstance(answer, Fault):
         assert answer.message
         told = failed(answer.verdict, message=answer.message, cases=_WRONG.cases)
         assert Result.from_json(told.to_json()).to_json() == told.to_json()
     else:
-        number = _kernels(answer)
+        number = kernels_per_call(answer)
         assert number is None or 0 <= number <= 1e6
         assert (answer.get("captured") is True) in (True, False)
 
@@ -245,7 +243,8 @@ def read_submission(data: bytes) -> None:
     if isinstance(outcome, Invalid):
         assert outcome.message.isprintable(), repr(outcome.message)
     else:
-        assert outcome.source == data[1:]
+        # A dump's code is taken from what is around it.
+        assert outcome.source == data[1:] or path.suffix == ".txt"
         assert outcome.display_path.isprintable()
 
 
@@ -487,6 +486,7 @@ TARGETS = (
         seeds=(
             b'\x00// dtypes: float32, float16\nextern "C" void solution(float* a) {}\n',
             b"\x01import triton\n# dtypes: bfloat16\ndef solution(a): pass\n",
+            b"rt triton\n# dtypes: bfloat16\ndef solution(a): pass\n",
             b"\x01from torch import (nn,\n  x)\n\timport triton.language as tl; import a, b\n",
             b"\xff\xfe\x00",
         ),

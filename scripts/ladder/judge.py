@@ -11,10 +11,11 @@ from harness.judge.batch import Batch, lay_out
 from harness.judge.blank import Blank
 from harness.judge.contender import Contender, join
 from harness.judge.effort import Effort
+from harness.judge.fault import Fault
 from harness.judge.measure import measure_shape
 from harness.judge.memory import Device
 from harness.judge.programs import timed_program
-from harness.judge.session import Fault, Session
+from harness.judge.session import Session
 from harness.judge.task import Task
 from harness.problem.case import benchmark_case
 from harness.problem.load import load_problem
@@ -56,7 +57,7 @@ def time_rung(
         if isinstance(contender, Fault):
             raise MachineError(contender.message)
         baseline = Contender(
-            grader._trusted.baseline(task), task, trusted=True, capture=device.kind == "cuda"
+            grader._timing.trusted.baseline(task), task, trusted=True, capture=device.kind == "cuda"
         )
         try:
             measured = measure_shape(task, case, contender, baseline, effort, blank, lambda _: None)

@@ -520,7 +520,10 @@ class _Mutator:
             if len(arguments) > 1 and not chosen:  # dim3(32, 8): any shape of a block is right
                 self._swap(arguments[0], arguments[1])
         if self._text(i) == "<<<":
-            close = next(j for j in range(i, len(self._tokens)) if self._text(j) == ">>>")
+            launch = range(i, len(self._tokens))
+            close = next((j for j in launch if self._text(j) == ">>>"), None)
+            if close is None:
+                return
             arguments = self._arguments(i, close)
             if len(arguments) > 1:
                 self._swap(arguments[0], arguments[1])

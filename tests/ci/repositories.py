@@ -17,7 +17,9 @@ import samples
 from harness.ci.report import Report
 from harness.errors import JudgeError
 from harness.job import Job, Options
-from harness.result import CaseResult, DeviceRef, Result, SolutionRef, Verdict
+from harness.result import Result, Verdict
+from harness.result.cases import CaseResult
+from harness.result.origin import DeviceRef, SolutionRef
 from harness.solution.model import Invalid
 
 ROOT = Path(__file__).parents[2]

@@ -42,8 +42,9 @@ import generated
 from harness.grade import Grader
 from harness.job import Job, Options
 from harness.judge import session
+from harness.judge.channel import Channel
+from harness.judge.fault import Fault
 from harness.judge.memory import Device
-from harness.judge.session import Fault, Session
 from harness.problem.load import load_problem
 from harness.problem.model import Problem
 from harness.report.progress import Silent
@@ -252,9 +253,9 @@ class Trials:
 
     def _note_limits(self, enter: Callable[[AbstractContextManager[object]], object]) -> None:
         """Keep the moments at which limits of time were passed."""
-        look, follow, passed = Session._look, command._Watch.follow, self._passed
+        look, follow, passed = Channel.look, command._Watch.follow, self._passed
 
-        def looked(self: Session, deadline: float) -> Fault | None:
+        def looked(self: Channel, deadline: float) -> Fault | None:
             fault = look(self, deadline)
             if fault is not None and fault.verdict is Verdict.TIME_LIMIT:
                 passed.append(deadline)
@@ -265,7 +266,7 @@ class Trials:
             if self._timed_out:
                 passed.append(self._deadline)
 
-        enter(mock.patch.object(Session, "_look", looked))
+        enter(mock.patch.object(Channel, "look", looked))
         enter(mock.patch.object(command._Watch, "follow", followed))
 
     def __exit__(

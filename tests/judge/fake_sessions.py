@@ -6,7 +6,8 @@ from typing import Any, cast
 
 from harness.judge.contender import Contender
 from harness.judge.effort import Effort
-from harness.judge.session import Fault, Session
+from harness.judge.fault import Fault
+from harness.judge.session import Session
 from harness.judge.task import Task
 from harness.problem.case import Case
 from harness.result import Verdict
@@ -62,11 +63,18 @@ class FakeSession:
 
 
 class FakeBlank:
-    """What a batch costs, by a clock that is made up; remembers what was filled."""
+    """What a batch costs, by a clock that is made up; remembers what was filled.
+
+    In ``settled`` is how often batches had been filled whenever one counted for nothing.
+    """
 
     def __init__(self, batch_s: float) -> None:
         self.batch_s = batch_s
         self.filled: list[tuple[int, str]] = []
+        self.settled: list[int] = []
+
+    def settle(self, seed: str) -> None:
+        self.settled.append(len(self.filled))
 
     def time(self, batch: Any, seed: str) -> float:
         self.filled.append((batch.layout.calls, seed))

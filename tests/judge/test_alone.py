@@ -10,12 +10,14 @@ from fake_sessions import CASE, EFFORT, FakeSession, contender
 from harness.judge import contender as contenders
 from harness.judge.audit import BASELINE_FIRST_S, linearity_doubt
 from harness.judge.contender import Contender
+from harness.judge.fault import Fault
 from harness.judge.measure import measure_shape
 from harness.judge.memory import Device
-from harness.judge.session import Fault, Session
+from harness.judge.session import Session
 from harness.judge.task import Task
 from harness.record import make_score
-from harness.result import Measurement, Verdict
+from harness.result import Verdict
+from harness.result.times import Measurement
 
 
 class TestAlone:

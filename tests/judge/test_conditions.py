@@ -12,7 +12,7 @@ import pytest
 
 from harness.judge.conditions import Watch, unranked_reason
 from harness.report.conditions import told
-from harness.result import Conditions
+from harness.result.times import Conditions
 
 UUID = "12345678-aaaa-bbbb-cccc-123456789abc"
 LONG_S = 30.0

@@ -10,10 +10,12 @@ from fake_sessions import CASE, EFFORT, FAULT, FakeSession, contender
 
 from harness.judge.audit import Usual, still_busy
 from harness.judge.contender import Contender, join
+from harness.judge.fault import Fault
 from harness.judge.measure import measure_shape
-from harness.judge.session import Fault, Session
+from harness.judge.session import Session
 from harness.judge.task import Task
-from harness.result import Measurement, Verdict
+from harness.result import Verdict
+from harness.result.times import Measurement
 
 
 class TestJoin:
@@ -74,14 +76,18 @@ class TestIdle:
 
     usual = Usual(4e-5, 2e-4)
 
-    def timed(self, task: Task, *probes: tuple[float, float]) -> Measurement | Fault:
-        session = FakeSession()
+    def timed(
+        self, task: Task, *probes: tuple[float, float], gain: float = 0.0
+    ) -> Measurement | Fault:
+        """``gain``: what a batch takes less, seconds, that something worked ahead for."""
         seen = itertools.cycle(probes)
 
         class Probed(FakeSession):
             def run(self, batch: Any, seed: str, *, stop: bool = True) -> float | Fault:
                 self.probes = next(seen)
-                return super().run(batch, seed, stop=stop)
+                seconds = super().run(batch, seed, stop=stop)
+                ahead = self.probes[0] > 1e-3
+                return seconds - gain if ahead and not isinstance(seconds, Fault) else seconds
 
         session = Probed()
         one = Contender(
@@ -98,6 +104,25 @@ class TestIdle:
     def test_now_and_then_the_host_is_late(self, shift_task: Task) -> None:
         late = (3e-3, 2e-4)
         assert isinstance(self.timed(shift_task, late, self.ok, self.ok), Measurement)
+
+    @pytest.mark.parametrize("every", [2, 3, 4])
+    def test_what_was_begun_early_in_some_batches_does_not_count(
+        self, shift_task: Task, every: int
+    ) -> None:
+        """The lower quartile would be theirs, though most batches are as they must be."""
+        result = self.timed(shift_task, *[self.ok] * (every - 1), (3e-3, 2e-4), gain=1e-2)
+        if isinstance(result, Fault):  # half of them, and one more
+            assert (every, result.verdict) == (2, Verdict.REJECTED)
+        else:
+            assert result.time_s.value == pytest.approx(1e-3)
+            assert len(result.samples_s) == EFFORT.min_blocks
+
+    def test_there_is_an_end_to_that(self, shift_task: Task) -> None:
+        """Not in the batches that a submission may take for sizing, but in all others."""
+        result = self.timed(shift_task, *[self.ok] * 4, *[(3e-3, 2e-4)] * 1000, gain=1e-2)
+        assert isinstance(result, Fault)
+        assert (result.verdict, result.shared) == (Verdict.REJECTED, True)
+        assert "before the inputs" in result.message
 
     ok = (4e-5, 2e-4)
 

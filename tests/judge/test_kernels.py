@@ -9,8 +9,8 @@ import pytest
 
 from harness.judge.batch import Batch, lay_out
 from harness.judge.device import open_device
-from harness.judge.programs import source_program, timed_program
-from harness.judge.session import Plan, Program, Session
+from harness.judge.programs import Program, source_program, timed_program
+from harness.judge.session import Plan, Session
 from harness.judge.task import Task
 from harness.problem.case import Case
 from harness.problem.model import Limits

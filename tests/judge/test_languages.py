@@ -9,8 +9,10 @@ from harness.grade import Grader
 from harness.job import Job, Options
 from harness.judge.batch import Batch
 from harness.judge.device import open_device
+from harness.judge.fault import Fault
 from harness.judge.memory import Device
-from harness.judge.session import Fault, Plan, Program, Session
+from harness.judge.programs import Program
+from harness.judge.session import Plan, Session
 from harness.judge.task import Task
 from harness.problem.case import benchmark_case
 from harness.problem.load import load_problem

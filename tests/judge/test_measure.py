@@ -15,11 +15,13 @@ from harness.judge.batch import lay_out
 from harness.judge.blank import Blank
 from harness.judge.contender import BaselineError
 from harness.judge.effort import CPU_EFFORT, Effort
+from harness.judge.fault import Fault
 from harness.judge.measure import choose_calls, measure_shape, with_baseline
-from harness.judge.session import Fault
+from harness.judge.memory import Arena, Device
 from harness.judge.statistics import Timed
 from harness.judge.task import Task
-from harness.result import Measurement, Verdict
+from harness.result import Verdict
+from harness.result.times import Measurement
 
 
 def measured(
@@ -32,28 +34,21 @@ def measured(
 
 
 class TestChooseCalls:
-    def test_enough_to_drown_the_constant(self, shift_task: Task) -> None:
-        assert choose_calls(shift_task, CASE, 1e-3, EFFORT) == 20
-        assert choose_calls(shift_task, CASE, 0.7e-3, EFFORT) == 29
-        assert choose_calls(shift_task, CASE, 5.0, EFFORT) == 1
+    def test_enough_to_drown_the_constant(self) -> None:
+        assert choose_calls(1e-3, 100, EFFORT) == 20
+        assert choose_calls(0.7e-3, 100, EFFORT) == 29
+        assert choose_calls(5.0, 100, EFFORT) == 1
 
-    def test_never_more_than_the_limit(self, shift_task: Task) -> None:
-        assert choose_calls(shift_task, CASE, 0.0, EFFORT) == EFFORT.max_calls
+    def test_never_more_than_the_limit(self) -> None:
+        assert choose_calls(0.0, 10**6, EFFORT) == EFFORT.max_calls
 
-    def test_never_more_than_fits(self, shift_task: Task) -> None:
-        class Small:
-            kind = "cpu"
+    def test_never_more_than_there_is_room_for(self) -> None:
+        assert choose_calls(1e-9, 3, EFFORT) == 3
+        assert choose_calls(1e-9, 0, EFFORT) == 1
 
-            def free_bytes(self) -> int:
-                return 10 * lay_out(shift_task, CASE, 1).size
-
-        task = replace(shift_task, device=cast(Any, Small()))
-        assert choose_calls(task, CASE, 1e-9, replace(EFFORT, memory_share=0.35)) == 3
-        assert choose_calls(task, CASE, 1e-9, replace(EFFORT, memory_share=0.01)) == 1
-
-    @given(seconds=st.floats(0, 1e3))
-    def test_always_a_sensible_number(self, shift_task: Task, seconds: float) -> None:
-        assert 1 <= choose_calls(shift_task, CASE, seconds, CPU_EFFORT) <= CPU_EFFORT.max_calls
+    @given(seconds=st.floats(0, 1e3), room=st.integers(0, 10**6))
+    def test_always_a_sensible_number(self, seconds: float, room: int) -> None:
+        assert 1 <= choose_calls(seconds, room, CPU_EFFORT) <= CPU_EFFORT.max_calls
 
 
 def _samples(half: float, blocks: int) -> tuple[list[Timed], list[Timed]]:
@@ -194,10 +189,57 @@ class TestShape:
         )  # fmt: skip
         assert isinstance(result, Measurement)
         assert blank.filled[:2] == [(20, blank.filled[0][1]), (5, blank.filled[0][1])]
+        assert blank.settled[:3] == [0, 1, 2]
         assert len(blank.filled) == 2 * EFFORT.min_blocks
         assert (result.overhead_s, result.baseline_overhead_s) == pytest.approx((3e-4, 3e-4))
         assert result.speedup.value == pytest.approx(4.0)
         assert result.samples_s == pytest.approx([1e-3] * EFFORT.min_blocks)
+
+    def test_one_blank_batch_is_enough_where_both_have_as_many_calls(
+        self, shift_task: Task
+    ) -> None:
+        blank = FakeBlank(3e-4)
+        result = measure_shape(
+            shift_task, CASE, contender(shift_task, FakeSession(1e-3, constant=3e-4)),
+            contender(shift_task, FakeSession(1e-3, constant=3e-4), trusted=True),
+            EFFORT, cast(Blank, blank), lambda _: None,
+        )  # fmt: skip
+        assert isinstance(result, Measurement)
+        assert blank.settled[:3] == [0, 1, 1]  # before each of both
+        assert len(blank.filled) == EFFORT.min_blocks
+        assert (result.overhead_s, result.baseline_overhead_s) == pytest.approx((3e-4, 3e-4))
+
+    def test_what_was_timed_before_takes_no_room(self, shift_task: Task) -> None:
+        """Each shape gets a share of all memory, though the one before has its arenas still."""
+        buffer = lay_out(shift_task, CASE, 1).size
+
+        class Small(Device):
+            left = 400 * buffer
+
+            def arena(self, size: int) -> Arena:
+                made = super().arena(size)
+                self.left -= made.size
+                close = made.close
+
+                def give_back() -> None:
+                    self.left += made.size
+                    close()
+
+                made.close = give_back  # type: ignore[method-assign]
+                return made
+
+            def free_bytes(self) -> int:
+                return self.left
+
+        task = replace(shift_task, device=Small())
+        pair = [contender(task, FakeSession(1e-5), trusted=trusted) for trusted in (False, True)]
+        effort = replace(EFFORT, memory_share=0.2)
+        calls = []
+        for _ in range(3):
+            shape = measure_shape(task, CASE, *pair, effort, None, lambda _: None)
+            assert isinstance(shape, Measurement)
+            calls += [each.calls for each in pair]
+        assert calls == [80] * 6
 
     def test_where_nothing_is_known_of_the_constant_nothing_is_taken_off(
         self, shift_task: Task

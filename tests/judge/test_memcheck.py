@@ -13,7 +13,8 @@ from harness.job import Job, Options
 from harness.judge.device import open_device
 from harness.judge.memcheck import TOOL, find_tool, first_report, is_memory_fault
 from harness.judge.memory import Device
-from harness.judge.session import Program, Session
+from harness.judge.programs import Program
+from harness.judge.session import Session
 from harness.problem.load import load_problem
 from harness.problem.model import Limits
 from harness.report.progress import Silent

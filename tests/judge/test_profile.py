@@ -20,12 +20,13 @@ from harness.judge.profile import (
     profile,
     read_launches,
 )
-from harness.judge.session import Program
+from harness.judge.programs import Program
 from harness.judge.task import Task
 from harness.problem.case import benchmark_case
 from harness.problem.load import load_problem
 from harness.report.progress import Silent
-from harness.result import KernelProfile, Profile, Result, Verdict
+from harness.result import Result, Verdict
+from harness.result.profile import KernelProfile, Profile
 from harness.solution.read import read_solution
 
 SHIFT = load_problem(Path(__file__).parent / "packages/shift")

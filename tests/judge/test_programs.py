@@ -6,7 +6,7 @@ import pytest
 
 from harness import cudacpu
 from harness.judge.programs import checked_program, source_program, timed_program
-from harness.result import Build
+from harness.result.build import Build
 from harness.solution.model import Artifact, Target
 
 LIBRARY = Artifact(

@@ -27,7 +27,8 @@ from harness.problem.load import load_problem
 from harness.problem.model import Distribution, Parameter, Problem, Role
 from harness.problem.sizes import as_received
 from harness.report.progress import Silent
-from harness.result import CaseResult, Result, ShrunkCase, Verdict
+from harness.result import Result, Verdict
+from harness.result.cases import CaseResult, ShrunkCase
 from harness.solution.read import read_solution
 
 ROOT = Path(__file__).parents[2]
@@ -113,7 +114,7 @@ def _failing(fails: Predicate, chance: random.Random) -> Case:
 
 
 @pytest.mark.parametrize("name", KNOWN)
-@settings(max_examples=5)
+@settings(max_examples=3)
 @given(st.integers(0, 2**32))
 def test_within_twice_the_smallest(name: str, seed: int) -> None:
     fails, smallest = KNOWN[name]

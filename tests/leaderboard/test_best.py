@@ -5,7 +5,9 @@ import math
 import pytest
 from samples import START, failed, result, score, unranked
 
-from harness.result import DeviceRef, Interval, Result
+from harness.result import Result
+from harness.result.origin import DeviceRef
+from harness.result.times import Interval
 from leaderboard.best import with_best
 
 

@@ -11,7 +11,8 @@ import samples
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.result import Generation, Reason, Result, SolutionRef, Verdict
+from harness.result import Reason, Result, Verdict
+from harness.result.origin import Generation, SolutionRef
 from leaderboard.models import by_model, pass_at_k, write_csv
 from leaderboard.standing import standing
 

@@ -8,7 +8,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from samples import failed, result, score, unranked
 
-from harness.result import DeviceRef, Result, Verdict
+from harness.result import Result, Verdict
+from harness.result.origin import DeviceRef
 from leaderboard.ranking import board, rows
 from leaderboard.ties import beats, ranks
 
@@ -128,7 +129,7 @@ ELSEWHERE: list[dict[str, Any]] = [
 ]
 
 
-@settings(max_examples=8)
+@settings(max_examples=5)
 @given(_ranked(), st.booleans(), st.sampled_from("abz"), SPEEDUPS, st.integers(-10, 10))
 @pytest.mark.parametrize("where", ELSEWHERE, ids=lambda where: next(iter(where)))
 def test_what_is_on_another_board_influences_none(

@@ -5,7 +5,8 @@ import sqlite3
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from by_hand import execute
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from samples import result
 
@@ -13,13 +14,6 @@ from harness.ruling import Action, Ruling, rule
 from leaderboard import queries
 from leaderboard.schema import checksum
 from leaderboard.store import Store, StoreError, Which
-
-
-def _execute(file: Path, statement: str, *values: object) -> None:
-    connection = sqlite3.connect(file)
-    with connection:
-        connection.execute(statement, values)
-    connection.close()
 
 
 def _invalid(id_: str, reason: str = "precomputed") -> Ruling:
@@ -96,10 +90,10 @@ def test_behind_a_damaged_ruling_a_result_does_not_count(
     for name in ("one", "two"):
         opened.add(result(id=name))
     opened.add_ruling(_again("one"))
-    _execute(file, "UPDATE rulings SET record = ?, checksum = ?", record, checksum(record))
+    execute(file, "UPDATE rulings SET record = ?, checksum = ?", record, checksum(record))
     assert _counting(opened) == ["two"]
     assert "left out" in caplog.text
-    _execute(file, "UPDATE rulings SET checksum = 'x'")
+    execute(file, "UPDATE rulings SET checksum = 'x'")
     assert _counting(opened) == ["two"]
     opened.add_ruling(_again("one"))
     assert _counting(opened) == ["one", "two"]
@@ -108,8 +102,8 @@ def test_behind_a_damaged_ruling_a_result_does_not_count(
 def test_a_store_from_before_there_were_rulings_goes_on(file: Path) -> None:
     with Store.open(str(file)) as first:
         first.add(result(id="kept"))
-    _execute(file, "DROP TABLE rulings")
-    _execute(file, "UPDATE meta SET value = '1'")
+    execute(file, "DROP TABLE rulings")
+    execute(file, "UPDATE meta SET value = '1'")
     with Store.open(str(file)) as second:
         assert _counting(second) == ["kept"]
         second.add_ruling(_invalid("kept"))
@@ -117,6 +111,7 @@ def test_a_store_from_before_there_were_rulings_goes_on(file: Path) -> None:
         assert _counting(third) == []
 
 
+@settings(max_examples=30)
 @given(st.lists(st.tuples(st.integers(0, 3), st.booleans()), max_size=12))
 def test_any_order_of_rulings(rulings: list[tuple[int, bool]]) -> None:
     """The last word decides for each result, and for no other."""

@@ -6,23 +6,17 @@ import sys
 from pathlib import Path
 
 import pytest
+from by_hand import execute
 from samples import failed, result
 from sqlalchemy import insert, select
 from sqlalchemy.dialects import postgresql
 from sqlalchemy.schema import CreateIndex, CreateTable
 
-from harness.result import Result, SolutionRef
+from harness.result import Result
+from harness.result.origin import SolutionRef
 from leaderboard import queries, schema
 from leaderboard.location import default_store_url, store_url
-from leaderboard.standing import standing
 from leaderboard.store import CorruptRecord, Store, StoreError
-
-
-def _execute(file: Path, statement: str, *values: object) -> None:
-    connection = sqlite3.connect(file)
-    with connection:
-        connection.execute(statement, values)
-    connection.close()
 
 
 def test_results_come_back_equal_and_in_order(opened: Store) -> None:
@@ -107,7 +101,7 @@ def test_a_damaged_row_is_reported_and_hides_nothing(
     added = [result(id=name) for name in ("one", "two", "three")]
     for each in added:
         opened.add(each)
-    _execute(file, damage, "two")
+    execute(file, damage, "two")
     found: list[CorruptRecord] = []
     assert list(opened.results(on_corrupt=found.append)) == [added[0], added[2]]
     assert [row.id for row in found] == ["two"]
@@ -120,7 +114,7 @@ def test_a_record_that_cannot_be_read_is_reported(
 ) -> None:
     opened.add(result(id="bad"))
     opened.add(result(id="good"))
-    _execute(
+    execute(
         file,
         "UPDATE results SET record = ?, checksum = ? WHERE id = 'bad'",
         text,
@@ -132,7 +126,7 @@ def test_a_record_that_cannot_be_read_is_reported(
 
 def test_a_record_under_a_wrong_id_is_reported(opened: Store, file: Path) -> None:
     opened.add(result(id="mine"))
-    _execute(file, "UPDATE results SET id = 'yours'")
+    execute(file, "UPDATE results SET id = 'yours'")
     found: list[CorruptRecord] = []
     assert list(opened.results(on_corrupt=found.append)) == []
     assert found == [CorruptRecord(1, "yours", "the record is that of 'mine'")]
@@ -140,14 +134,14 @@ def test_a_record_under_a_wrong_id_is_reported(opened: Store, file: Path) -> Non
 
 def test_a_newer_schema_is_refused(file: Path) -> None:
     Store.open(str(file)).close()
-    _execute(file, "UPDATE meta SET value = '4' WHERE key = 'schema'")
-    with pytest.raises(StoreError, match=r"has schema 4, .* knows up to 3: upgrade the harness"):
+    execute(file, "UPDATE meta SET value = '5' WHERE key = 'schema'")
+    with pytest.raises(StoreError, match=r"has schema 5, .* knows up to 4: upgrade the harness"):
         Store.open(str(file))
 
 
 def test_an_older_schema_without_migration_is_refused_with_the_remedy(file: Path) -> None:
     Store.open(str(file)).close()
-    _execute(file, "UPDATE meta SET value = '0'")
+    execute(file, "UPDATE meta SET value = '0'")
     with pytest.raises(StoreError, match=r"no migration from 0: keep the file, and name a new"):
         Store.open(str(file))
 
@@ -155,7 +149,7 @@ def test_an_older_schema_without_migration_is_refused_with_the_remedy(file: Path
 def test_an_older_schema_is_migrated(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with Store.open(str(file)) as first:
         first.add(result(id="kept"))
-    _execute(file, "UPDATE meta SET value = '0'")
+    execute(file, "UPDATE meta SET value = '0'")
     steps: list[str] = []
     migrations = {0: lambda _: steps.append("0 to 1"), **schema.MIGRATIONS}
     monkeypatch.setattr(schema, "MIGRATIONS", migrations)
@@ -169,7 +163,7 @@ def test_a_failed_migration_leaves_the_store_as_it_was(
     file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     Store.open(str(file)).close()
-    _execute(file, "UPDATE meta SET value = '0'")
+    execute(file, "UPDATE meta SET value = '0'")
 
     def fail(connection: object) -> None:
         connection.exec_driver_sql("DROP TABLE results")  # type: ignore[attr-defined]
@@ -178,14 +172,14 @@ def test_a_failed_migration_leaves_the_store_as_it_was(
     monkeypatch.setattr(schema, "MIGRATIONS", {0: fail, **schema.MIGRATIONS})
     with pytest.raises(StoreError, match="cannot"):
         Store.open(str(file))
-    _execute(file, "SELECT * FROM results")
+    execute(file, "SELECT * FROM results")
 
 
 def test_somebody_elses_database_is_left_alone(file: Path) -> None:
-    _execute(file, "CREATE TABLE recipes (name TEXT)")
+    execute(file, "CREATE TABLE recipes (name TEXT)")
     with pytest.raises(StoreError, match="something else than results"):
         Store.open(str(file))
-    _execute(file, "SELECT name FROM recipes")
+    execute(file, "SELECT name FROM recipes")
 
 
 def test_a_file_that_is_no_database(file: Path) -> None:
@@ -296,52 +290,6 @@ def test_a_result_with_the_id_of_a_solution_path_keeps_it(opened: Store) -> None
     (back,) = opened.results()
     assert isinstance(back, Result)
     assert back.solution.path == "../\\udcff.cu"
-
-
-def test_standings_are_those_of_the_records(opened: Store) -> None:
-    added = [result(id="one"), failed(id="two"), result(id="nul\0", author="nul\0", problem="p2")]
-    for each in added:
-        opened.add(each)
-    assert repr(list(opened.standings())) == repr([standing(each) for each in added])
-    assert [each.result for each in opened.standings("p2")] == ["nul\0"]
-
-
-def test_standings_of_an_older_store_are_made(file: Path) -> None:
-    added = [result(id=f"r{number}") for number in range(queries.PAGE + 3)]
-    with Store.open(str(file)) as opened:
-        for each in added:
-            opened.add(each)
-    _execute(file, "DROP TABLE standings")
-    for _ in range(2):
-        with Store.open(str(file)) as opened:
-            assert repr(list(opened.standings())) == repr([standing(each) for each in added])
-
-
-@pytest.mark.parametrize(
-    "damage",
-    [
-        "UPDATE standings SET standing = '[]' WHERE seq = 2",
-        "UPDATE standings SET form = 0 WHERE seq = 2",
-        "DELETE FROM standings WHERE seq = 2",
-    ],
-)
-def test_a_damaged_standing_is_made_again(opened: Store, file: Path, damage: str) -> None:
-    added = [result(id=name) for name in ("one", "two", "three")]
-    for each in added:
-        opened.add(each)
-    _execute(file, damage)
-    assert repr(list(opened.standings())) == repr([standing(each) for each in added])
-
-
-def test_a_record_that_cannot_be_read_has_no_standing(
-    opened: Store, file: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    for name in ("one", "two"):
-        opened.add(result(id=name))
-    _execute(file, "UPDATE results SET record = '{' WHERE id = 'two'")
-    _execute(file, "DELETE FROM standings")
-    assert [each.result for each in opened.standings()] == ["one"]
-    assert "result 'two' (row 2) left out" in caplog.text
 
 
 def test_results_are_found_by_their_ids(opened: Store) -> None:

@@ -5,7 +5,7 @@ from hashlib import sha256
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from samples import result
 from sqlalchemy.dialects import postgresql
@@ -39,6 +39,7 @@ def test_it_comes_back_byte_for_byte(file: Path) -> None:
         assert store.source("0" * 64) is None
 
 
+@settings(max_examples=30)
 @given(st.lists(st.binary(max_size=20), max_size=6))
 def test_each_is_kept_once_and_as_long_as_a_result_is_of_it(files: list[bytes]) -> None:
     with Store("sqlite://") as store:

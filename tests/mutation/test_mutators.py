@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from mutation.cuda import cuda_mutants
 from mutation.mutant import Collector, Mutant
@@ -234,6 +234,8 @@ def test_ids_do_not_depend_on_other_lines(number: int, inserted: str) -> None:
 
 
 @given(st.text(alphabet="abi+-*/%<>=&|?:;,()[]{} \n0.1f", max_size=60))
+@example("a<<<")
+@example("a>>><<<b")
 def test_nothing_malformed_is_too_much(body: str) -> None:
     source = f"__global__ void f(int a, int b) {{\n{body}\n}}\n"
     for mutant in cuda_mutants(source, "f.cu"):

@@ -13,8 +13,8 @@ from packages import BLOCK, MINIMAL, ROOT, Write
 
 from harness.errors import ProblemError, UsageError
 from harness.problem.frontmatter import read_front_matter
-from harness.problem.load import find_problem, load_problem, problem_slugs
-from harness.problem.model import Direction, Role
+from harness.problem.load import find_problem, load_problem, problem_slugs, versions
+from harness.problem.model import Direction, Problem, Role
 
 SEED = """---
 slug: "gemm-multiply-leakyrelu"
@@ -480,6 +480,29 @@ def test_find_by_folder_and_by_slug(write: Write, tmp_path: Path) -> None:
     with pytest.raises(ProblemError):
         find_problem(tmp_path, "broken")
     assert problem_slugs(tmp_path / "absent") == []
+
+
+def test_versions_are_hashes_of_what_loads(
+    write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hashes = {
+        slug: load_problem(write(spoil("slug: scale", f"slug: {slug}"), folder=folder)).hash
+        for slug, folder in (("one", "one"), ("two", "zz"), ("three", "three"))
+    }
+    write("nothing", folder="broken")
+    opened = []
+
+    def loading(folder: Path) -> Problem:
+        opened.append(folder.name)
+        return load_problem(folder)
+
+    monkeypatch.setattr("harness.problem.load.load_problem", loading)
+    assert versions(tmp_path, ["one", "three"]) == {s: hashes[s] for s in ("one", "three")}
+    assert opened == ["one", "three"]  # named after their problems: the others are not read
+    assert versions(tmp_path, ["two"]) == hashes
+    assert versions(tmp_path, ["broken", "absent"]) == hashes
+    assert versions(tmp_path, []) == {}
+    assert versions(tmp_path / "absent", ["one"]) == {}
 
 
 _MARKS = [*"\t\n\x00\u2028:-{]'\"?|>\\é", "---", ": ", "- ", "&a", "*a", "!!x", "<<: "]

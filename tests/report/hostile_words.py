@@ -95,7 +95,7 @@ def complaint(output: str) -> str:
     """What in ``output`` would be interpreted, and by whom; empty if nothing."""
     output = _OURS.sub("", output)
     for line in output.split("\n"):
-        for c in line:
+        for c in sorted(set(line)):
             if unicodedata.category(c) in ("Cc", "Cf", "Cs", "Zl", "Zp") or c in "\u3164\u2800":
                 return f"a terminal or the eye: {c!a} in {line!a}"
         if _COMMAND.match(line):
@@ -156,7 +156,8 @@ def filled(kind: Any, words: str, **given: Any) -> Any:
 
 def accepted(words: str) -> Any:
     """An accepted result whose every text is ``words``."""
-    from harness.result import CaseResult, Result
+    from harness.result import Result
+    from harness.result.cases import CaseResult
 
     passed = CaseResult(spec=words, passed=True, message=words)
     return filled(

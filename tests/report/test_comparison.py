@@ -10,7 +10,8 @@ from samples import START, interval, result
 
 from harness.comparison import Comparison, Shape
 from harness.report.compare import CPU_NOTE, render_comparison, sentence
-from harness.result import DeviceRef, Interval, SolutionRef
+from harness.result.origin import DeviceRef, SolutionRef
+from harness.result.times import Interval
 
 EVIL = "[bold red]x[/nope] :bomb:\x1b[2J\x1b]0;t\x07\u202e\x00\r"
 

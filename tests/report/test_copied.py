@@ -4,7 +4,7 @@ import pytest
 from samples import measurement, result
 
 from harness.report import generation
-from harness.result import Build
+from harness.result.build import Build
 
 
 def _told(contract: str, *copied: int | None) -> dict[str, str]:

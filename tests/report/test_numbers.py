@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.report import numbers
-from harness.result import Interval
+from harness.result.times import Interval
 
 
 def _interval(value: float, half: float) -> Interval:

@@ -7,7 +7,7 @@ from rich.console import Console
 from samples import result
 
 from harness.report.terminal import render_result
-from harness.result import KernelProfile, Profile
+from harness.result.profile import KernelProfile, Profile
 
 
 def _shown(profile: Profile) -> str:

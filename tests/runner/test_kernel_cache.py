@@ -2,19 +2,17 @@
 
 import json
 import os
-import subprocess
-import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.judge.memory import sealed_memory
 from harness.runner.kernel_cache import pack, packed, unpack
 
-_ROOT = Path(__file__).resolve().parents[2]
 SIZE = 1 << 20
 
 KERNEL = """
@@ -50,6 +48,7 @@ def _files(folder: Path) -> dict[str, bytes]:
     return {str(f.relative_to(folder)): f.read_bytes() for f in folder.rglob("*") if f.is_file()}
 
 
+@settings(max_examples=30)
 @given(
     contents=st.dictionaries(st.from_regex(r"[A-Z2-7]{4}/[a-z]{1,9}", fullmatch=True), st.binary())
 )
@@ -97,8 +96,8 @@ def test_what_is_no_package_is_nothing(length: int, tmp_path: Path) -> None:
     assert _files(tmp_path / "there") == {}
 
 
-def _compile(source: Path, cache: Path) -> Any:
-    request = {
+def _request(source: Path, cache: Path) -> dict[str, Any]:
+    return {
         "source": str(source),
         "calls": [
             [
@@ -110,29 +109,21 @@ def _compile(source: Path, cache: Path) -> Any:
         "cache": str(cache),
         "configurations": 64,
     }
-    child = subprocess.run(
-        [sys.executable, str(Path(__file__).with_name("compile_each.py"))],
-        input=json.dumps([request]),
-        env={**os.environ, "PYTHONPATH": str(_ROOT)},
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=120,
-    )
-    return json.loads(child.stdout)[0]
 
 
-def test_triton_finds_its_kernels(tmp_path: Path) -> None:
+def test_triton_finds_its_kernels(
+    compiled: Callable[[dict[str, Any]], dict[str, Any]], tmp_path: Path
+) -> None:
     source = tmp_path / "solution.py"
     source.write_text(KERNEL)
-    first = _compile(source, tmp_path / "here")
+    first = compiled(_request(source, tmp_path / "here"))
     assert first["status"] == "ok", first
     # Both configurations, and the chosen one again for a number that 16 does not divide; with
     # registers, so ptxas was asked.
     assert len(first["kernels"]) == 3
     assert all(kernel["registers"] for kernel in first["kernels"])
     _moved(tmp_path / "here", tmp_path / "there")
-    again = _compile(source, tmp_path / "there")
+    again = compiled(_request(source, tmp_path / "there"))
     assert again["status"] == "ok"
     assert len(again["kernels"]) == 3
     assert not any(kernel["registers"] for kernel in again["kernels"]), "compiled again"

@@ -1,9 +1,6 @@
 """Triton compiled for a card that is not there."""
 
-import json
-import os
-import subprocess
-import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +8,8 @@ import pytest
 
 from harness.runner.triton_compile import Resources, parse_ptxas
 
-_ROOT = Path(__file__).parents[2]
+Compile = Callable[[dict[str, Any]], dict[str, Any]]
+
 _HEADER = "import triton, triton.language as tl, torch\n"
 _SQUARE = """
 @triton.jit
@@ -78,19 +76,13 @@ def _request(folder: Path, text: str) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def answers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
-    requests = [_request(tmp_path_factory.mktemp("source"), text) for text in SOURCES.values()]
-    child = subprocess.run(
-        [sys.executable, str(Path(__file__).with_name("compile_each.py"))],
-        input=json.dumps(requests),
-        env={**os.environ, "PYTHONPATH": str(_ROOT)},
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
-    assert child.returncode == 0, child.stderr
-    return dict(zip(SOURCES, json.loads(child.stdout), strict=True))
+def answers(
+    compiled: Compile, tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, dict[str, Any]]:
+    return {
+        name: compiled(_request(tmp_path_factory.mktemp("source"), text))
+        for name, text in SOURCES.items()
+    }
 
 
 def test_every_launch_is_compiled_and_none_executed(answers: dict[str, dict[str, Any]]) -> None:

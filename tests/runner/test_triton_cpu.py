@@ -7,8 +7,11 @@ import subprocess
 import sys
 from functools import cache
 from pathlib import Path
+from types import ModuleType
 
 import pytest
+
+from harness.runner import triton_cpu
 
 _CASES = Path(__file__).with_name("triton_cases.py")
 _ROOT = _CASES.parents[2]
@@ -40,13 +43,7 @@ def test_interpreter(name: str) -> None:
     assert not outcomes()[name], outcomes()[name]
 
 
-def test_enable_refuses_an_imported_triton() -> None:
-    code = "import os, triton; from harness.runner import triton_cpu; triton_cpu.enable(os.environ)"
-    child = subprocess.run(
-        [sys.executable, "-c", code],
-        env={**os.environ, "PYTHONPATH": str(_ROOT)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert "RuntimeError: triton was imported before" in child.stderr
+def test_enable_refuses_an_imported_triton(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "triton", ModuleType("triton"))
+    with pytest.raises(RuntimeError, match="triton was imported before"):
+        triton_cpu.enable({})

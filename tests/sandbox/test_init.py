@@ -1,10 +1,19 @@
 """The supervisor's steps, each in a process of its own; together they are in test_launch."""
 
 import json
+import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
+
+import pytest
+from naps import until
+
+from harness.sandbox import processes
+from harness.sandbox.means import KEEPER, means, python_files
+from harness.sandbox.plan import Plan
 
 ROOT = Path(__file__).parents[2]
 
@@ -107,3 +116,42 @@ def test_the_judges_end_ends_it() -> None:
 def test_orphans_do_not_distract_it() -> None:
     orphans = "[os.fork() or os._exit(0) for _ in range(20)]; time.sleep(0.1); os._exit(5)"
     assert supervised(orphans)[0] == 5
+
+
+def _dead(pid: int) -> bool:
+    stat = processes._stat(pid)
+    return stat is None or stat.state in "ZX"
+
+
+@pytest.mark.parametrize("namespaces", [False, True])
+def test_the_judges_end_ends_it_before_there_is_a_runner(tmp_path: Path, namespaces: bool) -> None:
+    """As where the judge stops what there is, and is killed itself."""
+    if namespaces and not means().namespaces:
+        pytest.skip("this machine allows no namespaces")
+    plan = Plan(
+        folder=str(tmp_path),
+        namespaces=namespaces,
+        own_user=False,
+        readable=python_files(),
+        writable=(str(tmp_path),),
+        command=("sleep", "60"),
+        cwd=str(tmp_path),
+    )
+    for _ in range(5):  # now and then it tells before it is stopped
+        life_read, life = os.pipe()
+        keeper = subprocess.Popen(
+            [*KEEPER, json.dumps(plan.to_json()), "-", str(life_read)],
+            pass_fds=(life_read,),
+            start_new_session=True,
+        )
+        os.close(life_read)
+        try:
+            while len(found := processes.family(keeper.pid)) < 2:
+                assert keeper.poll() is None
+            os.kill(found[1], signal.SIGSTOP)
+            os.close(life)
+            keeper.wait(20)
+            assert until(lambda found=found: all(map(_dead, found)))
+        finally:
+            keeper.kill()
+            keeper.wait()

@@ -35,6 +35,57 @@ def test_descendants(family: tuple[subprocess.Popen[bytes], Nap]) -> None:
     assert processes.descendants(_sleepers(nap)[0]) == []
 
 
+def test_a_family_is_all_descendants(
+    family: tuple[subprocess.Popen[bytes], Nap], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shell, nap = family
+    assert sorted(processes.family(shell.pid)) == sorted(_sleepers(nap))
+    assert processes.family(2**22 + 1) == []
+    assert shell.pid in processes.family(os.getpid())
+    monkeypatch.setattr(processes, "_LISTS_CHILDREN", False)
+    assert sorted(processes.family(shell.pid)) == sorted(_sleepers(nap))
+
+
+def test_stopping_says_what_was_stopped(family: tuple[subprocess.Popen[bytes], Nap]) -> None:
+    shell, nap = family
+    first, *others = _sleepers(nap)
+    processes.send([first], signal.SIGSTOP)
+    assert until(lambda: processes.at_rest(first))
+    assert processes.stop(lambda: processes.family(shell.pid), 5.0) == (others, True)
+    assert all(map(processes.at_rest, [first, *others]))
+    assert processes.stop(list, 5.0) == ([], True)
+
+
+VFORK = """
+#include <unistd.h>
+
+int main(void) {
+    if (vfork() == 0) {
+        sleep(61);
+        _exit(0);
+    }
+}
+"""
+
+
+def test_one_whose_child_stopped_before_it_was_a_program_of_its_own(tmp_path: Path) -> None:
+    """It waits for that in the kernel, where no signal reaches it; compilers start others so."""
+    (tmp_path / "vfork.c").write_text(VFORK)
+    subprocess.run(["cc", "-o", "waits", "vfork.c"], cwd=tmp_path, check=True)
+    parent = subprocess.Popen([tmp_path / "waits"])
+    try:
+        assert until(lambda: len(processes.family(parent.pid)) == 1)
+        both = [parent.pid, *processes.family(parent.pid)]
+        assert processes.stop(lambda: both, 0.3)[1] is False
+        processes.send(both, signal.SIGCONT)
+        assert until(lambda: not processes.at_rest(both[1]))
+        assert processes.stop(lambda: both, 20.0, waiting=True) == (both, True)
+        assert processes.at_rest(both[1])
+    finally:
+        processes.end([parent.pid, *processes.family(parent.pid)], 5.0)
+        parent.wait()
+
+
 def test_members_of_a_session() -> None:
     assert os.getpid() in processes.in_session(os.getsid(0))
     assert processes.in_session(2**22 + 1) == []

@@ -5,7 +5,8 @@ from pathlib import Path
 from samples import failed, result
 
 from harness.problem.load import load_problem
-from harness.result import SolutionRef, Verdict
+from harness.result import Verdict
+from harness.result.origin import SolutionRef
 from harness.solution.read import read_solution
 
 
@@ -27,9 +28,9 @@ def test_variants_differ_and_some_are_wrong(tmp_path: Path) -> None:
 
 
 def test_the_problem_has_smaller_shapes(tmp_path: Path) -> None:
-    from throughput import SLUG, _package
+    from throughput import SLUG, modest
 
-    _package(tmp_path / SLUG)
+    modest(tmp_path / SLUG)
     problem = load_problem(tmp_path / SLUG)
     assert len(problem.benchmarks) == 3
     assert max(shape["m"] for shape in problem.benchmarks) <= 2048

@@ -8,7 +8,9 @@ from samples import interval, measurement, result, score, unranked
 
 from harness.problem.load import load_problem
 from harness.problem.model import Problem
-from harness.result import DeviceRef, Measurement, Result
+from harness.result import Result
+from harness.result.origin import DeviceRef
+from harness.result.times import Measurement
 from harness.site.build import build_site
 from harness.sources import code_of
 from leaderboard.ranking import board, rows, to_csv

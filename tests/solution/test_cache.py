@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from harness.errors import HarnessError, MachineError
-from harness.result import KernelResources, Verdict
+from harness.result import Verdict
+from harness.result.build import KernelResources
 from harness.solution.cache import Cache, Failure, Outcome, default_cache, key_of
 
 KEY = key_of({"source": "x"})

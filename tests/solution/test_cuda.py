@@ -60,8 +60,8 @@ def failed(*args: object, **more: object) -> BuildFailure:
     ("package", "name", "dtype"),
     [
         ("rotate", "plain.cu", "complex64"),
-        ("rotate", "by_parts.cu", "complex128"),
-        ("select", "plain.cu", "uint8"),
+        pytest.param("rotate", "by_parts.cu", "complex128", marks=pytest.mark.corpus),
+        pytest.param("select", "plain.cu", "uint8", marks=pytest.mark.corpus),
         ("select", "plain.cu", "int64"),
     ],
 )
@@ -97,7 +97,7 @@ def assert_loads(artifact: Artifact) -> None:
 
 
 def test_hopper_code_has_its_own_instructions(
-    problem: Problem, cache: Cache, tmp_path: Path
+    problem: Problem, shared_cache: Cache, tmp_path: Path
 ) -> None:
     source = f"""
         __global__ void kernel(VAR* out) {{
@@ -108,8 +108,8 @@ def test_hopper_code_has_its_own_instructions(
     """
     path = tmp_path / "wgmma.cu"
     path.write_text(source)
-    assert built(path, problem, cache).build.target == "sm_90a"
-    assert failed(path, problem, cache, target=Target(kind="cuda", arch="sm_80"))
+    assert built(path, problem, shared_cache).build.target == "sm_90a"
+    assert failed(path, problem, shared_cache, target=Target(kind="cuda", arch="sm_80"))
 
 
 @pytest.mark.parametrize("path", BAD, ids=lambda path: path.stem)
@@ -197,16 +197,16 @@ def test_compiler_bombs_end_within_their_limits(
     assert not list(cache.root.glob("??/*/library"))
 
 
-def test_a_flood_of_errors_is_cut(problem: Problem, cache: Cache, tmp_path: Path) -> None:
+def test_a_flood_of_errors_is_cut(problem: Problem, shared_cache: Cache, tmp_path: Path) -> None:
     path = tmp_path / "flood.cu"
     path.write_text("#define A int a a;\n#define B A A A A A A A A A A\n" + "B B B B B B B\n" * 500)
-    failure = failed(path, problem, cache)
+    failure = failed(path, problem, shared_cache)
     assert failure.verdict is Verdict.COMPILE_ERROR
     assert len(failure.log) < 100_000
     assert len(failure.message) < 1000
 
 
-def test_an_include_of_itself_ends(problem: Problem, cache: Cache, tmp_path: Path) -> None:
+def test_an_include_of_itself_ends(problem: Problem, shared_cache: Cache, tmp_path: Path) -> None:
     path = tmp_path / "again.cu"
     path.write_text('#include "solution.cu"\n')
-    assert failed(path, problem, cache).verdict is Verdict.COMPILE_ERROR
+    assert failed(path, problem, shared_cache).verdict is Verdict.COMPILE_ERROR

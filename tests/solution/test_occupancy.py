@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.result import KernelResources
+from harness.result.build import KernelResources
 from harness.solution.occupancy import BLOCKS, MULTIPROCESSORS, occupancy, with_occupancy
 
 H100 = MULTIPROCESSORS["90"]

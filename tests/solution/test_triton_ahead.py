@@ -1,27 +1,37 @@
 """Triton's kernels, compiled before their turn for a card that this process does not see."""
 
+import contextlib
 import io
 import os
 import tarfile
+import threading
+import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
+from harness.judge.fault import Fault
 from harness.judge.memory import Device
-from harness.judge.programs import timed_program
-from harness.judge.session import Fault, Session
+from harness.judge.programs import Program, timed_program
+from harness.judge.session import Session
 from harness.problem.load import load_problem
 from harness.problem.model import Problem
+from harness.sandbox.gate import Gate, resting
 from harness.solution import triton_target
-from harness.solution.cache import Cache
+from harness.solution.cache import Cache, Outcome
 from harness.solution.languages.triton import Triton
 from harness.solution.model import Artifact, Solution, Target
 from harness.solution.read import read_solution
 
 ROOT = Path(__file__).resolve().parents[2]
 CARD = Target(kind="cuda", arch="sm_90", ahead=True)
+
+_PATIENCE_S = 60.0
 
 SAMPLE = "solutions/vector-add/samples/triton.py"
 
@@ -104,3 +114,54 @@ def test_what_raises_leaves_nothing_and_is_no_failure(problem: Problem, tmp_path
     file.write_text("import triton\ndef solution(x, y, z, n): raise ValueError('not here')\n")
     artifact = build(str(file), problem, Cache(tmp_path / "cache"))
     assert not any(name.endswith(".cubin") for name in members(artifact))
+
+
+def test_no_runner_has_to_hash_triton_by_itself(problem: Problem) -> None:
+    """Its cache asks for that hash, and it takes a second."""
+    source = b"""
+from triton.runtime.cache import triton_key
+
+print(triton_key.cache_info().currsize, flush=True)
+"""
+
+    def known() -> bool:
+        program = Program(kind="python", source=source)
+        with Session(program, Device(), problem.limits) as session:
+            session.load()
+            return session.output().startswith("1")
+
+    end = time.monotonic() + _PATIENCE_S
+    while not known():  # the first comes before there was time for it
+        assert time.monotonic() < end
+
+
+def test_while_a_time_is_taken_no_time_passes(problem: Problem, tmp_path: Path) -> None:
+    gate, rests, over = Gate(), threading.Event(), threading.Event()
+
+    class Rests(contextlib.nullcontext[None]):
+        def __enter__(self) -> Any:
+            return self
+
+        def compile(self, *_: object, **__: object) -> dict[str, object]:
+            with resting():
+                rests.set()
+                over.wait(_PATIENCE_S)
+            return {}
+
+    work = SimpleNamespace(problem=problem, calls=[], arch=90, session=lambda _: Rests())
+
+    def build_ahead() -> Outcome:
+        with gate.open():
+            return triton_target._build_ahead(cast(Any, work), tmp_path / "kernels")
+
+    began = time.perf_counter()
+    with ThreadPoolExecutor(1) as threads:
+        building = threads.submit(build_ahead)
+        assert rests.wait(_PATIENCE_S)
+        with gate.closed():
+            closed = time.perf_counter()
+            time.sleep(0.5)
+            stood = time.perf_counter() - closed
+        over.set()
+        seconds = building.result(_PATIENCE_S).seconds
+    assert seconds <= time.perf_counter() - began - stood

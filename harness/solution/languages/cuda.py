@@ -8,7 +8,8 @@ import contextlib
 from pathlib import Path
 
 from harness.problem.model import Problem
-from harness.result import Build, Verdict
+from harness.result import Verdict
+from harness.result.build import Build
 from harness.solution.cache import Cache, Failure, Outcome, key_of
 from harness.solution.contract import Entry, c_entry, contract
 from harness.solution.diagnostics import renamed

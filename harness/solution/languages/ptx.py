@@ -10,7 +10,8 @@ from pathlib import Path
 from harness.problem.dtypes import DTYPES
 from harness.problem.expressions import SIZEOF_VAR
 from harness.problem.model import Problem
-from harness.result import Build, Verdict
+from harness.result import Verdict
+from harness.result.build import Build
 from harness.solution.cache import Cache, Outcome, key_of
 from harness.solution.contract import Entry, contract
 from harness.solution.diagnostics import renamed

@@ -20,7 +20,8 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from harness.errors import MachineError
 from harness.problem.model import Problem
-from harness.result import Build, Verdict
+from harness.result import Verdict
+from harness.result.build import Build
 from harness.sandbox import scratch
 from harness.sandbox.command import Finished, clean_environment, run_limited
 from harness.solution.cache import Cache

@@ -1,6 +1,7 @@
 # Children continue their parent whenever that is stopped, so that it may write for longer.
 # threat: 29, 33
 # problem: vector-add
+# or: memory_limit
 # verdict: wrong_answer
 
 import os

@@ -1,0 +1,59 @@
+"""How a runner is started: its limits, its environment, and where it finds packages."""
+
+import os
+import sys
+from pathlib import Path
+
+from harness.judge.memory import Device
+from harness.judge.programs import Program
+from harness.problem.model import Limits
+from harness.sandbox.launch import OUTPUT_BYTES, Sandbox
+from harness.sandbox.means import packages
+from harness.sandbox.nursery import Nursery, nursery
+
+_TOOL_OUTPUT_BYTES = 4 << 20
+
+
+def start(program: Program, device: Device, limits: Limits) -> Sandbox:
+    """A confined process for ``program``, which it has yet to be told of.
+
+    With a sanitizer, which reserves terabytes, and under a tool its memory is watched, not limited.
+
+    Raises:
+        MachineError: the sandbox cannot be made.
+    """
+    unlimited = program.sanitizer is not None or bool(program.wrapper)
+    return Sandbox(
+        _environment(program),
+        memory_bytes=0 if unlimited else 2 * limits.host_bytes,
+        readable=packages(search_path()),
+        devices=device.nodes(),
+        nursery=_nursery(program),
+        wrapper=program.wrapper,
+        output_bytes=_TOOL_OUTPUT_BYTES if program.wrapper else OUTPUT_BYTES,
+    )
+
+
+def _nursery(program: Program) -> Nursery | None:
+    """Where the runners of Python submissions come from: they need torch, which loads slowly."""
+    if program.kind != "python" or program.wrapper:
+        return None
+    environment = _environment(program)
+    return nursery(search_path(), interpret=program.interpret, environment=environment)
+
+
+def search_path() -> list[str]:
+    """Where the runner finds the packages that the judge has."""
+    return [entry for entry in sys.path if Path(entry).is_absolute()]
+
+
+def _environment(program: Program) -> dict[str, str]:
+    """What the runner's environment holds; nothing else is inherited."""
+    keep = ("LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "CUDA_HOME", "CC")
+    environment = {name: os.environ[name] for name in keep if name in os.environ}
+    environment |= {"PATH": "/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8"}
+    environment["TORCHINDUCTOR_COMPILE_THREADS"] = "1"  # no pool of processes in a sandbox
+    if program.sanitizer is not None:
+        environment["LD_PRELOAD"] = str(program.sanitizer)
+        environment["ASAN_OPTIONS"] = program.sanitizer_options
+    return environment

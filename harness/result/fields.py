@@ -1,0 +1,36 @@
+"""What all parts of a result are made of: kinds of fields, and the base of all records."""
+
+from datetime import UTC, datetime
+from typing import Annotated
+
+from pydantic import AfterValidator, AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field
+
+
+def _storable(value: object) -> object:
+    """Escape lone surrogates; everything else is left to the field's own check."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "backslashreplace").decode("utf-8")
+    return value
+
+
+def _utc(value: datetime) -> datetime:
+    try:
+        return value.astimezone(UTC)
+    except OverflowError as error:  # at either end of the calendar, east or west of UTC
+        raise ValueError(f"{value.isoformat()} is no date in UTC") from error
+
+
+Text = Annotated[str, BeforeValidator(_storable)]
+Name = Annotated[str, BeforeValidator(_storable), Field(min_length=1)]
+Created = Annotated[AwareDatetime, AfterValidator(_utc)]
+Count = Annotated[int, Field(ge=0)]
+Kernels = Annotated[float, Field(ge=0, le=1e6)] | None
+Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+
+
+class Record(BaseModel):
+    """Base of all parts: immutable, no unknown keys, NaN and infinity survive JSON."""
+
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", ser_json_inf_nan="strings", populate_by_name=True
+    )
