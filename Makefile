@@ -8,7 +8,7 @@ DEMO_STORE := build/demo.sqlite
 DEMO_FILES := solutions/gemm-multiply-leakyrelu $(addprefix solutions/vector-add/samples/,naive.cu vectorized.cu triton.py)
 
 .DELETE_ON_ERROR:
-.PHONY: setup demo test corpus lint clean
+.PHONY: setup demo test corpus explore lint clean
 
 setup: $(STAMP)
 
@@ -36,6 +36,11 @@ test: lint
 # the commands of README and tutorial.
 corpus: $(STAMP)
 	$(BIN)/python -m pytest -n auto -m corpus
+
+# Property tests alone, with examples that no run had before; what fails is kept in .hypothesis and
+# tried first the next time.
+explore: $(STAMP)
+	$(BIN)/python -m pytest -n auto -m hypothesis --hypothesis-profile explore
 
 lint: $(STAMP)
 	$(BIN)/ruff check

@@ -114,8 +114,12 @@ class Grader:
                     if same is not None and often[same] > 1:
                         graded[same] = result
                 yield result
+        except BaseException:
+            self._gate.end()  # nobody wants what is being built
+            raise
         finally:
             pool.shutdown(cancel_futures=True)
+            self._gate = Gate()
             self._progress.overall(len(jobs), len(jobs))
 
     def grade(self, job: Job, options: Options) -> Result:

@@ -19,8 +19,10 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 
-# How long an example takes is a matter of the machine, and no test's business.
-settings.register_profile("harness", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+# How long an example takes is a matter of the machine, and no test's business. The same commit gets
+# the same examples every time; `make explore` looks for others.
+settings.register_profile("explore", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("harness", settings.get_profile("explore"), derandomize=True)
 settings.load_profile("harness")
 
 

@@ -10,6 +10,7 @@ from typing import Any, cast
 
 import pytest
 from leftovers import left
+from naps import Nap
 from samples import measurement
 
 from harness import grade, timing
@@ -29,6 +30,7 @@ from harness.report.progress import Silent
 from harness.result import Result, Verdict
 from harness.result.times import Interval
 from harness.sandbox import processes
+from harness.sandbox.command import clean_environment, run_limited
 from harness.solution.model import Artifact
 from harness.solution.read import read_solution
 
@@ -365,6 +367,33 @@ def test_what_was_to_be_built_is_forgotten_when_nobody_asks_any_more(
     assert next(results).accepted
     cast(Any, results).close()
     assert len(built) <= 3
+
+
+def test_compilers_end_when_nobody_asks_any_more(
+    grader: Grader, job, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    language, nap = grade.LANGUAGES["pytorch"], Nap()
+    jobs = [job(f"{HONEST}# {n}", f"{n}.py") for n in range(2)]
+
+    class Endless:
+        def build(self, solution: Any, *others: Any) -> Any:
+            if solution.name != "0":
+                command = ["sh", "-c", f"sleep {nap}; echo"]
+                environment = clean_environment(tmp_path)
+                limits = {"seconds": 60.0, "memory_bytes": 1 << 30, "output_bytes": 100}
+                run_limited(command, cwd=tmp_path, environment=environment, **limits)
+            return language.build(solution, *others)
+
+    monkeypatch.setitem(grade.LANGUAGES, "pytorch", cast(Any, Endless()))
+    monkeypatch.setattr(grade, "_builders", lambda: 2)
+    results = grader.grade_all(jobs, CHECK)
+    assert next(results).accepted
+    assert nap.appeared()
+    started = time.monotonic()
+    cast(Any, results).close()
+    assert time.monotonic() - started < 30
+    assert nap.gone()
+    assert grader.grade(jobs[0], CHECK).accepted
 
 
 @pytest.mark.gpu

@@ -13,6 +13,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import CancelledError
 from contextlib import contextmanager
 
 from harness.sandbox import processes
@@ -38,14 +39,20 @@ class Gate:
         self._working = 0
         self._shut = False
         self._still = False
+        self._over = False
         self._stood_s = 0.0
         self._roots: set[int] = set()
 
     @contextmanager
     def open(self) -> Iterator[None]:
-        """Wait until the gate is open, and work."""
+        """Wait until the gate is open, and work.
+
+        Raises:
+            CancelledError: :meth:`end` was called, before or meanwhile.
+        """
         with self._changed:
-            self._changed.wait_for(lambda: not self._shut)
+            self._changed.wait_for(lambda: self._over or not self._shut)
+            self._go_on()
             self._working += 1
         _here.gate = self
         try:
@@ -89,6 +96,18 @@ class Gate:
                     self._shut = self._still = False
                     self._changed.notify_all()
 
+    def end(self) -> None:
+        """Let nobody work any more: processes are ended, and whoever waits for them is told."""
+        with self._changed:
+            self._over = True
+            self._changed.notify_all()
+        for root in list(self._roots):  # whoever comes later finds that it is over
+            processes.send(_stoppable(root), signal.SIGKILL)
+
+    def _go_on(self) -> None:
+        if self._over:
+            raise CancelledError
+
     # -- for the threads inside, by the functions below --------------------------------------------
 
     @contextmanager
@@ -102,7 +121,7 @@ class Gate:
             with self._changed:
                 # Not as long as the gate is only being shut: whoever still works may wait for what
                 # this thread has to give back.
-                self._changed.wait_for(lambda: not self._still)
+                self._changed.wait_for(lambda: self._over or not self._still)
                 self._working += 1
 
     @contextmanager
@@ -114,7 +133,9 @@ class Gate:
             time.sleep(_START_LOOK_SECONDS)
         self._roots.add(root)
         try:
+            self._go_on()
             yield
+            self._go_on()  # what an ended process left says nothing
         finally:
             self._roots.discard(root)
 

@@ -3,7 +3,7 @@
 import unicodedata
 
 import pytest
-from hypothesis import example, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from harness.report.text import head, plain, plain_lines, tail
@@ -38,6 +38,8 @@ HOSTILE = st.text(
         ("\u3164\u2800", "\\u3164\\u2800"),
         ("\udc80", "\\udc80"),
         ("[bold]x[/bold] :smile:", "[bold]x[/bold] :smile:"),
+        ("std::vector ::errors ##x", "std::vector ::errors ##x"),
+        ("::ERROR", "\\x3a:ERROR"),
         ("", ""),
     ],
 )
@@ -64,6 +66,7 @@ def test_nothing_hidden_comes_out(text: str, limit: int | None) -> None:
 @given(st.text(alphabet=st.characters(categories=["L", "N", "P", "S"]), max_size=40))
 def test_visible_text_is_left_alone(text: str) -> None:
     visible = text.translate(dict.fromkeys(map(ord, "\u115f\u1160\u3164\uffa0\u2800")))
+    assume("::" not in visible and "##" not in visible)  # a command for a CI system may begin so
     assert plain(visible) == visible
 
 

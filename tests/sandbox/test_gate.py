@@ -5,7 +5,7 @@ import subprocess
 import sys
 import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import CancelledError, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -298,6 +298,51 @@ def test_time_passes_for_who_is_only_waited_for() -> None:
             pass
         over.set()
         assert working.result(PATIENCE_S) >= 0.5
+
+
+def test_when_it_is_over_processes_end_and_nobody_goes_on_or_begins(tmp_path: Path) -> None:
+    gate, nap, enters = Gate(), Nap(), threading.Event()
+
+    def work() -> Finished:
+        with gate.open():
+            return _run(tmp_path, "sh", "-c", f"sleep {nap}; echo", seconds=PATIENCE_S)
+
+    def late() -> None:
+        enters.set()
+        with gate.open():
+            pass
+
+    with ThreadPoolExecutor(2) as threads:
+        working = threads.submit(work)
+        assert nap.appeared()
+        with gate.closed():
+            waiting = threads.submit(late)
+            assert enters.wait(PATIENCE_S)
+            started = time.perf_counter()
+            gate.end()
+            for each in (working, waiting):
+                with pytest.raises(CancelledError):
+                    each.result(PATIENCE_S)
+    assert time.perf_counter() - started < PATIENCE_S / 2
+    assert nap.gone()
+    with pytest.raises(CancelledError), gate.open():
+        pass
+
+
+def test_a_sandbox_that_is_only_being_made_when_it_is_over_does_not_last(tmp_path: Path) -> None:
+    gate, nap = Gate(), Nap()
+
+    def work() -> Finished:
+        with gate.open():
+            return _run(tmp_path, "sh", "-c", f"sleep {nap}; echo", seconds=PATIENCE_S)
+
+    with ThreadPoolExecutor(1) as threads:
+        working = threads.submit(work)
+        assert until(lambda: gate._working > 0)
+        gate.end()
+        with pytest.raises(CancelledError):
+            working.result(PATIENCE_S)
+    assert nap.gone()
 
 
 STANDING = """
