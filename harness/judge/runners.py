@@ -43,8 +43,15 @@ def _nursery(program: Program) -> Nursery | None:
 
 
 def search_path() -> list[str]:
-    """Where the runner finds the packages that the judge has."""
-    return [entry for entry in sys.path if Path(entry).is_absolute()]
+    """Where the runner finds the packages that the judge has.
+
+    Not where Python was started, which it looks at first: that may be anybody's home, and what is
+    installed is found without.
+    """
+    main = getattr(sys.modules["__main__"], "__file__", None) or ""
+    named = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    started = {str(Path.cwd()), str(Path(main).absolute().parent)}.difference(named)
+    return [entry for entry in sys.path if Path(entry).is_absolute() and entry not in started]
 
 
 def _environment(program: Program) -> dict[str, str]:

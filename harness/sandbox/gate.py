@@ -57,6 +57,7 @@ class Gate:
         _here.gate = self
         try:
             yield
+            self._go_on()
         finally:
             del _here.gate
             with self._changed:
@@ -97,11 +98,14 @@ class Gate:
                     self._changed.notify_all()
 
     def end(self) -> None:
-        """Let nobody work any more: processes are ended, and whoever waits for them is told."""
+        """Let nobody work any more: nobody begins, and processes are ended.
+
+        What they leave is to be kept by nobody: see :func:`go_on`.
+        """
         with self._changed:
             self._over = True
             self._changed.notify_all()
-        for root in list(self._roots):  # whoever comes later finds that it is over
+        for root in list(self._roots):  # who comes later finds that it is over
             processes.send(_stoppable(root), signal.SIGKILL)
 
     def _go_on(self) -> None:
@@ -132,10 +136,10 @@ class Gate:
         while not _begun(root) and time.monotonic() < deadline:
             time.sleep(_START_LOOK_SECONDS)
         self._roots.add(root)
+        if self._over:
+            processes.send(_stoppable(root), signal.SIGKILL)
         try:
-            self._go_on()
             yield
-            self._go_on()  # what an ended process left says nothing
         finally:
             self._roots.discard(root)
 
@@ -185,3 +189,14 @@ def clock() -> float:
     """Seconds, as :func:`time.perf_counter`; they do not pass while this thread has to rest."""
     gate: Gate | None = getattr(_here, "gate", None)
     return time.perf_counter() if gate is None else gate._clock()
+
+
+def go_on() -> None:
+    """Nothing, unless the gate that this thread works in has ended, and its processes with it.
+
+    Raises:
+        CancelledError: it has.
+    """
+    gate: Gate | None = getattr(_here, "gate", None)
+    if gate is not None:
+        gate._go_on()

@@ -56,8 +56,12 @@ def python_files() -> tuple[str, ...]:
 
 
 def packages(path: list[str]) -> tuple[str, ...]:
-    """The folders of an import path, but for those that hold the judge: it is not all they hold."""
-    return tuple(entry for entry in path if not ROOT.is_relative_to(entry))
+    """The folders of an import path, but for those that hold more than packages.
+
+    They do where they hold the judge, or its temporary files, and with them a sandbox's own.
+    """
+    ours = (ROOT, scratch.home())
+    return tuple(entry for entry in path if not any(place.is_relative_to(entry) for place in ours))
 
 
 def parts(tool: Path) -> list[Path]:

@@ -7,6 +7,8 @@ import pytest
 
 from harness.judge import runners
 from harness.judge.programs import Program, source_program
+from harness.sandbox import ROOT, scratch
+from harness.sandbox.means import packages
 
 LIBRARY = Program(kind="library", file=Path("/solution.so"))
 
@@ -45,3 +47,23 @@ def test_python_comes_from_one_template_for_each_way_of_running_triton() -> None
 def test_packages_are_looked_for_in_absolute_folders_only(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "path", ["", "relative", "/packages"])
     assert runners.search_path() == ["/packages"]
+
+
+def test_where_python_was_started_is_not_shown_to_submissions(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    home, scripts = tmp_path / "home", tmp_path / "scripts"
+    home.mkdir()
+    monkeypatch.chdir(home)
+    main = sys.modules["__main__"]
+    monkeypatch.setattr(main, "__file__", str(scripts / "contest.py"), raising=False)
+    monkeypatch.setattr(sys, "path", [str(scripts), str(home), "/packages"])
+    monkeypatch.delenv("PYTHONPATH", raising=False)
+    assert runners.search_path() == ["/packages"]
+    monkeypatch.setenv("PYTHONPATH", f"/packages:{scripts}")
+    assert runners.search_path() == [str(scripts), "/packages"]
+
+
+def test_folders_that_hold_the_judge_or_its_temporary_files_are_not_shown() -> None:
+    above = [str(place.parent) for place in (ROOT, scratch.home())]
+    assert packages([*above, str(ROOT), "/", "/packages"]) == ("/packages",)

@@ -1,7 +1,7 @@
 import os
 import threading
 import time
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import CancelledError, ProcessPoolExecutor, ThreadPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -10,6 +10,7 @@ import pytest
 from harness.errors import HarnessError, MachineError
 from harness.result import Verdict
 from harness.result.build import KernelResources
+from harness.sandbox.gate import Gate
 from harness.solution.cache import Cache, Failure, Outcome, default_cache, key_of
 
 KEY = key_of({"source": "x"})
@@ -61,6 +62,20 @@ def test_a_time_limit_is_not_kept(cache: Cache) -> None:
     cache.fetch(KEY, build)
     cache.fetch(KEY, build)
     assert build.calls == 2
+
+
+def test_what_was_cut_short_is_not_kept(cache: Cache) -> None:
+    gate = Gate()
+
+    def cut_short(folder: Path) -> Outcome:
+        gate.end()
+        return Outcome(failure=Failure(verdict=Verdict.COMPILE_ERROR, message="killed"))
+
+    with pytest.raises(CancelledError), gate.open():
+        cache.fetch(KEY, cut_short)
+    build = Builder()
+    assert cache.fetch(KEY, build).failure is None
+    assert build.calls == 1
 
 
 def test_a_fault_of_the_machine_is_not_kept(cache: Cache) -> None:
