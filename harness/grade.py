@@ -5,7 +5,7 @@ import os
 from collections import Counter
 from collections.abc import Hashable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack
 from typing import Self
 
 from harness.compare import common, head_to_head
@@ -64,7 +64,6 @@ class Grader:
         self._cache = default_cache()
         self._timing = Timing(device, progress)
         self._references: dict[Hashable, Reference] = {}
-        self._gate = Gate()
 
     def __enter__(self) -> Self:
         return self
@@ -88,6 +87,7 @@ class Grader:
             self._timing.trusted.start()
         builders = _builders()
         pool = ThreadPoolExecutor(builders)
+        gate = Gate()
         begun: set[Hashable] = set()
 
         def start(job: Job) -> Future[Artifact | BuildFailure] | None:
@@ -96,7 +96,7 @@ class Grader:
                 return None
             if same is not None:
                 begun.add(same)
-            return pool.submit(self._build, job, options, ahead=len(jobs) > 1)
+            return pool.submit(self._build_behind, gate, job, options, ahead=len(jobs) > 1)
 
         pace = Pace(len(jobs))
         often = Counter(map(content, jobs))
@@ -110,16 +110,16 @@ class Grader:
                     result = twin(graded[same], job)
                 else:
                     self._progress.phase("build")
-                    result = self._judge(building.result(), self._draft(job, options), options)
+                    draft = self._draft(job, options)
+                    result = self._judge(building.result(), draft, options, gate)
                     if same is not None and often[same] > 1:
                         graded[same] = result
                 yield result
         except BaseException:
-            self._gate.end()  # nobody wants what is being built
+            gate.end()  # nobody wants what is being built
             raise
         finally:
             pool.shutdown(cancel_futures=True)
-            self._gate = Gate()
             self._progress.overall(len(jobs), len(jobs))
 
     def grade(self, job: Job, options: Options) -> Result:
@@ -201,16 +201,23 @@ class Grader:
             arch = "sm_{}{}".format(*self._device.capability)
         language = LANGUAGES[solution.language]
         target = Target(kind=self._device.kind, arch=arch, timed=options.timed, ahead=ahead)
-        with self._gate.open():
-            return language.build(solution, job.problem, dtype, target, self._cache)
+        return language.build(solution, job.problem, dtype, target, self._cache)
 
-    def _judge(self, artifact: Artifact | BuildFailure, draft: Draft, options: Options) -> Result:
-        """The verdict on what was built, and its times if it is right."""
+    def _build_behind(
+        self, gate: Gate, job: Job, options: Options, *, ahead: bool
+    ) -> Artifact | BuildFailure:
+        with gate.open():
+            return self._build(job, options, ahead=ahead)
+
+    def _judge(
+        self, artifact: Artifact | BuildFailure, draft: Draft, options: Options, gate: Gate
+    ) -> Result:
+        """The verdict on what was built and, behind the closed ``gate``, its times."""
         with ExitStack() as sessions:
             ready = self._ready(artifact, draft, options, sessions)
             if isinstance(ready, Result):
                 return ready
-            with self._quiet() as watch:
+            with self._quiet() as watch, gate.closed(self._finishing):
                 measured = self._timing.measure(
                     ready, watch, self._effort_of(options), every_baseline=options.every_baseline
                 )
@@ -342,11 +349,9 @@ class Grader:
         else:
             draft.profile = outcome
 
-    @contextmanager
-    def _quiet(self) -> Iterator[Watch | None]:
-        """The device to ourselves, and no build of ours meanwhile."""
-        with undisturbed(self._device, self._waiting) as watch, self._gate.closed(self._finishing):
-            yield watch
+    def _quiet(self) -> AbstractContextManager[Watch | None]:
+        """The device to ourselves."""
+        return undisturbed(self._device, self._waiting)
 
     def _finishing(self) -> None:
         self._progress.phase("wait for builds")

@@ -13,7 +13,7 @@ return its tensor; with several a mapping from name to tensor. A magnitude is al
 import importlib.util
 import inspect
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -57,8 +57,8 @@ class Reference:
         self.problem = problem
         self.path = problem.folder / REFERENCE_FILE
         module = self._load()
-        self._expected = self._function(module, EXPECTED_FUNCTION)
-        self._magnitude = self._function(module, MAGNITUDE_FUNCTION)
+        names = (EXPECTED_FUNCTION, MAGNITUDE_FUNCTION)
+        self._functions = {name: self._function(module, name) for name in names}
 
     def expected(
         self, problem: Problem, case: Case, tensors: Mapping[str, Tensor]
@@ -69,13 +69,24 @@ class Reference:
         it is before the call. They are not written to. Where they hold NaN or infinity, so may the
         outputs.
         """
-        return self._call(EXPECTED_FUNCTION, self._expected, problem, case, tensors)
+        return self._call(EXPECTED_FUNCTION, problem, case, _widened(problem, tensors))
 
     def magnitude(
         self, problem: Problem, case: Case, tensors: Mapping[str, Tensor]
     ) -> dict[str, Tensor]:
         """What was summed for each element of each output, in magnitude; arguments as above."""
-        return self._call(MAGNITUDE_FUNCTION, self._magnitude, problem, case, tensors)
+        return self._call(MAGNITUDE_FUNCTION, problem, case, _widened(problem, tensors))
+
+    def expected_and_magnitude(
+        self, problem: Problem, case: Case, tensors: Mapping[str, Tensor]
+    ) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
+        """Both, from one wide copy of the inputs unless the first function has altered it."""
+        wide = _widened(problem, tensors)
+        untouched = _versions(wide)
+        expected = self._call(EXPECTED_FUNCTION, problem, case, wide)
+        if _versions(wide) != untouched or _share(wide.values(), expected.values()):
+            wide = _widened(problem, tensors)
+        return expected, self._call(MAGNITUDE_FUNCTION, problem, case, wide)
 
     def _load(self) -> ModuleType:
         if not self.path.is_file():
@@ -108,18 +119,13 @@ class Reference:
     def _call(
         self,
         name: str,
-        function: Callable[..., Any],
         problem: Problem,
         case: Case,
-        tensors: Mapping[str, Tensor],
+        wide: Mapping[str, Tensor],
     ) -> dict[str, Tensor]:
-        arguments: dict[str, Any] = dict(case.values)
-        for parameter in problem.tensors:
-            if parameter.direction is not Direction.OUT:
-                arguments[parameter.name] = upcast(tensors[parameter.name])
         try:
             with torch.no_grad():
-                returned = function(**arguments)
+                returned = self._functions[name](**case.values, **wide)
         except torch.OutOfMemoryError:
             raise  # the machine's fault, not the author's
         except Exception as error:  # the author's code: anything can come
@@ -185,3 +191,20 @@ class Reference:
         if isinstance(error, SyntaxError) and error.lineno:
             lines.append(error.lineno)
         return self._wrong(lines[-1] if lines else 1, function, f"{type(error).__name__}: {error}")
+
+
+def _widened(problem: Problem, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """What both functions are given beside scalars."""
+    given = [p.name for p in problem.tensors if p.direction is not Direction.OUT]
+    return {name: upcast(tensors[name]) for name in given}
+
+
+def _versions(tensors: Mapping[str, Tensor]) -> list[int]:
+    """Numbers that grow whenever a tensor is written to."""
+    return [tensor._version for tensor in tensors.values()]
+
+
+def _share(some: Iterable[Tensor], others: Iterable[Tensor]) -> bool:
+    """Whether some of these lie in the memory of others."""
+    places = [{each.untyped_storage().data_ptr() for each in group} for group in (some, others)]
+    return not places[0].isdisjoint(places[1])

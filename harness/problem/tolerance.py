@@ -49,6 +49,7 @@ Constants and measured errors: docs/tolerance.md. Integers are exact: nothing is
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -90,24 +91,29 @@ def expectations(
     Raises:
         ProblemError: the reference is wrong.
     """
-    found = reference.expected(problem, case, tensors)
-    magnitude = reference.magnitude(problem, case, _finite(case, tensors))
+    weights = {p.name: _weights(problem, case, p, dtype) for p in problem.outputs}
+    magnitude: dict[str, Tensor] = {}
+    if not any(weight and weight.magnitude for weight in weights.values()):
+        found = reference.expected(problem, case, tensors)
+    elif case.family != NONFINITE:
+        found, magnitude = reference.expected_and_magnitude(problem, case, tensors)
+    else:
+        found = reference.expected(problem, case, tensors)
+        magnitude = reference.magnitude(problem, case, _finite(tensors))
     wanted: dict[str, Expectation] = {}
     for p in problem.outputs:
         expected = reference.fitting(p, dtype, found.pop(p.name))
-        allowed = allowed_error(problem, case, p, dtype, expected, magnitude.pop(p.name))
+        allowed = _weighed(weights[p.name], expected, magnitude.pop(p.name, None))
         wanted[p.name] = Expectation(expected=expected, allowed=allowed)
     return wanted
 
 
-def _finite(case: Case, tensors: Mapping[str, Tensor]) -> Mapping[str, Tensor]:
+def _finite(tensors: Mapping[str, Tensor]) -> Mapping[str, Tensor]:
     """``tensors`` with 0 for NaN and infinities.
 
     Where these reach, no allowance is needed; where they do not (0 · C of a C that is no input
     then), they must not make it NaN.
     """
-    if case.family != NONFINITE:
-        return tensors
     return {name: _zeroed(tensor) for name, tensor in tensors.items()}
 
 
@@ -129,16 +135,29 @@ def allowed_error(
 ) -> Tensor:
     """The formula above, element by element: float64, in the shape of ``expected``.
 
-    ``magnitude`` (float64, at least 0) is overwritten and returned. Where it or ``expected`` is not
-    finite neither is what comes out.
+    ``magnitude`` is float64 and at least 0. Where it or ``expected`` is not finite neither is what
+    comes out, unless the magnitude has no weight.
 
     Raises:
         HarnessError: the problem declares no tolerance.
         ExpressionError: its length has no value for this case.
     """
+    return _weighed(_weights(problem, case, parameter, dtype), expected, magnitude)
+
+
+class _Weights(NamedTuple):
+    """The formula for one output of a case: what each of its tensors counts, and what is added."""
+
+    magnitude: float
+    expected: float
+    least: float
+
+
+def _weights(problem: Problem, case: Case, parameter: Parameter, dtype: str) -> _Weights | None:
+    """None for what is exact."""
     out = parameter.data_type(dtype)
     if out.kind in (Kind.INTEGER, Kind.BOOLEAN):
-        return torch.zeros_like(expected, dtype=torch.float64)
+        return None
     model = problem.tolerance
     if model is None:
         raise HarnessError(f"{problem.slug} declares no tolerance")
@@ -153,9 +172,22 @@ def allowed_error(
     if out.kind is Kind.COMPLEX:
         unit *= COMPLEX
     terms = max(1.0, length * EVENNESS.get(case.family, 1.0))
-    absolute = unit * model.constant + cut * min(CUT_WORST, CUT_SPREAD / math.sqrt(terms))
-    relative = unit * model.factor * math.sqrt(length) + cut * CUT_MEAN
-    relative += model.roundings * (out.roundoff + reference)
-    allowed = magnitude.to(torch.float64).mul_(absolute)
-    allowed.add_(expected.abs(), alpha=relative)
-    return allowed.add_(model.roundings * SUBNORMALS * out.smallest)
+    return _Weights(
+        magnitude=unit * model.constant + cut * min(CUT_WORST, CUT_SPREAD / math.sqrt(terms)),
+        expected=unit * model.factor * math.sqrt(length)
+        + cut * CUT_MEAN
+        + model.roundings * (out.roundoff + reference),
+        least=model.roundings * SUBNORMALS * out.smallest,
+    )
+
+
+def _weighed(weights: _Weights | None, expected: Tensor, magnitude: Tensor | None) -> Tensor:
+    if weights is None:
+        return torch.zeros_like(expected, dtype=torch.float64)
+    # Checking large outputs takes as long as reading and writing memory: what has no weight is left
+    # out, and the constant goes along with the first term.
+    least = torch.tensor(weights.least, dtype=torch.float64)
+    if not weights.magnitude or magnitude is None:
+        return torch.add(least, expected.abs(), alpha=weights.expected)
+    allowed = torch.add(least, magnitude.to(torch.float64), alpha=weights.magnitude)
+    return allowed.add_(expected.abs(), alpha=weights.expected)

@@ -6,6 +6,7 @@ import pytest
 import torch
 from packages import MINIMAL, REFERENCE, Write
 
+import harness.problem.reference
 from harness.errors import ProblemError
 from harness.problem.case import Case
 from harness.problem.load import load_problem
@@ -39,6 +40,34 @@ def test_inputs_survive_a_reference_that_writes(write: Write) -> None:
     problem = load_problem(write(reference=REFERENCE.replace("return x * s", "return x.mul_(s)")))
     Reference(problem).expected(problem, CASE, double)
     assert torch.equal(double["x"], X["x"].double())
+
+
+@pytest.mark.parametrize(
+    ("body", "copies"),
+    [
+        ("x * s", 1),
+        ("x.mul_(s)", 2),
+        ("x.view(-1).mul_(s)", 2),
+        ("x", 2),  # and the magnitude may overwrite it
+        ("x[:]", 2),
+    ],
+)
+def test_inputs_are_widened_again_only_where_they_were_altered(
+    write: Write, monkeypatch: pytest.MonkeyPatch, body: str, copies: int
+) -> None:
+    text = f"def reference(x, s, n):\n    return {body}\ndef magnitude(x, s, n): return x.abs_()\n"
+    problem = load_problem(write(reference=text))
+    reference = Reference(problem)
+    expected, magnitude = (f(problem, CASE, X) for f in (reference.expected, reference.magnitude))
+    made: list[torch.Tensor] = []
+    upcast = harness.problem.reference.upcast
+    monkeypatch.setattr(
+        harness.problem.reference, "upcast", lambda x: (made.append(x), upcast(x))[1]
+    )
+    both = reference.expected_and_magnitude(problem, CASE, X)
+    assert torch.equal(both[0]["y"], expected["y"])
+    assert torch.equal(both[1]["y"], magnitude["y"])
+    assert len(made) == copies
 
 
 COMPLEX = MINIMAL.replace("[float32, float16]", "[complex64]")

@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 
 from harness.errors import HarnessError
 from harness.problem.case import Case, parse_case
+from harness.problem.model import Direction
 from harness.problem.reference import Reference
 from harness.problem.roundoff import SUBNORMALS, TRUNCATION
 from harness.problem.tensors import draw_tensor
@@ -210,6 +211,31 @@ def test_the_formula(gemm) -> None:
             TRUNCATION * single * 16 * 4 + slack,
         ]
     )
+
+
+@pytest.mark.parametrize(("constant", "calls"), [(16.0, 1), (0.0, 0)])
+def test_what_was_summed_is_evaluated_where_it_counts(gemm, constant: float, calls: int) -> None:
+    dtype = "float32"
+    problem = replace(gemm, tolerance=replace(gemm.tolerance, constant=constant))
+    case = parse_case(problem, "m=3,n=2,k=5,alpha=2")
+    tensors = {
+        p.name: draw_tensor(problem, p, case, dtype, "00")
+        for p in problem.tensors
+        if p.direction is not Direction.OUT
+    }
+    reference = Reference(problem)
+    expected, magnitude = (
+        next(iter(f(problem, case, tensors).values()))
+        for f in (reference.expected, reference.magnitude)
+    )
+    evaluated = []
+    function = reference._functions["magnitude"]
+    reference._functions["magnitude"] = lambda **given: (evaluated.append(1), function(**given))[1]
+    (wanted,) = expectations(reference, problem, case, dtype, tensors).values()
+    assert len(evaluated) == calls
+    allowed = allowed_error(problem, case, problem.outputs[0], dtype, expected, magnitude)
+    assert torch.equal(wanted.allowed, allowed)
+    assert torch.equal(wanted.expected, expected)
 
 
 def test_integers_are_exact(gemm) -> None:

@@ -2,6 +2,7 @@
 
 import math
 
+import numpy as np
 import pytest
 import torch
 from torch import Tensor
@@ -27,7 +28,9 @@ def test_elementary_operations_are_those_of_float32() -> None:
     f, g = a.float(), b.float()
     with Arithmetic(FLOAT_MACHINE):
         found = [a + b, a - b, a * b, a / b, a.abs().sqrt(), a * 0.1, 1 / a]
-    wanted = [f + g, f - g, f * g, f / g, f.abs().sqrt()]
+    # Not torch's square root: by some processors' libraries it is off by a digit.
+    root = torch.from_numpy(np.sqrt(f.abs().numpy()))
+    wanted = [f + g, f - g, f * g, f / g, root]
     for got, want in zip(found, wanted, strict=False):
         assert torch.equal(got, want.double())
     assert all(torch.equal(x, x.float().double()) for x in found)
