@@ -21,8 +21,9 @@ sys.dont_write_bytecode = False
 
 # How long an example takes is a matter of the machine, and no test's business. The same commit gets
 # the same examples every time; `make explore` looks for others.
-settings.register_profile("explore", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.register_profile("harness", settings.get_profile("explore"), derandomize=True)
+anyhow = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("explore", anyhow, max_examples=500)
+settings.register_profile("harness", anyhow, derandomize=True)
 settings.load_profile("harness")
 
 
