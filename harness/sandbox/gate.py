@@ -5,18 +5,22 @@ the processor idle for as long as the slowest compiler takes; so their processes
 continued instead (SIGSTOP, SIGCONT), and no time passes for them meanwhile.
 
 A thread takes part by working in :meth:`Gate.open`. The processes that it starts it names with
-:func:`stands_still`, and waits for them in :func:`resting`, by :func:`clock`. For threads that take
-no part these do nothing: the same code serves both.
+:func:`stands_still`, and waits for them in :func:`resting`, by :func:`clock`; threads that it
+starts take part through :func:`side_by_side`. Outside of a gate these do no more than that: the
+same code serves both.
 """
 
 import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import CancelledError
-from contextlib import contextmanager
+from concurrent.futures import CancelledError, ThreadPoolExecutor, wait
+from contextlib import contextmanager, nullcontext
+from typing import TypeVar
 
 from harness.sandbox import processes
+
+T = TypeVar("T")
 
 _START_SECONDS = 30.0
 _START_LOOK_SECONDS = 0.005
@@ -54,15 +58,8 @@ class Gate:
             self._changed.wait_for(lambda: self._over or not self._shut)
             self._go_on()
             self._working += 1
-        _here.gate = self
-        try:
+        with self._inside():
             yield
-            self._go_on()
-        finally:
-            del _here.gate
-            with self._changed:
-                self._working -= 1
-                self._changed.notify_all()
 
     @contextmanager
     def closed(self, waiting: Callable[[], None] = lambda: None) -> Iterator[None]:
@@ -113,6 +110,27 @@ class Gate:
             raise CancelledError
 
     # -- for the threads inside, by the functions below --------------------------------------------
+
+    @contextmanager
+    def _inside(self) -> Iterator[None]:
+        _here.gate = self
+        try:
+            yield
+            self._go_on()
+        finally:
+            del _here.gate
+            with self._changed:
+                self._working -= 1
+                self._changed.notify_all()
+
+    @contextmanager
+    def _beside(self) -> Iterator[None]:
+        """Work on behalf of a thread that rests meanwhile."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._over or not self._still)
+            self._working += 1
+        with self._inside():
+            yield
 
     @contextmanager
     def _rest(self) -> Iterator[None]:
@@ -183,6 +201,21 @@ def stands_still(root: int) -> Iterator[None]:
     else:
         with gate._standing(root):
             yield
+
+
+def side_by_side(*works: Callable[[], T]) -> list[T]:
+    """What ``works`` return, done by a thread each; they take part as this one does."""
+    gate: Gate | None = getattr(_here, "gate", None)
+
+    def work(one: Callable[[], T]) -> T:
+        with gate._beside() if gate else nullcontext():
+            return one()
+
+    with ThreadPoolExecutor(len(works)) as threads:
+        begun = [threads.submit(work, one) for one in works]
+        with resting():
+            wait(begun)
+    return [one.result() for one in begun]
 
 
 def clock() -> float:

@@ -7,9 +7,9 @@ memory.
 """
 
 import hashlib
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cache as remember
+from functools import partial
 from pathlib import Path
 
 import harness.cudacpu
@@ -17,6 +17,7 @@ from harness.cudacpu import compile_command
 from harness.cudacpu.build import INCLUDE
 from harness.result import Verdict
 from harness.sandbox.command import Finished, clean_environment, run_limited
+from harness.sandbox.gate import side_by_side
 from harness.sandbox.means import parts
 from harness.solution.cache import Cache, Failure, Outcome
 from harness.solution.diagnostics import LOG_BYTES, first_error, names_a_place, neutral
@@ -111,14 +112,11 @@ def build_for_host(job: HostSource, folder: Path, cache: Cache) -> Outcome:
     cuda_folder, host_folder = folder / "cuda", folder / "host"
     cuda_folder.mkdir()
     host_folder.mkdir()
-    with ThreadPoolExecutor(1) as pool:
-        cuda: Future[Outcome] | None = None
-        if job.cuda is not None:
-            cuda = pool.submit(compile_cuda, job.cuda, cuda_folder, cache, library=False)
-        host = _build_host(job, host_folder)
-        compiled = cuda.result() if cuda else None
-    if compiled is None:
-        return host
+    on_host = partial(_build_host, job, host_folder)
+    if job.cuda is None:
+        return on_host()
+    by_nvcc = partial(compile_cuda, job.cuda, cuda_folder, cache, library=False)
+    host, compiled = side_by_side(on_host, by_nvcc)
     if compiled.failure is not None:
         return compiled
     return replace(
@@ -153,8 +151,7 @@ def _build_host(job: HostSource, folder: Path) -> Outcome:
     if done.obstacle:
         return Outcome(failure=_not_executable(job, done.obstacle), keep=not done.stopped)
     modes = job.modes
-    with ThreadPoolExecutor(len(modes)) as pool:
-        runs = list(pool.map(lambda sanitize: job.run(folder, sanitize=sanitize), modes))
+    runs = side_by_side(*(partial(job.run, folder, sanitize=sanitize) for sanitize in modes))
     seconds = max(run.seconds for run in runs)
     log = neutral(runs[0].output, folder)
     for run in runs:

@@ -6,6 +6,7 @@ import sys
 import threading
 import time
 from concurrent.futures import CancelledError, ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from naps import Nap, running, until
 
 from harness.sandbox import processes
 from harness.sandbox.command import Finished, clean_environment, run_limited
-from harness.sandbox.gate import Gate, clock, resting, stands_still
+from harness.sandbox.gate import Gate, clock, resting, side_by_side, stands_still
 
 PATIENCE_S = 20.0
 COUNT = "import itertools, time\nfor n in itertools.count(): print(n, flush=True); time.sleep(0.01)"
@@ -298,6 +299,41 @@ def test_time_passes_for_who_is_only_waited_for() -> None:
             pass
         over.set()
         assert working.result(PATIENCE_S) >= 0.5
+
+
+def test_threads_of_who_works_stand_still_and_end_too(tmp_path: Path) -> None:
+    gate, naps = Gate(), (Nap(), Nap())
+
+    def one(nap: Nap) -> Finished:
+        (tmp_path / str(nap)).mkdir()
+        return _run(tmp_path / str(nap), "sh", "-c", f"sleep {nap}; echo", seconds=PATIENCE_S)
+
+    def nested(nap: Nap) -> Finished:
+        return side_by_side(partial(one, nap))[0]
+
+    def work() -> list[Finished]:
+        with gate.open():
+            return side_by_side(*(partial(nested, nap) for nap in naps))
+
+    with ThreadPoolExecutor(1) as threads:
+        working = threads.submit(work)
+        assert all(nap.appeared() for nap in naps)
+        with gate.closed():
+            for nap in naps:
+                assert all(map(processes.at_rest, running(str(nap))))
+        assert gate._working >= 0
+        assert not working.done()
+        gate.end()
+        with pytest.raises(CancelledError):
+            working.result(PATIENCE_S)
+    assert all(nap.gone() for nap in naps)
+    assert gate._working == 0
+
+
+def test_side_by_side_needs_no_gate_and_tells_what_went_wrong() -> None:
+    assert side_by_side(lambda: 1, lambda: 2) == [1, 2]
+    with pytest.raises(ZeroDivisionError):
+        side_by_side(lambda: 1, lambda: 1 // 0)
 
 
 def test_when_it_is_over_processes_end_and_nobody_goes_on_or_begins(tmp_path: Path) -> None:
