@@ -142,9 +142,10 @@ class _Side(Contender):
         self.failed = isinstance(seconds, Fault)
         return seconds
 
-    def late_fault(self) -> Fault:
-        self.failed = True
-        return super().late_fault()
+    def early_fault(self) -> Fault | None:
+        fault = super().early_fault()
+        self.failed = fault is not None
+        return fault
 
     def idle_fault(self) -> Fault | None:
         fault = super().idle_fault()

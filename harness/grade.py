@@ -8,6 +8,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack
 from typing import Self
 
+from torch import OutOfMemoryError
+
 from harness.compare import common, head_to_head
 from harness.comparison import Comparison
 from harness.errors import MachineError, ProblemError
@@ -17,7 +19,7 @@ from harness.judge.conditions import Watch
 from harness.judge.effort import CPU_EFFORT, Effort
 from harness.judge.fault import Fault
 from harness.judge.memcheck import is_memory_fault, locate
-from harness.judge.memory import CudaDevice, Device
+from harness.judge.memory import CudaDevice, Device, crowded_out
 from harness.judge.profile import REMEDY, find_profiler, profile
 from harness.judge.programs import Program, checked_program, timed_program
 from harness.judge.quiet import undisturbed
@@ -145,6 +147,7 @@ class Grader:
         for job in jobs:
             built.append(self._build(job, options))
             self._progress.advance()
+        self._calibrate(Gate())
         with ExitStack() as sessions:
             ready: list[Ready] = []
             failed: list[Result] = []
@@ -213,14 +216,26 @@ class Grader:
         self, artifact: Artifact | BuildFailure, draft: Draft, options: Options, gate: Gate
     ) -> Result:
         """The verdict on what was built and, behind the closed ``gate``, its times."""
+        if options.timed and isinstance(artifact, Artifact):
+            self._calibrate(gate)
         with ExitStack() as sessions:
-            ready = self._ready(artifact, draft, options, sessions)
-            if isinstance(ready, Result):
-                return ready
-            with self._quiet() as watch, gate.closed(self._finishing):
-                measured = self._timing.measure(
-                    ready, watch, self._effort_of(options), every_baseline=options.every_baseline
-                )
+            try:
+                ready = self._ready(artifact, draft, options, sessions)
+                if isinstance(ready, Result):
+                    return ready
+                effort = self._effort_of(options)
+                with self._quiet() as watch, gate.closed(self._finishing):
+                    measured = self._timing.measure(
+                        ready, watch, effort, every_baseline=options.every_baseline
+                    )
+            except (MachineError, OutOfMemoryError) as error:
+                error.__traceback__ = None  # its frames hold tensors of the judge's
+                if crowded := crowded_out(self._device, sessions.close):
+                    self._timing.trusted.renew()  # one of them may be what found no memory
+                    return draft.finish(Verdict.MEMORY_LIMIT, crowded)
+                if isinstance(error, MachineError):
+                    raise
+                raise MachineError(f"out of memory on {self._device.name}: {error}") from error
             if watch is not None:
                 ready.draft.conditions = watch.conditions()
             if isinstance(measured, Fault):
@@ -229,11 +244,20 @@ class Grader:
         score = make_score(
             draft.task,
             measured,
-            self._effort_of(options),
+            effort,
             known_seed=known_seed,
             conditions=draft.conditions,
         )
         return draft.finish(Verdict.ACCEPTED, "", measured, score)
+
+    def _calibrate(self, gate: Gate) -> None:
+        """See what an idle device is like, once, and before anything that is submitted is there.
+
+        Whoever leaves a kernel at work meanwhile would make a busy device look idle, for all files.
+        """
+        if not self._timing.trusted.calibrated:
+            with self._quiet(), gate.closed(self._finishing):
+                self._timing.trusted.blank()
 
     def _ready(
         self,
@@ -281,6 +305,8 @@ class Grader:
     ) -> Fault | None:
         """Load the submission and run all cases; what they gave goes into the draft."""
         task = draft.task
+        # While nothing that is submitted has run: memory that it takes makes no case smaller.
+        cases = correctness_cases(task, options, interpreted=program.interpret)
         self._progress.phase("load")
         fault = session.load()
         draft.layers = session.layers
@@ -288,7 +314,6 @@ class Grader:
             draft.notes.append("not isolated: this machine allows no namespaces (harness doctor)")
         if fault is not None:
             return fault
-        cases = correctness_cases(task, options, interpreted=program.interpret)
         draft.drawn = tuple(cases)
         self._progress.phase("check", len(cases))
         outcome = run_cases(session, task, cases, self._progress.advance)

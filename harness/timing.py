@@ -64,7 +64,9 @@ class Timing:
         self._progress.phase("baseline")
         blank = self.trusted.blank()
         usual = blank.usual if blank else Usual()
-        trusted = Contender(self.trusted.baseline(task), task, trusted=True, capture=capture)
+        trusted = Contender(
+            self.trusted.baseline(task), task, trusted=True, capture=capture, usual=usual
+        )
         submission = join(ready.session, ready.restart, task, cases[0], usual)
         if isinstance(submission, Fault):
             return submission
@@ -77,7 +79,7 @@ class Timing:
                 self._progress.phase(f"time {case.spec}{over}", effort.max_blocks)
                 outcome = measure_shape(task, case, submission, baseline, effort, blank, told)
                 if isinstance(outcome, Measurement):
-                    outcome = self._against_light(task, case, outcome)
+                    outcome = self._against_light(task, case, outcome, usual)
                 if isinstance(outcome, Fault):
                     draft.output = submission.session.output()
                     if outcome.shared:
@@ -93,7 +95,7 @@ class Timing:
             if isinstance(measured, Fault) or not every_baseline:
                 return measured
             for name in list(task.problem.baselines)[1:]:
-                outcome = self._further(task, name, beside)
+                outcome = self._further(task, name, usual, beside)
                 if isinstance(outcome, Fault):
                     return outcome
                 if isinstance(outcome, str):
@@ -109,6 +111,7 @@ class Timing:
         self,
         task: Task,
         name: str,
+        usual: Usual,
         beside: Callable[[Contender, Task, str], tuple[Measurement, ...] | Fault],
     ) -> tuple[Measurement, ...] | Fault | str:
         """Times in turns with another baseline, or a note that it does not run here.
@@ -119,7 +122,8 @@ class Timing:
         fresh = replace(task, seed=f"{task.seed}/{name}")
         limits = replace(task.problem.limits, prepare_s=_PATIENCE_S, call_s=_PATIENCE_S)
         with Session(program, self._device, limits) as session:
-            baseline = Contender(session, fresh, trusted=True, capture=task.device.kind == "cuda")
+            capture = task.device.kind == "cuda"
+            baseline = Contender(session, fresh, trusted=True, capture=capture, usual=usual)
             try:
                 if (fault := session.load()) is not None:
                     return f"the baseline {name} does not run here: {fault.message}"
@@ -129,8 +133,15 @@ class Timing:
             finally:
                 baseline.release()
 
-    def _against_light(self, task: Task, case: Case, measured: Measurement) -> Measurement | Fault:
-        """``measured`` with the least time that the device needs, if it is not below that."""
+    def _against_light(
+        self, task: Task, case: Case, measured: Measurement, usual: Usual
+    ) -> Measurement | Fault:
+        """``measured`` with the least time that the device needs, if it is not below that.
+
+        That may have to be measured first, and is kept: nothing must slow the device down now.
+        """
+        if (fault := usual.early_fault(self._device.probe())) is not None:
+            return fault
         strict = self._ceilings.light_s(task.problem, case, task.dtype, strict=True)
         if strict is not None:
             fault = light_fault(measured.time_s.value, strict, case.spec)

@@ -12,6 +12,7 @@ import pytest
 from leftovers import left
 from naps import Nap
 from samples import measurement
+from torch import OutOfMemoryError
 
 from harness import grade, timing
 from harness.errors import MachineError
@@ -21,6 +22,7 @@ from harness.judge.device import open_device
 from harness.judge.effort import Effort
 from harness.judge.memory import Device
 from harness.judge.programs import Program, source_program
+from harness.judge.session import Session
 from harness.judge.task import Task
 from harness.problem.load import load_problem
 from harness.problem.model import Problem
@@ -101,6 +103,22 @@ def test_timed(grader: Grader, job) -> None:
     assert result.score.baseline == "plain"
     assert 0.1 < result.score.speedup.value < 10  # the baseline is the very same code
     assert not result.score.ranked
+
+
+def test_an_idle_device_is_looked_at_before_anything_submitted_is_there(
+    grader: Grader, job, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    order: list[str] = []
+    trusted, session = type(grader._timing.trusted), grader._session
+    monkeypatch.setattr(trusted, "calibrated", property(lambda _: "idle" in order))
+    monkeypatch.setattr(trusted, "blank", lambda _: order.append("idle"))
+    monkeypatch.setattr(grader, "_session", lambda *a: (order.append("submission"), session(*a))[1])
+    assert grader.grade(job(), CHECK).accepted
+    assert order == ["submission"]  # nobody asks how fast it is
+    order.clear()
+    results = list(grader.grade_all([job(), job(f"{HONEST}#", "other.py")], Options()))
+    assert [result.accepted for result in results] == [True, True]
+    assert order == ["idle", "submission", "idle", "submission", "idle"]
 
 
 def test_right_when_checked_and_wrong_when_timed(grader: Grader, job) -> None:
@@ -201,6 +219,54 @@ def test_a_shape_for_which_there_is_no_room_is_the_machines_fault(
         MachineError, match=r"n=50,s=0.5 in float32 needs about .*, and .* are free"
     ):
         grader.grade(job(), Options())
+
+
+@pytest.mark.parametrize("error", [MachineError("no room"), OutOfMemoryError("no room")])
+@pytest.mark.parametrize("held", [0, 6 << 30])
+def test_who_takes_the_memory_is_to_blame_that_there_is_none(
+    grader: Grader, job, monkeypatch: pytest.MonkeyPatch, held: int, error: Exception
+) -> None:
+    """It ends with a verdict, and who comes after is graded."""
+    submitted: list[Session] = []
+    made = grader._session
+
+    def session(*how: Any) -> Session:
+        submitted.append(made(*how))
+        return submitted[-1]
+
+    def fails(*_: Any, **__: Any) -> Any:
+        raise error
+
+    def free(_: Device) -> int:
+        return (8 << 30) - (held if any(each._mailbox_fd >= 0 for each in submitted) else 0)
+
+    monkeypatch.setattr(grader, "_session", session)
+    monkeypatch.setattr(Device, "free_bytes", free)
+    beside = grader._timing.trusted.session()
+    with monkeypatch.context() as patch:
+        patch.setattr(grader._timing, "measure", fails)
+        if not held:
+            with pytest.raises(MachineError, match="no room"):
+                grader.grade(job(), Options())
+            return
+        result = grader.grade(job(), Options())
+        assert result.verdict is Verdict.MEMORY_LIMIT
+        assert result.message.startswith("holds 6 GiB of the memory of ")
+    assert grader.grade(job(), Options()).accepted
+    assert grader._timing.trusted.session() is not beside
+
+
+def test_cases_do_not_get_smaller_by_what_a_submission_takes(
+    grader: Grader, job, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    order: list[str] = []
+    draw, load = grade.correctness_cases, Session.load
+    monkeypatch.setattr(
+        grade, "correctness_cases", lambda *a, **k: (order.append("draw"), draw(*a, **k))[1]
+    )
+    monkeypatch.setattr(Session, "load", lambda *how: (order.append("load"), load(*how))[1])
+    assert grader.grade(job(), CHECK).accepted
+    assert order == ["draw", "load"]
 
 
 def test_cases_are_drawn_to_fit(monkeypatch: pytest.MonkeyPatch, shift: Problem) -> None:

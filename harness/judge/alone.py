@@ -22,25 +22,35 @@ def time_alone(
 
     The baseline's calls, which are honest, take about as long alone as among many, so what its
     batches take beyond that is the constant of these very blocks: one that was measured elsewhere
-    is off by up to 60 µs. So are the probes: what the baseline's took is usual here.
+    is off by up to 60 µs. So are the probes: what the baseline's took is usual here. That must be
+    what an idle device takes: a block does not count where something kept the baseline waiting.
     """
+    baseline = pair[1]
     for contender in pair:
         if (fault := contender.setup(case, 1, alike=True)) is not None:
             return fault
     times: tuple[list[float], list[float]] = ([], [])
     probes: tuple[list[Usual], list[Usual]] = ([], [])
+    disturbed: Fault | None = None
     start = time.perf_counter()
     for block in range(_UNCOUNTED + effort.alone_blocks):
+        took_s = [0.0, 0.0]
         for which in in_turns(block):
             contender = pair[which]
             took = contender.time(f"{task.seed}/{case.spec}/alone/{block}", awake=True)
             if isinstance(took, Fault):
                 return took
-            if block >= _UNCOUNTED:
-                times[which].append(took)
+            took_s[which] = took
+        if (early := baseline.early_fault()) is not None:
+            disturbed = early
+        elif block >= _UNCOUNTED:
+            for which, contender in enumerate(pair):
+                times[which].append(took_s[which])
                 probes[which].append(Usual(*contender.session.probes))
         if len(times[0]) >= effort.least_alone and time.perf_counter() - start > effort.alone_s:
             break
+    if disturbed is not None and len(times[0]) < effort.least_alone:
+        return disturbed
     idleness = Idleness(Usual.median(probes[1]))
     unseen = [idleness.note(seen.before_s, seen.after_s, awake=True) for seen in probes[0]]
     lone = [seconds + more for seconds, more in zip(times[0], unseen, strict=True)]
@@ -59,7 +69,7 @@ def in_doubt_slower(measured: Measurement) -> Measurement | Fault:
     assert measured.alone_s is not None
     among = measured.time_s.value
     if measured.captured:
-        return linearity_fault(measured.alone_s, among, measured.kernels) or measured
+        return linearity_fault(measured) or measured
     factor = (measured.alone_s.value + BASELINE_FIRST_S) / among
     if factor <= _AGREE:
         return measured

@@ -18,7 +18,7 @@ from harness.judge.memory import Device
 from harness.judge.session import Session
 from harness.report.numbers import seconds
 from harness.result import Verdict
-from harness.result.times import Interval, Measurement
+from harness.result.times import Measurement
 
 
 def audit_batch(batch: Batch) -> Problems | None:
@@ -43,6 +43,17 @@ class Usual:
             statistics.median(probe.before_s for probe in probes),
             statistics.median(probe.after_s for probe in probes),
         )
+
+    def early_fault(self, before_s: float) -> Fault | None:
+        """What follows where probes such as this one do not end; None if the device was idle.
+
+        Something was at work when the inputs of a batch were there: it may have begun with them
+        before the clock did, or takes the device from whoever is timed beside it. Where that is so
+        in a few batches only, :meth:`Idleness.fault` says nothing, and a time that is the lower
+        quartile would be theirs: they must not count.
+        """
+        excess_s = before_s - self.before_s
+        return _early_fault(excess_s) if excess_s > BUSY_S else None
 
 
 _PROBES = 9
@@ -77,20 +88,6 @@ class Idleness:
         self.after.append(after)
         unseen = after if after > AFTER_SLACK_S else 0.0
         return unseen + (before if awake and before > BEFORE_SLACK_S else 0.0)
-
-    @property
-    def late(self) -> bool:
-        """Whether something was at work when the inputs of the last batch were there.
-
-        It may have begun with them before the clock did. Where that is so in a few batches only,
-        :meth:`fault` says nothing, and a time that is the lower quartile would be theirs: they must
-        not count.
-        """
-        return bool(self.before) and self.before[-1] > BUSY_S
-
-    def late_fault(self) -> Fault:
-        """What follows where there is no end of such batches."""
-        return _early_fault(self.before[-1])
 
     def fault(self) -> Fault | None:
         """Whether most batches found the device at work, once there are three of them."""
@@ -159,38 +156,45 @@ and less, of five of 23 kernels on an H100 whose host is restless), twice: so mu
 host's doing, and may be calls that overlap."""
 
 
-def linearity_fault(alone: Interval, among_s: float, kernels: float | None) -> Fault | None:
-    """Whether the calls of a graph take longer ``alone`` than ``among_s`` each in a batch.
+MOST_KERNELS = 8.0
+"""How many kernels a call is believed to have, or twice as many as the baseline's: the number comes
+from the process that runs the submission."""
+
+
+def linearity_fault(measured: Measurement) -> Fault | None:
+    """Whether the calls of a graph take longer alone than each does in a batch.
 
     Work of different calls that is merged, or runs side by side, costs less per call the more
     there are of them.
     """
-    if _excess(alone, among_s, kernels) <= DOUBT_S:
+    if _excess(measured) <= DOUBT_S:
         return None
     return Fault(
         Verdict.REJECTED,
-        f"{_apart(alone, among_s)}: "
+        f"{_apart(measured)}: "
         "calls must run one after the other, as if each waited for the one before",
     )
 
 
 def linearity_doubt(measured: Measurement) -> str:
     """Why it is open whether the calls of a graph ran one after the other; empty if it is not."""
-    alone, among_s = measured.alone_s, measured.time_s.value
-    if not measured.captured or alone is None or _excess(alone, among_s, measured.kernels) <= 0:
+    if not measured.captured or measured.alone_s is None or _excess(measured) <= 0:
         return ""
-    return f"{_apart(alone, among_s)}: on this machine it cannot be told whether calls overlap"
+    return f"{_apart(measured)}: on this machine it cannot be told whether calls overlap"
 
 
-def _excess(alone: Interval, among_s: float, kernels: float | None) -> float:
+def _excess(measured: Measurement) -> float:
     """Seconds that a call surely takes longer alone, beyond what it may."""
-    return alone.low - FIRST_S - NODE_S * (kernels or 1.0) - EXCESS * among_s
+    assert measured.alone_s is not None
+    believed = max(MOST_KERNELS, 2 * (measured.baseline_kernels or 0.0))
+    may = FIRST_S + NODE_S * min(measured.kernels or 1.0, believed)
+    return measured.alone_s.low - may - EXCESS * measured.time_s.value
 
 
-def _apart(alone: Interval, among_s: float) -> str:
-    return (
-        f"a call takes {seconds(alone.value)} alone, but {seconds(among_s)} among many in a batch"
-    )
+def _apart(measured: Measurement) -> str:
+    assert measured.alone_s is not None
+    alone_s, among_s = measured.alone_s.value, measured.time_s.value
+    return f"a call takes {seconds(alone_s)} alone, but {seconds(among_s)} among many in a batch"
 
 
 # -- speed of light --------------------------------------------------------------------------------

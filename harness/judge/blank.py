@@ -83,6 +83,13 @@ class Blank:
             raise MachineError(f"the empty kernel fails: {seconds.message}")
         return seconds
 
+    def early_fault(self) -> Fault | None:
+        """What follows if the device is always at work when inputs are there, as in the last batch.
+
+        A blank batch that has to wait is too long, and what is taken off for it is too much.
+        """
+        return self.usual.early_fault(self._session.probes[0])
+
     def close(self) -> None:
         """Give its buffers back."""
         self._own.release()

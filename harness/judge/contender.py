@@ -124,14 +124,12 @@ class Contender:
             raise BaselineError(outcome.message)
         return outcome
 
-    @property
-    def late(self) -> bool:
-        """Whether the device was at work when the inputs of the last batch were there."""
-        return self._idleness.late
+    def early_fault(self) -> Fault | None:
+        """What follows if the device is always at work when inputs are there, as in the last batch.
 
-    def late_fault(self) -> Fault:
-        """What follows where that does not end."""
-        return self._idleness.late_fault()
+        A trusted one's batches tell, too, of whoever is timed beside it.
+        """
+        return self._usual.early_fault(self.session.probes[0])
 
     def idle_fault(self) -> Fault | None:
         """Whether most batches so far found the device at work; forgets them."""

@@ -7,6 +7,7 @@ import itertools
 import math
 import time
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 from harness.judge.alone import in_doubt_slower, time_alone
 from harness.judge.batch import lay_out
@@ -14,7 +15,14 @@ from harness.judge.blank import Blank
 from harness.judge.contender import Contender, Pair, in_turns
 from harness.judge.effort import Effort
 from harness.judge.fault import Fault
-from harness.judge.statistics import LEAST_S, Timed, lower_quartile, ratio_interval, time_interval
+from harness.judge.statistics import (
+    LEAST_S,
+    Timed,
+    lower_quartile,
+    net,
+    ratio_interval,
+    time_interval,
+)
 from harness.judge.task import Task
 from harness.problem.case import Case
 from harness.result.times import BaselineTime, Measurement
@@ -24,6 +32,8 @@ Samples = tuple[list[Timed], list[Timed]]
 
 _FEW_CALLS = 16
 _CLEAR = 5.0
+_SHORT = 2.0
+"""Where a batch should have had more than so many times the calls, it is too short to count."""
 
 
 def choose_calls(seconds: float, room: int, effort: Effort) -> int:
@@ -46,6 +56,10 @@ def measure_shape(
     ``blank`` is None where what a batch costs beyond its calls is not known. ``told`` is called
     after each block that counts, with all there are so far. A block does not count where something
     was at work on the device before its inputs were revealed.
+
+    How many calls a batch needs follows from a time that nobody is held to yet: who is slow just
+    then gets batches so short that a call seems to take less than it does. So it must follow from
+    the times that count as well; else they are taken again, with as many calls as they ask for.
     """
     pair = (submission, baseline)
     room = _room(pair, task, case, effort)
@@ -67,16 +81,22 @@ def measure_shape(
         if submission.busy_s < effort.warm_s:
             start = time.perf_counter()
             continue
-        if disturber := next((contender for contender in pair if contender.late), None):
+        if timed.early is not None:
             late += 1
             if late < effort.max_blocks:
                 continue
-            return disturber.late_fault()
-        for which, one in enumerate(timed):
+            return timed.early
+        for which, one in enumerate(timed.each):
             samples[which].append(one)
         told(samples)
-        if _enough(samples, time.perf_counter() - start, effort):
+        if not _enough(samples, time.perf_counter() - start, effort):
+            continue
+        if blank is None or not (longer := _too_short(pair, samples, room, effort)):
             break
+        for contender, calls in longer:
+            if (fault := contender.setup(case, calls)) is not None:
+                return fault
+        samples, start = ([], []), time.perf_counter()
     measured = _measurement(task, case, pair, samples)
     if (fault := submission.idle_fault()) is not None:
         return fault
@@ -88,9 +108,17 @@ def measure_shape(
     return in_doubt_slower(measured.model_copy(update={"alone_s": alone}))
 
 
-def _block(pair: Pair, block: int, seed: str, blank: Blank | None) -> list[Timed] | Fault:
+class _Block(NamedTuple):
+    """What one batch of each took; ``early`` is a fault if the device was at work before one."""
+
+    each: list[Timed]
+    early: Fault | None
+
+
+def _block(pair: Pair, block: int, seed: str, blank: Blank | None) -> _Block | Fault:
     """One batch of each, after a blank one on its buffers, or on such as are like them."""
     timed = [Timed(0.0), Timed(0.0)]
+    early: Fault | None = None
     alike = pair[0].calls == pair[1].calls
     empty_s: float | None = None
     for which in in_turns(block):
@@ -99,11 +127,13 @@ def _block(pair: Pair, block: int, seed: str, blank: Blank | None) -> list[Timed
             blank.settle(seed)
             if empty_s is None or not alike:
                 empty_s = blank.time(contender.batch, f"{seed}/blank")
+                early = early or blank.early_fault()
         batch_s = contender.time(seed)
         if isinstance(batch_s, Fault):
             return batch_s
+        early = early or contender.early_fault()
         timed[which] = Timed(batch_s / contender.calls, (empty_s or 0.0) / contender.calls)
-    return timed
+    return _Block(timed, early)
 
 
 def _room(pair: Pair, task: Task, case: Case, effort: Effort) -> int:
@@ -133,6 +163,18 @@ def _size_batch(
         if seconds > _CLEAR * overhead_s:
             return contender.setup(case, wanted)
         calls = min(wanted, calls * _FEW_CALLS)
+
+
+def _too_short(
+    pair: Pair, samples: Samples, room: int, effort: Effort
+) -> list[tuple[Contender, int]]:
+    """Whose batches have far fewer calls than their times ask for, and how many that are."""
+    wanted = [choose_calls(net(times), room, effort) for times in samples]
+    return [
+        (contender, calls)
+        for contender, calls in zip(pair, wanted, strict=True)
+        if calls > _SHORT * contender.calls
+    ]
 
 
 def _enough(samples: Samples, spent: float, effort: Effort) -> bool:

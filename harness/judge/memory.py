@@ -6,12 +6,14 @@ import math
 import mmap
 import os
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Literal, Protocol
 
 import torch
 
 from harness.errors import MachineError
+from harness.report.numbers import bytes_
 from harness.runner.driver import CudaError, Driver
 
 _SEALS = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL
@@ -167,6 +169,23 @@ class CudaDevice(Device):
         """Free device memory as the driver tells it, once torch has let go of what it keeps."""
         torch.cuda.empty_cache()
         return int(torch.cuda.mem_get_info()[0])
+
+
+def crowded_out(device: Device, end: Callable[[], None]) -> str:
+    """Whether a submission, whose processes ``end`` ends, has most of what memory there is.
+
+    Then it is its own doing that there is no room beside it. Returns a message, or nothing.
+    """
+    beside = device.free_bytes()
+    end()
+    without = device.free_bytes()
+    held = without - beside
+    if held <= without / 2:
+        return ""
+    return (
+        f"holds {bytes_(held)} of the memory of {device.name}, of which {bytes_(without)} are "
+        "free without it: there is no room for its inputs and outputs"
+    )
 
 
 def _round_up(size: int, unit: int) -> int:

@@ -54,7 +54,10 @@ class Session:
         self._round = 0
         self.layers: tuple[str, ...] = ()
         self.probes = (0.0, 0.0)
-        """Seconds that flushing the device took before *go* and after *done* of the last batch."""
+        """Seconds that flushing the device took before *go* and after *done* of the last batch.
+
+        The first is the longer of two where the runner was stopped while the inputs were written:
+        what waits on the device for them has not ended before they are."""
         self.kernels: float | None = None
         """Kernels per call that the last batch launched, as the runner says; shown, not judged."""
         self.copied: int | None = None
@@ -220,8 +223,9 @@ class Session:
             return ready
         if stop and not self._sandbox.pause():
             return RESTLESS
+        waiting = self._device.probe() if stop else 0.0
         batch.fill(seed)
-        before = self._device.probe()
+        before = max(waiting, self._device.probe())
         start = time.perf_counter()
         self._sandbox.resume()
         self._mailbox.go = self._round

@@ -37,10 +37,16 @@ class TrustedRunners:
         self.start()
         return self._sessions[0].result()
 
+    @property
+    def calibrated(self) -> bool:
+        """Whether :meth:`blank` has its answer already."""
+        return self._device.kind == "cpu" or self._blank is not None
+
     def blank(self) -> Blank | None:
         """Tells what a batch costs on this machine beyond its calls.
 
-        Not there on the CPU path, where that scatters by more than small calls take.
+        Not there on the CPU path, where that scatters by more than small calls take. What an idle
+        device is like is seen the first time: nothing that is submitted must be there by then.
 
         Raises:
             MachineError: our own kernel does not run here.
@@ -49,7 +55,8 @@ class TrustedRunners:
             return None
         if self._blank is None:
             self.start()
-            self._blank = Blank(self._sessions[1].result(), self._empty, self._device)
+            _, empty = [session.result() for session in self._sessions]  # neither at work any more
+            self._blank = Blank(empty, self._empty, self._device)
         return self._blank
 
     def baseline(self, task: Task) -> Session:
@@ -71,11 +78,16 @@ class TrustedRunners:
     def close(self) -> None:
         """End the runners, however far they came."""
         self._threads.shutdown(wait=True)
+        self.renew()
+
+    def renew(self) -> None:
+        """End the runners there are: whatever went wrong with them, whoever comes gets new ones."""
         if self._blank is not None:
             self._blank.close()
         for session in self._sessions:
             if session.exception() is None:
                 session.result().close()
+        self._sessions, self._loaded, self._blank = [], None, None
 
     def _start(self) -> Session:
         problem = self._empty

@@ -76,6 +76,9 @@ class FakeBlank:
     def settle(self, seed: str) -> None:
         self.settled.append(len(self.filled))
 
+    def early_fault(self) -> Fault | None:
+        return None
+
     def time(self, batch: Any, seed: str) -> float:
         self.filled.append((batch.layout.calls, seed))
         return self.batch_s

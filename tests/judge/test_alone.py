@@ -1,5 +1,6 @@
 """A call alone against one among many."""
 
+from collections.abc import Iterable
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any, cast
@@ -8,7 +9,7 @@ import pytest
 from fake_sessions import CASE, EFFORT, FakeSession, contender
 
 from harness.judge import contender as contenders
-from harness.judge.audit import BASELINE_FIRST_S, linearity_doubt
+from harness.judge.audit import BASELINE_FIRST_S, Usual, linearity_doubt
 from harness.judge.contender import Contender
 from harness.judge.fault import Fault
 from harness.judge.measure import measure_shape
@@ -34,7 +35,12 @@ class TestAlone:
         probes: tuple[float, float] = (0.0, 0.0),
         usual: tuple[float, float] = (0.0, 0.0),
         baseline_writes: bool = True,
+        kernels: float | None = None,
+        late: Iterable[bool] = (),
     ) -> Measurement | Fault:
+        """``late``: in which lone batches the baseline has to wait, and takes 0.5 ms longer."""
+        waits = iter(late)
+
         class Overlapping(FakeSession):
             """1 ms a call in a batch, whatever one takes alone."""
 
@@ -45,11 +51,20 @@ class TestAlone:
                 assert batch.layout.calls == 1
                 return alone_s
 
-        session, beside = Overlapping(1e-3, captures=captured), FakeSession(2e-3)
+        class Waiting(FakeSession):
+            def run(self, batch: Any, seed: str, *, stop: bool = True) -> float | Fault:
+                seconds = super().run(batch, seed, stop=stop)
+                waited = not stop and next(waits, False)
+                self.probes = (usual[0] + 2e-3 * waited, usual[1])
+                return seconds if isinstance(seconds, Fault) else seconds + 5e-4 * waited
+
+        session, beside = Overlapping(1e-3, captures=captured), Waiting(2e-3)
+        session.kernels = kernels
         beside.writes = baseline_writes
         session.probes, beside.probes = probes, usual
         one = Contender(cast(Session, session), task, trusted=False, capture=captured)
         other = contender(task, beside, trusted=True)
+        other._usual = Usual(*usual)
         return measure_shape(task, CASE, one, other, self.effort, None, lambda _: None)
 
     @pytest.mark.parametrize("alone_s", [0.8e-3, 1.0e-3, 1.05e-3])
@@ -65,6 +80,28 @@ class TestAlone:
         assert isinstance(result, Fault)
         assert result.verdict is Verdict.REJECTED
         assert "1.30 ms alone, but 1.00 ms among many" in result.message
+
+    def test_kernels_that_a_runner_claims_excuse_little(self, shift_task: Task) -> None:
+        honest = self.timed(shift_task, 1.056e-3, captured=True, kernels=5.0)
+        assert isinstance(honest, Measurement)
+        assert linearity_doubt(honest) == ""
+        for claimed in (1e3, 1e6):
+            result = self.timed(shift_task, 1.3e-3, captured=True, kernels=claimed)
+            assert isinstance(result, Fault)
+            assert result.verdict is Verdict.REJECTED
+
+    def test_a_baseline_that_is_kept_waiting_excuses_nothing(self, shift_task: Task) -> None:
+        """What is at work beside its lone calls makes those of the submission look short."""
+        result = self.timed(shift_task, 1.3e-3, captured=True, late=[True, True, True, False] * 4)
+        assert isinstance(result, Fault)
+        assert result.verdict is Verdict.REJECTED
+        always = self.timed(shift_task, 1.3e-3, captured=True, late=[True] * 99)
+        assert isinstance(always, Fault)
+        assert always.shared
+        but_last = self.timed(shift_task, 1e-3, captured=True, late=[True] * 13 + [False])
+        assert isinstance(but_last, Fault)
+        now_and_then = self.timed(shift_task, 1e-3, captured=True, late=[False, False, True])
+        assert isinstance(now_and_then, Measurement)
 
     def test_probes_of_waking_runners_are_compared_with_each_other(self, shift_task: Task) -> None:
         # Whatever is usual elsewhere: on some machines an awake process delays a probe by 30 µs.

@@ -65,7 +65,10 @@ def test_who_is_at_work_all_the_time_is_blamed(
     monkeypatch.setattr(FakeSession, "run", run)
     monkeypatch.setattr(FakeSession, "output", lambda _: "", raising=False)
     monkeypatch.setattr(compare, "join", joined)
-    blank = SimpleNamespace(usual=USUAL, batch_s=0.0, settle=lambda _: None, time=lambda *_: 0.0)
+    blank = SimpleNamespace(
+        usual=USUAL, batch_s=0.0, settle=lambda _: None, time=lambda *_: 0.0,
+        early_fault=lambda: None,
+    )  # fmt: skip
 
     def head_to_head() -> object:
         return compare.head_to_head(

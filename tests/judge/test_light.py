@@ -1,18 +1,23 @@
 """Ceilings with a clock that is made up, and what they mean for a problem."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
 import torch
+from samples import interval
 
 from harness.judge import light
-from harness.judge.audit import LIGHT_SLACK, light_fault
+from harness.judge.audit import LIGHT_SLACK, Usual, light_fault
+from harness.judge.fault import Fault
 from harness.judge.light import Ceilings
 from harness.judge.memory import Device
 from harness.judge.task import Task
 from harness.problem.case import Case
+from harness.report.progress import Silent
 from harness.result import Verdict
+from harness.timing import Timing
 
 CASE = Case(sizes={"n": 50}, scalars={"s": 0.5})
 
@@ -77,6 +82,24 @@ def test_faster_than_light() -> None:
     assert fault is not None
     assert fault.verdict is Verdict.REJECTED
     assert fault.message.startswith("n=1: a call takes 500 µs")
+
+
+def test_ceilings_are_not_measured_beside_what_was_left_at_work(
+    monkeypatch: pytest.MonkeyPatch, shift_task: Task
+) -> None:
+    """They are kept: whoever comes later would be held to a slower card."""
+    timing = Timing(Device(), Silent())
+    measured = cast(Any, SimpleNamespace(time_s=interval(1e-3), model_copy=lambda update: "fine"))
+    usual = Usual(4e-5, 2e-4)
+    asked: list[bool] = []
+    monkeypatch.setattr(Ceilings, "light_s", lambda *_, strict: asked.append(strict))
+    monkeypatch.setattr(timing._device, "probe", lambda: 2e-3)
+    fault = timing._against_light(shift_task, CASE, measured, usual)
+    assert isinstance(fault, Fault)
+    assert (fault.verdict, fault.shared, asked) == (Verdict.REJECTED, True, [])
+    monkeypatch.setattr(timing._device, "probe", lambda: 4e-5)
+    assert timing._against_light(shift_task, CASE, measured, usual) == "fine"
+    assert asked == [True, False]
 
 
 def test_measured_for_real() -> None:

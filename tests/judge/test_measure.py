@@ -1,5 +1,6 @@
 """Sizing, stopping and pairing, with sessions that are made up."""
 
+import itertools
 import math
 from collections.abc import Iterator
 from dataclasses import replace
@@ -11,13 +12,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.judge import measure
+from harness.judge.audit import Usual
 from harness.judge.batch import lay_out
 from harness.judge.blank import Blank
-from harness.judge.contender import BaselineError
+from harness.judge.contender import BaselineError, Contender
 from harness.judge.effort import CPU_EFFORT, Effort
 from harness.judge.fault import Fault
 from harness.judge.measure import choose_calls, measure_shape, with_baseline
 from harness.judge.memory import Arena, Device
+from harness.judge.session import Session
 from harness.judge.statistics import Timed
 from harness.judge.task import Task
 from harness.result import Verdict
@@ -251,3 +254,94 @@ class TestShape:
         assert isinstance(result, Measurement)
         assert result.overhead_s == 0.0
         assert result.time_s.value == pytest.approx(1.1e-3)
+
+
+class TestHeldToAccount:
+    """What a submission does before and beside the batches that count gains it nothing."""
+
+    @pytest.mark.parametrize("slow", [1, 3])
+    def test_who_is_slow_while_batches_are_sized_is_timed_in_long_ones(
+        self, shift_task: Task, slow: int
+    ) -> None:
+        class Sly(FakeSession):
+            """Of each batch 0.2 ms does not show, which is much of a batch of one call."""
+
+            def run(self, batch: Any, seed: str, *, stop: bool = True) -> float | Fault:
+                self.per_call = 0.1 if len(self.batches) < slow else 1e-3
+                seconds = super().run(batch, seed, stop=stop)
+                return seconds if isinstance(seconds, Fault) else seconds - 2e-4
+
+        session = Sly(constant=1e-4)
+        result = measured(shift_task, session, FakeSession(2e-3, constant=1e-4))
+        assert isinstance(result, Measurement)
+        assert result.calls_per_batch >= 20
+        assert result.time_s.value == pytest.approx(1e-3, rel=0.011)
+        assert len(result.samples_s) == EFFORT.min_blocks
+        seeds = [seed for _, seed in session.batches]
+        assert len(set(seeds)) == len(seeds)
+
+    def test_the_batches_of_a_baseline_that_had_to_wait_are_long_as_well(
+        self, shift_task: Task
+    ) -> None:
+        class Kept(FakeSession):
+            def run(self, batch: Any, seed: str, *, stop: bool = True) -> float | Fault:
+                seconds = super().run(batch, seed, stop=stop)
+                return seconds if len(self.batches) > 1 else 0.1
+
+        result = measured(shift_task, FakeSession(), beside := Kept(2e-3, constant=1e-4))
+        assert isinstance(result, Measurement)
+        assert beside.batches[-1][0] == 10
+
+    usual = Usual(before_s=4e-5, after_s=2e-4)
+
+    def beside(
+        self, task: Task, baseline: FakeSession, blank: FakeBlank | None = None
+    ) -> Measurement | Fault:
+        pair = [
+            Contender(cast(Session, one), task, trusted=trusted, capture=False, usual=self.usual)
+            for one, trusted in ((FakeSession(2e-3), False), (baseline, True))
+        ]
+        blank = blank or FakeBlank(0.0)
+        effort = replace(EFFORT, max_blocks=40)
+        return measure_shape(
+            task, CASE, pair[0], pair[1], effort, cast(Blank, blank), lambda _: None
+        )
+
+    @pytest.mark.parametrize("always", [False, True])
+    def test_what_keeps_the_baseline_waiting_does_not_count(
+        self, shift_task: Task, *, always: bool
+    ) -> None:
+        """A kernel that was left behind has half of the device: most batches take twice as long."""
+        busy = itertools.cycle([True] if always else [True, True, True, False])
+
+        class Kept(FakeSession):
+            def run(self, batch: Any, seed: str, *, stop: bool = True) -> float | Fault:
+                seconds = super().run(batch, seed, stop=stop)
+                self.probes = (2.4e-3 if (kept := next(busy)) else 4e-5, 2e-4)
+                assert not isinstance(seconds, Fault)
+                return 2 * seconds if kept else seconds
+
+        result = self.beside(shift_task, Kept(2e-3))
+        if always:
+            assert isinstance(result, Fault)
+            assert (result.verdict, result.shared) == (Verdict.REJECTED, True)
+        else:
+            assert isinstance(result, Measurement)
+            assert result.speedup.value == pytest.approx(1.0)
+
+    def test_what_keeps_a_blank_batch_waiting_is_not_taken_off(self, shift_task: Task) -> None:
+        class Kept(FakeBlank):
+            late = False
+
+            def time(self, batch: Any, seed: str) -> float:
+                super().time(batch, seed)
+                self.late = len(self.filled) % 4 != 0
+                return 1e-2 if self.late else 0.0
+
+            def early_fault(self) -> Fault | None:
+                return FAULT if self.late else None
+
+        result = self.beside(shift_task, FakeSession(2e-3), Kept(0.0))
+        assert isinstance(result, Measurement)
+        assert result.time_s.value == pytest.approx(2e-3)
+        assert result.overhead_s == 0.0

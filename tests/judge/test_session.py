@@ -577,6 +577,36 @@ threads = []
         assert bool((before == arena.bytes).all())
 
 
+@pytest.mark.parametrize("busy", [0, 1])
+def test_what_waits_on_the_device_for_inputs_shows(
+    ready: Ready, monkeypatch: pytest.MonkeyPatch, busy: int
+) -> None:
+    """It may have ended when all of them are there: the judge looks before it writes any, too."""
+    session, batch, _ = ready(HONEST)
+    seen: list[str] = []
+    fill = Batch.fill
+
+    def probe() -> float:
+        seen.append("probe")
+        return 2e-3 if len(seen) == 1 + 2 * busy else 4e-5
+
+    monkeypatch.setattr(session._device, "probe", probe)
+    monkeypatch.setattr(Batch, "fill", lambda *how: (seen.append("fill"), fill(*how)))
+    assert isinstance(session.run(batch, "one"), float)
+    assert seen == ["probe", "fill", "probe", "probe"]
+    assert session.probes == (2e-3, 4e-5)
+
+
+def test_who_is_awake_is_looked_at_once_before_it_goes(
+    ready: Ready, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session, batch, _ = ready(HONEST)
+    probes = iter([4e-5, 2e-4])
+    monkeypatch.setattr(session._device, "probe", lambda: next(probes))
+    assert isinstance(session.run(batch, "one", stop=False), float)
+    assert session.probes == (4e-5, 2e-4)
+
+
 def test_inputs_of_a_round_are_new(ready: Ready) -> None:
     session, batch, arena = ready(HONEST)
     seen = []
