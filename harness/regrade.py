@@ -12,7 +12,7 @@ from harness.solution.read import read_solution
 
 GONE = "file gone"
 CHANGED = "file changed, submit it yourself"
-NO_PROBLEM = "problem gone"
+NO_PROBLEM = "problem gone, or with mistakes"
 
 
 def job_again(result: Result, problems: Mapping[str, Problem]) -> Job | str:

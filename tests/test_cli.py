@@ -172,6 +172,9 @@ class TestExitCodes:
              "no value for s"),
             (["check", "mine.py", "--problem", "shift", "--device", "cpu", "--case", "n=0,s=1"],
              "n must be a whole number"),
+            (["check", "mine.py", "--problem", "shift", "--arch", "sm_1"],
+             "--arch sm_1: not a GPU architecture (such as sm_90)"),
+            (["leaderboard", "shitf"], "no problem 'shitf'"),
             (["check", "empty"], "no .cu, .ptx or .py file in this folder"),
             (["check", "mine.py", "--problems", "nowhere"], "no folder nowhere"),
             (["frobnicate"], "No such command"),
@@ -186,6 +189,12 @@ class TestExitCodes:
         assert (done.status, words in done.err) == (2, True), done
         assert done.out == ""
         assert "Traceback" not in done.err
+
+    def test_a_file_that_cannot_be_read_is_named(self, harness: Harness) -> None:
+        Path("latin.py").write_bytes(b"# caf\xe9\n")
+        done = harness("check", "latin.py", "--problem", "shift")
+        assert done.status == 1
+        assert done.out.startswith("INVALID_SUBMISSION  shift · latin.py · float32 · ")
 
     def test_a_fault_of_the_machine(self, harness: Harness, write: Write) -> None:
         Path("broken.sqlite").write_text("no data base at all, but long enough to be taken for one")

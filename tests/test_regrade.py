@@ -242,7 +242,7 @@ class TestCommand:
         status, out, _ = harness("regrade")
         lines = out.splitlines()
         assert status == 1
-        assert "skipped   lost · carol/lost · float16: problem gone" in lines
+        assert "skipped   lost · carol/lost · float16: problem gone, or with mistakes" in lines
         assert "skipped   shift · carol/gone · float16: file gone" in lines
         assert (
             "skipped   shift · carol/changed · float16: file changed, submit it yourself" in lines
@@ -251,6 +251,19 @@ class TestCommand:
         assert lines[-1] == "1 regraded (1 WRONG_ANSWER), 3 skipped"
         status, out, _ = harness("regrade", "lost")
         assert (status, out.splitlines()[-1]) == (1, "0 regraded, 1 skipped")
+
+    def test_a_problem_with_mistakes_says_so(
+        self, harness: Any, entry: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("HARNESS_PROBLEMS", str(tmp_path / "problems"))
+        broken = tmp_path / "problems/shift/problem.md"
+        broken.parent.mkdir(parents=True)
+        text = (PACKAGES / "shift/problem.md").read_text()
+        broken.write_text(text.replace("dtypes:", "dtipes:"))
+        entry()
+        status, out, err = harness("regrade", "shift")
+        assert (status, out.splitlines()[-1]) == (1, "0 regraded, 1 skipped")
+        assert "dtipes: unknown key (did you mean dtypes?)" in err
 
     def test_usage(self, harness: Any) -> None:
         status, out, err = harness("regrade", "shitf")

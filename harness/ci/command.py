@@ -227,6 +227,8 @@ def _judge(jobs: Sequence[Job], options: Options, device: str) -> Iterator[Resul
 def write_files(report: Report, folder: Path) -> None:
     """Write ``summary.md``, ``comment.md``, ``junit.xml`` and ``report.json``.
 
+    A folder that is not there is made, and git told to ignore what is in it.
+
     Raises:
         UsageError: they cannot be written.
     """
@@ -237,7 +239,10 @@ def write_files(report: Report, folder: Path) -> None:
         "report.json": json_text(report.to_json(indent=2)) + "\n",
     }
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        if not folder.exists():
+            folder.mkdir(parents=True)
+            # In a clone the next `git add` would make them a part of the pull request.
+            (folder / ".gitignore").write_text("*\n", encoding="utf-8")
         for name, text in files.items():
             (folder / name).write_text(text, encoding="utf-8")
     except OSError as error:

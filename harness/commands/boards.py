@@ -53,11 +53,13 @@ def leaderboard(
     With --by model: how often each model's generations are right, and faster than the baseline.
     """
     _collect_seldom()
-    from harness.problem.load import versions
+    from harness.problem.load import find_problem, versions
 
     root = problems_root(problems_dir)
     with open_store(store) as results:
         standings = results.standings(problem)
+    if problem is not None and problem not in standings.problems:
+        find_problem(root, problem)  # says so if there is none
     current = versions(root, standings.problems)
     if by == "model":
         from harness.compare_models import compare_models

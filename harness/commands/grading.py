@@ -33,6 +33,15 @@ if TYPE_CHECKING:
     from harness.watch import SavedFiles
 
 
+def _architecture(_context: click.Context, _option: click.Parameter, value: str) -> str:
+    """Refuse what is no architecture before anything is built for it."""
+    from harness.solution.model import ARCHITECTURE
+
+    if not ARCHITECTURE.fullmatch(value):
+        raise UsageError(f"--arch {plain(value, 60)}: not a GPU architecture (such as sm_90)")
+    return value
+
+
 def _grading_options(command: Any) -> Any:
     """The options that submit and check share."""
     options = [
@@ -55,6 +64,7 @@ def _grading_options(command: Any) -> Any:
             "--arch",
             default="sm_90",
             show_default=True,
+            callback=_architecture,
             help="Without a GPU: the architecture to compile for as well.",
         ),
         click.option(

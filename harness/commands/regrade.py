@@ -21,6 +21,8 @@ from harness.commands.common import (
     store_option,
 )
 from harness.commands.complete import problem_slugs
+from harness.errors import ProblemError
+from harness.report.text import plain_lines
 
 if TYPE_CHECKING:
     from harness.job import Job
@@ -50,10 +52,13 @@ def regrade(
     PROBLEM is a slug [default: all]. Exit code 1 also if a solution was skipped.
     """
     root = problems_root(problems_dir)
-    current = {problem.slug: problem for problem in load_all(root)[0]}
+    sound, broken = load_all(root)
+    current = {problem.slug: problem for problem in sound}
     with open_store(store) as results:
         recorded = [r for r in results.results() if not names or r.problem.slug in names]
         _check_slugs(set(names) - {r.problem.slug for r in recorded}, root)
+        if any(r.problem.slug not in current for r in recorded):
+            _say_broken(broken)
         sys.exit(_regrade(recorded, current, device, results.add, everything=everything))
 
 
@@ -62,6 +67,12 @@ def _check_slugs(names: Iterable[str], root: Path) -> None:
 
     for name in sorted(names):
         find_problem(root, name)
+
+
+def _say_broken(broken: Iterable[ProblemError]) -> None:
+    """A problem that is there and does not load is not gone: say what is wrong with it."""
+    for error in broken:
+        click.echo(f"error: {plain_lines(str(error))}", err=True)
 
 
 def _regrade(

@@ -70,8 +70,11 @@ class TrustedRunners:
         if self._loaded != wanted:
             fault = session.load(_baseline(task.problem))
             if fault is not None:
-                text = f"{fault.message}\n{session.output()}"
-                raise MachineError(f"the baseline of {task.problem.slug} does not run: {text}")
+                text = f"{fault.message}\n{session.output()}".strip()
+                file = next(iter(task.problem.baselines.values()))
+                raise MachineError(
+                    f"the baseline of {task.problem.slug} does not run: {file}: {text}"
+                )
             self._loaded = wanted
         return session
 

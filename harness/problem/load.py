@@ -106,6 +106,20 @@ def find_problem(root: Path, slug: str) -> Problem:
     raise UsageError(f"no problem {printable(slug)!r} in {root}{hint}")
 
 
+def namesakes(folder: Path, slug: str) -> list[Path]:
+    """The other packages beside ``folder`` that have its ``slug``, too, sorted."""
+    found = []
+    for other in problem_folders(folder.resolve().parent):
+        path = other / STATEMENT_FILE
+        # To parse all of them takes long; a file without these letters has another slug.
+        if other.name == folder.resolve().name or slug.encode() not in path.read_bytes():
+            continue
+        with contextlib.suppress(ProblemError, FieldError):
+            if as_slug(read_front_matter(path).data.get("slug")) == slug:
+                found.append(other)
+    return found
+
+
 def _packages(root: Path) -> list[tuple[Path, str | None]]:
     """Every package in ``root``, and its slug where that can be read."""
     found: list[tuple[Path, str | None]] = []

@@ -187,7 +187,8 @@ class Reference:
     def _raised(self, function: str, error: Exception) -> ProblemError:
         """An exception from the file, with the line of the file it came through last."""
         frames = traceback.extract_tb(error.__traceback__)
-        lines = [f.lineno for f in frames if Path(f.filename) == self.path and f.lineno]
+        here = self.path.absolute()  # as Python names the file of a module
+        lines = [f.lineno for f in frames if Path(f.filename) == here and f.lineno]
         if isinstance(error, SyntaxError) and error.lineno:
             lines.append(error.lineno)
         return self._wrong(lines[-1] if lines else 1, function, f"{type(error).__name__}: {error}")

@@ -60,7 +60,7 @@ def _verdict(result: Result, console: Console) -> None:
     solution = result.solution
     facts = (
         result.problem.slug,
-        f"{solution.author}/{solution.name}",
+        f"{solution.author}/{solution.name}" if solution.name else solution.path,
         solution.language,
         result.dtype,
         result.device.name if result.device.kind == "cuda" else f"cpu ({result.device.name})",

@@ -59,7 +59,7 @@ def caller(module: ModuleType, entry: str, parameters: Declared) -> Caller:
         return _Tuple(found, parameters)
     if entry == "ModelNew":
         return _Model(found, parameters)
-    return _Positional(found)
+    return _Positional(found, entry, parameters)
 
 
 def offer_imports(entry: str) -> None:
@@ -76,8 +76,10 @@ class _Positional:
     copied: int | None = None
     placing = False
 
-    def __init__(self, entry: Callable[..., Any]) -> None:
+    def __init__(self, entry: Callable[..., Any], name: str, parameters: Declared) -> None:
         self._entry = entry
+        named = ", ".join(parameter for parameter, _ in parameters)
+        self._asked = f"\nthe problem asks for\n    def {name}({named}):" if parameters else ""
         self._calls: Sequence[Arguments] = ()
 
     def bind(self, calls: Sequence[Arguments]) -> None:
@@ -87,7 +89,13 @@ class _Positional:
         self.call(index)
 
     def call(self, index: int) -> None:
-        self._entry(*self._calls[index])
+        try:
+            self._entry(*self._calls[index])
+        except TypeError as error:
+            if error.__traceback__ is None or error.__traceback__.tb_next is not None:
+                raise
+            # Not from within: it does not take what it is given.
+            raise Failed(Fault.EXCEPTION, f"TypeError: {error}{self._asked}") from error
 
 
 class _Bound(NamedTuple):

@@ -45,7 +45,7 @@ class Contract:
 
     ``parameters`` are the problem's, in order, each with its name and what it is to the submission:
     ``in``, ``out`` or ``inout`` for a tensor, ``size`` or ``scalar``; a size that no tensor's shape
-    or strides tell is a scalar to it. Empty where calls are by position, so that nobody asks.
+    or strides tell is a scalar to it. Who is called by position is told with them what did not fit.
     """
 
     entry: Entry = Entry.SOLUTION
@@ -62,8 +62,6 @@ IN_ORDER = Contract()
 
 def contract(entry: Entry, problem: Problem) -> Contract:
     """The contract of a submission to ``problem`` that defines ``entry``."""
-    if not entry.returns:
-        return Contract(entry)
     told = frozenset[str]().union(
         *(each.names for p in problem.tensors for each in (*p.shape, *p.strides))
     )

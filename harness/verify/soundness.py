@@ -6,7 +6,8 @@ import torch
 from torch import Tensor
 
 from harness.judge.task import Task
-from harness.problem.load import REFERENCE_FILE, STATEMENT_FILE
+from harness.problem.frontmatter import read_front_matter
+from harness.problem.load import REFERENCE_FILE, STATEMENT_FILE, namesakes
 from harness.problem.model import Problem
 from harness.problem.tolerance import expectations
 from harness.verify.findings import Report
@@ -25,6 +26,12 @@ _BETWEEN_DEVICES_DOUBLE = 0.5
 def check_statement(problem: Problem, report: Report) -> None:
     """The front matter says all that grading needs, the statement all that a contestant does."""
     path = problem.folder / STATEMENT_FILE
+    for other in namesakes(problem.folder, problem.slug):
+        report.error(
+            f"{path}:{read_front_matter(path).lines.get(('slug',), 1)}",
+            f"the slug {problem.slug} is also that of {other.name}",
+            "give each its own: results and boards go by it",
+        )
     for what in problem.missing:
         report.error(f"{path}:1", f"cannot be graded: {what}", "docs/problem-format.md says how")
     if not problem.statement.strip():

@@ -579,3 +579,14 @@ def test_the_folder_of_the_files_cannot_be_made(repo: Repo, ci: CI, tmp_path: Pa
     ended = ci(out=tmp_path / "file" / "below")
     assert ended.status == 2
     assert "--out" in str(ended.error)
+
+
+def test_what_it_leaves_behind_stays_out_of_the_next_commit(repo: Repo, ci: CI) -> None:
+    repo.write(FIRST, WRONG)
+    repo.commit()
+    ended = ci(out=repo.folder / "build/ci")
+    assert (ended.out / "report.json").is_file()
+    assert repo.git("status", "--porcelain", "--untracked-files=all") == ""
+    mine = repo.folder / "mine"
+    mine.mkdir()
+    assert not (ci(out=mine).out / ".gitignore").exists()  # a folder of somebody else's

@@ -1,6 +1,7 @@
 """Running a package's reference.py, and blaming it."""
 
 import math
+from pathlib import Path
 
 import pytest
 import torch
@@ -100,6 +101,19 @@ def test_tensors_with_gaps_come_without_them(write: Write) -> None:
     problem = load_problem(write(COMPLEX, reference=body))
     x = {"x": memory.to(torch.complex64)[::3]}
     assert Reference(problem).expected(problem, CASE, x)["y"].tolist() == [0, -1.5, -3.0]
+
+
+def test_the_line_of_a_fault_where_the_folder_is_relative(
+    write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = write(reference=REFERENCE.replace("return x * s", "return x * t"))
+    monkeypatch.chdir(folder.parent)
+    problem = load_problem(Path(folder.name))
+    with pytest.raises(ProblemError) as caught:
+        Reference(problem).expected(problem, CASE, X)
+    (diagnostic,) = caught.value.diagnostics
+    lines = (folder / "reference.py").read_text().splitlines()
+    assert "x * t" in lines[diagnostic.line - 1]
 
 
 def test_nan_and_infinity_go_through(write: Write) -> None:

@@ -54,6 +54,18 @@ def test_a_tuple_has_what_is_read_in_order_then_what_is_written(kinds: list[str]
     assert seen == [tuple(read + [i for i in values if kinds[i] == "out"])]
 
 
+def test_parameters_that_do_not_fit_are_named() -> None:
+    with pytest.raises(Failed) as caught:
+        bound("solution", lambda x, y: None, TWO, (1, 2, 3, 4)).call(0)
+    assert caught.value.fault is Fault.EXCEPTION
+    assert str(caught.value).endswith("def solution(x, mean, n, total):")
+
+
+def test_a_type_error_from_within_stays_what_it_is() -> None:
+    with pytest.raises(TypeError, match="unsupported operand"):
+        bound("solution", lambda *a: a[0] + "", TWO, (1, 2, 3, 4)).call(0)
+
+
 def test_one_output_is_copied_and_none_means_in_place() -> None:
     call = linear_call(1)
     bound("custom_kernel", lambda data: expected(call), LINEAR, call).call(0)

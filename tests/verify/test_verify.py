@@ -1,6 +1,7 @@
 """``harness verify``: sound packages pass, and what is wrong with others is said."""
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -67,6 +68,19 @@ def test_a_sound_package(package: Package) -> None:
     assert line.startswith("row-sum: 0 errors, 2 warnings · ")
     assert "impostors rejected" in line
     assert line.endswith(" s")
+
+
+def test_two_packages_of_one_slug(package: Package) -> None:
+    folder = package()
+    assert not any("slug" in m for m in messages(look(folder), Level.ERROR))
+    shutil.copytree(folder, folder.parent / "another")
+    shutil.copytree(folder, folder.parent / "third")
+    third = folder.parent / "third/problem.md"
+    third.write_text(third.read_text().replace("slug: row-sum", "slug: row-sum-too"))
+    (found,) = [f for f in look(folder).findings if "slug" in f.message]
+    assert found.level is Level.ERROR
+    assert found.place.endswith("problem.md:2")
+    assert found.message == "the slug row-sum is also that of another"
 
 
 def test_a_weak_package(package: Package) -> None:
