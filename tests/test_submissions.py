@@ -305,7 +305,7 @@ class TestInvalidate:
         for name in ("cheat", "relu"):
             assert run("submissions", "invalidate", name, "--reason", "no").status == 0
         assert run("export", "--out", "all.jsonl").err == "2 results, 2 rulings\n"
-        assert run("export", "relu", "--out", "one.jsonl").err == "1 results, 1 ruling\n"
+        assert run("export", "relu", "--out", "one.jsonl").err == "1 result, 1 ruling\n"
         for _ in range(2):
             done = run("import", "all.jsonl", "one.jsonl", "--store", "other.sqlite")
             assert (done.status, done.err) == (0, "3 results, 3 rulings\n")

@@ -21,6 +21,7 @@ from harness.commands.common import (
     store_option,
 )
 from harness.commands.complete import problem_slugs
+from harness.report.numbers import counted
 from harness.report.text import json_text, plain
 
 if TYPE_CHECKING:
@@ -125,8 +126,8 @@ def _noted(results: Iterable[Result], ids: list[str]) -> Iterator[Result]:
 
 
 def _counts(results: int, rulings: int) -> str:
-    ruled = f", {rulings} ruling{'' if rulings == 1 else 's'}" if rulings else ""
-    return f"{results} results{ruled}"
+    ruled = f", {counted(rulings, 'ruling')}" if rulings else ""
+    return counted(results, "result") + ruled
 
 
 @click.command(name="import")
@@ -192,6 +193,6 @@ def site(
             code=code,
         )
     click.echo(
-        f"{plain(str(out))}: {counts.boards} boards, {counts.entries} entries, "
-        f"{counts.problems} problems"
+        f"{plain(str(out))}: {counted(counts.boards, 'board')}, "
+        f"{counted(counts.entries, 'entry', 'entries')}, {counted(counts.problems, 'problem')}"
     )

@@ -11,6 +11,7 @@ import click
 from harness.commands.common import open_store, store_option
 from harness.commands.complete import dtypes, problem_slugs, result_ids, verdicts
 from harness.errors import UsageError
+from harness.report.numbers import counted
 from harness.report.text import json_text, plain, plain_lines
 
 if TYPE_CHECKING:
@@ -164,9 +165,11 @@ def delete(ids: tuple[str, ...], author: str | None, yes: bool, store: str | Non
             raise UsageError(f"{plain(ruling.result, 40)} stays: there is a ruling about it")
         render_submissions(list(doomed.values()), [], Console(stderr=True))
         if not yes:
-            click.confirm(f"Delete {_count(len(doomed))} for good?", abort=True, err=True)
+            click.confirm(
+                f"Delete {counted(len(doomed), 'result')} for good?", abort=True, err=True
+            )
         results.delete(doomed)
-    click.echo(f"{_count(len(doomed))} deleted")
+    click.echo(f"{counted(len(doomed), 'result')} deleted")
 
 
 @submissions.command()
@@ -207,7 +210,10 @@ def invalidate(
             left = [e for e in others if counts([r for r in ruled if r.result == e.id])]
             if left and not undo:
                 shown = ", ".join(plain(each.id, 40) for each in left[:5])
-                click.echo(f"{_count(len(left))} of the same file still count: {shown}", err=True)
+                click.echo(
+                    f"{counted(len(left), 'result')} of the same file still count: {shown}",
+                    err=True,
+                )
 
 
 def _named(results: Store, ids: Sequence[str]) -> list[Result]:
@@ -256,7 +262,3 @@ def _same_file(results: Store, result: Result) -> list[Result]:
         device_name=result.device.name,
     )
     return results.newest(which, _MOST)
-
-
-def _count(number: int) -> str:
-    return f"{number} result{'' if number == 1 else 's'}"

@@ -39,8 +39,11 @@ class Channel:
         """What the submission printed so far: untrusted, capped."""
         return self._sandbox.output.text(_OUTPUT_SECONDS)
 
-    def look(self, deadline: float) -> Fault | None:
-        """See whether the runner is alive, and within its limits of memory and time."""
+    def look(self, deadline: float, seconds: float) -> Fault | None:
+        """See whether the runner is alive, and within its limits of memory and time.
+
+        ``deadline`` is when the ``seconds`` that it has are over.
+        """
         if self._sandbox.ended() is not None:
             return self._death()
         self.peak_bytes = max(self.peak_bytes, self._sandbox.memory())
@@ -48,7 +51,7 @@ class Channel:
             limit = self._host_bytes >> 20
             return Fault(Verdict.MEMORY_LIMIT, f"used more than {limit} MiB of host memory")
         if clock() > deadline:
-            return Fault(Verdict.TIME_LIMIT, "did not finish within the time limit")
+            return Fault(Verdict.TIME_LIMIT, f"did not finish within {seconds:g} s")
         return None
 
     def ask(
@@ -68,9 +71,7 @@ class Channel:
         wait = _POLL_SECONDS
         while not self._answers(wait):
             wait = min(2 * wait, _RARE_POLL_SECONDS)
-            if (fault := self.look(deadline)) is not None:
-                if fault.verdict is Verdict.TIME_LIMIT:
-                    return Fault(fault.verdict, f"no answer within {seconds:.0f} s")
+            if (fault := self.look(deadline, seconds)) is not None:
                 return fault
         try:
             message, descriptors = wire.receive(self._sandbox.channel)

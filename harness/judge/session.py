@@ -230,7 +230,7 @@ class Session:
         self._sandbox.resume()
         self._mailbox.go = self._round
         # A batch of many calls is one of short calls: all of them together get no more than two.
-        fault = self._await_done(start + self._call_s * min(2, batch.layout.calls))
+        fault = self._await_done(start, self._call_s * min(2, batch.layout.calls))
         elapsed = time.perf_counter() - start
         if fault is not None:
             return fault
@@ -247,7 +247,7 @@ class Session:
 
     # -- waiting ---------------------------------------------------------------------------------
 
-    def _await_done(self, deadline: float) -> Fault | None:
+    def _await_done(self, start: float, seconds: float) -> Fault | None:
         """Spin on the mailbox; now and then see whether the runner is alive and within limits."""
         mailbox, number = self._mailbox, self._round
         patient = self._device.kind == "cpu"
@@ -260,6 +260,6 @@ class Session:
                 time.sleep(50e-6)
             if time.perf_counter() < look:
                 continue
-            if (fault := self._channel.look(deadline)) is not None:
+            if (fault := self._channel.look(start + seconds, seconds)) is not None:
                 return None if mailbox.done == number else fault
             look = time.perf_counter() + _LOOK_SECONDS

@@ -25,6 +25,7 @@ Number = int | float
 _TOKENS = re.compile(
     r"(?:\s|[A-Za-z_]\w*|(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?(?!\w)|[-+*/%(),])*", re.ASCII
 )
+_PRODUCT = re.compile(r"([1-9]\d*)([A-Za-z]\w*)", re.ASCII)
 _BINARY: dict[type[ast.operator], tuple[str, Callable[[Number, Number], Number]]] = {
     ast.Add: ("+", operator.add),
     ast.Sub: ("-", operator.sub),
@@ -73,7 +74,9 @@ class Expression:
         match = _TOKENS.match(text)
         if match is None or match.end() != len(text):
             position = match.end() if match else 0
-            raise ExpressionError(f"unexpected {text[position]!r} in {text!r}")
+            product = _PRODUCT.match(text, position)
+            hint = f" (a product is written {product[1]}*{product[2]})" if product else ""
+            raise ExpressionError(f"unexpected {text[position]!r} in {text!r}{hint}")
         try:
             # The tokens above are Python's, so no warnings and no surprising literals.
             tree = ast.parse(text, mode="eval").body

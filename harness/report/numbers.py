@@ -4,10 +4,15 @@ Inside the harness there are only SI units; here they become what people read. T
 digits; with an interval, as many as the interval leaves meaningful.
 """
 
-import math
-from collections.abc import Sequence
+from __future__ import annotations
 
-from harness.result.times import Interval
+import math
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:  # commands say how many there are of something before they load anything
+    from collections.abc import Sequence
+
+    from harness.result.times import Interval
 
 _TIME = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
 _DECIMAL = ((1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""))
@@ -27,6 +32,11 @@ def seconds_interval(interval: Interval) -> str:
     scale, unit = _unit(interval.value, _TIME)
     half = _half_width(interval) / scale
     return f"{_value_and_half(interval.value / scale, half, '')} {unit}"
+
+
+def counted(number: int, what: str, many: str = "") -> str:
+    """``1 result``, ``2 results``; ``many`` where an *s* does not make it more."""
+    return f"{number} {what}" if number == 1 else f"{number} {many or what + 's'}"
 
 
 def bytes_(value: float) -> str:

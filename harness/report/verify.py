@@ -8,6 +8,7 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
+from harness.report.numbers import counted
 from harness.report.text import json_text, plain
 from harness.verify.findings import Fate, Level, Report
 
@@ -32,8 +33,8 @@ def render_total(reports: Sequence[Report], console: Console) -> None:
     errors = sum(r.errors for r in reports)
     warnings = sum(r.warnings for r in reports)
     seconds = sum(r.seconds for r in reports)
-    line = f"{_count(len(reports), 'problem')}: {_count(errors, 'error')}, "
-    console.print(Text(f"{line}{_count(warnings, 'warning')} · {seconds:.1f} s"), soft_wrap=True)
+    line = f"{counted(len(reports), 'problem')}: {counted(errors, 'error')}, "
+    console.print(Text(f"{line}{counted(warnings, 'warning')} · {seconds:.1f} s"), soft_wrap=True)
 
 
 def closing_line(report: Report) -> str:
@@ -41,27 +42,27 @@ def closing_line(report: Report) -> str:
 
     An impostor or variant counts once, in however many data types it was tried.
     """
-    parts = [f"{_count(report.errors, 'error')}, {_count(report.warnings, 'warning')}"]
-    counted = []
+    parts = [f"{counted(report.errors, 'error')}, {counted(report.warnings, 'warning')}"]
+    tried = []
     if report.impostors:
         rejected = _names(report, Fate.REJECTED, impostors=True)
-        counted.append(f"{_count(len(rejected), 'impostor')} rejected")
+        tried.append(f"{counted(len(rejected), 'impostor')} rejected")
         accepted = _names(report, Fate.ACCEPTED, impostors=True)
         if accepted:
-            counted.append(f"{len(accepted)} accepted")
+            tried.append(f"{len(accepted)} accepted")
         absent = _names(report, Fate.NOT_APPLICABLE, impostors=True) - rejected - accepted
         if absent:
-            counted.append(f"{len(absent)} not applicable")
+            tried.append(f"{len(absent)} not applicable")
     if report.variants:
         rejected = _names(report, Fate.REJECTED, impostors=False)
         accepted = _names(report, Fate.ACCEPTED, impostors=False) - rejected
-        counted.append(f"{_count(len(accepted), 'honest variant')} accepted")
+        tried.append(f"{counted(len(accepted), 'honest variant')} accepted")
         if rejected:
-            counted.append(f"{len(rejected)} rejected")
+            tried.append(f"{len(rejected)} rejected")
     if report.examples:
-        counted.append(_count(len(report.examples), "example"))
-    if counted:
-        parts.append(", ".join(counted))
+        tried.append(counted(len(report.examples), "example"))
+    if tried:
+        parts.append(", ".join(tried))
     parts.append(f"{report.seconds:.1f} s")
     return f"{plain(report.slug, _LIMIT)}: {' · '.join(parts)}"
 
@@ -81,7 +82,3 @@ def _names(report: Report, fate: Fate, *, impostors: bool) -> set[str]:
     if impostors and fate is Fate.REJECTED:  # accepted in one data type is accepted
         names -= {t.name for t in tried if t.fate is Fate.ACCEPTED}
     return names
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}{'' if number == 1 else 's'}"

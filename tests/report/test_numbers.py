@@ -71,6 +71,13 @@ def test_bytes(value: float, shown: str) -> None:
     assert numbers.bytes_(value) == shown
 
 
+def test_what_there_is_of_something() -> None:
+    assert numbers.counted(1, "result") == "1 result"
+    assert numbers.counted(0, "result") == "0 results"
+    assert numbers.counted(1, "entry", "entries") == "1 entry"
+    assert numbers.counted(2, "entry", "entries") == "2 entries"
+
+
 def test_rates() -> None:
     assert numbers.flop_rate(2 * 4096**3, 4.4e-4) == "312 TFLOP/s"
     assert numbers.byte_rate(2.95e9, 1e-3) == "2.95 TB/s"

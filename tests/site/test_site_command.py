@@ -24,9 +24,9 @@ def test_it_writes_the_boards_of_a_store(tmp_path: Path) -> None:
     words = ["site", "--out", str(out), "--store", store]
     done = CliRunner().invoke(cli, words, catch_exceptions=False)
     assert done.exit_code == 0
-    assert "1 boards, 1 entries" in done.output
+    assert "1 board, 1 entry" in done.output
     done = CliRunner().invoke(cli, [*words, "--all"], catch_exceptions=False)
-    assert "1 boards, 3 entries" in done.output
+    assert "1 board, 3 entries" in done.output
     (board,) = out.glob("boards/*.html")
     assert all(f"k{number}" in Page(board).text for number in range(3))
     with open(out / "boards.csv", encoding="utf-8", newline="") as file:
