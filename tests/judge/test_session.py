@@ -169,7 +169,7 @@ RUNTIME, WRONG, LATE = Verdict.RUNTIME_ERROR, Verdict.WRONG_ANSWER, Verdict.TIME
         ),
         _hostile("aborts", RUNTIME, "SIGABRT", "def solution(*_): os.abort()"),
         _hostile("crashes", RUNTIME, "SIGSEGV", "def solution(*_): ctypes.string_at(0)"),
-        _hostile("never returns", LATE, "not finish within", "def solution(*_):\n  while True: pass"),
+        _hostile("never returns", LATE, "finish within", "def solution(*_):\n  while True: pass"),
         _hostile(
             "never returns while the lock is held", LATE, "did not finish within",
             "def solution(*_): ctypes.PyDLL(None).pause()",
