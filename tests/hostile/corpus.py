@@ -255,8 +255,8 @@ class Trials:
         """Keep the moments at which limits of time were passed."""
         look, follow, passed = Channel.look, command._Watch.follow, self._passed
 
-        def looked(self: Channel, deadline: float) -> Fault | None:
-            fault = look(self, deadline)
+        def looked(self: Channel, deadline: float, seconds: float) -> Fault | None:
+            fault = look(self, deadline, seconds)
             if fault is not None and fault.verdict is Verdict.TIME_LIMIT:
                 passed.append(deadline)
             return fault
