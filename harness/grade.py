@@ -12,6 +12,7 @@ from torch import OutOfMemoryError
 
 from harness.compare import common, head_to_head
 from harness.comparison import Comparison
+from harness.correctness import correctness_cases
 from harness.errors import MachineError, ProblemError
 from harness.job import Job, Options, chosen_dtype
 from harness.judge.cases import run_cases
@@ -27,8 +28,8 @@ from harness.judge.replay import Failure, patient, shrink_failure
 from harness.judge.session import Session
 from harness.judge.task import Task
 from harness.lookahead import look_ahead
-from harness.problem.case import Case, parse_case
-from harness.problem.draws import Room, draw_cases, fresh_seed
+from harness.problem.case import parse_case
+from harness.problem.draws import fresh_seed
 from harness.problem.model import Problem
 from harness.problem.reference import Reference
 from harness.ready import Ready
@@ -43,13 +44,6 @@ from harness.solution.languages import LANGUAGES
 from harness.solution.model import Artifact, BuildFailure, Invalid, Solution, Target
 from harness.timing import Timing, benchmark_cases
 from harness.twin import content, twin
-
-_CPU_WORK = 2e6
-"""Operations of one correctness case on the CPU path: a fraction of a second of emulation."""
-
-_CPU_ROW_WORK = 1000.0
-"""What a row costs there at least: 256 emulated threads that wait for each other, or one program of
-Triton's interpreter, take some milliseconds."""
 
 
 class Grader:
@@ -388,27 +382,3 @@ class Grader:
 def _builders() -> int:
     """How many files are built side by side: there is room left for the one that is graded."""
     return max(1, (os.cpu_count() or 1) * 3 // 4)
-
-
-def correctness_cases(task: Task, options: Options, *, interpreted: bool = False) -> Sequence[Case]:
-    """The cases that a submission is checked with, within what the device can do and hold.
-
-    One whose kernels are ``interpreted`` is not tried with sizes beyond their ranges: a thousand
-    blocks, as are tried there, take an interpreter ten seconds.
-    """
-    if options.case:
-        return [parse_case(task.problem, options.case)]
-    memory = _case_bytes(task.device.free_bytes())
-    if task.device.kind == "cpu":
-        room = Room(work=_CPU_WORK, row_work=_CPU_ROW_WORK, bytes=memory, in_range=interpreted)
-    else:
-        room = Room(bytes=memory)
-    return draw_cases(task.problem, task.seed, dtype=task.dtype, room=room)
-
-
-def _case_bytes(free: int) -> int:
-    """Memory for one case: about half of what is free, rounded down to a power of two.
-
-    Rounded, so that a seed draws the same cases again although a little more or less is free.
-    """
-    return 1 << max(0, (free // 2).bit_length() - 1)

@@ -269,16 +269,6 @@ def test_cases_do_not_get_smaller_by_what_a_submission_takes(
     assert order == ["draw", "load"]
 
 
-def test_cases_are_drawn_to_fit(monkeypatch: pytest.MonkeyPatch, shift: Problem) -> None:
-    asked = []
-    monkeypatch.setattr(grade, "draw_cases", lambda *_, **options: asked.append(options) or [])
-    for free in (80 << 30, 79 << 30):  # a little less, and yet the same cases
-        monkeypatch.setattr(Device, "free_bytes", lambda _, free=free: free)
-        grade.correctness_cases(Task(shift, Reference(shift), "float32", Device(), "seed"), CHECK)
-    assert [options["room"].bytes for options in asked] == [32 << 30] * 2
-    assert grade._case_bytes(0) == 1
-
-
 def test_types(grader: Grader, job) -> None:
     half = "# dtypes: float16\n" + HONEST
     assert grader.grade(job(), CHECK).dtype == "float32"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import torch
 
-from harness import grade
+from harness.correctness import correctness_cases
 from harness.errors import ProblemError
 from harness.job import Options
 from harness.judge.batch import Batch, Problems, lay_out
@@ -119,7 +119,7 @@ def _verify_type(task: Task, choices: Choices, progress: Progress, report: Repor
     count = choices.grades
     for number, seed in enumerate(seeds(task.seed, count)):
         one = replace(task, seed=seed)
-        cases = grade.correctness_cases(one, Options(timing=False))
+        cases = correctness_cases(one, Options(timing=False))
         if number == 0:
             seen = _survey(one, cases)
             _report_unknown(one, seen, report)
@@ -208,11 +208,11 @@ def _report_impostors(
 
 def _missed(one: Impostor, total: Score, graded: Sequence[GradeScores]) -> GradeScores | None:
     """The first grade that an impostor got through."""
-    for grade_ in graded:
-        score = grade_.impostors[one.name]
+    for grade in graded:
+        score = grade.impostors[one.name]
         differs = score.applicable >= _RARE if one.rare else total.applicable > 0
         if differs and score.refused == 0:
-            return grade_
+            return grade
     return None
 
 
@@ -227,14 +227,14 @@ def _report_variants(
         total = _sum([g.variants[one.name] for g in graded])
         fate = Fate.REJECTED if total.refused else Fate.ACCEPTED
         report.variants.append(_tried(one.name, task, fate, total))
-        for grade_ in graded:
-            first = grade_.variants[one.name].first
+        for grade in graded:
+            first = grade.variants[one.name].first
             if first is not None:
                 case, found = first
                 report.error(
                     place,
                     f"honest variant “{one.name}” is rejected in {total.refused} of {total.cases} "
-                    f"cases in {task.dtype}: {_worst(found)} (case {case}, seed {grade_.seed})",
+                    f"cases in {task.dtype}: {_worst(found)} (case {case}, seed {grade.seed})",
                     "the tolerance is too narrow, or the magnitude misses a term",
                 )
                 break
