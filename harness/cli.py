@@ -20,6 +20,7 @@ from harness.commands import (
     regrade,
     submissions,
 )
+from harness.commands.common import say_error
 from harness.errors import JudgeError, UsageError
 from harness.report.text import plain_lines
 
@@ -82,7 +83,7 @@ def main() -> None:
     except BrokenPipeError:
         sys.exit(0)
     except JudgeError as error:
-        click.echo(f"error: {plain_lines(str(error))}", err=True)
+        say_error(error)
         sys.exit(error.exit_code)
     except Exception:
         with tempfile.NamedTemporaryFile(

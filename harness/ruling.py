@@ -14,7 +14,7 @@ from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
-from harness.result.fields import Created, Name, Record, Text
+from harness.result.fields import Created, Name, Record, Text, require_schema
 
 RULING_SCHEMA: Literal[1] = 1
 
@@ -59,9 +59,7 @@ class Ruling(Record):
             ValueError: not such a record, or one of another schema version.
         """
         data = json.loads(text)
-        if not isinstance(data, dict) or data.get("ruling") != RULING_SCHEMA:
-            found = data.get("ruling") if isinstance(data, dict) else type(data).__name__
-            raise ValueError(f"ruling schema {found!r}, this harness reads {RULING_SCHEMA}")
+        require_schema(data, RULING_SCHEMA, what="ruling", key="ruling")
         return cls.model_validate(data)
 
 

@@ -92,5 +92,5 @@ def _from_record(
     database: Database, seq: int, report: Callable[[CorruptRecord], None]
 ) -> Iterator[bytes]:
     """One made again, if the record can be read."""
-    for result in readable(database.rows(ROWS.where(RESULTS.c.seq == seq)), report):
+    for result in readable(database.rows(ROWS.where(RESULTS.c.seq == seq)), read_result, report):
         yield standing(result).to_bytes()

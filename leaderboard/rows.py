@@ -31,10 +31,14 @@ def read_result(row: Row[Any]) -> Result | CorruptRecord:
     return _read(row, Result.from_json, lambda _: True)
 
 
-def readable(rows: Iterable[Row[Any]], report: Callable[[CorruptRecord], None]) -> Iterator[Result]:
-    """The results in ``rows``; those that cannot be read are handed to ``report``."""
+def readable(
+    rows: Iterable[Row[Any]],
+    read: Callable[[Row[Any]], T | CorruptRecord],
+    report: Callable[[CorruptRecord], None],
+) -> Iterator[T]:
+    """What ``read`` finds in ``rows``; those that cannot be read are handed to ``report``."""
     for row in rows:
-        outcome = read_result(row)
+        outcome = read(row)
         if isinstance(outcome, CorruptRecord):
             report(outcome)
         else:

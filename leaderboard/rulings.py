@@ -12,7 +12,7 @@ from sqlalchemy import Connection, insert, select
 
 from leaderboard.database import Database, StoreError
 from leaderboard.queries import rulings_page
-from leaderboard.rows import CorruptRecord, read_ruling
+from leaderboard.rows import CorruptRecord, read_ruling, readable
 from leaderboard.schema import RULINGS, ruling_row
 
 if TYPE_CHECKING:
@@ -47,13 +47,9 @@ def added(
 
     Those that cannot be read are handed to ``report``.
     """
-    for row in database.rows_by_pages(rulings_page):
-        if results is None or row.result in results:
-            ruling = read_ruling(row)
-            if isinstance(ruling, CorruptRecord):
-                report(ruling)
-            else:
-                yield ruling
+    rows = database.rows_by_pages(rulings_page)
+    asked = (row for row in rows if results is None or row.result in results)
+    return readable(asked, read_ruling, report)
 
 
 def one_with_ruling(connection: Connection, results: Collection[str]) -> str | None:

@@ -26,7 +26,7 @@ from leaderboard import kept_standings, rulings, sources
 from leaderboard.database import Database, StoreError
 from leaderboard.location import default_store_url, store_url
 from leaderboard.queries import PAGE, ROWS, Which, page
-from leaderboard.rows import CorruptRecord, readable
+from leaderboard.rows import CorruptRecord, read_result, readable
 from leaderboard.schema import RESULTS, SchemaError, is_ready, prepare, row_of, storable
 from leaderboard.standings import Standings
 
@@ -148,7 +148,7 @@ class Store:
     ) -> Iterator[Result]:
         """As :meth:`results`, with those that do not count."""
         rows = self._database.rows_by_pages(lambda after: page(after=after, problem=problem))
-        return readable(rows, on_corrupt or self._warn)
+        return readable(rows, read_result, on_corrupt or self._warn)
 
     def named(self, ids: Sequence[str]) -> Iterator[Result]:
         """The results with these ids, in the order of their arrival; others are passed over.
@@ -162,7 +162,7 @@ class Store:
         for start in range(0, len(wanted), PAGE):
             chosen = wanted[start : start + PAGE]
             query = ROWS.where(RESULTS.c.id.in_(chosen)).order_by(RESULTS.c.seq)
-            yield from readable(self._database.rows(query), self._warn)
+            yield from readable(self._database.rows(query), read_result, self._warn)
 
     def newest(self, which: Which, limit: int) -> list[Result]:
         """The newest results among ``which``, the newest first, at most ``limit``.
@@ -174,7 +174,7 @@ class Store:
         """
         query = ROWS.where(*which.conditions())
         query = query.order_by(RESULTS.c.created.desc(), RESULTS.c.seq.desc()).limit(limit)
-        return list(readable(self._database.rows(query), self._warn))
+        return list(readable(self._database.rows(query), read_result, self._warn))
 
     def ids_like(self, prefix: str, limit: int = 10) -> list[str]:
         """Ids that begin with ``prefix``, sorted, at most ``limit``; the whole id is alone.

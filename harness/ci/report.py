@@ -14,7 +14,7 @@ from pydantic import Field, ValidationError, model_validator
 from harness.ci.changes import Kind
 from harness.ci.policy import place_of
 from harness.result import Result, Verdict
-from harness.result.fields import Created, Name, Record, Text
+from harness.result.fields import Created, Name, Record, Text, require_schema
 
 SCHEMA: Literal[1] = 1
 MOST_BYTES = 64 << 20
@@ -148,9 +148,7 @@ class Report(Record):
             data = json.loads(text)
         except RecursionError as error:
             raise ValueError("nested too deep") from error
-        if not isinstance(data, dict) or data.get("schema") != SCHEMA:
-            found = data.get("schema") if isinstance(data, dict) else type(data).__name__
-            raise ValueError(f"report schema {found!r}, this harness reads {SCHEMA}")
+        require_schema(data, SCHEMA, what="report")
         try:
             return cls.model_validate(data)
         except ValidationError as error:

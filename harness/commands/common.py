@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from harness.errors import HarnessError, MachineError, ProblemError, UsageError
-from harness.report.text import plain
+from harness.errors import HarnessError, JudgeError, MachineError, ProblemError, UsageError
+from harness.report.text import plain, plain_lines
 
 if TYPE_CHECKING:
     from harness.problem.model import Problem
@@ -68,6 +68,11 @@ sandbox_option = click.option(
     callback=_require_sandbox,
     help="Refuse to grade where submissions cannot be confined.",
 )
+
+
+def say_error(error: JudgeError) -> None:
+    """What is wrong, on stderr: texts from problems and submissions are in it."""
+    click.echo(f"error: {plain_lines(str(error))}", err=True)
 
 
 @contextlib.contextmanager

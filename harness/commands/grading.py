@@ -18,13 +18,14 @@ from harness.commands.common import (
     problems_option,
     problems_root,
     sandbox_option,
+    say_error,
     status_of,
     store_option,
 )
 from harness.commands.complete import dtypes, problem_slugs
 from harness.commands.resume import not_recorded
 from harness.errors import MachineError, ProblemError, UsageError
-from harness.report.text import json_text, plain, plain_lines
+from harness.report.text import json_text, plain
 
 if TYPE_CHECKING:
     from harness.job import Job, Options
@@ -214,7 +215,7 @@ def _grade_saved(
             jobs = _jobs(changed, choices, options)
             _check_case(jobs, options)
         except (UsageError, ProblemError) as error:  # a mistake of the moment
-            click.echo(f"error: {plain_lines(str(error))}", err=True)
+            say_error(error)
             for path in changed:
                 if not os.path.lexists(path):
                     saved.forget(path)

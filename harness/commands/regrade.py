@@ -17,12 +17,11 @@ from harness.commands.common import (
     problems_option,
     problems_root,
     sandbox_option,
+    say_error,
     status_of,
     store_option,
 )
 from harness.commands.complete import problem_slugs
-from harness.errors import ProblemError
-from harness.report.text import plain_lines
 
 if TYPE_CHECKING:
     from harness.job import Job
@@ -58,7 +57,8 @@ def regrade(
         recorded = [r for r in results.results() if not names or r.problem.slug in names]
         _check_slugs(set(names) - {r.problem.slug for r in recorded}, root)
         if any(r.problem.slug not in current for r in recorded):
-            _say_broken(broken)
+            for error in broken:  # not gone, as it would seem
+                say_error(error)
         sys.exit(_regrade(recorded, current, device, results.add, everything=everything))
 
 
@@ -67,12 +67,6 @@ def _check_slugs(names: Iterable[str], root: Path) -> None:
 
     for name in sorted(names):
         find_problem(root, name)
-
-
-def _say_broken(broken: Iterable[ProblemError]) -> None:
-    """A problem that is there and does not load is not gone: say what is wrong with it."""
-    for error in broken:
-        click.echo(f"error: {plain_lines(str(error))}", err=True)
 
 
 def _regrade(

@@ -59,7 +59,7 @@ class Session:
         The first is the longer of two where the runner was stopped while the inputs were written:
         what waits on the device for them has not ended before they are."""
         self.kernels: float | None = None
-        """Kernels per call that the last batch launched, as the runner says; shown, not judged."""
+        """Kernels per call that the last batch launched, as the runner says; its own word."""
         self.copied: int | None = None
         """Outputs per call that the last batch copied into place; likewise."""
         self._sandbox = runners.start(program, device, limits)

@@ -108,16 +108,9 @@ def find_problem(root: Path, slug: str) -> Problem:
 
 def namesakes(folder: Path, slug: str) -> list[Path]:
     """The other packages beside ``folder`` that have its ``slug``, too, sorted."""
-    found = []
-    for other in problem_folders(folder.resolve().parent):
-        path = other / STATEMENT_FILE
-        # To parse all of them takes long; a file without these letters has another slug.
-        if other.name == folder.resolve().name or slug.encode() not in path.read_bytes():
-            continue
-        with contextlib.suppress(ProblemError, FieldError):
-            if as_slug(read_front_matter(path).data.get("slug")) == slug:
-                found.append(other)
-    return found
+    here = folder.resolve()
+    packages = _packages(here.parent)
+    return [other for other, declared in packages if declared == slug and other.name != here.name]
 
 
 def _packages(root: Path) -> list[tuple[Path, str | None]]:

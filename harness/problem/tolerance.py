@@ -91,7 +91,7 @@ def expectations(
     Raises:
         ProblemError: the reference is wrong.
     """
-    weights = {p.name: _weights(problem, case, p, dtype) for p in problem.outputs}
+    weights = {p.name: weights_of(problem, case, p, dtype) for p in problem.outputs}
     magnitude: dict[str, Tensor] = {}
     if not any(weight and weight.magnitude for weight in weights.values()):
         found = reference.expected(problem, case, tensors)
@@ -103,7 +103,7 @@ def expectations(
     wanted: dict[str, Expectation] = {}
     for p in problem.outputs:
         expected = reference.fitting(p, dtype, found.pop(p.name))
-        allowed = _weighed(weights[p.name], expected, magnitude.pop(p.name, None))
+        allowed = allowed_error(weights[p.name], expected, magnitude.pop(p.name, None))
         wanted[p.name] = Expectation(expected=expected, allowed=allowed)
     return wanted
 
@@ -125,27 +125,7 @@ def _zeroed(tensor: Tensor) -> Tensor:
     return tensor
 
 
-def allowed_error(
-    problem: Problem,
-    case: Case,
-    parameter: Parameter,
-    dtype: str,
-    expected: Tensor,
-    magnitude: Tensor,
-) -> Tensor:
-    """The formula above, element by element: float64, in the shape of ``expected``.
-
-    ``magnitude`` is float64 and at least 0. Where it or ``expected`` is not finite neither is what
-    comes out, unless the magnitude has no weight.
-
-    Raises:
-        HarnessError: the problem declares no tolerance.
-        ExpressionError: its length has no value for this case.
-    """
-    return _weighed(_weights(problem, case, parameter, dtype), expected, magnitude)
-
-
-class _Weights(NamedTuple):
+class Weights(NamedTuple):
     """The formula for one output of a case: what each of its tensors counts, and what is added."""
 
     magnitude: float
@@ -153,9 +133,14 @@ class _Weights(NamedTuple):
     least: float
 
 
-def _weights(problem: Problem, case: Case, parameter: Parameter, dtype: str) -> _Weights | None:
-    """None for what is exact."""
-    out = parameter.data_type(dtype)
+def weights_of(problem: Problem, case: Case, output: Parameter, dtype: str) -> Weights | None:
+    """What the formula above is made of for ``output``; None if that is exact.
+
+    Raises:
+        HarnessError: the problem declares no tolerance.
+        ExpressionError: its length has no value for this case.
+    """
+    out = output.data_type(dtype)
     if out.kind in (Kind.INTEGER, Kind.BOOLEAN):
         return None
     model = problem.tolerance
@@ -172,7 +157,7 @@ def _weights(problem: Problem, case: Case, parameter: Parameter, dtype: str) -> 
     if out.kind is Kind.COMPLEX:
         unit *= COMPLEX
     terms = max(1.0, length * EVENNESS.get(case.family, 1.0))
-    return _Weights(
+    return Weights(
         magnitude=unit * model.constant + cut * min(CUT_WORST, CUT_SPREAD / math.sqrt(terms)),
         expected=unit * model.factor * math.sqrt(length)
         + cut * CUT_MEAN
@@ -181,7 +166,12 @@ def _weights(problem: Problem, case: Case, parameter: Parameter, dtype: str) -> 
     )
 
 
-def _weighed(weights: _Weights | None, expected: Tensor, magnitude: Tensor | None) -> Tensor:
+def allowed_error(weights: Weights | None, expected: Tensor, magnitude: Tensor | None) -> Tensor:
+    """The formula above, element by element: float64, in the shape of ``expected``.
+
+    ``magnitude`` is float64 and at least 0, and not needed where it has no weight. What comes out
+    is not finite where ``expected``, or a magnitude that has weight, is not.
+    """
     if weights is None:
         return torch.zeros_like(expected, dtype=torch.float64)
     # Checking large outputs takes as long as reading and writing memory: what has no weight is left

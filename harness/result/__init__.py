@@ -18,7 +18,7 @@ from pydantic import Field, model_validator
 
 from harness.result.build import Build
 from harness.result.cases import CaseResult, ShrunkCase
-from harness.result.fields import Created, Name, Record, Text
+from harness.result.fields import Created, Name, Record, Text, require_schema
 from harness.result.origin import DeviceRef, Environment, ProblemRef, SolutionRef
 from harness.result.profile import Profile
 from harness.result.times import Conditions, Measurement, Score
@@ -132,7 +132,5 @@ class Result(Record):
             ValueError: not such a record, or one of another schema version.
         """
         data = json.loads(text)
-        if not isinstance(data, dict) or data.get("schema") != SCHEMA:
-            found = data.get("schema") if isinstance(data, dict) else type(data).__name__
-            raise ValueError(f"result schema {found!r}, this harness reads {SCHEMA}")
+        require_schema(data, SCHEMA, what="result")
         return cls.model_validate(data)

@@ -28,6 +28,17 @@ Kernels = Annotated[float, Field(ge=0, le=1e6)] | None
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
 
+def require_schema(data: object, schema: int, *, what: str, key: str = "schema") -> None:
+    """See to it that ``data`` is an object that says, under ``key``, that it is of this ``schema``.
+
+    Raises:
+        ValueError: it is not.
+    """
+    if not isinstance(data, dict) or data.get(key) != schema:
+        found = data.get(key) if isinstance(data, dict) else type(data).__name__
+        raise ValueError(f"{what} schema {found!r}, this harness reads {schema}")
+
+
 class Record(BaseModel):
     """Base of all parts: immutable, no unknown keys, NaN and infinity survive JSON."""
 

@@ -6,8 +6,8 @@ continued instead (SIGSTOP, SIGCONT), and no time passes for them meanwhile.
 
 A thread takes part by working in :meth:`Gate.open`. The processes that it starts it names with
 :func:`stands_still`, and waits for them in :func:`resting`, by :func:`clock`; threads that it
-starts take part through :func:`side_by_side`. Outside of a gate these do no more than that: the
-same code serves both.
+starts take part through :func:`side_by_side`. For threads that are in no gate there is nothing to
+rest from, and time passes as ever: the same code serves both.
 """
 
 import signal

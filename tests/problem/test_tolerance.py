@@ -24,7 +24,7 @@ from harness.problem.model import Direction
 from harness.problem.reference import Reference
 from harness.problem.roundoff import SUBNORMALS, TRUNCATION
 from harness.problem.tensors import draw_tensor
-from harness.problem.tolerance import allowed_error, expectations
+from harness.problem.tolerance import allowed_error, expectations, weights_of
 from harness.problem.values import FAMILIES
 
 DTYPES = ("float32", "float16", "bfloat16", "float64")
@@ -106,7 +106,8 @@ def test_the_term_for_cut_inputs() -> None:
     def allowed(k: int, family: str, expected: float) -> float:
         sizes = {"m": 1, "n": 1, "k": k}
         case = Case(sizes=sizes, scalars={"alpha": 0.0}, family=family)
-        found = allowed_error(CUT_PROBLEM, case, out, "float32", ones * expected, ones.clone())
+        weights = weights_of(CUT_PROBLEM, case, out, "float32")
+        found = allowed_error(weights, ones * expected, ones.clone())
         return float(found) * 2**11
 
     # Beside the rest of the formula, which is at most 2^-24 · (8 · 16 + …).
@@ -154,7 +155,7 @@ def test_complex_products(gemm, dtype: str, k: int) -> None:
     expected = a.to(torch.complex128) @ b.to(torch.complex128)
     gauge = a.to(torch.complex128).abs() @ b.to(torch.complex128).abs()
     case = Case(sizes={"m": 16, "n": 32, "k": k}, scalars={"alpha": 0.0})
-    allowed = allowed_error(gemm, case, gemm.outputs[0], dtype, expected, gauge)
+    allowed = allowed_error(weights_of(gemm, case, gemm.outputs[0], dtype), expected, gauge)
     assert allowed.dtype == torch.float64
 
     def worst(got: torch.Tensor) -> float:
@@ -198,12 +199,12 @@ def test_the_formula(gemm) -> None:
     out = gemm.outputs[0]
     expected, magnitude = torch.tensor([[-2.0, 0.0]]).double(), torch.tensor([[8.0, 4.0]]).double()
     single, half = 2.0**-24, 2.0**-11
-    found = allowed_error(gemm, case, out, "float32", expected, magnitude.clone())
+    found = allowed_error(weights_of(gemm, case, out, "float32"), expected, magnitude.clone())
     slack = 3 * SUBNORMALS * 2.0**-149
     assert found[0].tolist() == pytest.approx(
         [single * (16 * 8 + 4 * 10 * 2) + 3 * single * 2 + slack, single * 16 * 4 + slack]
     )
-    found = allowed_error(gemm, case, out, "float16", expected, magnitude.clone())
+    found = allowed_error(weights_of(gemm, case, out, "float16"), expected, magnitude.clone())
     slack = 3 * SUBNORMALS * 2.0**-24
     assert found[0].tolist() == pytest.approx(
         [
@@ -233,7 +234,8 @@ def test_what_was_summed_is_evaluated_where_it_counts(gemm, constant: float, cal
     reference._functions["magnitude"] = lambda **given: (evaluated.append(1), function(**given))[1]
     (wanted,) = expectations(reference, problem, case, dtype, tensors).values()
     assert len(evaluated) == calls
-    allowed = allowed_error(problem, case, problem.outputs[0], dtype, expected, magnitude)
+    weights = weights_of(problem, case, problem.outputs[0], dtype)
+    allowed = allowed_error(weights, expected, magnitude)
     assert torch.equal(wanted.allowed, allowed)
     assert torch.equal(wanted.expected, expected)
 
@@ -241,13 +243,12 @@ def test_what_was_summed_is_evaluated_where_it_counts(gemm, constant: float, cal
 def test_integers_are_exact(gemm) -> None:
     case = Case(sizes={"m": 1, "n": 1, "k": 1}, scalars={"alpha": 0.0})
     ones = torch.ones(1, 1, dtype=torch.int64)
-    found = allowed_error(gemm, case, gemm.outputs[0], "int32", ones, ones)
+    found = allowed_error(weights_of(gemm, case, gemm.outputs[0], "int32"), ones, ones)
     assert found.dtype == torch.float64
     assert found.tolist() == [[0.0]]
 
 
 def test_a_problem_without_tolerance_is_our_mistake(gemm) -> None:
     case = Case(sizes={"m": 1, "n": 1, "k": 1}, scalars={"alpha": 0.0})
-    ones = torch.ones(1, 1, dtype=torch.float64)
     with pytest.raises(HarnessError, match="declares no tolerance"):
-        allowed_error(replace(gemm, tolerance=None), case, gemm.outputs[0], "float32", ones, ones)
+        weights_of(replace(gemm, tolerance=None), case, gemm.outputs[0], "float32")

@@ -94,7 +94,7 @@ def test_what_is_told_of_the_tolerance_is_what_is_applied(slug: str) -> None:
     import torch
 
     from harness.problem.case import benchmark_case
-    from harness.problem.tolerance import allowed_error
+    from harness.problem.tolerance import allowed_error, weights_of
 
     problem = load_problem(PROBLEMS / slug)
     assert problem.tolerance is not None
@@ -106,7 +106,7 @@ def test_what_is_told_of_the_tolerance_is_what_is_applied(slug: str) -> None:
             if output.type != VARIABLE_TYPE:
                 continue
             applied = allowed_error(
-                problem, case, output, dtype,
+                weights_of(problem, case, output, dtype),
                 torch.tensor([expected], dtype=torch.float64),
                 torch.tensor([magnitude], dtype=torch.float64),
             )  # fmt: skip
