@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from harness.errors import MachineError
-from harness.judge.audit import Usual, at_work, light_fault
+from harness.judge.audit import Usual, at_work, busy_fault, light_fault
 from harness.judge.conditions import Watch
 from harness.judge.contender import BaselineError, Contender, join
 from harness.judge.effort import Effort
@@ -140,7 +140,7 @@ class Timing:
 
         That may have to be measured first, and is kept: nothing must slow the device down now.
         """
-        if (fault := usual.early_fault(self._device.probe())) is not None:
+        if (fault := busy_fault(self._device.probe, usual)) is not None:
             return fault
         strict = self._ceilings.light_s(task.problem, case, task.dtype, strict=True)
         if strict is not None:

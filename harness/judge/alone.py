@@ -2,7 +2,13 @@
 
 import time
 
-from harness.judge.audit import BASELINE_FIRST_S, Idleness, Usual, linearity_fault
+from harness.judge.audit import (
+    BASELINE_FIRST_S,
+    Idleness,
+    Usual,
+    linearity_doubt,
+    linearity_fault,
+)
 from harness.judge.contender import Pair, in_turns
 from harness.judge.effort import Effort
 from harness.judge.fault import Fault
@@ -13,10 +19,32 @@ from harness.result.times import Interval, Measurement
 
 _UNCOUNTED = 2
 _AGREE = 1.02
+_TRIES = 3
 
 
-def time_alone(
+def beside_alone(
     pair: Pair, task: Task, case: Case, measured: Measurement, effort: Effort
+) -> Measurement | Fault:
+    """``measured`` with what a call takes alone, or what follows where that is longer.
+
+    What a host adds to the batches of one process and not to the other's can last for a second.
+    So where a lone call takes too long it is timed again, and the shortest time counts: calls that
+    overlap are as much longer alone each time.
+    """
+    alone: Interval | None = None
+    for attempt in range(_TRIES):
+        again = _time_alone(pair, task, case, measured, effort, attempt)
+        if isinstance(again, Fault):
+            return again
+        alone = again if alone is None else min(alone, again, key=lambda each: each.low)
+        measured = measured.model_copy(update={"alone_s": alone})
+        if not linearity_doubt(measured):
+            break
+    return _in_doubt_slower(measured)
+
+
+def _time_alone(
+    pair: Pair, task: Task, case: Case, measured: Measurement, effort: Effort, attempt: int
 ) -> Interval | Fault:
     """Seconds that one call takes in a batch of its own.
 
@@ -29,6 +57,7 @@ def time_alone(
     for contender in pair:
         if (fault := contender.setup(case, 1, alike=True)) is not None:
             return fault
+    seed = f"{task.seed}/{case.spec}/alone/{attempt}"
     times: tuple[list[float], list[float]] = ([], [])
     probes: tuple[list[Usual], list[Usual]] = ([], [])
     disturbed: Fault | None = None
@@ -37,7 +66,7 @@ def time_alone(
         took_s = [0.0, 0.0]
         for which in in_turns(block):
             contender = pair[which]
-            took = contender.time(f"{task.seed}/{case.spec}/alone/{block}", awake=True)
+            took = contender.time(f"{seed}/{block}", awake=True)
             if isinstance(took, Fault):
                 return took
             took_s[which] = took
@@ -60,7 +89,7 @@ def time_alone(
     )
 
 
-def in_doubt_slower(measured: Measurement) -> Measurement | Fault:
+def _in_doubt_slower(measured: Measurement) -> Measurement | Fault:
     """What counts where a call takes longer alone than among many.
 
     In a graph that must not be. Plain calls may overlap: honest ones their launch with the kernel

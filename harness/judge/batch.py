@@ -201,7 +201,7 @@ class Batch:
         self._copy = None
 
     def _write(self, seed: str, family: str, *, portable: bool) -> None:
-        self._bytes.fill_(_GUARD)
+        self._fence()
         for slots in self.layout.slots:
             if not slots.dense:
                 buffers = self._buffers(self._bytes, slots)
@@ -254,10 +254,10 @@ class Batch:
         outputs = {s.parameter.name: self._numbers(self._bytes, s).clone() for s in self._outputs()}
 
         calls = range(self.layout.calls)
-        if expected is None:
-            each = ((self.inputs(call), _of(outputs, call)) for call in calls)
-            if self._checker.all_surely_right(self.case, len(calls), each):
-                return self._check_rest(before)
+        if expected is None and self._checker.all_surely_right(
+            self.case, len(calls), lambda call: (self.inputs(call), _of(outputs, call))
+        ):
+            return self._check_rest(before)
         for call in calls:
             known = self.expectations(call) if expected is None else expected[call]
             for name, want in known.items():
@@ -275,6 +275,15 @@ class Batch:
 
     def _outputs(self) -> list[Slots]:
         return [s for s in self.layout.slots if s.parameter.direction is not Direction.IN]
+
+    def _fence(self) -> None:
+        """Guards before, between and after the buffers, which are written to anyway."""
+        end = 0
+        for slots in self.layout.slots:
+            self._bytes[end : slots.base].fill_(_GUARD)
+            self._rows(self._bytes, slots)[:, slots.bytes :].fill_(_GUARD)
+            end = slots.base + slots.stride * self.layout.calls
+        self._bytes[end:].fill_(_GUARD)
 
     def _poison(self, slots: Slots) -> None:
         raw = self._raw(self._bytes, slots)
@@ -320,11 +329,14 @@ class Batch:
 
     # -- views -----------------------------------------------------------------------------------
 
-    def _buffers(self, data: Tensor, slots: Slots) -> Tensor:
-        """(calls, bytes), uint8: one parameter's buffers in ``data``, gaps and all."""
+    def _rows(self, data: Tensor, slots: Slots) -> Tensor:
+        """(calls, stride), uint8: one parameter's buffers in ``data``, each with its guard band."""
         calls, stride = self.layout.calls, slots.stride
-        rows = data[slots.base : slots.base + stride * calls].view(calls, stride)
-        return rows[:, : slots.bytes]
+        return data[slots.base : slots.base + stride * calls].view(calls, stride)
+
+    def _buffers(self, data: Tensor, slots: Slots) -> Tensor:
+        """(calls, bytes), uint8: the same without guard bands, but with gaps."""
+        return self._rows(data, slots)[:, : slots.bytes]
 
     def _view(self, data: Tensor, slots: Slots, dtype: torch.dtype | None = None) -> Tensor:
         """(calls, *shape): the elements of one parameter's buffers in ``data``.

@@ -4,9 +4,12 @@ To check a call takes some forty small kernels: the reference in float64, what w
 signs, the allowance, the comparison. Where calls are short, launching them takes longer than they
 do, and a batch has up to a thousand calls. So on a GPU they are recorded once for each shape, into
 a graph that works on buffers of the judge's own, and each call costs a few copies and one launch.
+
+Where calls are long, what was summed is up to half of the work. It only makes the allowance larger:
+calls that keep to what is allowed without it are right beyond doubt, too.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Mapping
 
 import torch
 from torch import Tensor
@@ -24,28 +27,51 @@ _MANY = 16
 
 
 class Checker:
-    """Checks calls of one task. With ``record`` what checks a shape is kept for the next batch."""
+    """Checks calls of one task.
 
-    def __init__(self, task: Task, *, record: bool = False) -> None:
+    One that is ``kept`` from batch to batch learns of each shape how it is checked soonest.
+    """
+
+    def __init__(self, task: Task, *, kept: bool = False) -> None:
         self._task = task
-        self._record = record and task.device.kind == "cuda"
-        self._recorded: tuple[Case, _Recorded | None] | None = None
+        self._kept = kept
+        self._case: Case | None = None
+        self._summed = True
+        self._recorded: _Recorded | None = None
+        self._recordable = False
 
     def all_surely_right(
-        self, case: Case, calls: int, each: Iterable[tuple[Tensors, Tensors]]
+        self, case: Case, calls: int, each: Callable[[int], tuple[Tensors, Tensors]]
     ) -> bool:
-        """Whether all ``calls`` are right beyond doubt; ``each`` has what one read and wrote.
+        """Whether all ``calls`` are right beyond doubt; ``each`` gives what one read and wrote.
 
         False says nothing: :func:`harness.judge.compare.compare` tells.
 
         Raises:
             ProblemError: the reference is wrong.
         """
+        if self._case != case:
+            self._turn_to(case, summed=not self._kept)
+        if self._all(case, calls, each):
+            return True
+        if self._summed:
+            return False
+        self._turn_to(case, summed=True)
+        return self._all(case, calls, each)
+
+    def _turn_to(self, case: Case, *, summed: bool) -> None:
+        """Check ``case`` from now on, with what was ``summed`` or without."""
+        self._case, self._summed = case, summed
+        self._recorded = None  # frees its memory
+        self._recordable = self._kept and self._task.device.kind == "cuda"
+
+    def _all(self, case: Case, calls: int, each: Callable[[int], tuple[Tensors, Tensors]]) -> bool:
         sure = torch.ones((), dtype=torch.bool, device=self._task.device.torch_device)
-        for inputs, outputs in each:
+        for call in range(calls):
+            inputs, outputs = each(call)
             recorded = self._recorded_for(case, calls, inputs, outputs)
             if recorded is None:
-                sure &= _surely_right(self._task, case, inputs, outputs)
+                sure &= _surely_right(self._task, case, inputs, outputs, self._summed)
             else:
                 sure &= recorded.surely_right(inputs, outputs)
         return bool(sure)
@@ -54,20 +80,17 @@ class Checker:
         self, case: Case, calls: int, inputs: Tensors, outputs: Tensors
     ) -> "_Recorded | None":
         """The graph for this shape: the one there is, or a new one where that pays."""
-        if self._recorded is not None and self._recorded[0] == case:
-            return self._recorded[1]
-        if not self._record or calls < _MANY:
-            return None
+        if self._recorded is not None or not self._recordable or calls < _MANY:
+            return self._recorded
         if sum(tensor.numel() for tensor in (*inputs.values(), *outputs.values())) > CHUNK:
             return None
-        self._recorded = None  # frees the memory of the one before
         try:
-            self._recorded = case, _Recorded(self._task, case, inputs, outputs)
+            self._recorded = _Recorded(self._task, case, inputs, outputs, self._summed)
         except (RuntimeError, ProblemError):
             # A reference may wait for the device, which cannot be recorded. What else may be wrong
             # with it shows when it runs as it is.
-            self._recorded = case, None
-        return self._recorded[1]
+            self._recordable = False
+        return self._recorded
 
 
 class _Recorded:
@@ -77,15 +100,17 @@ class _Recorded:
         RuntimeError, ProblemError: it cannot be recorded.
     """
 
-    def __init__(self, task: Task, case: Case, inputs: Tensors, outputs: Tensors) -> None:
+    def __init__(
+        self, task: Task, case: Case, inputs: Tensors, outputs: Tensors, summed: bool
+    ) -> None:
         self._inputs = _copies(inputs)
         self._outputs = _copies(outputs)
         # Libraries make their plans and workspaces when they are first called.
-        _surely_right(task, case, self._inputs, self._outputs)
+        _surely_right(task, case, self._inputs, self._outputs, summed)
         torch.cuda.synchronize()
         self._graph = torch.cuda.CUDAGraph()
         with torch.cuda.graph(self._graph, capture_error_mode="thread_local"):
-            self._sure = _surely_right(task, case, self._inputs, self._outputs)
+            self._sure = _surely_right(task, case, self._inputs, self._outputs, summed)
 
     def surely_right(self, inputs: Tensors, outputs: Tensors) -> Tensor:
         """A bool without dimensions, valid until the next call."""
@@ -96,8 +121,10 @@ class _Recorded:
         return self._sure
 
 
-def _surely_right(task: Task, case: Case, inputs: Tensors, outputs: Tensors) -> Tensor:
-    wanted = expectations(task.reference, task.problem, case, task.dtype, inputs)
+def _surely_right(
+    task: Task, case: Case, inputs: Tensors, outputs: Tensors, summed: bool
+) -> Tensor:
+    wanted = expectations(task.reference, task.problem, case, task.dtype, inputs, summed=summed)
     return torch.stack(
         [surely_right(outputs[name], want.expected, want.allowed) for name, want in wanted.items()]
     ).all()

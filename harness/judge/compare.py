@@ -103,10 +103,9 @@ class _Chunk:
         """Bool, without dimensions: whether all are right by the plain rule."""
         if self.exact:
             return (self._whole(self.got) == self._whole(self.expected)).all()
-        # Neither NaN nor infinity is below infinity.
-        return (
-            ((self.got - self.expected).abs() <= self.allowed) & (self.allowed < math.inf)
-        ).all()
+        right = ((self.got - self.expected).abs() <= self.allowed).all()
+        # Neither NaN nor infinity is below infinity, and the largest of all is NaN if any is.
+        return right & (self.allowed.amax() < math.inf)
 
     def wrong(self) -> Tensor:
         """Bool, flat: which elements are wrong."""

@@ -1,5 +1,6 @@
 """Who takes part in a measurement: a session with a batch of its own, captured if it can be."""
 
+import time
 from collections.abc import Callable
 from typing import TypeVar
 
@@ -35,8 +36,9 @@ class Contender:
 
     A trusted one's outputs decide nothing, and it does not fail: that is an error of the machine
     or of the problem's package. ``capture`` asks for its calls to be recorded into one
-    graph; ``captured`` tells whether they were. ``busy_s`` is how long blocks with it took so far.
-    ``usual`` says how long the judge's probes take while the device is idle.
+    graph; ``captured`` tells whether they were. ``busy_s`` is how long blocks with it took so far,
+    ``call_s`` what one call of its last batch took with everything around it: drawing inputs,
+    waiting, checking. ``usual`` says how long the judge's probes take while the device is idle.
     """
 
     def __init__(
@@ -53,11 +55,12 @@ class Contender:
         self.captured = False
         self.calls = 1
         self.busy_s = 0.0
+        self.call_s = 0.0
         self._usual = usual or Usual()
         self._idleness = Idleness(self._usual)
         self._task = task
         self._trusted = trusted
-        self._checker = Checker(task, record=True)
+        self._checker = Checker(task, kept=True)
         self._arena: Arena | None = None
         self._batch: Batch | None = None
 
@@ -109,6 +112,13 @@ class Contender:
         Raises:
             BaselineError: it is a trusted one, and failed.
         """
+        began = time.perf_counter()
+        try:
+            return self._time(seed, awake=awake)
+        finally:
+            self.call_s = (time.perf_counter() - began) / self.calls
+
+    def _time(self, seed: str, *, awake: bool) -> float | Fault:
         seconds = self._trust(self.session.run(self.batch, seed, stop=not awake))
         if isinstance(seconds, Fault) or not self.batch.checked:
             return seconds

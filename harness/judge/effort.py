@@ -1,5 +1,6 @@
 """How long to measure."""
 
+import math
 from dataclasses import dataclass, replace
 
 
@@ -7,14 +8,18 @@ from dataclasses import dataclass, replace
 class Effort:
     """How long to measure; seconds, relative half-widths.
 
-    A batch lasts at least ``batch_s``. The first shape is warmed up for ``warm_s``. Blocks are
-    added until the interval of the speed-up is within ``tight``, for ``budget_s``, and on for
-    ``patience_s`` while it is wider than ``wide``. What is not ranked is a score that stays wider
-    than ``rankable``, or a shape's speed-up wider than ``rankable_shape``. Last, a call is timed
-    alone, in ``least_alone`` to ``alone_blocks`` blocks, for ``alone_s`` seconds.
+    A batch lasts at least ``batch_s``, but for two reasons: there is memory for fewer calls, or to
+    draw, run and check it would take longer than ``block_s``; then ``short_s`` will do. The first
+    shape is warmed up for ``warm_s``. Blocks are added until the interval of the speed-up is within
+    ``tight``, for ``budget_s``, and on for ``patience_s`` while it is wider than ``wide``. What is
+    not ranked is a score that stays wider than ``rankable``, or a shape's speed-up wider than
+    ``rankable_shape``. Last, a call is timed alone, in ``least_alone`` to ``alone_blocks`` blocks,
+    for ``alone_s`` seconds.
     """
 
     batch_s: float = 0.025
+    block_s: float = 0.25
+    short_s: float = 0.005
     warm_s: float = 0.7
     min_blocks: int = 6
     max_blocks: int = 40
@@ -23,7 +28,7 @@ class Effort:
     rankable: float = 0.01
     rankable_shape: float = 0.03
     budget_s: float = 0.8
-    patience_s: float = 3.0
+    patience_s: float = 1.7
     memory_share: float = 0.2
     max_calls: int = 1000
     least_alone: int = 10
@@ -35,6 +40,7 @@ class Effort:
         return replace(
             self,
             batch_s=0.01,
+            block_s=0.15,
             warm_s=0.2,
             min_blocks=4,
             tight=0.015,
@@ -48,6 +54,7 @@ class Effort:
 
 CPU_EFFORT = Effort(
     batch_s=0.02,
+    block_s=math.inf,
     warm_s=0.0,
     min_blocks=3,
     max_blocks=3,

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from harness.judge.alone import in_doubt_slower, time_alone
+from harness.judge.alone import beside_alone
 from harness.judge.batch import lay_out
 from harness.judge.blank import Blank
 from harness.judge.contender import Contender, Pair, in_turns
@@ -32,13 +32,19 @@ Samples = tuple[list[Timed], list[Timed]]
 
 _FEW_CALLS = 16
 _CLEAR = 5.0
+_ATTEMPTS = 2
 _SHORT = 2.0
 """Where a batch should have had more than so many times the calls, it is too short to count."""
 
 
-def choose_calls(seconds: float, room: int, effort: Effort) -> int:
-    """Calls per batch: long enough to drown the constant, no more than there is ``room`` for."""
-    wanted = math.ceil(effort.batch_s / max(seconds, 1e-7))
+def choose_calls(seconds: float, all_s: float, room: int, effort: Effort) -> int:
+    """Calls per batch: long enough to drown the constant, no more than there is ``room`` for.
+
+    Nor many more than there is time for, where a call takes ``all_s`` with everything around it.
+    """
+    seconds = max(seconds, 1e-7)
+    affordable = max(effort.block_s / max(all_s, 1e-7), effort.short_s / seconds)
+    wanted = math.ceil(min(effort.batch_s / seconds, affordable))
     return max(1, min(wanted, room, effort.max_calls))
 
 
@@ -102,10 +108,7 @@ def measure_shape(
         return fault
     if effort.alone_blocks == 0 or measured.calls_per_batch == 1:
         return measured
-    alone = time_alone(pair, task, case, measured, effort)
-    if isinstance(alone, Fault):
-        return alone
-    return in_doubt_slower(measured.model_copy(update={"alone_s": alone}))
+    return beside_alone(pair, task, case, measured, effort)
 
 
 class _Block(NamedTuple):
@@ -149,15 +152,23 @@ def _size_batch(
     """Find out roughly how long a call takes, then set up a batch of the right length.
 
     One call tells where it takes much longer than the constant of a batch; otherwise a few do.
+    What is around it takes longer the first time, when checks are recorded and libraries loaded: so
+    where that would make batches shorter it is seen twice.
     """
     calls = 1
     while True:
-        fault = contender.setup(case, calls)
-        seconds = fault or contender.time(f"{task.seed}/size/{calls}")
-        if isinstance(seconds, Fault):
-            return seconds
-        per_call = max(seconds - overhead_s, 1e-7) / calls
-        wanted = choose_calls(per_call, room, effort)
+        if (fault := contender.setup(case, calls)) is not None:
+            return fault
+        all_s = math.inf
+        for attempt in range(_ATTEMPTS):
+            seconds = contender.time(f"{task.seed}/size/{calls}/{attempt}")
+            if isinstance(seconds, Fault):
+                return seconds
+            per_call = max(seconds - overhead_s, 1e-7) / calls
+            all_s = min(all_s, contender.call_s)
+            wanted = choose_calls(per_call, all_s, room, effort)
+            if wanted == choose_calls(per_call, 0.0, room, effort):
+                break
         if wanted <= calls:
             return None if wanted == calls else contender.setup(case, wanted)
         if seconds > _CLEAR * overhead_s:
@@ -169,7 +180,10 @@ def _too_short(
     pair: Pair, samples: Samples, room: int, effort: Effort
 ) -> list[tuple[Contender, int]]:
     """Whose batches have far fewer calls than their times ask for, and how many that are."""
-    wanted = [choose_calls(net(times), room, effort) for times in samples]
+    wanted = [
+        choose_calls(net(times), contender.call_s, room, effort)
+        for contender, times in zip(pair, samples, strict=True)
+    ]
     return [
         (contender, calls)
         for contender, calls in zip(pair, wanted, strict=True)

@@ -84,16 +84,25 @@ class Expectation:
 
 
 def expectations(
-    reference: Reference, problem: Problem, case: Case, dtype: str, tensors: Mapping[str, Tensor]
+    reference: Reference,
+    problem: Problem,
+    case: Case,
+    dtype: str,
+    tensors: Mapping[str, Tensor],
+    *,
+    summed: bool = True,
 ) -> dict[str, Expectation]:
     """Expected values and allowed errors of every output, on the device of ``tensors``.
+
+    Without ``summed`` nothing is allowed for the magnitude of what was summed, which is not
+    computed then: less than may be allowed, never more.
 
     Raises:
         ProblemError: the reference is wrong.
     """
     weights = {p.name: weights_of(problem, case, p, dtype) for p in problem.outputs}
     magnitude: dict[str, Tensor] = {}
-    if not any(weight and weight.magnitude for weight in weights.values()):
+    if not summed or not any(weight and weight.magnitude for weight in weights.values()):
         found = reference.expected(problem, case, tensors)
     elif case.family != NONFINITE:
         found, magnitude = reference.expected_and_magnitude(problem, case, tensors)
@@ -169,8 +178,8 @@ def weights_of(problem: Problem, case: Case, output: Parameter, dtype: str) -> W
 def allowed_error(weights: Weights | None, expected: Tensor, magnitude: Tensor | None) -> Tensor:
     """The formula above, element by element: float64, in the shape of ``expected``.
 
-    ``magnitude`` is float64 and at least 0, and not needed where it has no weight. What comes out
-    is not finite where ``expected``, or a magnitude that has weight, is not.
+    ``magnitude`` is float64 and at least 0; None stands for 0. What comes out is not finite where
+    ``expected``, or a magnitude that has weight, is not.
     """
     if weights is None:
         return torch.zeros_like(expected, dtype=torch.float64)

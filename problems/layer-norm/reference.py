@@ -23,10 +23,15 @@ def reference(
     """Rows of an (m, n) matrix normalized, then ``gamma`` and ``beta``, both (n,), per column."""
     mean = torch.sum(input_matrix, dim=1) / n
     centred = input_matrix - mean[:, None]
-    variance = torch.sum(centred * centred, dim=1) / n
-    rstd = 1.0 / torch.sqrt(variance + eps)
-    normalized = centred * rstd[:, None]
-    return {"output_matrix": normalized * gamma + beta, "mean": mean, "rstd": rstd}
+    rstd = _reciprocal_of_spread(centred, eps, n)
+    output_matrix = torch.addcmul(beta, centred * rstd[:, None], gamma)
+    return {"output_matrix": output_matrix, "mean": mean, "rstd": rstd}
+
+
+def _reciprocal_of_spread(centred: Tensor, eps: float, n: int) -> Tensor:
+    """(m,): 1 / √(variance + eps) of the rows, of which the means were taken off."""
+    variance = torch.linalg.vector_norm(centred, dim=1).square() / n
+    return 1.0 / torch.sqrt(variance + eps)
 
 
 def magnitude(
@@ -45,19 +50,18 @@ def magnitude(
     outputs; where mean and rstd are only on the way, it is added here. What one thread adds up for
     a whole row of similar numbers may be off by more, see above.
     """
-    scale = torch.sum(input_matrix.abs(), dim=1) / n
+    scale = torch.linalg.vector_norm(input_matrix, ord=1, dim=1) / n
     mean = torch.sum(input_matrix, dim=1) / n
     centred = input_matrix - mean[:, None]
-    variance = torch.sum(centred * centred, dim=1) / n
-    rstd = 1.0 / torch.sqrt(variance + eps)
+    rstd = _reciprocal_of_spread(centred, eps, n)
     ratio = scale * rstd
     growth = _GROWTH * math.sqrt(n)
     of_mean = scale + n * _DRIFT * mean.abs()
     of_rstd = rstd * (1.0 + ratio + n * _BIAS)
-    of_normalized = centred.abs() * (of_rstd + growth * rstd)[:, None]
-    of_normalized += ((of_mean + growth * mean.abs()) * rstd)[:, None]
+    of_shift, of_slope = (of_mean + growth * mean.abs()) * rstd, of_rstd + growth * rstd
+    of_normalized = torch.addcmul(of_shift[:, None], centred.abs(), of_slope[:, None])
     return {
-        "output_matrix": of_normalized * gamma.abs() + beta.abs(),
+        "output_matrix": torch.addcmul(beta.abs(), of_normalized, gamma.abs()),
         "mean": of_mean,
         "rstd": of_rstd,
     }

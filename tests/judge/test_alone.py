@@ -37,9 +37,13 @@ class TestAlone:
         baseline_writes: bool = True,
         kernels: float | None = None,
         late: Iterable[bool] = (),
+        first_s: Iterable[float] = (),
     ) -> Measurement | Fault:
-        """``late``: in which lone batches the baseline has to wait, and takes 0.5 ms longer."""
-        waits = iter(late)
+        """``late``: in which lone batches the baseline has to wait, and takes 0.5 ms longer.
+
+        ``first_s``: what the first lone batches take, of all; ``alone_s`` is what others do.
+        """
+        waits, lone_s = iter(late), iter(first_s)
 
         class Overlapping(FakeSession):
             """1 ms a call in a batch, whatever one takes alone."""
@@ -49,7 +53,7 @@ class TestAlone:
                 if stop or isinstance(seconds, Fault):
                     return seconds
                 assert batch.layout.calls == 1
-                return alone_s
+                return next(lone_s, alone_s)
 
         class Waiting(FakeSession):
             def run(self, batch: Any, seed: str, *, stop: bool = True) -> float | Fault:
@@ -80,6 +84,21 @@ class TestAlone:
         assert isinstance(result, Fault)
         assert result.verdict is Verdict.REJECTED
         assert "1.30 ms alone, but 1.00 ms among many" in result.message
+
+    def test_who_is_late_once_is_timed_again(self, shift_task: Task) -> None:
+        tries = 2 + self.effort.alone_blocks
+        for late_s in (1.08e-3, 1.3e-3):
+            result = self.timed(shift_task, 1e-3, captured=True, first_s=[late_s] * tries)
+            assert isinstance(result, Measurement)
+            assert result.alone_s is not None
+            assert result.alone_s.value == pytest.approx(1e-3)
+            assert linearity_doubt(result) == ""
+        result = self.timed(shift_task, 1.4e-3, captured=True, first_s=[1.3e-3] * tries)
+        assert isinstance(result, Fault)
+        assert "1.30 ms alone" in result.message
+        later = [1e-3] * tries + [2e-3] * tries  # not asked for
+        result = self.timed(shift_task, 2e-3, captured=True, first_s=later)
+        assert isinstance(result, Measurement)
 
     def test_kernels_that_a_runner_claims_excuse_little(self, shift_task: Task) -> None:
         honest = self.timed(shift_task, 1.056e-3, captured=True, kernels=5.0)

@@ -1,6 +1,6 @@
 """Whether all calls are right, told at once; with a graph on a GPU."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 import pytest
@@ -17,23 +17,53 @@ from harness.problem.reference import Reference
 CASE = Case(sizes={"n": 50}, scalars={"s": 0.5})
 CALLS = 20
 
-Call = tuple[Mapping[str, Tensor], Mapping[str, Tensor]]
+Tensors = Mapping[str, Tensor]
 
 
-def calls(task: Task, wrong: int | None = None) -> Iterator[Call]:
+def calls(
+    task: Task, wrong: int | None = None, off: float = 0.01
+) -> Callable[[int], tuple[Tensors, Tensors]]:
     """y = x + s of other numbers each; the last element of call ``wrong`` is off."""
-    for number in range(CALLS):
+
+    def each(number: int) -> tuple[Tensors, Tensors]:
         generator = torch.Generator().manual_seed(number)
         x = torch.randn(50, generator=generator)
+        x[-1] = -0.5
         y = x + 0.5
         if number == wrong:
-            y[-1] += 0.01
+            y[-1] += off
         device = task.device.torch_device
-        yield {"x": x.to(device)}, {"y": y.to(device)}
+        return {"x": x.to(device)}, {"y": y.to(device)}
+
+    return each
+
+
+class Counts(Reference):
+    """One that counts how often it is asked for what was summed."""
+
+    asked = 0
+
+    def expected_and_magnitude(self, *given: object) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
+        self.asked += 1
+        return super().expected_and_magnitude(*given)  # type: ignore[arg-type]
+
+
+class Waits(Reference):
+    """One that looks at a number on the way, which nobody can record."""
+
+    def _call(self, *given: object) -> dict[str, Tensor]:
+        found = super()._call(*given)  # type: ignore[arg-type]
+        assert bool(next(iter(found.values())).isfinite().all())
+        return found
+
+
+class Wrong(Reference):
+    def _call(self, *_: object) -> dict[str, Tensor]:
+        raise ProblemError([])
 
 
 def test_one_wrong_call_of_many_is_doubted(shift_task: Task) -> None:
-    checker = Checker(shift_task, record=True)  # which it cannot be without a GPU
+    checker = Checker(shift_task, kept=True)
     assert checker.all_surely_right(CASE, CALLS, calls(shift_task))
     for wrong in (0, 7, CALLS - 1):
         assert not checker.all_surely_right(CASE, CALLS, calls(shift_task, wrong))
@@ -42,21 +72,26 @@ def test_one_wrong_call_of_many_is_doubted(shift_task: Task) -> None:
 
 def test_what_is_right_by_other_rules_is_not_sure(shift_task: Task) -> None:
     x = torch.full((50,), torch.inf)
-    assert not Checker(shift_task).all_surely_right(CASE, 1, [({"x": x}, {"y": x})])
+    assert not Checker(shift_task).all_surely_right(CASE, 1, lambda _: ({"x": x}, {"y": x}))
 
 
-class Waits(Reference):
-    """One that looks at a number on the way, which nobody can record."""
-
-    def expected(self, *given: object) -> dict[str, Tensor]:
-        found = super().expected(*given)  # type: ignore[arg-type]
-        assert bool(next(iter(found.values())).isfinite().all())
-        return found
-
-
-class Wrong(Reference):
-    def expected(self, *_: object) -> dict[str, Tensor]:
-        raise ProblemError([])
+def test_what_was_summed_is_asked_for_once_an_allowance_without_it_did_not_do(
+    shift_task: Task,
+) -> None:
+    """0 is expected of the last element, so all that is allowed there comes from the sum."""
+    reference = Counts(shift_task.problem)
+    task = replace(shift_task, reference=reference)
+    checker = Checker(task, kept=True)
+    for _ in range(2):
+        assert checker.all_surely_right(CASE, CALLS, calls(task))
+    assert reference.asked == 0
+    for off in (1e-8, 0.0):
+        assert checker.all_surely_right(CASE, CALLS, calls(task, 7, off))
+    assert reference.asked == 2 * CALLS
+    other = Case(sizes={"n": 50}, scalars={"s": 0.25})
+    assert not checker.all_surely_right(other, CALLS, calls(task))
+    assert Checker(task).all_surely_right(CASE, 1, calls(task))
+    assert reference.asked == 3 * CALLS + 1
 
 
 @pytest.mark.gpu
@@ -64,9 +99,10 @@ class Wrong(Reference):
 def test_a_graph_says_the_same(shift_task: Task, kind: type[Reference]) -> None:
     reference = kind(shift_task.problem)
     task = replace(shift_task, device=open_device("cuda"), reference=reference)
-    checker = Checker(task, record=True)
+    checker = Checker(task, kept=True)
     for wrong in (None, 0, 7, None, CALLS - 1, None):
         assert checker.all_surely_right(CASE, CALLS, calls(task, wrong)) is (wrong is None)
+        assert checker.all_surely_right(CASE, CALLS, calls(task, 3, 1e-8))
     other = Case(sizes={"n": 50}, scalars={"s": 0.25})
     assert not checker.all_surely_right(other, CALLS, calls(task))
     assert checker.all_surely_right(CASE, CALLS, calls(task))
@@ -77,4 +113,4 @@ def test_a_reference_that_is_wrong_says_so(shift_task: Task) -> None:
     reference = Wrong(shift_task.problem)
     task = replace(shift_task, device=open_device("cuda"), reference=reference)
     with pytest.raises(ProblemError):
-        Checker(task, record=True).all_surely_right(CASE, CALLS, calls(task))
+        Checker(task, kept=True).all_surely_right(CASE, CALLS, calls(task))

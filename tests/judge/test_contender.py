@@ -8,7 +8,7 @@ from typing import Any, cast
 import pytest
 from fake_sessions import CASE, EFFORT, FAULT, FakeSession, contender
 
-from harness.judge.audit import Usual, still_busy
+from harness.judge.audit import Usual, busy_fault
 from harness.judge.contender import Contender, join
 from harness.judge.fault import Fault
 from harness.judge.measure import measure_shape
@@ -141,7 +141,12 @@ class TestIdle:
     def test_who_it_was_shows_when_the_submission_is_gone(
         self, excess_s: float, *, busy: bool
     ) -> None:
-        assert still_busy(lambda: self.usual.before_s + excess_s, self.usual) is busy
+        fault = busy_fault(lambda: self.usual.before_s + excess_s, self.usual)
+        assert (fault is not None) is busy
+
+    def test_who_is_late_now_and_then_is_idle(self) -> None:
+        probes = iter([2e-3, 4e-5, 4e-5, 5e-3, 4e-5] * 2)
+        assert busy_fault(lambda: next(probes), self.usual) is None
 
     def test_work_after_done_counts(self, shift_task: Task) -> None:
         result = self.timed(shift_task, (4e-5, 5e-4))

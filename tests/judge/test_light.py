@@ -1,5 +1,6 @@
 """Ceilings with a clock that is made up, and what they mean for a problem."""
 
+import itertools
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any, cast
@@ -97,7 +98,8 @@ def test_ceilings_are_not_measured_beside_what_was_left_at_work(
     fault = timing._against_light(shift_task, CASE, measured, usual)
     assert isinstance(fault, Fault)
     assert (fault.verdict, fault.shared, asked) == (Verdict.REJECTED, True, [])
-    monkeypatch.setattr(timing._device, "probe", lambda: 4e-5)
+    now_and_then = itertools.cycle([2e-3, 4e-5, 4e-5])  # is the host's doing
+    monkeypatch.setattr(timing._device, "probe", lambda: next(now_and_then))
     assert timing._against_light(shift_task, CASE, measured, usual) == "fine"
     assert asked == [True, False]
 

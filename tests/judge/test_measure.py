@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, cast
@@ -38,20 +39,52 @@ def measured(
 
 class TestChooseCalls:
     def test_enough_to_drown_the_constant(self) -> None:
-        assert choose_calls(1e-3, 100, EFFORT) == 20
-        assert choose_calls(0.7e-3, 100, EFFORT) == 29
-        assert choose_calls(5.0, 100, EFFORT) == 1
+        assert choose_calls(1e-3, 0.0, 100, EFFORT) == 20
+        assert choose_calls(0.7e-3, 0.0, 100, EFFORT) == 29
+        assert choose_calls(5.0, 0.0, 100, EFFORT) == 1
 
     def test_never_more_than_the_limit(self) -> None:
-        assert choose_calls(0.0, 10**6, EFFORT) == EFFORT.max_calls
+        assert choose_calls(0.0, 0.0, 10**6, EFFORT) == EFFORT.max_calls
 
     def test_never_more_than_there_is_room_for(self) -> None:
-        assert choose_calls(1e-9, 3, EFFORT) == 3
-        assert choose_calls(1e-9, 0, EFFORT) == 1
+        assert choose_calls(1e-9, 0.0, 3, EFFORT) == 3
+        assert choose_calls(1e-9, 0.0, 0, EFFORT) == 1
 
-    @given(seconds=st.floats(0, 1e3), room=st.integers(0, 10**6))
-    def test_always_a_sensible_number(self, seconds: float, room: int) -> None:
-        assert 1 <= choose_calls(seconds, room, CPU_EFFORT) <= CPU_EFFORT.max_calls
+    def test_no_more_than_there_is_time_to_check(self) -> None:
+        effort = replace(EFFORT, block_s=0.2, short_s=0.005)
+        assert choose_calls(1e-3, 20e-3, 100, effort) == 10
+        assert choose_calls(1e-3, 5e-3, 100, effort) == 20
+        assert choose_calls(1e-3, 200e-3, 100, effort) == 5
+
+    @given(seconds=st.floats(0, 1e3), all_s=st.floats(0, 1e3), room=st.integers(0, 10**6))
+    @pytest.mark.parametrize("effort", [Effort(), Effort().quick(), CPU_EFFORT])
+    def test_always_a_sensible_number(
+        self, effort: Effort, seconds: float, all_s: float, room: int
+    ) -> None:
+        assert 1 <= choose_calls(seconds, all_s, room, effort) <= effort.max_calls
+
+
+class Checked(FakeSession):
+    """To check a call takes long: always, or the ``first`` time."""
+
+    def __init__(self, all_s: float, *, first: bool) -> None:
+        super().__init__(1e-3)
+        self.all_s, self.first = all_s, first
+
+    def run(self, batch: Any, seed: str, *, stop: bool = True) -> float | Fault:
+        if not self.first or not self.batches:
+            time.sleep(self.all_s * batch.layout.calls)
+        return super().run(batch, seed, stop=stop)
+
+
+@pytest.mark.parametrize(("first", "calls"), [(False, range(5, 11)), (True, range(15, 25))])
+def test_batches_are_shorter_where_checks_take_long(
+    shift_task: Task, *, first: bool, calls: range
+) -> None:
+    effort = replace(EFFORT, block_s=0.05, short_s=0.005)
+    result = measured(shift_task, Checked(5e-3, first=first), FakeSession(1e-3), effort)
+    assert isinstance(result, Measurement)
+    assert result.calls_per_batch in calls
 
 
 def _samples(half: float, blocks: int) -> tuple[list[Timed], list[Timed]]:
