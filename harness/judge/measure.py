@@ -152,28 +152,42 @@ def _size_batch(
     """Find out roughly how long a call takes, then set up a batch of the right length.
 
     One call tells where it takes much longer than the constant of a batch; otherwise a few do.
-    What is around it takes longer the first time, when checks are recorded and libraries loaded: so
-    where that would make batches shorter it is seen twice.
     """
     calls = 1
     while True:
         if (fault := contender.setup(case, calls)) is not None:
             return fault
-        all_s = math.inf
-        for attempt in range(_ATTEMPTS):
-            seconds = contender.time(f"{task.seed}/size/{calls}/{attempt}")
-            if isinstance(seconds, Fault):
-                return seconds
-            per_call = max(seconds - overhead_s, 1e-7) / calls
-            all_s = min(all_s, contender.call_s)
-            wanted = choose_calls(per_call, all_s, room, effort)
-            if wanted == choose_calls(per_call, 0.0, room, effort):
-                break
+        tried = _try_size(contender, f"{task.seed}/size/{calls}", room, effort, overhead_s)
+        if isinstance(tried, Fault):
+            return tried
+        seconds, wanted = tried
         if wanted <= calls:
             return None if wanted == calls else contender.setup(case, wanted)
         if seconds > _CLEAR * overhead_s:
             return contender.setup(case, wanted)
         calls = min(wanted, calls * _FEW_CALLS)
+
+
+def _try_size(
+    contender: Contender, seed: str, room: int, effort: Effort, overhead_s: float
+) -> tuple[float, int] | Fault:
+    """Seconds of the batch as it is laid out, and how many calls one of the right length has.
+
+    What is around a call takes longer the first time, when checks are recorded and libraries
+    loaded: where that would make batches shorter it is seen twice.
+    """
+    all_s = math.inf
+    attempt = 0
+    while True:
+        seconds = contender.time(f"{seed}/{attempt}")
+        if isinstance(seconds, Fault):
+            return seconds
+        attempt += 1
+        per_call = max(seconds - overhead_s, 1e-7) / contender.calls
+        all_s = min(all_s, contender.call_s)
+        wanted = choose_calls(per_call, all_s, room, effort)
+        if attempt == _ATTEMPTS or wanted == choose_calls(per_call, 0.0, room, effort):
+            return seconds, wanted
 
 
 def _too_short(

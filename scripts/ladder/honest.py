@@ -80,8 +80,21 @@ def load(path: Path) -> Any:
     return module
 
 
-def measure(call: dict[str, Any], wanted: str) -> dict[str, float]:
-    """What the clocks that are wanted say, in seconds per call."""
+def measure(call: dict[str, Any], wanted: str) -> dict[str, Any]:
+    """What the clocks that are wanted say, in seconds per call, and the SM clock meanwhile."""
+    import torch
+
+    from harness.judge.conditions import Watch
+
+    watch = Watch(str(torch.cuda.get_device_properties(0).uuid), every_s=0.0)
+    with watch:
+        found = _measure(call, wanted, watch.read)
+    conditions = watch.conditions()
+    return found | {f"{wanted}_mhz": conditions.clock_mhz if conditions else None}
+
+
+def _measure(call: dict[str, Any], wanted: str, look: Callable[[], None]) -> dict[str, Any]:
+    """The same, and a ``look`` at the card whenever it was at work just now."""
     import torch
 
     arena = torch.empty(call["bytes"] // 4, device="cuda").normal_().view(torch.uint8)
@@ -100,13 +113,16 @@ def measure(call: dict[str, Any], wanted: str) -> dict[str, float]:
         start = time.perf_counter()
         while time.perf_counter() - start < WARM_S:
             batch()
+        look()
         if wanted == "cupti":
             cupti_s = traced(batch) / call["calls"]
+            look()
             graph_s, _ = by_graph(run, call["calls"], lambda: flush.fill_(1))
             return {"cupti_s": cupti_s, "traced_graph_s": graph_s}
         from triton.testing import do_bench
 
         graph_s, clock = by_graph(run, call["calls"], lambda: flush.fill_(1))
+        look()
         repeats = max(FEWEST, min(MOST, int(EVENTS_S / max(graph_s, 1e-6))))
         events_s = by_events(run, call["calls"], repeats, lambda: flush.fill_(1))
         do_bench_s = do_bench(lambda: run(0), return_mode="median") * 1e-3

@@ -12,9 +12,10 @@ from harness.judge.blank import Blank
 from harness.judge.contender import Contender, join
 from harness.judge.effort import Effort
 from harness.judge.fault import Fault
-from harness.judge.measure import measure_shape
+from harness.judge.measure import Samples, measure_shape
 from harness.judge.memory import Device
 from harness.judge.programs import timed_program
+from harness.judge.quiet import undisturbed
 from harness.judge.session import Session
 from harness.judge.task import Task
 from harness.problem.case import benchmark_case
@@ -60,12 +61,19 @@ def time_rung(
             grader._timing.trusted.baseline(task), task, trusted=True, capture=device.kind == "cuda"
         )
         try:
-            measured = measure_shape(task, case, contender, baseline, effort, blank, lambda _: None)
+            with undisturbed(device, lambda _: None) as watch:
+
+                def told(_: Samples) -> None:
+                    if watch is not None:
+                        watch.read()
+
+                measured = measure_shape(task, case, contender, baseline, effort, blank, told)
         finally:
             contender.release()
             baseline.release()
     if isinstance(measured, Fault):
         raise MachineError(measured.message)
+    conditions = watch.conditions() if watch is not None else None
     layout = lay_out(task, case, measured.calls_per_batch)
     arena = device.arena(layout.size)
     try:
@@ -81,6 +89,7 @@ def time_rung(
         "ours_s": measured.time_s.value,
         "low_s": measured.time_s.low,
         "high_s": measured.time_s.high,
+        "clock_mhz": conditions.clock_mhz if conditions is not None else None,
     }
     library = artifact.library
     call = {

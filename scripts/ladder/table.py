@@ -6,6 +6,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 CLOCKS = {"ours_s": "judge", "events_s": "events", "do_bench_s": "do_bench"}
+SM_CLOCKS = ("clock_", "cupti_", "clocks_")
+"""Whose readings of the card's clock a row has: the judge's, and those of both honest processes."""
 LONG_S = 20e-6
 """From here on what is off counts in per cent, below in microseconds."""
 
@@ -15,7 +17,7 @@ Row = dict[str, Any]
 def lines(rows: Sequence[Row]) -> Iterator[str]:
     """A line of names, and one for each rung."""
     clocks = "CUPTI, µs | graph, µs | ours, µs | events, µs | do_bench, µs"
-    yield f"kernel | {clocks} | ours ± | calls | captured"
+    yield f"kernel | {clocks} | ours ± | calls | captured | SM clock, MHz: judge, CUPTI, others"
     for row in rows:
         cupti = row.get("cupti_s")
         if cupti is None:
@@ -26,7 +28,13 @@ def lines(rows: Sequence[Row]) -> Iterator[str]:
         cells += [f"{row[key] * 1e6:.2f} ({row[key] / cupti - 1:+.1%})" for key in CLOCKS]
         half = row["high_s"] / row["ours_s"] - 1
         cells += [f"{half:.1%}", str(row["calls"]), "yes" if row["captured"] else "no"]
+        cells.append(", ".join(_megahertz(row.get(f"{who}mhz")) for who in SM_CLOCKS))
         yield " | ".join(cells)
+
+
+def _megahertz(ends: Sequence[int] | None) -> str:
+    """The lowest and the highest that were seen."""
+    return "–".join(str(end) for end in sorted(set(ends))) if ends else "?"
 
 
 def bias(rows: Sequence[Row]) -> dict[str, dict[str, float | int]]:

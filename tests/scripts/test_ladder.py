@@ -15,7 +15,7 @@ import pytest
 import torch
 from ladder import honest
 from ladder.judge import time_rung
-from ladder.rungs import COPY, Rung, rungs, spin_source
+from ladder.rungs import COPY, Rung, rungs, spin_source, wait_source
 from ladder.table import bias, lines, summary
 
 from harness.errors import MachineError
@@ -29,7 +29,7 @@ from harness.solution.model import Solution
 from harness.solution.read import read_solution
 
 ROOT = Path(__file__).parents[2]
-KINDS = {"spin", "copy", "elementwise", "gemm", "library", "chain", "triton"}
+KINDS = {"spin", "wait", "copy", "elementwise", "gemm", "library", "chain", "triton"}
 
 
 def test_every_rung_is_a_file_for_a_case_of_its_problem(tmp_path: Path) -> None:
@@ -44,6 +44,11 @@ def test_every_rung_is_a_file_for_a_case_of_its_problem(tmp_path: Path) -> None:
         solution = read_solution(rung.file, problem=problem.slug)
         assert isinstance(solution, Solution)
         assert solution.dtypes is None or "float32" in solution.dtypes
+
+
+def test_waits_differ_in_their_time_alone() -> None:
+    assert "< 4321)" in wait_source(4321)
+    assert wait_source(1).replace("< 1)", "< 2)") == wait_source(2)
 
 
 def test_spins_differ_in_their_cycles_alone() -> None:
@@ -137,7 +142,7 @@ def test_a_kernel_that_does_not_build_is_an_error_of_its_rung(tmp_path: Path) ->
 def _row(kernel: str, cupti: float | None, ours: float, events: float, bench: float) -> Any:
     row = {
         "kernel": kernel, "calls": 10, "captured": True, "ours_s": ours, "low_s": ours * 0.99,
-        "high_s": ours * 1.01,
+        "high_s": ours * 1.01, "clock_mhz": (1965, 1980), "cupti_mhz": [1980, 1980],
     }  # fmt: skip
     if cupti is None:
         return row | {"error": "no CUPTI"}
@@ -158,10 +163,10 @@ def test_the_table_shows_each_clock_and_how_far_it_is_off() -> None:
     assert table[1].startswith(
         "short | 2.00 | 2.20 (ours +0.0%) | 2.20 (+10.0%) | 5.00 (+150.0%) | 4.00"
     )
-    assert table[1].endswith("1.0% | 10 | yes")
+    assert table[1].endswith("1.0% | 10 | yes | 1965–1980, 1980, ?")
     assert table[4] == "lost | no CUPTI"
     widths = {len(line.split(" | ")) for line in table[:4]}
-    assert widths == {9}
+    assert widths == {10}
 
 
 def test_bias_is_in_parts_of_long_kernels_and_seconds_of_short_ones() -> None:
