@@ -38,7 +38,8 @@ class Contender:
     or of the problem's package. ``capture`` asks for its calls to be recorded into one
     graph; ``captured`` tells whether they were. ``busy_s`` is how long blocks with it took so far,
     ``call_s`` what one call of its last batch took with everything around it: drawing inputs,
-    waiting, checking. ``usual`` says how long the judge's probes take while the device is idle.
+    waiting, checking. ``each_s`` is what a call is thought to take by itself. ``usual`` says how
+    long the judge's probes take while the device is idle.
     """
 
     def __init__(
@@ -56,6 +57,7 @@ class Contender:
         self.calls = 1
         self.busy_s = 0.0
         self.call_s = 0.0
+        self.each_s = 0.0
         self._usual = usual or Usual()
         self._idleness = Idleness(self._usual)
         self._task = task

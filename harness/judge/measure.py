@@ -33,6 +33,7 @@ Samples = tuple[list[Timed], list[Timed]]
 _FEW_CALLS = 16
 _CLEAR = 5.0
 _ATTEMPTS = 2
+_ALIKE = 1.5
 _SHORT = 2.0
 """Where a batch should have had more than so many times the calls, it is too short to count."""
 
@@ -122,21 +123,29 @@ def _block(pair: Pair, block: int, seed: str, blank: Blank | None) -> _Block | F
     """One batch of each, after a blank one on its buffers, or on such as are like them."""
     timed = [Timed(0.0), Timed(0.0)]
     early: Fault | None = None
-    alike = pair[0].calls == pair[1].calls
+    alike = _alike(*pair)
     empty_s: float | None = None
     for which in in_turns(block):
         contender = pair[which]
         if blank is not None:
             blank.settle(seed)
             if empty_s is None or not alike:
-                empty_s = blank.time(contender.batch, f"{seed}/blank")
+                lasting_s = contender.each_s * contender.calls
+                empty_s = blank.time(contender.batch, f"{seed}/blank", lasting_s)
                 early = early or blank.early_fault()
         batch_s = contender.time(seed)
         if isinstance(batch_s, Fault):
             return batch_s
         early = early or contender.early_fault()
+        contender.each_s = max(batch_s - (empty_s or 0.0), 0.0) / contender.calls
         timed[which] = Timed(batch_s / contender.calls, (empty_s or 0.0) / contender.calls)
     return _Block(timed, early)
+
+
+def _alike(one: Contender, other: Contender) -> bool:
+    """Whether batches of both are filled for as many calls, and last about as long."""
+    short_s, long_s = sorted((one.each_s, other.each_s))
+    return one.calls == other.calls and long_s <= _ALIKE * short_s
 
 
 def _room(pair: Pair, task: Task, case: Case, effort: Effort) -> int:
@@ -184,6 +193,7 @@ def _try_size(
             return seconds
         attempt += 1
         per_call = max(seconds - overhead_s, 1e-7) / contender.calls
+        contender.each_s = per_call
         all_s = min(all_s, contender.call_s)
         wanted = choose_calls(per_call, all_s, room, effort)
         if attempt == _ATTEMPTS or wanted == choose_calls(per_call, 0.0, room, effort):

@@ -9,10 +9,11 @@ import os
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from harness.errors import MachineError
 from harness.judge import answers, runners
-from harness.judge.batch import Batch
+from harness.judge.batch import Batch, Layout
 from harness.judge.channel import Channel
 from harness.judge.fault import BROKEN, RESTLESS, Fault
 from harness.judge.memory import Arena, Device, sealed_memory
@@ -41,6 +42,17 @@ class Plan:
     capture: bool = False
     order: int = 0
     order_seed: int = 0
+
+
+class Filled(Protocol):
+    """What is filled before a runner is told to go: a batch, mostly its own."""
+
+    @property
+    def layout(self) -> Layout:
+        """How many calls there are, and where."""
+
+    def fill(self, seed: str) -> None:
+        """Draw all inputs anew."""
 
 
 class Session:
@@ -207,7 +219,7 @@ class Session:
         answer = self._channel.ask(message, "prepared", seconds)
         return answer if isinstance(answer, Fault) else answer.get("captured") is True
 
-    def run(self, batch: Batch, seed: str, *, stop: bool = True) -> float | Fault:
+    def run(self, batch: Filled, seed: str, *, stop: bool = True) -> float | Fault:
         """Fill the batch with fresh inputs, reveal them, and time its calls; seconds.
 
         The runner is stopped while the inputs are written, the clock starts before it is

@@ -1,9 +1,9 @@
-"""The runners that are ours: one has the problems' baselines, one the empty kernel."""
+"""The runners that are ours: one has the problems' baselines, one the kernel of blank batches."""
 
 from concurrent.futures import Future, ThreadPoolExecutor
 
 from harness.errors import MachineError
-from harness.judge.blank import Blank, empty_problem
+from harness.judge.blank import Blank, empty_problem, waiting_program
 from harness.judge.memory import Device
 from harness.judge.programs import Program, source_program
 from harness.judge.session import Session
@@ -14,8 +14,8 @@ from harness.problem.model import Problem
 class TrustedRunners:
     """One session for all baselines of a run, and on a GPU one for blank batches.
 
-    They start in the background (they import torch), with the same confinement and protocol as a
-    submission's, so that times can be compared.
+    They start in the background, with the same confinement and protocol as a submission's, so that
+    times can be compared.
     """
 
     def __init__(self, device: Device) -> None:
@@ -29,8 +29,10 @@ class TrustedRunners:
     def start(self) -> None:
         """Begin to start them; returns at once, and does nothing the second time."""
         if not self._sessions:
-            count = 2 if self._device.kind == "cuda" else 1
-            self._sessions = [self._threads.submit(self._start) for _ in range(count)]
+            programs = [_baseline(self._empty)]
+            if self._device.kind == "cuda":
+                programs.append(waiting_program(self._empty))
+            self._sessions = [self._threads.submit(self._start, each) for each in programs]
 
     def session(self) -> Session:
         """The session for baselines, started; waits for it."""
@@ -92,14 +94,13 @@ class TrustedRunners:
                 session.result().close()
         self._sessions, self._loaded, self._blank = [], None, None
 
-    def _start(self) -> Session:
-        problem = self._empty
-        session = Session(_baseline(problem), self._device, problem.limits)
+    def _start(self, program: Program) -> Session:
+        session = Session(program, self._device, self._empty.limits)
         fault = session.load()
         if fault is not None:
             text = f"{fault.message}\n{session.output()}"
             session.close()
-            raise MachineError(f"the baseline's runner does not start: {text}")
+            raise MachineError(f"a runner of the judge's own does not start: {text}")
         return session
 
 

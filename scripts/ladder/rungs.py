@@ -7,10 +7,6 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 COPY = Path(__file__).with_name("copy")
 
-CYCLES_PER_US = 1980
-"""SM clock of an H100 or H200 at its highest. How long a spin takes, CUPTI tells."""
-
-WAITS_US = (20, 50, 200, 1000, 2000)
 SPINS_US = (2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000)
 COPIES_MIB = (1, 4, 16, 64, 256)
 ELEMENTS = (1 << 14, 1 << 20, 1 << 24)
@@ -30,12 +26,12 @@ class Rung:
 
 
 def spin_source(cycles: int) -> str:
-    """A kernel that takes about ``cycles`` of the SM's clock."""
+    """A kernel that takes about ``cycles`` of the SM's clock, whatever that is just then."""
     return (COPY / "spin.cu").read_text().replace("CYCLES", str(cycles))
 
 
 def wait_source(nanoseconds: int) -> str:
-    """A kernel that takes so long, and up to a tick of the device's timer more, at any clock."""
+    """A kernel that spins so long, and up to a tick of the device's timer more, at any clock."""
     return (COPY / "wait.cu").read_text().replace("NANOSECONDS", str(nanoseconds))
 
 
@@ -43,14 +39,9 @@ def rungs(folder: Path) -> Iterator[Rung]:
     """All rungs, the shortest kind first; what has to be written is written to ``folder``."""
     for us in SPINS_US:
         file = folder / f"spin_{us}us.cu"
-        file.write_text(spin_source(us * CYCLES_PER_US))
-        values = {"n": 4096}
-        yield Rung(kind="spin", name=f"spin {us} µs", file=file, problem=COPY, values=values)
-    for us in WAITS_US:
-        file = folder / f"wait_{us}us.cu"
         file.write_text(wait_source(us * 1000))
         values = {"n": 4096}
-        yield Rung(kind="wait", name=f"wait {us} µs", file=file, problem=COPY, values=values)
+        yield Rung(kind="spin", name=f"spin {us} µs", file=file, problem=COPY, values=values)
     for mib in COPIES_MIB:
         yield Rung(
             kind="copy", name=f"copy {mib} MiB", file=COPY / "copy.cu", problem=COPY,

@@ -72,6 +72,7 @@ class FakeBlank:
         self.batch_s = batch_s
         self.filled: list[tuple[int, str]] = []
         self.settled: list[int] = []
+        self.lasting_s: list[float] = []
 
     def settle(self, seed: str) -> None:
         self.settled.append(len(self.filled))
@@ -79,8 +80,9 @@ class FakeBlank:
     def early_fault(self) -> Fault | None:
         return None
 
-    def time(self, batch: Any, seed: str) -> float:
+    def time(self, batch: Any, seed: str, lasting_s: float) -> float:
         self.filled.append((batch.layout.calls, seed))
+        self.lasting_s.append(lasting_s)
         return self.batch_s
 
 

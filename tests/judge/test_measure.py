@@ -227,6 +227,7 @@ class TestShape:
         assert blank.filled[:2] == [(20, blank.filled[0][1]), (5, blank.filled[0][1])]
         assert blank.settled[:3] == [0, 1, 2]
         assert len(blank.filled) == 2 * EFFORT.min_blocks
+        assert blank.lasting_s == pytest.approx([20e-3] * len(blank.filled), rel=0.02)
         assert (result.overhead_s, result.baseline_overhead_s) == pytest.approx((3e-4, 3e-4))
         assert result.speedup.value == pytest.approx(4.0)
         assert result.samples_s == pytest.approx([1e-3] * EFFORT.min_blocks)
@@ -244,6 +245,19 @@ class TestShape:
         assert blank.settled[:3] == [0, 1, 1]  # before each of both
         assert len(blank.filled) == EFFORT.min_blocks
         assert (result.overhead_s, result.baseline_overhead_s) == pytest.approx((3e-4, 3e-4))
+
+    def test_a_blank_batch_lasts_as_long_as_the_calls(self, shift_task: Task) -> None:
+        blank = FakeBlank(3e-4)
+        effort = replace(EFFORT, max_calls=5)
+        result = measure_shape(
+            shift_task, CASE, contender(shift_task, FakeSession(1e-3, constant=3e-4)),
+            contender(shift_task, FakeSession(2e-3, constant=3e-4), trusted=True),
+            effort, cast(Blank, blank), lambda _: None,
+        )  # fmt: skip
+        assert isinstance(result, Measurement)
+        assert [calls for calls, _ in blank.filled] == [5] * (2 * EFFORT.min_blocks)
+        turns = [5e-3, 10e-3, 10e-3, 5e-3] * EFFORT.min_blocks
+        assert blank.lasting_s == pytest.approx(turns[: len(blank.filled)], rel=0.02)
 
     def test_what_was_timed_before_takes_no_room(self, shift_task: Task) -> None:
         """Each shape gets a share of all memory, though the one before has its arenas still."""
@@ -366,8 +380,8 @@ class TestHeldToAccount:
         class Kept(FakeBlank):
             late = False
 
-            def time(self, batch: Any, seed: str) -> float:
-                super().time(batch, seed)
+            def time(self, batch: Any, seed: str, lasting_s: float) -> float:
+                super().time(batch, seed, lasting_s)
                 self.late = len(self.filled) % 4 != 0
                 return 1e-2 if self.late else 0.0
 

@@ -29,7 +29,7 @@ from harness.solution.model import Solution
 from harness.solution.read import read_solution
 
 ROOT = Path(__file__).parents[2]
-KINDS = {"spin", "wait", "copy", "elementwise", "gemm", "library", "chain", "triton"}
+KINDS = {"spin", "copy", "elementwise", "gemm", "library", "chain", "triton"}
 
 
 def test_every_rung_is_a_file_for_a_case_of_its_problem(tmp_path: Path) -> None:
