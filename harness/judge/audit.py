@@ -67,6 +67,11 @@ one, and is late by more now and then because the host is."""
 BEFORE_SLACK_S, AFTER_SLACK_S = 15e-6, 50e-6
 """What a probe may take longer than usual before the difference counts as time of the batch."""
 
+MOST_LATER_S = 0.2e-3
+"""How much longer than usual a probe after a batch of ours may take to be believed usual there.
+
+After one of 25 ms it takes 0.1 ms longer on an H100, whose host has lost what it had at hand."""
+
 
 @dataclass(slots=True)
 class Idleness:
@@ -76,14 +81,20 @@ class Idleness:
     before: list[float] = field(default_factory=list)
     after: list[float] = field(default_factory=list)
 
-    def note(self, before_s: float, after_s: float, *, awake: bool = False) -> float:
+    def note(
+        self, before_s: float, after_s: float, *, awake: bool = False, idle_after_s: float = 0.0
+    ) -> float:
         """Take the probes of a batch; seconds of work beyond what the clock saw.
 
         That is what went on after *done*, and, where the runner was ``awake`` while the inputs were
-        written, what had begun before *go*.
+        written, what had begun before *go*. ``idle_after_s`` is what the second probe took just
+        now, after a batch of ours that lasts as long.
         """
+        usual_after_s = min(
+            max(idle_after_s, self.usual.after_s), self.usual.after_s + MOST_LATER_S
+        )
         before = max(0.0, before_s - self.usual.before_s)
-        after = max(0.0, after_s - self.usual.after_s)
+        after = max(0.0, after_s - usual_after_s)
         self.before.append(before)
         self.after.append(after)
         unseen = after if after > AFTER_SLACK_S else 0.0

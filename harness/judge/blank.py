@@ -112,6 +112,11 @@ class Blank:
             raise MachineError(f"the empty kernel fails: {seconds.message}")
         return seconds - waiting.nanoseconds * 1e-9
 
+    @property
+    def after_s(self) -> float:
+        """What the judge's probe took after the last batch: nothing was at work then."""
+        return self._session.probes[1]
+
     def early_fault(self) -> Fault | None:
         """What follows if the device is always at work when inputs are there, as in the last batch.
 

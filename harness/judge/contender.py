@@ -105,22 +105,24 @@ class Contender:
         self.captured = prepared
         return None
 
-    def time(self, seed: str, *, awake: bool = False) -> float | Fault:
+    def time(self, seed: str, *, awake: bool = False, idle_after_s: float = 0.0) -> float | Fault:
         """Seconds for one batch on fresh inputs; all its outputs are checked.
 
-        Work that goes on after *done* counts. ``awake``: the runner is not stopped before *go*, and
-        what its probes show is the caller's to judge: they differ from those of others.
+        Work that goes on after *done* counts: what the probe takes longer than usual, or than
+        ``idle_after_s``, which it took after a batch of ours. ``awake``: the runner is not stopped
+        before *go*, and what its probes show is the caller's to judge: they differ from those of
+        others.
 
         Raises:
             BaselineError: it is a trusted one, and failed.
         """
         began = time.perf_counter()
         try:
-            return self._time(seed, awake=awake)
+            return self._time(seed, awake, idle_after_s)
         finally:
             self.call_s = (time.perf_counter() - began) / self.calls
 
-    def _time(self, seed: str, *, awake: bool) -> float | Fault:
+    def _time(self, seed: str, awake: bool, idle_after_s: float) -> float | Fault:
         seconds = self._trust(self.session.run(self.batch, seed, stop=not awake))
         if isinstance(seconds, Fault) or not self.batch.checked:
             return seconds
@@ -129,7 +131,9 @@ class Contender:
             return seconds
         if found is not None:
             return _wrong(self.batch, found)
-        return seconds if awake else seconds + self._idleness.note(*self.session.probes)
+        if awake:
+            return seconds
+        return seconds + self._idleness.note(*self.session.probes, idle_after_s=idle_after_s)
 
     def _trust(self, outcome: T) -> T:
         if self._trusted and isinstance(outcome, Fault):

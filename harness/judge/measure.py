@@ -125,6 +125,7 @@ def _block(pair: Pair, block: int, seed: str, blank: Blank | None) -> _Block | F
     early: Fault | None = None
     alike = _alike(*pair)
     empty_s: float | None = None
+    idle_after_s = 0.0
     for which in in_turns(block):
         contender = pair[which]
         if blank is not None:
@@ -132,8 +133,9 @@ def _block(pair: Pair, block: int, seed: str, blank: Blank | None) -> _Block | F
             if empty_s is None or not alike:
                 lasting_s = contender.each_s * contender.calls
                 empty_s = blank.time(contender.batch, f"{seed}/blank", lasting_s)
+                idle_after_s = blank.after_s
                 early = early or blank.early_fault()
-        batch_s = contender.time(seed)
+        batch_s = contender.time(seed, idle_after_s=idle_after_s)
         if isinstance(batch_s, Fault):
             return batch_s
         early = early or contender.early_fault()

@@ -70,6 +70,7 @@ class FakeBlank:
 
     def __init__(self, batch_s: float) -> None:
         self.batch_s = batch_s
+        self.after_s = 0.0
         self.filled: list[tuple[int, str]] = []
         self.settled: list[int] = []
         self.lasting_s: list[float] = []

@@ -67,7 +67,7 @@ def test_who_is_at_work_all_the_time_is_blamed(
     monkeypatch.setattr(compare, "join", joined)
     blank = SimpleNamespace(
         usual=USUAL, batch_s=0.0, settle=lambda _: None, time=lambda *_: 0.0,
-        early_fault=lambda: None,
+        early_fault=lambda: None, after_s=0.0,
     )  # fmt: skip
 
     def head_to_head() -> object:

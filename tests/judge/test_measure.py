@@ -259,6 +259,27 @@ class TestShape:
         turns = [5e-3, 10e-3, 10e-3, 5e-3] * EFFORT.min_blocks
         assert blank.lasting_s == pytest.approx(turns[: len(blank.filled)], rel=0.02)
 
+    @pytest.mark.parametrize(
+        ("idle_after_s", "counted_s"), [(0.0, 4e-4), (1e-4, 3e-4), (3.9e-4, 2e-4), (9e-4, 2e-4)]
+    )
+    def test_what_probes_take_after_a_batch_of_ours_is_no_work(
+        self, shift_task: Task, idle_after_s: float, counted_s: float
+    ) -> None:
+        """But for two tenths of a millisecond at most: something may have kept ours waiting."""
+        blank = FakeBlank(0.0)
+        blank.after_s = idle_after_s
+        session = FakeSession(1e-3)
+        session.probes = (0.0, 4e-4)
+        one = Contender(
+            cast(Session, session), shift_task, trusted=False, capture=False, usual=Usual(0.0, 0.0)
+        )
+        result = measure_shape(
+            shift_task, CASE, one, contender(shift_task, FakeSession(1e-3), trusted=True),
+            replace(EFFORT, max_calls=10), cast(Blank, blank), lambda _: None,
+        )  # fmt: skip
+        assert isinstance(result, Measurement)
+        assert result.time_s.value == pytest.approx(1e-3 + counted_s / 10)
+
     def test_what_was_timed_before_takes_no_room(self, shift_task: Task) -> None:
         """Each shape gets a share of all memory, though the one before has its arenas still."""
         buffer = lay_out(shift_task, CASE, 1).size
