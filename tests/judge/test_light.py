@@ -104,6 +104,28 @@ def test_ceilings_are_not_measured_beside_what_was_left_at_work(
     assert asked == [True, False]
 
 
+@pytest.mark.parametrize(("each_s", "least"), [(1e-4, 100), (1e-3, 15), (1e-1, 3)])
+def test_waiting_for_the_device_hardly_counts(
+    monkeypatch: pytest.MonkeyPatch, each_s: float, least: int
+) -> None:
+    """Where it costs 0.3 ms each time."""
+    now, count = 0.0, 0
+
+    def work() -> None:
+        nonlocal now, count
+        now, count = now + each_s, count + 1
+
+    def wait() -> None:
+        nonlocal now
+        now += 3e-4
+
+    device = Device()
+    monkeypatch.setattr(device, "synchronize", wait)
+    monkeypatch.setattr(light.time, "perf_counter", lambda: now)
+    assert Ceilings(device)._fastest(work) == pytest.approx(each_s, rel=0.035)
+    assert count >= 5 * least
+
+
 def test_measured_for_real() -> None:
     """On this very processor: a rate is a positive number, whatever it is."""
     device = Device()
