@@ -93,7 +93,7 @@ class Ceilings:
     def _fastest(self, work: Callable[[], object]) -> float:
         """Seconds for one of several in a row, so that launching and waiting hardly count.
 
-        They can take 0.3 ms where the host is restless: of three sums of 1 GiB that was 9 %.
+        They can take 0.3 ms where the host is restless, which is a tenth of three sums of 1 GiB.
         """
         work()
         once_s = self._seconds(work, _LEAST) / _LEAST
