@@ -28,9 +28,6 @@ from harness.problem.model import Problem
 from harness.problem.reference import Reference
 from harness.solution.launches import Launches, read_launches
 
-LONGEST_S = 0.03
-"""No longer is waited: what a batch costs grows no more."""
-
 _FOLDER = Path(__file__).with_name("empty")
 _REPEATS = 20
 _TRIAL_S, _TRIALS, _TRIAL_SLACK_S = 3e-3, 5, 0.25e-3
@@ -75,7 +72,7 @@ class Blank:
             probes.append(Usual(*session.probes))
         self.batch_s = lower_quartile(times)
         self.usual = Usual.median(probes[1:])
-        self._longest_s = LONGEST_S if self._keeps_time() else 0.0
+        self._waits = self._keeps_time()
 
     def _keeps_time(self) -> bool:
         """Whether the device's clock is fine enough to wait by: it need not be, on every card."""
@@ -103,7 +100,7 @@ class Blank:
         Raises:
             MachineError: our own kernel does not run here.
         """
-        return self._run(batch, seed, min(lasting_s, self._longest_s))
+        return self._run(batch, seed, lasting_s if self._waits else 0.0)
 
     def _run(self, batch: Batch, seed: str, lasting_s: float = 0.0) -> float:
         waiting = _Waiting(batch, self._own.batch.outputs(0)["nanoseconds"], round(lasting_s * 1e9))

@@ -9,17 +9,19 @@ class Effort:
     """How long to measure; seconds, relative half-widths.
 
     A batch lasts at least ``batch_s``, but for two reasons: there is memory for fewer calls, or to
-    draw, run and check it would take longer than ``block_s``; then ``short_s`` will do. The first
-    shape is warmed up for ``warm_s``. Blocks are added until the interval of the speed-up is within
-    ``tight``, for ``budget_s``, and on for ``patience_s`` while it is wider than ``wide``. What is
-    not ranked is a score that stays wider than ``rankable``, or a shape's speed-up wider than
-    ``rankable_shape``. Last, a call is timed alone, in ``least_alone`` to ``alone_blocks`` blocks,
-    for ``alone_s`` seconds.
+    draw, run and check it would take longer than ``block_s``; then ``short_s`` will do. A blank one
+    waits as long as others' calls take, ``blank_s`` at most. The first shape is warmed up for
+    ``warm_s``. Blocks are added until the interval of the speed-up is within ``tight``, for
+    ``budget_s``, and on for ``patience_s`` while it is wider than ``wide``. What is not ranked is a
+    score that stays wider than ``rankable``, or a shape's speed-up wider than ``rankable_shape``.
+    Last, a call is timed alone, in ``least_alone`` to ``alone_blocks`` blocks, for ``alone_s``
+    seconds.
     """
 
     batch_s: float = 0.025
     block_s: float = 0.25
     short_s: float = 0.005
+    blank_s: float = 0.03
     warm_s: float = 0.7
     min_blocks: int = 6
     max_blocks: int = 40
@@ -41,6 +43,7 @@ class Effort:
             self,
             batch_s=0.01,
             block_s=0.15,
+            blank_s=0.0,
             warm_s=0.2,
             min_blocks=4,
             tight=0.015,
@@ -55,6 +58,7 @@ class Effort:
 CPU_EFFORT = Effort(
     batch_s=0.02,
     block_s=math.inf,
+    blank_s=0.0,
     warm_s=0.0,
     min_blocks=3,
     max_blocks=3,

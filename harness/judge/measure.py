@@ -34,6 +34,7 @@ _FEW_CALLS = 16
 _CLEAR = 5.0
 _ATTEMPTS = 2
 _ALIKE = 1.5
+"""Batches of as many calls have one blank batch where one does not last so much longer."""
 _SHORT = 2.0
 """Where a batch should have had more than so many times the calls, it is too short to count."""
 
@@ -81,7 +82,7 @@ def measure_shape(
     for block in itertools.count():
         began = time.perf_counter()
         seed = f"{task.seed}/{case.spec}/{block}"
-        timed = _block(pair, block, seed, blank)
+        timed = _block(pair, block, seed, blank, effort)
         if isinstance(timed, Fault):
             return timed
         submission.busy_s += time.perf_counter() - began
@@ -119,11 +120,14 @@ class _Block(NamedTuple):
     early: Fault | None
 
 
-def _block(pair: Pair, block: int, seed: str, blank: Blank | None) -> _Block | Fault:
+def _block(
+    pair: Pair, block: int, seed: str, blank: Blank | None, effort: Effort
+) -> _Block | Fault:
     """One batch of each, after a blank one on its buffers, or on such as are like them."""
     timed = [Timed(0.0), Timed(0.0)]
     early: Fault | None = None
-    alike = _alike(*pair)
+    lasting_s = [min(each.each_s * each.calls, effort.blank_s) for each in pair]
+    alike = pair[0].calls == pair[1].calls and max(lasting_s) <= _ALIKE * min(lasting_s)
     empty_s: float | None = None
     idle_after_s = 0.0
     for which in in_turns(block):
@@ -131,8 +135,7 @@ def _block(pair: Pair, block: int, seed: str, blank: Blank | None) -> _Block | F
         if blank is not None:
             blank.settle(seed)
             if empty_s is None or not alike:
-                lasting_s = contender.each_s * contender.calls
-                empty_s = blank.time(contender.batch, f"{seed}/blank", lasting_s)
+                empty_s = blank.time(contender.batch, f"{seed}/blank", lasting_s[which])
                 idle_after_s = blank.after_s
                 early = early or blank.early_fault()
         batch_s = contender.time(seed, idle_after_s=idle_after_s)
@@ -142,12 +145,6 @@ def _block(pair: Pair, block: int, seed: str, blank: Blank | None) -> _Block | F
         contender.each_s = max(batch_s - (empty_s or 0.0), 0.0) / contender.calls
         timed[which] = Timed(batch_s / contender.calls, (empty_s or 0.0) / contender.calls)
     return _Block(timed, early)
-
-
-def _alike(one: Contender, other: Contender) -> bool:
-    """Whether batches of both are filled for as many calls, and last about as long."""
-    short_s, long_s = sorted((one.each_s, other.each_s))
-    return one.calls == other.calls and long_s <= _ALIKE * short_s
 
 
 def _room(pair: Pair, task: Task, case: Case, effort: Effort) -> int:

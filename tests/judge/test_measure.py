@@ -259,6 +259,21 @@ class TestShape:
         turns = [5e-3, 10e-3, 10e-3, 5e-3] * EFFORT.min_blocks
         assert blank.lasting_s == pytest.approx(turns[: len(blank.filled)], rel=0.02)
 
+    @pytest.mark.parametrize(("blank_s", "lasting_s"), [(4e-3, 4e-3), (0.0, 0.0)])
+    def test_but_no_longer_than_is_worth_it(
+        self, shift_task: Task, blank_s: float, lasting_s: float
+    ) -> None:
+        """One is enough for both then."""
+        blank = FakeBlank(3e-4)
+        effort = replace(EFFORT, max_calls=5, blank_s=blank_s)
+        result = measure_shape(
+            shift_task, CASE, contender(shift_task, FakeSession(1e-3, constant=3e-4)),
+            contender(shift_task, FakeSession(2e-3, constant=3e-4), trusted=True),
+            effort, cast(Blank, blank), lambda _: None,
+        )  # fmt: skip
+        assert isinstance(result, Measurement)
+        assert blank.lasting_s == [lasting_s] * EFFORT.min_blocks
+
     @pytest.mark.parametrize(
         ("idle_after_s", "counted_s"), [(0.0, 4e-4), (1e-4, 3e-4), (3.9e-4, 2e-4), (9e-4, 2e-4)]
     )
