@@ -3,7 +3,8 @@
 `accuracy` compares the judge's time per call with CUPTI's duration of the same kernels, with CUDA
 events and with Triton's `do_bench`, all three in a process of its own, on a ladder of kernels from
 2 µs to 2 ms. `aa` compares a file with itself, `slowdown` with one that takes 1 % longer, again and
-again. `repeat` grades the same files in processes of their own. `latency` times the whole command,
+again. `repeat` grades the same files in processes of their own. `constant` shows what batches read
+beyond the spins in them. `latency` times the whole command,
 cold and for a second file. `throughput` grades many files in one command and says where the time
 goes. `audits` shows what the audits see. Prints tables, and with --json FILE
 writes what they are made of; asserts nothing.
@@ -172,6 +173,23 @@ def head_to_head(
     return found
 
 
+def constant() -> Data:
+    """What batches of spins read beyond the spins, which should be the launches alone."""
+    from ladder.constant import constant, line
+
+    from harness.grade import Grader
+    from harness.judge.device import open_device
+    from harness.report.progress import Silent
+
+    rows = []
+    device = open_device("cuda")
+    with Grader(device, Silent()) as grader:
+        for row in constant(grader, device, Path(tempfile.mkdtemp())):
+            print(line(row), flush=True)
+            rows.append(row)
+    return {"rows": rows}
+
+
 def latency() -> Data:
     """Seconds of the whole command: cold, a second file in the same call, and again."""
     folder = Path(tempfile.mkdtemp()) / SLUG / "someone"
@@ -308,6 +326,7 @@ def main() -> None:
     graded = commands.add_parser("repeat", help="the same files in processes of their own")
     graded.add_argument("times", nargs="?", type=int, default=10)
     graded.add_argument("seconds", nargs="?", type=float, default=600.0)
+    commands.add_parser("constant", help="what batches read beyond their spins")
     commands.add_parser("latency", help="seconds of the whole command")
     many = commands.add_parser("throughput", help="many files never built before, in one command")
     many.add_argument("count", nargs="?", type=int, default=200)
@@ -333,6 +352,8 @@ def main() -> None:
                 chosen.times,
                 chosen.seconds,
             )
+        case "constant":
+            data = constant()
         case "latency":
             data = latency()
         case "throughput":

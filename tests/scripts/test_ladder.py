@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 import torch
 from ladder import honest
+from ladder.constant import constant
 from ladder.judge import time_rung
 from ladder.rungs import COPY, Rung, rungs, spin_source, wait_source
 from ladder.table import bias, lines, summary
@@ -186,6 +187,11 @@ def test_without_rungs_there_is_no_bias() -> None:
     assert bias([])["judge"]["best"] == 0
 
 
+def test_there_is_no_constant_without_a_gpu(tmp_path: Path) -> None:
+    with Grader(Device(), Silent()) as grader, pytest.raises(MachineError, match="without a GPU"):
+        next(constant(grader, Device(), tmp_path))
+
+
 class TestGpuCheck:
     script = ROOT / "scripts/gpu_check"
 
@@ -228,5 +234,5 @@ def test_help_of_the_benchmarks() -> None:
         [sys.executable, ROOT / "scripts/bench.py", "--help"], capture_output=True, text=True
     )
     assert done.returncode == 0
-    for name in ("accuracy", "aa", "slowdown", "repeat", "latency", "audits"):
+    for name in ("accuracy", "aa", "slowdown", "repeat", "constant", "latency", "audits"):
         assert name in done.stdout

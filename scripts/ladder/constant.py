@@ -1,0 +1,85 @@
+"""What batches of spins read beyond the spins: it should be the launches alone, at any length."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from harness.errors import MachineError
+from harness.grade import Grader
+from harness.job import Job, Options
+from harness.judge.contender import Contender
+from harness.judge.fault import Fault
+from harness.judge.memory import Device
+from harness.judge.programs import timed_program
+from harness.judge.session import Session
+from harness.judge.statistics import lower_quartile
+from harness.judge.task import Task
+from harness.problem.case import benchmark_case
+from harness.problem.load import load_problem
+from harness.problem.reference import Reference
+from harness.solution.model import BuildFailure, Invalid
+from harness.solution.read import read_solution
+from ladder.rungs import COPY, wait_source
+
+LENGTHS = ((2, 1), (1000, 1), (5000, 1), (25000, 1), (1000, 25), (50, 480), (20, 1000), (2, 1000))
+"""Microseconds of a spin, and how many of them a batch has."""
+
+_BLOCKS, _UNCOUNTED = 18, 2
+
+Row = dict[str, Any]
+
+
+def constant(grader: Grader, device: Device, folder: Path) -> Iterator[Row]:
+    """A row for each of :data:`LENGTHS`, as it is measured.
+
+    Raises:
+        MachineError: the kernel does not build or run here.
+    """
+    blank = grader._timing.trusted.blank()
+    if blank is None:
+        raise MachineError("there are no blank batches without a GPU")
+    problem = load_problem(COPY)
+    task = Task(problem, Reference(problem), "float32", device, "constant")
+    case = benchmark_case(problem, {"n": 4096})
+    for us, calls in LENGTHS:
+        file = folder / f"spin_{us}us.cu"
+        file.write_text(wait_source(us * 1000))
+        solution = read_solution(file, problem=problem.slug)
+        assert not isinstance(solution, Invalid)
+        job = Job(path=file.name, solution=solution, problem=problem)
+        artifact = grader._build(job, Options(dtype=task.dtype))
+        if isinstance(artifact, BuildFailure):
+            raise MachineError(artifact.message)
+        spins_s = us * calls * 1e-6
+        batches, blanks = [], []
+        with Session(timed_program(artifact), device, problem.limits) as session:
+            fault = session.load()
+            contender = Contender(session, task, trusted=False, capture=True, usual=blank.usual)
+            fault = fault or contender.setup(case, calls)
+            for block in range(_BLOCKS):
+                if fault is not None:
+                    raise MachineError(fault.message)
+                blank.settle(f"{block}")
+                blanks.append(blank.time(contender.batch, f"{block}/blank", spins_s))
+                seconds = contender.time(f"{block}", idle_after_s=blank.after_s)
+                if isinstance(seconds, Fault):
+                    raise MachineError(seconds.message)
+                batches.append(seconds)
+            contender.release()
+        batch_s, blank_s = (lower_quartile(each[_UNCOUNTED:]) for each in (batches, blanks))
+        yield {
+            "spin_us": us,
+            "calls": calls,
+            "batch_s": batch_s,
+            "blank_s": blank_s,
+            "beyond_s": batch_s - blank_s - spins_s,
+        }
+
+
+def line(row: Row) -> str:
+    """The row in words."""
+    batch, blank, beyond = (row[f"{name}_s"] * 1e6 for name in ("batch", "blank", "beyond"))
+    return (
+        f"{row['calls']} x {row['spin_us']} µs: batch {batch:.0f} µs, blank {blank:.0f}, beyond "
+        f"both {beyond:+.0f}, a call {beyond / row['calls']:+.2f}"
+    )
