@@ -6,7 +6,6 @@ from typing import Any
 
 from harness.errors import MachineError
 from harness.grade import Grader
-from harness.job import Job, Options
 from harness.judge.contender import Contender
 from harness.judge.fault import Fault
 from harness.judge.memory import Device
@@ -17,8 +16,7 @@ from harness.judge.task import Task
 from harness.problem.case import benchmark_case
 from harness.problem.load import load_problem
 from harness.problem.reference import Reference
-from harness.solution.model import BuildFailure, Invalid
-from harness.solution.read import read_solution
+from ladder.judge import built
 from ladder.rungs import COPY, wait_source
 
 LENGTHS = ((2, 1), (1000, 1), (5000, 1), (25000, 1), (1000, 25), (50, 480), (20, 1000), (2, 1000))
@@ -44,15 +42,9 @@ def constant(grader: Grader, device: Device, folder: Path) -> Iterator[Row]:
     for us, calls in LENGTHS:
         file = folder / f"spin_{us}us.cu"
         file.write_text(wait_source(us * 1000))
-        solution = read_solution(file, problem=problem.slug)
-        assert not isinstance(solution, Invalid)
-        job = Job(path=file.name, solution=solution, problem=problem)
-        artifact = grader._build(job, Options(dtype=task.dtype))
-        if isinstance(artifact, BuildFailure):
-            raise MachineError(artifact.message)
         spins_s = us * calls * 1e-6
         batches, blanks = [], []
-        with Session(timed_program(artifact), device, problem.limits) as session:
+        with Session(timed_program(built(grader, file, task)), device, problem.limits) as session:
             fault = session.load()
             contender = Contender(session, task, trusted=False, capture=True, usual=blank.usual)
             fault = fault or contender.setup(case, calls)

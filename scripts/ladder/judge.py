@@ -1,6 +1,7 @@
 """How long the judge says that a rung takes, and what another process needs to call it the same."""
 
 from contextlib import ExitStack
+from pathlib import Path
 from typing import Any
 
 from harness.errors import MachineError
@@ -21,9 +22,25 @@ from harness.judge.task import Task
 from harness.problem.case import benchmark_case
 from harness.problem.load import load_problem
 from harness.problem.reference import Reference
-from harness.solution.model import BuildFailure, Invalid
+from harness.solution.model import Artifact, BuildFailure, Invalid
 from harness.solution.read import read_solution
 from ladder.rungs import Rung
+
+
+def built(grader: Grader, file: Path, task: Task) -> Artifact:
+    """The build of a file of ours.
+
+    Raises:
+        MachineError: it does not build here.
+    """
+    solution = read_solution(file, problem=task.problem.slug)
+    if isinstance(solution, Invalid):
+        raise MachineError(solution.message)
+    job = Job(path=file.name, solution=solution, problem=task.problem)
+    artifact = grader._build(job, Options(dtype=task.dtype))
+    if isinstance(artifact, BuildFailure):
+        raise MachineError(artifact.message)
+    return artifact
 
 
 def time_rung(
@@ -36,13 +53,7 @@ def time_rung(
     """
     problem = load_problem(rung.problem)
     task = Task(problem, Reference(problem), "float32", device, "ladder")
-    solution = read_solution(rung.file, problem=problem.slug)
-    if isinstance(solution, Invalid):
-        raise MachineError(solution.message)
-    job = Job(path=rung.file.name, solution=solution, problem=problem)
-    artifact = grader._build(job, Options(dtype=task.dtype))
-    if isinstance(artifact, BuildFailure):
-        raise MachineError(artifact.message)
+    artifact = built(grader, rung.file, task)
     case = benchmark_case(problem, dict(rung.values))
     with ExitStack() as sessions:
 
