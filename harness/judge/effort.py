@@ -19,7 +19,7 @@ class Effort:
     """
 
     batch_s: float = 0.025
-    block_s: float = 0.25
+    block_s: float = 0.2
     short_s: float = 0.005
     blank_s: float = 0.03
     warm_s: float = 0.7

@@ -5,6 +5,7 @@ The method and the measurements it rests on are in docs/measurement.md.
 
 import itertools
 import math
+import statistics
 import time
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
@@ -33,8 +34,8 @@ Samples = tuple[list[Timed], list[Timed]]
 _FEW_CALLS = 16
 _CLEAR = 5.0
 _ATTEMPTS = 2
-_ALIKE = 1.5
-"""Batches of as many calls have one blank batch where one does not last so much longer."""
+_ALIKE = 2.0
+"""Two batches of as many calls have one blank batch where neither lasts so much longer."""
 _SHORT = 2.0
 """Where a batch should have had more than so many times the calls, it is too short to count."""
 
@@ -128,6 +129,8 @@ def _block(
     early: Fault | None = None
     lasting_s = [min(each.each_s * each.calls, effort.blank_s) for each in pair]
     alike = pair[0].calls == pair[1].calls and max(lasting_s) <= _ALIKE * min(lasting_s)
+    if alike:
+        lasting_s = [statistics.fmean(lasting_s)] * 2
     empty_s: float | None = None
     idle_after_s = 0.0
     for which in in_turns(block):

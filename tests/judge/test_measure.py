@@ -246,18 +246,25 @@ class TestShape:
         assert len(blank.filled) == EFFORT.min_blocks
         assert (result.overhead_s, result.baseline_overhead_s) == pytest.approx((3e-4, 3e-4))
 
-    def test_a_blank_batch_lasts_as_long_as_the_calls(self, shift_task: Task) -> None:
+    @pytest.mark.parametrize(
+        ("baseline_s", "turns"), [(3e-3, [5e-3, 15e-3, 15e-3, 5e-3]), (1.8e-3, [7e-3])]
+    )
+    def test_a_blank_batch_lasts_as_long_as_the_calls(
+        self, shift_task: Task, baseline_s: float, turns: list[float]
+    ) -> None:
+        """Or as the mean of both, if they take about as long."""
         blank = FakeBlank(3e-4)
         effort = replace(EFFORT, max_calls=5)
         result = measure_shape(
             shift_task, CASE, contender(shift_task, FakeSession(1e-3, constant=3e-4)),
-            contender(shift_task, FakeSession(2e-3, constant=3e-4), trusted=True),
+            contender(shift_task, FakeSession(baseline_s, constant=3e-4), trusted=True),
             effort, cast(Blank, blank), lambda _: None,
         )  # fmt: skip
         assert isinstance(result, Measurement)
-        assert [calls for calls, _ in blank.filled] == [5] * (2 * EFFORT.min_blocks)
-        turns = [5e-3, 10e-3, 10e-3, 5e-3] * EFFORT.min_blocks
-        assert blank.lasting_s == pytest.approx(turns[: len(blank.filled)], rel=0.02)
+        count = (1 if len(turns) == 1 else 2) * EFFORT.min_blocks
+        assert [calls for calls, _ in blank.filled] == [5] * count
+        wanted = (turns * count)[:count]
+        assert blank.lasting_s == pytest.approx(wanted, rel=0.02)
 
     @pytest.mark.parametrize(("blank_s", "lasting_s"), [(4e-3, 4e-3), (0.0, 0.0)])
     def test_but_no_longer_than_is_worth_it(
