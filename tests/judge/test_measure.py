@@ -29,12 +29,21 @@ from harness.result.times import Measurement
 
 
 def measured(
-    task: Task, submission: FakeSession, baseline: FakeSession, effort: Effort = EFFORT
+    task: Task,
+    submission: FakeSession,
+    baseline: FakeSession,
+    effort: Effort = EFFORT,
+    blank: FakeBlank | None = None,
 ) -> Measurement | Fault:
     return measure_shape(
         task, CASE, contender(task, submission), contender(task, baseline, trusted=True),
-        effort, cast(Blank, FakeBlank(1e-4)), lambda _: None,
+        effort, cast(Blank, blank or FakeBlank(1e-4)), lambda _: None,
     )  # fmt: skip
+
+
+def one_of(each_s: float) -> FakeSession:
+    """Whose batches cost what a blank one of 0.3 ms does."""
+    return FakeSession(each_s, constant=3e-4)
 
 
 class TestChooseCalls:
@@ -218,11 +227,7 @@ class TestShape:
 
     def test_a_blank_batch_goes_before_each_contenders(self, shift_task: Task) -> None:
         blank = FakeBlank(3e-4)
-        result = measure_shape(
-            shift_task, CASE, contender(shift_task, FakeSession(1e-3, constant=3e-4)),
-            contender(shift_task, FakeSession(4e-3, constant=3e-4), trusted=True),
-            EFFORT, cast(Blank, blank), lambda _: None,
-        )  # fmt: skip
+        result = measured(shift_task, one_of(1e-3), one_of(4e-3), EFFORT, blank)
         assert isinstance(result, Measurement)
         assert blank.filled[:2] == [(20, blank.filled[0][1]), (5, blank.filled[0][1])]
         assert blank.settled[:3] == [0, 1, 2]
@@ -236,11 +241,7 @@ class TestShape:
         self, shift_task: Task
     ) -> None:
         blank = FakeBlank(3e-4)
-        result = measure_shape(
-            shift_task, CASE, contender(shift_task, FakeSession(1e-3, constant=3e-4)),
-            contender(shift_task, FakeSession(1e-3, constant=3e-4), trusted=True),
-            EFFORT, cast(Blank, blank), lambda _: None,
-        )  # fmt: skip
+        result = measured(shift_task, one_of(1e-3), one_of(1e-3), EFFORT, blank)
         assert isinstance(result, Measurement)
         assert blank.settled[:3] == [0, 1, 1]  # before each of both
         assert len(blank.filled) == EFFORT.min_blocks
@@ -255,11 +256,7 @@ class TestShape:
         """Or as the mean of both, if they take about as long."""
         blank = FakeBlank(3e-4)
         effort = replace(EFFORT, max_calls=5)
-        result = measure_shape(
-            shift_task, CASE, contender(shift_task, FakeSession(1e-3, constant=3e-4)),
-            contender(shift_task, FakeSession(baseline_s, constant=3e-4), trusted=True),
-            effort, cast(Blank, blank), lambda _: None,
-        )  # fmt: skip
+        result = measured(shift_task, one_of(1e-3), one_of(baseline_s), effort, blank)
         assert isinstance(result, Measurement)
         count = (1 if len(turns) == 1 else 2) * EFFORT.min_blocks
         assert [calls for calls, _ in blank.filled] == [5] * count
@@ -273,11 +270,7 @@ class TestShape:
         """One is enough for both then."""
         blank = FakeBlank(3e-4)
         effort = replace(EFFORT, max_calls=5, blank_s=blank_s)
-        result = measure_shape(
-            shift_task, CASE, contender(shift_task, FakeSession(1e-3, constant=3e-4)),
-            contender(shift_task, FakeSession(2e-3, constant=3e-4), trusted=True),
-            effort, cast(Blank, blank), lambda _: None,
-        )  # fmt: skip
+        result = measured(shift_task, one_of(1e-3), one_of(2e-3), effort, blank)
         assert isinstance(result, Measurement)
         assert blank.lasting_s == [lasting_s] * EFFORT.min_blocks
 
