@@ -131,8 +131,7 @@ def busy_fault(probe: Callable[[], float], usual: Usual) -> Fault | None:
 
     Told from several probes: on some hosts one in twenty is late although nothing is at work.
     """
-    excess_s = statistics.median(probe() for _ in range(_PROBES)) - usual.before_s
-    return _early_fault(excess_s) if excess_s > BUSY_S else None
+    return usual.early_fault(statistics.median(probe() for _ in range(_PROBES)))
 
 
 def at_work(sessions: Sequence[Session], device: Device, usual: Usual) -> int:
