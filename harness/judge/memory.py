@@ -92,6 +92,8 @@ class Device:
     torch_device: str = "cpu"
     driver_version: str = ""
     toolkit_version: str = ""
+    runners_cpu: int | None = None
+    """The processor that runners share while they are timed; None: any, as the system likes."""
 
     def __init__(self) -> None:
         self.name = _cpu_name()
@@ -133,6 +135,7 @@ class CudaDevice(Device):
         properties = torch.cuda.get_device_properties(index)
         self.name = properties.name
         self.uuid = str(properties.uuid)
+        self.bus = self.driver.bus()
         self.driver_version = _nvidia_driver_version()
         self.toolkit_version = torch.version.cuda or ""
         self.capability = (properties.major, properties.minor)

@@ -6,11 +6,14 @@ from contextlib import contextmanager
 from harness.judge.conditions import Watch
 from harness.judge.gpu_lock import exclusive
 from harness.judge.memory import CudaDevice, Device
+from harness.judge.seats import seated
 
 
 @contextmanager
 def undisturbed(device: Device, waiting: Callable[[float], None]) -> Iterator[Watch | None]:
-    """Hold ``device`` alone and watch it; None on the CPU, which is not held.
+    """Hold ``device`` alone, watch it, and have runners share a processor that is theirs.
+
+    None on the CPU, which is not held.
 
     ``waiting`` is called now and then with the seconds so far while another grade holds it.
 
@@ -20,5 +23,5 @@ def undisturbed(device: Device, waiting: Callable[[float], None]) -> Iterator[Wa
     if not isinstance(device, CudaDevice):
         yield None
         return
-    with exclusive(device.uuid, waiting), Watch(device.uuid) as watch:
+    with exclusive(device.uuid, waiting), seated(device), Watch(device.uuid) as watch:
         yield watch

@@ -230,7 +230,12 @@ class Session:
         of one short call drowns in: without ``stop`` the runner waits for *go* awake.
         """
         self._round += 1
-        ready = self._channel.ask({"type": "run", "round": self._round}, "ready", _ANSWER_SECONDS)
+        message: Message = {
+            "type": "run",
+            "round": self._round,
+            "cpu": self._device.runners_cpu,
+        }
+        ready = self._channel.ask(message, "ready", _ANSWER_SECONDS)
         if isinstance(ready, Fault):
             return ready
         if stop and not self._sandbox.pause():

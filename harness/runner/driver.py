@@ -39,6 +39,7 @@ _JIT_ERROR_LOG = 5
 _JIT_ERROR_LOG_BYTES = 6
 _MAX_DYNAMIC_SHARED = 8
 _LOG_BYTES = 4096
+_BUS_BYTES = 32
 
 
 class CudaError(Exception):
@@ -99,6 +100,7 @@ class Driver:
         self._call("cuInit", 0)
         handle = c_int()
         self._call("cuDeviceGet", byref(handle), device)
+        self._handle = handle
         context = c_void_p()
         self._call("cuDevicePrimaryCtxRetain", byref(context), handle)
         self._context = context
@@ -114,6 +116,12 @@ class Driver:
         text = c_char_p()
         self._lib.cuGetErrorString(code, byref(text))
         return text.value.decode("utf-8", "replace") if text.value else "unknown error"
+
+    def bus(self) -> str:
+        """Where the device is, as the system names it: ``0000:1b:00.0``."""
+        text = ctypes.create_string_buffer(_BUS_BYTES)
+        self._call("cuDeviceGetPCIBusId", text, _BUS_BYTES, self._handle)
+        return text.value.decode("ascii").lower()
 
     def make_current(self) -> None:
         """Make the primary context current in this thread."""

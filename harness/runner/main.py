@@ -17,6 +17,7 @@ from harness.runner.driver import CudaError, Driver
 from harness.runner.kernel_cache import pack, unpack
 from harness.runner.memory import Arena, DeviceArena, HostArena
 from harness.runner.program import Batch, Failed, Program
+from harness.runner.seat import Seat
 from harness.runner.wire import Fault, Mailbox, Message
 from harness.sandbox.syscalls import forbid_programs
 
@@ -37,6 +38,7 @@ class Runner:
         self._mailbox: Mailbox | None = None
         self._calls = 0
         self._captured = False
+        self._seat = Seat()
 
     def serve(self) -> None:
         """Answer messages until the judge closes the channel."""
@@ -67,7 +69,7 @@ class Runner:
             case "prepare":
                 return {"type": "prepared", "captured": self._prepare(message)}
             case "run":
-                self._run(int(message["round"]))
+                self._run(int(message["round"]), message.get("cpu"))
                 return None
             case other:
                 raise wire.WireError(f"unknown message {other!r}")
@@ -174,6 +176,7 @@ class Runner:
             launches=message["launches"],
         )
         self._calls = batch.calls
+        self._seat.leave()
         self._program.bind(batch, self._arena)
         for index in range(message["warmups"]):
             self._program.warm_up(index % batch.calls)
@@ -184,10 +187,13 @@ class Runner:
             self._program.synchronize()
         return self._captured
 
-    def _run(self, number: int) -> None:
+    def _run(self, number: int, cpu: int | None) -> None:
         """Wait for *go*, do all calls of the batch, wait for the device, say *done*."""
         assert self._program is not None
         assert self._mailbox is not None
+        # Plain calls may need other threads, which must not wait until this one has waited.
+        if self._captured and cpu is not None:
+            self._seat.take(cpu)
         wire.send(self._channel, {"type": "ready"})
         mailbox = self._mailbox
         pause = 0.0 if self._device == "cuda" else 20e-6

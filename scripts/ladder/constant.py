@@ -10,6 +10,7 @@ from harness.judge.contender import Contender
 from harness.judge.fault import Fault
 from harness.judge.memory import Device
 from harness.judge.programs import timed_program
+from harness.judge.quiet import undisturbed
 from harness.judge.session import Session
 from harness.judge.statistics import lower_quartile
 from harness.judge.task import Task
@@ -44,7 +45,11 @@ def constant(grader: Grader, device: Device, folder: Path) -> Iterator[Row]:
         file.write_text(wait_source(us * 1000))
         spins_s = us * calls * 1e-6
         batches, blanks = [], []
-        with Session(timed_program(built(grader, file, task)), device, problem.limits) as session:
+        program = timed_program(built(grader, file, task))
+        with (
+            Session(program, device, problem.limits) as session,
+            undisturbed(device, lambda _: None),
+        ):
             fault = session.load()
             contender = Contender(session, task, trusted=False, capture=True, usual=blank.usual)
             fault = fault or contender.setup(case, calls)

@@ -28,7 +28,7 @@ def test_a_card_is_held_and_watched(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(quiet, "exclusive", exclusive)
     card = object.__new__(CudaDevice)
-    card.uuid = "no-such-card"
+    card.uuid, card.bus = "no-such-card", "no-such-place"
     told: list[float] = []
     with quiet.undisturbed(card, told.append) as watch:
         assert held == ["no-such-card"]
