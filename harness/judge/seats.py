@@ -1,9 +1,9 @@
 """One processor for all runners that are timed, and none of the judge's own work on it.
 
 What a batch costs beyond its calls depends on the processor that its runner happens to be on: lone
-calls of two processes with the same kernel were 5 to 24 µs apart for as long as both lived, and
-0.3 to 2.8 µs on the same processor (docs/measurement.md). They never run at once, so they can share
-it; the judge, which spins meanwhile, must be elsewhere.
+calls of two processes with the same kernel were up to 24 µs apart for as long as both lived, 7 in
+the median, and on the same processor 1 (docs/measurement.md). They never run at once, so they can
+share it; the judge, which spins meanwhile, must be elsewhere.
 """
 
 import contextlib
