@@ -4,7 +4,8 @@ import os
 from pathlib import Path
 
 import platformdirs
-from sqlalchemy import URL
+from sqlalchemy import URL, make_url
+from sqlalchemy.exc import ArgumentError
 
 VARIABLE = "HARNESS_STORE"
 """Environment variable that overrides the default: a database URL, or the path of a file."""
@@ -24,3 +25,15 @@ def store_url(place: str | Path) -> str:
         return place
     path = Path(place).expanduser().absolute()
     return URL.create("sqlite", database=str(path)).render_as_string(hide_password=False)
+
+
+def missing_file(url: str) -> Path | None:
+    """The file that a store at ``url`` would be in, if there is none; None also for a server."""
+    try:
+        parsed = make_url(url)
+    except ArgumentError:  # which the store will tell
+        return None
+    if parsed.get_backend_name() != "sqlite" or parsed.database in (None, "", ":memory:"):
+        return None
+    file = Path(str(parsed.database))
+    return None if file.exists() else file

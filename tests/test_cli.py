@@ -173,13 +173,17 @@ class TestExitCodes:
             (["check", "mine.py", "--problem", "shift", "--device", "cpu", "--case", "n=0,s=1"],
              "n must be a whole number"),
             (["check", "mine.py", "--problem", "shift", "--arch", "sm_1"],
-             "--arch sm_1: not a GPU architecture (such as sm_90)"),
+             "--arch sm_1: no GPU has that architecture (such as sm_70, sm_72,"),
+            (["check", "mine.py", "--problem", "shift", "--arch", "sm_999a"],
+             "--arch sm_999a: no GPU has that architecture"),
             (["leaderboard", "shitf"], "no problem 'shitf'"),
             (["check", "empty"], "no .cu, .ptx or .py file in this folder"),
             (["check", "mine.py", "--problems", "nowhere"], "no folder nowhere"),
             (["frobnicate"], "No such command"),
             (["check", "mine.py", "--no-such-option"], "No such option"),
             (["leaderboard", "--csv"], "requires an argument"),
+            (["leaderboard", "--csv", "-", "--json", "-"], "only one of both can go to stdout"),
+            (["export", "shitf"], "nothing is recorded of shitf"),
         ],
     )  # fmt: skip
     def test_usage(self, harness: Harness, arguments: list[str], words: str) -> None:
@@ -400,6 +404,30 @@ class TestLeaderboard:
     def test_an_empty_one(self, harness: Harness) -> None:
         done = harness("leaderboard", "--json", "-")
         assert (done.status, json.loads(done.out)) == (0, [])
+
+    @pytest.mark.parametrize(
+        "command",
+        [
+            ["leaderboard"],
+            ["export"],
+            ["site", "--out", "site"],
+            ["submissions", "list"],
+            ["regrade", "--device", "cpu"],
+        ],
+    )
+    def test_a_wrong_name_is_told_and_nothing_made(
+        self, harness: Harness, command: list[str]
+    ) -> None:
+        done = harness(*command, "--store", "typo/results.sqlite")
+        assert done.status == 0, done
+        assert "typo/results.sqlite: no such file, so nothing is recorded" in done.err
+        assert not Path("typo").exists()
+
+    def test_an_export_of_nothing_leaves_the_file(self, harness: Harness) -> None:
+        Path("kept.jsonl").write_text("what was exported before\n")
+        done = harness("export", "shitf", "--out", "kept.jsonl")
+        assert (done.status, "nothing is recorded of shitf" in done.err) == (2, True), done
+        assert Path("kept.jsonl").read_text() == "what was exported before\n"
 
 
 class TestGenerations:

@@ -7,12 +7,14 @@ import gc
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from harness.commands.common import (
+    existing_store,
     load_all,
     open_store,
     output_to,
@@ -21,6 +23,7 @@ from harness.commands.common import (
     store_option,
 )
 from harness.commands.complete import problem_slugs
+from harness.errors import UsageError
 from harness.report.numbers import counted
 from harness.report.text import json_text, plain
 
@@ -56,8 +59,10 @@ def leaderboard(
     _collect_seldom()
     from harness.problem.load import find_problem, versions
 
+    if csv_to == json_to == "-":
+        raise UsageError("--csv - --json -: only one of both can go to stdout")
     root = problems_root(problems_dir)
-    with open_store(store) as results:
+    with existing_store(store) as results:
         standings = results.standings(problem)
     if problem is not None and problem not in standings.problems:
         find_problem(root, problem)  # says so if there is none
@@ -112,11 +117,29 @@ def export(problem: str | None, out: str, store: str | None) -> None:
     """
     from harness.exchange import write_lines
 
-    with open_store(store) as results, output_to(out) as file:
-        written: list[str] = []
-        count = write_lines(_noted(results.recorded(problem), written), file)
-        ruled = write_lines(results.rulings(None if problem is None else written), file)
+    with existing_store(store) as results:
+        recorded = results.recorded(problem)
+        if problem is not None:
+            recorded = _some(recorded, problem)
+        with output_to(out) as file:
+            written: list[str] = []
+            count = write_lines(_noted(recorded, written), file)
+            ruled = write_lines(results.rulings(None if problem is None else written), file)
     click.echo(_counts(count, ruled), err=True)
+
+
+def _some(results: Iterator[Result], problem: str) -> Iterator[Result]:
+    """``results``, once it is clear that there are any.
+
+    Raises:
+        UsageError: there are none.
+    """
+    first = next(results, None)
+    if first is None:
+        raise UsageError(
+            f"nothing is recorded of {plain(problem, 60)}: harness submissions list shows what is"
+        )
+    return chain([first], results)
 
 
 def _noted(results: Iterable[Result], ids: list[str]) -> Iterator[Result]:
@@ -177,7 +200,7 @@ def site(
     from leaderboard.ranking import ranked, rows, to_csv
 
     packages = load_all(problems_root(problems_dir))[0]
-    with open_store(store) as results:
+    with existing_store(store) as results:
 
         def code(result: Result) -> str | None:
             return None if no_code else code_of(result, results.source(result.solution.hash))

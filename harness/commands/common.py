@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from harness.result import Verdict
     from leaderboard.store import Store
 
+_NOWHERE = "sqlite://"
+"""A store in memory."""
+
 problems_option = click.option(
     "--problems",
     "problems_dir",
@@ -85,6 +88,21 @@ def open_store(place: str | None) -> Iterator[Store]:
             yield store
     except StoreError as error:
         raise MachineError(str(error)) from error
+
+
+@contextlib.contextmanager
+def existing_store(place: str | None) -> Iterator[Store]:
+    """The store of results for who needs those that are there: none is made where there is none.
+
+    Then it is empty, and stderr says so if it was named: the name may be a wrong one.
+    """
+    from leaderboard.location import default_store_url, missing_file, store_url
+
+    missing = missing_file(default_store_url() if place is None else store_url(place))
+    if missing is not None and place is not None:
+        click.echo(f"note: {plain(str(missing))}: no such file, so nothing is recorded", err=True)
+    with open_store(place if missing is None else _NOWHERE) as store:
+        yield store
 
 
 def problems_root(chosen: Path | None) -> Path:

@@ -35,11 +35,14 @@ if TYPE_CHECKING:
 
 
 def _architecture(_context: click.Context, _option: click.Parameter, value: str) -> str:
-    """Refuse what is no architecture before anything is built for it."""
-    from harness.solution.model import ARCHITECTURE
+    """Refuse what is no architecture: that it cannot be built for would be the submission's."""
+    from harness.solution.model import ARCHITECTURE, KNOWN_ARCHITECTURES
 
-    if not ARCHITECTURE.fullmatch(value):
-        raise UsageError(f"--arch {plain(value, 60)}: not a GPU architecture (such as sm_90)")
+    if not ARCHITECTURE.fullmatch(value) or value.rstrip("af") not in KNOWN_ARCHITECTURES:
+        raise UsageError(
+            f"--arch {plain(value, 60)}: no GPU has that architecture "
+            f"(such as {', '.join(KNOWN_ARCHITECTURES)})"
+        )
     return value
 
 

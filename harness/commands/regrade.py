@@ -12,8 +12,8 @@ import click
 from harness import __version__
 from harness.commands.common import (
     device_option,
+    existing_store,
     load_all,
-    open_store,
     problems_option,
     problems_root,
     sandbox_option,
@@ -53,7 +53,7 @@ def regrade(
     root = problems_root(problems_dir)
     sound, broken = load_all(root)
     current = {problem.slug: problem for problem in sound}
-    with open_store(store) as results:
+    with existing_store(store) as results:
         recorded = [r for r in results.results() if not names or r.problem.slug in names]
         _check_slugs(set(names) - {r.problem.slug for r in recorded}, root)
         if any(r.problem.slug not in current for r in recorded):

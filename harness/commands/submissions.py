@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from harness.commands.common import open_store, store_option
+from harness.commands.common import existing_store, store_option
 from harness.commands.complete import dtypes, problem_slugs, result_ids, verdicts
 from harness.errors import UsageError
 from harness.report.numbers import counted
@@ -64,7 +64,7 @@ def list_(
     if verdict is not None and verdict not in set(Verdict):
         hint = did_you_mean(verdict, Verdict) or f" (one of {', '.join(Verdict)})"
         raise UsageError(f"--verdict {plain(verdict, 60)}: there is none of that name{hint}")
-    with open_store(store) as results:
+    with existing_store(store) as results:
         found = results.newest(Which(problem, author, verdict, dtype), limit)
         rulings = _rulings(results, found)
     if as_json:
@@ -100,7 +100,7 @@ def show(id_: str, as_json: bool, source: bool, out: Path | None, store: str | N
         raise UsageError("--source: shows the file and not its record; leave --json away")
     if out is not None and not source:
         raise UsageError("--out: only with --source")
-    with open_store(store) as results:
+    with existing_store(store) as results:
         (found,) = _named(results, [id_])
         rulings = list(results.rulings([found.id]))
         kept = results.source(found.solution.hash) if source else None
@@ -151,7 +151,7 @@ def delete(ids: tuple[str, ...], author: str | None, yes: bool, store: str | Non
     from harness.starter import author_name
 
     me = author_name() if author is None else author
-    with open_store(store) as results:
+    with existing_store(store) as results:
         named = _named(results, ids)
         for result in named:
             if result.solution.author != me:
@@ -194,7 +194,7 @@ def invalidate(
     if not who.strip():
         raise UsageError("--by: a ruling needs the name of who made it")
     action = Action.REINSTATED if undo else Action.INVALIDATED
-    with open_store(store) as results:
+    with existing_store(store) as results:
         named = _named(results, ids)
         rulings = _rulings(results, named)
         for result in named:

@@ -16,6 +16,13 @@ from harness.solution.launches import Launches
 
 ARCHITECTURE = re.compile(r"sm_\d{2,3}[af]?")
 
+KNOWN_ARCHITECTURES = tuple(
+    f"sm_{capability}"
+    for capability in (70, 72, 75, 80, 86, 87, 88, 89, 90, 100, 101, 103, 110, 120, 121)
+)
+"""Those of GPUs that were made, as NVIDIA's tables of compute capabilities have them; a card that
+is here may have a newer one."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Solution:
