@@ -1,5 +1,6 @@
 """A gate that work stands still behind: threads, their processes, and the clock."""
 
+import os
 import signal
 import subprocess
 import sys
@@ -382,7 +383,7 @@ def test_a_sandbox_that_is_only_being_made_when_it_is_over_does_not_last(tmp_pat
 
 
 STANDING = """
-import sys, threading, time
+import os, sys, threading, time
 from pathlib import Path
 from harness.sandbox.command import clean_environment, run_limited
 from harness.sandbox.gate import Gate
@@ -390,10 +391,10 @@ from harness.sandbox.gate import Gate
 def work():
     with gate.open():
         begun.set()
-        run_limited(["sleep", sys.argv[1]], cwd=here, seconds=60, memory_bytes=1 << 30,
+        run_limited(["sleep", os.environ["NAP"]], cwd=here, seconds=60, memory_bytes=1 << 30,
                     output_bytes=100, environment=clean_environment(here))
 
-gate, begun, here = Gate(), threading.Event(), Path(sys.argv[2])
+gate, begun, here = Gate(), threading.Event(), Path(sys.argv[1])
 threading.Thread(target=work, daemon=True).start()
 begun.wait()
 input()
@@ -406,17 +407,19 @@ with gate.closed():
 def test_what_stands_still_ends_with_a_judge_that_is_killed(tmp_path: Path) -> None:
     nap = Nap()
     judge = subprocess.Popen(
-        [sys.executable, "-c", STANDING, str(nap), str(tmp_path)],
+        [sys.executable, "-c", STANDING, str(tmp_path)],
+        # Not as an argument: the judge's child would have it, too, until it is something else.
+        env={**os.environ, "NAP": str(nap)},
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
     )
     assert judge.stdin is not None
     assert judge.stdout is not None
-    assert until(lambda: len(running(str(nap))) == 2)  # the judge, and what sleeps
+    assert nap.appeared()
     judge.stdin.write(b"close\n")
     judge.stdin.close()
     assert judge.stdout.readline() == b"closed\n"
-    assert [processes.at_rest(pid) for pid in running(str(nap)) if pid != judge.pid] == [True]
+    assert [processes.at_rest(pid) for pid in running(str(nap))] == [True]
     judge.kill()
     judge.wait()
     judge.stdout.close()
