@@ -30,21 +30,30 @@ class Seats(NamedTuple):
 def seated(card: CudaDevice) -> Iterator[None]:
     """Have runners on ``card`` timed on one processor, and keep this thread away from it.
 
-    Changes nothing where this process may use one processor only, nor the second time around. That
-    a runner goes there is its own word: one that does not is off by some µs of a batch, as without.
+    Changes nothing where this process may use one processor only or not choose, nor the second time
+    around. That a runner goes there is its own word: one that does not is off by some µs of a
+    batch, as without.
     """
     allowed = os.sched_getaffinity(0)
     seats = take_seats(allowed, card.bus) if card.runners_cpu is None else None
-    if seats is None:
+    if seats is None or not _moved(seats.judge):
         yield
         return
-    os.sched_setaffinity(0, seats.judge)
     card.runners_cpu = seats.runner
     try:
         yield
     finally:
         card.runners_cpu = None
         os.sched_setaffinity(0, allowed)
+
+
+def _moved(cpus: Collection[int]) -> bool:
+    """Whether this thread is on one of ``cpus`` from now on; the system may not let it."""
+    try:
+        os.sched_setaffinity(0, cpus)
+    except OSError:
+        return False
+    return True
 
 
 def take_seats(allowed: Collection[int], bus: str, system: Path = Path("/")) -> Seats | None:

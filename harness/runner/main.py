@@ -54,6 +54,8 @@ class Runner:
                 wire.send(self._channel, answer)
 
     def _answer(self, message: Message, descriptors: list[int]) -> Message | None:
+        if message["type"] != "run":  # threads that are started meanwhile may go anywhere
+            self._seat.leave()
         match message["type"]:
             case "open":
                 self._open(str(message["device"]))
@@ -176,7 +178,6 @@ class Runner:
             launches=message["launches"],
         )
         self._calls = batch.calls
-        self._seat.leave()
         self._program.bind(batch, self._arena)
         for index in range(message["warmups"]):
             self._program.warm_up(index % batch.calls)

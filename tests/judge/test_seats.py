@@ -128,6 +128,17 @@ def test_this_thread_keeps_away_and_comes_back(monkeypatch: pytest.MonkeyPatch) 
     assert os.sched_getaffinity(0) == before
 
 
+def test_a_system_that_does_not_let_us_choose(monkeypatch: pytest.MonkeyPatch) -> None:
+    card = object.__new__(CudaDevice)
+    card.bus = BUS
+    before = os.sched_getaffinity(0)
+    monkeypatch.setattr(seats, "take_seats", lambda *_: Seats(0, frozenset({100_000})))
+    with seated(card):
+        assert card.runners_cpu is None
+        assert os.sched_getaffinity(0) == before
+    assert os.sched_getaffinity(0) == before
+
+
 def test_one_processor_stays_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     card = object.__new__(CudaDevice)
     card.bus = BUS

@@ -73,7 +73,10 @@ def test_recorded_calls_run_where_the_judge_says(anywhere: set[int], tmp_path: P
         assert program.seen[3:] == [{cpu}]
         runner._answer({**run, "cpu": None}, [])  # nothing new is said
         assert program.seen[4:] == [{cpu}]
+        runner._answer({"type": "open", "device": "cpu"}, [])
+        assert os.sched_getaffinity(0) == anywhere
+        runner._answer(run, [])
         _prepare(runner, capture=False)
-        assert program.seen[5:] == [anywhere]
+        assert program.seen[5:] == [{cpu}, anywhere]
         runner._answer(run, [])  # plain calls may have threads of their own
-        assert program.seen[6:] == [anywhere]
+        assert program.seen[7:] == [anywhere]
