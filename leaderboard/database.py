@@ -5,12 +5,13 @@ import random
 import sqlite3
 import time
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
 from typing import Any, TypeVar
 
 from sqlalchemy import Connection, Engine, Row, Select, create_engine, event, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, NoSuchModuleError
 from sqlalchemy.pool import StaticPool
+
+from leaderboard.location import sqlite_file
 
 BUSY_TIMEOUT = 30.0
 """Seconds that one statement waits for another writer."""
@@ -100,12 +101,13 @@ def _engine(url: str) -> Engine:
     try:
         if parsed.get_backend_name() != "sqlite":
             return create_engine(parsed, pool_pre_ping=True)
-        if parsed.database in (None, "", ":memory:"):
+        file = sqlite_file(parsed)
+        if file is None:
             engine = create_engine(
                 parsed, poolclass=StaticPool, connect_args={"check_same_thread": False}
             )
         else:
-            Path(str(parsed.database)).absolute().parent.mkdir(parents=True, exist_ok=True)
+            file.parent.mkdir(parents=True, exist_ok=True)
             engine = create_engine(parsed, connect_args={"timeout": BUSY_TIMEOUT})
     except ModuleNotFoundError as error:
         raise StoreError(f"{shown}: the driver is missing: pip install {error.name}") from error

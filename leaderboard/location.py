@@ -27,13 +27,21 @@ def store_url(place: str | Path) -> str:
     return URL.create("sqlite", database=str(path)).render_as_string(hide_password=False)
 
 
+def sqlite_file(url: URL) -> Path | None:
+    """The file of an SQLite database; None for one in memory, and for a server's."""
+    if url.get_backend_name() != "sqlite" or url.database in (None, "", ":memory:"):
+        return None
+    return Path(str(url.database)).absolute()
+
+
 def missing_file(url: str) -> Path | None:
-    """The file that a store at ``url`` would be in, if there is none; None also for a server."""
+    """The file that a store at ``url`` would be in, if there is none; None also for a server.
+
+    What stands in SQLite's own notation (``uri=true``) is SQLite's to find.
+    """
     try:
         parsed = make_url(url)
+        file = None if "uri" in parsed.query else sqlite_file(parsed)
     except ArgumentError:  # which the store will tell
         return None
-    if parsed.get_backend_name() != "sqlite" or parsed.database in (None, "", ":memory:"):
-        return None
-    file = Path(str(parsed.database))
-    return None if file.exists() else file
+    return None if file is None or file.exists() else file

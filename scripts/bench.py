@@ -4,10 +4,9 @@
 events and with Triton's `do_bench`, all three in a process of its own, on a ladder of kernels from
 2 µs to 2 ms. `aa` compares a file with itself, `slowdown` with one that takes 1 % longer, again and
 again. `repeat` grades the same files in processes of their own. `constant` shows what batches read
-beyond the spins in them. `latency` times the whole command,
-cold and for a second file. `throughput` grades many files in one command and says where the time
-goes. `audits` shows what the audits see. Prints tables, and with --json FILE
-writes what they are made of; asserts nothing.
+beyond the spins in them. `latency` times the whole command, cold and for a second file.
+`throughput` grades many files in one command and says where the time goes. `audits` shows what the
+audits see. Prints tables, and with --json FILE writes what they are made of; asserts nothing.
 """
 
 import argparse

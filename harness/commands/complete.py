@@ -40,13 +40,12 @@ def result_ids(
     context: click.Context, _parameter: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:
     """Ids of what is recorded, each with what it is."""
-    from leaderboard.location import default_store_url, store_url
+    from leaderboard.location import default_store_url, missing_file, store_url
     from leaderboard.store import Store, StoreError
 
     chosen = next(_said(context, "store"), None)
     url = store_url(chosen) if chosen else default_store_url()
-    file = url.removeprefix("sqlite:///")
-    if file != url and not Path(file).is_file():  # to look must not make one
+    if missing_file(url) is not None:  # to look must not make one
         return []
     try:
         with Store(url) as store:

@@ -1,4 +1,4 @@
-"""One process that has imported Triton compiles for all tests."""
+"""One process that has imported Triton compiles for all tests; a thread is moved and comes back."""
 
 import json
 import os
@@ -13,6 +13,14 @@ import pytest
 Compile = Callable[[dict[str, Any]], dict[str, Any]]
 
 _SERVER = Path(__file__).with_name("compile_each.py")
+
+
+@pytest.fixture
+def anywhere() -> Iterator[set[int]]:
+    """The processors that this thread may use, also after."""
+    found = os.sched_getaffinity(0)
+    yield found
+    os.sched_setaffinity(0, found)
 
 
 @pytest.fixture(scope="session")

@@ -2,12 +2,9 @@
 
 import os
 import socket
-from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
-
-import pytest
 
 from harness.runner.main import Runner
 from harness.runner.wire import Message
@@ -39,14 +36,6 @@ class Noted:
         return None
 
     copied = launched
-
-
-@pytest.fixture
-def anywhere() -> Iterator[set[int]]:
-    """The processors that this thread may use, also after."""
-    found = os.sched_getaffinity(0)
-    yield found
-    os.sched_setaffinity(0, found)
 
 
 def _prepare(runner: Any, *, capture: bool) -> None:
