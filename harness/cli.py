@@ -22,7 +22,7 @@ from harness.commands import (
 )
 from harness.commands.common import say_error
 from harness.errors import JudgeError, UsageError
-from harness.report.text import plain_lines
+from harness.text.plain import plain_lines
 
 _INTERRUPTED = 130
 _INTERNAL = 3

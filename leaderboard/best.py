@@ -8,8 +8,8 @@ a card that was slower on another day falls out. The interval has the doubt of b
 import math
 from collections.abc import Iterable
 
-from harness.result import Result
-from harness.result.times import BaselineScore, Interval
+from harness.records.measurement import BaselineScore, Interval
+from harness.records.result import Result
 from leaderboard.ranking import KEY, board, rows
 
 

@@ -21,7 +21,7 @@ from itertools import islice
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
-from harness.visible import visible
+from harness.text.escape import visible
 from leaderboard.board import Boards
 from leaderboard.columns import COLUMNS
 from leaderboard.standings import values

@@ -20,7 +20,7 @@ from leaderboard.schema import RESULTS, STANDINGS, standing_row
 from leaderboard.standing import FORM, standing
 
 if TYPE_CHECKING:
-    from harness.result import Result
+    from harness.records.result import Result
 
 
 def keep(connection: Connection, seq: int, result: Result) -> None:

@@ -24,7 +24,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import IO
 
-from harness.result import Reason, Verdict
+from harness.records.result import Reason, Verdict
 from leaderboard.csvfile import neutral
 from leaderboard.standing import Standing
 

@@ -2,8 +2,8 @@
 
 from collections.abc import Collection, Iterable, Mapping
 
-from harness.result import Result
-from harness.result.origin import DeviceRef
+from harness.records.refs import DeviceRef
+from harness.records.result import Result
 from leaderboard.standing import SILENT
 
 Key = tuple[str, ...]

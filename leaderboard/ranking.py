@@ -36,7 +36,7 @@ from leaderboard.standings import Standings, values
 from leaderboard.ties import ranks, standard_errors
 
 if TYPE_CHECKING:
-    from harness.result import Result
+    from harness.records.result import Result
 
 __all__ = ["COLUMNS", "KEY", "SILENT", "board", "ranked", "read_csv", "rows", "to_csv"]
 

@@ -10,8 +10,8 @@ from sqlalchemy import Row
 from leaderboard.schema import checksum, storable
 
 if TYPE_CHECKING:
-    from harness.result import Result
-    from harness.ruling import Ruling
+    from harness.records.result import Result
+    from harness.records.ruling import Ruling
 
 T = TypeVar("T", "Result", "Ruling")
 
@@ -26,7 +26,7 @@ class CorruptRecord(NamedTuple):
 
 def read_result(row: Row[Any]) -> Result | CorruptRecord:
     """The result in ``row``, or what is wrong with it."""
-    from harness.result import Result
+    from harness.records.result import Result
 
     return _read(row, Result.from_json, lambda _: True)
 
@@ -47,7 +47,7 @@ def readable(
 
 def read_ruling(row: Row[Any]) -> Ruling | CorruptRecord:
     """The ruling in ``row``, or what is wrong with it."""
-    from harness.ruling import Ruling
+    from harness.records.ruling import Ruling
 
     return _read(row, Ruling.from_json, lambda ruling: storable(ruling.result) == row.result)
 

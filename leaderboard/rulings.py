@@ -16,7 +16,7 @@ from leaderboard.rows import CorruptRecord, read_ruling, readable
 from leaderboard.schema import RULINGS, ruling_row
 
 if TYPE_CHECKING:
-    from harness.ruling import Ruling
+    from harness.records.ruling import Ruling
 
 
 def add(database: Database, ruling: Ruling) -> None:
@@ -65,7 +65,7 @@ def uncounted(database: Database, report: Callable[[CorruptRecord], None]) -> fr
     last = {row.result: row for row in database.rows_by_pages(rulings_page)}
     if not last:
         return frozenset()
-    from harness.ruling import counts
+    from harness.records.ruling import counts
 
     held = set()
     for result, row in last.items():

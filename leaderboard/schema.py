@@ -32,8 +32,8 @@ from sqlalchemy import (
 from leaderboard.standing import FORM, standing
 
 if TYPE_CHECKING:
-    from harness.result import Result
-    from harness.ruling import Ruling
+    from harness.records.result import Result
+    from harness.records.ruling import Ruling
 
 VERSION = 4
 """Version of the tables; the version of the records inside them is theirs."""

@@ -11,7 +11,7 @@ from sqlalchemy import Connection, delete, exists, select
 from leaderboard.schema import RESULTS, SOURCES
 
 if TYPE_CHECKING:
-    from harness.result import Result
+    from harness.records.result import Result
 
 MOST_BYTES = 1 << 20
 """Of one file. No larger one is graded, either."""

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 if TYPE_CHECKING:
-    from harness.result import Result
+    from harness.records.result import Result
 
 
 FORM = 3

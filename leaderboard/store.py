@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Self
 
 from sqlalchemy import Connection, delete, insert, select
 
-from harness.visible import visible
+from harness.text.escape import visible
 from leaderboard import kept_standings, rulings, sources
 from leaderboard.database import Database, StoreError
 from leaderboard.location import default_store_url, store_url
@@ -31,8 +31,8 @@ from leaderboard.schema import RESULTS, SchemaError, is_ready, prepare, row_of, 
 from leaderboard.standings import Standings
 
 if TYPE_CHECKING:
-    from harness.result import Result
-    from harness.ruling import Ruling
+    from harness.records.result import Result
+    from harness.records.ruling import Ruling
 
 __all__ = ["CorruptRecord", "Store", "StoreError", "Which", "default_store_url", "store_url"]
 

@@ -41,11 +41,11 @@ def accuracy(device_kind: str = "cuda", wanted: Sequence[str] = ()) -> Data:
     from ladder.rungs import rungs
     from ladder.table import bias, lines, summary
 
+    from harness.device.choose import open_device
     from harness.errors import MachineError
-    from harness.grade import Grader
-    from harness.judge.device import open_device
-    from harness.judge.effort import CPU_EFFORT, Effort
-    from harness.report.progress import Silent
+    from harness.grading.grader import Grader
+    from harness.progress.progress import Silent
+    from harness.timing.budget import CPU_EFFORT, Effort
 
     folder = Path(tempfile.mkdtemp())
     device = open_device(device_kind)
@@ -145,13 +145,13 @@ def head_to_head(
     a: Path, b: Path, times: int, device_kind: str, problem: Path | None = None
 ) -> list[Data]:
     """``harness compare a b`` so many times, each with a seed of its own, in one process."""
-    from harness.comparison import Comparison
-    from harness.grade import Grader
-    from harness.job import Job, Options
-    from harness.judge.device import open_device
-    from harness.problem.load import load_problem
-    from harness.report.progress import Silent
-    from harness.solution.read import read_solution
+    from harness.device.choose import open_device
+    from harness.grading.grader import Grader
+    from harness.grading.job import Job, Options
+    from harness.languages.read import read_solution
+    from harness.problem.format.load import load_problem
+    from harness.progress.progress import Silent
+    from harness.records.comparison import Comparison
 
     loaded = load_problem(problem or ROOT / "problems" / a.resolve().parts[-3])
     jobs = [
@@ -176,9 +176,9 @@ def constant() -> Data:
     """What batches of spins read beyond the spins, which should be the launches alone."""
     from ladder.constant import constant, line
 
-    from harness.grade import Grader
-    from harness.judge.device import open_device
-    from harness.report.progress import Silent
+    from harness.device.choose import open_device
+    from harness.grading.grader import Grader
+    from harness.progress.progress import Silent
 
     rows = []
     device = open_device("cuda")
@@ -227,14 +227,14 @@ def audits(names: Sequence[str]) -> Data:
     """What the audits see of every solution: a call alone and among others, probes, light."""
     from dataclasses import replace
 
-    from harness.grade import Grader
-    from harness.job import Job, Options
-    from harness.judge import audit
-    from harness.judge.device import open_device
-    from harness.problem.load import load_problem
-    from harness.report.progress import Silent
-    from harness.solution.read import read_solution
+    from harness.device.choose import open_device
+    from harness.grading.grader import Grader
+    from harness.grading.job import Job, Options
+    from harness.languages.read import read_solution
+    from harness.problem.format.load import load_problem
+    from harness.progress.progress import Silent
     from harness.solution.suffixes import SOURCES
+    from harness.timing import audit
 
     shapes = ({"m": 256, "n": 256, "k": 256, "alpha": 0.01},)
     graded: list[Data] = []

@@ -12,10 +12,10 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from harness.exchange import take_in
-from harness.problem.load import load_problem, problem_folders
-from harness.report import numbers
-from harness.result.times import Interval
+from harness.commands.exchange import take_in
+from harness.problem.format.load import load_problem, problem_folders
+from harness.records.measurement import Interval
+from harness.text import numbers
 from leaderboard.board import Boards
 from leaderboard.ranking import ranked, rows, to_csv
 from leaderboard.store import Store

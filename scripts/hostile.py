@@ -26,9 +26,9 @@ sys.path[:0] = [str(ROOT / "tests" / "hostile"), str(ROOT)]
 
 from corpus import FOLDERS, Entry, Outcome, Trials, entries  # noqa: E402
 
-from harness.judge.device import open_device  # noqa: E402
-from harness.report.text import plain  # noqa: E402
-from harness.sandbox.means import means  # noqa: E402
+from harness.device.choose import open_device  # noqa: E402
+from harness.sandbox.support import means  # noqa: E402
+from harness.text.plain import plain  # noqa: E402
 
 _TOLD = 200
 _trials: Trials

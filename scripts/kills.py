@@ -34,7 +34,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT)]
 
-from harness.result import Result, Verdict  # noqa: E402
+from harness.records.result import Result, Verdict  # noqa: E402
 from harness.sandbox.processes import descendants  # noqa: E402
 from leaderboard.store import CorruptRecord, Store  # noqa: E402
 
@@ -57,7 +57,7 @@ _COMPILERS = ("nvcc", "cicc", "ptxas", "cudafe++", "fatbinary", "g++", "c++", "g
 _COMPILERS += ("sh", "as", "ld", "collect2", "c++filt", "cu++filt")
 _RUNS_A_COMMAND = '"command": ["'
 """In the plan of a sandbox that is there for a compiler, the translator or a parser."""
-_TEMPLATE = "harness.sandbox.template"
+_TEMPLATE = "harness.sandbox.zygote_main"
 
 BLAMELESS = frozenset({Verdict.ACCEPTED, Verdict.INTERNAL_ERROR})
 ALLOWED = {

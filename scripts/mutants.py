@@ -28,11 +28,11 @@ from mutation.mutants_of import mutants_of  # noqa: E402
 from mutation.report import Score, print_scores  # noqa: E402
 from mutation.trial import Outcome, Subject, Trial, Trials, subject_of  # noqa: E402
 
-from harness.grade import Grader  # noqa: E402
-from harness.judge.device import open_device  # noqa: E402
-from harness.problem.load import find_problem, problem_slugs  # noqa: E402
+from harness.device.choose import open_device  # noqa: E402
+from harness.grading.grader import Grader  # noqa: E402
+from harness.problem.format.load import find_problem, problem_slugs  # noqa: E402
 from harness.problem.model import Problem  # noqa: E402
-from harness.report.progress import Silent  # noqa: E402
+from harness.progress.progress import Silent  # noqa: E402
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -19,11 +19,11 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from harness.problem.load import load_problem
-from harness.result import Result, Verdict
-from harness.result.cases import CaseResult
-from harness.result.origin import DeviceRef, Environment, ProblemRef, SolutionRef
-from harness.result.times import Interval, Measurement, Score
+from harness.problem.format.load import load_problem
+from harness.records.cases import CaseResult
+from harness.records.measurement import Interval, Measurement, Score
+from harness.records.refs import DeviceRef, Environment, ProblemRef, SolutionRef
+from harness.records.result import Result, Verdict
 from leaderboard.store import Store
 
 ROOT = Path(__file__).resolve().parents[1]

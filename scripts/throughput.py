@@ -167,7 +167,7 @@ def _submit(phases: Phases, *arguments: str) -> int:
 
     words = ["harness", "submit", *arguments]
     with (
-        mock.patch("harness.report.progress.progress", lambda: phases),
+        mock.patch("harness.progress.progress.progress", lambda: phases),
         mock.patch("harness.commands.grading.show", lambda _: None),
         mock.patch.object(sys, "argv", words),
     ):
@@ -179,7 +179,7 @@ def _submit(phases: Phases, *arguments: str) -> int:
 
 
 def _results(file: Path) -> list[Any]:
-    from harness.result import Result
+    from harness.records.result import Result
 
     return [Result.from_json(line) for line in file.read_text().splitlines()]
 

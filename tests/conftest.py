@@ -7,10 +7,14 @@ import sys
 from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+if TYPE_CHECKING:
+    from harness.judge.task import Task
+    from harness.problem.model import Problem
 
 # Before anything imports torch: threads of several tests at once only get in each other's way.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -41,7 +45,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Skip, with its reason, what needs a GPU or the CUDA compiler where there is none."""
     missing = {}
     if any(item.get_closest_marker("gpu") for item in items):
-        from harness.judge.device import gpu_present
+        from harness.device.choose import gpu_present
 
         if not gpu_present():
             missing["gpu"] = pytest.mark.skip(reason="no NVIDIA GPU here")
@@ -54,7 +58,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def _has_nvcc() -> bool:
-    from harness.solution.toolchain import NvccNotFound, find_nvcc
+    from harness.languages.build.toolchain import NvccNotFound, find_nvcc
 
     try:
         find_nvcc()
@@ -77,7 +81,7 @@ def private_places(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 @pytest.fixture(scope="session", autouse=True)
 def front_matter_is_parsed_once() -> Iterator[None]:
     """Hundreds of tests load the same few problems: the YAML of each is parsed by the first."""
-    from harness.problem import frontmatter
+    from harness.problem.format import frontmatter
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(frontmatter, "_compose", lru_cache(64)(frontmatter._compose))
@@ -91,7 +95,41 @@ STAND_IN = Path(__file__).parent / "stand_in"
 @pytest.fixture
 def stand_in_for_torch(monkeypatch: pytest.MonkeyPatch) -> None:
     """Runners of Python submissions start in 0.1 s, with a stand-in for torch."""
-    from harness.judge import runners
+    from harness.session import start_runner as runners
 
     true_path = runners.search_path
     monkeypatch.setattr(runners, "search_path", lambda: [str(STAND_IN), *true_path()])
+
+
+PACKAGES = Path(__file__).parent / "support" / "packages"
+"""Small problems of every kind."""
+
+
+@pytest.fixture(scope="session")
+def shift() -> Problem:
+    """y = x + s."""
+    from harness.problem.format.load import load_problem
+
+    return load_problem(PACKAGES / "shift")
+
+
+@pytest.fixture(scope="session")
+def shift_task() -> Task:
+    """That problem in single precision on the CPU."""
+    return _task("shift", "float32")
+
+
+@pytest.fixture(scope="session")
+def blend_task() -> Task:
+    """Several types, two outputs, one of them read as well."""
+    return _task("blend", "float16")
+
+
+def _task(name: str, dtype: str) -> Task:
+    from harness.device.memory import Device
+    from harness.judge.task import Task
+    from harness.problem.format.load import load_problem
+    from harness.problem.reference import Reference
+
+    problem = load_problem(PACKAGES / name)
+    return Task(problem, Reference(problem), dtype, Device(), "a secret")

@@ -4,7 +4,7 @@ import os
 import time
 
 from harness.sandbox import processes
-from harness.sandbox.nursery import templates
+from harness.sandbox.zygote import templates
 
 _GONE_S = 20.0
 

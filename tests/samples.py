@@ -5,11 +5,11 @@ import math
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from harness.result import Result, Verdict
-from harness.result.build import Build, KernelResources
-from harness.result.cases import CaseResult, Element, Mismatch
-from harness.result.origin import DeviceRef, Environment, ProblemRef, SolutionRef
-from harness.result.times import Interval, Measurement, Score
+from harness.records.build import Build, KernelResources
+from harness.records.cases import CaseResult, Element, Mismatch
+from harness.records.measurement import Interval, Measurement, Score
+from harness.records.refs import DeviceRef, Environment, ProblemRef, SolutionRef
+from harness.records.result import Result, Verdict
 
 START = datetime(2026, 3, 1, 12, 0, 0, 5, tzinfo=UTC)
 _count = itertools.count()

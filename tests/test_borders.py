@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-SHARED = ("harness.result", "harness.ruling", "harness.visible")
+SHARED = ("harness.records", "harness.text")
 
 
 def _modules(package: str) -> list[Path]:
@@ -115,7 +115,7 @@ def test_leaderboard_loads_no_torch_and_only_the_shared_records() -> None:
     loaded = _loaded(*_names("leaderboard"))
     assert not {"torch", "triton"} & loaded
     ours = {name for name in loaded if _inside(name, "harness")}
-    assert {"harness.result", "harness.visible"} <= ours
+    assert {"harness.records.result", "harness.text.escape"} <= ours
     assert {name for name in ours if not any(_inside(name, s) for s in SHARED)} == {"harness"}
 
 
@@ -127,5 +127,5 @@ def test_boards_are_made_without_what_takes_long_to_load() -> None:
 
 def test_reporting_and_the_command_line_load_neither() -> None:
     # Everything that `harness --help` needs: it must be there at once.
-    names = ["harness.result", *_names("harness/report"), "harness.cli"]
+    names = ["harness.records.result", *_names("harness/report"), "harness.cli"]
     assert not {"pandas", "torch", "triton"} & _loaded(*names)

@@ -18,17 +18,19 @@ from typing import Any, NamedTuple
 import pytest
 from json_schemas import complaints
 
-from harness import cli, grade
+from harness import cli
 from harness.commands.problems import STARTER_LANGUAGES
+from harness.device import choose as device
 from harness.errors import MachineError
-from harness.judge import device, trusted
-from harness.judge.programs import Program, source_program
-from harness.result import Result, Verdict
+from harness.grading import grader as grade
+from harness.records.result import Result, Verdict
 from harness.sandbox import selftest
+from harness.session.programs import Program, source_program
 from harness.solution.model import Artifact
+from harness.timing import trusted
 
 ROOT = Path(__file__).parents[1]
-PACKAGES = ROOT / "tests/judge/packages"
+PACKAGES = ROOT / "tests/support/packages"
 SCHEMA = json.loads((ROOT / "docs/result.schema.json").read_text(encoding="utf-8"))
 HONEST = "def solution(x, s, y, n):\n    for i in range(n):\n        y[i] = x[i] + s\n"
 # Wrong by a little, and only for some sizes: the case matters.
@@ -210,7 +212,7 @@ class TestExitCodes:
     def test_a_fault_of_ours(
         self, harness: Harness, write: Write, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("harness.solution.files.solution_files", lambda _: 1 / 0)
+        monkeypatch.setattr("harness.languages.files.solution_files", lambda _: 1 / 0)
         done = harness("check", write())
         assert done.status == 3
         assert "Traceback" not in done.err
@@ -233,7 +235,7 @@ class TestExitCodes:
         def interrupt(_: object) -> None:
             raise KeyboardInterrupt
 
-        monkeypatch.setattr("harness.solution.files.solution_files", interrupt)
+        monkeypatch.setattr("harness.languages.files.solution_files", interrupt)
         assert harness("check", write()).status == 130
 
 

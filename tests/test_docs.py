@@ -14,11 +14,10 @@ from typing import NamedTuple
 import click
 import pytest
 
-from harness import cli
+from harness import cli, wire
 from harness.errors import MachineError, NoDeviceError, ProblemError, UsageError
-from harness.judge.effort import CPU_EFFORT, Effort
-from harness.result import Verdict
-from harness.runner import wire
+from harness.records.result import Verdict
+from harness.timing.budget import CPU_EFFORT, Effort
 from leaderboard.columns import COLUMNS
 
 ROOT = Path(__file__).parents[1]

@@ -10,14 +10,14 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from harness import correctness
-from harness.grade import Grader
-from harness.job import Job, Options
-from harness.judge.memory import Device
-from harness.problem.load import load_problem
-from harness.report.progress import Silent
-from harness.result import Result, Verdict
-from harness.solution.read import read_solution
+from harness.device.memory import Device
+from harness.grading import case_selection as correctness
+from harness.grading.grader import Grader
+from harness.grading.job import Job, Options
+from harness.languages.read import read_solution
+from harness.problem.format.load import load_problem
+from harness.progress.progress import Silent
+from harness.records.result import Result, Verdict
 from harness.solution.suffixes import SOURCES
 from harness.verify.examples import Wanted, header, limited
 

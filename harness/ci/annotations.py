@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from harness.ci.report import Report
-from harness.report.text import plain, plain_lines
+from harness.text.plain import plain, plain_lines
 
 MOST = 10
 """Errors of one step that GitHub shows as annotations; more are in the log alone."""

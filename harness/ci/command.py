@@ -22,14 +22,14 @@ from harness.ci.repository import Repository
 from harness.ci.summary import SUMMARY_BYTES, comment, summary
 from harness.ci.tree import lay_problems, lay_submissions, too_large
 from harness.errors import HarnessError, JudgeError, MachineError, UsageError
-from harness.job import Job, Options
-from harness.problem.load import find_problem, problem_slugs
-from harness.problem.suggest import did_you_mean
+from harness.grading.job import Job, Options
+from harness.languages.read import read_solution
+from harness.problem.format.load import find_problem, problem_slugs
+from harness.records.result import Result
 from harness.report.terminal import render_result
-from harness.report.text import json_text, plain
-from harness.result import Result
 from harness.solution.model import Solution
-from harness.solution.read import read_solution
+from harness.text.plain import json_text, plain
+from harness.text.suggest import did_you_mean
 
 Grade = Callable[[Sequence[Job], Options, str], Iterator[Result]]
 """Gives the results of jobs in order, on a device (``auto``, ``cuda``, ``cpu``)."""
@@ -216,9 +216,9 @@ def _grade(
 
 def _judge(jobs: Sequence[Job], options: Options, device: str) -> Iterator[Result]:
     # Not earlier: torch takes seconds to import, and mostly nothing is to be graded.
-    from harness.grade import Grader
-    from harness.judge.device import open_device
-    from harness.report.progress import progress
+    from harness.device.choose import open_device
+    from harness.grading.grader import Grader
+    from harness.progress.progress import progress
 
     with Grader(open_device(device), progress()) as grader:
         yield from grader.grade_all(jobs, options)

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from itertools import groupby
 
 from harness.ci.report import Graded, Report
-from harness.report.text import plain, plain_lines
-from harness.result import Verdict
+from harness.records.result import Verdict
+from harness.text.plain import plain, plain_lines
 
 _TEXT = 20_000
 

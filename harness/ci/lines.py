@@ -2,7 +2,7 @@
 
 import re
 
-from harness.result import Result
+from harness.records.result import Result
 
 _ENTRY = re.compile(r"\bsolution\s*\(")
 

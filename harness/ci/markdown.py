@@ -6,7 +6,7 @@ mathematics. What could end the code is written as an escape, or fenced by more 
 
 import re
 
-from harness.report.text import plain, plain_lines
+from harness.text.plain import plain, plain_lines
 
 _TICKS = re.compile(r"`+")
 

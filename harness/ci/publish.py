@@ -18,9 +18,9 @@ from harness.ci.report import MOST_BYTES, Report
 from harness.ci.repository import Repository
 from harness.ci.summary import comment
 from harness.errors import UsageError
-from harness.report.text import plain
-from harness.result import Result
-from harness.solution.read import MAX_BYTES
+from harness.languages.read import MAX_BYTES
+from harness.records.result import Result
+from harness.text.plain import plain
 
 _CLOCKS = timedelta(minutes=10)
 """How far the clock of another machine may be ahead."""

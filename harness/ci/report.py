@@ -13,8 +13,8 @@ from pydantic import Field, ValidationError, model_validator
 
 from harness.ci.changes import Kind
 from harness.ci.policy import place_of
-from harness.result import Result, Verdict
-from harness.result.fields import Created, Name, Record, Text, require_schema
+from harness.records.fields import Created, Name, Record, Text, require_schema
+from harness.records.result import Result, Verdict
 
 SCHEMA: Literal[1] = 1
 MOST_BYTES = 64 << 20

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 
 from harness.ci.markdown import block, code
 from harness.ci.report import Graded, Outcome, Report
-from harness.report import numbers
-from harness.report.text import head, tail
-from harness.result import Verdict
+from harness.records.result import Verdict
+from harness.text import numbers
+from harness.text.plain import head, tail
 
 SUMMARY_BYTES = 1 << 20
 """Of one step's job summary. GitHub Docs, "Workflow commands for GitHub Actions", *Step isolation

@@ -7,7 +7,7 @@ from harness.ci.changes import LINK, SUBMODULE
 from harness.ci.policy import Refusal, Submission
 from harness.ci.repository import Repository
 from harness.errors import UsageError
-from harness.solution.read import MAX_BYTES
+from harness.languages.read import MAX_BYTES
 
 
 def lay_problems(repository: Repository, base: str, folder: Path) -> Path:

@@ -24,11 +24,11 @@ from harness.commands.common import (
 )
 from harness.commands.complete import problem_slugs
 from harness.errors import UsageError
-from harness.report.numbers import counted
-from harness.report.text import json_text, plain
+from harness.text.numbers import counted
+from harness.text.plain import json_text, plain
 
 if TYPE_CHECKING:
-    from harness.result import Result
+    from harness.records.result import Result
 
 
 @click.command()
@@ -57,7 +57,7 @@ def leaderboard(
     With --by model: how often each model's generations are right, and faster than the baseline.
     """
     _collect_seldom()
-    from harness.problem.load import find_problem, versions
+    from harness.problem.format.load import find_problem, versions
 
     if csv_to == json_to == "-":
         raise UsageError("--csv - --json -: only one of both can go to stdout")
@@ -68,7 +68,7 @@ def leaderboard(
         find_problem(root, problem)  # says so if there is none
     current = versions(root, standings.problems)
     if by == "model":
-        from harness.compare_models import compare_models
+        from harness.commands.models import compare_models
 
         compare_models(
             standings,
@@ -115,7 +115,7 @@ def export(problem: str | None, out: str, store: str | None) -> None:
 
     Those that do not count, too, with the rulings that say so.
     """
-    from harness.exchange import write_lines
+    from harness.commands.exchange import write_lines
 
     with existing_store(store) as results:
         recorded = results.recorded(problem)
@@ -164,9 +164,9 @@ def import_(files: tuple[Path, ...], store: str | None) -> None:
     They are the word of whoever wrote the file. Nothing is imported if a line is no result; what is
     there already stays as it is.
     """
-    from harness.exchange import read_lines, take_in
-    from harness.result import Result
-    from harness.ruling import Ruling
+    from harness.commands.exchange import read_lines, take_in
+    from harness.records.result import Result
+    from harness.records.ruling import Ruling
 
     for path in files:
         for _ in read_lines(path):
@@ -195,8 +195,8 @@ def site(
 ) -> None:
     """Write boards, problems and entries as a static web site, which needs no server."""
     _collect_seldom()
+    from harness.languages.submitted_files import code_of
     from harness.site.build import build_site
-    from harness.sources import code_of
     from leaderboard.ranking import ranked, rows, to_csv
 
     packages = load_all(problems_root(problems_dir))[0]

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from harness.errors import HarnessError, JudgeError, MachineError, ProblemError, UsageError
-from harness.report.text import plain, plain_lines
+from harness.text.plain import plain, plain_lines
 
 if TYPE_CHECKING:
     from harness.problem.model import Problem
-    from harness.result import Verdict
+    from harness.records.result import Verdict
     from leaderboard.store import Store
 
 _NOWHERE = "sqlite://"
@@ -121,7 +121,7 @@ def problems_root(chosen: Path | None) -> Path:
 
 def load_all(root: Path) -> tuple[list[Problem], list[ProblemError]]:
     """Every package in ``root``: those that load, by slug, and what is wrong with the others."""
-    from harness.problem.load import load_problem, problem_folders
+    from harness.problem.format.load import load_problem, problem_folders
 
     good, broken = [], []
     for folder in problem_folders(root):
@@ -152,7 +152,7 @@ def output_to(target: str) -> Iterator[Any]:
 
 def status_of(verdicts: Iterable[Verdict]) -> int:
     """The exit code that tells of all ``verdicts``."""
-    from harness.result import Verdict
+    from harness.records.result import Verdict
 
     seen = set(verdicts)
     if Verdict.INTERNAL_ERROR in seen:

@@ -17,10 +17,10 @@ from harness.commands.common import (
 )
 from harness.commands.complete import problem_slugs
 from harness.commands.grading import check_dtype, job_of, show
-from harness.report.text import json_text
+from harness.text.plain import json_text
 
 if TYPE_CHECKING:
-    from harness.comparison import Comparison
+    from harness.records.comparison import Comparison
 
 
 @click.command()
@@ -49,7 +49,7 @@ def compare(
 
     Both are checked first. Nothing is recorded.
     """
-    from harness.job import Options
+    from harness.grading.job import Options
 
     root = problems_root(problems_dir)
     jobs = [job_of(path, choices | {"author": None}, root) for path in (first, second)]
@@ -58,10 +58,10 @@ def compare(
         check_dtype(job.problem, options)
 
     # Not earlier: torch takes seconds to import, and what was wrong until here is known at once.
-    from harness.comparison import Comparison
-    from harness.grade import Grader
-    from harness.judge.device import open_device
-    from harness.report.progress import progress
+    from harness.device.choose import open_device
+    from harness.grading.grader import Grader
+    from harness.progress.progress import progress
+    from harness.records.comparison import Comparison
 
     with Grader(open_device(device), progress()) as grader:
         outcome = grader.compare(jobs[0], jobs[1], options)

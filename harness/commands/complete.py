@@ -12,10 +12,10 @@ from click.shell_completion import CompletionItem
 
 from harness.commands.common import problems_root
 from harness.errors import JudgeError
-from harness.report.text import plain
+from harness.text.plain import plain
 
 if TYPE_CHECKING:
-    from harness.result import Result
+    from harness.records.result import Result
 
 _MOST_IDS = 100
 _SLUG = re.compile(r"^slug:[ \t]*[\"']?([a-z0-9_-]+)[\"']?[ \t]*$", re.MULTILINE)
@@ -59,7 +59,7 @@ def verdicts(
     _context: click.Context, _parameter: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:
     """The verdicts there are."""
-    from harness.result import Verdict
+    from harness.records.result import Verdict
 
     return _items((each, "") for each in Verdict if each.startswith(incomplete.upper()))
 

@@ -25,13 +25,13 @@ from harness.commands.common import (
 from harness.commands.complete import dtypes, problem_slugs
 from harness.commands.resume import not_recorded
 from harness.errors import MachineError, ProblemError, UsageError
-from harness.report.text import json_text, plain
+from harness.text.plain import json_text, plain
 
 if TYPE_CHECKING:
-    from harness.job import Job, Options
+    from harness.commands.watch import SavedFiles
+    from harness.grading.job import Job, Options
     from harness.problem.model import Problem
-    from harness.result import Result, Verdict
-    from harness.watch import SavedFiles
+    from harness.records.result import Result, Verdict
 
 
 def _architecture(_context: click.Context, _option: click.Parameter, value: str) -> str:
@@ -154,9 +154,9 @@ def _grade_all(
 
     ``known`` gives the results of a problem that stand for files that are not graded again.
     """
-    from harness.job import SHRINK_S, Options
-    from harness.solution.files import solution_files
-    from harness.watch import SavedFiles
+    from harness.commands.watch import SavedFiles
+    from harness.grading.job import SHRINK_S, Options
+    from harness.languages.files import solution_files
 
     options = Options(
         dtype=choices["dtype"],
@@ -174,9 +174,9 @@ def _grade_all(
     jobs = _jobs(solution_files(files), choices, options)
 
     # Not earlier: torch takes seconds to import, and what was wrong until here is known at once.
-    from harness.grade import Grader
-    from harness.judge.device import open_device
-    from harness.report.progress import progress
+    from harness.device.choose import open_device
+    from harness.grading.grader import Grader
+    from harness.progress.progress import progress
 
     _check_case(jobs, options)
     device = open_device(choices["device"])
@@ -258,7 +258,7 @@ def check_dtype(problem: Problem, options: Options) -> None:
     Raises:
         UsageError: with the ones it has.
     """
-    from harness.problem.suggest import did_you_mean
+    from harness.text.suggest import did_you_mean
 
     if options.dtype is not None and options.dtype not in problem.dtypes:
         hint = did_you_mean(options.dtype, problem.dtypes)
@@ -267,8 +267,8 @@ def check_dtype(problem: Problem, options: Options) -> None:
 
 
 def _files_there(paths: tuple[Path, ...]) -> list[Path]:
-    """As :func:`harness.solution.files.solution_files`, of what is there at the moment."""
-    from harness.solution.files import solution_files
+    """As :func:`harness.languages.files.solution_files`, of what is there at the moment."""
+    from harness.languages.files import solution_files
 
     try:
         return solution_files(paths)
@@ -278,12 +278,12 @@ def _files_there(paths: tuple[Path, ...]) -> list[Path]:
 
 def job_of(path: Path, choices: dict[str, Any], problems: Path) -> Job:
     """A file, what it holds, and the problem it is meant for."""
-    from harness.generated import generation_notes, said_problem
-    from harness.job import Job
-    from harness.problem.load import find_problem
-    from harness.problem.named import find_named
+    from harness.grading.job import Job
+    from harness.languages.read import read_solution
+    from harness.problem.format.load import find_problem
+    from harness.problem.lookup import find_named
+    from harness.solution.generation.notes import generation_notes, said_problem
     from harness.solution.model import Invalid
-    from harness.solution.read import read_solution
 
     if not os.path.lexists(path):
         raise UsageError(f"{plain(str(path))}: no such file")

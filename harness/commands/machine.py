@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from harness.report.text import json_text
+from harness.text.plain import json_text
 
 PROGRAM = "harness"
 COMPLETE_VARIABLE = "_HARNESS_COMPLETE"
@@ -21,8 +21,8 @@ def doctor(as_json: bool) -> None:
 
     from rich.console import Console
 
-    from harness.doctor import examine
-    from harness.report.doctor import render_findings
+    from harness.doctor.examine import examine
+    from harness.doctor.render import render_findings
     from leaderboard.location import default_store_url
 
     place = default_store_url()

@@ -17,7 +17,7 @@ from harness.commands.common import (
 )
 from harness.commands.complete import problem_slugs
 from harness.errors import ProblemError
-from harness.report.text import plain
+from harness.text.plain import plain
 
 STARTER_LANGUAGES = (
     "cuda", "ptx", "triton", "tilelang", "cute", "cutile", "nvmath", "numba", "cupy", "python",
@@ -54,7 +54,7 @@ def problems_show(
     """Show PROBLEM: statement, entry point, parameters, tolerance, what is timed."""
     from rich.console import Console
 
-    from harness.problem.load import find_problem
+    from harness.problem.format.load import find_problem
     from harness.report.problem import problem_json, render_problem
 
     found = find_problem(problems_root(problems_dir or outer), problem)
@@ -96,7 +96,7 @@ def init(
     problem: str, language: str, output: Path | None, force: bool, problems_dir: Path | None
 ) -> None:
     """Write a first version of a solution to PROBLEM, which builds and runs, but is not right."""
-    from harness.problem.load import find_problem
+    from harness.problem.format.load import find_problem
     from harness.starter import (
         author_name,
         check_command,
@@ -134,6 +134,6 @@ def verify(names: tuple[str, ...], problems_dir: Path | None, **choices: Any) ->
 
     folders = package_folders(problems_root(problems_dir), names)
     # Not earlier: torch takes seconds to import, and what was wrong until here is known at once.
-    from harness.verify.command import verify_all
+    from harness.commands.verify import verify_all
 
     sys.exit(verify_all(folders, **choices))

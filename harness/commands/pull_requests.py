@@ -19,7 +19,7 @@ from harness.commands.common import (
     store_option,
 )
 from harness.errors import UsageError
-from harness.report.text import plain
+from harness.text.plain import plain
 
 
 @click.command()

@@ -24,9 +24,9 @@ from harness.commands.common import (
 from harness.commands.complete import problem_slugs
 
 if TYPE_CHECKING:
-    from harness.job import Job
+    from harness.grading.job import Job
     from harness.problem.model import Problem
-    from harness.result import Result
+    from harness.records.result import Result
 
 
 @click.command()
@@ -63,7 +63,7 @@ def regrade(
 
 
 def _check_slugs(names: Iterable[str], root: Path) -> None:
-    from harness.problem.load import find_problem
+    from harness.problem.format.load import find_problem
 
     for name in sorted(names):
         find_problem(root, name)
@@ -80,13 +80,13 @@ def _regrade(
     """Grade again what needs it, one line each; 1 if any was skipped or not accepted."""
     from itertools import groupby
 
-    from harness.grade import Grader
-    from harness.job import Options
-    from harness.judge.device import open_device
-    from harness.regrade import job_again
-    from harness.report.progress import progress
+    from harness.device.choose import open_device
+    from harness.grading.grader import Grader
+    from harness.grading.job import Options
+    from harness.grading.regrade import job_again
+    from harness.progress.progress import progress
+    from harness.records.refs import DeviceRef
     from harness.report.regrade import closing_line, regraded_line, skipped_line
-    from harness.result.origin import DeviceRef
     from leaderboard.outdated import outdated
 
     at_hand = open_device(device)

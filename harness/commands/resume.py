@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from harness.report.text import plain
+from harness.text.plain import plain
 
 if TYPE_CHECKING:
-    from harness.job import Job, Options
-    from harness.judge.memory import Device
-    from harness.result import Result, Verdict
+    from harness.device.memory import Device
+    from harness.grading.job import Job, Options
+    from harness.records.result import Result, Verdict
 
 
 def not_recorded(
@@ -24,9 +24,9 @@ def not_recorded(
     ``known`` gives all results of a problem that are recorded.
     """
     from harness import __version__
-    from harness.job import chosen_dtype
-    from harness.result.origin import DeviceRef
-    from harness.resume import Recorded
+    from harness.grading.job import chosen_dtype
+    from harness.grading.resume import Recorded
+    from harness.records.refs import DeviceRef
 
     results = chain.from_iterable(map(known, sorted({job.problem.slug for job in jobs})))
     recorded = Recorded(results, DeviceRef(kind=device.kind, name=device.name), __version__)

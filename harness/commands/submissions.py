@@ -11,12 +11,12 @@ import click
 from harness.commands.common import existing_store, store_option
 from harness.commands.complete import dtypes, problem_slugs, result_ids, verdicts
 from harness.errors import UsageError
-from harness.report.numbers import counted
-from harness.report.text import json_text, plain, plain_lines
+from harness.text.numbers import counted
+from harness.text.plain import json_text, plain, plain_lines
 
 if TYPE_CHECKING:
-    from harness.result import Result
-    from harness.ruling import Ruling
+    from harness.records.result import Result
+    from harness.records.ruling import Ruling
     from leaderboard.store import Store
 
 _MOST = 10_000
@@ -56,9 +56,9 @@ def list_(
     """List what is recorded, the newest first."""
     from rich.console import Console
 
-    from harness.problem.suggest import did_you_mean
+    from harness.records.result import Verdict
     from harness.report.submissions import render_submissions, submissions_json
-    from harness.result import Verdict
+    from harness.text.suggest import did_you_mean
     from leaderboard.store import Which
 
     if verdict is not None and verdict not in set(Verdict):
@@ -113,7 +113,7 @@ def show(id_: str, as_json: bool, source: bool, out: Path | None, store: str | N
 
 
 def _show_source(result: Result, kept: bytes | None, out: Path | None) -> None:
-    from harness.sources import submitted_file
+    from harness.languages.submitted_files import submitted_file
 
     file = submitted_file(result, kept)
     if file is None:
@@ -185,7 +185,7 @@ def invalidate(
 
     They stay recorded, and so does who said so, when and why.
     """
-    from harness.ruling import Action, counts, rule
+    from harness.records.ruling import Action, counts, rule
     from harness.starter import author_name
 
     if not undo and not (reason or "").strip():

@@ -14,16 +14,16 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from harness.device.memory import Arena
 from harness.judge.checker import Checker
 from harness.judge.compare import compare
-from harness.judge.memory import Arena
 from harness.judge.task import Task
 from harness.problem.case import Case
 from harness.problem.model import DEFAULT_ALIGNMENT, Direction, Parameter, Role
-from harness.problem.tensors import draw_tensor
+from harness.problem.sampling.distributions import fill
+from harness.problem.sampling.tensors import draw_tensor
 from harness.problem.tolerance import Expectation, expectations
-from harness.problem.values import fill
-from harness.result.cases import Mismatch
+from harness.records.cases import Mismatch
 
 GUARD_BYTES = 4096
 ALIGNMENT = 512

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from hashlib import sha256
 
 from harness.judge.batch import Batch, Problems, lay_out
-from harness.judge.fault import Fault
-from harness.judge.session import Plan, Session
 from harness.judge.task import Task
 from harness.problem.case import Case
-from harness.result import Verdict
-from harness.result.cases import CaseResult
+from harness.records.cases import CaseResult
+from harness.records.result import Verdict
+from harness.session.fault import Fault
+from harness.session.session import Plan, Session
 
 ORDERS = 3
 """So many ways of ordering threads has the CPU path: forwards, backwards, shuffled."""

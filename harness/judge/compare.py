@@ -25,7 +25,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from harness.result.cases import Element, Mismatch
+from harness.records.cases import Element, Mismatch
 
 CHUNK = 1 << 23
 """Elements looked at together, in float64: 64 MiB for each temporary, of which there are few."""

@@ -22,11 +22,11 @@ from pathlib import Path
 
 from harness.judge.batch import Batch, lay_out
 from harness.judge.cases import CALLS, run_case
-from harness.judge.programs import Program
-from harness.judge.session import Session
 from harness.judge.task import Task
+from harness.languages.build.toolchain import NvccNotFound, find_nvcc
 from harness.problem.case import Case
-from harness.solution.toolchain import NvccNotFound, find_nvcc
+from harness.session.programs import Program
+from harness.session.session import Session
 
 TOOL = "compute-sanitizer"
 FAULTS = frozenset({700, 714, 715, 716, 717, 718, 719})

@@ -23,14 +23,14 @@ from pathlib import Path
 
 from harness.errors import MachineError
 from harness.judge.batch import Batch, lay_out
-from harness.judge.fault import Fault
 from harness.judge.memcheck import find_tool
-from harness.judge.programs import Program
-from harness.judge.session import Plan, Session
 from harness.judge.task import Task
 from harness.problem.case import Case
-from harness.result import Verdict
-from harness.result.profile import KernelProfile, Profile
+from harness.records.profile import KernelProfile, Profile
+from harness.records.result import Verdict
+from harness.session.fault import Fault
+from harness.session.programs import Program
+from harness.session.session import Plan, Session
 
 TOOL = "ncu"
 REMEDY = (
@@ -49,7 +49,7 @@ METRICS = {
     "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed": "memory",
     "sm__warps_active.avg.pct_of_peak_sustained_active": "occupancy",
 }
-"""The tool's names, and those of :class:`harness.result.profile.KernelProfile`."""
+"""The tool's names, and those of :class:`harness.records.profile.KernelProfile`."""
 
 MOST_LAUNCHES = 100
 _OPTIONS = (

@@ -15,14 +15,14 @@ import torch
 from harness.errors import MachineError, ProblemError
 from harness.judge.batch import Batch, lay_out
 from harness.judge.cases import CALLS, ORDERS, CaseOutcome, run_case
-from harness.judge.fault import Fault
-from harness.judge.session import Session
 from harness.judge.shrink import shrink
 from harness.judge.task import Task
 from harness.problem.case import Case
 from harness.problem.model import Limits
-from harness.result import Verdict
-from harness.result.cases import CaseResult, Numbers, ShrunkCase, TensorValues
+from harness.records.cases import CaseResult, Numbers, ShrunkCase, TensorValues
+from harness.records.result import Verdict
+from harness.session.fault import Fault
+from harness.session.session import Session
 
 SHRINKABLE = (Verdict.WRONG_ANSWER, Verdict.RUNTIME_ERROR)
 MOST_ELEMENTS = 64

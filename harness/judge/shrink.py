@@ -19,8 +19,8 @@ from harness.errors import UsageError
 from harness.problem.case import Case, parse_case
 from harness.problem.expressions import ExpressionError, Number
 from harness.problem.model import Parameter, Problem, Role
+from harness.problem.sampling.distributions import FAMILIES
 from harness.problem.sizes import as_received, bounds, derive, in_order
-from harness.problem.values import FAMILIES
 
 READABLE = ("integers", "constant", "declared")
 """Families of values from the most readable on; all others come after them."""

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from harness.judge.memory import Device
+from harness.device.memory import Device
 from harness.problem.model import Problem
 from harness.problem.reference import Reference
 

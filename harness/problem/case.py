@@ -11,8 +11,9 @@ from dataclasses import dataclass, field
 from harness.errors import UsageError
 from harness.problem.dtypes import C_TYPES
 from harness.problem.expressions import ExpressionError, Number
-from harness.problem.frontmatter import printable
+from harness.problem.format.frontmatter import printable
 from harness.problem.model import Parameter, Problem, Role
+from harness.problem.sampling.distributions import FAMILIES, NONFINITE
 from harness.problem.sizes import (
     MAX_SIZE,
     as_received,
@@ -20,8 +21,7 @@ from harness.problem.sizes import (
     completed,
     to_single,
 )
-from harness.problem.suggest import did_you_mean
-from harness.problem.values import FAMILIES, NONFINITE
+from harness.text.suggest import did_you_mean
 
 VALUES = "values"
 """The key in a spec that names the family of values."""

@@ -1,6 +1,6 @@
 """A problem as data: what its front matter declares, checked and frozen.
 
-Loading (:mod:`harness.problem.load`) makes these records; nothing here reads files.
+Loading (:mod:`harness.problem.format.load`) makes these records; nothing here reads files.
 """
 
 from collections.abc import Mapping

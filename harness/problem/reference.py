@@ -24,9 +24,9 @@ from torch import Tensor
 from harness.errors import Diagnostic, ProblemError
 from harness.problem.case import Case
 from harness.problem.dtypes import Kind
-from harness.problem.load import REFERENCE_FILE
+from harness.problem.format.load import REFERENCE_FILE
 from harness.problem.model import Direction, Parameter, Problem
-from harness.problem.suggest import did_you_mean
+from harness.text.suggest import did_you_mean
 
 EXPECTED_FUNCTION = "reference"
 MAGNITUDE_FUNCTION = "magnitude"

@@ -35,7 +35,7 @@ u_in, terms
     4 u_in · magnitude in all. Of many terms the errors average out, but for their mean, which is
     nothing for rounding and about 1.4 u_in for cutting, and goes along with the result. ``terms``
     is the length, less what a family of values leaves without weight
-    (:data:`~harness.problem.values.EVENNESS`).
+    (:data:`~harness.problem.sampling.distributions.EVENNESS`).
 roundings
     how often a result on its way may be rounded to the output's type (unit roundoff u_out,
     smallest subnormal s_out).
@@ -68,7 +68,7 @@ from harness.problem.roundoff import (
     SUBNORMALS,
     TRUNCATION,
 )
-from harness.problem.values import EVENNESS, NONFINITE
+from harness.problem.sampling.distributions import EVENNESS, NONFINITE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,9 +14,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from harness.report import numbers
-from harness.report.text import plain
-from harness.result.times import Interval
+from harness.records.measurement import Interval
+from harness.text import numbers
+from harness.text.plain import plain
 
 CPU_NOTE = "cpu: functional timing, not ranked with a GPU's"
 

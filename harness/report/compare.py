@@ -4,11 +4,11 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from harness.comparison import Comparison, faster, inverse
-from harness.report import numbers
-from harness.report.text import plain
-from harness.result.origin import SolutionRef
-from harness.result.times import Interval
+from harness.records.comparison import Comparison, faster, inverse
+from harness.records.measurement import Interval
+from harness.records.refs import SolutionRef
+from harness.text import numbers
+from harness.text.plain import plain
 
 CPU_NOTE = "cpu: functional timing, not a GPU's"
 

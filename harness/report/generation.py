@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
-from harness.report import numbers
-from harness.report.text import plain
-from harness.result import Result
-from harness.result.origin import Generation
+from harness.records.refs import Generation
+from harness.records.result import Result
+from harness.text import numbers
+from harness.text.plain import plain
 
 _KINDS = {
     "fence": "fenced block",

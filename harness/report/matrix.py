@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from harness.result.cases import Numbers, TensorValues
+from harness.records.cases import Numbers, TensorValues
 
 _MOST_LINES = 40
 _GAP = 2

@@ -7,7 +7,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from harness.report.text import plain
+from harness.text.plain import plain
 
 _GROUP = ("dtype", "device_kind", "device", "harness_major")
 

@@ -12,7 +12,7 @@ from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
-from harness.problem import words
+from harness.problem import describe as words
 from harness.problem.dtypes import DTYPES, PRECISIONS, Kind
 from harness.problem.expressions import ExpressionError
 from harness.problem.model import Direction, Parameter, Problem, Role, Tolerance
@@ -25,9 +25,9 @@ from harness.problem.roundoff import (
     TRUNCATION,
 )
 from harness.problem.signature import c_prototype, c_type, python_signature
-from harness.report.numbers import bytes_, flops, number, seconds
-from harness.report.text import json_text, plain, plain_lines
 from harness.solution.suffixes import SOURCES
+from harness.text.numbers import bytes_, flops, number, seconds
+from harness.text.plain import json_text, plain, plain_lines
 
 _FENCE = re.compile(r"^(```|~~~).*?^\1[^\n]*$", re.MULTILINE | re.DOTALL)
 _DISPLAY = re.compile(r"\$\$(.+?)\$\$", re.DOTALL)

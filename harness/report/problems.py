@@ -7,7 +7,7 @@ from rich.table import Table
 from rich.text import Text
 
 from harness.problem.model import Problem
-from harness.report.text import plain
+from harness.text.plain import plain
 
 _WIDTH = 60
 

@@ -6,9 +6,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from harness.report import numbers
-from harness.report.text import plain
-from harness.result.profile import KernelProfile, Profile
+from harness.records.profile import KernelProfile, Profile
+from harness.text import numbers
+from harness.text.plain import plain
 
 MOST_KERNELS = 40
 _CAVEAT = "by Nsight Compute: each kernel alone, caches emptied before; no time that is ranked"

@@ -3,8 +3,8 @@
 from collections import Counter
 from collections.abc import Sequence
 
-from harness.report.text import plain
-from harness.result import Result, Verdict
+from harness.records.result import Result, Verdict
+from harness.text.plain import plain
 
 
 def regraded_line(before: Result, after: Result) -> str:

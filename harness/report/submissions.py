@@ -8,10 +8,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from harness.records.result import Result
+from harness.records.ruling import Ruling, counts
 from harness.report.terminal import render_result
-from harness.report.text import plain
-from harness.result import Result
-from harness.ruling import Ruling, counts
+from harness.text.plain import plain
 
 SHORT = 8
 """Characters of an id that are shown at least; more where ids shown together begin alike."""

@@ -1,6 +1,6 @@
 """A result on the terminal: the verdict first, the reason second, how to reproduce it third.
 
-Nothing of a result is printed as it is: every string goes through :mod:`harness.report.text` and
+Nothing of a result is printed as it is: every string goes through :mod:`harness.text.plain` and
 then into :class:`rich.text.Text`, which reads no markup. Works without colour, in a pipe (lines
 that are meant to be copied are never wrapped) and at 80 columns.
 """
@@ -11,16 +11,17 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from harness.report import generation, numbers
+from harness.records.build import KernelResources
+from harness.records.cases import CaseResult, Element, Mismatch, ShrunkCase, TensorValues
+from harness.records.conditions_text import told
+from harness.records.measurement import Measurement, Score
+from harness.records.result import Result, Verdict
+from harness.report import generation
 from harness.report.board import CPU_NOTE, render_board
-from harness.report.conditions import told
 from harness.report.matrix import matrix_lines
 from harness.report.profile import render_profile
-from harness.report.text import head, plain, plain_lines, tail
-from harness.result import Result, Verdict
-from harness.result.build import KernelResources
-from harness.result.cases import CaseResult, Element, Mismatch, ShrunkCase, TensorValues
-from harness.result.times import Measurement, Score
+from harness.text import numbers
+from harness.text.plain import head, plain, plain_lines, tail
 
 __all__ = ["CPU_NOTE", "render_board", "render_result"]
 

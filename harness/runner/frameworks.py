@@ -13,7 +13,7 @@ from importlib import metadata
 from typing import Any
 
 from harness.runner.program import Failed
-from harness.runner.wire import Fault
+from harness.wire import Fault
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,12 +5,12 @@ import ctypes
 import os
 from typing import Any
 
+from harness.runner.cuda_graph import Recorded
 from harness.runner.driver import CudaError, Driver
-from harness.runner.extents import Rows, rows_of
 from harness.runner.memory import Arena
 from harness.runner.program import Batch, Failed, Program
-from harness.runner.recorded import Recorded
-from harness.runner.wire import Fault
+from harness.runner.strides import Rows, rows_of
+from harness.wire import Fault
 
 SCALARS: dict[str, Any] = {
     "float": ctypes.c_float,

@@ -12,14 +12,14 @@ import time
 from pathlib import Path
 from typing import Any
 
-from harness.runner import wire
+from harness import wire
+from harness.runner.affinity import Seat
 from harness.runner.driver import CudaError, Driver
-from harness.runner.kernel_cache import pack, unpack
 from harness.runner.memory import Arena, DeviceArena, HostArena
 from harness.runner.program import Batch, Failed, Program
-from harness.runner.seat import Seat
-from harness.runner.wire import Fault, Mailbox, Message
+from harness.runner.triton.kernel_cache import pack, unpack
 from harness.sandbox.syscalls import forbid_programs
+from harness.wire import Fault, Mailbox, Message
 
 _LINE_BUFFERED = 1
 _MOST_CONFIGURATIONS = 64
@@ -98,7 +98,7 @@ class Runner:
         With a descriptor for ``kernels`` whatever it may launch is built, and left there.
         """
         sys.path[:] = message["path"]
-        from harness.runner import triton_compile
+        from harness.runner.triton import compile as triton_compile
 
         source = self._folder / "solution.py"
         with os.fdopen(artifact, "rb") as file:
@@ -144,7 +144,7 @@ class Runner:
             framework.load()
         interpreter: Any = None
         if message["interpret"]:
-            from harness.runner import triton_cpu
+            from harness.runner.triton import cpu as triton_cpu
 
             triton_cpu.enable(os.environ)
             interpreter = triton_cpu

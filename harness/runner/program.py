@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from harness.runner.memory import Arena
-from harness.runner.wire import Fault
+from harness.wire import Fault
 
 
 class Failed(Exception):

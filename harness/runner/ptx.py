@@ -4,12 +4,12 @@ import ctypes
 import os
 from typing import Any, NamedTuple
 
+from harness.runner.cuda_graph import Recorded
 from harness.runner.driver import PER_THREAD_STREAM, CudaError, Driver
 from harness.runner.library import argument
 from harness.runner.memory import Arena
 from harness.runner.program import Batch, Failed
-from harness.runner.recorded import Recorded
-from harness.runner.wire import Fault
+from harness.wire import Fault
 
 _NOT_FOUND = 500
 _SHARED_WITHOUT_ASKING = 48 << 10

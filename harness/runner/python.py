@@ -8,13 +8,13 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from harness.runner.contracts import Caller, caller, offer_imports
 from harness.runner.driver import PER_THREAD_STREAM, CudaError, Driver
+from harness.runner.entry.contracts import Caller, caller, offer_imports
+from harness.runner.entry.outputs import Declared
 from harness.runner.frameworks import launching_on
 from harness.runner.memory import Arena, HostArena
-from harness.runner.outputs import Declared
 from harness.runner.program import Batch, Failed, Program
-from harness.runner.wire import MAX_TEXT, Fault
+from harness.wire import MAX_TEXT, Fault
 
 _NAME = "solution"
 _COMPILE_ERRORS = frozenset(
@@ -94,7 +94,7 @@ def _text(error: BaseException) -> str:
 class TorchProgram(Program):
     """A Python submission that gets the judge's buffers as torch tensors.
 
-    ``entry`` is what is called, ``parameters`` are as :mod:`harness.runner.contracts` wants them.
+    ``entry`` is what is called, ``parameters`` are as :mod:`harness.runner.entry.contracts` wants them.
     """
 
     def __init__(

@@ -25,10 +25,10 @@ from typing import IO
 
 from harness.errors import MachineError
 from harness.sandbox import processes, scratch
-from harness.sandbox.gate import clock, resting, stands_still
 from harness.sandbox.init import NO_SANDBOX
-from harness.sandbox.means import KEEPER, means, python_files
-from harness.sandbox.plan import Plan
+from harness.sandbox.pause_gate import clock, resting, stands_still
+from harness.sandbox.spec import Plan
+from harness.sandbox.support import KEEPER, means, python_files
 
 TICK_S = 0.05
 """How often the limits are looked at; output wakes the reader earlier."""
@@ -48,7 +48,7 @@ class Finished:
     ``returncode`` is negative for a signal (as in :mod:`subprocess`), also where a shell tells of
     one. ``output`` is stdout and stderr together, untrusted text; ``truncated`` says that its end
     was dropped. ``seconds`` is wall time without that in which it had to stand still
-    (:mod:`harness.sandbox.gate`), ``peak_bytes`` the greatest resident memory seen of the whole
+    (:mod:`harness.sandbox.pause_gate`), ``peak_bytes`` the greatest resident memory seen of the whole
     tree.
     """
 

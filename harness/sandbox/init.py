@@ -1,6 +1,6 @@
 """First process of a sandbox: confines itself, forks what is to run, and outlives nothing.
 
-Forked by the keeper (:mod:`harness.sandbox.keeper`) as process 1 of fresh user, mount, pid, network
+Forked by the keeper (:mod:`harness.sandbox.monitor`) as process 1 of fresh user, mount, pid, network
 and ipc namespaces (or, where those cannot be had, as an ordinary process). It runs before any
 submitted code and needs the standard library alone:
 
@@ -24,9 +24,9 @@ import sys
 from pathlib import Path
 from typing import NoReturn
 
-from harness.runner import wire
+from harness import wire
 from harness.sandbox import ROOT, landlock, namespaces, syscalls, system, view
-from harness.sandbox.plan import Plan
+from harness.sandbox.spec import Plan
 
 NO_SANDBOX = 113
 """Exit status of a sandbox that could not be made; what it lacks is printed."""

@@ -16,7 +16,7 @@ import stat
 from collections.abc import Iterator
 
 from harness.sandbox import ROOT, system
-from harness.sandbox.plan import Plan
+from harness.sandbox.spec import Plan
 from harness.sandbox.view import DEVICES, ETC, SYSTEM
 
 LAYER = "rules for files"

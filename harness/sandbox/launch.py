@@ -16,11 +16,11 @@ from typing import IO
 
 from harness.errors import MachineError
 from harness.sandbox import processes, scratch
-from harness.sandbox.gate import stands_still
-from harness.sandbox.means import KEEPER, Means, means, parts, python_files
-from harness.sandbox.nursery import Forked, Nursery
-from harness.sandbox.plan import Plan
+from harness.sandbox.pause_gate import stands_still
+from harness.sandbox.spec import Plan
+from harness.sandbox.support import KEEPER, Means, means, parts, python_files
 from harness.sandbox.view import private_places
+from harness.sandbox.zygote import Forked, Nursery
 
 _END_SECONDS = 10.0
 _SEND_SECONDS = 10.0

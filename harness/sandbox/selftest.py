@@ -9,8 +9,8 @@ import sys
 import tempfile
 
 from harness.sandbox import ROOT
-from harness.sandbox.means import in_sandbox, means, python_files
-from harness.sandbox.plan import Plan
+from harness.sandbox.spec import Plan
+from harness.sandbox.support import in_sandbox, means, python_files
 
 _PROGRAM = """
 import ctypes, json, os, socket, sys

@@ -12,7 +12,7 @@ import os
 from pathlib import Path
 
 from harness.sandbox import system
-from harness.sandbox.plan import Plan
+from harness.sandbox.spec import Plan
 
 SUBMISSION_USER = 1
 """Inside, where there is a user for it; else everything runs as the sandbox's 0."""

@@ -15,8 +15,8 @@ from hashlib import sha256
 from itertools import groupby
 from typing import NamedTuple
 
-from harness.report import numbers
-from harness.result.times import Interval
+from harness.records.measurement import Interval
+from harness.text import numbers
 
 Row = Mapping[str, object]
 

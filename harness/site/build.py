@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import IO, NamedTuple
 
 from harness.problem.model import Problem
-from harness.result import Result
+from harness.records.result import Result
 from harness.site.boards import Board, Row, boards_of, digest, problem_file, slug
 from harness.site.folder import replaced
 from harness.site.pages import FILES, HERE, Pages, Place

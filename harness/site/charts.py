@@ -10,10 +10,10 @@ from collections.abc import Sequence
 
 from markupsafe import Markup
 
-from harness.report import numbers
-from harness.result.times import Measurement
+from harness.records.measurement import Measurement
 from harness.site.boards import BAR_WIDTH, Bar
 from harness.site.svg import Drawing, Scale
+from harness.text import numbers
 
 MOST_SHAPES = 24
 MOST_SAMPLES = 60

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import IO
 
 from harness.errors import UsageError
-from harness.report.text import plain
+from harness.text.plain import plain
 
 MARKER = ".kernel-harness-site"
 """A file that says that this program made the folder, and may replace it."""

@@ -10,7 +10,7 @@ from xml.etree.ElementTree import Element, tostring
 from latex2mathml.converter import convert_to_element
 from markupsafe import Markup
 
-from harness.report.text import plain
+from harness.text.plain import plain
 
 # fmt: off
 _ELEMENTS = frozenset(

@@ -1,6 +1,6 @@
 """The pages: templates filled with what is known. Everything is escaped unless it is our markup.
 
-Text passes :func:`harness.report.text.plain` on its way out, whatever it is, so that no control or
+Text passes :func:`harness.text.plain.plain` on its way out, whatever it is, so that no control or
 direction character of a submitter's reaches a page; then HTML's own characters are escaped.
 """
 
@@ -13,19 +13,19 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from harness.errors import UsageError
-from harness.problem import words
+from harness.problem import describe as words
 from harness.problem.expressions import ExpressionError
 from harness.problem.model import Direction, Problem, Role
 from harness.problem.signature import c_prototype, c_type, python_signature
-from harness.report import numbers
-from harness.report.conditions import told
-from harness.report.text import plain, plain_lines
-from harness.result import Result
+from harness.records.conditions_text import told
+from harness.records.result import Result
 from harness.runner.frameworks import FRAMEWORKS
 from harness.site import charts
 from harness.site.boards import ENTRY_PLACES, PAGE_ROWS, Board, problem_file
 from harness.site.statement import statement_html
 from harness.starter import STARTERS, starter_text
+from harness.text import numbers
+from harness.text.plain import plain, plain_lines
 
 HERE = Path(__file__).parent
 FILES = ("style.css", "script.js")

@@ -9,8 +9,8 @@ from markdown_it.token import Token
 from markupsafe import Markup
 from mdit_py_plugins.dollarmath import dollarmath_plugin
 
-from harness.report.text import plain, plain_lines
 from harness.site.mathml import mathml
+from harness.text.plain import plain, plain_lines
 
 _SCHEMES = frozenset({"http", "https"})
 _TOP = 3

@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from markupsafe import Markup
 
-from harness.report.text import plain
+from harness.text.plain import plain
 
 
 class Scale:

@@ -2,7 +2,7 @@
 
 ``solution`` and ``solve`` take the problem's parameters in order and fill the outputs;
 ``custom_kernel`` takes a tuple and ``ModelNew`` is a module, and both return what they computed,
-which the runner has made in the judge's buffers or copies there (:mod:`harness.runner.contracts`).
+which the runner has made in the judge's buffers or copies there (:mod:`harness.runner.entry.contracts`).
 The rules are in ``docs/writing-solutions.md``.
 """
 

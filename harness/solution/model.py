@@ -1,6 +1,6 @@
 """A submission as data: as read from its file, and as built. Nothing here reads or runs anything.
 
-Reading is :mod:`harness.solution.read`, building :mod:`harness.solution.languages`.
+Reading is :mod:`harness.languages.read`, building :mod:`harness.languages`.
 """
 
 import re
@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from harness.result import Reason, Verdict
-from harness.result.build import Build
-from harness.result.origin import Generation, SolutionRef
+from harness.records.build import Build
+from harness.records.refs import Generation, SolutionRef
+from harness.records.result import Reason, Verdict
 from harness.solution.contract import IN_ORDER, Contract
 from harness.solution.launches import Launches
 
@@ -96,12 +96,12 @@ class Artifact:
     """What a runner needs.
 
     A ``library`` is a shared object that exports its entry point and ``harness_last_error`` (see
-    :mod:`harness.solution.prelude`), on a CPU target accompanied by ``checked``, the same with
+    :mod:`harness.languages.build.prelude`), on a CPU target accompanied by ``checked``, the same with
     AddressSanitizer (``None`` where the host compiler has no libasan), or, where no times are to be
     taken, replaced by it. A ``python`` or ``ptx`` artifact is its ``source``. The ``contract`` says
     how it is called, ``launches`` how the kernels of a ``ptx`` one are; ``language`` is the name of
     the one that a ``python`` one is written in, ``kernels`` a package of what Triton has compiled
-    for it (:mod:`harness.runner.kernel_cache`).
+    for it (:mod:`harness.runner.triton.kernel_cache`).
     """
 
     kind: Literal["library", "ptx", "python"]

@@ -18,8 +18,8 @@ from pathlib import Path
 
 from harness.errors import UsageError
 from harness.problem.model import Problem
-from harness.report.text import plain
 from harness.starter import arrays, cuda, kernels, ptx, triton
+from harness.text.plain import plain
 
 ANONYMOUS = "me"
 _MOST = 32
@@ -116,7 +116,7 @@ def _login() -> str:
 
 
 def _safe(name: str) -> str:
-    """Letters, digits and - as :mod:`harness.solution.read` wants them; "" if none is left."""
+    """Letters, digits and - as :mod:`harness.languages.read` wants them; "" if none is left."""
     ascii_ = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
     return re.sub(r"[^a-z0-9]+", "-", ascii_.lower()).strip("-")[:_MOST].strip("-")
 

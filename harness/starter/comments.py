@@ -4,10 +4,10 @@ import textwrap
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from harness.errors import UsageError
-from harness.problem import words
+from harness.problem import describe as words
 from harness.problem.model import Direction, Parameter, Problem, Role
 from harness.problem.signature import c_type
-from harness.report.text import plain
+from harness.text.plain import plain
 
 _WIDTH = 100
 _INDENT = "    "

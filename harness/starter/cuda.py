@@ -1,9 +1,9 @@
 """A starting point in CUDA C++."""
 
-from harness.problem import words
+from harness.languages.build.prelude import VAR_TYPES
+from harness.problem import describe as words
 from harness.problem.model import Direction, Parameter, Problem
 from harness.problem.signature import ENTRY_POINT, c_arguments, c_type
-from harness.solution.prelude import VAR_TYPES
 from harness.starter.comments import dtypes, fresh, head, index_names
 from harness.starter.expressions import c_expression
 

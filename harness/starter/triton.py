@@ -1,6 +1,6 @@
 """A starting point in Triton."""
 
-from harness.problem import words
+from harness.problem import describe as words
 from harness.problem.model import Direction, Parameter, Problem
 from harness.problem.signature import python_signature
 from harness.starter.comments import fresh, index_names, python_head

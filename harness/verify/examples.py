@@ -16,14 +16,14 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from harness.grade import Grader
-from harness.job import Job, Options
-from harness.judge.memory import Device
+from harness.device.memory import Device
+from harness.grading.grader import Grader
+from harness.grading.job import Job, Options
+from harness.languages.read import HEADER_LINES, read_solution
 from harness.problem.model import Problem
-from harness.report.progress import Silent
-from harness.result import Result, Verdict
+from harness.progress.progress import Silent
+from harness.records.result import Result, Verdict
 from harness.solution.model import Solution
-from harness.solution.read import HEADER_LINES, read_solution
 from harness.solution.suffixes import SOURCES
 from harness.verify.findings import ExampleRun, Report
 

@@ -13,9 +13,8 @@ from torch import Tensor
 
 from harness.problem.dtypes import DTYPES, Kind
 from harness.problem.model import Direction, Problem
-from harness.verify.arithmetic import Machine
-from harness.verify.machines import accumulator_of, inputs_allowed, result_type, storage
-from harness.verify.rounding import (
+from harness.verify.arithmetic.model import Machine
+from harness.verify.arithmetic.rounding import (
     BFLOAT16,
     E4M3,
     FLOAT16,
@@ -26,8 +25,9 @@ from harness.verify.rounding import (
     component,
     rounded,
 )
-from harness.verify.sums import Accumulator
-from harness.verify.survey import Survey
+from harness.verify.arithmetic.sums import Accumulator
+from harness.verify.arithmetic.survey import Survey
+from harness.verify.tolerances import accumulator_of, inputs_allowed, result_type, storage
 from harness.verify.trial import Answers, Trial, mean, write
 
 TILE = 32

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from harness.errors import UsageError
-from harness.problem.load import STATEMENT_FILE, find_problem
+from harness.problem.format.load import STATEMENT_FILE, find_problem
 
 
 def package_folders(root: Path, names: Sequence[str]) -> list[Path]:

@@ -6,8 +6,8 @@ import torch
 from torch import Tensor
 
 from harness.judge.task import Task
-from harness.problem.frontmatter import read_front_matter
-from harness.problem.load import REFERENCE_FILE, STATEMENT_FILE, namesakes
+from harness.problem.format.frontmatter import read_front_matter
+from harness.problem.format.load import REFERENCE_FILE, STATEMENT_FILE, namesakes
 from harness.problem.model import Problem
 from harness.problem.tolerance import expectations
 from harness.verify.findings import Report

@@ -11,7 +11,7 @@ from harness.judge.batch import Batch
 from harness.judge.task import Task
 from harness.problem.case import Case
 from harness.problem.tolerance import Expectation
-from harness.verify.arithmetic import Arithmetic, Machine
+from harness.verify.arithmetic.model import Arithmetic, Machine
 
 Answers = dict[str, Tensor]
 """What a call leaves in its outputs: name → tensor, in the output's type."""

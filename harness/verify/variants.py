@@ -7,11 +7,11 @@ import torch
 
 from harness.problem.dtypes import Kind
 from harness.problem.model import Problem
-from harness.verify.arithmetic import Machine
-from harness.verify.machines import accumulator_of, inputs_allowed, result_type, storage, working
-from harness.verify.rounding import component, truncated
-from harness.verify.sums import Accumulator, Order
-from harness.verify.survey import Survey
+from harness.verify.arithmetic.model import Machine
+from harness.verify.arithmetic.rounding import component, truncated
+from harness.verify.arithmetic.sums import Accumulator, Order
+from harness.verify.arithmetic.survey import Survey
+from harness.verify.tolerances import accumulator_of, inputs_allowed, result_type, storage, working
 from harness.verify.trial import Answers, Trial
 
 STEP = 16

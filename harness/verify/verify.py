@@ -8,26 +8,26 @@ from pathlib import Path
 
 import torch
 
-from harness.correctness import correctness_cases
+from harness.device.memory import Device
 from harness.errors import ProblemError
-from harness.job import Options
+from harness.grading.case_selection import correctness_cases
+from harness.grading.job import Options
 from harness.judge.batch import Batch, Problems, lay_out
-from harness.judge.memory import Device
 from harness.judge.task import Task
 from harness.problem.case import Case
-from harness.problem.load import REFERENCE_FILE, STATEMENT_FILE, load_problem
+from harness.problem.format.load import REFERENCE_FILE, STATEMENT_FILE, load_problem
 from harness.problem.model import Problem
 from harness.problem.reference import Reference
-from harness.report.progress import Progress
+from harness.progress.progress import Progress
+from harness.verify.arithmetic.survey import Survey, survey
 from harness.verify.examples import find_examples, run_examples
 from harness.verify.findings import Fate, Report, Tried
 from harness.verify.grades import GradeScores, Score, run_grade
 from harness.verify.impostors import Impostor, impostors
+from harness.verify.package_lints import check_strength
 from harness.verify.soundness import ReferenceCheck, check_statement
-from harness.verify.survey import Survey, survey
 from harness.verify.trial import CALLS
 from harness.verify.variants import Absent, Variant, variants
-from harness.verify.weakness import check_strength
 
 _FEW = 0.5
 _FEW_IMPRECISE = 0.125

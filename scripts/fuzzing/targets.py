@@ -24,33 +24,33 @@ import yaml  # noqa: F401 - here, so that it is instrumented
 from rich.console import Console
 from samples import failed, interval, measurement, mismatch, result, unranked
 
+from harness import wire
 from harness.cudacpu import Unsupported, translate
 from harness.cudacpu.lexer import tokenize
 from harness.errors import MachineError, ProblemError, UsageError
-from harness.judge.answers import kernels_per_call
-from harness.judge.asan import sanitizer_summary
-from harness.judge.channel import Channel
-from harness.judge.fault import Fault
 from harness.judge.memcheck import first_report, is_memory_fault
-from harness.judge.session import Session
+from harness.languages.build import diagnostics, ptxas
+from harness.languages.build.cache import Entry
+from harness.languages.build.triton_target import outcome_of
+from harness.languages.read import read_solution
 from harness.problem.case import parse_case
 from harness.problem.expressions import Expression, ExpressionError
-from harness.problem.load import load_problem
+from harness.problem.format.load import load_problem
 from harness.problem.model import Problem
-from harness.report import numbers
+from harness.records.build import Build
+from harness.records.cases import CaseResult, ShrunkCase, TensorValues
+from harness.records.measurement import Conditions
+from harness.records.result import Result, Verdict
 from harness.report.terminal import render_result
-from harness.report.text import head, plain, plain_lines, tail
-from harness.result import Result, Verdict
-from harness.result.build import Build
-from harness.result.cases import CaseResult, ShrunkCase, TensorValues
-from harness.result.times import Conditions
-from harness.runner import wire
-from harness.runner.wire import WireError
-from harness.solution import diagnostics, ptxas
-from harness.solution.cache import Entry
+from harness.session.asan import sanitizer_summary
+from harness.session.channel import Channel
+from harness.session.fault import Fault
+from harness.session.runner_answers import kernels_per_call
+from harness.session.session import Session
 from harness.solution.model import Invalid
-from harness.solution.read import read_solution
-from harness.solution.triton_target import outcome_of
+from harness.text import numbers
+from harness.text.plain import head, plain, plain_lines, tail
+from harness.wire import WireError
 from leaderboard.ranking import board, read_csv, to_csv
 from leaderboard.rows import read_result as read_row
 from leaderboard.schema import checksum

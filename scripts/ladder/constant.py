@@ -4,19 +4,19 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from harness.device.exclusive import undisturbed
+from harness.device.memory import Device
 from harness.errors import MachineError
-from harness.grade import Grader
-from harness.judge.contender import Contender
-from harness.judge.fault import Fault
-from harness.judge.memory import Device
-from harness.judge.programs import timed_program
-from harness.judge.quiet import undisturbed
-from harness.judge.session import Session
-from harness.judge.statistics import lower_quartile
+from harness.grading.grader import Grader
 from harness.judge.task import Task
 from harness.problem.case import benchmark_case
-from harness.problem.load import load_problem
+from harness.problem.format.load import load_problem
 from harness.problem.reference import Reference
+from harness.session.fault import Fault
+from harness.session.programs import timed_program
+from harness.session.session import Session
+from harness.timing.statistics import lower_quartile
+from harness.timing.timed_program import Contender
 from ladder.judge import built
 from ladder.rungs import COPY, wait_source
 

@@ -84,7 +84,7 @@ def measure(call: dict[str, Any], wanted: str) -> dict[str, Any]:
     """What the clocks that are wanted say, in seconds per call, and the SM clock meanwhile."""
     import torch
 
-    from harness.judge.conditions import Watch
+    from harness.device.monitor import Watch
 
     watch = Watch(str(torch.cuda.get_device_properties(0).uuid), every_s=0.0)
     with watch:

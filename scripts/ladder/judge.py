@@ -4,26 +4,26 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
+from harness.device.exclusive import undisturbed
+from harness.device.memory import Device
 from harness.errors import MachineError
-from harness.grade import Grader
-from harness.job import Job, Options
-from harness.judge.audit import Usual
+from harness.grading.grader import Grader
+from harness.grading.job import Job, Options
 from harness.judge.batch import Batch, lay_out
-from harness.judge.blank import Blank
-from harness.judge.contender import Contender, join
-from harness.judge.effort import Effort
-from harness.judge.fault import Fault
-from harness.judge.measure import Samples, measure_shape
-from harness.judge.memory import Device
-from harness.judge.programs import timed_program
-from harness.judge.quiet import undisturbed
-from harness.judge.session import Session
 from harness.judge.task import Task
+from harness.languages.read import read_solution
 from harness.problem.case import benchmark_case
-from harness.problem.load import load_problem
+from harness.problem.format.load import load_problem
 from harness.problem.reference import Reference
+from harness.session.fault import Fault
+from harness.session.programs import timed_program
+from harness.session.session import Session
 from harness.solution.model import Artifact, BuildFailure, Invalid
-from harness.solution.read import read_solution
+from harness.timing.audit import Usual
+from harness.timing.budget import Effort
+from harness.timing.launch_overhead import Blank
+from harness.timing.measure import Samples, measure_shape
+from harness.timing.timed_program import Contender, join
 from ladder.rungs import Rung
 
 

@@ -9,13 +9,13 @@ from enum import StrEnum
 from pathlib import Path
 
 from harness.errors import HarnessError
-from harness.grade import Grader
-from harness.job import Job, Options
+from harness.grading.grader import Grader
+from harness.grading.job import Job, Options
+from harness.languages.read import read_solution
 from harness.problem.dtypes import DTYPES
 from harness.problem.model import Problem
-from harness.result import Result, Verdict
+from harness.records.result import Result, Verdict
 from harness.solution.model import Solution
-from harness.solution.read import read_solution
 from mutation.mutant import Mutant
 
 CALL_S = 5.0

@@ -20,8 +20,8 @@ import yaml
 from harness.errors import ProblemError
 from harness.problem.dtypes import C_TYPES, DTYPES, Kind
 from harness.problem.expressions import Expression
-from harness.problem.fields import Fields
-from harness.problem.load import load_problem
+from harness.problem.format.fields import Fields
+from harness.problem.format.load import load_problem
 
 EXAMPLE = """
 slug: example

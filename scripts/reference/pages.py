@@ -10,7 +10,7 @@ import click
 from harness.ci.report import Report
 from harness.cli import cli
 from harness.json_schema import json_schema
-from harness.result import Result
+from harness.records.result import Result
 from leaderboard.columns import DESCRIBED
 from reference.keys import Key, keys
 

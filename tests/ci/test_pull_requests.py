@@ -13,7 +13,7 @@ from harness.ci.changes import Kind, read_changes
 from harness.ci.policy import Rules
 from harness.ci.report import Outcome
 from harness.errors import MachineError, NoDeviceError, UsageError
-from harness.result import Verdict
+from harness.records.result import Verdict
 
 FIRST = "solutions/vector-add/alice/first.py"
 SECOND = "solutions/vector-add/alice/second.py"

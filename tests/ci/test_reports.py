@@ -20,9 +20,9 @@ from harness.ci.lines import failing_line
 from harness.ci.markdown import block, code
 from harness.ci.report import Graded, Note, Outcome, Report
 from harness.ci.summary import COMMENT_BYTES, SUMMARY_BYTES, comment, summary
-from harness.result import Verdict
-from harness.result.build import Build
-from harness.result.origin import SolutionRef
+from harness.records.build import Build
+from harness.records.refs import SolutionRef
+from harness.records.result import Verdict
 
 COMMIT = "0123456789" * 4
 PATH = "solutions/vector-add/alice/one.cu"

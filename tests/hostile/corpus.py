@@ -39,18 +39,19 @@ from unittest import mock
 
 import generated
 
-from harness.grade import Grader
-from harness.job import Job, Options
-from harness.judge import session
-from harness.judge.channel import Channel
-from harness.judge.fault import Fault
-from harness.judge.memory import Device
-from harness.problem.load import load_problem
+from harness.device.memory import Device
+from harness.grading.grader import Grader
+from harness.grading.job import Job, Options
+from harness.languages.read import HEADER_LINES, read_solution
+from harness.problem.format.load import load_problem
 from harness.problem.model import Problem
-from harness.report.progress import Silent
-from harness.result import Result, Verdict
-from harness.sandbox import command, nursery, processes
-from harness.solution.read import HEADER_LINES, read_solution
+from harness.progress.progress import Silent
+from harness.records.result import Result, Verdict
+from harness.sandbox import command, processes
+from harness.sandbox import zygote as nursery
+from harness.session import session
+from harness.session.channel import Channel
+from harness.session.fault import Fault
 from harness.solution.suffixes import SOURCES
 from harness.verify.examples import Wanted, header, limited
 

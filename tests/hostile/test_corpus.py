@@ -15,11 +15,11 @@ from typing import Any
 import pytest
 from corpus import FOLDERS, HERE, ROOT, Entry, Trials, entries
 
-from harness.judge.device import open_device
-from harness.judge.memory import Device
-from harness.result import Verdict
+from harness.device.choose import open_device
+from harness.device.memory import Device
+from harness.records.result import Verdict
 from harness.sandbox import scratch
-from harness.sandbox.means import means
+from harness.sandbox.support import means
 from harness.verify.examples import Wanted
 
 ENTRIES = entries()

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 import pytest
 from corpus import Entry, Trials, entries
 
-from harness.judge.device import open_device
-from harness.result import Verdict
-from harness.sandbox.means import means
+from harness.device.choose import open_device
+from harness.records.result import Verdict
+from harness.sandbox.support import means
 
 TIMED = [entry for entry in entries() if entry.timed]
 

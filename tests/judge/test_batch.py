@@ -13,8 +13,8 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from harness.device.memory import Device, HostArena
 from harness.judge.batch import GUARD_BYTES, Batch, Layout, Slots, lay_out
-from harness.judge.memory import Device, HostArena
 from harness.judge.task import Task
 from harness.problem.case import Case
 from harness.problem.dtypes import C_TYPES, DTYPES

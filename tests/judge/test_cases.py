@@ -6,10 +6,10 @@ import pytest
 from fake_sessions import FAULT, FakeSession
 
 from harness.judge.cases import CasesOutcome, run_cases
-from harness.judge.session import Session
 from harness.judge.task import Task
 from harness.problem.case import Case
-from harness.result import Verdict
+from harness.records.result import Verdict
+from harness.session.session import Session
 
 CASES = [Case(sizes={"n": n}, scalars={"s": 0.5}) for n in (1, 5, 64)]
 

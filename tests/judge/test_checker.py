@@ -7,9 +7,9 @@ import pytest
 import torch
 from torch import Tensor
 
+from harness.device.choose import open_device
 from harness.errors import ProblemError
 from harness.judge.checker import Checker
-from harness.judge.device import open_device
 from harness.judge.task import Task
 from harness.problem.case import Case
 from harness.problem.reference import Reference

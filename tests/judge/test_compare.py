@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from harness.judge import compare as module
 from harness.judge.compare import compare
-from harness.result.cases import Element
+from harness.records.cases import Element
 
 NAN, INF = math.nan, math.inf
 

@@ -8,18 +8,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.grade import Grader
-from harness.job import Job, Options
-from harness.judge.device import open_device
+from harness.device.choose import open_device
+from harness.device.memory import Device
+from harness.grading.grader import Grader
+from harness.grading.job import Job, Options
 from harness.judge.memcheck import TOOL, find_tool, first_report, is_memory_fault
-from harness.judge.memory import Device
-from harness.judge.programs import Program
-from harness.judge.session import Session
-from harness.problem.load import load_problem
+from harness.languages.read import read_solution
+from harness.problem.format.load import load_problem
 from harness.problem.model import Limits
-from harness.report.progress import Silent
-from harness.result import Verdict
-from harness.solution.read import read_solution
+from harness.progress.progress import Silent
+from harness.records.result import Verdict
+from harness.session.programs import Program
+from harness.session.session import Session
 
 GEMM = load_problem(Path(__file__).parents[2] / "problems/gemm-multiply-leakyrelu")
 

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from harness.device.memory import Device
 from harness.errors import MachineError
-from harness.grade import Grader
-from harness.job import Job, Options
-from harness.judge.memory import Device
+from harness.grading.grader import Grader
+from harness.grading.job import Job, Options
 from harness.judge.profile import (
     METRICS,
     MOST_LAUNCHES,
@@ -20,16 +20,16 @@ from harness.judge.profile import (
     profile,
     read_launches,
 )
-from harness.judge.programs import Program
 from harness.judge.task import Task
+from harness.languages.read import read_solution
 from harness.problem.case import benchmark_case
-from harness.problem.load import load_problem
-from harness.report.progress import Silent
-from harness.result import Result, Verdict
-from harness.result.profile import KernelProfile, Profile
-from harness.solution.read import read_solution
+from harness.problem.format.load import load_problem
+from harness.progress.progress import Silent
+from harness.records.profile import KernelProfile, Profile
+from harness.records.result import Result, Verdict
+from harness.session.programs import Program
 
-SHIFT = load_problem(Path(__file__).parent / "packages/shift")
+SHIFT = load_problem(Path(__file__).parents[1] / "support/packages/shift")
 CASE = benchmark_case(SHIFT, SHIFT.cpu_benchmarks[0])
 HONEST = b"def solution(x, s, y, n):\n    for i in range(n):\n        y[i] = x[i] + s\n"
 
@@ -228,7 +228,7 @@ def test_a_tool_that_does_not_work(shift_task: Task, tmp_path: Path, tool) -> No
 class TestGrade:
     @pytest.fixture
     def graded(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stand_in_for_torch: None):
-        from harness import grade
+        from harness.grading import grader as grade
 
         def plain(artifact):
             return Program(kind="python", source=artifact.source.encode())

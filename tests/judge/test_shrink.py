@@ -17,19 +17,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.grade import Grader
-from harness.job import Job, Options
-from harness.judge.memory import Device
+from harness.device.memory import Device
+from harness.grading.grader import Grader
+from harness.grading.job import Job, Options
 from harness.judge.shrink import complexity, shrink, simpler
+from harness.languages.read import read_solution
 from harness.problem.case import Case, parse_case
 from harness.problem.expressions import Expression
-from harness.problem.load import load_problem
+from harness.problem.format.load import load_problem
 from harness.problem.model import Distribution, Parameter, Problem, Role
 from harness.problem.sizes import as_received
-from harness.report.progress import Silent
-from harness.result import Result, Verdict
-from harness.result.cases import CaseResult, ShrunkCase
-from harness.solution.read import read_solution
+from harness.progress.progress import Silent
+from harness.records.cases import CaseResult, ShrunkCase
+from harness.records.result import Result, Verdict
 
 ROOT = Path(__file__).parents[2]
 GEMM = load_problem(ROOT / "problems/gemm-multiply-leakyrelu")
@@ -279,8 +279,8 @@ def graded(wrong: Wrong, folder: Path, **options: Any) -> Result:
 
 @pytest.fixture(autouse=True)
 def no_card(monkeypatch: pytest.MonkeyPatch) -> None:
-    from harness.solution import triton_target
-    from harness.solution.cache import Outcome
+    from harness.languages.build import triton_target
+    from harness.languages.build.cache import Outcome
 
     monkeypatch.setattr(triton_target, "compile_for_target", lambda *_: Outcome())
 
@@ -340,7 +340,7 @@ def test_small_tensors_are_shown(tmp_path: Path) -> None:
 
 # -- with submissions that start fast ------------------------------------------------------------
 
-PACKAGES = Path(__file__).parent / "packages"
+PACKAGES = Path(__file__).parents[1] / "support/packages"
 SHIFT = load_problem(PACKAGES / "shift")
 
 
@@ -348,8 +348,8 @@ SHIFT = load_problem(PACKAGES / "shift")
 def check(
     monkeypatch: pytest.MonkeyPatch, stand_in_for_torch: None, tmp_path: Path
 ) -> Callable[..., Result]:
-    from harness import grade
-    from harness.judge.programs import source_program
+    from harness.grading import grader as grade
+    from harness.session.programs import source_program
 
     for name in ("checked_program", "timed_program"):  # the interpreter needs the real torch
         monkeypatch.setattr(grade, name, lambda built: source_program(built.source.encode()))

@@ -5,9 +5,9 @@ import math
 import pytest
 from samples import START, failed, result, score, unranked
 
-from harness.result import Result
-from harness.result.origin import DeviceRef
-from harness.result.times import Interval
+from harness.records.measurement import Interval
+from harness.records.refs import DeviceRef
+from harness.records.result import Result
 from leaderboard.best import with_best
 
 

@@ -11,8 +11,8 @@ import samples
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.result import Reason, Result, Verdict
-from harness.result.origin import Generation, SolutionRef
+from harness.records.refs import Generation, SolutionRef
+from harness.records.result import Reason, Result, Verdict
 from leaderboard.models import by_model, pass_at_k, write_csv
 from leaderboard.standing import standing
 

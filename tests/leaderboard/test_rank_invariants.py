@@ -8,8 +8,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from samples import failed, result, score, unranked
 
-from harness.result import Result, Verdict
-from harness.result.origin import DeviceRef
+from harness.records.refs import DeviceRef
+from harness.records.result import Result, Verdict
 from leaderboard.ranking import board, rows
 from leaderboard.ties import beats, ranks
 

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from samples import START, failed, result, score, unranked
 
-from harness.result import Result, Verdict
-from harness.result.origin import DeviceRef
+from harness.records.refs import DeviceRef
+from harness.records.result import Result, Verdict
 from leaderboard import ranking
 from leaderboard.board import Boards
 from leaderboard.ranking import COLUMNS, board, rows

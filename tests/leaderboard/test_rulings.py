@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from samples import result
 
-from harness.ruling import Action, Ruling, rule
+from harness.records.ruling import Action, Ruling, rule
 from leaderboard import queries
 from leaderboard.schema import checksum
 from leaderboard.store import Store, StoreError, Which

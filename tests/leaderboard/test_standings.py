@@ -10,7 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from samples import START, failed, result, score, unranked
 
-from harness.result import Result
+from harness.records.result import Result
 from leaderboard.csvfile import neutral, to_csv
 from leaderboard.ranking import board
 from leaderboard.standing import WIDTHS, Standing, standing

@@ -12,8 +12,8 @@ from sqlalchemy import insert, select
 from sqlalchemy.dialects import postgresql
 from sqlalchemy.schema import CreateIndex, CreateTable
 
-from harness.result import Result
-from harness.result.origin import SolutionRef
+from harness.records.refs import SolutionRef
+from harness.records.result import Result
 from leaderboard import queries, schema
 from leaderboard.location import default_store_url, store_url
 from leaderboard.store import CorruptRecord, Store, StoreError

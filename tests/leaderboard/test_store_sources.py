@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from samples import result
 from sqlalchemy.dialects import postgresql
 
-from harness.result import Result
+from harness.records.result import Result
 from leaderboard import sources
 from leaderboard.schema import SOURCES
 from leaderboard.store import Store

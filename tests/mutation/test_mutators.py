@@ -14,7 +14,7 @@ from mutation.mutant import Collector, Mutant
 from mutation.triton import triton_mutants
 
 from harness.cudacpu.lexer import tokenize as cuda_tokens
-from harness.problem.load import load_problem
+from harness.problem.format.load import load_problem
 
 ROOT = Path(__file__).parents[2]
 SAMPLES = ROOT / "solutions/gemm-multiply-leakyrelu/samples"

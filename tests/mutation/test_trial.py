@@ -11,11 +11,11 @@ from mutation.mutants_of import mutants_of
 from mutation.report import Score, print_scores
 from mutation.trial import Outcome, Trial, Trials, subject_of
 
-from harness.grade import Grader
-from harness.judge.device import open_device
-from harness.problem.load import load_problem
-from harness.report.progress import Silent
-from harness.result import Verdict
+from harness.device.choose import open_device
+from harness.grading.grader import Grader
+from harness.problem.format.load import load_problem
+from harness.progress.progress import Silent
+from harness.records.result import Verdict
 
 ROOT = Path(__file__).parents[2]
 SLUG = "gemm-multiply-leakyrelu"

@@ -3,9 +3,9 @@
 from pathlib import Path
 
 import pytest
-from packages import BLOCK, BLOCK_REFERENCE, MINIMAL, REFERENCE, ROOT, Write
+from problem_texts import BLOCK, BLOCK_REFERENCE, MINIMAL, REFERENCE, ROOT, Write
 
-from harness.problem.load import load_problem
+from harness.problem.format.load import load_problem
 from harness.problem.model import Problem
 
 

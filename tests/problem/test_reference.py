@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 import torch
-from packages import MINIMAL, REFERENCE, Write
+from problem_texts import MINIMAL, REFERENCE, Write
 
 import harness.problem.reference
 from harness.errors import ProblemError
 from harness.problem.case import Case
-from harness.problem.load import load_problem
+from harness.problem.format.load import load_problem
 from harness.problem.reference import Reference
 
 CASE = Case(sizes={"n": 3}, scalars={"s": -0.5})

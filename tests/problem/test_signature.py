@@ -1,8 +1,8 @@
 """The entry point in C++ and Python."""
 
-from packages import MINIMAL, Write
+from problem_texts import MINIMAL, Write
 
-from harness.problem.load import load_problem
+from harness.problem.format.load import load_problem
 from harness.problem.signature import c_prototype, python_signature
 
 

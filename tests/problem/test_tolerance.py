@@ -23,9 +23,9 @@ from harness.problem.case import Case, parse_case
 from harness.problem.model import Direction
 from harness.problem.reference import Reference
 from harness.problem.roundoff import SUBNORMALS, TRUNCATION
-from harness.problem.tensors import draw_tensor
+from harness.problem.sampling.distributions import FAMILIES
+from harness.problem.sampling.tensors import draw_tensor
 from harness.problem.tolerance import allowed_error, expectations, weights_of
-from harness.problem.values import FAMILIES
 
 DTYPES = ("float32", "float16", "bfloat16", "float64")
 

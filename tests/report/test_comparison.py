@@ -8,10 +8,10 @@ import pytest
 from rich.console import Console
 from samples import START, interval, result
 
-from harness.comparison import Comparison, Shape
+from harness.records.comparison import Comparison, Shape
+from harness.records.measurement import Interval
+from harness.records.refs import DeviceRef, SolutionRef
 from harness.report.compare import CPU_NOTE, render_comparison, sentence
-from harness.result.origin import DeviceRef, SolutionRef
-from harness.result.times import Interval
 
 EVIL = "[bold red]x[/nope] :bomb:\x1b[2J\x1b]0;t\x07\u202e\x00\r"
 

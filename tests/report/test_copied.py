@@ -3,8 +3,8 @@
 import pytest
 from samples import measurement, result
 
+from harness.records.build import Build
 from harness.report import generation
-from harness.result.build import Build
 
 
 def _told(contract: str, *copied: int | None) -> dict[str, str]:

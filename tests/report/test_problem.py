@@ -12,7 +12,7 @@ from rich.markdown import Markdown
 
 from harness.problem import roundoff
 from harness.problem.dtypes import DTYPES
-from harness.problem.load import load_problem, problem_folders
+from harness.problem.format.load import load_problem, problem_folders
 from harness.problem.model import VARIABLE_TYPE, Problem
 from harness.report.problem import examples, problem_json, readable_maths, render_problem
 

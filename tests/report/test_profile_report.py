@@ -6,8 +6,8 @@ import re
 from rich.console import Console
 from samples import result
 
+from harness.records.profile import KernelProfile, Profile
 from harness.report.terminal import render_result
-from harness.result.profile import KernelProfile, Profile
 
 
 def _shown(profile: Profile) -> str:

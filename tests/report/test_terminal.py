@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 from rich.console import Console
 from samples import START, failed, interval, measurement, mismatch, result, score, unranked
 
+from harness.records.build import Build, KernelResources, Occupancy
+from harness.records.cases import CaseResult, Element, Mismatch, ShrunkCase, TensorValues
+from harness.records.measurement import BaselineScore, BaselineTime, Conditions
+from harness.records.refs import DeviceRef
+from harness.records.result import Result, Verdict
 from harness.report.board import MOST_ROWS
 from harness.report.matrix import matrix_lines
 from harness.report.terminal import CPU_NOTE, render_board, render_result
-from harness.result import Result, Verdict
-from harness.result.build import Build, KernelResources, Occupancy
-from harness.result.cases import CaseResult, Element, Mismatch, ShrunkCase, TensorValues
-from harness.result.origin import DeviceRef
-from harness.result.times import BaselineScore, BaselineTime, Conditions
 
 CPU = DeviceRef(kind="cpu", name="AMD EPYC 9654")
 EVIL = "[bold red]x[/nope] [link=http://e]:bomb:\x1b[2J\x1b]0;t\x07\u202e\x00\r"

@@ -28,21 +28,25 @@ from harness.ci.publish import comment_on
 from harness.ci.report import Graded, Note
 from harness.ci.report import Report as CiReport
 from harness.ci.summary import comment, summary
-from harness.comparison import Comparison
-from harness.doctor import Finding as Part
-from harness.doctor import State
-from harness.problem.load import load_problem
+from harness.doctor.examine import Finding as Part
+from harness.doctor.examine import State
+from harness.doctor.render import render_findings
+from harness.problem.format.load import load_problem
 from harness.problem.model import Problem
+from harness.progress.progress import Bar
+from harness.records.comparison import Comparison
+from harness.records.conditions_text import told
+from harness.records.measurement import Conditions
+from harness.records.profile import Profile
+from harness.records.result import Result, Verdict
+from harness.records.ruling import Ruling
 from harness.report.board import render_board
 from harness.report.compare import render_comparison
-from harness.report.conditions import told
-from harness.report.doctor import render_findings
 from harness.report.matrix import matrix_lines
 from harness.report.models import render_models
 from harness.report.problem import problem_json, render_problem
 from harness.report.problems import render_problems
 from harness.report.profile import render_profile
-from harness.report.progress import Bar
 from harness.report.regrade import closing_line, regraded_line, skipped_line
 from harness.report.submissions import (
     render_submission,
@@ -51,15 +55,11 @@ from harness.report.submissions import (
     submissions_json,
 )
 from harness.report.terminal import render_result
-from harness.report.text import head, json_text, plain, plain_lines, tail
-from harness.report.verify import render_report, render_total, reports_json
-from harness.result import Result, Verdict
-from harness.result.profile import Profile
-from harness.result.times import Conditions
-from harness.ruling import Ruling
 from harness.site.build import build_site
+from harness.text.escape import visible
+from harness.text.plain import head, json_text, plain, plain_lines, tail
 from harness.verify.findings import ExampleRun, Fate, Report, Tried
-from harness.visible import visible
+from harness.verify.render import render_report, render_total, reports_json
 from leaderboard.csvfile import neutral
 from leaderboard.models import by_model, write_csv
 from leaderboard.ranking import board, rows, to_csv
@@ -301,6 +301,8 @@ def of_numbers(_: str) -> Iterator[str]:
     return iter(())
 
 
+SHOWING = ("harness/report", "harness/ci", "harness/site", "leaderboard")
+
 RENDERERS: dict[str, Callable[[str], Iterator[str]]] = {
     "harness/ci/annotations.py": of_pull_requests,
     "harness/ci/junit.py": of_pull_requests,
@@ -310,22 +312,22 @@ RENDERERS: dict[str, Callable[[str], Iterator[str]]] = {
     "harness/ci/summary.py": of_pull_requests,
     "harness/report/board.py": of_boards,
     "harness/report/compare.py": of_comparisons,
-    "harness/report/conditions.py": of_conditions,
-    "harness/report/doctor.py": of_machines,
-    "harness/report/live.py": of_numbers,
+    "harness/records/conditions_text.py": of_conditions,
+    "harness/doctor/render.py": of_machines,
+    "harness/grading/live.py": of_numbers,
     "harness/report/generation.py": of_results,
     "harness/report/matrix.py": of_results,
     "harness/report/models.py": of_models,
-    "harness/report/numbers.py": of_numbers,
+    "harness/text/numbers.py": of_numbers,
     "harness/report/problem.py": of_problems,
     "harness/report/problems.py": of_problems,
     "harness/report/profile.py": of_profiles,
-    "harness/report/progress.py": of_progress,
+    "harness/progress/progress.py": of_progress,
     "harness/report/regrade.py": of_regrades,
     "harness/report/submissions.py": of_submissions,
     "harness/report/terminal.py": of_results,
-    "harness/report/text.py": of_text,
-    "harness/report/verify.py": of_verifications,
+    "harness/text/plain.py": of_text,
+    "harness/verify/render.py": of_verifications,
     "harness/site/boards.py": of_sites,
     "harness/site/build.py": of_sites,
     "harness/site/charts.py": of_sites,
@@ -346,7 +348,7 @@ SHOWS_NOTHING = {
     "harness/ci/policy.py": "reasons, which the others show",
     "harness/ci/repository.py": "reads objects; its errors are those of all commands",
     "harness/ci/tree.py": "writes files",
-    "harness/report/pace.py": "numbers",
+    "harness/progress/pace.py": "numbers",
     "leaderboard/best.py": "makes a record of records",
     "leaderboard/board.py": "rows and frames; reports, the site and the CSV show them",
     "leaderboard/columns.py": "names and types",
@@ -370,13 +372,14 @@ SHOWS_NOTHING = {
 def test_every_module_is_listed() -> None:
     there = {
         path.relative_to(ROOT).as_posix()
-        for folder in ("harness/report", "harness/ci", "harness/site", "leaderboard")
+        for folder in SHOWING
         for path in (ROOT / folder).rglob("*.py")
         if path.name != "__init__.py"
     }
     unlisted = there - RENDERERS.keys() - SHOWS_NOTHING.keys()
     assert not unlisted, f"show hostile text with them, here: {sorted(unlisted)}"
-    assert RENDERERS.keys() <= there
+    assert {path for path in RENDERERS if path.startswith(SHOWING)} <= there
+    assert all((ROOT / path).is_file() for path in RENDERERS)
 
 
 UNIQUE = sorted(set(RENDERERS.values()), key=lambda each: each.__name__)

@@ -12,7 +12,7 @@ import pytest
 
 Compile = Callable[[dict[str, Any]], dict[str, Any]]
 
-_SERVER = Path(__file__).with_name("compile_each.py")
+_SERVER = Path(__file__).parents[1] / "support/compile_each.py"
 
 
 @pytest.fixture

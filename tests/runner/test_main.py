@@ -7,7 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from harness.runner.main import Runner
-from harness.runner.wire import Message
+from harness.wire import Message
 
 
 class Noted:

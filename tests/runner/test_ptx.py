@@ -13,7 +13,7 @@ from harness.runner.driver import CudaError, Driver
 from harness.runner.memory import Arena
 from harness.runner.program import Batch, Failed
 from harness.runner.ptx import PtxProgram
-from harness.runner.wire import Fault
+from harness.wire import Fault
 
 TENSOR = {"base": 4096, "stride": 512, "bytes": 4, "shape": [1], "strides": [1], "dtype": "float32"}
 ARGUMENTS = [TENSOR, {"ctype": "float", "value": 0.5}, {"ctype": "size_t", "value": 9}]

@@ -10,7 +10,7 @@ from naps import Nap
 
 from harness.errors import MachineError
 from harness.sandbox.command import Finished, clean_environment, run_limited
-from harness.sandbox.means import means
+from harness.sandbox.support import means
 
 
 def run(folder: Path, *argv: str, **changes: Any) -> Finished:

@@ -12,15 +12,15 @@ import pytest
 from naps import until
 
 from harness.sandbox import processes
-from harness.sandbox.means import KEEPER, means, python_files
-from harness.sandbox.plan import Plan
+from harness.sandbox.spec import Plan
+from harness.sandbox.support import KEEPER, means, python_files
 
 ROOT = Path(__file__).parents[2]
 
 
 def run(code: str) -> Any:
     head = "import json, os, resource, signal, sys, time\nfrom harness.sandbox import init\n"
-    head += "from harness.sandbox.plan import Plan\nimport functools\n"
+    head += "from harness.sandbox.spec import Plan\nimport functools\n"
     head += "PLAN = functools.partial(Plan, folder='', namespaces=False, own_user=False)\n"
     done = subprocess.run(
         [sys.executable, "-c", head + code],
@@ -42,9 +42,9 @@ def test_it_needs_the_standard_library_alone() -> None:
     )
     ours = {name for name in loaded if name.startswith("harness")}
     assert ours == {
-        "harness", "harness.runner", "harness.runner.wire", "harness.sandbox",
+        "harness", "harness.wire", "harness.sandbox",
         "harness.sandbox.init", "harness.sandbox.landlock", "harness.sandbox.namespaces",
-        "harness.sandbox.plan", "harness.sandbox.syscalls", "harness.sandbox.system",
+        "harness.sandbox.spec", "harness.sandbox.syscalls", "harness.sandbox.system",
         "harness.sandbox.view",
     }  # fmt: skip
     assert not {name for name in loaded if name.partition(".")[0] in ("torch", "numpy", "pydantic")}

@@ -18,7 +18,7 @@ RESTRICTED = """
 import json, os, sys
 sys.path.insert(0, sys.argv[1])
 from harness.sandbox import landlock, system
-from harness.sandbox.plan import Plan
+from harness.sandbox.spec import Plan
 
 folder, readable, writable, *tried = sys.argv[2:]
 system.drop_capabilities()  # root's let it read the memory of others, rules or none

@@ -17,7 +17,7 @@ from naps import Nap, until
 from harness.errors import MachineError
 from harness.sandbox import landlock, launch, processes, syscalls, view
 from harness.sandbox.launch import Sandbox
-from harness.sandbox.means import means
+from harness.sandbox.support import means
 
 ROOT = Path(__file__).parents[2]
 LISTED = [landlock.LAYER] if landlock.version() else []
@@ -425,7 +425,7 @@ def test_nothing_survives_a_judge_that_is_killed(tmp_path: Path, forked: bool) -
     nap = Nap()
     code = f"""
     import sys, time
-    sys.path[:0] = [{str(Path(__file__).parent)!r}, {str(ROOT)!r}]
+    sys.path[:0] = [{str(ROOT / "tests/support")!r}, {str(ROOT)!r}]
     from inside import Inside
     inside = Inside('''
     import os, subprocess

@@ -6,8 +6,8 @@ import pandas as pd
 import pytest
 from boards import CSV, FOLDER, README, made
 
-from harness.exchange import read_lines
-from harness.result import Result, Verdict
+from harness.commands.exchange import read_lines
+from harness.records.result import Result, Verdict
 from leaderboard.ranking import read_csv
 
 

@@ -19,15 +19,15 @@ from ladder.judge import time_rung
 from ladder.rungs import COPY, Rung, rungs, spin_source, wait_source
 from ladder.table import bias, lines, summary
 
+from harness.device.memory import Device
 from harness.errors import MachineError
-from harness.grade import Grader
-from harness.judge.effort import CPU_EFFORT
-from harness.judge.memory import Device
+from harness.grading.grader import Grader
+from harness.languages.read import read_solution
 from harness.problem.case import benchmark_case
-from harness.problem.load import load_problem
-from harness.report.progress import Silent
+from harness.problem.format.load import load_problem
+from harness.progress.progress import Silent
 from harness.solution.model import Solution
-from harness.solution.read import read_solution
+from harness.timing.budget import CPU_EFFORT
 
 ROOT = Path(__file__).parents[2]
 KINDS = {"spin", "copy", "elementwise", "gemm", "library", "chain", "triton"}

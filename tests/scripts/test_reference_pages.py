@@ -11,8 +11,8 @@ import pytest
 from reference.keys import EXAMPLE, REQUIRED, TO_GRADE, Key, keys
 from reference.pages import pages
 
-from harness.problem.load import load_problem
-from harness.result import Result, Verdict
+from harness.problem.format.load import load_problem
+from harness.records.result import Result, Verdict
 
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "tests"))

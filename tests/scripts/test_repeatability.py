@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from harness.problem.load import load_problem
+from harness.languages.read import read_solution
+from harness.problem.format.load import load_problem
 from harness.solution.model import Solution
-from harness.solution.read import read_solution
 
 
 def grade(value: float, half: float = 0.002) -> dict[str, Any]:

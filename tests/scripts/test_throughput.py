@@ -4,10 +4,10 @@ from pathlib import Path
 
 from samples import failed, result
 
-from harness.problem.load import load_problem
-from harness.result import Verdict
-from harness.result.origin import SolutionRef
-from harness.solution.read import read_solution
+from harness.languages.read import read_solution
+from harness.problem.format.load import load_problem
+from harness.records.refs import SolutionRef
+from harness.records.result import Verdict
 
 
 def test_variants_differ_and_some_are_wrong(tmp_path: Path) -> None:

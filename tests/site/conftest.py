@@ -1,13 +1,8 @@
 """A site of a few results, built once; and the shared builders of other tests."""
 
-import sys
 from pathlib import Path
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
-sys.path.insert(0, str(Path(__file__).parents[1] / "report"))
-
 from site_samples import built, some_results
 
 

@@ -8,7 +8,7 @@ import pytest
 from samples import interval, measurement
 from site_samples import shapes
 
-from harness.result.times import Interval
+from harness.records.measurement import Interval
 from harness.site.charts import MOST_SAMPLES, WIDTH, roofline_chart, samples_chart, speedup_chart
 from harness.site.svg import Scale
 

@@ -9,9 +9,9 @@ from hostile_words import ALL, LINES, accepted, complaint, filled
 from site_samples import ROOT, Page, built, pages, shapes
 from test_untrusted import hostile_problem
 
-from harness.problem.load import load_problem
-from harness.result import Result
-from harness.result.times import Measurement
+from harness.problem.format.load import load_problem
+from harness.records.measurement import Measurement
+from harness.records.result import Result
 from harness.site.charts import roofline_chart, samples_chart, speedup_chart
 from harness.site.mathml import mathml
 from harness.site.statement import statement_html

@@ -9,11 +9,11 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.result import Reason
+from harness.languages.read import MAX_BYTES, read_solution
+from harness.records.result import Reason
 from harness.solution.generation import Extracted, NoCode, extract
 from harness.solution.generation.header import is_round, read_header
 from harness.solution.model import Invalid, Solution
-from harness.solution.read import MAX_BYTES, read_solution
 
 DUMPS = Path(__file__).parents[1] / "generations"
 CODES: dict[str, str] = yaml.safe_load((DUMPS / "codes.yaml").read_text(encoding="utf-8"))

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from harness.problem.load import load_problem
+from harness.problem.format.load import load_problem
 from harness.problem.model import Problem
 
 HARD = """---

@@ -13,14 +13,14 @@ from typing import Any
 import pytest
 
 from harness.errors import UsageError
-from harness.problem.load import load_problem, problem_folders
+from harness.languages import LANGUAGES
+from harness.languages.build.cache import Cache
+from harness.languages.read import read_solution
+from harness.problem.format.load import load_problem, problem_folders
 from harness.problem.model import Direction, Problem
-from harness.result import Verdict
+from harness.records.result import Verdict
 from harness.runner.frameworks import FRAMEWORKS
-from harness.solution.cache import Cache
-from harness.solution.languages import LANGUAGES
 from harness.solution.model import BuildFailure, Solution, Target
-from harness.solution.read import read_solution
 from harness.starter import STARTERS, starter_text
 from harness.starter.styles import unravelled
 

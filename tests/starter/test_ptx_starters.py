@@ -10,15 +10,15 @@ from typing import Any
 import pytest
 
 from harness.errors import UsageError
+from harness.languages import LANGUAGES
+from harness.languages.build.cache import Cache
+from harness.languages.read import read_solution
 from harness.problem.expressions import Expression
-from harness.problem.load import load_problem, problem_folders
+from harness.problem.format.load import load_problem, problem_folders
 from harness.problem.model import Direction, Problem, Role
-from harness.result import Verdict
-from harness.solution.cache import Cache
-from harness.solution.languages import LANGUAGES
+from harness.records.result import Verdict
 from harness.solution.launches import read_launches
 from harness.solution.model import BuildFailure, Solution, Target
-from harness.solution.read import read_solution
 from harness.starter import starter_text
 
 PROBLEMS = Path(__file__).parents[2] / "problems"

@@ -11,18 +11,18 @@ import pytest
 
 from harness import starter
 from harness.commands.problems import STARTER_LANGUAGES
+from harness.device.choose import open_device
 from harness.errors import UsageError
-from harness.grade import Grader
-from harness.job import Job, Options
-from harness.judge.device import open_device
+from harness.grading.grader import Grader
+from harness.grading.job import Job, Options
+from harness.languages import LANGUAGES
+from harness.languages.read import read_solution
 from harness.problem.expressions import Expression
-from harness.problem.load import load_problem, problem_folders
+from harness.problem.format.load import load_problem, problem_folders
 from harness.problem.model import Problem
-from harness.report.progress import Silent
-from harness.result import Verdict
-from harness.solution.languages import LANGUAGES
+from harness.progress.progress import Silent
+from harness.records.result import Verdict
 from harness.solution.model import Solution
-from harness.solution.read import read_solution
 from harness.starter.expressions import c_expression
 
 ROOT = Path(__file__).parents[2]

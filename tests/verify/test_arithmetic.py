@@ -7,9 +7,9 @@ import pytest
 import torch
 from torch import Tensor
 
-from harness.verify.arithmetic import Arithmetic, Machine
-from harness.verify.rounding import BFLOAT16, FLOAT16, FLOAT32, TF32, rounded
-from harness.verify.sums import Accumulator, Order
+from harness.verify.arithmetic.model import Arithmetic, Machine
+from harness.verify.arithmetic.rounding import BFLOAT16, FLOAT16, FLOAT32, TF32, rounded
+from harness.verify.arithmetic.sums import Accumulator, Order
 
 FLOAT_MACHINE = Machine(working=FLOAT32, accumulator=Accumulator(FLOAT32))
 

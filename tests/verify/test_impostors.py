@@ -7,14 +7,14 @@ import pytest
 import torch
 from torch import Tensor
 
+from harness.device.memory import Device
 from harness.judge.batch import Batch, lay_out
-from harness.judge.memory import Device
 from harness.judge.task import Task
 from harness.problem.case import Case
-from harness.problem.load import load_problem
+from harness.problem.format.load import load_problem
 from harness.problem.reference import Reference
+from harness.verify.arithmetic.survey import Survey, survey
 from harness.verify.impostors import Impostor, impostors
-from harness.verify.survey import Survey, survey
 from harness.verify.trial import CALLS, Memory, Trial
 
 ROOT = Path(__file__).parents[2]

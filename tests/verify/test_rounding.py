@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from harness.verify.rounding import (
+from harness.verify.arithmetic.rounding import (
     BFLOAT16,
     E4M3,
     FLOAT16,

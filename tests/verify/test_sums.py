@@ -6,8 +6,16 @@ import numpy as np
 import pytest
 import torch
 
-from harness.verify.rounding import BFLOAT16, FLOAT16, FLOAT32, FLOAT64
-from harness.verify.sums import BLOCK, MOST_STEPS, PARTS, Accumulator, Order, running, total
+from harness.verify.arithmetic.rounding import BFLOAT16, FLOAT16, FLOAT32, FLOAT64
+from harness.verify.arithmetic.sums import (
+    BLOCK,
+    MOST_STEPS,
+    PARTS,
+    Accumulator,
+    Order,
+    running,
+    total,
+)
 
 
 def terms(length: int, *rest: int, seed: int = 0) -> torch.Tensor:

@@ -7,16 +7,16 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
-from conftest import MATTER, REFERENCE, Package
+from verify_packages import MATTER, REFERENCE, Package
 
 from harness.cli import cli
+from harness.device.choose import open_device
+from harness.device.memory import Device
 from harness.errors import UsageError
-from harness.judge.device import open_device
-from harness.judge.memory import Device
-from harness.problem.load import load_problem, problem_folders
-from harness.report.progress import Silent
-from harness.report.verify import closing_line
+from harness.problem.format.load import load_problem, problem_folders
+from harness.progress.progress import Silent
 from harness.verify.findings import Fate, Level, Report
+from harness.verify.render import closing_line
 from harness.verify.verify import Choices, seeds, verify
 
 ROOT = Path(__file__).parents[2]

@@ -3,10 +3,10 @@
 from pathlib import Path
 
 import pytest
-from conftest import Package
+from verify_packages import Package
 
-from harness.problem.load import load_problem
-from harness.result import Verdict
+from harness.problem.format.load import load_problem
+from harness.records.result import Verdict
 from harness.verify.examples import HeaderError, Wanted, find_examples, header, limited
 from harness.verify.findings import Report
 

@@ -8,8 +8,8 @@ parsed as a program and nothing is run. The rules in words: ``docs/generations.m
 
 from dataclasses import dataclass
 
-from harness.result import Reason
-from harness.result.origin import Generation
+from harness.records.refs import Generation
+from harness.records.result import Reason
 from harness.solution.generation import blocks, choice, header, reasoning
 
 SUFFIXES = (".txt", ".md")

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from harness.result.origin import Found
+from harness.records.refs import Found
 from harness.solution.generation import fences
 from harness.solution.generation.code import bare_code
 from harness.solution.generation.reasoning import Span

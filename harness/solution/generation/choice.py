@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from harness.result.origin import Found
+from harness.records.refs import Found
 from harness.solution.generation.blocks import Block
 from harness.solution.generation.code import defines_entry, suffix_of
 

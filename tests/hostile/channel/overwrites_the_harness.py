@@ -6,7 +6,7 @@
 import os
 
 import harness
-from harness.runner import wire
+from harness import wire
 
 _open = []
 for _path in (harness.__file__, wire.__file__, os.__file__):

@@ -7,7 +7,7 @@ import gc
 import threading
 import time
 
-from harness.runner import wire
+from harness import wire
 
 _mailbox = next(o for o in gc.get_objects() if isinstance(o, wire.Mailbox))
 

@@ -1,0 +1,88 @@
+"""Results and rulings as JSON lines: a board can live in a repository, and move between stores."""
+
+import json
+import os
+import stat
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Protocol, TextIO
+
+from harness.errors import UsageError
+from harness.records.result import Result
+from harness.records.ruling import Ruling
+from harness.text.plain import json_text, plain
+
+LINE_BYTES = 16 << 20
+"""What a line may have at most; a record has some ten kilobytes."""
+
+
+def write_lines(entries: Iterable[Result | Ruling], file: TextIO) -> int:
+    """Write a line for each result or ruling, in the order given; how many there were."""
+    count = 0
+    for entry in entries:
+        file.write(json_text(entry.to_json()) + "\n")
+        count += 1
+    return count
+
+
+class Taking(Protocol):
+    """A store, as far as taking in goes."""
+
+    def add(self, result: Result) -> None:
+        """Append a result."""
+
+    def add_ruling(self, ruling: Ruling) -> None:
+        """Append a ruling."""
+
+
+def take_in(path: Path, store: Taking) -> Counter[type]:
+    """Add what :func:`write_lines` wrote to ``store``; how many there were of each kind.
+
+    Raises:
+        UsageError: as :func:`read_lines`; what stood before that line has been added.
+    """
+    count = Counter[type]()
+    for entry in read_lines(path):
+        if isinstance(entry, Result):
+            store.add(entry)
+        else:
+            store.add_ruling(entry)
+        count[type(entry)] += 1
+    return count
+
+
+def read_lines(path: Path) -> Iterator[Result | Ruling]:
+    """The results and rulings that :func:`write_lines` wrote, in that order.
+
+    Raises:
+        UsageError: the file cannot be read, is not one that can be read again (a pipe), or a line
+            of it is neither; it names the line.
+    """
+    try:
+        with path.open("rb") as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                raise UsageError(f"{plain(str(path))} can be read only once: make it a file")
+            lines = iter(lambda: file.readline(LINE_BYTES + 1), b"")
+            for number, line in enumerate(lines, start=1):
+                yield _entry(line, f"{plain(str(path))}:{number}")
+    except OSError as error:
+        raise UsageError(f"cannot read {plain(str(path))}: {error.strerror}") from error
+
+
+def _entry(line: bytes, place: str) -> Result | Ruling:
+    if len(line) > LINE_BYTES:
+        raise UsageError(f"{place}: longer than {LINE_BYTES >> 20} MiB, so it is no result")
+    try:
+        text = line.decode("utf-8")
+        return Ruling.from_json(text) if _is_ruling(text) else Result.from_json(text)
+    except (ValueError, RecursionError) as error:
+        reason = plain(str(error).splitlines()[0], 200)
+        raise UsageError(
+            f"{place}: no result of this harness ({reason}); nothing was imported"
+        ) from error
+
+
+def _is_ruling(text: str) -> bool:
+    # Most lines are results, which are long: they are parsed once.
+    return '"ruling"' in text[:100] and "ruling" in json.loads(text)

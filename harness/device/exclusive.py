@@ -1,0 +1,27 @@
+"""The GPU to oneself while times are taken, and what it was like meanwhile."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from harness.device.affinity import seated
+from harness.device.lock import exclusive
+from harness.device.memory import CudaDevice, Device
+from harness.device.monitor import Watch
+
+
+@contextmanager
+def undisturbed(device: Device, waiting: Callable[[float], None]) -> Iterator[Watch | None]:
+    """Hold ``device`` alone, watch it, and have runners share a processor that is theirs.
+
+    None on the CPU, which is not held.
+
+    ``waiting`` is called now and then with the seconds so far while another grade holds it.
+
+    Raises:
+        MachineError: there is no place for a lock that all users of this machine share.
+    """
+    if not isinstance(device, CudaDevice):
+        yield None
+        return
+    with exclusive(device.uuid, waiting), seated(device), Watch(device.uuid) as watch:
+        yield watch

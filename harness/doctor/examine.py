@@ -1,0 +1,270 @@
+"""What this machine can do, what it lacks, and how to get that.
+
+Quick enough to be asked at any time: versions come from package metadata, each tool is asked for
+its version alone, and nothing large is imported but the optional frameworks that are installed,
+side by side, since half of one is as good as none. Printing is the command's business.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from enum import StrEnum
+from importlib import metadata
+from importlib.util import find_spec
+from pathlib import Path
+
+from harness.errors import MachineError
+from harness.languages.build.cache import default_cache
+from harness.languages.build.ptx import find_assembler
+from harness.languages.build.toolchain import PIP_NVCC, NvccNotFound, find_host_compiler, find_nvcc
+from harness.runner.frameworks import FRAMEWORKS, Framework
+from harness.sandbox.selftest import breaches
+from harness.sandbox.support import means
+from harness.text.plain import plain
+
+OLDEST_PYTHON = (3, 11)
+IMPORT_S = 60.0
+
+_ROOT = Path(__file__).resolve().parents[2]
+_TRY = """
+import sys
+name, root, *path = sys.argv[1:]
+sys.path[:] = [root, *path]
+from harness.runner.frameworks import FRAMEWORKS
+from harness.runner.program import Failed
+try:
+    FRAMEWORKS[name].load()
+except Failed as failed:
+    sys.exit(failed.message)
+"""
+
+
+class State(StrEnum):
+    """Whether a part is there."""
+
+    OK = "ok"
+    LIMITED = "limited"
+    MISSING = "missing"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """One part of the machine. ``remedy`` says how to get what is missing; empty if nothing is."""
+
+    name: str
+    state: State
+    detail: str
+    remedy: str = ""
+
+
+def examine(
+    *, store: Path | None = None, environment: Mapping[str, str] | None = None
+) -> list[Finding]:
+    """Look at everything a grade may need, the most basic first.
+
+    ``store`` is the file that results are kept in, if they are kept in a file.
+    """
+    environment = os.environ if environment is None else environment
+    found = [_python(), _torch(), _triton(), *_gpus()]
+    found += [*_compilers(environment), *_frameworks(), _sandbox()]
+    if store is not None:
+        found.append(_folder("store", store, "give another place for the results"))
+    cache = default_cache(environment).root
+    found.append(_folder("cache", cache, "set HARNESS_CACHE to a folder that can be written"))
+    found += [_tool("compute-sanitizer", "memory checks on the GPU"), _tool("ncu", "profiles")]
+    return found
+
+
+def _ok(name: str, detail: str) -> Finding:
+    return Finding(name=name, state=State.OK, detail=detail)
+
+
+def _limited(name: str, detail: str, remedy: str) -> Finding:
+    return Finding(name=name, state=State.LIMITED, detail=detail, remedy=remedy)
+
+
+def _missing(name: str, detail: str, remedy: str) -> Finding:
+    return Finding(name=name, state=State.MISSING, detail=detail, remedy=remedy)
+
+
+def _python() -> Finding:
+    version = ".".join(map(str, sys.version_info[:3]))
+    detail = f"{version} ({sys.executable})"
+    if sys.version_info < OLDEST_PYTHON:
+        wanted = ".".join(map(str, OLDEST_PYTHON))
+        return _limited("python", detail, f"use Python {wanted} or newer")
+    return _ok("python", detail)
+
+
+def _version(package: str) -> str | None:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def _torch() -> Finding:
+    version = _version("torch")
+    if version is None:
+        return _missing("torch", "not installed: nothing can be judged", "pip install torch")
+    cuda = _torch_cuda()
+    if cuda is None:
+        return _limited(
+            "torch",
+            f"{version}, without CUDA: grades on the CPU only",
+            "on a GPU machine: pip install torch (the regular build)",
+        )
+    return _ok("torch", f"{version}, CUDA {cuda}")
+
+
+def _torch_cuda() -> str | None:
+    """The CUDA version that torch was built for, read from its text; importing takes seconds."""
+    spec = find_spec("torch")
+    if spec is None or spec.origin is None:
+        return None
+    try:
+        text = (Path(spec.origin).parent / "version.py").read_text()
+    except OSError:
+        return None
+    match = re.search(r"^cuda\b[^=\n]*=\s*['\"]([^'\"]+)['\"]", text, re.MULTILINE)
+    return match[1] if match else None
+
+
+def _triton() -> Finding:
+    version = _version("triton")
+    if version is None:
+        return _missing("triton", "not installed: no Triton submissions", "pip install triton")
+    return _ok("triton", version)
+
+
+def _frameworks() -> Iterator[Finding]:
+    """The optional frameworks: each that is installed is imported as a runner would."""
+    with ThreadPoolExecutor(len(FRAMEWORKS)) as pool:
+        yield from pool.map(_framework, FRAMEWORKS.values())
+
+
+def _framework(framework: Framework) -> Finding:
+    version = framework.version()
+    if version is None:
+        detail = f"optional, for {framework.title} submissions"
+        return _missing(framework.name, detail, framework.remedy)
+    path = [entry for entry in sys.path if Path(entry).is_absolute()]
+    try:
+        done = subprocess.run(
+            [sys.executable, "-I", "-S", "-c", _TRY, framework.name, str(_ROOT), *path],
+            capture_output=True,
+            text=True,
+            timeout=IMPORT_S,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        reason = f"importing it takes more than {IMPORT_S:g} s"
+        return _limited(framework.name, f"{version}, {reason}", framework.remedy)
+    if done.returncode:
+        said = (done.stderr.strip().splitlines() or ["no reason"])[-1]
+        reason = plain(said).removesuffix(f": {framework.remedy}")[:300]
+        return _limited(framework.name, f"{version}, {reason}", framework.remedy)
+    return _ok(framework.name, version)
+
+
+def _gpus() -> Iterator[Finding]:
+    """The driver and each card, by NVML."""
+    remedy = "use a machine with an NVIDIA GPU; without one grades run on the CPU"
+    try:
+        import pynvml
+    except ImportError:
+        yield _missing("gpu", "nvidia-ml-py is not installed", "pip install nvidia-ml-py")
+        return
+    try:
+        pynvml.nvmlInit()
+    except pynvml.NVMLError as error:
+        yield _missing("driver", str(error), remedy)
+        return
+    try:
+        yield _ok("driver", str(pynvml.nvmlSystemGetDriverVersion()))
+        count = pynvml.nvmlDeviceGetCount()
+        if count == 0:
+            yield _missing("gpu", "the driver sees none", remedy)
+        for index in range(count):
+            handle = pynvml.nvmlDeviceGetHandleByIndex(index)
+            major, minor = pynvml.nvmlDeviceGetCudaComputeCapability(handle)
+            gib = pynvml.nvmlDeviceGetMemoryInfo(handle).total / (1 << 30)
+            name = pynvml.nvmlDeviceGetName(handle)
+            yield _ok(f"gpu {index}", f"{name}, sm_{major}{minor}, {gib:.0f} GiB")
+    except pynvml.NVMLError as error:
+        yield _limited("gpu", str(error), "see what nvidia-smi says")
+    finally:
+        pynvml.nvmlShutdown()
+
+
+def _compilers(environment: Mapping[str, str]) -> Iterator[Finding]:
+    try:
+        nvcc = find_nvcc(environment)
+        yield _ok("nvcc", f"{nvcc.version} ({nvcc.path})")
+    except NvccNotFound:
+        yield _missing("nvcc", "CUDA submissions run on the CPU only, unchecked by nvcc", PIP_NVCC)
+    else:
+        ptxas = find_assembler(nvcc)
+        if ptxas is not None:
+            yield _ok("ptxas", str(ptxas))
+        else:
+            detail = "PTX submissions are read by the driver of a card alone"
+            yield _missing("ptxas", detail, PIP_NVCC)
+    try:
+        host = find_host_compiler(environment)
+    except MachineError as error:
+        yield _missing("g++", str(error), "apt-get install g++")
+        return
+    yield _ok("g++", f"{host.version} ({host.path})")
+    if host.sanitizer:
+        yield _ok("libasan", "accesses out of bounds are found on the CPU path")
+    else:
+        detail = "accesses out of bounds go unnoticed on the CPU path"
+        yield _missing("libasan", detail, "apt-get install libasan8, or your compiler's version")
+
+
+_ADVICE = ": grade nobody's code but your own"
+
+
+def _sandbox() -> Finding:
+    """Try, from inside, what a submission must not be able to do."""
+    name = "sandbox"
+    try:
+        found = breaches()
+    except MachineError as error:
+        return _missing(name, str(error), "see what the message says; nothing can be graded")
+    if not found:
+        user = ", as a user of its own" if means().own_user else ""
+        return _ok(name, f"all attempts to get out of it failed{user}")
+    worse = any(not breach.startswith("see ") for breach in found)
+    return _limited(
+        name,
+        f"submissions can {', '.join(found)}{_ADVICE if worse else ''}",
+        "sysctl kernel.unprivileged_userns_clone=1 "
+        "kernel.apparmor_restrict_unprivileged_userns=0; "
+        "in Docker: --security-opt seccomp=unconfined --security-opt systempaths=unconfined",
+    )
+
+
+def _folder(name: str, place: Path, remedy: str) -> Finding:
+    """Whether ``place``, which need not exist yet, can be written."""
+    existing = next(p for p in (place, *place.absolute().parents) if p.exists())
+    if not os.access(existing, os.W_OK):
+        return _missing(name, f"{place} cannot be written", remedy)
+    free_gib = shutil.disk_usage(existing).free / (1 << 30)
+    if free_gib < 1.0:
+        return _limited(name, f"{place}, {free_gib:.2f} GiB free", "free some disk space")
+    return _ok(name, f"{place}, {free_gib:.0f} GiB free")
+
+
+def _tool(name: str, use: str) -> Finding:
+    """An optional program of the CUDA toolkit."""
+    path = shutil.which(name) or shutil.which(name, path="/usr/local/cuda/bin")
+    if path:
+        return _ok(name, path)
+    return _missing(name, f"optional, for {use}", "comes with the CUDA toolkit")

@@ -1,0 +1,47 @@
+"""Going on with a run that was interrupted: which files have a result already."""
+
+from collections import defaultdict
+from collections.abc import Hashable, Iterable
+
+from harness.grading.job import Job
+from harness.grading.result_builder import solution_ref
+from harness.records.refs import DeviceRef, SolutionRef
+from harness.records.result import Result, Verdict
+from harness.solution.model import Invalid
+
+
+class Recorded:
+    """Results that stand for a file: of the same content, problem version, data type and author.
+
+    And of ``device`` and the major version of ``harness``. An ``INTERNAL_ERROR`` stands for none.
+    Each stands for one file, so that of two with the same name and content both get theirs.
+    """
+
+    def __init__(self, results: Iterable[Result], device: DeviceRef, harness: str) -> None:
+        self._verdicts: dict[Hashable, list[Verdict]] = defaultdict(list)
+        for result in results:
+            same_major = _major(result.environment.harness) == _major(harness)
+            if same_major and result.device == device and result.verdict is not _OURS:
+                problem, about = result.problem, result.solution
+                key = _key(problem.slug, problem.hash, about, result.dtype)
+                self._verdicts[key].append(result.verdict)
+
+    def take(self, job: Job, dtype: str) -> Verdict | None:
+        """The verdict that stands for ``job`` in ``dtype``; None if there is none (left)."""
+        solution = job.solution
+        about = solution.reference if isinstance(solution, Invalid) else solution_ref(solution)
+        if about is None:
+            return None
+        found = self._verdicts.get(_key(job.problem.slug, job.problem.hash, about, dtype))
+        return found.pop(0) if found else None
+
+
+_OURS = Verdict.INTERNAL_ERROR
+
+
+def _key(slug: str, problem_hash: str, about: SolutionRef, dtype: str) -> Hashable:
+    return slug, problem_hash, about.author, about.name, about.hash, dtype
+
+
+def _major(version: str) -> str:
+    return version.partition(".")[0]

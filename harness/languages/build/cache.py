@@ -1,0 +1,245 @@
+"""Compiled submissions, kept by the hash of everything that went into them.
+
+Only the judge writes here: a compiler works in a private directory of its own, and the judge copies
+its results over when it is done. So nothing that a submission makes its compiler do can change
+another one's entry. An entry is a folder that appears whole or not at all (rename), its files are
+checked against their hashes when it is used, and what fails that check is built again.
+"""
+
+import hashlib
+import json
+import os
+import shutil
+import stat
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import platformdirs
+from filelock import FileLock, Timeout
+from pydantic import ValidationError
+
+from harness.errors import HarnessError, MachineError
+from harness.records.build import KernelResources
+from harness.records.fields import Record
+from harness.records.result import Verdict
+from harness.sandbox import scratch
+from harness.sandbox.pause_gate import go_on, resting
+
+VERSION = 1
+"""Part of every key: raise it when the meaning of an entry changes."""
+
+MAX_BYTES = 5 << 30
+KEEP_S = 3600.0  # a younger entry may be in use by a grade that runs right now
+LOCK_WAIT_S = 1800.0
+MAX_FILE_BYTES = 512 << 20
+
+
+class Failure(Record):
+    """Why a submission did not build."""
+
+    verdict: Verdict
+    message: str
+
+
+class Entry(Record):
+    """An outcome as it lies on disk; ``files`` maps a role (``library``) to a SHA-256."""
+
+    files: dict[str, str]
+    failure: Failure | None
+    log: str
+    kernels: tuple[KernelResources, ...]
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """What building gave: either ``files`` or a ``failure``.
+
+    ``seconds`` is what it took when it was built, ``cached`` whether that was earlier. ``keep`` is
+    false for what may end otherwise the next time (a time or memory limit).
+    """
+
+    files: Mapping[str, Path] = field(default_factory=dict)
+    failure: Failure | None = None
+    log: str = ""
+    kernels: tuple[KernelResources, ...] = ()
+    seconds: float = 0.0
+    keep: bool = True
+    cached: bool = False
+
+
+def key_of(parts: Mapping[str, str | bytes]) -> str:
+    """A hash (hex) of named parts that no other set of parts shares."""
+    digest = hashlib.sha256(f"harness build {VERSION}\n".encode())
+    for name in sorted(parts):
+        part = parts[name]
+        data = part.encode() if isinstance(part, str) else part
+        digest.update(f"{name} {len(data)}\n".encode() + data)
+    return digest.hexdigest()
+
+
+class Cache:
+    """A folder of build outcomes, shared by any number of threads and processes."""
+
+    def __init__(self, root: Path, max_bytes: int = MAX_BYTES) -> None:
+        self.root = root
+        self.max_bytes = max_bytes
+
+    def fetch(self, key: str, build: Callable[[Path], Outcome]) -> Outcome:
+        """The outcome kept under ``key``; if there is none, what ``build`` makes.
+
+        ``build`` gets an empty private directory, which is gone afterwards: the files of the
+        outcome returned here are the cache's copies. Of several callers with the same key one
+        builds and the others wait for it.
+
+        Raises:
+            MachineError: the cache's folder cannot be written.
+        """
+        kept = self._load(key)
+        if kept is not None:
+            return kept
+        try:
+            with self._locked(key):
+                outcome = self._load(key) or self._build(key, build)
+            if key.endswith("0"):  # reading the whole folder after every build would be waste
+                self.prune()
+            return outcome
+        except Timeout as error:
+            raise MachineError(f"another process has been building {key[:12]} for long") from error
+        except OSError as error:
+            raise MachineError(
+                f"cannot use the build cache {self.root}: {error} "
+                "(set HARNESS_CACHE to a folder that can be written)"
+            ) from error
+
+    def prune(self) -> None:
+        """Remove the entries unused for longest until the rest fits ``max_bytes``."""
+        entries = []
+        now = time.time()
+        for folder in self.root.glob("??/*"):
+            with suppress(OSError):
+                size = sum(file.stat().st_size for file in folder.iterdir())
+                entries.append((folder.stat().st_mtime, size, folder))
+        total = sum(size for _, size, _ in entries)
+        for used, size, folder in sorted(entries):
+            if total <= self.max_bytes or now - used < KEEP_S:
+                break
+            with suppress(OSError):
+                # No lock: whoever reads it just now finds it damaged, and builds again.
+                doomed = self._staging()
+                folder.rename(doomed / folder.name)
+                shutil.rmtree(doomed)
+            total -= size
+        for left in self.root.glob("new/*"):  # of a judge that was killed
+            with suppress(OSError):
+                if now - left.stat().st_mtime > KEEP_S:
+                    shutil.rmtree(left, ignore_errors=True)
+
+    @contextmanager
+    def _locked(self, key: str) -> Iterator[None]:
+        # One file per key would grow without end, and removing lock files is a race.
+        folder = self.root / "locks"
+        folder.mkdir(parents=True, exist_ok=True)
+        lock = FileLock(folder / key[:3], timeout=LOCK_WAIT_S)
+        with resting():
+            lock.acquire()
+        try:
+            yield
+        finally:
+            lock.release()
+
+    def _folder(self, key: str) -> Path:
+        return self.root / key[:2] / key
+
+    def _staging(self) -> Path:
+        """A fresh folder on the cache's own file system."""
+        parent = self.root / "new"
+        parent.mkdir(parents=True, exist_ok=True)
+        return Path(tempfile.mkdtemp(dir=parent))
+
+    def _load(self, key: str) -> Outcome | None:
+        """The outcome under ``key`` if there is one and it is whole."""
+        folder = self._folder(key)
+        try:
+            entry = Entry.model_validate_json((folder / "entry.json").read_bytes())
+            files = {role: folder / role for role in entry.files}
+            for role, digest in entry.files.items():
+                if _digest(files[role]) != digest:
+                    return None
+            os.utime(folder)
+        except (OSError, ValidationError):
+            return None
+        return Outcome(
+            files=files,
+            failure=entry.failure,
+            log=entry.log,
+            kernels=entry.kernels,
+            seconds=entry.seconds,
+            cached=True,
+        )
+
+    def _build(self, key: str, build: Callable[[Path], Outcome]) -> Outcome:
+        """Build, and keep the outcome if it is one to keep. Holds the key's lock."""
+        with tempfile.TemporaryDirectory(
+            prefix="build-", dir=scratch.home(), ignore_cleanup_errors=True
+        ) as d:
+            outcome = build(Path(d))
+            go_on()  # a compiler that was ended says nothing about the file
+            if not outcome.keep:
+                if outcome.files:
+                    raise HarnessError("a build that is not kept cannot hand over files")
+                return outcome
+            self._store(key, outcome)
+        loaded = self._load(key)
+        if loaded is None:
+            raise MachineError(
+                f"what was written to the build cache {self.root} does not read back"
+            )
+        return replace(loaded, cached=False)
+
+    def _store(self, key: str, outcome: Outcome) -> None:
+        fresh = self._staging()
+        files = {role: _take(path, fresh / role) for role, path in outcome.files.items()}
+        entry = Entry(
+            files=files,
+            failure=outcome.failure,
+            log=outcome.log,
+            kernels=outcome.kernels,
+            seconds=outcome.seconds,
+        )
+        (fresh / "entry.json").write_text(json.dumps(entry.model_dump(mode="json")))
+        fresh.chmod(0o755)
+        final = self._folder(key)
+        final.parent.mkdir(parents=True, exist_ok=True)
+        shutil.rmtree(final, ignore_errors=True)  # damaged, or it would have been used
+        fresh.rename(final)
+
+
+def default_cache(environment: Mapping[str, str] | None = None) -> Cache:
+    """The cache in ``$HARNESS_CACHE``, else in the user's cache folder."""
+    environment = os.environ if environment is None else environment
+    named = environment.get("HARNESS_CACHE")
+    root = Path(named) if named else Path(platformdirs.user_cache_dir("kernel-harness"))
+    return Cache(root.absolute() / "builds")
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _take(source: Path, target: Path) -> str:
+    """Copy a compiler's result, which must be a plain file, and return its SHA-256."""
+    descriptor = os.open(source, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    with os.fdopen(descriptor, "rb") as file:
+        status = os.fstat(file.fileno())
+        if not stat.S_ISREG(status.st_mode) or status.st_size > MAX_FILE_BYTES:
+            raise HarnessError(f"{source.name} is not a plain file of reasonable size")
+        with target.open("wb") as copy:
+            shutil.copyfileobj(file, copy)
+    target.chmod(0o555)
+    return _digest(target)

@@ -1,0 +1,105 @@
+"""How many warps of a kernel a multiprocessor can hold at once, from what the compiler said.
+
+Source of the limits: *CUDA Programming Guide*, appendix "Compute Capabilities", table of technical
+specifications; of the granularities, NVIDIA's ``cuda_occupancy.h``: registers are given to whole
+warps in units of 256, each quarter of a multiprocessor has a quarter of them, and of shared memory
+the system keeps 1 KiB a block for itself.
+
+What ptxas does not know is not counted: shared memory asked for at launch, and clusters. They can
+only lower the figures.
+"""
+
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
+
+from harness.records.build import KernelResources, Occupancy
+
+WARP = 32
+BLOCKS = (128, 256, 512, 1024)
+"""Threads per block that are tried where the build does not know the size."""
+
+_REGISTERS = 65536
+_REGISTER_UNIT = 256
+_QUARTERS = 4
+_MOST_REGISTERS = 255
+_SHARED_UNIT = 128
+_SHARED_RESERVED = 1024
+
+
+class Multiprocessor(NamedTuple):
+    """What one multiprocessor holds at most; shared memory in bytes."""
+
+    warps: int
+    blocks: int
+    shared_bytes: int
+
+
+MULTIPROCESSORS = {
+    "80": Multiprocessor(64, 32, 164 << 10),
+    "86": Multiprocessor(48, 16, 100 << 10),
+    "89": Multiprocessor(48, 24, 100 << 10),
+    "90": Multiprocessor(64, 32, 228 << 10),
+    "100": Multiprocessor(64, 32, 228 << 10),
+    "120": Multiprocessor(48, 24, 100 << 10),
+}
+"""By compute capability, without its point."""
+
+Limit = Literal["warps", "blocks", "registers", "shared memory"]
+
+
+def most_shared(arch: str) -> int:
+    """Bytes of shared memory that one block can have on ``arch``; the most of any if unknown."""
+    held = _held(arch)
+    known = MULTIPROCESSORS.values() if held is None else (held,)
+    return max(each.shared_bytes for each in known) - _SHARED_RESERVED
+
+
+def _held(arch: str) -> Multiprocessor | None:
+    return MULTIPROCESSORS.get(arch.removeprefix("sm_").rstrip("af"))
+
+
+def with_occupancy(kernels: Sequence[KernelResources], arch: str) -> tuple[KernelResources, ...]:
+    """``kernels`` with their occupancy on ``arch``, such as ``sm_90a``; none if that is unknown."""
+    held = _held(arch)
+    return tuple(
+        kernel.model_copy(update={"occupancy": _occupancies(kernel, held)}) for kernel in kernels
+    )
+
+
+def _occupancies(kernel: KernelResources, held: Multiprocessor | None) -> tuple[Occupancy, ...]:
+    if held is None:
+        return ()
+    sizes = BLOCKS if kernel.threads is None else (kernel.threads,)
+    found = (occupancy(kernel.registers, kernel.shared_bytes, size, held) for size in sizes)
+    return tuple(each for each in found if each is not None)
+
+
+def occupancy(
+    registers: int, shared_bytes: int, threads: int, held: Multiprocessor
+) -> Occupancy | None:
+    """Occupancy with ``threads`` per block, and what limits it; None if no block fits.
+
+    Where several things limit it alike, the first of warps, blocks, registers, shared memory is
+    named.
+    """
+    if not (0 < registers <= _MOST_REGISTERS and 0 < threads <= 1024):
+        return None
+    warps = -(-threads // WARP)
+    per_warp = _rounded(registers * WARP, _REGISTER_UNIT)
+    by_registers = _QUARTERS * (_REGISTERS // _QUARTERS // per_warp)
+    shared = _rounded(shared_bytes + _SHARED_RESERVED, _SHARED_UNIT)
+    limits: dict[Limit, int] = {
+        "warps": held.warps // warps,
+        "blocks": held.blocks,
+        "registers": by_registers // warps,
+        "shared memory": held.shared_bytes // shared,
+    }
+    limit = min(limits, key=lambda name: limits[name])
+    if limits[limit] == 0:
+        return None
+    return Occupancy(threads=threads, fraction=limits[limit] * warps / held.warps, limit=limit)
+
+
+def _rounded(value: int, unit: int) -> int:
+    """Up to the next multiple."""
+    return -(-value // unit) * unit

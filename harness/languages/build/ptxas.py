@@ -1,0 +1,84 @@
+"""What ``ptxas -v`` says about each kernel.
+
+The text comes out of a compiler that worked on untrusted source, which can print lines of the same
+shape: the figures are shown, never decided upon.
+"""
+
+import re
+import subprocess
+from collections.abc import Sequence
+
+from harness.records.build import KernelResources
+
+MAX_KERNELS = 256
+MAX_NAME = 300  # characters; template arguments can make a name arbitrarily long
+DEMANGLE_S = 5.0
+
+_ENTRY = re.compile(r"ptxas info\s*: Compiling entry function '([^']+)' for '[^']+'")
+_SPILLS = re.compile(r"\b(\d{1,12}) bytes spill stores, (\d{1,12}) bytes spill loads")
+_PROPERTIES = re.compile(r"ptxas info\s*: Function properties for '?([^'\s]+)'?")
+_USED = re.compile(r"ptxas info\s*: Used (\d{1,12}) registers")
+_SHARED = re.compile(r"\b(\d{1,12})(?:\+\d{1,12})? bytes smem")
+_NOISE = re.compile(r"^(?:ptxas|nvlink) info\b.*$|^\s+\d+ bytes stack frame, .*$")
+
+
+def parse(log: str) -> tuple[KernelResources, ...]:
+    """The kernels that ``log`` speaks of, in its order, under their mangled names.
+
+    Functions that are not entry points (device functions not inlined) are left out.
+    """
+    kernels: list[KernelResources] = []
+    entry = ""
+    described = ""
+    spills = (0, 0)
+    for line in log.splitlines():
+        if match := _ENTRY.search(line):
+            entry, described, spills = match[1], match[1], (0, 0)
+        elif match := _PROPERTIES.search(line):
+            described = match[1]
+        elif (match := _SPILLS.search(line)) and described == entry:
+            spills = (int(match[1]), int(match[2]))
+        elif (match := _USED.search(line)) and entry and len(kernels) < MAX_KERNELS:
+            shared = _SHARED.search(line)
+            kernels.append(
+                KernelResources(
+                    name=entry[:MAX_NAME],
+                    registers=int(match[1]),
+                    shared_bytes=int(shared[1]) if shared else 0,
+                    spill_store_bytes=spills[0],
+                    spill_load_bytes=spills[1],
+                )
+            )
+            entry = ""
+    return tuple(kernels)
+
+
+def without_info(log: str) -> str:
+    """``log`` less the lines that :func:`parse` reads; warnings and errors stay."""
+    return "\n".join(line for line in log.splitlines() if not _NOISE.match(line)).strip("\n")
+
+
+def demangled(
+    kernels: Sequence[KernelResources], demangler: str | None
+) -> tuple[KernelResources, ...]:
+    """``kernels`` under the names of their source, if there is a ``c++filt`` and it answers."""
+    if not demangler or not kernels:
+        return tuple(kernels)
+    names = "\n".join(kernel.name for kernel in kernels)
+    try:
+        done = subprocess.run(
+            [demangler, "--no-params"],
+            input=names,
+            capture_output=True,
+            text=True,
+            timeout=DEMANGLE_S,
+            env={},
+            check=True,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return tuple(kernels)
+    plain = done.stdout.splitlines()
+    if len(plain) != len(kernels):
+        return tuple(kernels)
+    pairs = zip(kernels, plain, strict=True)
+    return tuple(kernel.model_copy(update={"name": name[:MAX_NAME]}) for kernel, name in pairs)

@@ -1,0 +1,60 @@
+"""Which files below a folder are submissions."""
+
+import os
+import stat
+from collections.abc import Iterable
+from pathlib import Path
+
+from harness.errors import UsageError
+from harness.solution.generation import SUFFIXES as GENERATIONS
+from harness.solution.generation.header import read_header
+from harness.solution.suffixes import NAMED, SOURCES
+from harness.text.plain import plain
+
+_HEAD_BYTES = 4096
+_NEVER = ("readme", "requirements", "license", "changelog", "cmakelists")
+
+
+def solution_files(paths: Iterable[Path]) -> list[Path]:
+    """Files as given; of folders, the submissions below them, in order.
+
+    These are all ``.cu``, ``.ptx`` and ``.py`` files, and the ``.txt`` and ``.md`` files that begin
+    with the header of a generation; in a folder without sources all of them, but for a ``README``
+    and its like.
+
+    Raises:
+        UsageError: a folder has none.
+    """
+    found: list[Path] = []
+    for path in paths:
+        if os.path.isdir(path) and not path.is_symlink():  # noqa: PTH112 - is_dir() may raise
+            found += _below(path)
+        else:
+            found.append(path)
+    return found
+
+
+def _below(folder: Path) -> list[Path]:
+    files = sorted(path for path in folder.rglob("*") if path.suffix in (*SOURCES, *GENERATIONS))
+    sources = any(path.suffix in SOURCES for path in files)
+    chosen = [path for path in files if path.suffix in SOURCES or _is_generation(path, sources)]
+    if not chosen:
+        raise UsageError(
+            f"{plain(str(folder))}: no {NAMED} file in this folder, and no generation (.txt or .md)"
+        )
+    return chosen
+
+
+def _is_generation(path: Path, beside_sources: bool) -> bool:
+    if path.stem.lower() in _NEVER:
+        return False
+    if not beside_sources:
+        return True
+    try:
+        if not stat.S_ISREG(os.lstat(path).st_mode):
+            return False
+        with open(path, "rb") as file:
+            start = file.read(_HEAD_BYTES).decode("utf-8", "replace")
+    except OSError:
+        return False
+    return read_header(start.replace("\r\n", "\n")).end > 0

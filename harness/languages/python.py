@@ -1,0 +1,263 @@
+"""What submissions in Python share, whatever they import: Python files are checked here, never run.
+
+Python's own parser is not safe against hostile text (deep nesting has crashed it), so it runs in a
+limited process of its own; the judge looks at tokens only.
+"""
+
+import io
+import json
+import re
+import signal
+import sys
+import tempfile
+import tokenize
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from itertools import islice
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from harness.errors import MachineError
+from harness.languages.build.cache import Cache
+from harness.problem.model import Problem
+from harness.records.build import Build
+from harness.records.result import Verdict
+from harness.sandbox import scratch
+from harness.sandbox.command import Finished, clean_environment, run_limited
+from harness.solution.contract import (
+    AmbiguousError,
+    Entry,
+    choose_entry,
+    contract,
+    wanted_in_python,
+)
+from harness.solution.model import Artifact, BuildFailure, Solution, Target
+
+CHECK_S = 20.0
+CHECK_BYTES = 2 << 30
+ANSWER_BYTES = 64 << 10
+MESSAGE_CHARACTERS = 500
+MAX_TOKENS = 200_000  # 1.6 s in the worst case; the largest honest file has some thousands
+
+_MOST_WORDS = 1000
+_LINE_STARTS = {tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT}
+_NOT_SAID = {tokenize.NL, tokenize.COMMENT}
+
+CHECKER = r"""
+import ast, json, sys, warnings
+warnings.simplefilter("ignore")
+answer = {"error": "", "line": 0, "column": 0, "text": "", "defines": []}
+entries = set(sys.argv[1:])
+def bound(target):
+    if isinstance(target, (ast.Tuple, ast.List)):
+        return set().union(*map(bound, target.elts))
+    return {target.id} if isinstance(target, ast.Name) else set()
+def defined(body):
+    names = set()
+    for node in body:
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            names.add(node.name)
+        elif isinstance(node, ast.Assign):
+            names.update(*map(bound, node.targets))
+        elif isinstance(node, ast.AnnAssign):
+            names |= bound(node.target) if node.value is not None else set()
+        elif isinstance(node, (ast.Import, ast.ImportFrom)):
+            names |= {a.asname or a.name for a in node.names}
+        else:
+            parts = [getattr(node, f, []) for f in ("body", "orelse", "finalbody")]
+            parts += [h.body for h in getattr(node, "handlers", [])]
+            names.update(*(defined(p) for p in parts if isinstance(p, list)))
+    return names
+try:
+    text = sys.stdin.buffer.read().decode("utf-8")
+    compile(text, "solution.py", "exec", dont_inherit=True)
+    answer["defines"] = sorted(defined(ast.parse(text).body) & (entries | {"*"}))
+except SyntaxError as error:
+    answer.update(error=f"{type(error).__name__}: {error.msg}"[:300], line=error.lineno or 0,
+                  column=error.offset or 0, text=(error.text or "").rstrip()[:200])
+except (RecursionError, MemoryError):
+    answer["error"] = "nested too deeply for Python's parser"
+except (ValueError, OverflowError) as error:
+    answer["error"] = f"{type(error).__name__}: {error}"[:300]
+sys.stdout.write(json.dumps(answer))
+"""
+"""Reads a source from stdin and writes what is wrong with it as JSON."""
+
+
+class _Answer(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    error: str
+    line: int
+    column: int
+    text: str
+    defines: list[str]
+
+
+class Python:
+    """Base of the languages that are Python files."""
+
+    name: str
+    suffix = ".py"
+
+    def build(
+        self,
+        solution: Solution,
+        problem: Problem,
+        dtype: str,  # noqa: ARG002 (the Protocol's: nothing here depends on it)
+        target: Target,
+        cache: Cache,  # noqa: ARG002 (the Protocol's: there is nothing to keep)
+    ) -> Artifact | BuildFailure:
+        """Check the syntax and which entry point is defined; there is nothing to compile.
+
+        Raises:
+            MachineError: the checking process cannot be started.
+        """
+        finished = _check(solution.text)
+        entry = _entry(solution, problem, finished)
+        if isinstance(entry, BuildFailure):
+            return entry
+        version = f"python{sys.version_info.major}.{sys.version_info.minor}"
+        return Artifact(
+            kind="python",
+            target=target,
+            library=None,
+            checked=None,
+            source=solution.text,
+            build=Build(
+                seconds=finished.seconds, cached=False, target=version, contract=entry.value
+            ),
+            contract=contract(entry, problem),
+            language=self.name,
+        )
+
+
+@lru_cache(maxsize=4)  # each language asks for the same file
+def imported(text: str) -> frozenset[str]:
+    """The packages and modules that import statements of ``text`` name.
+
+    ``import a.b`` names ``a`` and ``a.b``; ``from a import b`` the same, as far as can be seen.
+    From its first :data:`MAX_TOKENS` tokens alone: neither comments nor strings count, and text
+    that is not Python gives what was readable before the first fault.
+    """
+    if "import" not in text:
+        return frozenset()
+    names: set[str] = set()
+    statement: list[str] = []
+    try:
+        tokens = tokenize.generate_tokens(io.StringIO(text).readline)
+        for token in islice(tokens, MAX_TOKENS):
+            if token.type in _NOT_SAID:
+                continue
+            if token.type in _LINE_STARTS or token.string in (";", ":"):
+                names |= _named(statement)
+                statement = []
+            elif len(statement) < _MOST_WORDS:
+                statement.append(token.string)
+    except (tokenize.TokenError, SyntaxError, ValueError):
+        pass
+    return frozenset(names | _named(statement))
+
+
+def _named(statement: Sequence[str]) -> set[str]:
+    """What one statement, as its words, imports."""
+    match statement:
+        case ["import", *words]:
+            return {name for part in _parts(words) for name in _path(part)}
+        case ["from", *words] if "import" in words:
+            at = words.index("import")
+            package = _path(words[:at])
+            inside = [_path(part)[:1] for part in _parts(words[at + 1 :])]
+            return {*package, *(f"{package[-1]}.{name[0]}" for name in inside if package and name)}
+    return set()
+
+
+def _parts(words: Sequence[str]) -> Iterator[list[str]]:
+    """The names between commas, without parentheses and what they are to be called."""
+    part: list[str] = []
+    for word in (*words, ","):
+        if word == ",":
+            yield part[: part.index("as")] if "as" in part else part
+            part = []
+        elif word not in ("(", ")"):
+            part.append(word)
+
+
+def _path(words: Sequence[str]) -> list[str]:
+    """``a . b`` → ``a``, ``a.b``; nothing for what is relative, or is no path."""
+    names = words[::2]
+    if not all(name.isidentifier() for name in names) or set(words[1::2]) - {"."}:
+        return []
+    return [".".join(names[: count + 1]) for count in range(len(names))]
+
+
+def _check(text: str) -> Finished:
+    with tempfile.TemporaryDirectory(prefix="check-", dir=scratch.home()) as folder:
+        return run_limited(
+            [sys.executable, "-I", "-S", "-c", CHECKER, *Entry],
+            cwd=Path(folder),
+            seconds=CHECK_S,
+            memory_bytes=CHECK_BYTES,
+            output_bytes=ANSWER_BYTES,
+            environment=clean_environment(Path(folder)),
+            stdin=text.encode(),
+        )
+
+
+def _entry(solution: Solution, problem: Problem, finished: Finished) -> Entry | BuildFailure:
+    """The entry point, or what is wrong with the submission, judged by the checker's answer."""
+    shown = solution.display_path
+    if finished.timed_out:
+        verdict, message = Verdict.TIME_LIMIT, f"parsing {shown} took more than {CHECK_S:g} s"
+    elif finished.over_memory:
+        gib = CHECK_BYTES >> 30
+        verdict, message = Verdict.MEMORY_LIMIT, f"parsing {shown} took more than {gib} GiB"
+    elif finished.returncode == -signal.SIGKILL:  # no crash, no limit of ours
+        verdict = Verdict.INTERNAL_ERROR
+        message = f"the check of {shown} was killed: is the machine out of memory? Grade again"
+    elif finished.returncode < 0:
+        verdict = Verdict.COMPILE_ERROR
+        message = f"{shown}: is nested too deeply: it crashed Python's parser"
+    elif finished.returncode > 0:
+        raise MachineError(f"the syntax check does not run: {finished.output[-300:].strip()}")
+    else:
+        return _answered(solution, problem, finished)
+    return BuildFailure(verdict=verdict, message=message)
+
+
+def _answered(solution: Solution, problem: Problem, finished: Finished) -> Entry | BuildFailure:
+    """What the checker found."""
+    shown = solution.display_path
+    try:
+        answer = _Answer.model_validate(json.loads(finished.output))
+    except (ValueError, ValidationError) as error:
+        raise MachineError(f"the syntax check gave no answer: {error}") from error
+    if answer.error:
+        return _syntax_error(shown, answer)
+    try:
+        entry = choose_entry(answer.defines)
+    except AmbiguousError as error:
+        message = f"{shown} {error}"
+        return BuildFailure(verdict=Verdict.INVALID_SUBMISSION, message=message)
+    if entry is None and "*" in answer.defines:  # whatever that brings
+        return Entry.SOLUTION
+    if entry is None:
+        message = f"{shown} defines no solution at its top level; define\n"
+        message += wanted_in_python(problem)
+        return BuildFailure(verdict=Verdict.INVALID_SUBMISSION, message=message)
+    return entry
+
+
+def _syntax_error(shown: str, answer: _Answer) -> BuildFailure:
+    """The error as Python itself would show it: place, line, caret."""
+    place = f"{shown}:{answer.line}" if answer.line else shown
+    message = f"{place}: {answer.error}"[:MESSAGE_CHARACTERS]
+    log = message
+    if answer.text:
+        stripped = answer.text.lstrip()
+        column = max(answer.column - 1 - (len(answer.text) - len(stripped)), 0)
+        log += f"\n    {stripped}"
+        if column <= len(stripped):
+            log += "\n    " + re.sub(r"[^\t]", " ", stripped[:column]) + "^"
+    return BuildFailure(verdict=Verdict.COMPILE_ERROR, message=log)

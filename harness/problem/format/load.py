@@ -1,0 +1,297 @@
+"""Load a problem package: ``problem.md`` and what lies beside it. Never imports torch.
+
+Everything that is wrong is reported at once, placed like a compiler's messages. A front matter
+that is right but says too little to grade with (the original format has no shapes, for example)
+still loads; :attr:`Problem.missing` says what it leaves open.
+"""
+
+import contextlib
+import hashlib
+import re
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path, PurePosixPath
+
+from harness.errors import ProblemError, UsageError
+from harness.problem.dtypes import C_TYPES, DTYPES, VARIABLE_TYPE
+from harness.problem.expressions import ExpressionError, Number
+from harness.problem.format.fields import (
+    FieldError,
+    Fields,
+    Report,
+    as_text,
+    one_of,
+    whole_between,
+)
+from harness.problem.format.frontmatter import Data, printable, read_front_matter
+from harness.problem.format.parameters import read_parameters
+from harness.problem.format.scoring import (
+    read_amount,
+    read_benchmarks,
+    read_limits,
+    read_tolerance,
+)
+from harness.problem.model import Parameter, Problem, Role
+from harness.problem.sizes import check_tensor, points
+from harness.text.suggest import did_you_mean, listing
+
+STATEMENT_FILE = "problem.md"
+REFERENCE_FILE = "reference.py"
+DEFAULT_CASES = 12
+
+_RELATION = re.compile(r"^parameters.*\.(range|equals)\b")
+_SLUG = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}", re.ASCII)
+
+
+def load_problem(folder: Path) -> Problem:
+    """Load the package in ``folder``.
+
+    Raises:
+        ProblemError: with all that is wrong with it, in the order of the file.
+    """
+    path = folder / STATEMENT_FILE
+    matter = read_front_matter(path)
+    report = Report(path, matter, list(matter.diagnostics))
+    problem = _read(Fields(report, matter.data, ()), folder, matter.statement)
+    if report.diagnostics:
+        raise ProblemError(report.in_order())
+    return problem
+
+
+def problem_folders(root: Path) -> list[Path]:
+    """Every folder of ``root`` with a problem file, sorted; none is read."""
+    if not root.is_dir():
+        return []
+    folders = (each for each in root.iterdir() if not each.name.startswith("."))
+    return sorted(each for each in folders if (each / STATEMENT_FILE).is_file())
+
+
+def problem_slugs(root: Path) -> list[str]:
+    """The slugs of all packages in ``root``, sorted; the folder's name where one does not load."""
+    return sorted({slug or folder.name for folder, slug in _packages(root)})
+
+
+def versions(root: Path, slugs: Collection[str]) -> dict[str, str]:
+    """The hash of each package in ``root`` that loads, by slug; of those with ``slugs`` at least.
+
+    The others are only read while one of ``slugs`` has not been found.
+    """
+    wanted = frozenset(slugs)
+    found: dict[str, str] = {}
+    for folder in sorted(problem_folders(root), key=lambda each: each.name not in wanted):
+        if wanted <= found.keys():
+            break
+        with contextlib.suppress(ProblemError):
+            problem = load_problem(folder)
+            found.setdefault(problem.slug, problem.hash)
+    return found
+
+
+def find_problem(root: Path, slug: str) -> Problem:
+    """Load the package in ``root`` whose folder or slug is ``slug``.
+
+    Raises:
+        UsageError: there is none.
+        ProblemError: there is, and it is wrong.
+    """
+    for folder in problem_folders(root):  # to read all of them takes half a second
+        if folder.name == slug:
+            return load_problem(folder)
+    packages = _packages(root)
+    for folder, declared in packages:
+        if declared == slug:
+            return load_problem(folder)
+    known = sorted({declared or folder.name for folder, declared in packages})
+    hint = did_you_mean(slug, known) or (f" (there are: {', '.join(known)})" if known else "")
+    raise UsageError(f"no problem {printable(slug)!r} in {root}{hint}")
+
+
+def namesakes(folder: Path, slug: str) -> list[Path]:
+    """The other packages beside ``folder`` that have its ``slug``, too, sorted."""
+    here = folder.resolve()
+    packages = _packages(here.parent)
+    return [other for other, declared in packages if declared == slug and other.name != here.name]
+
+
+def _packages(root: Path) -> list[tuple[Path, str | None]]:
+    """Every package in ``root``, and its slug where that can be read."""
+    found: list[tuple[Path, str | None]] = []
+    for folder in problem_folders(root):
+        try:
+            matter = read_front_matter(folder / STATEMENT_FILE)
+            found.append((folder, as_slug(matter.data.get("slug"))))
+        except (ProblemError, FieldError):
+            found.append((folder, None))
+    return found
+
+
+def as_slug(value: Data) -> str:
+    """A slug: it becomes part of paths and URLs, so nothing but a-z, 0-9, - and _."""
+    text = as_text(value)
+    if not _SLUG.fullmatch(text):
+        raise FieldError(f"{printable(text)!r} is no slug (a-z, 0-9, - and _, at most 64)")
+    return text
+
+
+def _read(fields: Fields, folder: Path, statement: str) -> Problem:
+    """The whole front matter; complaints go to the report, and defaults take their place."""
+    missing: list[str] = []
+    slug = fields.need("slug", as_slug, "")
+    title = fields.need("title", as_text, "")
+    difficulty = fields.take("difficulty", as_text, "")
+    author = fields.take("author", as_text, "")
+    tags = fields.items("tags", as_text)
+    parameters = read_parameters(fields, missing)
+    _check_tensors(fields, parameters)
+    baselines = _read_baselines(fields, folder)
+    dtypes = _read_dtypes(fields, parameters)
+    _check_alignment(fields, parameters, dtypes)
+    problem = Problem(
+        slug=slug,
+        title=title,
+        difficulty=difficulty,
+        author=author,
+        tags=tags,
+        parameters=parameters,
+        statement=statement,
+        folder=folder,
+        hash=_hash(folder, baselines.values()),
+        dtypes=dtypes,
+        benchmarks=read_benchmarks(fields, "benchmarks", parameters),
+        cpu_benchmarks=read_benchmarks(fields, "cpu_benchmarks", parameters),
+        cases=fields.take("cases", whole_between(0, 1000), DEFAULT_CASES),
+        tolerance=read_tolerance(fields, parameters),
+        flops=read_amount(fields, "flops", parameters),
+        bytes=read_amount(fields, "bytes", parameters),
+        baselines=baselines,
+        limits=read_limits(fields),
+        missing=(*missing, *_left_open(fields, folder)),
+    )
+    fields.close()
+    return problem
+
+
+def _left_open(fields: Fields, folder: Path) -> Iterable[str]:
+    """What the format has no need of, but grading has."""
+    for key in ("dtypes", "tolerance", "benchmarks", "cpu_benchmarks", "flops", "bytes"):
+        if key not in fields:
+            yield f"no {key}"
+    if "baselines" not in fields:
+        yield "no baselines to compare times with"
+    if not (folder / REFERENCE_FILE).is_file():
+        yield f"no {REFERENCE_FILE} beside {STATEMENT_FILE}"
+
+
+def _check_tensors(fields: Fields, parameters: tuple[Parameter, ...]) -> None:
+    """Shapes use sizes only, are given for all tensors or none, and something is written."""
+    sizes = [p.name for p in parameters if p.role is Role.SIZE]
+    tensors = [(i, p) for i, p in enumerate(parameters) if p.role is Role.TENSOR]
+    sections = [("parameters", i) for i, _ in tensors]
+    shaped = any((*section, "shape") in fields.report.matter.lines for section in sections)
+    for section, (i, parameter) in zip(sections, tensors, strict=True):
+        if shaped and (*section, "shape") not in fields.report.matter.lines:
+            what = "tensor" if parameter.direction == "in" else "output"
+            fields.report.add(
+                section,
+                f"{what} {parameter.name} has no shape",
+                key=f"parameters[{i}].shape",
+            )
+        for key, expressions in (("shape", parameter.shape), ("strides", parameter.strides)):
+            for expression in expressions:
+                for name in sorted(expression.names - set(sizes)):
+                    hint = did_you_mean(name, sizes) or listing("sizes", sizes)
+                    fields.report.add((*section, key), f"unknown size {name}{hint}")
+    _check_places(fields, parameters)
+    if parameters and not any(p.direction != "in" for _, p in tensors):
+        fields.complain("parameters", "no output: one pointer must have const: false")
+
+
+def _check_places(fields: Fields, parameters: tuple[Parameter, ...]) -> None:
+    """Dimensions and strides must make sense whatever the sizes; one complaint for each tensor."""
+    if any(_RELATION.search(d.key) for d in fields.report.diagnostics):
+        return  # whatever is wrong here may come of that
+    wrong: set[int] = set()
+    for where, values in points(parameters):
+        for i, parameter in enumerate(parameters):
+            names = [e.names for e in (*parameter.shape, *parameter.strides)]
+            if parameter.role is not Role.TENSOR or i in wrong:
+                continue
+            if not frozenset[str]().union(*names) <= values.keys():
+                continue
+            try:
+                check_tensor(parameter, values)
+            except ExpressionError as error:
+                key = "strides" if parameter.strides and _dense(parameter, values) else "shape"
+                fields.report.add(("parameters", i, key), f"{error} {where}")
+                wrong.add(i)
+
+
+def _dense(parameter: Parameter, values: Mapping[str, Number]) -> bool:
+    """Whether a tensor would be right if it had no strides."""
+    try:
+        check_tensor(replace(parameter, strides=()), values)
+    except ExpressionError:
+        return False
+    return True
+
+
+def _check_alignment(
+    fields: Fields, parameters: tuple[Parameter, ...], dtypes: tuple[str, ...]
+) -> None:
+    """An element must lie where its type may lie."""
+    for i, parameter in enumerate(parameters):
+        if parameter.alignment is None or not parameter.type:
+            continue
+        known = dtypes if parameter.type == VARIABLE_TYPE else (C_TYPES[parameter.type],)
+        for name in known:
+            size, promised = DTYPES[name].itemsize, parameter.aligned_to(name)
+            if promised % size:
+                message = f"{promised} is less than the {size} bytes of a {name}: use sizeof(VAR)"
+                fields.report.add(("parameters", i, "alignment"), message)
+                break
+
+
+def _read_dtypes(fields: Fields, parameters: tuple[Parameter, ...]) -> tuple[str, ...]:
+    dtypes = fields.items("dtypes", one_of(tuple(DTYPES)), fewest=1)
+    if len(set(dtypes)) != len(dtypes):
+        fields.complain("dtypes", "names a data type twice")
+    if dtypes and not any(p.type == VARIABLE_TYPE for p in parameters):
+        fields.complain("dtypes", f"no parameter has the type {VARIABLE_TYPE}")
+    return dtypes
+
+
+def _read_baselines(fields: Fields, folder: Path) -> Mapping[str, Path]:
+    """Name → file. The file must exist inside the package."""
+    section = fields.section("baselines")
+
+    def as_file(value: Data) -> Path:
+        """The path of a file inside the package."""
+        relative = PurePosixPath(as_text(value))
+        path = folder / relative
+        if relative.is_absolute() or ".." in relative.parts or "\\" in str(relative):
+            raise FieldError(f"{relative} must be a path inside the package")
+        if not path.resolve().is_relative_to(folder.resolve()):
+            raise FieldError(f"{relative} leads out of the package")
+        if not path.is_file():
+            raise FieldError(f"there is no file {relative} in the package")
+        return path
+
+    files = {name: section.take(name, as_file, None) for name in section.rest()}
+    for name in files:
+        if not _SLUG.fullmatch(name):
+            section.complain(name, "a baseline's name is made of a-z, 0-9, - and _")
+    return {name: path for name, path in files.items() if path is not None}
+
+
+def _hash(folder: Path, baselines: Iterable[Path]) -> str:
+    """SHA-256 (hex) over the files that decide what a score means, with their names."""
+    names = {STATEMENT_FILE, REFERENCE_FILE}
+    names |= {path.relative_to(folder).as_posix() for path in baselines}
+    digest = hashlib.sha256()
+    for name in sorted(names):
+        path = folder / name
+        if path.is_file():
+            content = path.read_bytes()
+            digest.update(f"{len(name.encode())}:{name}{len(content)}:".encode())
+            digest.update(content)
+    return digest.hexdigest()

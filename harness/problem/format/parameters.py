@@ -1,0 +1,376 @@
+"""Read the ``parameters`` of a front matter: one record per argument of ``solution``."""
+
+import keyword
+import re
+from dataclasses import replace
+
+from harness.problem.dtypes import C_TYPES, DTYPES, VARIABLE_TYPE, Kind
+from harness.problem.expressions import SIZEOF_VAR, Expression, ExpressionError
+from harness.problem.format.fields import (
+    FieldError,
+    Fields,
+    as_expression,
+    as_flag,
+    as_real,
+    as_text,
+    one_of,
+    real_above,
+    whole_between,
+)
+from harness.problem.format.frontmatter import Data, printable
+from harness.problem.model import Direction, Distribution, Parameter, Role
+from harness.problem.sizes import MAX_SIZE, bounds, derive, needs, points
+from harness.text.suggest import did_you_mean, listing
+
+MAX_ALIGNMENT = 256
+"""Bytes; no allocator promises more."""
+
+_IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,62}", re.ASCII)
+_RESERVED = re.compile(r"__|_[A-Z]", re.ASCII)
+_TAKEN = {"solution", "VAR", "main", "sizeof", "NULL", "torch", "triton", "tl"}
+_C_WORDS = """
+alignas alignof and and_eq asm auto bitand bitor bool break case catch char char16_t char32_t
+char8_t class co_await co_return co_yield compl concept const const_cast consteval constexpr
+constinit continue decltype default delete do double dynamic_cast else enum explicit export extern
+false float for friend goto half if inline int int16_t int32_t int64_t int8_t long mutable
+namespace new noexcept not not_eq nullptr operator or or_eq private protected public register
+reinterpret_cast requires restrict return short signed size_t static static_assert static_cast
+struct switch template this thread_local throw true try typedef typeid typename typeof uint16_t
+uint32_t uint64_t uint8_t union unsigned using virtual void volatile wchar_t while xor xor_eq
+blockDim blockIdx cuDoubleComplex cuFloatComplex gridDim threadIdx warpSize
+"""
+_ONE = Expression.parse(1)
+_C_KEYWORDS = frozenset(_C_WORDS.split())
+
+
+def read_parameters(fields: Fields, missing: list[str]) -> tuple[Parameter, ...]:
+    """All parameters, in order.
+
+    What is wrong with them is reported through ``fields``; what they leave open is appended to
+    ``missing``, in words.
+    """
+    if "parameters" not in fields:
+        fields.complain("parameters", "is missing")
+    sections = fields.sections("parameters")
+    if fields.empty("parameters"):
+        fields.complain("parameters", "must list the arguments of solution, and lists none")
+    parameters: list[Parameter] = []
+    seen: dict[str, int] = {}
+    for section in sections:
+        parameter = _read_parameter(section, missing)
+        if parameter.name in seen:
+            first = seen[parameter.name]
+            section.complain(
+                "name", f"{parameter.name} is already the name of the parameter on line {first}"
+            )
+        elif parameter.name:
+            seen[parameter.name] = parameter.line
+        parameters.append(parameter)
+    return _related(fields, parameters)
+
+
+def _read_parameter(fields: Fields, missing: list[str]) -> Parameter:
+    name = fields.need("name", as_name, "")
+    type_ = fields.need("type", as_type, "")
+    pointer = fields.need("pointer", as_flag, "shape" in fields or "direction" in fields)
+    role = _role(type_, pointer, sized="range" in fields)
+    if role is not Role.TENSOR and name == "values":
+        fields.complain("name", "values has another meaning in a case, like m=1,values=large")
+    parameter = Parameter(
+        name=name,
+        type=type_,
+        role=role,
+        line=fields.report.matter.line(fields.location),
+        direction=_read_direction(fields, role),
+    )
+    if role is Role.TENSOR:
+        parameter = _read_tensor(fields, parameter, missing)
+    elif "equals" in fields:
+        parameter = _read_derived(fields, parameter)
+    elif role is Role.SIZE:
+        parameter = _read_size(fields, parameter, missing)
+    else:
+        parameter = _read_scalar(fields, parameter, missing)
+    if role is Role.SCALAR and type_ and type_ not in ("float", "double"):
+        missing.append(f"{name}: only float and double can be passed by value, not {type_}")
+    if role is not Role.TENSOR:
+        fields.pass_over("equals")
+    fields.close(f" for a {role}")
+    return parameter
+
+
+def _read_tensor(fields: Fields, parameter: Parameter, missing: list[str]) -> Parameter:
+    # An empty shape would be a 0-dimensional tensor; a single number is [1].
+    shape = fields.items("shape", as_expression, fewest=1, most=8)
+    strides = fields.items("strides", as_expression, fewest=1, most=8)
+    if "shape" not in fields:
+        missing.append(f"no shape for {parameter.name}")
+        if "strides" in fields:
+            fields.complain("strides", "strides are of no use without a shape")
+        strides = ()
+    elif shape and strides and len(shape) != len(strides):
+        found = f"{len(strides)} for {len(shape)} dimensions"
+        fields.complain("strides", f"there must be one for each dimension, not {found}")
+        strides = ()
+    nonfinite = fields.take("nonfinite", as_flag, False)
+    if nonfinite and parameter.direction is Direction.OUT:
+        fields.complain("nonfinite", "only what is read can be told to hold NaN; this is written")
+    if nonfinite and not _real(parameter.type):
+        fields.complain("nonfinite", f"there is no NaN of type {parameter.type}")
+        nonfinite = False
+    return replace(
+        parameter,
+        shape=shape,
+        strides=strides if len(strides) == len(shape) else (),
+        alignment=fields.take("alignment", as_alignment, None),
+        nonfinite=nonfinite,
+        values=_read_values(fields),
+    )
+
+
+def _real(type_: str) -> bool:
+    """Whether elements of a type can be NaN; ``[VAR]`` can, with the right data type."""
+    return DTYPES[C_TYPES[type_]].roundoff > 0 if type_ in C_TYPES else True
+
+
+def _read_derived(fields: Fields, parameter: Parameter) -> Parameter:
+    """A size or scalar with ``equals``."""
+    for key in ("range", "always", "values"):
+        if fields.pass_over(key):
+            fields.complain(key, "what equals something is not drawn: leave this out")
+    return replace(parameter, equals=fields.take("equals", as_expression, _ONE))
+
+
+def _read_size(fields: Fields, parameter: Parameter, missing: list[str]) -> Parameter:
+    always = fields.items("always", whole_between(1, MAX_SIZE))
+    if "range" not in fields:
+        missing.append(f"no range for {parameter.name}")
+    ends = fields.items("range", as_range_end, fewest=2, most=2)
+    parameter = replace(parameter, always=tuple(dict.fromkeys(always)))
+    if len(ends) != 2:
+        return parameter
+    if ends[0].names or ends[1].names:
+        return replace(parameter, lower=ends[0], upper=ends[1])
+    low, high = (end.whole({}) for end in ends)
+    if low > high:
+        fields.complain("range", f"low ({low}) is greater than high ({high})")
+        low, high = high, low
+    return replace(parameter, low=low, high=high)
+
+
+def _read_scalar(fields: Fields, parameter: Parameter, missing: list[str]) -> Parameter:
+    if "values" not in fields:
+        missing.append(f"no values for {parameter.name}")
+    always = fields.items("always", as_real)
+    return replace(parameter, values=_read_values(fields), always=tuple(dict.fromkeys(always)))
+
+
+def _related(fields: Fields, parameters: list[Parameter]) -> tuple[Parameter, ...]:
+    """``parameters`` with the relations between sizes checked, and the ends they lead to."""
+    sizes = [p.name for p in parameters if p.role is Role.SIZE]
+    before = len(fields.report.diagnostics)
+    for i, parameter in enumerate(parameters):
+        unknown = sorted(needs(parameter) - set(sizes))
+        for name in unknown:
+            hint = did_you_mean(name, sizes) or listing("sizes", sizes)
+            fields.report.add(_place(i, parameter), f"unknown size {name}{hint}")
+        if unknown:
+            parameters[i] = _unrelated(parameter)
+    for i, parameter in enumerate(parameters):
+        way = _circle(parameter, parameters)
+        if way:
+            through = f", through {', '.join(way)}" if way[0] != parameter.name else ""
+            message = f"{parameter.name} depends on itself{through}"
+            fields.report.add(_place(i, parameter), message)
+            parameters[i] = _unrelated(parameter)
+    # What is built on something wrong can be looked at only once that is out of the way.
+    while problems := _relation_problems(parameters):
+        for i, parameter in enumerate(parameters):
+            if parameter.name in problems:
+                fields.report.add(_place(i, parameter), problems[parameter.name])
+                parameters[i] = _unrelated(parameter)
+    parameters = _with_ends(parameters)
+    if len(fields.report.diagnostics) == before:
+        _check_always(fields, parameters)
+    return tuple(parameters)
+
+
+def _place(index: int, parameter: Parameter) -> tuple[str | int, ...]:
+    return ("parameters", index, "range" if parameter.equals is None else "equals")
+
+
+def _unrelated(parameter: Parameter) -> Parameter:
+    """A size without the relations that are wrong, so that the rest can still be read."""
+    equals = None if parameter.equals is None else _ONE
+    return replace(parameter, lower=None, upper=None, equals=equals)
+
+
+def _circle(parameter: Parameter, parameters: list[Parameter]) -> list[str]:
+    """The names on a way from a parameter back to itself; empty if there is none."""
+    named = {p.name: p for p in parameters}
+    ways: list[list[str]] = [[name] for name in sorted(needs(parameter))]
+    seen: set[str] = set()
+    while ways:
+        way = ways.pop(0)
+        if way[-1] == parameter.name:
+            return way[:-1] or way
+        if way[-1] not in seen:
+            seen.add(way[-1])
+            ways += [[*way, name] for name in sorted(needs(named[way[-1]]))]
+    return []
+
+
+def _relation_problems(parameters: list[Parameter]) -> dict[str, str]:
+    """By name of a size or scalar: what is wrong with its ends or value at some point."""
+    found: dict[str, str] = {}
+    related = [p for p in parameters if needs(p) or p.derived]
+    for where, values in points(parameters) if related else ():
+        for parameter in related:
+            # A size that has no value here itself is complained of, not those made of it.
+            if parameter.name in found or not needs(parameter) <= values.keys():
+                continue
+            try:
+                if parameter.derived:
+                    derive(parameter, values)
+                else:
+                    bounds(parameter, values)
+            except ExpressionError as error:
+                found[parameter.name] = f"{error} {where}"
+    return found
+
+
+def _with_ends(parameters: list[Parameter]) -> list[Parameter]:
+    """``parameters`` with ``low`` and ``high`` of what depends on others: over all points tried."""
+    tried = [values for _, values in points(parameters)]
+
+    def ends(p: Parameter) -> tuple[int, int]:
+        found = [int(values[p.name]) for values in tried if p.name in values]
+        return min(found), max(found)
+
+    dependent = {
+        p.name: ends(p) for p in parameters if p.role is Role.SIZE and (needs(p) or p.derived)
+    }
+    return [
+        replace(p, low=dependent[p.name][0], high=dependent[p.name][1])
+        if p.name in dependent
+        else p
+        for p in parameters
+    ]
+
+
+def _check_always(fields: Fields, parameters: list[Parameter]) -> None:
+    """What a dependent size should be tried with must lie in its range with some others."""
+    for i, p in enumerate(parameters):
+        if not needs(p):
+            continue
+        low, high = min(p.low, p.high), max(p.low, p.high)
+        for j, value in enumerate(p.always):
+            if not low <= value <= high:
+                message = f"{value:g} is never in the range, which is {low} to {high} at most"
+                fields.report.add(("parameters", i, "always", j), message)
+
+
+def as_name(value: Data) -> str:
+    """A name that is an identifier in C, C++ and Python, because it becomes one in all of them."""
+    name = as_text(value)
+    if not _IDENTIFIER.fullmatch(name):
+        raise FieldError(
+            f"{printable(name)!r} is no identifier (letters, digits and _, at most 63)"
+        )
+    if keyword.iskeyword(name) or name in _C_KEYWORDS:
+        raise FieldError(f"{name} is a keyword or a type in C++ or Python")
+    if _RESERVED.match(name) or name in _TAKEN:
+        raise FieldError(f"{name} is reserved")
+    return name
+
+
+def as_type(value: Data) -> str:
+    """A C type, or ``[VAR]``, which YAML reads as a list when it is not quoted."""
+    if value == ["VAR"]:
+        return VARIABLE_TYPE
+    text = " ".join(as_text(value).split())
+    if text in (VARIABLE_TYPE, "VAR"):
+        return VARIABLE_TYPE
+    if text not in C_TYPES:
+        hint = did_you_mean(text, [*C_TYPES, VARIABLE_TYPE])
+        raise FieldError(f"unknown type {printable(text)}{hint}")
+    return text
+
+
+def _role(type_: str, pointer: bool, *, sized: bool) -> Role:
+    """``sized`` decides where the type is wrong, so that one mistake brings one complaint."""
+    if pointer:
+        return Role.TENSOR
+    if not type_:
+        return Role.SIZE if sized else Role.SCALAR
+    kind = DTYPES[C_TYPES[type_]].kind if type_ in C_TYPES else Kind.FLOAT
+    return Role.SIZE if kind is Kind.INTEGER else Role.SCALAR
+
+
+def _read_direction(fields: Fields, role: Role) -> Direction | None:
+    """Declared, or else what ``const`` (or ``constant``: both spellings are in use) says."""
+    if "const" in fields and "constant" in fields:
+        fields.complain("constant", "const and constant are the same key: give one of them")
+    constants = [fields.take(key, as_flag, None) for key in ("const", "constant")]
+    constant = next((c for c in constants if c is not None), None)
+    if role is not Role.TENSOR:
+        if "direction" in fields:
+            fields.take("direction", as_text, "")
+            fields.complain("direction", "only pointers have a direction")
+        return None
+    word = fields.take("direction", one_of(tuple(Direction)), "")
+    if not word:
+        if constant is None and not any(k in fields for k in ("const", "constant", "direction")):
+            fields.complain("const", "is missing (true for an input, false for an output)")
+        return Direction.IN if constant else Direction.OUT
+    direction = Direction(word)
+    if constant is not None and constant != (direction is Direction.IN):
+        other = "const" if constant else "not const"
+        fields.complain("direction", f"is {direction}, but the parameter is {other}")
+    return direction
+
+
+def _read_values(fields: Fields) -> Distribution:
+    """``{distribution: normal, mean, std}`` or ``{distribution: uniform, low, high}``."""
+    if "values" not in fields:
+        fields.take("values", as_text, "")
+        return Distribution()
+    section = fields.section("values")
+    kind = section.need("distribution", one_of(("normal", "uniform")), "")
+    if kind == "uniform":
+        a = section.take("low", as_real, 0.0)
+        b = section.take("high", as_real, 1.0)
+        if a > b:
+            section.complain("high", f"must not be less than low ({a:g})")
+    else:
+        a = section.take("mean", as_real, 0.0)
+        b = section.take("std", real_above(0.0), 1.0)
+    if kind:
+        section.close(f" for a {kind} distribution")
+    return Distribution(kind=kind or "normal", a=a, b=b)
+
+
+def as_range_end(value: Data) -> Expression:
+    """One end of a range: a size, or an expression over other sizes."""
+    end = as_expression(value)
+    if SIZEOF_VAR.replace(" ", "") in end.text.replace(" ", ""):
+        raise FieldError(f"{SIZEOF_VAR} has no place in a range")
+    if not end.names:
+        number = end.whole({})
+        if not 1 <= number <= MAX_SIZE:
+            raise FieldError(f"must be from 1 to {MAX_SIZE}, not {number}")
+    return end
+
+
+def as_alignment(value: Data) -> Expression:
+    """Bytes: a power of two, or ``sizeof(VAR)``, perhaps times something."""
+    expression = as_expression(value)
+    if expression.names:
+        raise FieldError(f"must be a number of bytes or {SIZEOF_VAR}, not {expression.text!r}")
+    for size in (1, 2, 4, 8, 16):
+        number = expression.whole({SIZEOF_VAR: size})
+        if number < 1 or number & (number - 1) or number > MAX_ALIGNMENT:
+            raise FieldError(
+                f"must be a power of two of at most {MAX_ALIGNMENT} (bytes), not {number}"
+            )
+    return expression

@@ -1,0 +1,109 @@
+"""Problems as others call them: by title, by the name of a file, with numbers and fillers.
+
+``6_Matmul_with_large_K_dimension_`` and ``Matmul, large K.py`` both mean ``matmul-large-k``.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path
+
+from harness.errors import ProblemError, UsageError
+from harness.problem.format.load import STATEMENT_FILE, find_problem, load_problem, problem_slugs
+from harness.problem.model import Problem
+from harness.text.plain import plain
+from harness.text.suggest import did_you_mean
+
+_FILLERS = {
+    "a", "and", "as", "by", "dimension", "dimensions", "for", "fused", "fusion", "in", "kernel",
+    "level", "of", "on", "problem", "the", "then", "to", "with",
+}  # fmt: skip
+_SHOWN = 80
+_LONGEST = 200
+
+_STEMMED = 6
+_OFTEN = 2
+"""So many times a text has to say a word before it speaks of what the word means."""
+
+
+def find_named(root: Path, name: str, place: str) -> Problem:
+    """The problem in ``root`` whose slug or title is ``name``, as the header of ``place`` says it.
+
+    Letter case, punctuation, a number in front, a file's suffix and words such as ``with`` make no
+    difference.
+
+    Raises:
+        UsageError: there is none, or several.
+        ProblemError: there is one, and it is wrong.
+    """
+    problems = _loadable(root)
+    wanted = key_of(name)
+    found = [p for p in problems if wanted and wanted in (key_of(p.slug), key_of(p.title))]
+    if len(found) == 1:
+        return found[0]
+    if name in problem_slugs(root):  # one that does not load says itself why
+        return find_problem(root, name)
+    shown = f"{place}: its header is for the problem '{plain(name, _SHOWN)}'"
+    if found:
+        slugs = ", ".join(p.slug for p in found)
+        raise UsageError(f"{shown}, which may be any of {slugs}: choose with --problem")
+    names = {key_of(each): p.slug for p in problems for each in (p.title, p.slug)}
+    hint = did_you_mean(wanted, names)
+    for key, slug in names.items():
+        hint = hint.replace(f"mean {key}?", f"mean {slug}?")
+    raise UsageError(f"{shown}, and there is none of that name{hint}: name one with --problem")
+
+
+def key_of(name: str) -> str:
+    """What two names of one problem have in common."""
+    name = re.sub(r"\.(?:py|cu|md|txt)\Z", "", name[:_LONGEST].strip().lower())
+    words = re.findall(r"[^\W_]+", name)
+    if len(words) > 1 and words[0].isdecimal():
+        words = words[1:]
+    return "".join(word for word in words if word not in _FILLERS)
+
+
+def other_subject(text: str, problem: Problem, root: Path) -> str | None:
+    """The slug of another problem that ``text`` speaks of, where it does not speak of ``problem``.
+
+    It speaks of a problem if it says each word of its slug, or a form of it, at least twice. One
+    whose words are all in ``problem``'s own statement is no other.
+    """
+    said = Counter(_words(text))
+    if _times(problem.slug, said) >= _OFTEN:
+        return None
+    own = {*_words(problem.title), *_words(problem.statement)}
+    others = [
+        (len(_words(each.slug)), _times(each.slug, said), each.slug)
+        for each in _loadable(root)
+        if each.slug != problem.slug and not set(_words(each.slug)) <= own
+    ]
+    spoken = [(words, slug) for words, times, slug in others if times >= _OFTEN]
+    return max(spoken)[1] if spoken else None
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"[a-z][a-z0-9]*", text.lower())
+
+
+def _times(slug: str, said: Mapping[str, int]) -> int:
+    """How often the least frequent of a slug's words is said; forms of long ones count."""
+    counts = [
+        said.get(part, 0)
+        if len(part) < _STEMMED
+        else sum(times for word, times in said.items() if word.startswith(part[:-1]))
+        for part in _words(slug)
+    ]
+    return min(counts, default=0)
+
+
+@lru_cache(maxsize=4)
+def _loadable(root: Path) -> tuple[Problem, ...]:
+    problems = []
+    for path in sorted(root.glob(f"*/{STATEMENT_FILE}")):
+        try:
+            problems.append(load_problem(path.parent))
+        except ProblemError:
+            continue  # who asks for it is told; it is no reason to refuse others
+    return tuple(problems)

@@ -1,0 +1,130 @@
+"""What a long job says while it works: a line on stderr, only when somebody is watching."""
+
+import sys
+from collections.abc import Callable
+from types import TracebackType
+from typing import Protocol, Self, TextIO
+
+from rich.console import Console
+from rich.progress import (
+    MofNCompleteColumn,
+    SpinnerColumn,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+)
+from rich.progress import Progress as RichProgress
+
+from harness.text.plain import plain
+
+# Together with count and clock: 80 columns.
+_NAME = 24
+_NOTE = 38
+
+Note = str | Callable[[], str]
+
+
+class Progress(Protocol):
+    """What the grader calls. Names and notes may be untrusted text."""
+
+    def phase(self, name: str, total: int | None = None) -> None:
+        """Start a phase of ``total`` steps (None: not known); it ends the one before."""
+
+    def overall(self, done: int, total: int, note: str = "") -> None:
+        """So many files of a run are done, shown above every phase until all are."""
+
+    def advance(self, n: int = 1, note: Note = "") -> None:
+        """``n`` more steps of the phase are done; ``note`` says what the next is, or what is known.
+
+        One that takes a while to make is a function, which is called only if somebody is watching.
+        """
+
+    def finish(self) -> None:
+        """The job is over, well or badly: remove what is shown. May be called again."""
+
+
+class Silent:
+    """Says nothing."""
+
+    def phase(self, name: str, total: int | None = None) -> None:
+        """Nothing."""
+
+    def overall(self, done: int, total: int, note: str = "") -> None:
+        """Nothing."""
+
+    def advance(self, n: int = 1, note: Note = "") -> None:
+        """Nothing."""
+
+    def finish(self) -> None:
+        """Nothing."""
+
+
+class Bar:
+    """One line that is redrawn, and gone at the end. As a context manager it finishes itself."""
+
+    def __init__(self, console: Console) -> None:
+        self._bar = RichProgress(
+            SpinnerColumn(),
+            # No markup: the description holds names that the submitter chose.
+            TextColumn("{task.description}", markup=False),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+            TextColumn("{task.fields[note]}", markup=False, style="dim"),
+            console=console,
+            transient=True,
+            # What others print meanwhile is theirs: results go to stdout untouched.
+            redirect_stdout=False,
+            redirect_stderr=False,
+        )
+        self._task: TaskID | None = None
+        self._files: TaskID | None = None
+
+    def phase(self, name: str, total: int | None = None) -> None:
+        """Start a phase, in the place of the one before."""
+        if self._task is not None:
+            self._bar.remove_task(self._task)
+        self._task = self._bar.add_task(plain(name, _NAME), total=total, note="")
+        self._bar.start()
+
+    def overall(self, done: int, total: int, note: str = "") -> None:
+        """Show it on a line of its own; it stays hidden, not forgotten, between phases."""
+        if self._files is None:
+            self._files = self._bar.add_task("files", total=total, note="")
+        self._bar.update(self._files, completed=done, note=plain(note, _NOTE))
+        if done >= total:
+            self._bar.remove_task(self._files)
+            self._files = None
+
+    def advance(self, n: int = 1, note: Note = "") -> None:
+        """Count ``n`` steps; before the first phase, nothing."""
+        if self._task is not None:
+            text = note if isinstance(note, str) else note()
+            self._bar.update(self._task, advance=n, note=plain(text, _NOTE))
+
+    def finish(self) -> None:
+        """Clear the line and give the cursor back."""
+        self._bar.stop()
+        if self._task is not None:
+            self._bar.remove_task(self._task)
+            self._task = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.finish()
+
+
+def progress(stream: TextIO | None = None) -> Progress:
+    """A :class:`Bar` on ``stream`` (stderr), or :class:`Silent` when it is not a terminal."""
+    stream = sys.stderr if stream is None else stream
+    console = Console(file=stream)
+    # isatty and not only rich's view: FORCE_COLOR asks for colours, not for a moving bar in a log.
+    if stream.isatty() and console.is_terminal and not console.is_dumb_terminal:
+        return Bar(console)
+    return Silent()

@@ -1,0 +1,91 @@
+"""The parts of a result that say whether it is right: its cases, and how one of them fails."""
+
+from typing import Literal, Self
+
+from pydantic import Field, model_validator
+from typing_extensions import TypeAliasType
+
+from harness.records.fields import Count, Name, Record, Text
+
+
+class Element(Record):
+    """One element of an output that is off by more than is allowed.
+
+    Integers are kept as such, to the last digit. The imaginary parts of complex numbers have keys
+    of their own, which are ``None`` for all other outputs.
+    """
+
+    index: tuple[int, ...]
+    expected: int | float
+    got: int | float
+    allowed: float
+    expected_imag: float | None = None
+    got_imag: float | None = None
+
+
+class Mismatch(Record):
+    """How an output differs from what was expected."""
+
+    parameter: Name
+    differing: int = Field(ge=1)
+    total: int = Field(ge=1)
+    first: Element
+    worst: Element
+
+    @model_validator(mode="after")
+    def _counts_agree(self) -> Self:
+        if self.differing > self.total:
+            raise ValueError(f"{self.differing} of {self.total} elements cannot differ")
+        return self
+
+
+class CaseResult(Record):
+    """One correctness case; ``spec`` is what ``--case`` takes to replay it."""
+
+    spec: Text
+    passed: bool
+    seconds: float | None = None
+    message: Text = ""
+    mismatch: Mismatch | None = None
+
+    @model_validator(mode="after")
+    def _passed_decides(self) -> Self:
+        if self.passed and self.mismatch is not None:
+            raise ValueError("a case that passed has no mismatch")
+        return self
+
+
+Numbers = TypeAliasType("Numbers", "int | float | tuple[Numbers, ...]")
+"""A number, or rows of them to any depth."""
+
+
+class TensorValues(Record):
+    """All elements of one small tensor, as they were.
+
+    ``values`` is nested as deep as ``shape`` is long, row-major; complex numbers are one level
+    deeper, as pairs of real and imaginary part.
+    """
+
+    parameter: Name
+    role: Literal["input", "expected", "got"]
+    shape: tuple[Count, ...]
+    values: Numbers
+
+
+class ShrunkCase(Record):
+    """The smallest case found that still fails, and what it was made of.
+
+    ``case`` fails in the same way (verdict) as the one that the grade stumbled on; ``trials`` cases
+    were run to find it. ``tensors`` are those of the call that failed, where they are small.
+    """
+
+    case: CaseResult
+    trials: Count
+    seconds: float
+    tensors: tuple[TensorValues, ...] = ()
+
+    @model_validator(mode="after")
+    def _fails(self) -> Self:
+        if self.case.passed:
+            raise ValueError("a case that passed is no smaller failure")
+        return self

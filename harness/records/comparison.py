@@ -1,0 +1,76 @@
+"""The record of two submissions head to head, and what it says: who is faster, if anybody is."""
+
+import math
+from typing import Literal
+
+from pydantic import Field, computed_field
+
+from harness.records.fields import Created, Record, Text
+from harness.records.measurement import Interval
+from harness.records.refs import DeviceRef, Environment, ProblemRef, SolutionRef
+
+MARGIN = 0.005
+"""Smallest difference of log times that counts: that of the boards, ``leaderboard/ties.py``."""
+
+
+class Shape(Record):
+    """One benchmark shape: times per call of A and of B in seconds, and ``ratio`` = A / B.
+
+    ``a_samples_s`` and ``b_samples_s`` are the raw times per call, one per block; ``captured``
+    tells of each whether its calls were one CUDA graph.
+    """
+
+    spec: Text
+    a_s: Interval
+    b_s: Interval
+    ratio: Interval
+    a_captured: bool
+    b_captured: bool
+    a_samples_s: tuple[float, ...]
+    b_samples_s: tuple[float, ...]
+
+
+class Comparison(Record):
+    """What came out: ``ratio`` is the geometric mean of A / B over the shapes, a 95 % interval."""
+
+    schema_version: Literal[1] = Field(default=1, alias="schema")
+    created: Created
+    problem: ProblemRef
+    dtype: Text
+    device: DeviceRef
+    seed: Text
+    a: SolutionRef
+    b: SolutionRef
+    shapes: tuple[Shape, ...] = Field(min_length=1)
+    ratio: Interval
+    notes: tuple[Text, ...] = ()
+    environment: Environment
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def faster(self) -> Literal["A", "B"] | None:
+        """Which is faster, or None if they cannot be told apart."""
+        return faster(self.ratio)
+
+    def to_json(self, indent: int | None = None) -> str:
+        """One JSON object: the fields, and ``faster``."""
+        return self.model_dump_json(by_alias=True, indent=indent)
+
+
+def faster(ratio: Interval) -> Literal["A", "B"] | None:
+    """Who is faster by the ratio A / B; None if that is not clear.
+
+    It is not if the ratio is too near to 1, or 1 is within the interval as people read it: value ±
+    the wider side, which for a wide interval goes further than its lower end.
+    """
+    above = ratio if ratio.value >= 1 else inverse(ratio)
+    doubt = above.high - above.value
+    if math.log(above.value) <= MARGIN or not above.value - doubt > 1:
+        return None
+    return "B" if above is ratio else "A"
+
+
+def inverse(ratio: Interval) -> Interval:
+    """B / A of A / B."""
+    high = 1 / ratio.low if ratio.low > 0 else math.inf
+    return Interval(value=1 / ratio.value, low=1 / ratio.high, high=high)

@@ -1,0 +1,306 @@
+"""How a loaded Python submission is called, whichever entry point it has.
+
+``solution`` and ``solve`` get the parameters in order and fill the outputs. What ``custom_kernel``
+and ``ModelNew`` return must lie in the outputs in the end: the judge looks at its own buffers
+alone. On a GPU it is made there where that can be done (:mod:`harness.runner.entry.output_placement`); else it
+is copied, within the call and in its time. A return value that cannot be copied as it is (shape,
+data type, device) is an error that says what was expected.
+"""
+
+import inspect
+import sys
+from collections.abc import Callable, Sequence
+from functools import partial
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+from harness.runner.entry.outputs import Arguments, Declared, Outputs, quoted
+from harness.runner.program import Failed
+from harness.wire import Fault
+
+if TYPE_CHECKING:
+    from harness.runner.entry.output_placement import Placement
+
+
+class Caller(Protocol):
+    """An entry point, ready to be called.
+
+    ``copied`` is how many outputs the last call copied, None where none is returned; ``placing``
+    says whether outputs are made in their place.
+    """
+
+    copied: int | None
+
+    @property
+    def placing(self) -> bool:
+        """False as well from the moment on when that turns out to be wrong."""
+
+    def bind(self, calls: Sequence[Arguments]) -> None:
+        """Prepare calls with these arguments, all of the same sizes and scalars."""
+
+    def warm_up(self, index: int) -> None:
+        """Call it, before anything counts, as often as it takes to know its later calls."""
+
+    def call(self, index: int) -> None:
+        """Call it with the arguments of one call."""
+
+
+def caller(module: ModuleType, entry: str, parameters: Declared) -> Caller:
+    """What calls ``entry`` of ``module``.
+
+    Raises:
+        Failed: the module has no such thing.
+    """
+    found = getattr(module, entry, None)
+    if not callable(found):
+        kind = "class" if entry == "ModelNew" else "function"
+        raise Failed(Fault.NO_ENTRY, f"the file defines no {kind} `{entry}(...)`")
+    if entry == "custom_kernel":
+        return _Tuple(found, parameters)
+    if entry == "ModelNew":
+        return _Model(found, parameters)
+    return _Positional(found, entry, parameters)
+
+
+def offer_imports(entry: str) -> None:
+    """Let ``custom_kernel`` files import the types that those who write them know."""
+    if entry == "custom_kernel":
+        task = ModuleType("task")
+        vars(task).update(input_t=Any, output_t=Any)
+        sys.modules.setdefault("task", task)
+
+
+class _Positional:
+    """All parameters in order; what is returned is ignored."""
+
+    copied: int | None = None
+    placing = False
+
+    def __init__(self, entry: Callable[..., Any], name: str, parameters: Declared) -> None:
+        self._entry = entry
+        named = ", ".join(parameter for parameter, _ in parameters)
+        self._asked = f"\nthe problem asks for\n    def {name}({named}):" if parameters else ""
+        self._calls: Sequence[Arguments] = ()
+
+    def bind(self, calls: Sequence[Arguments]) -> None:
+        self._calls = calls
+
+    def warm_up(self, index: int) -> None:
+        self.call(index)
+
+    def call(self, index: int) -> None:
+        try:
+            self._entry(*self._calls[index])
+        except TypeError as error:
+            if error.__traceback__ is None or error.__traceback__.tb_next is not None:
+                raise
+            # Not from within: it does not take what it is given.
+            raise Failed(Fault.EXCEPTION, f"TypeError: {error}{self._asked}") from error
+
+
+class _Bound(NamedTuple):
+    """One call: what makes it, and where what it returns belongs."""
+
+    make: Callable[[], Any]
+    outputs: Outputs
+
+
+class _Returning:
+    """What an entry point returns is put into the outputs; nothing has a gradient."""
+
+    def __init__(self, entry: Callable[..., Any], parameters: Declared) -> None:
+        self._entry = entry
+        self._parameters = parameters
+        self._calls: list[_Bound] = []
+        self._placement: Placement | None = None
+        self.copied: int | None = None
+
+    @property
+    def placing(self) -> bool:
+        return self._placement is not None and self._placement.active
+
+    def bind(self, calls: Sequence[Arguments]) -> None:
+        if self._placement is not None:
+            self._placement.forget()
+        self._calls = self._bound(calls)
+
+    def _bound(self, calls: Sequence[Arguments]) -> list[_Bound]:
+        raise NotImplementedError
+
+    def warm_up(self, index: int) -> None:
+        self.call(index)  # may compile, tune, and make what it keeps
+        if self._placement is None:
+            from harness.runner.entry.output_placement import Placement
+
+            self._placement = Placement()
+        import torch
+
+        make, outputs = self._calls[index]
+        with torch.no_grad():
+            self._placement.learn(make, outputs)
+
+    def call(self, index: int) -> None:
+        import torch
+
+        make, outputs = self._calls[index]
+        with torch.no_grad():
+            if self._placement is None:
+                self.copied = outputs.take(make())
+            else:
+                self.copied = self._placement.run(make, outputs)
+
+
+class _Tuple(_Returning):
+    """One tuple: what is read but sizes, in the problem's order, then what is only written.
+
+    None says that the outputs were filled in place.
+    """
+
+    def _bound(self, calls: Sequence[Arguments]) -> list[_Bound]:
+        bound = []
+        for arguments in calls:
+            pairs = list(zip(self._parameters, arguments, strict=True))
+            data = [value for (_, kind), value in pairs if kind not in ("out", "size")]
+            data += [value for (_, kind), value in pairs if kind == "out"]
+            outputs = Outputs("custom_kernel", self._parameters, arguments, in_place=True)
+            bound.append(_Bound(partial(self._entry, tuple(data)), outputs))
+        return bound
+
+
+class _Model(_Returning):
+    """A module made from sizes and scalars, whose weights and inputs are the tensors that are read.
+
+    It is made once for a batch, before anything is timed; each call has weights of its own.
+    """
+
+    def _bound(self, calls: Sequence[Arguments]) -> list[_Bound]:
+        first = calls[0]
+        named = {name: value for (name, _), value in zip(self._parameters, first, strict=True)}
+        read = [name for name, kind in self._parameters if kind in ("in", "inout")]
+        model = self._made(named)
+        if read:
+            model = model.to(named[read[0]].device)
+        weights = _weights(model, {name: named[name] for name in read})
+        wanted = _forward_arguments(
+            model.forward, list(named), [name for name in read if name not in weights.values()]
+        )
+        bound = []
+        for arguments in calls:
+            values = dict(zip(named, arguments, strict=True))
+            loaded = [(weight, values[name]) for weight, name in weights.items()]
+            make = partial(_forward, model, loaded, [values[name] for name in wanted])
+            bound.append(_Bound(make, Outputs("ModelNew.forward", self._parameters, arguments)))
+        return bound
+
+    def _made(self, named: dict[str, Any]) -> Any:
+        """The module; what its constructor asks for are sizes and scalars, by their names."""
+        numbers = {name: named[name] for name, kind in self._parameters if kind in _NUMBERS}
+        given = {}
+        for parameter in _signature(self._entry):
+            if parameter.name in numbers:
+                given[parameter.name] = numbers[parameter.name]
+            elif parameter.default is parameter.empty:
+                raise Failed(
+                    Fault.NO_ENTRY,
+                    f"ModelNew.__init__ asks for `{parameter.name}`, which is no size or scalar of "
+                    f"the problem{_listed(numbers)}",
+                )
+        model = self._entry(**given)
+        import torch
+
+        if not isinstance(model, torch.nn.Module):
+            kind = type(model).__name__
+            raise Failed(Fault.NO_ENTRY, f"ModelNew makes a {kind}, not a torch.nn.Module")
+        return model
+
+
+def _forward(model: Any, weights: list[tuple[Any, Any]], arguments: list[Any]) -> Any:
+    for weight, value in weights:
+        weight.data = value
+    return model(*arguments)
+
+
+_NUMBERS = ("size", "scalar")
+
+
+def _signature(function: Callable[..., Any]) -> list[inspect.Parameter]:
+    """The parameters that can be given by name."""
+    variable = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    parameters = inspect.signature(function).parameters.values()
+    return [parameter for parameter in parameters if parameter.kind not in variable]
+
+
+def _weights(model: Any, tensors: dict[str, Any]) -> dict[Any, str]:
+    """Which tensor of the problem fills which parameter of the module, and which buffer.
+
+    The last part of a parameter's name in ``state_dict`` is a tensor's name, or all of it with
+    ``_`` for the dots, and the shapes are the same.
+
+    Raises:
+        Failed: a parameter is left that nothing fills, or two different ones have one tensor.
+    """
+    filled: dict[Any, str] = {}  # by identity, as tensors are told apart in a dictionary
+    left: dict[Any, str] = {}
+    for key, weight in model.named_parameters(remove_duplicate=False):
+        _fill(filled, key, weight, tensors)
+        left.setdefault(weight, key)
+    for key, buffer in model.named_buffers():
+        _fill(filled, key, buffer, tensors)
+    for weight, key in left.items():
+        if weight not in filled:
+            raise Failed(Fault.NO_ENTRY, _unfilled(key, weight, tensors))
+    return filled
+
+
+def _fill(filled: dict[Any, str], key: str, weight: Any, tensors: dict[str, Any]) -> None:
+    names = (key.replace(".", "_"), key.rpartition(".")[2])
+    name = next((n for n in names if n in tensors and tensors[n].shape == weight.shape), None)
+    if name is None:
+        return
+    if name in filled.values() and filled.get(weight) != name:
+        raise Failed(
+            Fault.NO_ENTRY,
+            f"ModelNew has several parameters that `{name}` could be, `{key}` among them: give "
+            "them other names",
+        )
+    filled[weight] = name
+
+
+def _unfilled(key: str, weight: Any, tensors: dict[str, Any]) -> str:
+    shapes = {name: f"{name} {list(tensor.shape)}" for name, tensor in tensors.items()}
+    return (
+        f"ModelNew has a parameter `{key}` of shape {list(weight.shape)} that no tensor of the "
+        f"problem fills: name and shape must be the same{_listed(shapes.values())}"
+    )
+
+
+def _forward_arguments(
+    forward: Callable[..., Any], names: list[str], inputs: list[str]
+) -> list[str]:
+    """Which parameters ``forward`` is called with, in order.
+
+    By name if all that it needs have names of the problem's; else the ``inputs`` in order.
+
+    Raises:
+        Failed: it needs more or fewer.
+    """
+    signature = inspect.signature(forward)
+    wanted = [p for p in signature.parameters.values() if p.kind in _BY_POSITION]
+    needed = [p.name for p in wanted if p.default is p.empty]
+    if needed and all(name in names for name in needed):
+        return needed
+    many = any(p.kind is p.VAR_POSITIONAL for p in signature.parameters.values())
+    if len(needed) <= len(inputs) <= (len(inputs) if many else len(wanted)):
+        return inputs
+    raise Failed(
+        Fault.NO_ENTRY,
+        f"ModelNew.forward takes {len(needed)} arguments ({quoted(needed)}), and the problem has "
+        f"{len(inputs)} inputs that are no weights{_listed(inputs)}",
+    )
+
+
+_BY_POSITION = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+
+
+def _listed(names: Any) -> str:
+    return f" ({quoted(list(names))})" if names else ""

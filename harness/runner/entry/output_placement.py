@@ -1,0 +1,290 @@
+"""Outputs that a call returns are made where the judge looks for them, so that none is copied.
+
+What a call does with tensors goes through PyTorch's dispatcher. A call that is only watched tells
+which operation makes the memory of each tensor that it returns; in later calls that operation gets
+the judge's buffer to write to: ``torch.empty_like(x)`` is then that buffer, and ``a @ b`` is
+``torch.mm(a, b, out=buffer)``. Nothing else changes, and whatever cannot be placed is copied.
+
+A file must not notice. So nothing is placed
+
+- where a tensor that was returned is still there after the call: it may be a workspace;
+- where the operation reads the buffer, or its arguments are not like those that were watched;
+- where a call with placed outputs gives something else than one without, as it would if the file
+  used the buffer that it was given for something else;
+- for files that ``torch.compile`` has worked on, which a mode of the dispatcher would turn off.
+
+This runs beside submitted code and decides nothing: what lies in the buffers is checked anyway.
+"""
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+from torch.multiprocessing.reductions import StorageWeakRef
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
+
+from harness.runner.entry.out_variants import Write, makes_memory, writer
+from harness.runner.entry.outputs import Outputs
+from harness.runner.strides import overlap
+
+ALIGNMENT = 512
+"""What memory of PyTorch's own starts at a multiple of, bytes: files may rely on that."""
+
+_NEAR = 0.02
+"""Relative; sums in another order differ by less, another tensor's values by more."""
+
+
+class Step(NamedTuple):
+    """An operation that makes memory: with what, and the tensor that comes out."""
+
+    signature: tuple[Any, ...]
+    write: Write
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    dtype: torch.dtype
+
+
+class Placement:
+    """What is known of a submission's calls with one set of sizes. Used under ``no_grad``."""
+
+    def __init__(self) -> None:
+        self._steps: dict[int, tuple[int, Step]] = {}  # ordinal → which output, and how
+        self._stopped = False
+
+    @property
+    def active(self) -> bool:
+        """Whether outputs of the next call will be placed."""
+        return bool(self._steps)
+
+    def forget(self) -> None:
+        """Other sizes come: what was learnt is not about them."""
+        self._steps = {}
+
+    def stop(self) -> None:
+        """Place nothing any more."""
+        self.forget()
+        self._stopped = True
+
+    def learn(self, call: Callable[[], Any], outputs: Outputs) -> None:
+        """Find out from two calls, which have been made before, what can be placed."""
+        self.forget()
+        if self._stopped or _compiled() or not any(map(_usable, outputs.places)):
+            return
+        steps, storages = _watched(call, outputs)
+        if _kept(storages):
+            self.stop()
+            return
+        self._steps = steps
+        if steps and not self._same(call, outputs):
+            self.stop()
+
+    def run(self, call: Callable[[], Any], outputs: Outputs) -> int:
+        """Make a call; how many outputs were copied."""
+        if not self._steps:
+            return outputs.take(call())
+        with _Placing(self._steps, outputs.places) as mode:
+            returned = call()
+        copied = outputs.take(returned)
+        del returned
+        if _kept(mode.placed):
+            self.stop()
+        return copied
+
+    def _same(self, call: Callable[[], Any], outputs: Outputs) -> bool:
+        """Whether a placed call gives what lies in the buffers, where the watched one put it."""
+        placed = [outputs.places[which] for which, _ in self._steps.values()]
+        pairs = []
+        try:
+            for buffer in placed:
+                assert buffer is not None
+                pairs.append((buffer.clone(), buffer))
+                buffer.view(-1).view(torch.uint8).fill_(0xFF)
+            self.run(call, outputs)
+            return all(_near(before, after) for before, after in pairs)
+        except Exception:  # whatever it is: the same call went well when nothing was placed
+            return False
+
+
+class _Makers(TorchDispatchMode):  # type: ignore[no-untyped-call]
+    """Hands operations that make memory to :meth:`make`, and leaves others alone."""
+
+    def __torch_dispatch__(
+        self, func: Any, types: Any, args: Any = (), kwargs: Mapping[str, Any] | None = None
+    ) -> Any:
+        kwargs = kwargs or {}
+        return self.make(func, args, kwargs) if makes_memory(func) else func(*args, **kwargs)
+
+    def make(self, func: Any, args: Any, kwargs: Mapping[str, Any]) -> Any:
+        """What the operation is to give."""
+        raise NotImplementedError
+
+
+class _Watching(_Makers):
+    """Notes every operation that makes memory, and which of them made which."""
+
+    def __init__(self) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self.steps: list[Step | None] = []
+        self.makers: dict[int, int] = {}
+
+    def make(self, func: Any, args: Any, kwargs: Mapping[str, Any]) -> Any:
+        """What it gives, noted."""
+        signature = _signature(func, args, kwargs)
+        result = func(*args, **kwargs)
+        step = None
+        if _plain(result):
+            # Some that share their argument's memory do not say so (`_unsafe_view`).
+            made = _storage(result)
+            if made not in {_storage(each) for each in _tensors(args, kwargs)}:
+                self.makers[made] = len(self.steps)
+            if (write := writer(func)) is not None:
+                step = Step(signature, write, result.shape, result.stride(), result.dtype)
+        self.steps.append(step)
+        return result
+
+
+class _Placing(_Makers):
+    """Has some operations write to the judge's buffers. ``placed`` are the memories given out."""
+
+    def __init__(
+        self, steps: Mapping[int, tuple[int, Step]], buffers: Sequence[Tensor | None]
+    ) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self._steps = steps
+        self._buffers = buffers
+        self._ordinal = 0
+        self.placed: list[StorageWeakRef] = []
+
+    def make(self, func: Any, args: Any, kwargs: Mapping[str, Any]) -> Any:
+        """What it gives, in a buffer of the judge's where that is known to do."""
+        found = self._steps.get(self._ordinal)
+        self._ordinal += 1
+        if found is None:
+            return func(*args, **kwargs)
+        which, step = found
+        buffer = self._buffers[which]
+        assert buffer is not None
+        if step.signature != _signature(func, args, kwargs) or any(
+            overlap(each, buffer) for each in _tensors(args, kwargs)
+        ):
+            return func(*args, **kwargs)
+        place = _over(buffer, step)
+        self.placed.append(_weak(place))
+        step.write(place, args, kwargs)
+        return place
+
+
+def _watched(
+    call: Callable[[], Any], outputs: Outputs
+) -> tuple[dict[int, tuple[int, Step]], list[StorageWeakRef]]:
+    """How each output can be placed, where it can; and the memories of what was returned."""
+    with _Watching() as mode:
+        returned = call()
+    outputs.take(returned)
+    values = list(returned) if isinstance(returned, tuple | list) else [returned]
+    steps: dict[int, tuple[int, Step]] = {}
+    for which, (buffer, value) in enumerate(zip(outputs.places, values, strict=False)):
+        if buffer is None or not _usable(buffer) or not _whole(value, buffer):
+            continue
+        ordinal = mode.makers.get(_storage(value), -1)
+        step = mode.steps[ordinal] if ordinal >= 0 else None
+        if step is not None and _dense(step):
+            steps.setdefault(ordinal, (which, step))
+    made = [value for value in values if _plain(value) and _storage(value) in mode.makers]
+    return steps, [_weak(each) for each in made]
+
+
+def _usable(buffer: Tensor | None) -> bool:
+    """Whether the buffer is like memory that PyTorch makes."""
+    return (
+        buffer is not None
+        and buffer.numel() > 0
+        and buffer.is_contiguous()
+        and buffer.data_ptr() % ALIGNMENT == 0
+    )
+
+
+def _whole(value: Any, buffer: Tensor) -> bool:
+    """Whether the value is all of its memory, element by element as in the buffer."""
+    return (
+        _plain(value)
+        and value.device == buffer.device
+        and value.is_contiguous()
+        and value.storage_offset() == 0
+        and value.untyped_storage().nbytes() == buffer.numel() * buffer.itemsize
+    )
+
+
+def _dense(step: Step) -> bool:
+    """Whether what came out has no gaps, so that it fills its memory."""
+    expected = 1
+    for length, stride in zip(reversed(step.shape), reversed(step.strides), strict=True):
+        if length != 1 and stride != expected:
+            return False
+        expected *= length
+    return True
+
+
+def _over(buffer: Tensor, step: Step) -> Tensor:
+    """A tensor as the step makes one, in the buffer's memory and with a storage of its own.
+
+    Of its own, so that it can be told whether anybody still has it.
+    """
+    size = buffer.numel() * buffer.itemsize
+    storage = torch._C._construct_storage_from_data_pointer(buffer.data_ptr(), buffer.device, size)
+    empty = torch.empty(0, dtype=step.dtype, device=buffer.device)
+    return empty.set_(storage, 0, step.shape, step.strides)
+
+
+def _weak(tensor: Tensor) -> StorageWeakRef:
+    return StorageWeakRef(tensor.untyped_storage())  # type: ignore[no-untyped-call]
+
+
+def _kept(memories: Sequence[StorageWeakRef]) -> bool:
+    """Whether anybody still has one of them."""
+    return not all(each.expired() for each in memories)  # type: ignore[no-untyped-call]
+
+
+def _storage(tensor: Tensor) -> int:
+    return int(tensor.untyped_storage()._cdata)
+
+
+def _plain(value: Any) -> bool:
+    """Whether it is a tensor of numbers in memory, and nobody's subclass."""
+    return type(value) in (Tensor, torch.nn.Parameter) and value.layout is torch.strided
+
+
+def _tensors(args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Tensor]:
+    return [each for each in tree_leaves((args, dict(kwargs))) if _plain(each)]
+
+
+def _signature(func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[Any, ...]:
+    """The operation and what decides shape and type of its result; equal if they are alike."""
+    leaves = tree_leaves((args, dict(kwargs)))
+    return (func, *map(_described, leaves))
+
+
+def _described(leaf: Any) -> Any:
+    if isinstance(leaf, Tensor):
+        return tuple(leaf.shape), leaf.stride(), leaf.dtype, leaf.device
+    return repr(leaf)  # a NaN is like another one
+
+
+def _near(before: Tensor, after: Tensor) -> bool:
+    if not (before.is_floating_point() or before.is_complex()):
+        return torch.equal(before, after)
+    size = before.abs().nan_to_num(0.0, 0.0, 0.0).mean(dtype=_wide(before)).item()
+    return torch.allclose(before, after, rtol=_NEAR, atol=_NEAR * abs(size), equal_nan=True)
+
+
+def _wide(tensor: Tensor) -> torch.dtype:
+    return torch.float64 if tensor.dtype in (torch.float64, torch.complex128) else torch.float32
+
+
+def _compiled() -> bool:
+    """Whether ``torch.compile`` has compiled anything in this process."""
+    dynamo = sys.modules.get("torch._dynamo.utils")
+    return dynamo is not None and bool(dynamo.counters["frames"])

@@ -1,0 +1,101 @@
+"""The judge's buffers for what a call returns, and how it gets there."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from harness.runner.program import Failed
+from harness.runner.strides import overlap
+from harness.wire import Fault
+
+Arguments = tuple[Any, ...]
+Declared = Sequence[Sequence[str]]
+"""Name and kind of each parameter: ``in``, ``out``, ``inout``, ``size`` or ``scalar``."""
+
+_MOST_NAMES = 20
+
+
+class Outputs:
+    """The judge's buffers for what one call returns, in the problem's order.
+
+    With ``in_place`` None may be returned: they were filled.
+    """
+
+    def __init__(
+        self, entry: str, parameters: Declared, arguments: Arguments, *, in_place: bool = False
+    ) -> None:
+        self._entry = entry
+        self._in_place = in_place
+        pairs = list(zip(parameters, arguments, strict=True))
+        self._buffers = [(name, value) for (name, kind), value in pairs if kind in _WRITTEN]
+        self.places = [
+            value if kind == "out" else None for (_, kind), value in pairs if kind in _WRITTEN
+        ]
+        """Where a call may write before it has read everything: not to what it also reads."""
+
+    def take(self, returned: Any) -> int:
+        """Copy what was returned into the buffers, but for what lies there; how many were copied.
+
+        Raises:
+            Failed: it is not as many tensors, or one has another shape, data type or device.
+        """
+        if returned is None and self._in_place:
+            return 0
+        single = len(self._buffers) == 1 and not isinstance(returned, tuple | list)
+        values = [returned] if single else returned
+        if not isinstance(values, tuple | list) or len(values) != len(self._buffers):
+            wanted = quoted([name for name, _ in self._buffers])
+            raise self._wrong(f"{_described(returned)}, expected {wanted}")
+        for (name, buffer), value in zip(self._buffers, values, strict=True):
+            self._check(name, buffer, value)
+        elsewhere = [
+            (buffer, value)
+            for (_, buffer), value in zip(self._buffers, values, strict=True)
+            if not _same_place(buffer, value)
+        ]
+        # What lies in a buffer in another way must be read before anything is written there.
+        read = [value.clone() if self._overlaps(value) else value for _, value in elsewhere]
+        for (buffer, _), value in zip(elsewhere, read, strict=True):
+            buffer.copy_(value)
+        return len(elsewhere)
+
+    def _overlaps(self, value: Any) -> bool:
+        return any(overlap(value, buffer) for _, buffer in self._buffers)
+
+    def _check(self, name: str, buffer: Any, value: Any) -> None:
+        import torch
+
+        if not isinstance(value, torch.Tensor):
+            raise self._wrong(f"{_described(value)} for {name}, expected a tensor")
+        for what, got, expected in (
+            ("shape", list(value.shape), list(buffer.shape)),
+            ("data type", value.dtype, buffer.dtype),
+            ("device", value.device, buffer.device),
+        ):
+            if got != expected:
+                raise self._wrong(f"a tensor of {what} {got} for {name}, expected {expected}")
+
+    def _wrong(self, what: str) -> Failed:
+        return Failed(Fault.EXCEPTION, f"{self._entry} returned {what}")
+
+
+_WRITTEN = ("out", "inout")
+
+
+def _same_place(buffer: Any, value: Any) -> bool:
+    if value is buffer:
+        return True
+    lazy = value.is_conj() or value.is_neg()  # the same bytes, to be read in another way
+    at_once = value.data_ptr() == buffer.data_ptr() and value.stride() == buffer.stride()
+    return bool(at_once and not lazy)
+
+
+def _described(value: Any) -> str:
+    if isinstance(value, tuple | list):
+        return f"{type(value).__name__} of {len(value)}"
+    return "None" if value is None else f"a {type(value).__name__}"
+
+
+def quoted(given: Sequence[str]) -> str:
+    """The first of them, for a message."""
+    shown = [f"`{name}`" for name in given[:_MOST_NAMES]]
+    return ", ".join(shown) + (", …" if len(given) > _MOST_NAMES else "") or "none"

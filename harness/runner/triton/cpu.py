@@ -1,0 +1,66 @@
+"""Runs Triton submissions on a machine without a GPU, in Triton's own interpreter, made honest.
+
+As it comes, the interpreter computes bfloat16 wrongly, takes TF32 for full precision, lets any
+address be read or written, and cannot autotune. Here
+
+* an access outside of the tensors that a launch was given raises :class:`OutOfBounds`;
+* bfloat16 is right: every operation rounds once, to nearest even, as on a card (a sum over a block
+  is rounded once at its end; a card may round at every step);
+* ``tl.dot`` of float32 under TF32, Triton's default, rounds its operands to TF32, as on a card;
+* ``@triton.autotune`` takes the first configuration;
+* what cannot be run raises :class:`Unsupported`: "not executable here", never a wrong verdict.
+
+Not imitated: races between programs (they run one after the other), limits on shared memory and
+registers (:mod:`harness.runner.triton.compile` looks at those), time.
+"""
+
+import sys
+from collections.abc import Iterable, MutableMapping
+
+import torch
+
+from harness.runner.triton.fake_cuda import Unsupported, pretend
+from harness.runner.triton.memory import Memory, OutOfBounds
+
+__all__ = ["OutOfBounds", "Unsupported", "enable", "watch"]
+
+ARCH = 90
+"""The card that solutions are told they run on."""
+
+_MEMORY = Memory()
+"""One per process, as is the interpreter that it guards."""
+
+_enabled = False
+
+
+def enable(environ: MutableMapping[str, str]) -> None:
+    """Set up this process to run Triton without a GPU, before it loads a submission.
+
+    Once is enough; a process forked from one that was set up has nothing left to do.
+
+    ``environ`` is this process's environment (``os.environ``): Triton reads its settings there.
+
+    Raises:
+        RuntimeError: Triton was imported before, so that its library is already compiled-only.
+    """
+    global _enabled
+    environ["TRITON_INTERPRET"] = "1"
+    if _enabled:
+        return
+    if "triton" in sys.modules:
+        raise RuntimeError("triton was imported before the interpreter was enabled")
+    pretend(ARCH)
+    # Not at the top: importing Triton fixes the choice between interpreter and compiler.
+    from harness.runner.triton import interpreter as triton_interpreter
+
+    triton_interpreter.install(ARCH, _MEMORY)
+    _enabled = True
+
+
+def watch(tensors: Iterable[torch.Tensor]) -> None:
+    """Say what the submission is given for its next calls; replaces what was said before.
+
+    A launch may touch the whole storage of each tensor it is passed. Tensors named here are held to
+    their own extent instead, so that guard bands around them in the same storage count as outside.
+    """
+    _MEMORY.watch(tensors)

@@ -1,0 +1,289 @@
+"""Triton's interpreter with bounds, bfloat16 and TF32: see :mod:`harness.runner.triton.cpu`.
+
+Importing this imports Triton, so ``TRITON_INTERPRET`` must be set before. The interpreter executes
+a kernel's Python source; every operation lands in a method of its ``InterpreterBuilder``, on
+handles that hold NumPy arrays. We subclass that builder, and hold one invariant where all handles
+are made: a handle of type bfloat16 holds float32 values that are representable in bfloat16.
+
+Works with Triton 3.6 to 3.9, whose builders differ in trailing arguments; those are passed on
+unseen.
+"""
+
+import inspect
+from typing import Any
+
+import numpy as np
+import triton.language as tl
+from triton.language.extra import libdevice
+from triton.language.extra.cuda import libdevice as cuda_libdevice
+from triton.runtime import interpreter
+
+from harness.runner.triton import bfloat16
+from harness.runner.triton.fake_cuda import Unsupported
+from harness.runner.triton.memory import Memory
+from harness.runner.triton.stub_driver import StubDriver, activate
+
+Handle = interpreter.TensorHandle
+_Base = interpreter.InterpreterBuilder
+_plain_np_dtype = interpreter._get_np_dtype
+_plain_validate = interpreter._validate_np_data_size
+_plain_convert_argument = interpreter._implicit_cvt
+_plain_patch = interpreter._patch_lang
+_plain_patch_tensor = interpreter._patch_lang_tensor
+_plain_post_init = Handle.__post_init__
+
+
+def install(arch: int, memory: Memory) -> None:
+    """Put all of this in place of what Triton has; ``memory`` says what may be touched."""
+    Grid.memory = Builder.memory = memory
+    interpreter._get_np_dtype = _np_dtype
+    interpreter._validate_np_data_size = _validate_size
+    interpreter._implicit_cvt = _convert_argument
+    interpreter._patch_lang = _patch
+    interpreter._patch_lang_tensor = _patch_tensor
+    interpreter.GridExecutor = Grid
+    interpreter.InterpreterBuilder = Builder
+    interpreter.interpreter_builder.__class__ = Builder
+    Handle.__post_init__ = _post_init
+    for module in (libdevice, cuda_libdevice):
+        for name, function in inspect.getmembers(module, inspect.isfunction):
+            if function.__module__ == module.__name__:
+                setattr(module, name, _refuse_libdevice(name))
+    activate(StubDriver(arch, bench=_first_wins, load=_cannot_load))
+
+
+def _first_wins(_launch: object) -> float:
+    """All configurations take equally long, and nobody runs them: the first is chosen."""
+    return 1.0
+
+
+def _cannot_load(name: str, _cubin: bytes) -> tuple[int, int]:
+    raise Unsupported(f"{name} is compiled for a GPU; Triton's interpreter cannot run it")
+
+
+def _refuse_libdevice(name: str) -> Any:
+    def refuse(*_args: object, **_kwargs: object) -> None:
+        raise Unsupported(f"Triton's interpreter has no libdevice.{name}")
+
+    return refuse
+
+
+def _is_bfloat16(dtype: Any) -> bool:
+    return getattr(dtype.scalar, "name", "") == "bf16"
+
+
+def _np_dtype(dtype: Any) -> Any:
+    if not isinstance(dtype, tl.pointer_type) and _is_bfloat16(dtype):
+        return np.dtype(np.float32)
+    return _plain_np_dtype(dtype)
+
+
+def _validate_size(data: Any, dtype: Any) -> bool:
+    if not isinstance(dtype, tl.pointer_type) and _is_bfloat16(dtype):
+        return bool(data.itemsize <= 4)
+    return bool(_plain_validate(data, dtype))
+
+
+def _post_init(handle: Any) -> None:
+    # Comparisons make handles of their operands' type that hold truth values: leave those alone.
+    if _is_bfloat16(handle.dtype) and handle.data.dtype.kind == "f":
+        handle.data = bfloat16.rounded(handle.data)
+    _plain_post_init(handle)
+
+
+def _convert_argument(argument: Any) -> Any:
+    converted = _plain_convert_argument(argument)
+    if hasattr(argument, "data_ptr") and hasattr(converted, "handle"):
+        converted.handle.attr["extent"] = Grid.memory.extent_of(argument.data_ptr())
+    return converted
+
+
+def _patch(function: Any) -> Any:
+    """Make the language executable for ``function``: once in a launch for each of its modules.
+
+    Triton does it again for every call of a ``jit`` function, ``tl.sum`` and ``tl.zeros`` too, and
+    looks through all names of the language to find nothing left to do.
+    """
+    language = {id(tl), id(tl.core)}
+    used = language & {id(value) for value in function.__globals__.values()}
+    if used and used <= Grid.patched:
+        return interpreter._LangPatchScope()
+    Grid.patched |= used
+    return _plain_patch(function)
+
+
+def _patch_tensor(tensor: Any, scope: Any) -> None:
+    _plain_patch_tensor(tensor, scope)
+    # Triton 3.6 calls int() on an array of one element, which NumPy 2.4 refuses.
+    scope.set_attr(tensor, "__index__", lambda self: int(self.handle.data.item()))
+
+
+class Grid(interpreter.GridExecutor):  # type: ignore[misc]
+    """One launch: tells the memory what it may touch, and lets errors through as they are."""
+
+    memory: Memory
+    patched: set[int]
+    """The modules of the language that are made executable in this launch."""
+
+    def __call__(self, *args: Any, **kwargs: Any) -> None:
+        """Run all programs of the grid."""
+        Grid.patched = set()
+        names = [*self.arg_names]
+        given = {**dict(zip(names, args, strict=False)), **kwargs}
+        self.memory.launch(self.fn.__name__, [(n, given[n]) for n in names if n in given])
+        try:
+            with np.errstate(all="ignore"):
+                super().__call__(*args, **kwargs)
+        except interpreter.InterpreterError as error:
+            cause: BaseException = error
+            while isinstance(cause, interpreter.InterpreterError) and cause.__cause__ is not None:
+                cause = cause.__cause__
+            raise cause from None
+
+    def _restore_args_dev(self, *_args: Any) -> None:
+        """Nothing to copy back: tensors are on the CPU, and the kernel worked on them directly."""
+
+
+def _kept_extent(name: str) -> Any:
+    """Wrap an operation on pointers that leaves them inside the tensor they came from."""
+
+    def keep(self: Any, *args: Any) -> Any:
+        result = getattr(_Base, name)(self, *args)
+        for arg in args:
+            if isinstance(arg, Handle) and "extent" in arg.attr:
+                result.attr["extent"] = arg.attr["extent"]
+        return result
+
+    return keep
+
+
+class Builder(interpreter.InterpreterBuilder):  # type: ignore[misc]
+    """What a kernel's operations do."""
+
+    memory: Memory
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith(("create_", "get_")):
+            raise Unsupported(f"Triton's interpreter does not implement {name}")
+        raise AttributeError(name)
+
+    def set_grid_idx(self, x: int, y: int, z: int) -> None:
+        """Begin the next program."""
+        self.memory.program = (x, y, z)
+        super().set_grid_idx(x, y, z)
+
+    # Memory.
+
+    create_addptr = _kept_extent("create_addptr")
+    create_splat = _kept_extent("create_splat")
+    create_broadcast = _kept_extent("create_broadcast")
+    create_expand_dims = _kept_extent("create_expand_dims")
+    create_reshape = _kept_extent("create_reshape")
+    create_trans = _kept_extent("create_trans")
+
+    def _check(self, access: str, pointers: Any, mask: Any) -> None:
+        size = max(1, pointers.get_element_ty().primitive_bitwidth // 8)
+        lanes = mask.data if isinstance(mask, Handle) else mask
+        self.memory.check(access, pointers.data, lanes, size, pointers.attr.get("extent"))
+
+    def create_masked_load(self, ptrs: Any, mask: Any, other: Any, *rest: Any, **named: Any) -> Any:
+        """Load, checked; the 16 bits of a bfloat16 become its value."""
+        self._check("load", ptrs, mask)
+        if not _is_bfloat16(ptrs.get_element_ty()):
+            return super().create_masked_load(ptrs, mask, other, *rest, **named)
+        if other is not None:
+            other = Handle(bfloat16.to_bits(other.data), tl.uint16)
+        raw = Handle(ptrs.data, tl.pointer_type(tl.uint16))
+        bits = super().create_masked_load(raw, mask, other, *rest, **named)
+        return Handle(bfloat16.from_bits(bits.data), tl.bfloat16)
+
+    def create_masked_store(
+        self, ptrs: Any, value: Any, mask: Any, *rest: Any, **named: Any
+    ) -> Any:
+        """Store, checked; the value of a bfloat16 becomes its 16 bits."""
+        self._check("store", ptrs, mask)
+        if _is_bfloat16(ptrs.get_element_ty()):
+            value = Handle(bfloat16.to_bits(value.data), tl.uint16)
+        return super().create_masked_store(ptrs, value, mask, *rest, **named)
+
+    def create_atomic_cas(self, ptr: Any, cmp: Any, val: Any, *rest: Any) -> Any:
+        """Update memory, checked."""
+        self._refuse_bfloat16("atomic_cas", val)
+        self._check("atomic", ptr, True)
+        return super().create_atomic_cas(ptr, cmp, val, *rest)
+
+    def create_atomic_rmw(self, op: Any, ptr: Any, val: Any, mask: Any, *rest: Any) -> Any:
+        """Update memory, checked."""
+        self._refuse_bfloat16(f"atomic {op}", val)
+        self._check("atomic", ptr, mask)
+        return super().create_atomic_rmw(op, ptr, val, mask, *rest)
+
+    # bfloat16.
+
+    def _refuse_bfloat16(self, what: str, *handles: Any) -> None:
+        if any(isinstance(h, Handle) and _is_bfloat16(h.dtype) for h in handles):
+            raise Unsupported(f"Triton's interpreter cannot do {what} on bfloat16")
+
+    def get_bf16(self, value: float) -> Any:
+        """Make a constant."""
+        return Handle(np.array([value], dtype=np.float32), tl.bfloat16)
+
+    def cast_impl(self, src: Any, dst_type: Any) -> Any:
+        """Convert by value; the constructor of handles rounds."""
+        if _is_bfloat16(src.dtype) or _is_bfloat16(dst_type):
+            return Handle(src.data.astype(_np_dtype(dst_type)), dst_type.scalar)
+        return super().cast_impl(src, dst_type)
+
+    def create_fp_to_fp(self, src: Any, dst_type: Any, rounding_mode: Any) -> Any:
+        """Convert with a chosen rounding, and 8-bit types."""
+        if _is_bfloat16(src.dtype):
+            src = Handle(src.data, tl.float32)
+        if not _is_bfloat16(dst_type):
+            return super().create_fp_to_fp(src, dst_type, rounding_mode)
+        if src.dtype.scalar.is_fp8():
+            src = super().create_fp_to_fp(src, tl.float32, rounding_mode)
+        if rounding_mode == interpreter._ir.ROUNDING_MODE.RTZ:
+            return Handle(bfloat16.truncated(src.data), tl.bfloat16)
+        return Handle(src.data.astype(np.float32), tl.bfloat16)
+
+    def create_bitcast(self, src: Any, dst_type: Any) -> Any:
+        """Give the same bits another type."""
+        if _is_bfloat16(src.dtype) and not isinstance(src.dtype, tl.pointer_type):
+            src = Handle(bfloat16.to_bits(src.data), tl.uint16)
+        if not isinstance(dst_type.scalar, tl.pointer_type) and _is_bfloat16(dst_type):
+            return Handle(bfloat16.from_bits(src.data.view(np.uint16)), tl.bfloat16)
+        return super().create_bitcast(src, dst_type)
+
+    def create_fabs(self, arg: Any) -> Any:
+        """Clear the sign."""
+        if _is_bfloat16(arg.dtype):
+            return Handle(np.abs(arg.data), arg.dtype.scalar)
+        return super().create_fabs(arg)
+
+    def create_dot_scaled(self, *args: Any) -> Any:
+        """Multiply microscaled blocks, where the version can."""
+        self._refuse_bfloat16("dot_scaled", *args)
+        base = getattr(_Base, "create_dot_scaled", None)
+        if base is None:
+            raise Unsupported("this version of Triton's interpreter has no dot_scaled")
+        return base(self, *args)
+
+    # Precision.
+
+    def create_dot(self, a: Any, b: Any, d: Any, input_precision: Any, *rest: Any) -> Any:
+        """Multiply blocks, under TF32 if the kernel allows it."""
+        single = a.data.dtype == np.float32 and not _is_bfloat16(a.dtype)
+        if single and input_precision == interpreter._ir.INPUT_PRECISION.TF32:
+            a = Handle(bfloat16.tf32(a.data), a.dtype)
+            b = Handle(bfloat16.tf32(b.data), b.dtype)
+        return super().create_dot(a, b, d, input_precision, *rest)
+
+    # What cannot be done.
+
+    def create_extern_elementwise(self, _lib: Any, _path: Any, symbol: Any, *_rest: Any) -> Any:
+        """Refuse: needs a device library."""
+        raise Unsupported(f"Triton's interpreter cannot call the external function {symbol}")
+
+    def create_inline_asm(self, *_args: Any) -> Any:
+        """Refuse: needs a card."""
+        raise Unsupported("Triton's interpreter cannot execute inline assembly")

@@ -1,0 +1,168 @@
+"""What a kernel launch may touch, and the check of every lane of every access."""
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from harness.runner.strides import Rows, rows_of
+
+
+class OutOfBounds(Exception):
+    """A kernel read or wrote outside of the tensors that it was given."""
+
+
+class Extent(NamedTuple):
+    """Addresses ``start <= a < end`` that belong to what the kernel calls ``name``.
+
+    ``rows`` says which of them are elements, where some are not: what lies between the rows is
+    outside.
+    """
+
+    name: str
+    start: int
+    end: int
+    rows: Rows | None = None
+
+    def outside(self, address: NDArray[Any], size: int) -> NDArray[np.bool_]:
+        """Which accesses of ``size`` bytes do not lie in this."""
+        if self.end - self.start < size:
+            return np.ones(address.shape, dtype=bool)
+        wrong = (address < np.uint64(self.start)) | (address > np.uint64(self.end - size))
+        if self.rows is None:
+            return wrong
+        rest = np.where(wrong, np.uint64(0), address - np.uint64(self.start))
+        for length, step in self.rows.axes:
+            rest = rest - np.minimum(rest // step, length - 1).astype(rest.dtype) * step
+        return wrong | (rest + size > self.rows.bytes)
+
+
+class Memory:
+    """The extents of the launch that is running, and of the tensors the judge handed out.
+
+    ``kernel`` and ``program`` say where the launch is, for messages.
+    """
+
+    def __init__(self) -> None:
+        self._watched: tuple[tuple[int, Extent], ...] = ()
+        self.kernel = ""
+        self.program = (0, 0, 0)
+        self._extents: tuple[Extent, ...] = ()
+        self._of_pointer: dict[int, Extent] = {}
+
+    def watch(self, tensors: Iterable[torch.Tensor]) -> None:
+        """See :meth:`harness.runner.triton.cpu.watch`."""
+        self._watched = tuple(
+            (tensor.untyped_storage().data_ptr(), _span(f"argument {index}", tensor))
+            for index, tensor in enumerate(tensors)
+        )
+
+    def launch(self, kernel: str, arguments: Iterable[tuple[str, Any]]) -> None:
+        """Begin a launch with these (name, value) arguments."""
+        self.kernel = kernel
+        named = [pair for name, value in arguments for pair in _flatten(name, value)]
+        tensors = [(name, value) for name, value in named if isinstance(value, torch.Tensor)]
+        self._of_pointer = {t.data_ptr(): self._extent(name, t) for name, t in reversed(tensors)}
+        self._extents = tuple(sorted(set(self._of_pointer.values()), key=lambda e: e.start))
+        if any(_holds_addresses(value) for _, value in named):
+            self._extents += tuple(extent for _, extent in self._watched)
+
+    def extent_of(self, pointer: int) -> Extent | None:
+        """Find what a pointer argument of this launch points into."""
+        return self._of_pointer.get(pointer)
+
+    def _extent(self, name: str, tensor: torch.Tensor) -> Extent:
+        storage = tensor.untyped_storage()
+        handed_out = [extent for base, extent in self._watched if base == storage.data_ptr()]
+        if not handed_out:
+            return Extent(name, storage.data_ptr(), storage.data_ptr() + storage.nbytes())
+        pointer = tensor.data_ptr()
+        for extent in handed_out:
+            if extent.start <= pointer < extent.end:
+                return extent._replace(name=name)
+        return Extent(name, pointer, pointer)
+
+    def check(
+        self, access: str, address: NDArray[Any], mask: Any, size: int, extent: Extent | None
+    ) -> None:
+        """Raise unless each lane that ``mask`` lets through lies inside.
+
+        ``size`` is that of one lane in bytes; ``extent`` what the pointer was derived from, where
+        that is known (else any tensor of the launch will do).
+
+        Raises:
+            OutOfBounds: naming the kernel, the program, the lanes and the place.
+        """
+        allowed = self._extents if extent is None else (extent,)
+        outside = np.ones(address.shape, dtype=bool)
+        for each in allowed:
+            outside &= each.outside(address, size)
+        outside &= np.asarray(mask, dtype=bool)
+        if outside.any():
+            raise OutOfBounds(self._complaint(access, address, outside, size, allowed))
+
+    def _complaint(
+        self,
+        access: str,
+        address: NDArray[Any],
+        outside: NDArray[np.bool_],
+        size: int,
+        allowed: tuple[Extent, ...],
+    ) -> str:
+        flat = int(np.argmax(outside))
+        lane = tuple(int(i) for i in np.unravel_index(flat, address.shape))
+        where = int(address.reshape(-1)[flat])
+        shown = lane[0] if len(lane) == 1 else lane
+        who = (
+            f"kernel {self.kernel}, program {self.program}: {access} outside of its tensors in "
+            f"{int(outside.sum())} of {address.size} lanes, first in lane {shown}"
+        )
+        if not allowed:
+            return f"{who}: the launch has no tensors"
+        near = min(allowed, key=lambda e: max(e.start - where, where + size - e.end))
+        elements = (near.end - near.start) // size
+        if near.start <= where <= near.end - size:
+            place = "between the rows"
+        elif where < near.start:
+            place = f"{_count(-(-(near.start - where) // size))} before the start"
+        else:
+            place = f"{_count((where - near.end) // size + 1)} past the end"
+        return f"{who}: {place} of {near.name} ({_count(elements)})"
+
+
+def _count(elements: int) -> str:
+    return f"{elements} element{'' if elements == 1 else 's'}"
+
+
+def _span(name: str, tensor: torch.Tensor) -> Extent:
+    """From the first element of a tensor to the last, without what lies between its rows."""
+    start = tensor.data_ptr()
+    if tensor.numel() == 0:
+        return Extent(name, start, start)
+    last = sum((n - 1) * s for n, s in zip(tensor.shape, tensor.stride(), strict=True))
+    rows = rows_of(tensor.shape, tensor.stride(), tensor.element_size())
+    gaps = rows.axes and rows.nested
+    end = start + (last + 1) * tensor.element_size()
+    return Extent(name, start, end, rows if gaps else None)
+
+
+def _flatten(name: str, value: Any) -> Iterable[tuple[str, Any]]:
+    """Tuples, tensor descriptors and reinterpreted tensors hold their tensors inside."""
+    if isinstance(value, tuple | list):
+        for index, part in enumerate(value):
+            yield from _flatten(f"{name}[{index}]", part)
+    elif not isinstance(value, torch.Tensor) and isinstance(
+        getattr(value, "base", None), torch.Tensor
+    ):
+        yield name, value.base
+    else:
+        yield name, value
+
+
+def _holds_addresses(value: Any) -> bool:
+    """Whether a kernel may take pointers out of this: tables of addresses are plain integers."""
+    if isinstance(value, torch.Tensor):
+        return value.dtype in (torch.int64, torch.uint64)
+    return isinstance(value, int) and value > 1 << 32

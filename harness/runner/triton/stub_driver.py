@@ -1,0 +1,148 @@
+"""The driver that Triton talks to where there is no GPU.
+
+Triton asks its active driver for the target, the limits of the card, a benchmarker, and to load and
+launch compiled kernels. This one answers for a named architecture, loads nothing and launches
+nothing. Import it only after the choice between interpreter and compiler is made
+(``TRITON_INTERPRET``), since that reaches into Triton's own standard library at import.
+"""
+
+import contextlib
+from collections.abc import Callable, Sequence
+from types import SimpleNamespace
+from typing import Any
+
+import torch
+import triton
+import triton.testing
+from triton.backends.compiler import GPUTarget
+from triton.backends.driver import DriverBase
+
+from harness.runner.triton.fake_cuda import card
+
+Bench = Callable[[Callable[[], Any]], float]
+"""Given one launch, the time to report for it in milliseconds."""
+
+Load = Callable[[str, bytes], tuple[int, int]]
+"""Given a kernel's name and cubin, its registers per thread and spilled words."""
+
+
+def launcher_builder() -> type:
+    """Makes of each kernel what would launch it, as Triton's own driver does, and launches nothing.
+
+    That compiles C for each signature in some versions of Triton, and for the driver in all.
+    """
+    from triton.backends.nvidia import driver
+
+    with contextlib.suppress(Exception):  # without it there is more to compile on the card
+        driver.CudaUtils()
+
+    class Built(Launcher):
+        def __init__(self, src: object, metadata: object) -> None:
+            super().__init__(src, metadata)
+            with contextlib.suppress(Exception):
+                driver.CudaLauncher(src, metadata)
+
+    return Built
+
+
+class Launcher:
+    """Takes a launch and does nothing."""
+
+    def __init__(self, _src: object, _metadata: object) -> None:
+        self.launch_cooperative_grid = False
+
+    def __call__(self, *_args: object, **_kwargs: object) -> None:
+        """Launch nothing."""
+
+
+class StubDriver(DriverBase):  # type: ignore[misc]
+    """A driver for one card of ``arch`` that is not there."""
+
+    def __init__(
+        self, arch: int, *, bench: Bench, load: Load, launcher: type | None = None
+    ) -> None:
+        self._target = GPUTarget("cuda", arch, 32)
+        self._bench = bench
+        fake = card(arch)
+        limits = {
+            "max_shared_mem": fake.shared_bytes,
+            "max_num_regs": 65536,
+            "multiprocessor_count": fake.multiprocessors,
+            "warpSize": 32,
+            "sm_clock_rate": 1980000,
+            "mem_clock_rate": 2619000,
+            "mem_bus_width": 5120,
+        }
+        self.launcher_cls = launcher or Launcher
+        self.utils = SimpleNamespace(
+            get_device_properties=lambda _device: limits,
+            load_binary=lambda name, kernel, _shared, _device: (1, 1, *load(name, kernel), 1024),
+            set_printf_fifo_size=lambda _size: None,
+            unload_module=lambda _module: None,
+        )
+
+    @classmethod
+    def is_active(cls) -> bool:
+        """Say yes: it is, once it has been set."""
+        return True
+
+    def map_python_to_cpp_type(self, ty: str) -> str:
+        """Give anything: only a launcher needs these, and ours looks at no arguments."""
+        return ty
+
+    def get_current_target(self) -> Any:
+        """Name the target to compile for."""
+        return self._target
+
+    def get_current_device(self) -> int:
+        """Name the only device."""
+        return 0
+
+    def set_current_device(self, device: int) -> None:
+        """Do nothing: the only device stays current."""
+
+    def get_current_stream(self, _device: int | None = None) -> int:
+        """Name the default stream."""
+        return 0
+
+    def get_device_capability(self, _device: int | None = None) -> tuple[int, int]:
+        """Split the architecture into major and minor."""
+        major, minor = divmod(int(self._target.arch), 10)
+        return major, minor
+
+    def get_active_torch_device(self) -> torch.device:
+        """Say where tensors really are."""
+        return torch.device("cpu")
+
+    def get_device_interface(self) -> Any:
+        """Give the (pretended) torch.cuda."""
+        return torch.cuda
+
+    def get_empty_cache_for_benchmark(self) -> torch.Tensor:
+        """Do nothing: there is no cache to flush."""
+        return torch.empty(0)
+
+    def clear_cache(self, cache: torch.Tensor) -> None:
+        """Do nothing: there is no cache to flush."""
+
+    def get_benchmarker(self) -> Callable[..., Any]:
+        """Give what stands in for every way to time a launch."""
+        return self.bench
+
+    def bench(
+        self,
+        kernel_call: Callable[[], Any],
+        *_args: object,
+        quantiles: Sequence[float] | None = None,
+        **_kwargs: object,
+    ) -> Any:
+        """Time like ``triton.testing.do_bench``: one number, or one for each quantile."""
+        time_ms = self._bench(kernel_call)
+        return time_ms if quantiles is None else [time_ms] * len(quantiles)
+
+
+def activate(driver: StubDriver) -> None:
+    """Make this the driver, and its benchmarker the only one."""
+    triton.runtime.driver.set_active(driver)
+    triton.testing.do_bench = driver.bench
+    triton.testing.do_bench_cudagraph = driver.bench

@@ -1,0 +1,107 @@
+"""The channel to one runner: messages go out, answers come in, and meanwhile it is watched.
+
+Whatever the runner does ends in a value here: an answer, or a :class:`Fault`.
+"""
+
+import os
+import select
+import time
+
+from harness import cudacpu, wire
+from harness.records.result import Verdict
+from harness.sandbox.launch import Sandbox
+from harness.sandbox.pause_gate import clock, resting
+from harness.session.asan import sanitizer_summary
+from harness.session.fault import BROKEN, Fault, of_exit
+from harness.session.runner_answers import reported
+from harness.wire import Closed, Message, WireError
+
+_DEATH_SECONDS = 1.0
+_OUTPUT_SECONDS = 0.1
+_POLL_SECONDS, _RARE_POLL_SECONDS = 0.02, 0.16
+
+
+class Channel:
+    """What is said between the judge and the runner in ``sandbox``, which has ``host_bytes``.
+
+    ``sanitized`` says that AddressSanitizer was preloaded there, and ends it at an error.
+    ``peak_bytes`` is the most memory that it was seen to use.
+    """
+
+    def __init__(self, sandbox: Sandbox, *, host_bytes: int, sanitized: bool) -> None:
+        self._sandbox = sandbox
+        self._host_bytes = host_bytes
+        self._sanitized = sanitized
+        self.peak_bytes = 0
+
+    def output(self) -> str:
+        """What the submission printed so far: untrusted, capped."""
+        return self._sandbox.output.text(_OUTPUT_SECONDS)
+
+    def look(self, deadline: float, seconds: float) -> Fault | None:
+        """See whether the runner is alive, and within its limits of memory and time.
+
+        ``deadline`` is when the ``seconds`` that it has are over.
+        """
+        if self._sandbox.ended() is not None:
+            return self._death()
+        self.peak_bytes = max(self.peak_bytes, self._sandbox.memory())
+        if self.peak_bytes > self._host_bytes:
+            limit = self._host_bytes >> 20
+            return Fault(Verdict.MEMORY_LIMIT, f"used more than {limit} MiB of host memory")
+        if clock() > deadline:
+            return Fault(Verdict.TIME_LIMIT, f"did not finish within {seconds:g} s")
+        return None
+
+    def ask(
+        self, message: Message, answer: str, seconds: float, descriptors: tuple[int, ...] = ()
+    ) -> Message | Fault:
+        """Send ``message``, with ``descriptors``, and wait for its ``answer``, so many seconds."""
+        self._sandbox.resume()
+        try:
+            wire.send(self._sandbox.channel, message, descriptors)
+        except WireError as error:
+            return self._broken(error)
+        return self.receive(answer, seconds)
+
+    def receive(self, expected: str, seconds: float) -> Message | Fault:
+        """Wait for a message of the ``expected`` type, so many seconds."""
+        deadline = clock() + seconds
+        wait = _POLL_SECONDS
+        while not self._answers(wait):
+            wait = min(2 * wait, _RARE_POLL_SECONDS)
+            if (fault := self.look(deadline, seconds)) is not None:
+                return fault
+        try:
+            message, descriptors = wire.receive(self._sandbox.channel)
+        except WireError as error:
+            return self._broken(error)
+        for fd in descriptors:
+            os.close(fd)
+        if message["type"] == "failed":
+            return reported(message)
+        if message["type"] != expected:
+            return BROKEN
+        return message
+
+    def _answers(self, within_s: float) -> bool:
+        with resting():
+            return bool(select.select([self._sandbox.channel], [], [], within_s)[0])
+
+    def _broken(self, error: WireError) -> Fault:
+        """The channel is useless: if it is closed, usually because the process died."""
+        deadline = time.perf_counter() + (_DEATH_SECONDS if isinstance(error, Closed) else 0.0)
+        while self._sandbox.ended() is None and time.perf_counter() < deadline:
+            time.sleep(0.002)
+        if self._sandbox.ended() is not None:
+            return self._death()
+        return Fault(BROKEN.verdict, f"{BROKEN.message}: {error}")
+
+    def _death(self) -> Fault:
+        """The process ended although it was not told to."""
+        status = self._sandbox.ended() or 0
+        if self._sanitized and status == cudacpu.ASAN_EXIT_STATUS:
+            return Fault(Verdict.RUNTIME_ERROR, sanitizer_summary(self.output()))
+        if self.peak_bytes > 0.9 * self._host_bytes:
+            return Fault(Verdict.MEMORY_LIMIT, "ran out of host memory")
+        return of_exit(status)

@@ -1,0 +1,283 @@
+"""The judge's side of one runner: starts it, tells it what to do, times it, ends it.
+
+Whatever the runner does ends in a value here: an answer, a time, or a :class:`Fault`. Verdicts rest
+on what can be seen from outside (exit status, memory, the judge's clock); what the runner says of
+itself is shown, and can only harm its own verdict.
+"""
+
+import os
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from harness import wire
+from harness.device.memory import Arena, Device, sealed_memory
+from harness.errors import MachineError
+from harness.judge.batch import Batch, Layout
+from harness.problem.model import Limits
+from harness.records.result import Verdict
+from harness.session import runner_answers as answers
+from harness.session import start_runner as runners
+from harness.session.channel import Channel
+from harness.session.fault import BROKEN, RESTLESS, Fault
+from harness.session.programs import Program
+from harness.solution.launches import LaunchError
+from harness.wire import Mailbox, Message
+
+_START_SECONDS = 90.0
+_ANSWER_SECONDS = 20.0
+_FINISHED_SECONDS = 0.02
+_CPU_PATIENCE = 3
+"""Without a GPU a call may take so many times as long: kernels are emulated there."""
+
+_SPIN_CHECKS = 64
+_LOOK_SECONDS = 0.02
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How a batch is to be run: warm-up calls, graph capture, order of threads on the CPU."""
+
+    warmups: int = 0
+    capture: bool = False
+    order: int = 0
+    order_seed: int = 0
+
+
+class Filled(Protocol):
+    """What is filled before a runner is told to go: a batch, mostly its own."""
+
+    @property
+    def layout(self) -> Layout:
+        """How many calls there are, and where."""
+
+    def fill(self, seed: str) -> None:
+        """Draw all inputs anew."""
+
+
+class Session:
+    """One runner process. Use as a context manager: it is gone, with all its children, after."""
+
+    def __init__(self, program: Program, device: Device, limits: Limits) -> None:
+        self._program = program
+        self._device = device
+        self._limits = limits
+        self._call_s = limits.call_s * (_CPU_PATIENCE if device.kind == "cpu" else 1)
+        self._round = 0
+        self.layers: tuple[str, ...] = ()
+        self.probes = (0.0, 0.0)
+        """Seconds that flushing the device took before *go* and after *done* of the last batch.
+
+        The first is the longer of two where the runner was stopped while the inputs were written:
+        what waits on the device for them has not ended before they are."""
+        self.kernels: float | None = None
+        """Kernels per call that the last batch launched, as the runner says; its own word."""
+        self.copied: int | None = None
+        """Outputs per call that the last batch copied into place; likewise."""
+        self._sandbox = runners.start(program, device, limits)
+        self._channel = Channel(
+            self._sandbox,
+            host_bytes=limits.host_bytes,
+            sanitized=program.sanitizer is not None,
+        )
+        self._mailbox_fd = sealed_memory("mailbox", wire.MAILBOX_BYTES)
+        self._mailbox = Mailbox(self._mailbox_fd)
+
+    def __enter__(self) -> "Session":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the runner; idempotent."""
+        if self._mailbox_fd < 0:
+            return
+        os.close(self._mailbox_fd)
+        self._mailbox_fd = -1
+        self._mailbox.close()
+        self._sandbox.close()
+
+    @property
+    def isolated(self) -> bool:
+        """Whether the runner is in namespaces of its own."""
+        return self._sandbox.isolated
+
+    def output(self) -> str:
+        """What the submission printed so far: untrusted, capped."""
+        return self._channel.output()
+
+    # -- phases ----------------------------------------------------------------------------------
+
+    def _start(self) -> None:
+        """Wait until the process is confined and has the device, once.
+
+        Nothing that is submitted has run by then: what fails so far is the machine's fault, and
+        nothing later is for being told so.
+        """
+        if self.layers:
+            return
+        confined = self._channel.receive("confined", _START_SECONDS)
+        if isinstance(confined, Fault):
+            text = f"{confined.message}\n{self.output()}"
+            raise MachineError(f"the sandbox does not start: {text}")
+        opened = self._channel.ask(
+            {"type": "open", "device": self._device.kind}, "opened", _START_SECONDS
+        )
+        if isinstance(opened, Fault):
+            text = f"{opened.message}\n{self.output()}"
+            raise MachineError(f"a runner cannot use {self._device.name}: {text}")
+        self.layers = tuple(str(layer) for layer in confined.get("layers", ()))
+
+    def compile(
+        self,
+        calls: Sequence[list[Message]],
+        arch: int,
+        kernels: int | None = None,
+        *,
+        within_s: float | None = None,
+    ) -> Message | Fault:
+        """Have a Triton submission's launches compiled for ``sm_<arch>``; nothing is executed.
+
+        ``calls`` are the arguments of each call. What is built is packed into the descriptor for
+        ``kernels``, if there is one, with all configurations that an autotuner may choose. After
+        ``within_s`` seconds of the processor nothing more is begun. The answer is what the runner
+        says (:func:`harness.runner.triton.compile.main`): untrusted.
+        """
+        self._start()
+        message: Message = {
+            "type": "compile",
+            "calls": calls,
+            "seconds": self._limits.build_s if within_s is None else within_s,
+            "arch": arch,
+            "path": runners.search_path(),
+            **self._program.contract.told(),
+        }
+        (artifact,) = self._program.open()
+        try:
+            given = (artifact,) if kernels is None else (artifact, kernels)
+            return self._channel.ask(message, "compiled", self._limits.build_s, given)
+        finally:
+            os.close(artifact)
+
+    def load(self, program: Program | None = None) -> Fault | None:
+        """Load the submission, or another program in its place (trusted ones only).
+
+        The first time, wait until the process is confined. Python submissions import torch here.
+
+        Raises:
+            MachineError: the sandbox does not start.
+        """
+        self._start()
+        if program is not None:
+            self._program = program
+        message: Message = {
+            "type": "load",
+            "kind": self._program.kind,
+            "interpret": self._program.interpret,
+            "language": self._program.language,
+            "path": runners.search_path(),
+            **self._program.contract.told(),
+        }
+        opened = self._program.open()
+        try:
+            seconds = self._limits.prepare_s + _START_SECONDS
+            answer = self._channel.ask(
+                message, "loaded", seconds, (opened[0], self._mailbox_fd, *opened[1:])
+            )
+        finally:
+            for fd in opened:
+                os.close(fd)
+        return answer if isinstance(answer, Fault) else None
+
+    def map(self, arena: Arena) -> Fault | None:
+        """Let the runner map the judge's buffers."""
+        message: Message = {"type": "map", "bytes": arena.size}
+        answer = self._channel.ask(message, "mapped", _ANSWER_SECONDS, (arena.fd,))
+        return answer if isinstance(answer, Fault) else None
+
+    def prepare(self, batch: Batch, plan: Plan) -> bool | Fault:
+        """Bind the calls, warm up, capture; returns whether they were captured."""
+        launches = self._program.launches
+        try:
+            told = launches.at(batch.case.values) if launches is not None else []
+        except LaunchError as error:
+            assert launches is not None
+            return Fault(Verdict.INVALID_SUBMISSION, launches.message(error))
+        message: Message = {
+            "type": "prepare",
+            "calls": batch.layout.calls,
+            "arguments": batch.arguments(),
+            "warmups": plan.warmups,
+            "capture": plan.capture,
+            "order": plan.order,
+            "seed": plan.order_seed,
+            "launches": told,
+        }
+        compiles = self._program.kind == "python"  # at its first call, and may tune itself
+        seconds = self._limits.prepare_s if compiles else self._call_s
+        answer = self._channel.ask(message, "prepared", seconds)
+        return answer if isinstance(answer, Fault) else answer.get("captured") is True
+
+    def run(self, batch: Filled, seed: str, *, stop: bool = True) -> float | Fault:
+        """Fill the batch with fresh inputs, reveal them, and time its calls; seconds.
+
+        The runner is stopped while the inputs are written, the clock starts before it is
+        continued and stops when it says *done*; then it is stopped again until the next message,
+        so that nothing is written any more while the outputs are copied. A runner that says *done*
+        early only gets wrong outputs checked; what it leaves at work on the device shows in the
+        ``probes``. Continuing a stopped process takes a time that scatters by 200 µs, which a batch
+        of one short call drowns in: without ``stop`` the runner waits for *go* awake.
+        """
+        self._round += 1
+        message: Message = {
+            "type": "run",
+            "round": self._round,
+            "cpu": self._device.runners_cpu,
+        }
+        ready = self._channel.ask(message, "ready", _ANSWER_SECONDS)
+        if isinstance(ready, Fault):
+            return ready
+        if stop and not self._sandbox.pause():
+            return RESTLESS
+        waiting = self._device.probe() if stop else 0.0
+        batch.fill(seed)
+        before = max(waiting, self._device.probe())
+        start = time.perf_counter()
+        self._sandbox.resume()
+        self._mailbox.go = self._round
+        # A batch of many calls is one of short calls: all of them together get no more than two.
+        fault = self._await_done(start, self._call_s * min(2, batch.layout.calls))
+        elapsed = time.perf_counter() - start
+        if fault is not None:
+            return fault
+        self.probes = (before, self._device.probe())
+        if not self._sandbox.pause():
+            return RESTLESS
+        finished = self._channel.receive("finished", _FINISHED_SECONDS)
+        if isinstance(finished, Fault):
+            # Whoever is done has said so before: it is not late, it has lied.
+            return BROKEN if finished.verdict is Verdict.TIME_LIMIT else finished
+        self.kernels = answers.kernels_per_call(finished)
+        self.copied = answers.copied_per_call(finished)
+        return elapsed
+
+    # -- waiting ---------------------------------------------------------------------------------
+
+    def _await_done(self, start: float, seconds: float) -> Fault | None:
+        """Spin on the mailbox; now and then see whether the runner is alive and within limits."""
+        mailbox, number = self._mailbox, self._round
+        patient = self._device.kind == "cpu"
+        look = time.perf_counter() + _LOOK_SECONDS
+        while True:
+            for _ in range(1 if patient else _SPIN_CHECKS):
+                if mailbox.done == number:
+                    return None
+            if patient:
+                time.sleep(50e-6)
+            if time.perf_counter() < look:
+                continue
+            if (fault := self._channel.look(start + seconds, seconds)) is not None:
+                return None if mailbox.done == number else fault
+            look = time.perf_counter() + _LOOK_SECONDS

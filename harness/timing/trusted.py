@@ -1,0 +1,110 @@
+"""The runners that are ours: one has the problems' baselines, one the kernel of blank batches."""
+
+from concurrent.futures import Future, ThreadPoolExecutor
+
+from harness.device.memory import Device
+from harness.errors import MachineError
+from harness.judge.task import Task
+from harness.problem.model import Problem
+from harness.session.programs import Program, source_program
+from harness.session.session import Session
+from harness.timing.launch_overhead import Blank, empty_problem, waiting_program
+
+
+class TrustedRunners:
+    """One session for all baselines of a run, and on a GPU one for blank batches.
+
+    They start in the background, with the same confinement and protocol as a submission's, so that
+    times can be compared.
+    """
+
+    def __init__(self, device: Device) -> None:
+        self._device = device
+        self._empty = empty_problem()
+        self._threads = ThreadPoolExecutor(2)
+        self._sessions: list[Future[Session]] = []
+        self._loaded: tuple[str, str] | None = None
+        self._blank: Blank | None = None
+
+    def start(self) -> None:
+        """Begin to start them; returns at once, and does nothing the second time."""
+        if not self._sessions:
+            programs = [_baseline(self._empty)]
+            if self._device.kind == "cuda":
+                programs.append(waiting_program(self._empty))
+            self._sessions = [self._threads.submit(self._start, each) for each in programs]
+
+    def session(self) -> Session:
+        """The session for baselines, started; waits for it."""
+        self.start()
+        return self._sessions[0].result()
+
+    @property
+    def calibrated(self) -> bool:
+        """Whether :meth:`blank` has its answer already."""
+        return self._device.kind == "cpu" or self._blank is not None
+
+    def blank(self) -> Blank | None:
+        """Tells what a batch costs on this machine beyond its calls.
+
+        Not there on the CPU path, where that scatters by more than small calls take. What an idle
+        device is like is seen the first time: nothing that is submitted must be there by then.
+
+        Raises:
+            MachineError: our own kernel does not run here.
+        """
+        if self._device.kind == "cpu":
+            return None
+        if self._blank is None:
+            self.start()
+            _, empty = [session.result() for session in self._sessions]  # neither at work any more
+            self._blank = Blank(empty, self._empty, self._device)
+        return self._blank
+
+    def baseline(self, task: Task) -> Session:
+        """The session with the task's baseline loaded.
+
+        Raises:
+            MachineError: the baseline does not run here.
+        """
+        session = self.session()
+        wanted = (task.problem.hash, task.dtype)
+        if self._loaded != wanted:
+            fault = session.load(_baseline(task.problem))
+            if fault is not None:
+                text = f"{fault.message}\n{session.output()}".strip()
+                file = next(iter(task.problem.baselines.values()))
+                raise MachineError(
+                    f"the baseline of {task.problem.slug} does not run: {file}: {text}"
+                )
+            self._loaded = wanted
+        return session
+
+    def close(self) -> None:
+        """End the runners, however far they came."""
+        self._threads.shutdown(wait=True)
+        self.renew()
+
+    def renew(self) -> None:
+        """End the runners there are: whatever went wrong with them, whoever comes gets new ones."""
+        if self._blank is not None:
+            self._blank.close()
+        for session in self._sessions:
+            if session.exception() is None:
+                session.result().close()
+        self._sessions, self._loaded, self._blank = [], None, None
+
+    def _start(self, program: Program) -> Session:
+        session = Session(program, self._device, self._empty.limits)
+        fault = session.load()
+        if fault is not None:
+            text = f"{fault.message}\n{session.output()}"
+            session.close()
+            raise MachineError(f"a runner of the judge's own does not start: {text}")
+        return session
+
+
+def _baseline(problem: Problem) -> Program:
+    """The first baseline of a problem: a solution file of the package itself."""
+    file = next(iter(problem.baselines.values()))
+    return source_program(file.read_bytes())

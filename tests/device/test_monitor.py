@@ -1,0 +1,435 @@
+"""The watch over the card, with a stand-in for NVML whose card does as each test says."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from harness.device.monitor import Watch, unranked_reason
+from harness.records.conditions_text import told
+from harness.records.measurement import Conditions
+
+UUID = "12345678-aaaa-bbbb-cccc-123456789abc"
+LONG_S = 30.0
+
+
+class NVMLError(Exception):
+    pass
+
+
+@dataclass
+class Card:
+    """A module ``pynvml`` with one card; functions in ``unsupported`` answer with an error."""
+
+    clocks: list[int] = field(default_factory=lambda: [1980])
+    temperature: int = 61
+    milliwatts: int = 512_000
+    reasons: int = 0
+    pids: list[int] = field(default_factory=list)
+    unsupported: set[str] = field(default_factory=set)
+    readings: int = 0
+    opened: int = 0
+    asked_for: list[object] = field(default_factory=list)
+
+    NVMLError = NVMLError
+    NVML_CLOCK_SM = 1
+    NVML_TEMPERATURE_GPU = 0
+
+    def _answer(self, name: str, value: Any) -> Any:
+        if name in self.unsupported:
+            raise NVMLError(name)
+        return value
+
+    def nvmlInit(self) -> None:  # noqa: N802
+        self._answer("nvmlInit", None)
+        self.opened += 1
+
+    def nvmlShutdown(self) -> None:  # noqa: N802
+        self.opened -= 1
+
+    def nvmlDeviceGetHandleByUUID(self, uuid: str) -> str:  # noqa: N802
+        self.asked_for.append(uuid)
+        self._answer("nvmlDeviceGetHandleByUUID", None)
+        return "handle"
+
+    def nvmlDeviceGetHandleByIndex(self, index: int) -> str:  # noqa: N802
+        self.asked_for.append(index)
+        return "handle"
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        values: dict[str, Callable[[], Any]] = {
+            "nvmlDeviceGetClockInfo": self._clock,
+            "nvmlDeviceGetTemperature": lambda: self.temperature,
+            "nvmlDeviceGetPowerUsage": lambda: self.milliwatts,
+            "nvmlDeviceGetCurrentClocksEventReasons": lambda: self.reasons,
+            "nvmlDeviceGetCurrentClocksThrottleReasons": lambda: self.reasons,
+            "nvmlDeviceGetComputeRunningProcesses": lambda: [
+                SimpleNamespace(pid=pid) for pid in self.pids
+            ],
+        }
+        if name not in values:
+            raise AttributeError(name)
+
+        def ask(handle: str, *_: object) -> Any:
+            assert handle == "handle"
+            assert self.opened > 0
+            return self._answer(name, values[name]())
+
+        return ask
+
+    def _clock(self) -> int:
+        self.readings += 1
+        return self.clocks.pop(0) if len(self.clocks) > 1 else self.clocks[0]
+
+
+@pytest.fixture
+def card(monkeypatch: pytest.MonkeyPatch) -> Card:
+    card = Card()
+    monkeypatch.setitem(sys.modules, "pynvml", card)  # type: ignore[arg-type]
+    return card
+
+
+def replace(conditions: Conditions, **changed: Any) -> Conditions:
+    return conditions.model_copy(update=changed)
+
+
+@pytest.fixture
+def child() -> Iterator[int]:
+    with subprocess.Popen(["sleep", "60"]) as process:
+        yield process.pid
+        process.kill()
+
+
+def watched() -> Conditions | None:
+    """What a reading at the start, one between batches and one at the end tell."""
+    with Watch(UUID, every_s=0.0) as watch:
+        watch.read()
+    return watch.conditions()
+
+
+def known() -> Conditions:
+    found = watched()
+    assert found is not None
+    return found
+
+
+def test_reads_at_the_start_between_and_at_the_end(card: Card) -> None:
+    assert known().readings == 3
+
+
+def test_reads_not_too_often(card: Card) -> None:
+    with Watch(UUID, every_s=LONG_S) as watch:
+        for _ in range(5):
+            watch.read()
+    found = watch.conditions()
+    assert found is not None
+    assert found.readings == 2
+
+
+def test_readings_are_put_together(card: Card) -> None:
+    card.clocks = [345, 1900, 1755, 1980, 300]  # the first and the last not at work
+    with Watch(UUID, every_s=0.0) as watch:
+        watch.read()
+        card.temperature, card.milliwatts, card.reasons = 70, 600_500, 0x4
+        watch.read()
+        card.temperature, card.milliwatts, card.reasons = 50, 100_000, 0
+        watch.read()
+    found = watch.conditions()
+    assert found == Conditions(
+        clock_mhz=(1755, 1980),
+        temperature_c=70,
+        power_w=600.5,
+        throttle=("power cap",),
+        others=0,
+        readings=5,
+    )
+
+
+def test_started_again_adds_up(card: Card) -> None:
+    watch = Watch(UUID, every_s=LONG_S)
+    for _ in range(2):
+        with watch:
+            pass
+    found = watch.conditions()
+    assert found is not None
+    assert found.readings == 4
+    assert card.opened == 0
+
+
+def test_lets_go_of_everything(card: Card) -> None:
+    with Watch(UUID) as watch:
+        assert card.opened == 1
+    watch.read()
+    assert card.opened == 0
+    assert card.readings == 2
+
+
+@pytest.mark.parametrize(
+    ("device", "asked"),
+    [(UUID, f"GPU-{UUID}"), (f"GPU-{UUID}", f"GPU-{UUID}"), ("MIG-1", "MIG-1"), (3, 3)],
+)
+def test_the_card_is_found(card: Card, device: str | int, asked: object) -> None:
+    with Watch(device):
+        pass
+    assert card.asked_for == [asked]
+
+
+@pytest.mark.parametrize(
+    ("bits", "names"),
+    [
+        (0x0, ()),
+        (0x1, ()),
+        (0x2, ()),
+        (0x4, ("power cap",)),
+        (0x8, ("hw slowdown",)),
+        (0x10, ("sync boost",)),
+        (0x20, ("thermal",)),
+        (0x40, ("thermal",)),
+        (0x80, ("power brake",)),
+        (0x100, ()),
+        (0x200, ("board limit",)),
+        (0x400, ("reliability",)),
+        (0x2C, ("hw slowdown", "power cap", "thermal")),
+    ],
+)
+def test_every_bit_has_its_name(card: Card, bits: int, names: tuple[str, ...]) -> None:
+    card.reasons = bits
+    assert known().throttle == names
+
+
+def test_bits_are_those_of_the_real_module() -> None:
+    nvml = pytest.importorskip("pynvml")
+    for name, bit in {
+        "GpuIdle": 0x1,
+        "ApplicationsClocksSetting": 0x2,
+        "SwPowerCap": 0x4,
+        "HwSlowdown": 0x8,
+        "SyncBoost": 0x10,
+        "SwThermalSlowdown": 0x20,
+        "HwThermalSlowdown": 0x40,
+        "HwPowerBrakeSlowdown": 0x80,
+        "DisplayClockSetting": 0x100,
+    }.items():
+        assert getattr(nvml, f"nvmlClocksThrottleReason{name}") == bit
+
+
+def test_functions_are_those_of_the_real_module() -> None:
+    nvml = pytest.importorskip("pynvml")
+    assert issubclass(nvml.NVMLError, Exception)
+    assert (nvml.NVML_CLOCK_SM, nvml.NVML_TEMPERATURE_GPU) == (1, 0)
+    for name in (
+        "ClockInfo",
+        "Temperature",
+        "PowerUsage",
+        "CurrentClocksEventReasons",
+        "CurrentClocksThrottleReasons",
+        "ComputeRunningProcesses",
+        "HandleByUUID",
+        "HandleByIndex",
+    ):
+        assert callable(getattr(nvml, f"nvmlDeviceGet{name}"))
+
+
+def test_an_older_driver_knows_the_old_name(card: Card) -> None:
+    card.unsupported = {"nvmlDeviceGetCurrentClocksEventReasons"}
+    card.reasons = 0x80
+    assert known().throttle == ("power brake",)
+
+
+def test_the_clock_of_an_idle_card_says_nothing(card: Card) -> None:
+    card.clocks, card.reasons = [345], 0x1
+    with Watch(UUID, every_s=0.0) as watch:
+        watch.read()
+        found = watch.conditions()
+        assert found is not None
+        assert found.clock_mhz == (0, 0)
+        card.clocks, card.reasons = [1980], 0x4
+        watch.read()
+    found = watch.conditions()
+    assert found is not None
+    assert found.clock_mhz == (1980, 1980)
+
+
+@pytest.mark.parametrize(
+    ("function", "changed"),
+    [
+        ("ClockInfo", {"clock_mhz": (0, 0)}),
+        ("Temperature", {"temperature_c": 0}),
+        ("PowerUsage", {"power_w": 0.0}),
+        ("ComputeRunningProcesses", {}),
+    ],
+)
+def test_what_the_card_does_not_tell_is_left_out(
+    card: Card, function: str, changed: dict[str, Any]
+) -> None:
+    whole = known()
+    card.unsupported = {f"nvmlDeviceGet{function}"}
+    assert known() == replace(whole, **changed)
+
+
+def test_without_reasons(card: Card) -> None:
+    card.reasons = 0x8
+    card.unsupported = {
+        "nvmlDeviceGetCurrentClocksEventReasons",
+        "nvmlDeviceGetCurrentClocksThrottleReasons",
+    }
+    assert known().throttle == ()
+    assert known().clock_mhz == (1980, 1980)
+
+
+def test_a_card_that_tells_nothing(card: Card) -> None:
+    card.unsupported = {
+        f"nvmlDeviceGet{name}"
+        for name in (
+            "ClockInfo",
+            "Temperature",
+            "PowerUsage",
+            "CurrentClocksEventReasons",
+            "CurrentClocksThrottleReasons",
+            "ComputeRunningProcesses",
+        )
+    }
+    assert watched() is None
+    assert card.opened == 0
+
+
+@pytest.mark.parametrize("function", ["nvmlInit", "nvmlDeviceGetHandleByUUID"])
+def test_no_such_card_or_no_driver(card: Card, function: str) -> None:
+    card.unsupported = {function}
+    assert watched() is None
+    assert card.opened == 0
+
+
+def test_no_nvml(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pynvml", None)  # what makes an import fail
+    assert watched() is None
+
+
+def test_ours_are_not_others(card: Card, child: int) -> None:
+    card.pids = [os.getpid(), child]
+    assert known().others == 0
+
+
+def test_another_program_is_counted(card: Card, child: int) -> None:
+    card.pids = [os.getpid(), child, 1]
+    assert known().others == 1
+
+
+def test_the_most_at_once_counts(card: Card) -> None:
+    card.pids = [os.getpid()]
+    with Watch(UUID, every_s=0.0) as watch:
+        card.pids = [os.getpid(), 1]
+        watch.read()
+    card.pids = [os.getpid()]
+    with watch:
+        pass
+    found = watch.conditions()
+    assert found is not None
+    assert found.others == 1
+
+
+def test_named_ones_are_ours(card: Card) -> None:
+    card.pids = [os.getpid(), 1]
+    with Watch(UUID, lambda: [1]) as watch:
+        pass
+    found = watch.conditions()
+    assert found is not None
+    assert found.others == 0
+
+
+def test_numbers_of_another_namespace_accuse_nobody(card: Card) -> None:
+    card.pids = [1]  # no process of ours is listed, so this 1 need not be the 1 of here
+    assert known().others == 0
+
+
+def test_a_process_that_is_not_here_accuses_nobody(card: Card) -> None:
+    with subprocess.Popen(["true"]) as gone:
+        gone.wait()
+    card.pids = [os.getpid(), gone.pid]
+    assert known().others == 0
+
+
+def test_one_of_ours_that_lost_its_parent_stays_ours(card: Card) -> None:
+    # The shell starts a process in the background and ends when it reads a line.
+    with subprocess.Popen(
+        ["sh", "-c", "sleep 60 >/dev/null & echo $!; read line"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as shell:
+        assert shell.stdout is not None
+        orphan = int(shell.stdout.readline())
+        card.pids = [os.getpid(), orphan]
+        with Watch(UUID, every_s=0.0) as watch:
+            watch.read()
+            shell.communicate("\n")
+            watch.read()
+    found = watch.conditions()
+    assert found is not None
+    try:
+        assert found.others == 0
+        assert known().others == 1  # a watch that never saw it with its parent cannot know
+    finally:
+        os.kill(orphan, 9)
+
+
+GOOD = Conditions(
+    clock_mhz=(1755, 1980),
+    temperature_c=61,
+    power_w=512.3,
+    throttle=("power cap",),
+    others=0,
+    readings=100,
+)
+
+
+def test_a_power_cap_is_ranked() -> None:
+    assert unranked_reason(GOOD) == ""
+
+
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        ({"throttle": ("hw slowdown",)}, "hardware slowed it down"),
+        ({"throttle": ("power cap", "thermal")}, "hot"),
+        ({"throttle": ("power brake",)}, "power supply"),
+        ({"others": 1}, "1 other process used the card"),
+        ({"others": 2}, "2 other processes used the card"),
+        ({"clock_mhz": (990, 1980)}, "fell to 50 % of its highest, under 70 %"),
+    ],
+)
+def test_what_is_not_ranked_has_a_reason(changed: dict[str, Any], words: str) -> None:
+    conditions = replace(GOOD, **changed)
+    reason = unranked_reason(conditions)
+    assert words in reason
+    assert f"submit again (seen: {told(conditions)})" in reason
+
+
+def test_all_reasons_are_told() -> None:
+    conditions = replace(GOOD, others=3, clock_mhz=(100, 1980), throttle=("thermal",))
+    reason = unranked_reason(conditions)
+    assert "hot" in reason and "3 other processes" in reason and "SM clock" in reason
+
+
+@pytest.mark.parametrize("clock_mhz", [(0, 0), (1386, 1980), (1980, 1980)])
+def test_a_steady_or_unknown_clock_is_ranked(clock_mhz: tuple[int, int]) -> None:
+    assert unranked_reason(replace(GOOD, clock_mhz=clock_mhz)) == ""
+
+
+def test_told_in_a_line() -> None:
+    assert told(GOOD) == "1755–1980 MHz, 61 °C, 512 W, power cap"
+    crowded = replace(GOOD, clock_mhz=(1980, 1980), throttle=(), others=1)
+    assert told(crowded) == "1980 MHz, 61 °C, 512 W, 1 other process"
+
+
+def test_told_without_what_is_not_known() -> None:
+    unknown = Conditions(
+        clock_mhz=(0, 0), temperature_c=0, power_w=0.0, throttle=(), others=0, readings=1
+    )
+    assert told(unknown) == ""
+    assert unranked_reason(unknown) == ""

@@ -1,0 +1,97 @@
+from pathlib import Path
+
+import pytest
+
+from harness.doctor import examine as doctor
+from harness.doctor.examine import State, examine
+from harness.runner.frameworks import FRAMEWORKS, Framework
+from harness.sandbox import landlock, selftest
+from harness.sandbox import support as launch_means
+from harness.sandbox.support import Means, means
+
+
+def test_every_part_is_looked_at(tmp_path: Path) -> None:
+    found = {finding.name: finding for finding in examine(store=tmp_path / "results.sqlite")}
+    expected = {
+        *FRAMEWORKS,
+        "python",
+        "torch",
+        "triton",
+        "nvcc",
+        "g++",
+        "sandbox",
+        "store",
+        "cache",
+    }
+    assert expected | {"compute-sanitizer", "ncu"} <= set(found)
+    assert found["python"].state is State.OK
+    assert found["store"].state is State.OK
+
+
+def test_whatever_is_not_ok_has_a_remedy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(doctor, "find_nvcc", _no_nvcc)
+    monkeypatch.setattr(doctor.shutil, "which", lambda *_, **__: None)
+    environment = {"PATH": str(tmp_path), "HARNESS_CACHE": "/proc/nowhere"}
+    found = {finding.name: finding for finding in examine(environment=environment)}
+    for name in ("nvcc", "g++"):
+        assert found[name].state is State.MISSING
+    assert all(finding.remedy for finding in found.values() if finding.state is not State.OK)
+
+
+@pytest.mark.parametrize(
+    ("how", "state"), [(Means(namespaces=False, own_user=False), State.LIMITED), (None, State.OK)]
+)
+def test_the_sandbox_is_tried(
+    how: Means | None, state: State, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if how is None and not means().namespaces:
+        pytest.skip("no namespaces here")
+    if how is not None:
+        monkeypatch.setattr(selftest, "means", lambda: how)
+    found = doctor._sandbox()
+    assert found.state is state, found.detail
+    if how is not None:
+        assert "see others' processes" in found.detail
+        assert ("read the harness" in found.detail) is (landlock.version() == 0)
+        assert ("nobody's code" in found.detail) is (landlock.version() < 6)
+        assert "use the network" not in found.detail  # the filter of system calls is there
+
+
+def test_a_sandbox_that_cannot_be_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(launch_means, "KEEPER", ("false",))
+    assert doctor._sandbox().state is State.MISSING
+
+
+def test_a_framework_that_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Framework, "version", lambda _: None)
+    found = list(doctor._frameworks())
+    assert [finding.name for finding in found] == list(FRAMEWORKS)
+    assert {finding.state for finding in found} == {State.MISSING}
+    for finding in found:
+        assert finding.remedy == f"pip install 'kernel-harness[{finding.name}]'"
+
+
+@pytest.mark.parametrize(
+    ("text", "state", "words"),
+    [
+        ("", State.OK, "9.1"),
+        ("import no_such_module", State.LIMITED, "No module named 'no_such_module'"),
+        ("import os; os._exit(3)", State.LIMITED, "no reason"),
+        ("raise ValueError('\\x1b[31m')", State.LIMITED, "ValueError"),
+    ],
+)
+def test_a_framework_that_is_installed_is_imported(
+    text: str, state: State, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "cupy.py").write_text(text)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setattr(Framework, "version", lambda _: "9.1")
+    found = doctor._framework(FRAMEWORKS["cupy"])
+    assert found.state is state
+    assert words in found.detail
+    assert found.detail.isprintable()
+    assert (found.remedy == "") is (state is State.OK)
+
+
+def _no_nvcc(_: object) -> None:
+    raise doctor.NvccNotFound

@@ -1,0 +1,474 @@
+"""The straight line from a file to its record, on a stand-in for torch."""
+
+import os
+import shlex
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+from leftovers import left
+from naps import Nap
+from samples import measurement
+from torch import OutOfMemoryError
+
+from harness.device.choose import open_device
+from harness.device.memory import Device
+from harness.errors import MachineError
+from harness.grading import benchmark as timing
+from harness.grading import grader as grade
+from harness.grading.grader import Grader
+from harness.grading.job import Job, Options
+from harness.grading.result_builder import make_score
+from harness.judge.task import Task
+from harness.languages.read import read_solution
+from harness.problem.format.load import load_problem
+from harness.problem.model import Problem
+from harness.problem.reference import Reference
+from harness.progress.progress import Silent
+from harness.records.measurement import Interval
+from harness.records.result import Result, Verdict
+from harness.sandbox import processes
+from harness.sandbox.command import clean_environment, run_limited
+from harness.session.programs import Program, source_program
+from harness.session.session import Session
+from harness.solution.model import Artifact
+from harness.timing.budget import Effort
+
+ROOT = Path(__file__).parents[2]
+PACKAGES = ROOT / "tests/support/packages"
+HONEST = "def solution(x, s, y, n):\n    for i in range(n):\n        y[i] = x[i] + s\n"
+CHECK = Options(timing=False)
+
+
+@pytest.fixture(scope="module")
+def shift() -> Problem:
+    return load_problem(PACKAGES / "shift")
+
+
+@pytest.fixture
+def grader(monkeypatch: pytest.MonkeyPatch, stand_in_for_torch: None) -> Iterator[Grader]:
+    for name in ("checked_program", "timed_program"):  # the interpreter needs the real torch
+        monkeypatch.setattr(grade, name, _plain)
+    before = set(processes.descendants(os.getpid()))  # other fixtures' processes
+    with Grader(Device(), Silent()) as one:
+        yield one
+    assert left(before) == set()
+
+
+def _plain(artifact: Artifact) -> Program:
+    return source_program(artifact.source.encode())
+
+
+@pytest.fixture
+def job(tmp_path: Path, shift: Problem):
+    def make(source: str = HONEST, name: str = "mine.py", problem: Problem = shift) -> Job:
+        path = tmp_path / name
+        path.write_text(source)
+        return Job(path=str(path), solution=read_solution(path, problem="shift"), problem=problem)
+
+    return make
+
+
+def test_results_come_in_order(grader: Grader, job) -> None:
+    jobs = [
+        job(),
+        job("", "empty.py"),
+        job("def solution(:", "broken.py"),
+        job("def solution(*_): ...", "idle.py"),
+        job("import os; os._exit(0)\ndef solution(*_): ...", "gone.py"),
+    ]
+    results = list(grader.grade_all(jobs, CHECK))
+    assert [result.verdict for result in results] == [
+        Verdict.ACCEPTED,
+        Verdict.INVALID_SUBMISSION,
+        Verdict.COMPILE_ERROR,
+        Verdict.WRONG_ANSWER,
+        Verdict.RUNTIME_ERROR,
+    ]
+    assert [Path(result.solution.path).name for result in results] == [
+        "mine.py", "empty.py", "broken.py", "idle.py", "gone.py",
+    ]  # fmt: skip
+    assert len({result.seed for result in results}) == len(results)
+    assert "resource limits" in results[0].environment.sandbox
+    assert len({result.id for result in results}) == len(results)
+
+
+def test_timed(grader: Grader, job) -> None:
+    result = grader.grade(job(), Options())
+    assert result.accepted, result.message
+    assert [m.spec for m in result.measurements] == ["n=50,s=0.5", "n=64,s=-1.0"]
+    assert result.score is not None
+    assert result.score.baseline == "plain"
+    assert 0.1 < result.score.speedup.value < 10  # the baseline is the very same code
+    assert not result.score.ranked
+
+
+def test_an_idle_device_is_looked_at_before_anything_submitted_is_there(
+    grader: Grader, job, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    order: list[str] = []
+    trusted, session = type(grader._timing.trusted), grader._session
+    monkeypatch.setattr(trusted, "calibrated", property(lambda _: "idle" in order))
+    monkeypatch.setattr(trusted, "blank", lambda _: order.append("idle"))
+    monkeypatch.setattr(grader, "_session", lambda *a: (order.append("submission"), session(*a))[1])
+    assert grader.grade(job(), CHECK).accepted
+    assert order == ["submission"]  # nobody asks how fast it is
+    order.clear()
+    results = list(grader.grade_all([job(), job(f"{HONEST}#", "other.py")], Options()))
+    assert [result.accepted for result in results] == [True, True]
+    assert order == ["idle", "submission", "idle", "submission", "idle"]
+
+
+def test_right_when_checked_and_wrong_when_timed(grader: Grader, job) -> None:
+    # Looks at the shape, which in correctness cases is random: found out in the timed calls.
+    sly = HONEST + "    if n == 50:\n        y[7] = 0.0\n"
+    options = Options(seed="a seed that draws no case of size 50")
+    result = grader.grade(job(sly), options)
+    assert all(case.spec.split(",")[0] != "n=50" for case in result.cases[:-1])
+    assert result.verdict is Verdict.WRONG_ANSWER
+    assert (result.measurements, result.score) == ((), None)
+
+
+def test_the_baseline_that_fails_is_not_the_submissions_fault(
+    grader: Grader, job, shift: Problem, tmp_path: Path
+) -> None:
+    (tmp_path / "baseline.py").write_text("raise RuntimeError('no luck')")
+    broken = replace(shift, baselines={"plain": tmp_path / "baseline.py"}, hash="other")
+    with pytest.raises(MachineError, match=r"shift does not run: \S*baseline\.py: .*no luck"):
+        grader.grade(job(problem=broken), Options())
+
+
+def _with_baselines(shift: Problem, folder: Path, **sources: str) -> Problem:
+    files = dict(shift.baselines)
+    for name, source in sources.items():
+        files[name] = folder / f"{name}.py"
+        files[name].write_text(source)
+    return replace(shift, baselines=files)
+
+
+def test_further_baselines_are_timed_when_asked_for(
+    grader: Grader, job, shift: Problem, tmp_path: Path
+) -> None:
+    problem = _with_baselines(shift, tmp_path, again=HONEST, third=HONEST)
+    result = grader.grade(job(problem=problem), Options(every_baseline=True))
+    assert result.score is not None, result.message
+    assert result.score.baseline == "plain"
+    assert [other.baseline for other in result.score.others] == ["again", "third"]
+    for other in result.score.others:
+        assert 0.05 < other.speedup.value < 20  # the very same code
+        assert other.recorded is None
+    for each in result.measurements:
+        assert [other.baseline for other in each.others] == ["again", "third"]
+        for other in each.others:
+            assert len(other.samples_s) == len(other.submission_samples_s) >= 3
+    assert result.notes == grader.grade(job(problem=problem), Options()).notes
+    assert Result.from_json(result.to_json()) == result
+
+
+def test_no_further_baseline_is_timed_unasked(
+    grader: Grader, job, shift: Problem, tmp_path: Path
+) -> None:
+    problem = _with_baselines(shift, tmp_path, broken="raise RuntimeError")
+    result = grader.grade(job(problem=problem), Options())
+    assert result.score is not None
+    assert result.score.others == ()
+    assert all(each.others == () for each in result.measurements)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "raise RuntimeError('no luck')",
+        "def solution(*_): raise RuntimeError('no luck')",
+        "import os\ndef solution(*_): os._exit(3)",
+    ],
+)
+def test_a_further_baseline_that_fails_is_noted(
+    grader: Grader, job, shift: Problem, tmp_path: Path, source: str
+) -> None:
+    problem = _with_baselines(shift, tmp_path, bad=source, good=HONEST)
+    result = grader.grade(job(problem=problem), Options(every_baseline=True))
+    assert result.accepted
+    assert result.score is not None
+    assert [other.baseline for other in result.score.others] == ["good"]
+    (note,) = [note for note in result.notes if "baseline" in note]
+    assert note.startswith("the baseline bad does not run here: ")
+
+
+def test_a_baseline_that_fails_in_a_timed_shape_is_not_the_submissions_fault(
+    grader: Grader, job, shift: Problem, tmp_path: Path
+) -> None:
+    late = "def solution(x, s, y, n):\n    if n == 64: raise RuntimeError('no luck')\n"
+    (tmp_path / "late.py").write_text(late)
+    broken = replace(shift, baselines={"plain": tmp_path / "late.py"}, hash="late")
+    with pytest.raises(MachineError, match="no luck"):
+        grader.grade(job(problem=broken), Options())
+
+
+def test_a_shape_for_which_there_is_no_room_is_the_machines_fault(
+    grader: Grader, job, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Not enough for the guard bands: the smallest cases are tried all the same.
+    monkeypatch.setattr(Device, "free_bytes", lambda _: 60_000)
+    checked = grader.grade(job(), CHECK)
+    assert checked.accepted
+    assert checked.cases
+    with pytest.raises(
+        MachineError, match=r"n=50,s=0.5 in float32 needs about .*, and .* are free"
+    ):
+        grader.grade(job(), Options())
+
+
+@pytest.mark.parametrize("error", [MachineError("no room"), OutOfMemoryError("no room")])
+@pytest.mark.parametrize("held", [0, 6 << 30])
+def test_who_takes_the_memory_is_to_blame_that_there_is_none(
+    grader: Grader, job, monkeypatch: pytest.MonkeyPatch, held: int, error: Exception
+) -> None:
+    """It ends with a verdict, and who comes after is graded."""
+    submitted: list[Session] = []
+    made = grader._session
+
+    def session(*how: Any) -> Session:
+        submitted.append(made(*how))
+        return submitted[-1]
+
+    def fails(*_: Any, **__: Any) -> Any:
+        raise error
+
+    def free(_: Device) -> int:
+        return (8 << 30) - (held if any(each._mailbox_fd >= 0 for each in submitted) else 0)
+
+    monkeypatch.setattr(grader, "_session", session)
+    monkeypatch.setattr(Device, "free_bytes", free)
+    beside = grader._timing.trusted.session()
+    with monkeypatch.context() as patch:
+        patch.setattr(grader._timing, "measure", fails)
+        if not held:
+            with pytest.raises(MachineError, match="no room"):
+                grader.grade(job(), Options())
+            return
+        result = grader.grade(job(), Options())
+        assert result.verdict is Verdict.MEMORY_LIMIT
+        assert result.message.startswith("holds 6 GiB of the memory of ")
+    assert grader.grade(job(), Options()).accepted
+    assert grader._timing.trusted.session() is not beside
+
+
+def test_cases_do_not_get_smaller_by_what_a_submission_takes(
+    grader: Grader, job, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    order: list[str] = []
+    draw, load = grade.correctness_cases, Session.load
+    monkeypatch.setattr(
+        grade, "correctness_cases", lambda *a, **k: (order.append("draw"), draw(*a, **k))[1]
+    )
+    monkeypatch.setattr(Session, "load", lambda *how: (order.append("load"), load(*how))[1])
+    assert grader.grade(job(), CHECK).accepted
+    assert order == ["draw", "load"]
+
+
+def test_types(grader: Grader, job) -> None:
+    half = "# dtypes: float16\n" + HONEST
+    assert grader.grade(job(), CHECK).dtype == "float32"
+    assert grader.grade(job(half), CHECK).dtype == "float16"
+    chosen = grader.grade(job(), replace(CHECK, dtype="float16"))
+    assert (chosen.dtype, chosen.verdict) == ("float16", Verdict.ACCEPTED)
+    other = grader.grade(job(half), replace(CHECK, dtype="float32"))
+    assert other.verdict is Verdict.INVALID_SUBMISSION
+    assert other.message == "the file says it is written for float16, not for float32"
+
+
+def test_one_case(grader: Grader, job) -> None:
+    result = grader.grade(job(), Options(case="n=7,s=0.25", seed="5eed"))
+    assert [case.spec for case in result.cases] == ["n=7,s=0.25"]
+    assert (result.seed, result.measurements) == ("5eed", ())
+
+
+def test_output_of_one_that_failed_is_kept(grader: Grader, job) -> None:
+    result = grader.grade(job("print('hello')\ndef solution(*_): 1 / 0"), CHECK)
+    assert result.output == "hello\n"
+    assert "ZeroDivisionError" in result.message
+
+
+def _scored(shift: Problem, device: Device, *widths: float, known_seed: bool = False):
+    task = Task(shift, Reference(shift), "float32", device, "seed")
+    measured = [
+        measurement().model_copy(
+            update={"speedup": Interval(value=2.0, low=2.0 / (1 + width), high=2.0 * (1 + width))}
+        )
+        for width in widths or (0.001, 0.001)
+    ]
+    effort = Effort(rankable=0.01, rankable_shape=0.03)
+    return make_score(task, measured, effort, known_seed=known_seed)
+
+
+def test_the_smallest_failing_case_is_the_one_to_replay(grader: Grader, job) -> None:
+    wrong = HONEST + "    if n > 30: y[30] = 5.0\n"
+    result = grader.grade(job(wrong), replace(CHECK, seed="5eed"))
+    assert result.verdict is Verdict.WRONG_ANSWER
+    assert result.shrunk is not None
+    assert result.shrunk.case.spec == "n=31,s=0.0,values=integers"
+    assert "--case n=31,s=0.0,values=integers --seed 5eed" in result.reproduce
+    assert result.failed_case is not None
+    assert result.failed_case.spec != result.shrunk.case.spec
+    assert result.cases[-1] == result.failed_case
+    plain = grader.grade(job(wrong), replace(CHECK, seed="5eed", shrink_s=0.0))
+    assert plain.shrunk is None
+    assert plain.failed_case is not None
+    assert plain.failed_case.spec == result.failed_case.spec
+    assert f"--case {plain.failed_case.spec} " in plain.reproduce
+
+
+def test_what_is_ranked(shift: Problem) -> None:
+    class Card(Device):
+        kind = "cuda"
+
+    assert _scored(shift, Card()).ranked
+    assert _scored(shift, Card()).baseline == "plain"
+    assert "cpu" in _scored(shift, Device()).unranked_reason
+    assert _scored(shift, Card(), 0.001, 0.016).ranked  # ±0.8 % in all
+    noisy = _scored(shift, Card(), 0.001, 0.028)
+    assert noisy.unranked_reason.startswith("noisy: ±1.4% in all, ±1.0% is needed")
+    shape = _scored(shift, Card(), *[0.001] * 30, 0.04)
+    assert shape.unranked_reason.startswith("noisy: ±4.0% on one shape, ±3.0% is needed")
+    known = _scored(shift, Card(), known_seed=True)
+    assert known.unranked_reason == "the seed was given, so the inputs could be known"
+
+
+def test_the_same_content_is_graded_once(grader: Grader, job, tmp_path: Path) -> None:
+    wrong = "def solution(*_): ..."
+    (tmp_path / "b").mkdir()
+    jobs = [
+        job(),
+        job(wrong, "a.py"),
+        job(name="b/mine.py"),
+        job(wrong, "b/other.py"),
+        job("", "e.py"),
+    ]
+    results = list(grader.grade_all(jobs, CHECK))
+    first, a, again, b, empty = results
+    assert [each.verdict for each in results] == [
+        Verdict.ACCEPTED, Verdict.WRONG_ANSWER, Verdict.ACCEPTED, Verdict.WRONG_ANSWER,
+        Verdict.INVALID_SUBMISSION,
+    ]  # fmt: skip
+    assert (again.seed, b.seed, b.cases) == (first.seed, a.seed, a.cases)
+    assert again.notes[-1].startswith(f"the same content as {jobs[0].path}, graded with it")
+    assert len({each.id for each in results}) == len(results)
+    assert b.solution.name == "other"
+    assert shlex.split(b.reproduce)[2] == jobs[3].path
+    assert shlex.split(b.reproduce)[3:] == shlex.split(a.reproduce)[3:]
+    assert not empty.notes
+    assert Result.from_json(b.to_json()).to_json() == b.to_json()
+
+
+def test_places_in_a_twin_are_in_its_own_file(grader: Grader, job) -> None:
+    broken = "def solution(:"
+    one, other = grader.grade_all([job(broken, "one.py"), job(broken, "other.py")], CHECK)
+    assert "one.py:1" in one.message
+    assert "one.py" not in other.message
+    assert "other.py:1" in other.message
+
+
+def test_builds_go_on_ahead_and_not_while_a_time_is_taken(
+    grader: Grader, job, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    jobs = [job(f"{HONEST}# {number}", f"{number}.py") for number in range(8)]
+    language = grade.LANGUAGES["pytorch"]
+    building: set[str] = set()
+    built: list[str] = []
+
+    class Slow:
+        def build(self, solution: Any, *others: Any) -> Any:
+            building.add(solution.name)
+            time.sleep(0.02)
+            artifact = language.build(solution, *others)
+            building.remove(solution.name)
+            built.append(solution.name)
+            return artifact
+
+    stood: list[bool] = []
+    measure = timing.measure_shape
+
+    def watched(*arguments: Any) -> Any:
+        before = (set(building), len(built))
+        outcome = measure(*arguments)
+        stood.append(before == (building, len(built)))
+        return outcome
+
+    monkeypatch.setitem(grade.LANGUAGES, "pytorch", cast(Any, Slow()))
+    monkeypatch.setattr(timing, "measure_shape", watched)
+    monkeypatch.setattr(grade, "_builders", lambda: 2)
+    ahead = []
+    for result in grader.grade_all(jobs, Options()):
+        assert result.accepted, result.message
+        ahead.append(len(built))
+    assert set(stood) == {True}
+    assert ahead[-1] == 8
+    assert max(count - done for done, count in enumerate(ahead, 1)) > 0, "none ahead of its turn"
+    assert max(ahead[:1]) <= 6, "no further ahead than there is room for"
+
+
+def test_what_was_to_be_built_is_forgotten_when_nobody_asks_any_more(
+    grader: Grader, job, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(grade, "_builders", lambda: 1)
+    built = []
+    build = grader._build
+    monkeypatch.setattr(
+        grader, "_build", lambda *each, **how: (built.append(each), build(*each, **how))[1]
+    )
+    results = grader.grade_all([job(f"{HONEST}# {n}", f"{n}.py") for n in range(9)], CHECK)
+    assert next(results).accepted
+    cast(Any, results).close()
+    assert len(built) <= 3
+
+
+def test_compilers_end_when_nobody_asks_any_more(
+    grader: Grader, job, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    language, nap = grade.LANGUAGES["pytorch"], Nap()
+    jobs = [job(f"{HONEST}# {n}", f"{n}.py") for n in range(2)]
+
+    class Endless:
+        def build(self, solution: Any, *others: Any) -> Any:
+            if solution.name != "0":
+                command = ["sh", "-c", f"sleep {nap}; echo"]
+                environment = clean_environment(tmp_path)
+                limits = {"seconds": 60.0, "memory_bytes": 1 << 30, "output_bytes": 100}
+                run_limited(command, cwd=tmp_path, environment=environment, **limits)
+            return language.build(solution, *others)
+
+    monkeypatch.setitem(grade.LANGUAGES, "pytorch", cast(Any, Endless()))
+    monkeypatch.setattr(grade, "_builders", lambda: 2)
+    results = grader.grade_all(jobs, CHECK)
+    assert next(results).accepted
+    assert nap.appeared()
+    started = time.monotonic()
+    cast(Any, results).close()
+    assert time.monotonic() - started < 30
+    assert nap.gone()
+    assert grader.grade(jobs[0], CHECK).accepted
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize(
+    ("slug", "name"),
+    [
+        ("vector-add", "custom_kernel.py"),
+        ("softmax", "custom_kernel_triton.py"),
+        ("linear-scale-leakyrelu", "model_new.py"),
+    ],
+)
+def test_what_is_returned_is_not_copied(slug: str, name: str) -> None:
+    problem = load_problem(ROOT / "problems" / slug)
+    file = problem.folder / "examples/accepted" / name
+    job = Job(path=str(file), solution=read_solution(file, problem=slug), problem=problem)
+    with Grader(open_device("cuda"), Silent()) as grader:
+        result = grader.grade(job, Options())
+    assert result.accepted, result.message
+    assert [(each.captured, each.copied) for each in result.measurements] == [(True, 0)] * len(
+        problem.benchmarks
+    )

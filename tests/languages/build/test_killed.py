@@ -1,0 +1,140 @@
+"""A builder that somebody else has killed says nothing of the submission, and is never kept."""
+
+import signal
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from harness.languages import python
+from harness.languages.build import translation
+from harness.languages.build.diagnostics import tells_of_a_kill
+from harness.languages.build.nvcc import limit_failure, silent
+from harness.languages.build.triton_target import outcome_of
+from harness.records.result import Verdict
+from harness.sandbox.command import Finished
+from harness.solution.model import BuildFailure
+
+
+def _finished(code: int, output: str = "", **changes: Any) -> Finished:
+    fields: dict[str, Any] = {
+        "returncode": code,
+        "output": output,
+        "timed_out": False,
+        "over_memory": False,
+        "truncated": False,
+        "seconds": 1.0,
+        "peak_bytes": 1,
+    }
+    return Finished(**fields | changes)
+
+
+KILLED = (
+    "g++: fatal error: Killed signal terminated program cc1plus\ncompilation terminated.\n",
+    "x86_64-linux-gnu-g++-12: fatal error: Killed signal terminated program as\n",
+    "collect2: fatal error: ld terminated with signal 9 [Killed]\ncompilation terminated.\n",
+    "nvcc error   : 'cicc' died due to signal 9 (Kill signal)\n",
+    "error   : '\"/usr/bin\"/g++' died due to signal 9 (Kill signal)\n",
+    "clang: error: unable to execute command: Killed\n",
+)
+ITS_OWN = (
+    "",
+    "solution.cu:3:1: error: expected ';'\n",
+    "g++: internal compiler error: Segmentation fault signal terminated program cc1plus\n",
+    "nvcc error   : 'ptxas' died due to signal 11 (Invalid memory reference)\n",
+    "solution.cu:1:2: error: #error g++: fatal error: Killed signal terminated program cc1plus\n",
+)
+
+
+@pytest.mark.parametrize("log", KILLED)
+def test_a_part_of_a_compiler(log: str) -> None:
+    assert tells_of_a_kill(log)
+    failure = limit_failure("nvcc", _finished(1, log), 10.0)
+    assert failure is not None
+    assert failure.verdict is Verdict.INTERNAL_ERROR
+
+
+@pytest.mark.parametrize("log", ITS_OWN)
+def test_what_a_submission_does_itself(log: str) -> None:
+    assert not tells_of_a_kill(log)
+    assert limit_failure("nvcc", _finished(1, log), 10.0) is None
+
+
+def test_a_compiler() -> None:
+    failure = limit_failure("nvcc", _finished(-signal.SIGKILL), 10.0)
+    assert failure is not None
+    assert failure.verdict is Verdict.INTERNAL_ERROR
+    assert "nvcc was killed" in failure.message
+    assert limit_failure("nvcc", _finished(-signal.SIGSEGV), 10.0) is None
+    # Our own limits end it by the same signal.
+    late = limit_failure("nvcc", _finished(-signal.SIGKILL, timed_out=True), 10.0)
+    assert late is not None
+    assert late.verdict is Verdict.TIME_LIMIT
+
+
+def test_a_warning_of_one_that_succeeded_is_text() -> None:
+    assert limit_failure("nvcc", _finished(0, KILLED[0]), 10.0) is None
+
+
+def test_a_tool_that_names_no_error() -> None:
+    assert silent("nvcc", _finished(255)).verdict is Verdict.INTERNAL_ERROR
+    flooded = _finished(1, "warning: w\n" * 99, truncated=True)
+    assert silent("nvcc", flooded).verdict is Verdict.COMPILE_ERROR
+
+
+def test_the_translator(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        translation, "run_limited", lambda *_, **__: _finished(-signal.SIGKILL, "{")
+    )
+    done = translation.translate_limited("x", name="x.cu", folder=tmp_path, output="x.cpp")
+    assert done.killed
+    assert done.stopped
+
+
+@pytest.mark.parametrize(
+    ("code", "verdict"),
+    [
+        (-signal.SIGKILL, Verdict.INTERNAL_ERROR),
+        (-signal.SIGSEGV, Verdict.COMPILE_ERROR),
+        (-signal.SIGABRT, Verdict.COMPILE_ERROR),
+    ],
+)
+def test_the_check_of_python(code: int, verdict: Verdict) -> None:
+    solution: Any = SimpleNamespace(display_path="plain.py")
+    failure = python._entry(solution, None, _finished(code))  # type: ignore[arg-type]
+    assert isinstance(failure, BuildFailure)
+    assert failure.verdict is verdict
+
+
+def _answer(**changes: Any) -> dict[str, Any]:
+    kernel = {"name": "k", "registers": 32, "shared_bytes": 0}
+    fields = {"type": "compiled", "status": "ok", "message": "", "line": None, "seconds": 1.0}
+    return {
+        **fields,
+        "configurations": 1,
+        "kernels": [kernel | changes.pop("kernel", {})],
+    } | changes
+
+
+def test_the_assembler_of_triton() -> None:
+    message = "PTXAS error: `ptxas` failed with error code -9\n`ptxas` stderr:\n"
+    outcome = outcome_of(_answer(status="compile_error", message=message), "", "a.py")
+    assert outcome.failure is not None
+    assert outcome.failure.verdict is Verdict.INTERNAL_ERROR
+    assert not outcome.keep
+    own = outcome_of(_answer(status="compile_error", message="no such name", line=3), "", "a.py")
+    assert own.failure is not None
+    assert (own.failure.verdict, own.failure.message) == (
+        Verdict.COMPILE_ERROR,
+        "a.py:3: no such name",
+    )
+    assert own.keep
+
+
+@pytest.mark.parametrize("lie", [{"shared_bytes": 10**400}, {"registers": -1}, {"name": 5}])
+def test_figures_that_cannot_be(lie: dict[str, Any]) -> None:
+    outcome = outcome_of(_answer(kernel=lie), "", "a.py")
+    assert outcome.kernels == ()
+    assert not outcome.keep
+    assert len(outcome_of(_answer(), "", "a.py").kernels) == 1

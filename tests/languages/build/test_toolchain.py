@@ -1,0 +1,87 @@
+from pathlib import Path
+
+import pytest
+
+from harness.languages.build.toolchain import (
+    HostCompilerNotFound,
+    NvccNotFound,
+    find_host_compiler,
+    find_nvcc,
+)
+
+
+def fake_nvcc(folder: Path, version: str) -> Path:
+    folder.mkdir(parents=True)
+    path = folder / "nvcc"
+    major = version.rpartition(".")[0]
+    path.write_text(f"#!/bin/sh\necho 'Cuda compilation tools, release {major}, V{version}'\n")
+    path.chmod(0o755)
+    return path
+
+
+def pip_layout(site_packages: Path, version: str = "13.0.88") -> Path:
+    path = fake_nvcc(site_packages / "nvidia/cu13/bin", version)
+    libraries = site_packages / "nvidia/cu13/lib"
+    libraries.mkdir()
+    (libraries / "libcudart_static.a").touch()
+    return path
+
+
+def test_the_pip_packages_need_their_library_folder(tmp_path: Path) -> None:
+    site = tmp_path / "site-packages"
+    path = pip_layout(site)
+    found = find_nvcc({}, site_packages=[site], usr_local=tmp_path / "none")
+    assert (found.path, found.version) == (path, "13.0.88")
+    assert found.arguments == (f"-L{site}/nvidia/cu13/lib",)
+
+
+def test_a_toolkit_needs_none(tmp_path: Path) -> None:
+    fake_nvcc(tmp_path / "cuda-12.8/bin", "12.8.1")
+    path = fake_nvcc(tmp_path / "cuda-13.0/bin", "13.0.88")
+    fake_nvcc(tmp_path / "cuda-9.2/bin", "9.2.1")
+    found = find_nvcc({}, site_packages=[], usr_local=tmp_path)
+    assert found.path == path
+    assert found.arguments == ()
+
+
+def test_the_order(tmp_path: Path) -> None:
+    site = tmp_path / "site-packages"
+    pip_layout(site, "1.0.0")
+    fake_nvcc(tmp_path / "cuda-13.0/bin", "2.0.0")
+    fake_nvcc(tmp_path / "path", "3.0.0")
+    fake_nvcc(tmp_path / "home/bin", "4.0.0")
+    named = fake_nvcc(tmp_path / "named", "5.0.0")
+    environment: dict[str, str] = {}
+    for version, key, value in (
+        ("2.0.0", "", ""),
+        ("3.0.0", "PATH", tmp_path / "path"),
+        ("4.0.0", "CUDA_HOME", tmp_path / "home"),
+        ("5.0.0", "HARNESS_NVCC", named),
+    ):
+        if key:
+            environment[key] = str(value)
+        found = find_nvcc(environment, site_packages=[site], usr_local=tmp_path)
+        assert found.version == version
+
+
+def test_one_that_does_not_run_is_passed_over(tmp_path: Path) -> None:
+    broken = fake_nvcc(tmp_path / "path", "3.0.0")
+    broken.write_text("#!/bin/sh\nexit 1\n")
+    good = fake_nvcc(tmp_path / "cuda-13.0/bin", "13.0.1")
+    assert find_nvcc({"PATH": str(broken.parent)}, usr_local=tmp_path).path == good
+
+
+def test_a_named_one_that_does_not_run_is_not_passed_over(tmp_path: Path) -> None:
+    fake_nvcc(tmp_path / "cuda-13.0/bin", "13.0.1")
+    with pytest.raises(NvccNotFound, match="HARNESS_NVCC"):
+        find_nvcc({"HARNESS_NVCC": str(tmp_path / "none")}, usr_local=tmp_path)
+
+
+def test_none_says_how_to_get_it(tmp_path: Path) -> None:
+    with pytest.raises(NvccNotFound, match=r"pip install .*nvcc,nvvm,crt,cudart,cccl"):
+        find_nvcc({"PATH": str(tmp_path)}, site_packages=[], usr_local=tmp_path)
+
+
+def test_no_host_compiler_says_how_to_get_it(tmp_path: Path) -> None:
+    with pytest.raises(HostCompilerNotFound, match="apt-get install"):
+        find_host_compiler({"PATH": str(tmp_path)})

@@ -1,0 +1,167 @@
+"""Triton's kernels, compiled before their turn for a card that this process does not see."""
+
+import contextlib
+import io
+import os
+import tarfile
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from harness.device.memory import Device
+from harness.languages.build import triton_target
+from harness.languages.build.cache import Cache, Outcome
+from harness.languages.read import read_solution
+from harness.languages.triton import Triton
+from harness.problem.format.load import load_problem
+from harness.problem.model import Problem
+from harness.sandbox.pause_gate import Gate, resting
+from harness.session.fault import Fault
+from harness.session.programs import Program, timed_program
+from harness.session.session import Session
+from harness.solution.model import Artifact, Solution, Target
+
+ROOT = Path(__file__).resolve().parents[3]
+CARD = Target(kind="cuda", arch="sm_90", ahead=True)
+
+_PATIENCE_S = 60.0
+
+SAMPLE = "solutions/vector-add/samples/triton.py"
+
+TELLS = """
+import os
+import pathlib
+
+import triton
+
+folder = pathlib.Path(os.environ["TRITON_CACHE_DIR"])
+raise RuntimeError("kernels: " + " ".join(sorted(file.name for file in folder.rglob("*.cubin"))))
+"""
+
+
+@pytest.fixture(scope="module")
+def problem() -> Problem:
+    return load_problem(ROOT / "problems/vector-add")
+
+
+@pytest.fixture(scope="module")
+def built(problem: Problem, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Artifact]:
+    cache = Cache(tmp_path_factory.mktemp("cache"))
+    yield build(SAMPLE, problem, cache)
+
+
+def build(file: str, problem: Problem, cache: Cache) -> Artifact:
+    solution = read_solution(ROOT / file, problem=problem.slug)
+    assert isinstance(solution, Solution)
+    artifact = Triton().build(solution, problem, "float32", CARD, cache)
+    assert isinstance(artifact, Artifact), artifact
+    return artifact
+
+
+def members(artifact: Artifact) -> list[str]:
+    assert artifact.kernels is not None
+    with tarfile.open(fileobj=io.BytesIO(artifact.kernels.read_bytes())) as archive:
+        return archive.getnames()
+
+
+def test_what_shapes_launch_is_built(built: Artifact) -> None:
+    assert any(name.endswith(".cubin") for name in members(built))
+    assert (built.build.target, built.build.cached) == ("sm_90", False)
+
+
+def test_of_one_file_nothing_is(problem: Problem, tmp_path: Path) -> None:
+    solution = read_solution(ROOT / SAMPLE, problem=problem.slug)
+    assert isinstance(solution, Solution)
+    alone = replace(CARD, ahead=False)
+    artifact = Triton().build(solution, problem, "float32", alone, Cache(tmp_path))
+    assert isinstance(artifact, Artifact)
+    assert artifact.kernels is None
+
+
+def test_a_runner_gets_it_before_the_file_is_loaded(built: Artifact, problem: Problem) -> None:
+    program = replace(timed_program(built), source=TELLS.encode(), interpret=False)
+    opened = program.open()
+    assert len(opened) == 2
+    for fd in opened:
+        os.close(fd)
+    with Session(program, Device(), problem.limits) as session:
+        fault = session.load()
+    assert isinstance(fault, Fault)
+    cubins = sorted(Path(name).name for name in members(built) if name.endswith(".cubin"))
+    assert fault.message.splitlines()[0].endswith("kernels: " + " ".join(cubins))
+
+
+def test_what_cannot_be_found_out_is_left_to_the_card(
+    problem: Problem, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "waits.py"
+    file.write_text("import time\nimport triton\ntime.sleep(60)\ndef solution(x, y, z, n): ...\n")
+    monkeypatch.setattr(triton_target, "_PATIENCE_S", 0.5)
+    artifact = build(str(file), problem, Cache(tmp_path / "cache"))
+    assert artifact.kernels is None
+    assert timed_program(artifact).kernels is None
+
+
+def test_what_raises_leaves_nothing_and_is_no_failure(problem: Problem, tmp_path: Path) -> None:
+    file = tmp_path / "raises.py"
+    file.write_text("import triton\ndef solution(x, y, z, n): raise ValueError('not here')\n")
+    artifact = build(str(file), problem, Cache(tmp_path / "cache"))
+    assert not any(name.endswith(".cubin") for name in members(artifact))
+
+
+def test_no_runner_has_to_hash_triton_by_itself(problem: Problem) -> None:
+    """Its cache asks for that hash, and it takes a second."""
+    source = b"""
+from triton.runtime.cache import triton_key
+
+print(triton_key.cache_info().currsize, flush=True)
+"""
+
+    def known() -> bool:
+        program = Program(kind="python", source=source)
+        with Session(program, Device(), problem.limits) as session:
+            session.load()
+            return session.output().startswith("1")
+
+    end = time.monotonic() + _PATIENCE_S
+    while not known():  # the first comes before there was time for it
+        assert time.monotonic() < end
+
+
+def test_while_a_time_is_taken_no_time_passes(problem: Problem, tmp_path: Path) -> None:
+    gate, rests, over = Gate(), threading.Event(), threading.Event()
+
+    class Rests(contextlib.nullcontext[None]):
+        def __enter__(self) -> Any:
+            return self
+
+        def compile(self, *_: object, **__: object) -> dict[str, object]:
+            with resting():
+                rests.set()
+                over.wait(_PATIENCE_S)
+            return {}
+
+    work = SimpleNamespace(problem=problem, calls=[], arch=90, session=lambda _: Rests())
+
+    def build_ahead() -> Outcome:
+        with gate.open():
+            return triton_target._build_ahead(cast(Any, work), tmp_path / "kernels")
+
+    began = time.perf_counter()
+    with ThreadPoolExecutor(1) as threads:
+        building = threads.submit(build_ahead)
+        assert rests.wait(_PATIENCE_S)
+        with gate.closed():
+            closed = time.perf_counter()
+            time.sleep(0.5)
+            stood = time.perf_counter() - closed
+        over.set()
+        seconds = building.result(_PATIENCE_S).seconds
+    assert seconds <= time.perf_counter() - began - stood

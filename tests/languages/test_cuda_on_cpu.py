@@ -1,0 +1,160 @@
+"""Building CUDA files for execution on the CPU, with and without an nvcc."""
+
+import ctypes
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from tools import needs_nvcc
+
+from harness.languages import LANGUAGES, cuda
+from harness.languages.build.cache import Cache
+from harness.languages.build.toolchain import HostCompilerNotFound, NvccNotFound, find_host_compiler
+from harness.languages.read import read_solution
+from harness.problem.model import Limits, Problem
+from harness.records.result import Verdict
+from harness.solution.model import Artifact, BuildFailure, Solution, Target
+
+FILES = Path(__file__).parent / "files"
+CPU = Target(kind="cpu")
+SIGNATURE = (
+    "void solution(const VAR* a, const VAR* b, VAR* out, float alpha, size_t m, size_t n, size_t k)"
+)
+
+
+@pytest.fixture
+def no_nvcc(monkeypatch: pytest.MonkeyPatch) -> None:
+    def absent() -> None:
+        raise NvccNotFound
+
+    monkeypatch.setattr(cuda, "find_nvcc", absent)
+
+
+def build(
+    path: Path, problem: Problem, cache: Cache, dtype: str = "float32"
+) -> Artifact | BuildFailure:
+    solution = read_solution(path)
+    assert isinstance(solution, Solution), solution
+    return LANGUAGES["cuda"].build(solution, problem, dtype, CPU, cache)
+
+
+def text(folder: Path, source: str) -> Path:
+    path = folder / "mine.cu"
+    path.write_text(source)
+    return path
+
+
+def failed(path: Path, problem: Problem, cache: Cache) -> BuildFailure:
+    failure = build(path, problem, cache)
+    assert isinstance(failure, BuildFailure)
+    return failure
+
+
+@needs_nvcc
+@pytest.mark.nvcc
+def test_a_good_file_with_nvcc(problem: Problem, cache: Cache) -> None:
+    artifact = build(FILES / "good/tiled.cu", problem, cache)
+    assert isinstance(artifact, Artifact), artifact
+    assert artifact.build.target == "cpu+sm_90a"
+    assert [kernel.name for kernel in artifact.build.kernels] == ["product"]
+    assert artifact.checked is not None
+    again = build(FILES / "good/tiled.cu", problem, cache)
+    assert isinstance(again, Artifact)
+    assert again.build.cached
+
+
+@pytest.mark.usefixtures("no_nvcc")
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+def test_a_good_file_without_nvcc(problem: Problem, cache: Cache, dtype: str) -> None:
+    artifact = build(FILES / "good/tiled.cu", problem, cache, dtype)
+    assert isinstance(artifact, Artifact), artifact
+    assert (artifact.build.target, artifact.build.kernels) == ("cpu", ())
+    assert artifact.library is not None
+    assert ctypes.CDLL(str(artifact.library)).solution
+
+
+@needs_nvcc
+@pytest.mark.nvcc
+def test_what_only_a_gpu_executes(problem: Problem, cache: Cache, tmp_path: Path) -> None:
+    path = text(tmp_path, f'\n__device__ void f() {{ asm("bar.sync 0;"); }}\n{SIGNATURE} {{}}\n')
+    failure = failed(path, problem, cache)
+    assert failure.verdict is Verdict.NOT_EXECUTABLE_HERE
+    assert failure.message.startswith(f"compiled for sm_90; not executable on a CPU: {path}:2: ")
+
+
+@needs_nvcc
+@pytest.mark.nvcc
+def test_what_only_the_executor_rejects(problem: Problem, cache: Cache, tmp_path: Path) -> None:
+    source = "#ifndef __CUDACC_VER_BUILD__\n#error for nvcc alone\n#endif\n"
+    failure = failed(text(tmp_path, source + f"{SIGNATURE} {{}}\n"), problem, cache)
+    assert failure.verdict is Verdict.NOT_EXECUTABLE_HERE
+    assert "mine.cu:2:" in failure.message
+
+
+@needs_nvcc
+@pytest.mark.nvcc
+def test_nvccs_verdict_goes_first(problem: Problem, cache: Cache, tmp_path: Path) -> None:
+    path = text(tmp_path, f'__device__ void f() {{ asm("" : nonsense); }}\n{SIGNATURE} {{}}\n')
+    failure = failed(path, problem, cache)
+    assert failure.verdict is Verdict.COMPILE_ERROR
+    assert failure.message.startswith(f"{path}:1: error:")
+
+
+@pytest.mark.usefixtures("no_nvcc")
+@pytest.mark.parametrize(
+    ("name", "place"), [("undefined_name", ":4:"), ("wrong_parameter", ":2:"), ("host_error", "")]
+)
+def test_a_compile_error_without_nvcc(
+    problem: Problem, cache: Cache, name: str, place: str
+) -> None:
+    path = FILES / f"bad/{name}.cu"
+    failure = failed(path, problem, cache)
+    assert failure.verdict is Verdict.COMPILE_ERROR
+    if place:
+        assert failure.message.startswith(f"{path}{place}"), failure.message
+
+
+def test_a_file_without_solution(problem: Problem, cache: Cache) -> None:
+    failure = failed(FILES / "bad/no_solution.cu", problem, cache)
+    assert failure.verdict is Verdict.INVALID_SUBMISSION
+    assert "the problem asks for" in failure.message
+
+
+@pytest.mark.usefixtures("no_nvcc")
+def test_without_libasan_nothing_is_checked(
+    problem: Problem, cache: Cache, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bare = replace(find_host_compiler(), sanitizer=False)
+    monkeypatch.setattr(cuda, "find_host_compiler", lambda: bare)
+    artifact = build(FILES / "good/tiled.cu", problem, cache)
+    assert isinstance(artifact, Artifact)
+    assert artifact.checked is None
+    assert "libasan" in artifact.build.log
+
+
+def test_without_any_compiler_it_is_the_machines_fault(
+    problem: Problem, cache: Cache, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def absent() -> None:
+        raise HostCompilerNotFound
+
+    monkeypatch.setattr(cuda, "find_host_compiler", absent)
+    with pytest.raises(HostCompilerNotFound):
+        build(FILES / "good/tiled.cu", problem, cache)
+
+
+@pytest.mark.usefixtures("no_nvcc")
+def test_a_bomb_for_the_host_compiler(problem: Problem, cache: Cache, tmp_path: Path) -> None:
+    path = text(tmp_path, f'#include "/dev/zero"\n{SIGNATURE} {{}}\n')
+    limited = replace(problem, limits=Limits(build_s=1.0))
+    verdicts = (Verdict.TIME_LIMIT, Verdict.MEMORY_LIMIT)
+    assert failed(path, limited, cache).verdict in verdicts
+
+
+@pytest.mark.usefixtures("no_nvcc")
+def test_a_bomb_for_the_translator(
+    problem: Problem, cache: Cache, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("harness.languages.build.translation.SECONDS", 0.5)
+    path = text(tmp_path, f"{SIGNATURE} {{}}\n" + "a<<<" * 10_000)
+    assert failed(path, problem, cache).verdict is not Verdict.INTERNAL_ERROR

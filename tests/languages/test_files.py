@@ -1,0 +1,44 @@
+"""Which files of a folder are submissions."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from harness.errors import UsageError
+from harness.languages.files import solution_files
+
+DUMP = "# Problem: p\n# Model: m\n\ntext"
+
+
+def laid(folder: Path, files: dict[str, str]) -> list[str]:
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    return [path.relative_to(folder).as_posix() for path in solution_files([folder])]
+
+
+def test_beside_sources_only_what_has_a_header(tmp_path: Path) -> None:
+    files = {"a/k.cu": "x", "b.py": "x", "notes.md": "```py\n```", "c.txt": DUMP, "d.json": "{}"}
+    assert laid(tmp_path, files) == ["a/k.cu", "b.py", "c.txt"]
+
+
+def test_a_folder_of_generations(tmp_path: Path) -> None:
+    files = {"README.md": "x", "requirements.txt": "x", "0.txt": "raw", "1.md": DUMP}
+    assert laid(tmp_path, files) == ["0.txt", "1.md"]
+
+
+def test_what_is_named_is_taken(tmp_path: Path) -> None:
+    assert solution_files([tmp_path / "README.md"]) == [tmp_path / "README.md"]
+
+
+def test_a_pipe_is_not_read(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.txt")
+    assert laid(tmp_path, {"a.py": "x"}) == ["a.py"]
+
+
+def test_an_empty_one(tmp_path: Path) -> None:
+    with pytest.raises(
+        UsageError, match=r"no \.cu, \.ptx or \.py file in this folder, and no generation"
+    ):
+        solution_files([tmp_path])

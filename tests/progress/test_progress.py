@@ -1,0 +1,121 @@
+"""Progress: on a terminal only, and gone afterwards."""
+
+import io
+import re
+
+import pytest
+from rich.console import Console
+from rich.control import strip_control_codes
+
+from harness.grading.live import so_far
+from harness.progress.pace import Pace
+from harness.progress.progress import Bar, Progress, Silent, progress
+from harness.timing.statistics import Timed
+
+
+class _Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def _job(shown: Progress) -> None:
+    shown.advance()
+    shown.overall(1, 3, "2 a minute")
+    shown.phase("compile")
+    shown.phase("cases", 3)
+    shown.advance(note="m=1,n=1")
+    shown.advance(2, note=lambda: "1.31×")
+    shown.finish()
+    shown.finish()
+
+
+def test_nothing_is_written_to_a_pipe(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    stream = io.StringIO()
+    shown = progress(stream)
+    assert isinstance(shown, Silent)
+    _job(shown)
+    shown.advance(note=lambda: 1 / 0)  # what nobody sees is not made
+    assert stream.getvalue() == ""
+
+
+def test_a_terminal_shows_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "xterm")
+    stream = _Terminal()
+    shown = progress(stream)
+    assert isinstance(shown, Bar)
+    _job(shown)
+    text = stream.getvalue()
+    assert "cases" in text
+    assert "3/3" in text
+    assert "1/3" in text
+    assert "2 a minute" in text
+    assert text.endswith("\x1b[2K"), "the line is cleared"
+    assert text.count("\x1b[?25l") == text.count("\x1b[?25h"), "the cursor is back"
+
+
+def test_a_dumb_terminal_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "dumb")
+    assert isinstance(progress(_Terminal()), Silent)
+
+
+def test_names_are_not_interpreted() -> None:
+    stream = _Terminal()
+    with Bar(Console(file=stream, force_terminal=True, width=120, color_system=None)) as bar:
+        bar.phase("[red]x[/nope]\x1b[2J", 2)
+        bar.advance(note="[/]\u202e")
+    assert "[red]x[/nope]" in stream.getvalue()
+    assert "[/]\\u202e" in stream.getvalue()
+
+
+def test_an_exception_gives_the_terminal_back() -> None:
+    stream = _Terminal()
+    console = Console(file=stream, force_terminal=True)
+    with pytest.raises(KeyboardInterrupt), Bar(console) as bar:
+        bar.phase("work", 1)
+        raise KeyboardInterrupt
+    assert stream.getvalue().count("\x1b[?25l") == stream.getvalue().count("\x1b[?25h")
+
+
+def test_a_shape_that_is_being_timed_shows_its_interval_at_80_columns() -> None:
+    stream = _Terminal()
+    times = [Timed(1.2345e-5 * (1 + 0.001 * (block % 3))) for block in range(12)]
+    baseline = [Timed(1.6e-5)] * 12
+    with Bar(Console(file=stream, force_terminal=True, width=80, color_system=None)) as bar:
+        bar.phase("time m=4096,n=4096,k=4096,alpha=0.01 beside compiled", 40)
+        for block in range(1, 13):
+            bar.advance(note=lambda n=block: so_far(times[:n], baseline[:n]))
+    last = strip_control_codes(stream.getvalue()).split("\n")[-2]
+    assert "time m=4096" in last
+    assert "12/40" in last
+    assert re.search(r"12\.345 ± 0\.013 µs, 1\.2961× ± 0\.001\d$", last)
+    assert "…" not in last.split("12/40")[1]
+
+
+def test_one_block_has_no_interval_yet() -> None:
+    assert so_far([Timed(1.23e-5)], [Timed(1.23e-5)]) == "12.3 ± ? µs, 1.00× ± ?"
+
+
+def test_a_run_is_told_until_it_is_over() -> None:
+    stream = _Terminal()
+    bar = Bar(Console(file=stream, force_terminal=True, width=80, color_system=None))
+    for done in range(2):
+        bar.overall(done, 2, "9.2 a minute, 22 min left")
+        bar.phase("build")
+        bar.finish()
+    assert "9.2 a minute, 22 min left" in strip_control_codes(stream.getvalue())
+    bar.overall(2, 2)
+    stream.truncate(0)
+    bar.phase("other work")
+    bar.finish()
+    assert "files" not in stream.getvalue()
+
+
+def test_the_pace_of_a_run() -> None:
+    now = 100.0
+    pace = Pace(200, clock=lambda: now)
+    assert pace.told(0) == ""
+    now += 60
+    assert pace.told(10) == "10 a minute, 19 min left"
+    assert pace.told(195) == "195 a minute, 2 s left"
+    assert pace.told(1) == "1 a minute, 3.3 h left"

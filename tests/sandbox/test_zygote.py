@@ -1,0 +1,120 @@
+"""The template from which sandboxes are forked: quick, clean, and gone with the judge."""
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+from pathlib import Path
+
+import pytest
+from inside import STAND_IN, Inside, explore
+from naps import running, until
+
+from harness.errors import MachineError
+from harness.sandbox import processes
+from harness.sandbox import zygote as module
+from harness.sandbox.launch import Sandbox
+from harness.sandbox.zygote import Nursery, nursery, templates
+
+ENVIRONMENT = {"PATH": "/usr/bin:/bin"}
+
+
+def test_one_template_serves_all() -> None:
+    path = [str(STAND_IN), *sys.path]
+    first = nursery(path, interpret=False, environment=ENVIRONMENT)
+    assert nursery(path, interpret=False, environment=ENVIRONMENT) is first
+    assert nursery([*path, "/nowhere"], interpret=False, environment=ENVIRONMENT) is not first
+    assert first.pid in templates()
+
+
+def test_one_that_ended_is_replaced() -> None:
+    path = [str(STAND_IN), *sys.path, "/replaced"]
+    first = nursery(path, interpret=False, environment=ENVIRONMENT)
+    os.kill(first.pid, signal.SIGKILL)
+    assert until(lambda: not first.alive)
+    assert nursery(path, interpret=False, environment=ENVIRONMENT) is not first
+
+
+def test_what_one_submission_leaves_behind_the_next_does_not_see() -> None:
+    code = """
+    import builtins, os, sys, torch
+    seen = [hasattr(builtins, "left"), hasattr(torch, "left"), "left" in os.environ]
+    builtins.left = torch.left = 1
+    os.environ["left"] = "1"
+    report(seen)
+    """
+    assert [explore(code, forked=True) for _ in range(2)] == [[False] * 3] * 2
+
+
+def test_torch_is_there_before_the_submission_asks() -> None:
+    assert explore("import sys; report('torch' in sys.modules)", forked=True) is True
+
+
+def test_many_at_once() -> None:
+    told: list[object] = []
+
+    def look() -> None:
+        told.append(explore("import os; report(os.getpid())", forked=True))
+
+    threads = [threading.Thread(target=look) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(told) == 8
+
+
+def test_the_exit_status_is_told() -> None:
+    with Inside("import os; os._exit(7)", forked=True) as inside:
+        assert until(lambda: inside.sandbox.ended() == 7)
+
+
+def test_a_killed_keeper_counts_as_killed() -> None:
+    with Inside("import time; time.sleep(60)", forked=True) as inside:
+        processes.end([inside.sandbox.process.pid], 10)
+        assert until(lambda: inside.sandbox.ended() == 137)
+
+
+def test_a_template_that_does_not_start_is_the_machines_fault(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(module, "_BOOT", "import sys; sys.exit('no luck')")
+    broken = Nursery((), False, ENVIRONMENT)
+    with pytest.raises(MachineError, match="no luck"):
+        Sandbox(ENVIRONMENT, memory_bytes=1 << 30, nursery=broken)
+    broken.close()
+
+
+def test_a_template_ends_with_the_judge(tmp_path: Path) -> None:
+    mark = str(tmp_path / "mark")
+    code = f"""
+    import os, sys
+    sys.path[:0] = [{str(Path(__file__).parents[2])!r}]
+    from harness.sandbox.zygote import Nursery
+    kept = Nursery(({mark!r},), False, {{}})
+    print(flush=True)
+    os.read(0, 1)
+    os._exit(1)
+    """
+    command = [sys.executable, "-c", textwrap.dedent(code)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as judge:
+        assert judge.stdout is not None and judge.stdin is not None
+        assert judge.stdout.readline() == b"\n"
+        assert until(lambda: len(running(mark)) == 1), (judge.poll(), running(mark))
+        judge.stdin.write(b"x")
+        judge.stdin.flush()
+        judge.wait()
+    assert until(lambda: not running(mark)), "it stays"
+
+
+def test_the_template_has_one_thread() -> None:
+    """More could not be forked soundly: with the packages that submissions really use."""
+    path = [entry for entry in sys.path if Path(entry).is_absolute()]
+    template = nursery(path, interpret=True, environment=ENVIRONMENT)
+    sandbox = Sandbox(ENVIRONMENT, memory_bytes=1 << 32, nursery=template)
+    try:  # it was forked, so the imports are over
+        assert len(os.listdir(f"/proc/{template.pid}/task")) == 1
+    finally:
+        sandbox.close()

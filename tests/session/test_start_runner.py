@@ -1,0 +1,69 @@
+"""What a runner inherits: nothing but what it is given."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from harness.sandbox import ROOT, scratch
+from harness.sandbox.support import packages
+from harness.session import start_runner as runners
+from harness.session.programs import Program, source_program
+
+LIBRARY = Program(kind="library", file=Path("/solution.so"))
+
+
+def test_nothing_else_of_the_environment_is_inherited(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("GITHUB_TOKEN", "PYTHONPATH", "LD_PRELOAD", "HOME"):
+        monkeypatch.setenv(name, "secret")
+    monkeypatch.setenv("CUDA_HOME", "/cuda")
+    given = runners._environment(LIBRARY)
+    assert "secret" not in given.values()
+    assert given["CUDA_HOME"] == "/cuda"
+
+
+def test_a_sanitizer_is_preloaded_where_it_was_built_in() -> None:
+    sanitizer, options = Path("/libasan.so"), "exitcode=99"
+    sanitized = Program(kind="library", sanitizer=sanitizer, sanitizer_options=options)
+    given = runners._environment(sanitized)
+    assert (given["LD_PRELOAD"], given["ASAN_OPTIONS"]) == (str(sanitizer), options)
+    assert not {"LD_PRELOAD", "ASAN_OPTIONS"} & runners._environment(LIBRARY).keys()
+
+
+def test_what_needs_no_torch_or_is_started_by_a_tool_comes_from_no_template() -> None:
+    assert runners._nursery(LIBRARY) is None
+    tool = Program(kind="python", source=b"", wrapper=("/usr/bin/tool",))
+    assert runners._nursery(tool) is None
+
+
+@pytest.mark.usefixtures("stand_in_for_torch")
+def test_python_comes_from_one_template_for_each_way_of_running_triton() -> None:
+    compiled = source_program(b"x = 1")
+    interpreted = Program(kind="python", source=b"x = 1", interpret=True)
+    assert runners._nursery(compiled) is runners._nursery(source_program(b"y = 2"))
+    assert runners._nursery(compiled) is not runners._nursery(interpreted)
+
+
+def test_packages_are_looked_for_in_absolute_folders_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "path", ["", "relative", "/packages"])
+    assert runners.search_path() == ["/packages"]
+
+
+def test_where_python_was_started_is_not_shown_to_submissions(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    home, scripts = tmp_path / "home", tmp_path / "scripts"
+    home.mkdir()
+    monkeypatch.chdir(home)
+    main = sys.modules["__main__"]
+    monkeypatch.setattr(main, "__file__", str(scripts / "contest.py"), raising=False)
+    monkeypatch.setattr(sys, "path", [str(scripts), str(home), "/packages"])
+    monkeypatch.delenv("PYTHONPATH", raising=False)
+    assert runners.search_path() == ["/packages"]
+    monkeypatch.setenv("PYTHONPATH", f"/packages:{scripts}")
+    assert runners.search_path() == [str(scripts), "/packages"]
+
+
+def test_folders_that_hold_the_judge_or_its_temporary_files_are_not_shown() -> None:
+    above = [str(place.parent) for place in (ROOT, scratch.home())]
+    assert packages([*above, str(ROOT), "/", "/packages"]) == ("/packages",)

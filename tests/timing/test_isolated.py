@@ -1,0 +1,184 @@
+"""A call alone against one among many."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+from fake_sessions import CASE, EFFORT, FakeSession, contender
+
+from harness.device.memory import Device
+from harness.grading.result_builder import make_score
+from harness.judge.task import Task
+from harness.records.measurement import Measurement
+from harness.records.result import Verdict
+from harness.session.fault import Fault
+from harness.session.session import Session
+from harness.timing import timed_program as contenders
+from harness.timing.audit import BASELINE_FIRST_S, Usual, linearity_doubt
+from harness.timing.measure import measure_shape
+from harness.timing.timed_program import Contender
+
+
+class TestAlone:
+    """A call alone against one among many."""
+
+    effort = replace(EFFORT, alone_blocks=12)
+
+    def timed(
+        self,
+        task: Task,
+        alone_s: float,
+        *,
+        captured: bool,
+        probes: tuple[float, float] = (0.0, 0.0),
+        usual: tuple[float, float] = (0.0, 0.0),
+        baseline_writes: bool = True,
+        kernels: float | None = None,
+        late: Iterable[bool] = (),
+        first_s: Iterable[float] = (),
+    ) -> Measurement | Fault:
+        """``late``: in which lone batches the baseline has to wait, and takes 0.5 ms longer.
+
+        ``first_s``: what the first lone batches take, of all; ``alone_s`` is what others do.
+        """
+        waits, lone_s = iter(late), iter(first_s)
+
+        class Overlapping(FakeSession):
+            """1 ms a call in a batch, whatever one takes alone."""
+
+            def run(self, batch: Any, seed: str, *, stop: bool = True) -> float | Fault:
+                seconds = super().run(batch, seed, stop=stop)
+                if stop or isinstance(seconds, Fault):
+                    return seconds
+                assert batch.layout.calls == 1
+                return next(lone_s, alone_s)
+
+        class Waiting(FakeSession):
+            def run(self, batch: Any, seed: str, *, stop: bool = True) -> float | Fault:
+                seconds = super().run(batch, seed, stop=stop)
+                waited = not stop and next(waits, False)
+                self.probes = (usual[0] + 2e-3 * waited, usual[1])
+                return seconds if isinstance(seconds, Fault) else seconds + 5e-4 * waited
+
+        session, beside = Overlapping(1e-3, captures=captured), Waiting(2e-3)
+        session.kernels = kernels
+        beside.writes = baseline_writes
+        session.probes, beside.probes = probes, usual
+        one = Contender(cast(Session, session), task, trusted=False, capture=captured)
+        other = contender(task, beside, trusted=True)
+        other._usual = Usual(*usual)
+        return measure_shape(task, CASE, one, other, self.effort, None, lambda _: None)
+
+    @pytest.mark.parametrize("alone_s", [0.8e-3, 1.0e-3, 1.05e-3])
+    def test_one_after_the_other(self, shift_task: Task, alone_s: float) -> None:
+        result = self.timed(shift_task, alone_s, captured=True)
+        assert isinstance(result, Measurement)
+        assert result.alone_s is not None
+        assert result.alone_s.value == pytest.approx(alone_s)
+        assert result.time_s.value == pytest.approx(1e-3)
+
+    def test_calls_of_a_graph_that_overlap_are_rejected(self, shift_task: Task) -> None:
+        result = self.timed(shift_task, 1.3e-3, captured=True)
+        assert isinstance(result, Fault)
+        assert result.verdict is Verdict.REJECTED
+        assert "1.30 ms alone, but 1.00 ms among many" in result.message
+
+    def test_who_is_late_once_is_timed_again(self, shift_task: Task) -> None:
+        tries = 2 + self.effort.alone_blocks
+        for late_s in (1.08e-3, 1.3e-3):
+            result = self.timed(shift_task, 1e-3, captured=True, first_s=[late_s] * tries)
+            assert isinstance(result, Measurement)
+            assert result.alone_s is not None
+            assert result.alone_s.value == pytest.approx(1e-3)
+            assert linearity_doubt(result) == ""
+        result = self.timed(shift_task, 1.4e-3, captured=True, first_s=[1.3e-3] * tries)
+        assert isinstance(result, Fault)
+        assert "1.30 ms alone" in result.message
+        later = [1e-3] * tries + [2e-3] * tries  # not asked for
+        result = self.timed(shift_task, 2e-3, captured=True, first_s=later)
+        assert isinstance(result, Measurement)
+
+    def test_kernels_that_a_runner_claims_excuse_little(self, shift_task: Task) -> None:
+        honest = self.timed(shift_task, 1.056e-3, captured=True, kernels=5.0)
+        assert isinstance(honest, Measurement)
+        assert linearity_doubt(honest) == ""
+        for claimed in (1e3, 1e6):
+            result = self.timed(shift_task, 1.3e-3, captured=True, kernels=claimed)
+            assert isinstance(result, Fault)
+            assert result.verdict is Verdict.REJECTED
+
+    def test_a_baseline_that_is_kept_waiting_excuses_nothing(self, shift_task: Task) -> None:
+        """What is at work beside its lone calls makes those of the submission look short."""
+        result = self.timed(shift_task, 1.3e-3, captured=True, late=[True, True, True, False] * 4)
+        assert isinstance(result, Fault)
+        assert result.verdict is Verdict.REJECTED
+        always = self.timed(shift_task, 1.3e-3, captured=True, late=[True] * 99)
+        assert isinstance(always, Fault)
+        assert always.shared
+        but_last = self.timed(shift_task, 1e-3, captured=True, late=[True] * 13 + [False])
+        assert isinstance(but_last, Fault)
+        now_and_then = self.timed(shift_task, 1e-3, captured=True, late=[False, False, True])
+        assert isinstance(now_and_then, Measurement)
+
+    def test_probes_of_waking_runners_are_compared_with_each_other(self, shift_task: Task) -> None:
+        # Whatever is usual elsewhere: on some machines an awake process delays a probe by 30 µs.
+        same = self.timed(shift_task, 1e-3, captured=True, probes=(3e-4, 3e-4), usual=(3e-4, 3e-4))
+        assert isinstance(same, Measurement)
+        assert same.alone_s is not None
+        assert same.alone_s.value == pytest.approx(1e-3)
+        begun = self.timed(shift_task, 8e-4, captured=True, probes=(9e-4, 0.0))
+        assert isinstance(begun, Fault)
+        assert "1.70 ms alone" in begun.message
+
+    def test_a_little_longer_is_open_and_not_ranked(self, shift_task: Task) -> None:
+        result = self.timed(shift_task, 1.08e-3, captured=True)
+        assert isinstance(result, Measurement)
+        doubt = linearity_doubt(result)
+        assert "1.08 ms alone, but 1.00 ms among many" in doubt
+        task = replace(shift_task, device=cast(Device, SimpleNamespace(kind="cuda")))
+        score = make_score(task, [result], self.effort, known_seed=False)
+        assert not score.ranked
+        assert score.unranked_reason.startswith(doubt)
+        for alone_s, captured in ((1.05e-3, True), (4e-3, False)):
+            clear = self.timed(shift_task, alone_s, captured=captured)
+            assert isinstance(clear, Measurement)
+            assert linearity_doubt(clear) == ""
+
+    def test_the_judge_treats_both_alike(
+        self, shift_task: Task, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        seen: list[tuple[int, bool]] = []
+        plain = contenders.audit_batch
+
+        def noted(batch: Any) -> Any:
+            found = plain(batch)
+            seen.append((batch.layout.calls, found is None))
+            return found
+
+        monkeypatch.setattr(contenders, "audit_batch", noted)
+        result = self.timed(shift_task, 1e-3, captured=True, baseline_writes=False)
+        assert isinstance(result, Measurement)  # whatever the baseline's outputs are
+        lone = [right for calls, right in seen if calls == 1]
+        assert lone.count(False) == 14  # the baseline's: two uncounted blocks, and twelve
+        assert lone.count(True) >= 14
+
+    def test_of_plain_calls_the_longer_time_counts(self, shift_task: Task) -> None:
+        result = self.timed(shift_task, 4e-3, captured=False)
+        assert isinstance(result, Measurement)
+        assert result.time_s.value == pytest.approx(4e-3 + BASELINE_FIRST_S)
+        assert result.speedup.value == pytest.approx(0.5, rel=0.01)
+        shorter = self.timed(shift_task, 0.5e-3, captured=False)
+        assert isinstance(shorter, Measurement)
+        assert shorter.time_s.value == pytest.approx(1e-3)
+
+    def test_a_batch_of_one_call_needs_no_other(self, shift_task: Task) -> None:
+        effort = replace(self.effort, max_calls=1)
+        one, two = FakeSession(), FakeSession()
+        result = measure_shape(
+            shift_task, CASE, contender(shift_task, one), contender(shift_task, two, trusted=True),
+            effort, None, lambda _: None,
+        )  # fmt: skip
+        assert isinstance(result, Measurement)
+        assert result.alone_s is None
