@@ -44,7 +44,7 @@ _GO, _DONE = 0, 8
 MAILBOX_BYTES = 4096
 
 
-class Fault(StrEnum):
+class FaultCode(StrEnum):
     """What a runner may say went wrong. It can only ever harm its own verdict."""
 
     EXCEPTION = "exception"

@@ -27,10 +27,12 @@ def with_best(result: Result, recorded: Iterable[Result]) -> Result:
     best = BaselineScore(
         baseline=f"{found.solution.author}/{found.solution.name}",
         speedup=_ratio(result.score.speedup, found.score.speedup),
-        recorded=found.created,
+        recorded_at=found.created,
         result=found.id,
     )
-    score = result.score.model_copy(update={"others": (*result.score.others, best)})
+    score = result.score.model_copy(
+        update={"other_baselines": (*result.score.other_baselines, best)}
+    )
     return result.model_copy(update={"score": score})
 
 

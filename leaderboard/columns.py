@@ -34,7 +34,7 @@ DESCRIBED: Mapping[str, Column] = {
     "solution_hash": Column("str", "SHA-256 of the submitted file"),
     "harness": Column("str", "version that graded"),
     "result": Column("str", "id of the result in the store"),
-    "of_light": Column(
+    "sol_fraction": Column(
         "float64", "geometric mean of the parts of the speed of light; missing: not known"
     ),
 }

@@ -13,7 +13,7 @@ from leaderboard.schema import RESULTS, SOURCES
 if TYPE_CHECKING:
     from harness.records.result import Result
 
-MOST_BYTES = 1 << 20
+MAX_BYTES = 1 << 20
 """Of one file. No larger one is graded, either."""
 
 
@@ -23,8 +23,8 @@ def require_source_of(result: Result, source: bytes) -> None:
     Raises:
         ValueError: it is not.
     """
-    if len(source) > MOST_BYTES:
-        raise ValueError(f"a source of {len(source)} bytes; at most {MOST_BYTES} are kept")
+    if len(source) > MAX_BYTES:
+        raise ValueError(f"a source of {len(source)} bytes; at most {MAX_BYTES} are kept")
     if _digest(source) != result.solution.hash:
         raise ValueError(f"this source is not what result {result.id!a} is of: their hashes differ")
 

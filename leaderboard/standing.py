@@ -84,7 +84,7 @@ class Standing(NamedTuple):
     solution_hash: str
     harness: str
     result: str
-    of_light: float
+    sol_fraction: float
     accepted: bool
     speaks: bool
     model: str
@@ -121,7 +121,7 @@ def _digest(*values: str) -> bytes:
 def standing(result: Result) -> Standing:
     """The standing of ``result``."""
     score = result.score
-    light = result.of_light
+    light = result.sol_fraction
     generation = result.solution.generation
     return Standing(
         problem=result.problem.slug,
@@ -143,7 +143,7 @@ def standing(result: Result) -> Standing:
         solution_hash=result.solution.hash,
         harness=result.environment.harness,
         result=result.id,
-        of_light=math.nan if light is None else light,
+        sol_fraction=math.nan if light is None else light,
         accepted=result.accepted,
         speaks=result.verdict not in SILENT,
         model=generation.model if generation else "",

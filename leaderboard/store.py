@@ -90,7 +90,7 @@ class Store:
 
         Raises:
             ValueError: ``source`` is not what the result is of, or larger than
-                :data:`leaderboard.sources.MOST_BYTES`.
+                :data:`leaderboard.sources.MAX_BYTES`.
             StoreError: another result with the same id is there, or the database failed.
         """
         if source is not None:

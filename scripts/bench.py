@@ -44,20 +44,20 @@ def accuracy(device_kind: str = "cuda", wanted: Sequence[str] = ()) -> Data:
     from harness.device.choose import open_device
     from harness.errors import MachineError
     from harness.grading.grader import Grader
-    from harness.progress.progress import Silent
-    from harness.timing.budget import CPU_EFFORT, Effort
+    from harness.progress.progress import NoProgress
+    from harness.timing.budget import CPU_BUDGET, TimingBudget
 
     folder = Path(tempfile.mkdtemp())
     device = open_device(device_kind)
-    effort = Effort() if device.kind == "cuda" else CPU_EFFORT
+    budget = TimingBudget() if device.kind == "cuda" else CPU_BUDGET
     rows, calls = [], []
-    with Grader(device, Silent()) as grader:
+    with Grader(device, NoProgress()) as grader:
         blank = grader._timing.trusted.blank()
         for rung in rungs(folder):
             if wanted and rung.kind not in wanted:
                 continue
             try:
-                row, call = time_rung(grader, device, rung, effort, blank)
+                row, call = time_rung(grader, device, rung, budget, blank)
             except MachineError as error:
                 print(f"{rung.name}: {str(error)[:300]}", file=sys.stderr)
                 continue
@@ -65,11 +65,11 @@ def accuracy(device_kind: str = "cuda", wanted: Sequence[str] = ()) -> Data:
             calls.append(call)
             print(f"{rung.name}: {row['ours_s'] * 1e6:.2f} µs", file=sys.stderr)
     rows = [row | found for row, found in zip(rows, others(calls, folder), strict=True)]
-    blank_s = blank.batch_s if blank else 0.0
-    print(f"a blank batch on small buffers: {blank_s * 1e6:.0f} µs")
+    null_batch_s = blank.batch_s if blank else 0.0
+    print(f"a blank batch on small buffers: {null_batch_s * 1e6:.0f} µs")
     for line in (*lines(rows), *summary(rows)):
         print(line)
-    return {"blank_s": blank_s, "rows": rows, "bias": bias(rows)}
+    return {"null_batch_s": null_batch_s, "rows": rows, "bias": bias(rows)}
 
 
 def others(calls: list[dict[str, Any]], folder: Path) -> list[dict[str, Any]]:
@@ -150,7 +150,7 @@ def head_to_head(
     from harness.grading.job import Job, Options
     from harness.languages.read import read_solution
     from harness.problem.format.load import load_problem
-    from harness.progress.progress import Silent
+    from harness.progress.progress import NoProgress
     from harness.records.comparison import Comparison
 
     loaded = load_problem(problem or ROOT / "problems" / a.resolve().parts[-3])
@@ -159,7 +159,7 @@ def head_to_head(
         for f in (a, b)
     ]
     found: list[Data] = []
-    with Grader(open_device(device_kind), Silent()) as grader:
+    with Grader(open_device(device_kind), NoProgress()) as grader:
         for _ in range(times):
             outcome = grader.compare(jobs[0], jobs[1], Options())
             if isinstance(outcome, Comparison):
@@ -178,11 +178,11 @@ def constant() -> Data:
 
     from harness.device.choose import open_device
     from harness.grading.grader import Grader
-    from harness.progress.progress import Silent
+    from harness.progress.progress import NoProgress
 
     rows = []
     device = open_device("cuda")
-    with Grader(device, Silent()) as grader:
+    with Grader(device, NoProgress()) as grader:
         for row in constant(grader, device, Path(tempfile.mkdtemp())):
             print(line(row), flush=True)
             rows.append(row)
@@ -232,21 +232,21 @@ def audits(names: Sequence[str]) -> Data:
     from harness.grading.job import Job, Options
     from harness.languages.read import read_solution
     from harness.problem.format.load import load_problem
-    from harness.progress.progress import Silent
+    from harness.progress.progress import NoProgress
     from harness.solution.suffixes import SOURCES
     from harness.timing import audit
 
     shapes = ({"m": 256, "n": 256, "k": 256, "alpha": 0.01},)
     graded: list[Data] = []
     probes: list[tuple[float, float]] = []
-    plain_fault = audit.Idleness.fault
+    plain_fault = audit.IdleMonitor.fault
 
-    def told(self: audit.Idleness) -> object:
+    def told(self: audit.IdleMonitor) -> object:
         if len(self.before) >= 3:
             probes.append((statistics.median(self.before), statistics.median(self.after)))
         return plain_fault(self)
 
-    audit.Idleness.fault = told  # type: ignore[assignment,method-assign]
+    audit.IdleMonitor.fault = told  # type: ignore[assignment,method-assign]
     hostile = sorted((ROOT / "tests/hostile/timing").glob("*.cu"))
     files = [(f, SLUG) for f in hostile] + [
         (f, f.parts[-3])
@@ -258,7 +258,7 @@ def audits(names: Sequence[str]) -> Data:
     print(
         "file | shape | alone/among | alone - among, µs | ± | of light | S | probes, µs | captured"
     )
-    with Grader(open_device("cuda"), Silent()) as grader:
+    with Grader(open_device("cuda"), NoProgress()) as grader:
         blank = grader._timing.trusted.blank()
         assert blank is not None
         print(f"blank batch {blank.batch_s * 1e6:.0f} µs, {blank.usual}")
@@ -279,12 +279,12 @@ def audits(names: Sequence[str]) -> Data:
                     print(f"   probes {early * 1e6:.0f} {late * 1e6:.0f}")
                     continue
                 among = m.time_s.value
-                alone = m.alone_s.value if m.alone_s else math.nan
-                half = m.alone_s.high - alone if m.alone_s else math.nan
+                alone = m.isolated_s.value if m.isolated_s else math.nan
+                half = m.isolated_s.high - alone if m.isolated_s else math.nan
                 print(
                     f"   {m.spec[:40]} | {among * 1e6:.1f} µs | {alone / among:.3f} | "
-                    f"{(alone - among) * 1e6:+.1f} | {half * 1e6:.1f} | {m.of_light or 0:.2f} | "
-                    f"{m.light_score or 0:.2f} | {early * 1e6:.0f} {late * 1e6:.0f} | {m.captured}"
+                    f"{(alone - among) * 1e6:+.1f} | {half * 1e6:.1f} | {m.sol_fraction or 0:.2f} | "
+                    f"{m.sol_score or 0:.2f} | {early * 1e6:.0f} {late * 1e6:.0f} | {m.captured}"
                 )
     return {"graded": graded}
 

@@ -63,7 +63,7 @@ def _table(entries: list[dict[str, Any]]) -> Iterator[str]:
             value=first["speedup"], low=first["speedup_low"], high=first["speedup_high"]
         )
         note = "" if first["rank"] is not None else " (not ranked)"
-        light = f"{first['of_light']:.0%}" if first["of_light"] is not None else ""
+        light = f"{first['sol_fraction']:.0%}" if first["sol_fraction"] is not None else ""
         yield (
             f"| {problem} | {dtype} | {len(listed)} | "
             f"[{first['solution']}](solutions/{problem}/{first['author']}){note} | "

@@ -27,7 +27,7 @@ sys.path[:0] = [str(ROOT / "tests" / "hostile"), str(ROOT)]
 from corpus import FOLDERS, Entry, Outcome, Trials, entries  # noqa: E402
 
 from harness.device.choose import open_device  # noqa: E402
-from harness.sandbox.support import means  # noqa: E402
+from harness.sandbox.support import detect_support  # noqa: E402
 from harness.text.plain import plain  # noqa: E402
 
 _TOLD = 200
@@ -37,7 +37,7 @@ _trials: Trials
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command; its exit code."""
     chosen = _parser().parse_args(arguments)
-    if not means().namespaces:
+    if not detect_support().namespaces:
         print("this machine has no namespaces: some entries would harm it", file=sys.stderr)
         return 2
     wanted = [e for e in entries() if not chosen.names or e.id.startswith(tuple(chosen.names))]

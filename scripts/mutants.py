@@ -32,7 +32,7 @@ from harness.device.choose import open_device  # noqa: E402
 from harness.grading.grader import Grader  # noqa: E402
 from harness.problem.format.load import find_problem, problem_slugs  # noqa: E402
 from harness.problem.model import Problem  # noqa: E402
-from harness.progress.progress import Silent  # noqa: E402
+from harness.progress.progress import NoProgress  # noqa: E402
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -52,7 +52,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             os.environ["HARNESS_CACHE"] = stack.enter_context(
                 tempfile.TemporaryDirectory(prefix="mutants-cache-")
             )
-        grader = stack.enter_context(Grader(open_device(chosen.device), Silent()))
+        grader = stack.enter_context(Grader(open_device(chosen.device), NoProgress()))
         for subject in subjects:
             scores.append(_examine(subject, grader, chosen))
     print_scores(scores, chosen.require)

@@ -84,12 +84,12 @@ def _lap(chance: random.Random, shape: int, speedup: float) -> Measurement:
         speedup=_interval(speedup, 0.004),
         calls_per_batch=64,
         captured=True,
-        overhead_s=1.5e-4,
+        launch_overhead_s=1.5e-4,
         samples_s=tuple(time_s * chance.gauss(1, 0.005) for _ in range(BLOCKS)),
         baseline_samples_s=tuple(baseline * chance.gauss(1, 0.005) for _ in range(BLOCKS)),
         flops=float(1 << (20 + shape)),
         bytes=12.0 * (1 << (20 + shape)),
-        light_s=baseline / 12,
+        sol_time_s=baseline / 12,
     )
 
 

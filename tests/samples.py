@@ -28,7 +28,7 @@ def measurement(time_s: float = 12.3e-6, speedup: float = 1.31, **changes: Any) 
         "speedup": interval(speedup, 0.004),
         "calls_per_batch": 64,
         "captured": True,
-        "overhead_s": 1.5e-4,
+        "launch_overhead_s": 1.5e-4,
         "samples_s": (time_s, time_s * 1.001),
         "baseline_samples_s": (time_s * speedup,) * 2,
         "flops": 2.0 * 4096**3,

@@ -25,7 +25,7 @@ from harness.errors import MachineError
 from harness.grading import grader as grade
 from harness.records.result import Result, Verdict
 from harness.sandbox import selftest
-from harness.session.programs import Program, source_program
+from harness.session.programs import RunnerProgram, source_program
 from harness.solution.model import Artifact
 from harness.timing import trusted
 
@@ -87,7 +87,7 @@ def harness(
     return run
 
 
-def _plain(artifact: Artifact) -> Program:
+def _plain(artifact: Artifact) -> RunnerProgram:
     return source_program(artifact.source.encode())
 
 
@@ -127,9 +127,9 @@ def test_all_baselines(harness: Harness, write: Write, tmp_path: Path) -> None:
     given = ("submit", write(), "--problems", package.parent, "--json", "result.json")
     assert harness(*given, "--baselines", "all").status == 0
     stored = json.loads((tmp_path / "result.json").read_text())
-    (other,) = stored["score"]["others"]
+    (other,) = stored["score"]["other_baselines"]
     assert other["baseline"] == "again"
-    assert other["recorded"] is None
+    assert other["recorded_at"] is None
     done = harness(*given)
     assert "again" not in done.out
 

@@ -17,7 +17,7 @@ import pytest
 from harness import cli, wire
 from harness.errors import MachineError, NoDeviceError, ProblemError, UsageError
 from harness.records.result import Verdict
-from harness.timing.budget import CPU_EFFORT, Effort
+from harness.timing.budget import CPU_BUDGET, TimingBudget
 from leaderboard.columns import COLUMNS
 
 ROOT = Path(__file__).parents[1]
@@ -305,8 +305,8 @@ def test_the_csv_columns_of_the_readme_are_those_of_the_board() -> None:
 
 def test_the_documented_effort_is_that_of_the_code() -> None:
     table = _table(ROOT / "docs/measurement.md", "setting")
-    gpu, cpu = asdict(Effort()), asdict(CPU_EFFORT)
-    assert list(table) and set(table) == {field.name for field in fields(Effort)}
+    gpu, cpu = asdict(TimingBudget()), asdict(CPU_BUDGET)
+    assert list(table) and set(table) == {field.name for field in fields(TimingBudget)}
     for name, cells in table.items():
         assert [float(cells[0]), float(cells[1])] == [gpu[name], cpu[name]], name
 
@@ -321,8 +321,8 @@ def test_the_documented_quick_effort_is_that_of_the_code() -> None:
         name: float(value) for name, value in re.findall(r"`(\w+)` (\d+(?:\.\d+)?)", listed[1])
     }
     assert len(documented) == listed[1].count("`") // 2
-    assert asdict(Effort().quick()) == asdict(Effort()) | documented
-    assert all(value != asdict(Effort())[name] for name, value in documented.items())
+    assert asdict(TimingBudget().quick()) == asdict(TimingBudget()) | documented
+    assert all(value != asdict(TimingBudget())[name] for name, value in documented.items())
 
 
 def test_the_documented_protocol_is_that_of_the_runner() -> None:

@@ -16,7 +16,7 @@ from harness.grading.grader import Grader
 from harness.grading.job import Job, Options
 from harness.languages.read import read_solution
 from harness.problem.format.load import load_problem
-from harness.progress.progress import Silent
+from harness.progress.progress import NoProgress
 from harness.records.result import Result, Verdict
 from harness.solution.suffixes import SOURCES
 from harness.verify.examples import Wanted, header, limited
@@ -68,7 +68,7 @@ OTHERS = list(_below("problems/*/baselines/*", "solutions/*/*/*"))
 
 @pytest.fixture(scope="module")
 def grade() -> Iterator[Callable[[Example], Result]]:
-    with Grader(Device(), Silent()) as grader:
+    with Grader(Device(), NoProgress()) as grader:
 
         def grade(example: Example) -> Result:
             problem = load_problem(PROBLEMS / example.slug)

@@ -138,7 +138,11 @@ def test_a_message_that_is_too_large_is_not_sent(pair: Pair) -> None:
 
 def test_the_longest_fault_fits_whatever_its_characters() -> None:
     text = "\U0010ffff" * wire.MAX_TEXT  # twelve bytes each in JSON
-    message = {"type": "failed", "fault": wire.Fault.EXCEPTION, "message": text[: wire.MAX_TEXT]}
+    message = {
+        "type": "failed",
+        "fault": wire.FaultCode.EXCEPTION,
+        "message": text[: wire.MAX_TEXT],
+    }
     ours, theirs = _pair()
     with ours, theirs:
         wire.send(theirs, message)
@@ -161,7 +165,7 @@ def test_nothing_there_is_not_an_error_of_the_other_side(pair: Pair) -> None:
 
 
 def test_faults_are_text() -> None:
-    assert json.loads(json.dumps({"fault": wire.Fault.CUDA})) == {"fault": "cuda"}
+    assert json.loads(json.dumps({"fault": wire.FaultCode.CUDA})) == {"fault": "cuda"}
 
 
 def test_the_mailbox_is_shared() -> None:

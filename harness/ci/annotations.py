@@ -8,7 +8,7 @@ return and newline, in properties ``:`` and ``,`` as well.
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from harness.ci.report import Report
+from harness.ci.report import PullRequestReport
 from harness.text.plain import plain, plain_lines
 
 MOST = 10
@@ -26,7 +26,7 @@ class Annotation(NamedTuple):
     message: str
 
 
-def annotations(report: Report) -> list[str]:
+def annotations(report: PullRequestReport) -> list[str]:
     """One command for each refusal, fault and failed submission, at most :data:`MOST`."""
     found = list(_annotations(report))
     if len(found) > MOST:
@@ -46,7 +46,7 @@ def command(annotation: Annotation) -> str:
     return f"::error {told}::{_data(plain_lines(annotation.message, _MESSAGE))}"
 
 
-def _annotations(report: Report) -> Iterator[Annotation]:
+def _annotations(report: PullRequestReport) -> Iterator[Annotation]:
     for note in report.refused:
         yield Annotation(note.path, 1, "Refused", f"{plain(note.path, 400)}: {note.reason}")
     if report.fault:

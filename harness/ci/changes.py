@@ -10,7 +10,7 @@ SUBMODULE = "160000"
 """Modes of git's tree entries that are no files."""
 
 
-class Kind(StrEnum):
+class ChangeKind(StrEnum):
     """What became of a file."""
 
     ADDED = "added"
@@ -20,11 +20,11 @@ class Kind(StrEnum):
 
 
 _KINDS = {
-    "A": Kind.ADDED,
-    "M": Kind.MODIFIED,
-    "T": Kind.MODIFIED,  # such as a file that became a symbolic link: its mode says so
-    "R": Kind.RENAMED,
-    "D": Kind.DELETED,
+    "A": ChangeKind.ADDED,
+    "M": ChangeKind.MODIFIED,
+    "T": ChangeKind.MODIFIED,  # such as a file that became a symbolic link: its mode says so
+    "R": ChangeKind.RENAMED,
+    "D": ChangeKind.DELETED,
 }
 
 
@@ -37,7 +37,7 @@ class Change:
     ``blob`` are those of the head; ``blob`` is empty if the file is gone.
     """
 
-    kind: Kind
+    kind: ChangeKind
     path: str
     old_path: str = ""
     mode: str
@@ -55,7 +55,7 @@ def read_changes(raw: bytes) -> list[Change]:
     for about in words:
         _, mode, _, blob, status = about.decode("ascii").removeprefix(":").split(" ")
         kind = _KINDS.get(status[:1])
-        old = next(words, None) if kind is Kind.RENAMED else b""
+        old = next(words, None) if kind is ChangeKind.RENAMED else b""
         path = next(words, None)
         if kind is None or old is None or path is None:
             raise ValueError(f"not a difference that is known: {about!r}")
@@ -65,7 +65,7 @@ def read_changes(raw: bytes) -> list[Change]:
                 path=text_of(path),
                 old_path=text_of(old),
                 mode=mode,
-                blob="" if kind is Kind.DELETED else blob,
+                blob="" if kind is ChangeKind.DELETED else blob,
             )
         )
     return changes

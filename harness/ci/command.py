@@ -16,8 +16,8 @@ from harness.ci.annotations import annotations
 from harness.ci.changes import read_changes
 from harness.ci.junit import junit
 from harness.ci.lines import failing_line
-from harness.ci.policy import Plan, Rules, Submission, examine
-from harness.ci.report import Graded, Note, Outcome, Report
+from harness.ci.policy import GradingPlan, Rules, Submission, examine
+from harness.ci.report import FileOutcome, Graded, Note, PullRequestReport
 from harness.ci.repository import Repository
 from harness.ci.summary import SUMMARY_BYTES, comment, summary
 from harness.ci.tree import lay_problems, lay_submissions, too_large
@@ -34,20 +34,20 @@ from harness.text.suggest import did_you_mean
 Grade = Callable[[Sequence[Job], Options, str], Iterator[Result]]
 """Gives the results of jobs in order, on a device (``auto``, ``cuda``, ``cpu``)."""
 
-MOST_LISTED = 500
+MAX_LISTED = 500
 """Paths of a kind in a report: a pull request may change a million files that are not looked at."""
 
 _EXIT_CODES = {
-    Outcome.ACCEPTED: 0,
-    Outcome.NOTHING: 0,
-    Outcome.NOT_ACCEPTED: 1,
-    Outcome.REFUSED: UsageError.exit_code,
-    Outcome.FAULT: HarnessError.exit_code,
+    FileOutcome.ACCEPTED: 0,
+    FileOutcome.NOTHING: 0,
+    FileOutcome.NOT_ACCEPTED: 1,
+    FileOutcome.REFUSED: UsageError.exit_code,
+    FileOutcome.FAULT: HarnessError.exit_code,
 }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Choices:
+class CiChoices:
     """What the user may choose.
 
     Without ``base`` it is the branch in ``GITHUB_BASE_REF``. ``annotate`` ``None`` is for: where
@@ -71,15 +71,15 @@ class Findings:
     base: str
     merge_base: str
     head: str
-    plan: Plan
+    plan: GradingPlan
     refused: list[Note] = field(default_factory=list)
     skipped: list[Note] = field(default_factory=list)
     graded: list[Graded] = field(default_factory=list)
     error: JudgeError | None = None
 
-    def report(self, choices: Choices) -> Report:
+    def report(self, choices: CiChoices) -> PullRequestReport:
         """The finished record."""
-        return Report.of(
+        return PullRequestReport.of(
             created=datetime.now(UTC),
             harness=__version__,
             base=self.base,
@@ -91,17 +91,17 @@ class Findings:
             deleted=_listed(self.plan.deleted),
             ignored=_listed(self.plan.ignored),
             skipped=tuple(self.skipped),
-            refused=self.refused[:MOST_LISTED],
+            refused=self.refused[:MAX_LISTED],
             fault=str(self.error) if self.error else "",
         )
 
 
 def _listed(paths: Sequence[str]) -> tuple[str, ...]:
-    more = len(paths) - MOST_LISTED
-    return (*paths[:MOST_LISTED], *([f"… {more} more"] if more > 0 else []))
+    more = len(paths) - MAX_LISTED
+    return (*paths[:MAX_LISTED], *([f"… {more} more"] if more > 0 else []))
 
 
-def run(choices: Choices, repository: Repository, grade: Grade | None = None) -> int:
+def run(choices: CiChoices, repository: Repository, grade: Grade | None = None) -> int:
     """Grade what the head changes, write the files, print what a person should see.
 
     Returns:
@@ -129,7 +129,7 @@ def run(choices: Choices, repository: Repository, grade: Grade | None = None) ->
     return _EXIT_CODES[report.outcome]
 
 
-def review(choices: Choices, repository: Repository, grade: Grade) -> Findings:
+def review(choices: CiChoices, repository: Repository, grade: Grade) -> Findings:
     """Find what changed, refuse it or grade it.
 
     Raises:
@@ -157,7 +157,7 @@ def review(choices: Choices, repository: Repository, grade: Grade) -> Findings:
     return found
 
 
-def _ends(choices: Choices, repository: Repository) -> tuple[str, str]:
+def _ends(choices: CiChoices, repository: Repository) -> tuple[str, str]:
     """The base's commit and the head's."""
     if choices.base:
         base = repository.commit(choices.base, "--base")
@@ -194,7 +194,7 @@ def _jobs(
 
 
 def _grade(
-    chosen: Sequence[tuple[Submission, Job]], choices: Choices, grade: Grade, found: Findings
+    chosen: Sequence[tuple[Submission, Job]], choices: CiChoices, grade: Grade, found: Findings
 ) -> None:
     """Grade one after the other; what was graded is kept if something stops it."""
     options = Options(timing=choices.timing)
@@ -224,7 +224,7 @@ def _judge(jobs: Sequence[Job], options: Options, device: str) -> Iterator[Resul
         yield from grader.grade_all(jobs, options)
 
 
-def write_files(report: Report, folder: Path) -> None:
+def write_files(report: PullRequestReport, folder: Path) -> None:
     """Write ``summary.md``, ``comment.md``, ``junit.xml`` and ``report.json``.
 
     A folder that is not there is made, and git told to ignore what is in it.
@@ -249,7 +249,7 @@ def write_files(report: Report, folder: Path) -> None:
         raise UsageError(f"--out {plain(str(folder))}: cannot write: {error.strerror}") from error
 
 
-def _append_summary(report: Report) -> None:
+def _append_summary(report: PullRequestReport) -> None:
     """Add to the summary of the job, if GitHub asks for one, what there is still room for."""
     place = os.environ.get("GITHUB_STEP_SUMMARY")
     if not place:
@@ -263,7 +263,7 @@ def _append_summary(report: Report) -> None:
         raise MachineError(f"GITHUB_STEP_SUMMARY={place}: {error.strerror}") from error
 
 
-def _closing_line(report: Report, out: Path) -> str:
+def _closing_line(report: PullRequestReport, out: Path) -> str:
     if not report.graded:
         return f"{report.outcome}; {plain(str(out))} says so"
     good = len(report.graded) - len(report.failures)

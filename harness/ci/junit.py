@@ -8,14 +8,14 @@ import xml.etree.ElementTree as ET
 from collections.abc import Sequence
 from itertools import groupby
 
-from harness.ci.report import Graded, Report
+from harness.ci.report import Graded, PullRequestReport
 from harness.records.result import Verdict
 from harness.text.plain import plain, plain_lines
 
 _TEXT = 20_000
 
 
-def junit(report: Report) -> str:
+def junit(report: PullRequestReport) -> str:
     """The XML document. It holds nothing hidden: what XML forbids is written as escapes."""
     suites = ET.Element("testsuites", name="harness ci")
     notes = [_error(note.path, note.reason) for note in report.refused]

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
-from harness.ci.changes import LINK, SUBMODULE, Change, Kind
+from harness.ci.changes import LINK, SUBMODULE, Change, ChangeKind
 from harness.solution.generation import SUFFIXES as GENERATIONS
 from harness.solution.suffixes import NAMED, SOURCES
 
-MOST_SUBMISSIONS = 200
+MAX_SUBMISSIONS = 200
 """Graded for one pull request: each takes seconds to minutes of a machine."""
 
 FOLDER = "solutions"
@@ -24,7 +24,7 @@ _PLACE = re.compile(rf"{FOLDER}/({_NAME})/({_NAME})/({_NAME}(?:{_SUFFIX}))")
 _NO_FILES = {LINK: "is a symbolic link", SUBMODULE: "is a submodule"}
 
 
-class Place(NamedTuple):
+class SubmissionPlace(NamedTuple):
     """``solutions/<problem>/<author>/<file>``."""
 
     problem: str
@@ -58,11 +58,11 @@ class Submission:
     """A submitted file of the head, to be graded."""
 
     change: Change
-    place: Place
+    place: SubmissionPlace
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class GradingPlan:
     """What is to be graded, if nothing is refused. ``ignored`` are paths of other changes."""
 
     submissions: tuple[Submission, ...]
@@ -71,13 +71,13 @@ class Plan:
     refusals: tuple[Refusal, ...]
 
 
-def place_of(path: str) -> Place | None:
+def place_of(path: str) -> SubmissionPlace | None:
     """Where a submission lies, if this is the path of one; its parts are safe as names of files."""
     match = _PLACE.fullmatch(path)
-    return Place(*match.groups()) if match else None
+    return SubmissionPlace(*match.groups()) if match else None
 
 
-def examine(changes: Sequence[Change], rules: Rules) -> Plan:
+def examine(changes: Sequence[Change], rules: Rules) -> GradingPlan:
     """Sort ``changes`` into what is graded, what is left alone, and what is refused."""
     submissions: list[Submission] = []
     deleted: list[str] = []
@@ -92,7 +92,7 @@ def examine(changes: Sequence[Change], rules: Rules) -> Plan:
             ignored.append(change.path)
         elif place is None:
             refusals.append(Refusal(change.path, _misplaced(change.path)))
-        elif change.kind is Kind.DELETED:
+        elif change.kind is ChangeKind.DELETED:
             deleted.append(change.path)
         else:
             submissions.append(Submission(change, place))
@@ -100,15 +100,15 @@ def examine(changes: Sequence[Change], rules: Rules) -> Plan:
             refusals.append(Refusal(change.old_path, _misplaced(change.old_path)))
     refusals += _of_others(changes, rules)
     refusals += _repeated(submissions)
-    if len(submissions) > MOST_SUBMISSIONS:
+    if len(submissions) > MAX_SUBMISSIONS:
         refusals.append(
             Refusal(
-                submissions[MOST_SUBMISSIONS].change.path,
-                f"is one too many: at most {MOST_SUBMISSIONS} submissions are graded for one pull "
+                submissions[MAX_SUBMISSIONS].change.path,
+                f"is one too many: at most {MAX_SUBMISSIONS} submissions are graded for one pull "
                 "request; split it",
             )
         )
-    return Plan(
+    return GradingPlan(
         submissions=tuple(submissions),
         deleted=tuple(deleted),
         ignored=tuple(ignored),
@@ -120,7 +120,7 @@ def _no_file(change: Change) -> str | None:
     """Why this is no file, where only files may be."""
     if change.path != FOLDER and not change.path.startswith(f"{FOLDER}/"):
         return None
-    words = None if change.kind is Kind.DELETED else _NO_FILES.get(change.mode)
+    words = None if change.kind is ChangeKind.DELETED else _NO_FILES.get(change.mode)
     return None if words is None else f"{words}; submit the file itself"
 
 

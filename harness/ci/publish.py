@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from harness.ci.markdown import code
-from harness.ci.report import MOST_BYTES, Report
+from harness.ci.report import MAX_BYTES as MAX_REPORT_BYTES
+from harness.ci.report import PullRequestReport
 from harness.ci.repository import Repository
 from harness.ci.summary import comment
 from harness.errors import UsageError
@@ -26,7 +27,7 @@ _CLOCKS = timedelta(minutes=10)
 """How far the clock of another machine may be ahead."""
 
 
-class Recorded(NamedTuple):
+class PublishedResult(NamedTuple):
     """What became of one result of a report: ``reason`` says why it was not kept, if it was not."""
 
     path: str
@@ -43,7 +44,7 @@ class Trusted:
     measured_by: str
 
 
-def read_report(path: Path) -> Report:
+def read_report(path: Path) -> PullRequestReport:
     """The report in ``path``, which may hold anything.
 
     Raises:
@@ -52,20 +53,20 @@ def read_report(path: Path) -> Report:
     shown = plain(str(path))
     try:
         with path.open("rb") as file:
-            content = file.read(MOST_BYTES + 1)
+            content = file.read(MAX_REPORT_BYTES + 1)
     except OSError as error:
         raise UsageError(f"{shown}: cannot be read: {error.strerror}") from error
-    if len(content) > MOST_BYTES:
-        raise UsageError(f"{shown}: is larger than {MOST_BYTES >> 20} MiB")
+    if len(content) > MAX_REPORT_BYTES:
+        raise UsageError(f"{shown}: is larger than {MAX_REPORT_BYTES >> 20} MiB")
     try:
-        return Report.from_json(content.decode("utf-8"))
+        return PullRequestReport.from_json(content.decode("utf-8"))
     except ValueError as error:
         raise UsageError(
             f"{shown}: not a report of this harness: {plain(str(error), 1000)}"
         ) from error
 
 
-def check_head(report: Report, head: str) -> None:
+def check_head(report: PullRequestReport, head: str) -> None:
     """See that ``report`` is about the commit whose full name is ``head``.
 
     Raises:
@@ -75,14 +76,16 @@ def check_head(report: Report, head: str) -> None:
         raise UsageError(f"the report is about {report.head}, not about --head {head}")
 
 
-def comment_on(report: Report, measured_by: str | None) -> str:
+def comment_on(report: PullRequestReport, measured_by: str | None) -> str:
     """A comment that says whose word it is: without ``measured_by`` that of the pull request."""
     if measured_by:
         return comment(report, "measured", f"Measured by {code(measured_by)}, whose word this is.")
     return comment(report, "reported", "As a job of the pull request says, which it could change.")
 
 
-def record(report: Report, known: Trusted, keep: Callable[[Result], None]) -> list[Recorded]:
+def record(
+    report: PullRequestReport, known: Trusted, keep: Callable[[Result], None]
+) -> list[PublishedResult]:
     """Hand every timed result that can be believed to be about this commit to ``keep``.
 
     Each gets a note that says who measured it.
@@ -99,11 +102,11 @@ def record(report: Report, known: Trusted, keep: Callable[[Result], None]) -> li
         if not reason:
             note = f"published from a report; measured by {known.measured_by}"
             keep(each.result.model_copy(update={"notes": (*each.result.notes, note)}))
-        outcomes.append(Recorded(each.path, reason))
+        outcomes.append(PublishedResult(each.path, reason))
     return outcomes
 
 
-def _check_sources(report: Report, known: Trusted) -> None:
+def _check_sources(report: PullRequestReport, known: Trusted) -> None:
     """See that what was graded is what the commit holds."""
     there = {entry.path: entry.blob for entry in known.repository.files(known.head, "solutions")}
     for each in report.graded:

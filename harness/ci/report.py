@@ -11,21 +11,21 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, ValidationError, model_validator
 
-from harness.ci.changes import Kind
+from harness.ci.changes import ChangeKind
 from harness.ci.policy import place_of
 from harness.records.fields import Created, Name, Record, Text, require_schema
 from harness.records.result import Result, Verdict
 
 SCHEMA: Literal[1] = 1
-MOST_BYTES = 64 << 20
+MAX_BYTES = 64 << 20
 """Of a report that is read: each result's logs are capped, and so is their number."""
 
-_MOST_COMPLAINTS = 5
+_MAX_COMPLAINTS = 5
 
 Commit = Annotated[str, Field(pattern=r"^([0-9a-f]{40}|[0-9a-f]{64})$")]
 
 
-class Outcome(StrEnum):
+class FileOutcome(StrEnum):
     """What the whole comes to."""
 
     ACCEPTED = "accepted"
@@ -46,7 +46,7 @@ class Graded(Record):
     """A submission and its result; ``line`` is where its failure is, in the file."""
 
     path: Name
-    kind: Kind
+    kind: ChangeKind
     old_path: Text = ""
     line: int = Field(default=1, ge=1)
     result: Result
@@ -56,7 +56,7 @@ class Graded(Record):
         place = place_of(self.path)
         if place is None:
             raise ValueError(f"{self.path!a} is not the path of a submission")
-        if self.kind is Kind.DELETED:
+        if self.kind is ChangeKind.DELETED:
             raise ValueError(f"{self.path!a} is gone, and cannot have been graded")
         solution = self.result.solution
         if solution.path != self.path or self.result.problem.slug != place.problem:
@@ -68,7 +68,7 @@ class Graded(Record):
         return self
 
 
-class Report(Record):
+class PullRequestReport(Record):
     """All that was found out about a pull request.
 
     ``base`` is the commit that problems were taken from, ``merge_base`` the one that changes are
@@ -89,7 +89,7 @@ class Report(Record):
     head: Commit
     timed: bool
     executable_required: bool = True
-    outcome: Outcome
+    outcome: FileOutcome
     graded: tuple[Graded, ...] = ()
     deleted: tuple[Text, ...] = ()
     ignored: tuple[Text, ...] = ()
@@ -164,20 +164,20 @@ def fails(result: Result, executable_required: bool = True) -> bool:
 
 def _outcome(
     graded: Sequence[Graded], failures: Sequence[Graded], refused: Sequence[Note], fault: str
-) -> Outcome:
+) -> FileOutcome:
     if refused:
-        return Outcome.REFUSED
+        return FileOutcome.REFUSED
     if fault or any(each.result.verdict is Verdict.INTERNAL_ERROR for each in graded):
-        return Outcome.FAULT
+        return FileOutcome.FAULT
     if failures:
-        return Outcome.NOT_ACCEPTED
-    return Outcome.ACCEPTED if graded else Outcome.NOTHING
+        return FileOutcome.NOT_ACCEPTED
+    return FileOutcome.ACCEPTED if graded else FileOutcome.NOTHING
 
 
 def _complaints(error: ValidationError) -> str:
     found = [
         f"{'.'.join(map(str, each['loc'])) or 'the whole'}: {each['msg']}"
-        for each in error.errors(include_url=False, include_input=False)[:_MOST_COMPLAINTS]
+        for each in error.errors(include_url=False, include_input=False)[:_MAX_COMPLAINTS]
     ]
     more = error.error_count() - len(found)
     return "; ".join(found) + (f"; and {more} more" if more > 0 else "")

@@ -30,7 +30,7 @@ _ENVIRONMENT = {
 _COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 
 
-class Entry(NamedTuple):
+class TreeEntry(NamedTuple):
     """A file of a tree: its mode as git writes it (``100644``), its object, its path."""
 
     mode: str
@@ -117,14 +117,14 @@ class Repository:
             *(old, new, "--"),
         )
 
-    def files(self, commit: str, folder: str) -> list[Entry]:
+    def files(self, commit: str, folder: str) -> list[TreeEntry]:
         """All that lies below ``folder`` in the tree of ``commit``, at any depth."""
         listed = self._git("ls-tree", "-r", "-z", "--full-tree", commit, "--", f"{folder}/")
         entries = []
         for line in listed.split(b"\0")[:-1]:
             about, _, path = line.partition(b"\t")
             mode, _, blob = about.decode("ascii").split(" ")
-            entries.append(Entry(mode, blob, text_of(path)))
+            entries.append(TreeEntry(mode, blob, text_of(path)))
         return entries
 
     def sizes(self, blobs: Sequence[str]) -> list[int]:

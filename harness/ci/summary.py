@@ -7,7 +7,7 @@ from a submission goes through :mod:`harness.ci.markdown`.
 from collections.abc import Iterator
 
 from harness.ci.markdown import block, code
-from harness.ci.report import Graded, Outcome, Report
+from harness.ci.report import FileOutcome, Graded, PullRequestReport
 from harness.records.result import Verdict
 from harness.text import numbers
 from harness.text.plain import head, tail
@@ -24,14 +24,14 @@ _REST = "\n… the rest does not fit here; report.json has everything.\n"
 _LOG_LINES = 30
 _OUTPUT_LINES = 20
 _TITLES = {
-    Outcome.ACCEPTED: "all accepted",
-    Outcome.NOTHING: "no submission changed",
-    Outcome.REFUSED: "not graded, the changes are refused",
-    Outcome.FAULT: "not graded to the end, by a fault of the harness or the machine",
+    FileOutcome.ACCEPTED: "all accepted",
+    FileOutcome.NOTHING: "no submission changed",
+    FileOutcome.REFUSED: "not graded, the changes are refused",
+    FileOutcome.FAULT: "not graded to the end, by a fault of the harness or the machine",
 }
 
 
-def summary(report: Report, limit: int = SUMMARY_BYTES) -> str:
+def summary(report: PullRequestReport, limit: int = SUMMARY_BYTES) -> str:
     """The report in Markdown, in at most ``limit`` bytes of UTF-8 (at least 1000)."""
     shown: list[str] = []
     room = limit - len(_REST.encode("utf-8"))
@@ -44,7 +44,7 @@ def summary(report: Report, limit: int = SUMMARY_BYTES) -> str:
     return "\n".join(shown)
 
 
-def comment(report: Report, kind: str = "graded", provenance: str = "") -> str:
+def comment(report: PullRequestReport, kind: str = "graded", provenance: str = "") -> str:
     """The report as a comment; after who says so, Markdown of ours, if that is given.
 
     The first line, which nobody sees, is the same for all of one ``kind``, a word of ours: by it
@@ -55,7 +55,7 @@ def comment(report: Report, kind: str = "graded", provenance: str = "") -> str:
     return start + summary(report, COMMENT_BYTES - len(start.encode("utf-8")))
 
 
-def _sections(report: Report) -> Iterator[str]:
+def _sections(report: PullRequestReport) -> Iterator[str]:
     yield _heading(report)
     if report.refused:
         yield "### Refused\n\nNothing was graded.\n"
@@ -78,7 +78,7 @@ def _one_line(path: str) -> str:
     return path.replace("\n", "\\n")
 
 
-def _heading(report: Report) -> str:
+def _heading(report: PullRequestReport) -> str:
     good = len(report.graded) - len(report.failures)
     title = _TITLES.get(report.outcome, f"{good} of {len(report.graded)} accepted")
     how = "checked and timed" if report.timed else "checked, not timed"
@@ -93,7 +93,7 @@ def _heading(report: Report) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _table(report: Report) -> Iterator[str]:
+def _table(report: PullRequestReport) -> Iterator[str]:
     if not report.graded:
         return
     rows = [_row(each) for each in report.graded]

@@ -165,7 +165,7 @@ def _grade_all(
         timing=timing,
         arch=choices["arch"],
         shrink_s=0.0 if choices["no_shrink"] else SHRINK_S,
-        every_baseline=choices.get("baselines") == "all",
+        all_baselines=choices.get("baselines") == "all",
         profile=choices.get("profile", False),
         quick=choices.get("quick", False),
     )

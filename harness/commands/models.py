@@ -14,7 +14,7 @@ from harness.text.plain import json_text, plain
 from leaderboard.models import by_model, write_csv
 from leaderboard.standing import Standing
 
-_MOST_K = 10_000
+_MAX_K = 10_000
 
 Number = TypeVar("Number", int, float)
 Open = Callable[[str], AbstractContextManager[Any]]
@@ -37,7 +37,7 @@ def compare_models(
     """
     rows = by_model(
         standings,
-        ks=_numbers("--k", ks, int, lambda k: 1 <= k <= _MOST_K),
+        ks=_numbers("--k", ks, int, lambda k: 1 <= k <= _MAX_K),
         ps=_numbers("--p", ps, float, lambda p: 0 <= p < math.inf),
         current=current,
     )

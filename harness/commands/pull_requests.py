@@ -64,14 +64,14 @@ def ci(
     Run in a clone of the repository; the head is read as git objects, and never checked out. Exit
     code 2 also if the pull request changes what it must not.
     """
-    from harness.ci.command import Choices, run
+    from harness.ci.command import CiChoices, run
     from harness.ci.policy import Rules
     from harness.ci.repository import Repository
 
     if author is not None and any_author:
         raise UsageError("--author and --any-author: one of them")
     rules = Rules(author=author, any_author=any_author, other_changes=other_changes)
-    wanted = Choices(rules=rules, timing=not check_only, **choices)
+    wanted = CiChoices(rules=rules, timing=not check_only, **choices)
     sys.exit(run(wanted, Repository(Path.cwd())))
 
 

@@ -25,11 +25,11 @@ def not_recorded(
     """
     from harness import __version__
     from harness.grading.job import chosen_dtype
-    from harness.grading.resume import Recorded
+    from harness.grading.resume import RecordedResults
     from harness.records.refs import DeviceRef
 
     results = chain.from_iterable(map(known, sorted({job.problem.slug for job in jobs})))
-    recorded = Recorded(results, DeviceRef(kind=device.kind, name=device.name), __version__)
+    recorded = RecordedResults(results, DeviceRef(kind=device.kind, name=device.name), __version__)
     left, verdicts = [], []
     for job in jobs:
         verdict = recorded.take(job, chosen_dtype(job, options))

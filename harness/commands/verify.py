@@ -12,7 +12,7 @@ from harness.problem.format.load import load_problem
 from harness.problem.sampling.cases import fresh_seed
 from harness.progress.progress import progress
 from harness.verify.render import render_report, render_total, reports_json
-from harness.verify.verify import Choices, verify
+from harness.verify.verify import VerifyChoices, verify
 
 
 def verify_all(
@@ -38,7 +38,7 @@ def verify_all(
         folders = [folder for folder in folders if _declares(folder, dtype)]
         if not folders:
             raise UsageError(f"--dtype {dtype}: none of these problems has it")
-    choices = Choices(
+    choices = VerifyChoices(
         dtypes=None if dtype is None else (dtype,),
         grades=grades,
         examples=not no_examples,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from harness.cudacpu.lexer import Kind, Lines, Token, directive_name, directive_rest
+from harness.cudacpu.lexer import Lines, Token, TokenKind, directive_name, directive_rest
 
 
 class Unsupported(Exception):
@@ -67,10 +67,10 @@ def check(tokens: Sequence[Token], lines: Lines) -> None:
 def _findings(tokens: Sequence[Token]) -> Iterator[tuple[int, str]]:
     live = _live(tokens)
     for index, token in enumerate(live):
-        if token.kind is Kind.DIRECTIVE:
+        if token.kind is TokenKind.DIRECTIVE:
             if directive_name(token) == "include" and (what := _header_feature(token)):
                 yield token.start, what
-        elif token.kind is Kind.NAME and (what := _name_feature(live, index)):
+        elif token.kind is TokenKind.NAME and (what := _name_feature(live, index)):
             yield token.start, what
 
 
@@ -79,7 +79,7 @@ def _live(tokens: Sequence[Token]) -> list[Token]:
     live: list[Token] = []
     conditions: list[bool] = []  # of each open #if: does this branch count?
     for token in tokens:
-        if token.kind is Kind.DIRECTIVE:
+        if token.kind is TokenKind.DIRECTIVE:
             name = directive_name(token)
             if name in ("if", "ifdef", "ifndef"):
                 conditions.append(not (name == "if" and directive_rest(token) in ("0", "false")))
@@ -119,5 +119,5 @@ def _assembly_is_empty(tokens: Sequence[Token], index: int) -> bool:
         index += 1
     following = [token.text for token in tokens[index : index + 2]]
     return following == ["(", '""'] and not (
-        index + 2 < len(tokens) and tokens[index + 2].kind is Kind.STRING
+        index + 2 < len(tokens) and tokens[index + 2].kind is TokenKind.STRING
     )

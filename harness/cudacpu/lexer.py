@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 
-class Kind(StrEnum):
+class TokenKind(StrEnum):
     """What a token is. Comments and white space are left out of the token list."""
 
     NAME = "name"
@@ -22,7 +22,7 @@ class Kind(StrEnum):
 class Token(NamedTuple):
     """A piece of the source, `start` to `end`."""
 
-    kind: Kind
+    kind: TokenKind
     start: int
     end: int
     text: str
@@ -79,20 +79,20 @@ def tokenize(text: str) -> list[Token]:
         end = match.end()
         if group == "newline":
             if in_define:
-                tokens.append(Token(Kind.END_OF_DEFINE, position, position, ""))
+                tokens.append(Token(TokenKind.END_OF_DEFINE, position, position, ""))
                 in_define = False
             line_is_blank = True
         elif group == "punctuation" and match.group() == "#" and line_is_blank and not in_define:
             end, in_define = _directive_end(text, position)
-            tokens.append(Token(Kind.DIRECTIVE, position, end, text[position:end]))
+            tokens.append(Token(TokenKind.DIRECTIVE, position, end, text[position:end]))
             line_is_blank = False
         elif group not in ("space", "comment"):
-            kind = Kind.STRING if group == "raw" else Kind(group)
+            kind = TokenKind.STRING if group == "raw" else TokenKind(group)
             tokens.append(Token(kind, position, end, match.group()))
             line_is_blank = False
         position = end
     if in_define:
-        tokens.append(Token(Kind.END_OF_DEFINE, position, position, ""))
+        tokens.append(Token(TokenKind.END_OF_DEFINE, position, position, ""))
     return tokens
 
 

@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from harness.cudacpu.features import Unsupported, check
-from harness.cudacpu.lexer import Kind, Lines, Token, directive_name, tokenize
+from harness.cudacpu.lexer import Lines, Token, TokenKind, directive_name, tokenize
 
 _OPEN = {"(": ")", "[": "]", "{": "}"}
 _CLOSE = {")": "(", "]": "[", "}": "{"}
@@ -86,16 +86,16 @@ class _Rewriter:
         head = 0  # first token of the current statement
         in_define = False
         for i, token in enumerate(self._tokens):
-            if token.kind is Kind.DIRECTIVE:
+            if token.kind is TokenKind.DIRECTIVE:
                 in_define = directive_name(token) == "define"
                 _follow_conditional(token, scopes, saved)
-            elif token.kind is Kind.END_OF_DEFINE:
+            elif token.kind is TokenKind.END_OF_DEFINE:
                 in_define = False
-            elif token.kind is Kind.NAME:
+            elif token.kind is TokenKind.NAME:
                 self._name(i, scopes[-1], in_define)
             elif token.text == "<" and self._is_run(i, "<<<"):
                 self._launch(i, scopes[-1])
-            if token.kind is not Kind.PUNCTUATION or in_define:
+            if token.kind is not TokenKind.PUNCTUATION or in_define:
                 continue
             if token.text == "{":
                 scopes.append(self._scope(head, i, scopes[-1]))
@@ -109,7 +109,7 @@ class _Rewriter:
         return self._edits
 
     def _scope(self, head: int, brace: int, outer: _Scope) -> _Scope:
-        words = [t.text for t in self._tokens[head:brace] if t.kind is not Kind.DIRECTIVE]
+        words = [t.text for t in self._tokens[head:brace] if t.kind is not TokenKind.DIRECTIVE]
         is_namespace = outer.is_namespace and (
             ("namespace" in words and "(" not in words)
             or (len(words) == 2 and words[0] == "extern" and words[1].endswith('"'))
@@ -148,7 +148,7 @@ class _Rewriter:
         first = self._tokens[start]
         opening = self._tokens[i]
         words = self._tokens[start:i]
-        name = "".join(t.text for t in words if t.kind is not Kind.STRING)
+        name = "".join(t.text for t in words if t.kind is not TokenKind.STRING)
         name = re.sub(r'[\\"\n]', "?", name)[:200]
         before = f'::cudacpu::launcher("{name}", '
         after = ", "
@@ -191,7 +191,7 @@ class _Rewriter:
     def _is_word(self, i: int) -> bool:
         return (
             0 <= i < len(self._tokens)
-            and self._tokens[i].kind is Kind.NAME
+            and self._tokens[i].kind is TokenKind.NAME
             and self._tokens[i].text not in _NOT_A_CALLEE
         )
 
@@ -212,8 +212,8 @@ class _Rewriter:
                     return None
                 i = partner
             elif text in (";", "{") or self._tokens[i].kind in (
-                Kind.DIRECTIVE,
-                Kind.END_OF_DEFINE,
+                TokenKind.DIRECTIVE,
+                TokenKind.END_OF_DEFINE,
             ):
                 return None
             i -= 1
@@ -232,7 +232,7 @@ class _Rewriter:
                 if partner is None:
                     return None
                 i = partner
-            elif text in _CLOSE or text == ";" or self._tokens[i].kind is Kind.END_OF_DEFINE:
+            elif text in _CLOSE or text == ";" or self._tokens[i].kind is TokenKind.END_OF_DEFINE:
                 return None
             i += 1
         return None
@@ -245,7 +245,7 @@ class _Rewriter:
         seen: dict[str, bool] = {}
         head = 0
         for i, token in enumerate(self._tokens):
-            if token.text in (";", "{", "}") or token.kind is Kind.DIRECTIVE:
+            if token.text in (";", "{", "}") or token.kind is TokenKind.DIRECTIVE:
                 head = i + 1
             if token.text != "__global__":
                 continue
@@ -266,7 +266,7 @@ class _Rewriter:
                     self._text(i) in _ATTRIBUTES or self._text(i) == "__maxnreg__"
                 )
                 if not special:
-                    is_name = self._tokens[i].kind is Kind.NAME
+                    is_name = self._tokens[i].kind is TokenKind.NAME
                     return (self._text(i) if is_name else None), i + 1
                 i = self._partner.get(i + 1, i + 1)
             i += 1
@@ -278,7 +278,7 @@ class _Rewriter:
         start, end = self._declaration(i)
         if end is None:
             return
-        spec = [t for t in self._tokens[start:end] if t.kind is not Kind.DIRECTIVE]
+        spec = [t for t in self._tokens[start:end] if t.kind is not TokenKind.DIRECTIVE]
         is_extern = any(t.text == "extern" for t in spec)
         if is_extern:
             self._dynamic_shared(start, end, scope)
@@ -289,7 +289,8 @@ class _Rewriter:
         """First token and `;` of the declaration that `__shared__` at `i` is part of."""
         start = i
         while start > 0 and (
-            self._tokens[start - 1].kind is Kind.NAME or self._attribute_before(start) is not None
+            self._tokens[start - 1].kind is TokenKind.NAME
+            or self._attribute_before(start) is not None
         ):
             attribute = self._attribute_before(start)
             if self._text(start - 1) in ("else", "do"):
@@ -305,7 +306,7 @@ class _Rewriter:
                 if partner is None:
                     return start, None
                 end = partner
-            elif text in _CLOSE or self._tokens[end].kind is Kind.DIRECTIVE:
+            elif text in _CLOSE or self._tokens[end].kind is TokenKind.DIRECTIVE:
                 return start, None
             end += 1
         return start, None
@@ -330,7 +331,7 @@ class _Rewriter:
                 words.append(self._tokens[i])
             i += 1
         texts = [t.text for t in words]
-        if len(texts) < 4 or texts[-2:] != ["[", "]"] or words[-3].kind is not Kind.NAME:
+        if len(texts) < 4 or texts[-2:] != ["[", "]"] or words[-3].kind is not TokenKind.NAME:
             return
         name = texts[-3]
         element = _spelled(words[:-3])
@@ -399,7 +400,7 @@ class _Rewriter:
                 i = self._partner.get(i, end)
             elif token.text == "=":
                 return []
-            elif token.kind is Kind.NAME and angle == 0:
+            elif token.kind is TokenKind.NAME and angle == 0:
                 candidate = i
             i += 1
         return names
@@ -416,14 +417,14 @@ def _brackets(tokens: Sequence[Token]) -> dict[int, int]:
     stack: list[int] = []
     outside: list[int] = []  # the stack before a macro's body
     for i, token in enumerate(tokens):
-        if token.kind is Kind.DIRECTIVE and directive_name(token) == "define":
+        if token.kind is TokenKind.DIRECTIVE and directive_name(token) == "define":
             outside, stack = stack, []
-        elif token.kind is Kind.END_OF_DEFINE:
+        elif token.kind is TokenKind.END_OF_DEFINE:
             stack = outside
-        elif token.kind is Kind.PUNCTUATION and token.text in _OPEN:
+        elif token.kind is TokenKind.PUNCTUATION and token.text in _OPEN:
             stack.append(i)
         elif (
-            token.kind is Kind.PUNCTUATION
+            token.kind is TokenKind.PUNCTUATION
             and stack
             and tokens[stack[-1]].text == _CLOSE.get(token.text)
         ):

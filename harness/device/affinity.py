@@ -19,7 +19,7 @@ _SLOWEST = 0.9
 """Some machines have fast cores and slow ones: the fast ones are within so much of the fastest."""
 
 
-class Seats(NamedTuple):
+class CpuAssignment(NamedTuple):
     """Numbers of processors: the ``runner``'s, and those that are left for the ``judge``."""
 
     runner: int
@@ -27,7 +27,7 @@ class Seats(NamedTuple):
 
 
 @contextmanager
-def seated(card: CudaDevice) -> Iterator[None]:
+def pinned(card: CudaDevice) -> Iterator[None]:
     """Have runners on ``card`` timed on one processor, and keep this thread away from it.
 
     Changes nothing where this process may use one processor only or not choose, nor the second time
@@ -35,15 +35,15 @@ def seated(card: CudaDevice) -> Iterator[None]:
     batch, as without.
     """
     allowed = os.sched_getaffinity(0)
-    seats = take_seats(allowed, card.bus) if card.runners_cpu is None else None
+    seats = assign_cpus(allowed, card.bus) if card.pinned_cpu is None else None
     if seats is None or not _moved(seats.judge):
         yield
         return
-    card.runners_cpu = seats.runner
+    card.pinned_cpu = seats.runner
     try:
         yield
     finally:
-        card.runners_cpu = None
+        card.pinned_cpu = None
         os.sched_setaffinity(0, allowed)
 
 
@@ -56,7 +56,9 @@ def _moved(cpus: Collection[int]) -> bool:
     return True
 
 
-def take_seats(allowed: Collection[int], bus: str, system: Path = Path("/")) -> Seats | None:
+def assign_cpus(
+    allowed: Collection[int], bus: str, system: Path = Path("/")
+) -> CpuAssignment | None:
     """Which of the ``allowed`` processors are whose, beside the card at ``bus``; None if only one.
 
     Runners get one near the card, on a fast core; not on the first such core, which sees to most
@@ -71,7 +73,7 @@ def take_seats(allowed: Collection[int], bus: str, system: Path = Path("/")) -> 
     core = rest[_place(bus, system) % len(rest)]
     runner = max(core)
     elsewhere = frozenset(allowed) - core
-    return Seats(runner, elsewhere or frozenset(allowed) - {runner})
+    return CpuAssignment(runner, elsewhere or frozenset(allowed) - {runner})
 
 
 def _cores(cpus: Collection[int], allowed: Collection[int], system: Path) -> list[frozenset[int]]:

@@ -3,14 +3,16 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from harness.device.affinity import seated
+from harness.device.affinity import pinned
 from harness.device.lock import exclusive
 from harness.device.memory import CudaDevice, Device
-from harness.device.monitor import Watch
+from harness.device.monitor import GpuMonitor
 
 
 @contextmanager
-def undisturbed(device: Device, waiting: Callable[[float], None]) -> Iterator[Watch | None]:
+def exclusive_timing(
+    device: Device, waiting: Callable[[float], None]
+) -> Iterator[GpuMonitor | None]:
     """Hold ``device`` alone, watch it, and have runners share a processor that is theirs.
 
     None on the CPU, which is not held.
@@ -23,5 +25,5 @@ def undisturbed(device: Device, waiting: Callable[[float], None]) -> Iterator[Wa
     if not isinstance(device, CudaDevice):
         yield None
         return
-    with exclusive(device.uuid, waiting), seated(device), Watch(device.uuid) as watch:
+    with exclusive(device.uuid, waiting), pinned(device), GpuMonitor(device.uuid) as watch:
         yield watch

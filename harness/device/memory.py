@@ -92,7 +92,7 @@ class Device:
     torch_device: str = "cpu"
     driver_version: str = ""
     toolkit_version: str = ""
-    runners_cpu: int | None = None
+    pinned_cpu: int | None = None
     """The processor that runners share while they are timed; None: any, as the system likes."""
 
     def __init__(self) -> None:

@@ -16,7 +16,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from harness.records.conditions_text import others, told
+from harness.records.conditions_text import describe_conditions, describe_other_processes
 from harness.records.measurement import Conditions
 from harness.sandbox import processes
 
@@ -52,11 +52,17 @@ class _Reading:
     listed: frozenset[int] | None
 
     def empty(self) -> bool:
-        told = (self.clock_mhz, self.temperature_c, self.power_mw, self.reasons, self.listed)
-        return all(part is None for part in told)
+        describe_conditions = (
+            self.clock_mhz,
+            self.temperature_c,
+            self.power_mw,
+            self.reasons,
+            self.listed,
+        )
+        return all(part is None for part in describe_conditions)
 
 
-class Watch:
+class GpuMonitor:
     """Reads the card while it is entered, whenever :meth:`read` is called, but not too often.
 
     ``device`` is the card's UUID, with or without its prefix ``GPU-`` (torch's has none), or
@@ -70,7 +76,7 @@ class Watch:
     is none of ours. In a container NVML may list nothing, or the process ids of the host, which
     mean something else here. So other programs are counted only if a process of ours was listed at
     some time, which proves that the numbers are of this namespace (the judge has the card open
-    while it grades, so it is listed). Otherwise ``others`` is 0: rather a stranger missed than an
+    while it grades, so it is listed). Otherwise ``describe_other_processes`` is 0: rather a stranger missed than an
     honest time thrown away.
     """
 
@@ -145,7 +151,7 @@ class Watch:
             temperature_c=max((r.temperature_c or 0) for r in readings),
             power_w=max((r.power_mw or 0) for r in readings) / 1000,
             throttle=tuple(sorted(reasons)),
-            others=self._company if self._recognised else 0,
+            other_processes=self._company if self._recognised else 0,
             readings=len(readings),
         )
 
@@ -166,7 +172,7 @@ class Watch:
 def unranked_reason(conditions: Conditions) -> str:
     """Why a time taken under these conditions is not to be ranked, and what to do; else empty."""
     found = unsettled(conditions)
-    return f"{found}; then submit again (seen: {told(conditions)})" if found else ""
+    return f"{found}; then submit again (seen: {describe_conditions(conditions)})" if found else ""
 
 
 def unsettled(conditions: Conditions) -> str:
@@ -182,8 +188,10 @@ def unsettled(conditions: Conditions) -> str:
         found.append("the card slowed down because it was hot: cool it, or let it rest")
     if "power brake" in conditions.throttle:
         found.append("the power supply made the card slow down: check the power supply")
-    if conditions.others:
-        found.append(f"{others(conditions.others)} used the card: end what else runs there")
+    if conditions.other_processes:
+        found.append(
+            f"{describe_other_processes(conditions.other_processes)} used the card: end what else runs there"
+        )
     if low < STEADY * high:
         found.append(
             f"the SM clock fell to {100 * low / high:.0f} % of its highest, under "

@@ -22,7 +22,7 @@ _LEAST, _MOST = 3, 100
 _COMPONENT = {torch.complex64: torch.float32, torch.complex128: torch.float64}
 
 
-class Ceilings:
+class Roofline:
     """The ceilings of one device, each measured when it is first asked for."""
 
     def __init__(self, device: Device) -> None:
@@ -70,7 +70,7 @@ class Ceilings:
             self._peaks[element, tf32] = 2 * side**3 / fastest
         return self._peaks[element, tf32]
 
-    def light_s(self, problem: Problem, case: Case, dtype: str, *, strict: bool) -> float | None:
+    def sol_time_s(self, problem: Problem, case: Case, dtype: str, *, strict: bool) -> float | None:
         """Least seconds for one call of ``case``: max(bytes / bandwidth, flops / peak).
 
         With ``strict`` float32 gets TF32's peak even where a problem does not allow TF32: whoever

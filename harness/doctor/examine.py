@@ -24,7 +24,7 @@ from harness.languages.build.ptx import find_assembler
 from harness.languages.build.toolchain import PIP_NVCC, NvccNotFound, find_host_compiler, find_nvcc
 from harness.runner.frameworks import FRAMEWORKS, Framework
 from harness.sandbox.selftest import breaches
-from harness.sandbox.support import means
+from harness.sandbox.support import detect_support
 from harness.text.plain import plain
 
 OLDEST_PYTHON = (3, 11)
@@ -239,7 +239,7 @@ def _sandbox() -> Finding:
     except MachineError as error:
         return _missing(name, str(error), "see what the message says; nothing can be graded")
     if not found:
-        user = ", as a user of its own" if means().own_user else ""
+        user = ", as a user of its own" if detect_support().own_user else ""
         return _ok(name, f"all attempts to get out of it failed{user}")
     worse = any(not breach.startswith("see ") for breach in found)
     return _limited(

@@ -4,11 +4,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from harness.device.memory import Device
-from harness.device.monitor import Watch
-from harness.device.roofline import Ceilings
+from harness.device.monitor import GpuMonitor
+from harness.device.roofline import Roofline
 from harness.errors import MachineError
 from harness.grading.live import so_far
-from harness.grading.timing_ready import Ready
+from harness.grading.timing_ready import ReadyToTime
 from harness.judge.task import Task
 from harness.problem.case import Case, benchmark_case
 from harness.problem.sampling.footprint import footprint
@@ -18,10 +18,10 @@ from harness.session.fault import Fault
 from harness.session.programs import source_program
 from harness.session.session import Session
 from harness.text.numbers import bytes_
-from harness.timing.audit import Usual, at_work, busy_fault, light_fault
-from harness.timing.budget import Effort
+from harness.timing.audit import IdleBaseline, below_sol_fault, busy_device_fault, find_busy_session
+from harness.timing.budget import TimingBudget
 from harness.timing.measure import Samples, measure_shape, with_baseline
-from harness.timing.timed_program import BaselineError, Contender, join
+from harness.timing.timed_program import BaselineError, TimedProgram, prepare_for_timing
 from harness.timing.trusted import TrustedRunners
 
 _PATIENCE_S = 120.0
@@ -38,11 +38,16 @@ class Timing:
     def __init__(self, device: Device, progress: Progress) -> None:
         self._device = device
         self._progress = progress
-        self._ceilings = Ceilings(device)
+        self._ceilings = Roofline(device)
         self.trusted = TrustedRunners(device)
 
     def measure(
-        self, ready: Ready, watch: Watch | None, effort: Effort, *, every_baseline: bool
+        self,
+        ready: ReadyToTime,
+        watch: GpuMonitor | None,
+        budget: TimingBudget,
+        *,
+        all_baselines: bool,
     ) -> tuple[Measurement, ...] | Fault:
         """Time all benchmark shapes, in turns with the baseline; then again with further ones.
 
@@ -63,27 +68,29 @@ class Timing:
         cases = benchmark_cases(task)
         self._progress.phase("baseline")
         blank = self.trusted.blank()
-        usual = blank.usual if blank else Usual()
-        trusted = Contender(
+        usual = blank.usual if blank else IdleBaseline()
+        trusted = TimedProgram(
             self.trusted.baseline(task), task, trusted=True, capture=capture, usual=usual
         )
-        submission = join(ready.session, ready.restart, task, cases[0], usual)
+        submission = prepare_for_timing(ready.session, ready.restart, task, cases[0], usual)
         if isinstance(submission, Fault):
             return submission
         if capture and not submission.capture:
             draft.notes.append("cannot be captured in a CUDA graph: timed as plain calls")
 
-        def beside(baseline: Contender, task: Task, over: str) -> tuple[Measurement, ...] | Fault:
+        def beside(
+            baseline: TimedProgram, task: Task, over: str
+        ) -> tuple[Measurement, ...] | Fault:
             measured: list[Measurement] = []
             for case in cases:
-                self._progress.phase(f"time {case.spec}{over}", effort.max_blocks)
-                outcome = measure_shape(task, case, submission, baseline, effort, blank, told)
+                self._progress.phase(f"time {case.spec}{over}", budget.max_blocks)
+                outcome = measure_shape(task, case, submission, baseline, budget, blank, told)
                 if isinstance(outcome, Measurement):
                     outcome = self._against_light(task, case, outcome, usual)
                 if isinstance(outcome, Fault):
                     draft.output = submission.session.output()
                     if outcome.shared:
-                        at_work([submission.session], self._device, usual)
+                        find_busy_session([submission.session], self._device, usual)
                     draft.fail_timed(case, outcome)
                     return outcome
                 measured.append(outcome)
@@ -92,7 +99,7 @@ class Timing:
         try:
             measured = beside(trusted, task, "")
             trusted.release()
-            if isinstance(measured, Fault) or not every_baseline:
+            if isinstance(measured, Fault) or not all_baselines:
                 return measured
             for name in list(task.problem.baselines)[1:]:
                 outcome = self._further(task, name, usual, beside)
@@ -111,8 +118,8 @@ class Timing:
         self,
         task: Task,
         name: str,
-        usual: Usual,
-        beside: Callable[[Contender, Task, str], tuple[Measurement, ...] | Fault],
+        usual: IdleBaseline,
+        beside: Callable[[TimedProgram, Task, str], tuple[Measurement, ...] | Fault],
     ) -> tuple[Measurement, ...] | Fault | str:
         """Times in turns with another baseline, or a note that it does not run here.
 
@@ -123,7 +130,7 @@ class Timing:
         limits = replace(task.problem.limits, prepare_s=_PATIENCE_S, call_s=_PATIENCE_S)
         with Session(program, self._device, limits) as session:
             capture = task.device.kind == "cuda"
-            baseline = Contender(session, fresh, trusted=True, capture=capture, usual=usual)
+            baseline = TimedProgram(session, fresh, trusted=True, capture=capture, usual=usual)
             try:
                 if (fault := session.load()) is not None:
                     return f"the baseline {name} does not run here: {fault.message}"
@@ -134,21 +141,21 @@ class Timing:
                 baseline.release()
 
     def _against_light(
-        self, task: Task, case: Case, measured: Measurement, usual: Usual
+        self, task: Task, case: Case, measured: Measurement, usual: IdleBaseline
     ) -> Measurement | Fault:
         """``measured`` with the least time that the device needs, if it is not below that.
 
         That may have to be measured first, and is kept: nothing must slow the device down now.
         """
-        if (fault := busy_fault(self._device.probe, usual)) is not None:
+        if (fault := busy_device_fault(self._device.probe, usual)) is not None:
             return fault
-        strict = self._ceilings.light_s(task.problem, case, task.dtype, strict=True)
+        strict = self._ceilings.sol_time_s(task.problem, case, task.dtype, strict=True)
         if strict is not None:
-            fault = light_fault(measured.time_s.value, strict, case.spec)
+            fault = below_sol_fault(measured.time_s.value, strict, case.spec)
             if fault is not None:
                 return fault
-        light_s = self._ceilings.light_s(task.problem, case, task.dtype, strict=False)
-        return measured.model_copy(update={"light_s": light_s})
+        sol_time_s = self._ceilings.sol_time_s(task.problem, case, task.dtype, strict=False)
+        return measured.model_copy(update={"sol_time_s": sol_time_s})
 
 
 def benchmark_cases(task: Task) -> Sequence[Case]:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from harness.grading.job import Options
 from harness.judge.task import Task
 from harness.problem.case import Case, parse_case
-from harness.problem.sampling.cases import Room, draw_cases
+from harness.problem.sampling.cases import CaseLimits, draw_cases
 
 _CPU_WORK = 2e6
 """Operations of one correctness case on the CPU path: a fraction of a second of emulation."""
@@ -25,9 +25,11 @@ def correctness_cases(task: Task, options: Options, *, interpreted: bool = False
         return [parse_case(task.problem, options.case)]
     memory = _case_bytes(task.device.free_bytes())
     if task.device.kind == "cpu":
-        room = Room(work=_CPU_WORK, row_work=_CPU_ROW_WORK, bytes=memory, in_range=interpreted)
+        room = CaseLimits(
+            work=_CPU_WORK, row_work=_CPU_ROW_WORK, bytes=memory, in_range=interpreted
+        )
     else:
-        room = Room(bytes=memory)
+        room = CaseLimits(bytes=memory)
     return draw_cases(task.problem, task.seed, dtype=task.dtype, room=room)
 
 

@@ -13,7 +13,7 @@ from harness.records.result import Result
 from harness.solution.model import Solution
 
 
-def content(job: Job) -> Hashable | None:
+def content_key(job: Job) -> Hashable | None:
     """Equal for jobs that are the same but for who handed it in; None where that cannot be told."""
     solution, problem = job.solution, job.problem
     if not isinstance(solution, Solution):
@@ -21,7 +21,7 @@ def content(job: Job) -> Hashable | None:
     return problem.slug, problem.hash, solution.language, solution.hash
 
 
-def twin(result: Result, job: Job) -> Result:
+def copy_for_duplicate(result: Result, job: Job) -> Result:
     """The record of ``job``, whose content is that of ``result``: the same verdict and times.
 
     Who, which file and when are its own, and a note says where the rest is from.

@@ -10,22 +10,22 @@ from typing import Self
 
 from torch import OutOfMemoryError
 
-from harness.device.exclusive import undisturbed
+from harness.device.exclusive import exclusive_timing
 from harness.device.memory import CudaDevice, Device, crowded_out
-from harness.device.monitor import Watch
+from harness.device.monitor import GpuMonitor
 from harness.errors import MachineError, ProblemError
 from harness.grading.benchmark import Timing, benchmark_cases
 from harness.grading.case_selection import correctness_cases
-from harness.grading.duplicates import content, twin
+from harness.grading.duplicates import content_key, copy_for_duplicate
 from harness.grading.head_to_head import common, head_to_head
 from harness.grading.job import Job, Options, chosen_dtype
-from harness.grading.lookahead import look_ahead
-from harness.grading.result_builder import Draft, make_score, solution_ref
-from harness.grading.timing_ready import Ready
+from harness.grading.lookahead import prefetch
+from harness.grading.result_builder import ResultBuilder, make_score, solution_ref
+from harness.grading.timing_ready import ReadyToTime
 from harness.judge.cases import run_cases
 from harness.judge.memcheck import is_memory_fault, locate
 from harness.judge.profile import REMEDY, find_profiler, profile
-from harness.judge.replay import Failure, patient, shrink_failure
+from harness.judge.replay import FailingCase, patient, shrink_failure
 from harness.judge.task import Task
 from harness.languages import LANGUAGES
 from harness.languages.build.cache import default_cache
@@ -38,12 +38,12 @@ from harness.progress.progress import Progress
 from harness.records.comparison import Comparison
 from harness.records.refs import SolutionRef
 from harness.records.result import Result, Verdict
-from harness.sandbox.pause_gate import Gate
+from harness.sandbox.pause_gate import PauseGate
 from harness.session.fault import Fault
-from harness.session.programs import Program, checked_program, timed_program
+from harness.session.programs import RunnerProgram, checked_program, timed_program
 from harness.session.session import Session
 from harness.solution.model import Artifact, BuildFailure, Invalid, Solution, Target
-from harness.timing.budget import CPU_EFFORT, Effort
+from harness.timing.budget import CPU_BUDGET, TimingBudget
 
 
 class Grader:
@@ -53,10 +53,12 @@ class Grader:
     Use as a context manager: no process of ours is left behind.
     """
 
-    def __init__(self, device: Device, progress: Progress, effort: Effort | None = None) -> None:
+    def __init__(
+        self, device: Device, progress: Progress, budget: TimingBudget | None = None
+    ) -> None:
         self._device = device
         self._progress = progress
-        self._effort = effort or (Effort() if device.kind == "cuda" else CPU_EFFORT)
+        self._budget = budget or (TimingBudget() if device.kind == "cuda" else CPU_BUDGET)
         self._cache = default_cache()
         self._timing = Timing(device, progress)
         self._references: dict[Hashable, Reference] = {}
@@ -83,11 +85,11 @@ class Grader:
             self._timing.trusted.start()
         builders = _builders()
         pool = ThreadPoolExecutor(builders)
-        gate = Gate()
+        gate = PauseGate()
         begun: set[Hashable] = set()
 
         def start(job: Job) -> Future[Artifact | BuildFailure] | None:
-            same = content(job)
+            same = content_key(job)
             if same in begun:
                 return None
             if same is not None:
@@ -95,15 +97,15 @@ class Grader:
             return pool.submit(self._build_behind, gate, job, options, ahead=len(jobs) > 1)
 
         pace = Pace(len(jobs))
-        often = Counter(map(content, jobs))
+        often = Counter(map(content_key, jobs))
         graded: dict[Hashable, Result] = {}
         try:
-            for number, (job, building) in enumerate(look_ahead(jobs, start, 2 * builders)):
+            for number, (job, building) in enumerate(prefetch(jobs, start, 2 * builders)):
                 if len(jobs) > 1:
                     self._progress.overall(number, len(jobs), pace.told(number))
-                same = content(job)
+                same = content_key(job)
                 if building is None:
-                    result = twin(graded[same], job)
+                    result = copy_for_duplicate(graded[same], job)
                 else:
                     self._progress.phase("build")
                     draft = self._draft(job, options)
@@ -141,9 +143,9 @@ class Grader:
         for job in jobs:
             built.append(self._build(job, options))
             self._progress.advance()
-        self._calibrate(Gate())
+        self._calibrate(PauseGate())
         with ExitStack() as sessions:
-            ready: list[Ready] = []
+            ready: list[ReadyToTime] = []
             failed: list[Result] = []
             for artifact, draft in zip(built, drafts, strict=True):
                 each = self._ready(artifact, draft, options, sessions)
@@ -157,17 +159,17 @@ class Grader:
             a, b = ready
             with self._quiet() as watch:
                 blank = self._timing.trusted.blank()
-                effort = self._effort_of(options)
-                outcome = head_to_head(a, b, cases, effort, blank, watch, self._progress)
+                budget = self._budget_of(options)
+                outcome = head_to_head(a, b, cases, budget, blank, watch, self._progress)
             return [outcome] if isinstance(outcome, Result) else outcome
 
-    def _effort_of(self, options: Options) -> Effort:
+    def _budget_of(self, options: Options) -> TimingBudget:
         quick = options.quick and self._device.kind == "cuda"
-        return self._effort.quick() if quick else self._effort
+        return self._budget.quick() if quick else self._budget
 
     # -- steps -----------------------------------------------------------------------------------
 
-    def _draft(self, job: Job, options: Options) -> Draft:
+    def _draft(self, job: Job, options: Options) -> ResultBuilder:
         problem, solution = job.problem, job.solution
         seed = options.seed or fresh_seed()
         dtype = chosen_dtype(job, options)
@@ -175,8 +177,8 @@ class Grader:
         if isinstance(solution, Invalid):
             nothing = SolutionRef(author="", name="", language="", hash="", path=job.path)
             about = solution.reference or nothing
-            return Draft(task, about, reason=solution.reason, notes=list(job.notes))
-        return Draft(task, solution_ref(solution), notes=list(job.notes))
+            return ResultBuilder(task, about, reason=solution.reason, notes=list(job.notes))
+        return ResultBuilder(task, solution_ref(solution), notes=list(job.notes))
 
     def _reference(self, problem: Problem) -> Reference:
         """The problem's own code, loaded once."""
@@ -201,13 +203,17 @@ class Grader:
         return language.build(solution, job.problem, dtype, target, self._cache)
 
     def _build_behind(
-        self, gate: Gate, job: Job, options: Options, *, ahead: bool
+        self, gate: PauseGate, job: Job, options: Options, *, ahead: bool
     ) -> Artifact | BuildFailure:
         with gate.open():
             return self._build(job, options, ahead=ahead)
 
     def _judge(
-        self, artifact: Artifact | BuildFailure, draft: Draft, options: Options, gate: Gate
+        self,
+        artifact: Artifact | BuildFailure,
+        draft: ResultBuilder,
+        options: Options,
+        gate: PauseGate,
     ) -> Result:
         """The verdict on what was built and, behind the closed ``gate``, its times."""
         if options.timed and isinstance(artifact, Artifact):
@@ -217,10 +223,10 @@ class Grader:
                 ready = self._ready(artifact, draft, options, sessions)
                 if isinstance(ready, Result):
                     return ready
-                effort = self._effort_of(options)
+                budget = self._budget_of(options)
                 with self._quiet() as watch, gate.closed(self._finishing):
                     measured = self._timing.measure(
-                        ready, watch, effort, every_baseline=options.every_baseline
+                        ready, watch, budget, all_baselines=options.all_baselines
                     )
             except (MachineError, OutOfMemoryError) as error:
                 error.__traceback__ = None  # its frames hold tensors of the judge's
@@ -238,13 +244,13 @@ class Grader:
         score = make_score(
             draft.task,
             measured,
-            effort,
+            budget,
             known_seed=known_seed,
             conditions=draft.conditions,
         )
         return draft.finish(Verdict.ACCEPTED, "", measured, score)
 
-    def _calibrate(self, gate: Gate) -> None:
+    def _calibrate(self, gate: PauseGate) -> None:
         """See what an idle device is like, once, and before anything that is submitted is there.
 
         Whoever leaves a kernel at work meanwhile would make a busy device look idle, for all files.
@@ -256,10 +262,10 @@ class Grader:
     def _ready(
         self,
         artifact: Artifact | BuildFailure,
-        draft: Draft,
+        draft: ResultBuilder,
         options: Options,
         sessions: ExitStack,
-    ) -> Ready | Result:
+    ) -> ReadyToTime | Result:
         """What was built, checked and loaded to be timed; or the result, if that is all."""
         if isinstance(artifact, BuildFailure):
             draft.build = artifact.build
@@ -289,13 +295,13 @@ class Grader:
         first = session if fast == checked else start()
         if isinstance(first, Fault):
             return draft.finish(first.verdict, first.message)
-        return Ready(draft, first, start)
+        return ReadyToTime(draft, first, start)
 
-    def _session(self, program: Program, task: Task) -> Session:
+    def _session(self, program: RunnerProgram, task: Task) -> Session:
         return Session(program, self._device, task.problem.limits)
 
     def _check(
-        self, session: Session, program: Program, draft: Draft, options: Options
+        self, session: Session, program: RunnerProgram, draft: ResultBuilder, options: Options
     ) -> Fault | None:
         """Load the submission and run all cases; what they gave goes into the draft."""
         task = draft.task
@@ -314,13 +320,15 @@ class Grader:
         draft.cases = outcome.cases
         return outcome.fault
 
-    def _shrink(self, program: Program, draft: Draft, fault: Fault, options: Options) -> None:
+    def _shrink(
+        self, program: RunnerProgram, draft: ResultBuilder, fault: Fault, options: Options
+    ) -> None:
         """Look for a smaller case that fails like the one that did, if any did."""
         if not draft.cases or draft.cases[-1].passed:
             return
         number = len(draft.cases) - 1
         task = draft.task
-        failure = Failure(draft.drawn[number], number, fault.verdict)
+        failure = FailingCase(draft.drawn[number], number, fault.verdict)
         limits = patient(task.problem.limits)
 
         def start() -> Session | Fault:
@@ -334,7 +342,7 @@ class Grader:
         with contextlib.suppress(MachineError, ProblemError):  # the verdict stands without it
             draft.shrunk = shrink_failure(task, failure, start, options.shrink_s)
 
-    def _locate(self, program: Program, draft: Draft, fault: Fault) -> str:
+    def _locate(self, program: RunnerProgram, draft: ResultBuilder, fault: Fault) -> str:
         """On a GPU, after an invalid access: where it was, as one more line of the message."""
         task, failed = draft.task, draft.cases[-1] if draft.cases else None
         if failed is None or failed.passed or not is_memory_fault(fault.message):
@@ -346,7 +354,7 @@ class Grader:
             return f"\n{report}" if report else ""
         return ""
 
-    def _profile(self, artifact: Artifact, draft: Draft, options: Options) -> None:
+    def _profile(self, artifact: Artifact, draft: ResultBuilder, options: Options) -> None:
         """Profile one call, of the case that was named or the first timed shape.
 
         The verdict stands, whatever comes of it.
@@ -368,9 +376,9 @@ class Grader:
         else:
             draft.profile = outcome
 
-    def _quiet(self) -> AbstractContextManager[Watch | None]:
+    def _quiet(self) -> AbstractContextManager[GpuMonitor | None]:
         """The device to ourselves."""
-        return undisturbed(self._device, self._waiting)
+        return exclusive_timing(self._device, self._waiting)
 
     def _finishing(self) -> None:
         self._progress.phase("wait for builds")

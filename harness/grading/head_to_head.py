@@ -11,12 +11,12 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
-from harness.device.monitor import Watch, unsettled
+from harness.device.monitor import GpuMonitor, unsettled
 from harness.errors import UsageError
 from harness.grading.job import Job, Options
 from harness.grading.live import so_far
 from harness.grading.result_builder import environment
-from harness.grading.timing_ready import Ready
+from harness.grading.timing_ready import ReadyToTime
 from harness.problem.case import Case
 from harness.problem.sampling.cases import fresh_seed
 from harness.progress.progress import Progress
@@ -26,12 +26,12 @@ from harness.records.refs import DeviceRef, ProblemRef
 from harness.records.result import Result
 from harness.session.fault import Fault
 from harness.solution.model import Solution
-from harness.timing.audit import Usual, at_work
-from harness.timing.budget import Effort
-from harness.timing.launch_overhead import Blank
+from harness.timing.audit import IdleBaseline, find_busy_session
+from harness.timing.budget import TimingBudget
+from harness.timing.launch_overhead import OverheadProbe
 from harness.timing.measure import Samples, measure_shape
 from harness.timing.statistics import geometric_mean
-from harness.timing.timed_program import Contender, join
+from harness.timing.timed_program import TimedProgram, prepare_for_timing
 
 
 def common(jobs: Sequence[Job], options: Options) -> Options:
@@ -59,12 +59,12 @@ def common(jobs: Sequence[Job], options: Options) -> Options:
 
 
 def head_to_head(
-    a: Ready,
-    b: Ready,
+    a: ReadyToTime,
+    b: ReadyToTime,
     cases: Sequence[Case],
-    effort: Effort,
-    blank: Blank | None,
-    watch: Watch | None,
+    budget: TimingBudget,
+    blank: OverheadProbe | None,
+    watch: GpuMonitor | None,
     progress: Progress,
 ) -> Comparison | Result:
     """Time A and B in turns in all ``cases``, the outputs of both checked.
@@ -77,7 +77,7 @@ def head_to_head(
     """
     task = a.draft.task
     # A call alone is judged by the baseline's, which is honest: here neither is known to be.
-    effort = replace(effort, alone_blocks=0)
+    budget = replace(budget, isolated_blocks=0)
     sides: list[_Side] = []
 
     def told(samples: Samples) -> None:
@@ -85,22 +85,22 @@ def head_to_head(
         if watch is not None:
             watch.read()
 
-    usual = blank.usual if blank else Usual()
+    usual = blank.usual if blank else IdleBaseline()
     try:
         for ready in (a, b):
-            joined = join(ready.session, ready.restart, task, cases[0], usual)
+            joined = prepare_for_timing(ready.session, ready.restart, task, cases[0], usual)
             if isinstance(joined, Fault):
                 return ready.draft.finish(joined.verdict, joined.message)
             sides.append(_Side(joined))
         shapes = []
         for case in cases:
-            progress.phase(f"time {case.spec}", effort.max_blocks)
+            progress.phase(f"time {case.spec}", budget.max_blocks)
             outcome = measure_shape(
                 task,
                 case,
                 sides[1],
                 sides[0],
-                effort,
+                budget,
                 blank,
                 told,
             )
@@ -110,7 +110,7 @@ def head_to_head(
                 if fault.shared:
                     suspects = (loser, 1 - loser)
                     ended = [sides[which].session for which in suspects]
-                    loser = suspects[at_work(ended, task.device, usual)]
+                    loser = suspects[find_busy_session(ended, task.device, usual)]
                 return _lost((a, b)[loser], sides[loser], case, fault)
             assert isinstance(outcome, Measurement)
             shapes.append(_shape(outcome, sides))
@@ -120,15 +120,15 @@ def head_to_head(
     return _comparison(a, b, shapes, _unsettled(watch))
 
 
-def _unsettled(watch: Watch | None) -> str:
+def _unsettled(watch: GpuMonitor | None) -> str:
     conditions = watch.conditions() if watch is not None else None
     return unsettled(conditions) if conditions is not None else ""
 
 
-class _Side(Contender):
+class _Side(TimedProgram):
     """A contender that remembers having failed: the fault of a measurement names neither."""
 
-    def __init__(self, joined: Contender) -> None:
+    def __init__(self, joined: TimedProgram) -> None:
         vars(self).update(vars(joined))  # the arena is one's own already
         self.failed = False
 
@@ -142,8 +142,8 @@ class _Side(Contender):
         self.failed = isinstance(seconds, Fault)
         return seconds
 
-    def early_fault(self) -> Fault | None:
-        fault = super().early_fault()
+    def started_early_fault(self) -> Fault | None:
+        fault = super().started_early_fault()
         self.failed = fault is not None
         return fault
 
@@ -153,7 +153,7 @@ class _Side(Contender):
         return fault
 
 
-def _lost(ready: Ready, side: Contender, case: Case, fault: Fault) -> Result:
+def _lost(ready: ReadyToTime, side: TimedProgram, case: Case, fault: Fault) -> Result:
     """The result of a submission that was right until it was timed."""
     draft = ready.draft
     draft.output = side.session.output()
@@ -161,7 +161,7 @@ def _lost(ready: Ready, side: Contender, case: Case, fault: Fault) -> Result:
     return draft.finish(fault.verdict, fault.message)
 
 
-def _shape(measured: Measurement, sides: Sequence[Contender]) -> Shape:
+def _shape(measured: Measurement, sides: Sequence[TimedProgram]) -> Shape:
     """B was measured as the submission, A as the baseline."""
     return Shape(
         spec=measured.spec,
@@ -175,7 +175,7 @@ def _shape(measured: Measurement, sides: Sequence[Contender]) -> Shape:
     )
 
 
-def _comparison(a: Ready, b: Ready, shapes: Sequence[Shape], found: str) -> Comparison:
+def _comparison(a: ReadyToTime, b: ReadyToTime, shapes: Sequence[Shape], found: str) -> Comparison:
     task = a.draft.task
     notes = [found] if found else []
     for name, ready, captured in (

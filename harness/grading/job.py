@@ -16,7 +16,7 @@ class Options:
     ``dtype`` defaults to the problem's first that the file is written for. ``seed`` and ``case``
     replay; ``timing`` is off for a verdict alone. ``arch`` is what is compiled for where there is
     no GPU, ``None`` for nothing: a verdict sooner, from execution alone. ``shrink_s`` is how long
-    a smaller case may be looked for when one fails; 0 for not at all. With ``every_baseline`` the
+    a smaller case may be looked for when one fails; 0 for not at all. With ``all_baselines`` the
     problem's further baselines are timed as well as the first, which the score is over. With
     ``profile`` what is accepted and not timed is profiled. ``quick`` takes times on a GPU with less
     effort.
@@ -28,7 +28,7 @@ class Options:
     timing: bool = True
     arch: str | None = "sm_90"
     shrink_s: float = SHRINK_S
-    every_baseline: bool = False
+    all_baselines: bool = False
     profile: bool = False
     quick: bool = False
 

@@ -8,7 +8,7 @@ T = TypeVar("T")
 U = TypeVar("U")
 
 
-def look_ahead(items: Iterable[T], start: Callable[[T], U], most: int) -> Iterator[tuple[T, U]]:
+def prefetch(items: Iterable[T], start: Callable[[T], U], most: int) -> Iterator[tuple[T, U]]:
     """Each of ``items``, in order, with what ``start`` made of it; ``most`` are begun at a time.
 
     ``start`` returns at once, with a future for instance; what it raises comes at that moment.

@@ -23,14 +23,14 @@ from harness.records.result import Reason, Result, Verdict
 from harness.session.fault import Fault
 from harness.solution.model import Solution
 from harness.timing.audit import linearity_doubt
-from harness.timing.budget import Effort
+from harness.timing.budget import TimingBudget
 from harness.timing.statistics import geometric_mean
 
 _NEUTRAL = re.compile(r"\bsolution\.(?:cu|py):(\d+)")
 
 
 @dataclass(slots=True)
-class Draft:
+class ResultBuilder:
     """The parts of a result that are known so far; ``drawn`` are all cases, run or not."""
 
     task: Task
@@ -127,7 +127,7 @@ def solution_ref(solution: Solution) -> SolutionRef:
 def make_score(
     task: Task,
     measured: Sequence[Measurement],
-    effort: Effort,
+    budget: TimingBudget,
     *,
     known_seed: bool,
     conditions: Conditions | None = None,
@@ -144,23 +144,23 @@ def make_score(
     elif doubts := list(filter(None, map(linearity_doubt, measured))):
         reason = f"{doubts[0]}; grade again on a quiet machine"
     else:
-        reason = _noisy(speedup, measured, effort)
+        reason = _noisy(speedup, measured, budget)
     return Score(
         baseline=next(iter(task.problem.baselines)),
         speedup=speedup,
         time_s=geometric_mean([m.time_s for m in measured]).value,
         ranked=not reason,
         unranked_reason=reason,
-        others=_other_scores(measured),
+        other_baselines=_other_scores(measured),
     )
 
 
-def _noisy(speedup: Interval, measured: Sequence[Measurement], effort: Effort) -> str:
+def _noisy(speedup: Interval, measured: Sequence[Measurement], budget: TimingBudget) -> str:
     """Why the score is too wide to be ranked; empty if it is not."""
     widest = max(_half(m.speedup) for m in measured)
     for half, allowed, where in (
-        (_half(speedup), effort.rankable, "in all"),
-        (widest, effort.rankable_shape, "on one shape"),
+        (_half(speedup), budget.max_ranked_rel_ci, "in all"),
+        (widest, budget.max_ranked_shape_rel_ci, "on one shape"),
     ):
         if half > allowed:
             need = f"±{allowed:.1%} is needed"
@@ -174,7 +174,7 @@ def _half(interval: Interval) -> float:
 
 def _other_scores(measured: Sequence[Measurement]) -> tuple[BaselineScore, ...]:
     """The scores over further baselines, each of which was timed on every shape."""
-    by_shape = zip(*(m.others for m in measured), strict=True)
+    by_shape = zip(*(m.other_baselines for m in measured), strict=True)
     return tuple(
         BaselineScore(
             baseline=others[0].baseline, speedup=geometric_mean([o.speedup for o in others])

@@ -10,7 +10,7 @@ from harness.records.result import Result, Verdict
 from harness.solution.model import Invalid
 
 
-class Recorded:
+class RecordedResults:
     """Results that stand for a file: of the same content, problem version, data type and author.
 
     And of ``device`` and the major version of ``harness``. An ``INTERNAL_ERROR`` stands for none.

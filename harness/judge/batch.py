@@ -48,7 +48,7 @@ _RAW = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64, 16: torc
 
 
 @dataclass(frozen=True, slots=True)
-class Slots:
+class BufferLayout:
     """Where the buffers of one tensor parameter lie: call i at byte ``base + i * stride``.
 
     ``steps`` are the tensor's strides in elements, ``span`` is how many elements a buffer holds
@@ -103,12 +103,12 @@ class Layout:
     """All slots of a batch and the bytes they take."""
 
     calls: int
-    slots: tuple[Slots, ...]
+    slots: tuple[BufferLayout, ...]
     size: int
 
 
 @dataclass(frozen=True, slots=True)
-class Problems:
+class BatchMismatch:
     """What was found wrong after a batch ran."""
 
     call: int
@@ -134,7 +134,7 @@ def lay_out(task: Task, case: Case, calls: int, *, portable: bool = False) -> La
         promised = max(parameter.aligned_to(task.dtype), kind.itemsize)
         less = promised < DEFAULT_ALIGNMENT
         shift = promised * (2 * number + 1) % ALIGNMENT if less and portable else 0
-        slots.append(Slots(parameter, kind, shape, steps, span, offset + shift, stride))
+        slots.append(BufferLayout(parameter, kind, shape, steps, span, offset + shift, stride))
         offset += stride * calls + (ALIGNMENT if less else 0)
     return Layout(calls, tuple(slots), offset)
 
@@ -241,7 +241,9 @@ class Batch:
         """Put the whole arena back to what it was before the calls."""
         self._bytes.copy_(self._before())
 
-    def check(self, expected: Sequence[Mapping[str, Expectation]] | None = None) -> Problems | None:
+    def check(
+        self, expected: Sequence[Mapping[str, Expectation]] | None = None
+    ) -> BatchMismatch | None:
         """Check every output of every call, then that nothing else changed; None if all is right.
 
         ``expected`` has the :meth:`expectations` of every call where they are known already. The
@@ -263,7 +265,7 @@ class Batch:
             for name, want in known.items():
                 mismatch = compare(name, outputs[name][call], want.expected, want.allowed)
                 if mismatch is not None:
-                    return Problems(call, _describe(mismatch), mismatch)
+                    return BatchMismatch(call, _describe(mismatch), mismatch)
         return self._check_rest(before)
 
     # -- what the judge does for that ------------------------------------------------------------
@@ -273,7 +275,7 @@ class Batch:
         assert self._copy is not None
         return self._copy
 
-    def _outputs(self) -> list[Slots]:
+    def _outputs(self) -> list[BufferLayout]:
         return [s for s in self.layout.slots if s.parameter.direction is not Direction.IN]
 
     def _fence(self) -> None:
@@ -285,7 +287,7 @@ class Batch:
             end = slots.base + slots.stride * self.layout.calls
         self._bytes[end:].fill_(_GUARD)
 
-    def _poison(self, slots: Slots) -> None:
+    def _poison(self, slots: BufferLayout) -> None:
         raw = self._raw(self._bytes, slots)
         size = raw.element_size()
         for parity, byte in enumerate(_POISON):
@@ -293,7 +295,7 @@ class Batch:
                 int.from_bytes(bytes([byte]) * size, "little", signed=raw.dtype.is_signed)
             )
 
-    def _draw(self, slots: Slots, seed: str, family: str, *, portable: bool) -> None:
+    def _draw(self, slots: BufferLayout, seed: str, family: str, *, portable: bool) -> None:
         task, parameter = self._task, slots.parameter
         view = self._view(self._bytes, slots)
         if portable:
@@ -305,7 +307,7 @@ class Batch:
             generator.manual_seed(_seed_bits(f"{seed}/{self.case.spec}/{parameter.name}"))
             fill(view, parameter, generator=generator, family=family)
 
-    def _check_rest(self, before: Tensor) -> Problems | None:
+    def _check_rest(self, before: Tensor) -> BatchMismatch | None:
         """Nothing but the outputs may have changed; they are put back, so that all must agree."""
         after = self._bytes
         for slots in self._outputs():
@@ -314,7 +316,7 @@ class Batch:
             one, other = before[start : start + _STRETCH], after[start : start + _STRETCH]
             # In words of eight bytes, which there are whole: bytes would take four times as long.
             if not torch.equal(one.view(torch.int64), other.view(torch.int64)):
-                return Problems(*self._blame(start + int((one != other).nonzero()[0])))
+                return BatchMismatch(*self._blame(start + int((one != other).nonzero()[0])))
         return None
 
     def _blame(self, offset: int) -> tuple[int, str]:
@@ -329,16 +331,16 @@ class Batch:
 
     # -- views -----------------------------------------------------------------------------------
 
-    def _rows(self, data: Tensor, slots: Slots) -> Tensor:
+    def _rows(self, data: Tensor, slots: BufferLayout) -> Tensor:
         """(calls, stride), uint8: one parameter's buffers in ``data``, each with its guard band."""
         calls, stride = self.layout.calls, slots.stride
         return data[slots.base : slots.base + stride * calls].view(calls, stride)
 
-    def _buffers(self, data: Tensor, slots: Slots) -> Tensor:
+    def _buffers(self, data: Tensor, slots: BufferLayout) -> Tensor:
         """(calls, bytes), uint8: the same without guard bands, but with gaps."""
         return self._rows(data, slots)[:, : slots.bytes]
 
-    def _view(self, data: Tensor, slots: Slots, dtype: torch.dtype | None = None) -> Tensor:
+    def _view(self, data: Tensor, slots: BufferLayout, dtype: torch.dtype | None = None) -> Tensor:
         """(calls, *shape): the elements of one parameter's buffers in ``data``.
 
         ``dtype`` is another type of the same size to see them as.
@@ -348,11 +350,11 @@ class Batch:
         stride = slots.stride // slots.dtype.itemsize
         return flat.as_strided((self.layout.calls, *slots.shape), (stride, *slots.steps))
 
-    def _numbers(self, data: Tensor, slots: Slots) -> Tensor:
+    def _numbers(self, data: Tensor, slots: BufferLayout) -> Tensor:
         """The same, but for booleans: those as bytes, since not each byte is a boolean."""
         return self._view(data, slots, torch.uint8 if slots.dtype is torch.bool else None)
 
-    def _raw(self, data: Tensor, slots: Slots) -> Tensor:
+    def _raw(self, data: Tensor, slots: BufferLayout) -> Tensor:
         """The same as integers, for copying bits; complex128 has one more dimension, of two."""
         if slots.dtype is torch.complex128:
             return torch.view_as_real(self._view(data, slots)).view(torch.int64)
@@ -364,7 +366,7 @@ def _of(tensors: Mapping[str, Tensor], call: int) -> dict[str, Tensor]:
     return {name: tensor[call] for name, tensor in tensors.items()}
 
 
-def _tensor_argument(slots: Slots) -> dict[str, Any]:
+def _tensor_argument(slots: BufferLayout) -> dict[str, Any]:
     return {
         "base": slots.base,
         "stride": slots.stride,
@@ -379,7 +381,7 @@ def _seed_bits(text: str) -> int:
     return int.from_bytes(sha256(text.encode()).digest()[:8], "big") >> 1
 
 
-def _place(slots: Slots, inside: int) -> str:
+def _place(slots: BufferLayout, inside: int) -> str:
     """What a stray write ``inside`` bytes after the start of a buffer did, in words."""
     name, item = slots.parameter.name, slots.dtype.itemsize
     if inside >= slots.bytes:

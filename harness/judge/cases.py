@@ -4,13 +4,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 
-from harness.judge.batch import Batch, Problems, lay_out
+from harness.judge.batch import Batch, BatchMismatch, lay_out
 from harness.judge.task import Task
 from harness.problem.case import Case
 from harness.records.cases import CaseResult
 from harness.records.result import Verdict
 from harness.session.fault import Fault
-from harness.session.session import Plan, Session
+from harness.session.session import RunOptions, Session
 
 ORDERS = 3
 """So many ways of ordering threads has the CPU path: forwards, backwards, shuffled."""
@@ -74,7 +74,7 @@ def run_case(session: Session, task: Task, batch: Batch, orders: Sequence[int]) 
     on_gpu = task.device.kind == "cuda"
     outcome = None
     for order in orders[:1] if on_gpu else orders:
-        plan = Plan(
+        plan = RunOptions(
             warmups=1 if on_gpu else 0,
             order=order % ORDERS,
             order_seed=_order_seed(task.seed, batch.case.spec),
@@ -91,7 +91,7 @@ def _order_seed(seed: str, spec: str) -> int:
     return int.from_bytes(sha256(f"order|{seed}|{spec}".encode()).digest()[:4], "big")
 
 
-def _run_once(session: Session, task: Task, batch: Batch, plan: Plan) -> CaseOutcome:
+def _run_once(session: Session, task: Task, batch: Batch, plan: RunOptions) -> CaseOutcome:
     spec = batch.case.spec
     if plan.warmups:
         batch.fill_for_warm_up(f"{task.seed}/warm-up")
@@ -111,7 +111,7 @@ def _failed(spec: str, fault: Fault) -> CaseResult:
     return CaseResult(spec=spec, passed=False, message=fault.message)
 
 
-def _wrong(spec: str, found: Problems, seconds: float) -> CaseOutcome:
+def _wrong(spec: str, found: BatchMismatch, seconds: float) -> CaseOutcome:
     result = CaseResult(
         spec=spec, passed=False, seconds=seconds, message=found.message, mismatch=found.mismatch
     )

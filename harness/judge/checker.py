@@ -37,7 +37,7 @@ class Checker:
         self._kept = kept
         self._case: Case | None = None
         self._summed = True
-        self._recorded: _Recorded | None = None
+        self._recorded: _GraphedCheck | None = None
         self._recordable = False
 
     def all_surely_right(
@@ -78,14 +78,14 @@ class Checker:
 
     def _recorded_for(
         self, case: Case, calls: int, inputs: Tensors, outputs: Tensors
-    ) -> "_Recorded | None":
+    ) -> "_GraphedCheck | None":
         """The graph for this shape: the one there is, or a new one where that pays."""
         if self._recorded is not None or not self._recordable or calls < _MANY:
             return self._recorded
         if sum(tensor.numel() for tensor in (*inputs.values(), *outputs.values())) > CHUNK:
             return None
         try:
-            self._recorded = _Recorded(self._task, case, inputs, outputs, self._summed)
+            self._recorded = _GraphedCheck(self._task, case, inputs, outputs, self._summed)
         except (RuntimeError, ProblemError):
             # A reference may wait for the device, which cannot be recorded. What else may be wrong
             # with it shows when it runs as it is.
@@ -93,7 +93,7 @@ class Checker:
         return self._recorded
 
 
-class _Recorded:
+class _GraphedCheck:
     """The check of one shape as a CUDA graph.
 
     Raises:

@@ -25,7 +25,7 @@ from harness.judge.cases import CALLS, run_case
 from harness.judge.task import Task
 from harness.languages.build.toolchain import NvccNotFound, find_nvcc
 from harness.problem.case import Case
-from harness.session.programs import Program
+from harness.session.programs import RunnerProgram
 from harness.session.session import Session
 
 TOOL = "compute-sanitizer"
@@ -83,7 +83,7 @@ def first_report(output: str) -> str | None:
     return " ".join(parts)
 
 
-def locate(task: Task, case: Case, program: Program) -> str | None:
+def locate(task: Task, case: Case, program: RunnerProgram) -> str | None:
     """What the tool says of ``case``; None where there is no tool, or it says nothing.
 
     Raises:

@@ -29,8 +29,8 @@ from harness.problem.case import Case
 from harness.records.profile import KernelProfile, Profile
 from harness.records.result import Verdict
 from harness.session.fault import Fault
-from harness.session.programs import Program
-from harness.session.session import Plan, Session
+from harness.session.programs import RunnerProgram
+from harness.session.session import RunOptions, Session
 
 TOOL = "ncu"
 REMEDY = (
@@ -51,10 +51,10 @@ METRICS = {
 }
 """The tool's names, and those of :class:`harness.records.profile.KernelProfile`."""
 
-MOST_LAUNCHES = 100
+MAX_LAUNCHES = 100
 _OPTIONS = (
     "--csv", "--page", "raw", "--print-units", "base", "--metrics", ",".join(METRICS),
-    "--target-processes", "all", "--clock-control", "none", "--launch-count", str(MOST_LAUNCHES),
+    "--target-processes", "all", "--clock-control", "none", "--launch-count", str(MAX_LAUNCHES),
 )  # fmt: skip
 _SECONDS = 120.0
 _END_SECONDS = 60.0
@@ -92,7 +92,7 @@ def _version(path: Path) -> list[int]:
     return [int(number) for number in re.findall(r"\d+", path.parent.name)]
 
 
-def profile(task: Task, case: Case, program: Program, tool: Path) -> Profile | str:
+def profile(task: Task, case: Case, program: RunnerProgram, tool: Path) -> Profile | str:
     """What the kernels of one call of ``case`` do; or, in words, why that is not known.
 
     Raises:
@@ -132,7 +132,7 @@ def _call(session: Session, task: Task, case: Case) -> Fault | None:
         batch = Batch(task, case, arena, calls=1)
         batch.fill(f"{task.seed}/warm-up")
         task.device.synchronize()
-        prepared = session.prepare(batch, Plan(warmups=1))
+        prepared = session.prepare(batch, RunOptions(warmups=1))
         if isinstance(prepared, Fault):
             return prepared
         seconds = session.run(batch, f"{task.seed}/profile")
@@ -169,7 +169,7 @@ def read_launches(output: str) -> tuple[KernelProfile, ...]:
             continue
         if not units and not cells[0]:
             units = cells
-        elif cells[0].isdecimal() and len(found) < MOST_LAUNCHES:
+        elif cells[0].isdecimal() and len(found) < MAX_LAUNCHES:
             pairs = zip(cells, units or cells, strict=True)
             found.append(_launch(dict(zip(names, pairs, strict=True))))
     return tuple(found)
@@ -208,6 +208,6 @@ def last_call(launches: Sequence[KernelProfile]) -> tuple[tuple[KernelProfile, .
     half = len(launches) // 2
     first, second = launches[:half], launches[half:]
     same = [k.name for k in first] == [k.name for k in second]
-    if same and len(launches) < MOST_LAUNCHES:
+    if same and len(launches) < MAX_LAUNCHES:
         return tuple(second), True
     return tuple(launches), False

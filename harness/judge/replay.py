@@ -25,16 +25,16 @@ from harness.session.fault import Fault
 from harness.session.session import Session
 
 SHRINKABLE = (Verdict.WRONG_ANSWER, Verdict.RUNTIME_ERROR)
-MOST_ELEMENTS = 64
+MAX_ELEMENTS = 64
 """Tensors of no more elements than this are shown whole."""
 
-_MOST_CONFIRMED = 3
+_MAX_CONFIRMED = 3
 _TRIAL_SECONDS = 2.0
 _MAPPED_BYTES = 256 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
+class FailingCase:
     """A case of a grade that failed: which, the how-manieth it was, and with what verdict."""
 
     case: Case
@@ -48,7 +48,7 @@ def patient(limits: Limits) -> Limits:
 
 
 def shrink_failure(
-    task: Task, failure: Failure, start: Callable[[], Session | Fault], seconds: float
+    task: Task, failure: FailingCase, start: Callable[[], Session | Fault], seconds: float
 ) -> ShrunkCase | None:
     """The smallest case found within ``seconds`` that fails as ``failure`` does.
 
@@ -150,7 +150,7 @@ def _not_run(case: Case, fault: Fault) -> Ran:
 class _Trials:
     """Asks of case after case whether it fails as the first did."""
 
-    def __init__(self, replayer: Replayer, failure: Failure) -> None:
+    def __init__(self, replayer: Replayer, failure: FailingCase) -> None:
         self._replayer = replayer
         self._failure = failure
         self._failing = [failure.case]
@@ -170,7 +170,7 @@ class _Trials:
 
     def confirm(self) -> Ran | None:
         """The smallest that fails again in a fresh runner; of those found last."""
-        for case in reversed(self._failing[-_MOST_CONFIRMED:]):
+        for case in reversed(self._failing[-_MAX_CONFIRMED:]):
             self._replayer.restart()
             ran = self._replayer.run(case, range(ORDERS), show=True)
             if ran.verdict is self._failure.verdict:
@@ -193,7 +193,7 @@ def _shown(task: Task, batch: Batch, outcome: CaseOutcome) -> tuple[TensorValues
         ("got", got),
     ):
         for name, tensor in tensors.items():
-            if tensor.numel() <= MOST_ELEMENTS:
+            if tensor.numel() <= MAX_ELEMENTS:
                 shown.append(
                     TensorValues(
                         parameter=name,

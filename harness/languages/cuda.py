@@ -8,7 +8,7 @@ import contextlib
 from pathlib import Path
 
 from harness.languages.base import Language
-from harness.languages.build.cache import Cache, Failure, Outcome, key_of
+from harness.languages.build.cache import BuildError, BuildOutcome, Cache, key_of
 from harness.languages.build.diagnostics import renamed
 from harness.languages.build.hostbuild import HostSource, build_for_host
 from harness.languages.build.nvcc import SOURCE, CudaSource, compile_cuda
@@ -18,7 +18,7 @@ from harness.languages.build.toolchain import Nvcc, NvccNotFound, find_host_comp
 from harness.problem.model import Problem
 from harness.records.build import Build
 from harness.records.result import Verdict
-from harness.solution.contract import Entry, c_entry, contract
+from harness.solution.contract import EntryPoint, c_entry, contract
 from harness.solution.model import Artifact, BuildFailure, Solution, Target
 
 # How nvcc and g++ complain about an entry point with other parameters than the prelude's.
@@ -77,8 +77,13 @@ LANGUAGE: Language = Cuda()
 
 
 def _for_card(
-    solution: Solution, problem: Problem, dtype: str, target: Target, cache: Cache, entry: Entry
-) -> Outcome:
+    solution: Solution,
+    problem: Problem,
+    dtype: str,
+    target: Target,
+    cache: Cache,
+    entry: EntryPoint,
+) -> BuildOutcome:
     job = _cuda_source(solution, prelude(problem, dtype, entry), problem, target, find_nvcc())
     return cache.fetch(
         key_of({"kind": "cuda", **job.key(library=True)}),
@@ -87,8 +92,13 @@ def _for_card(
 
 
 def _for_cpu(
-    solution: Solution, problem: Problem, dtype: str, target: Target, cache: Cache, entry: Entry
-) -> tuple[Outcome, str]:
+    solution: Solution,
+    problem: Problem,
+    dtype: str,
+    target: Target,
+    cache: Cache,
+    entry: EntryPoint,
+) -> tuple[BuildOutcome, str]:
     """The outcome, and a name for what was built."""
     host = find_host_compiler()
     cuda = None
@@ -110,7 +120,9 @@ def _for_cpu(
         key = key_of({"kind": "cpu", **job.key()})
     except ValueError as error:
         message = f"not executable on a CPU: {error}"
-        return Outcome(failure=Failure(verdict=Verdict.NOT_EXECUTABLE_HERE, message=message)), built
+        return BuildOutcome(
+            failure=BuildError(verdict=Verdict.NOT_EXECUTABLE_HERE, message=message)
+        ), built
     return cache.fetch(key, lambda folder: build_for_host(job, folder, cache)), built
 
 
@@ -127,7 +139,7 @@ def _cuda_source(
     )
 
 
-def _explained(failure: Failure, solution: Solution, problem: Problem, entry: Entry) -> str:
+def _explained(failure: BuildError, solution: Solution, problem: Problem, entry: EntryPoint) -> str:
     """The failure's message about the user's own file, with what is asked for if that helps."""
     message = renamed(failure.message, SOURCE, solution.display_path)
     misfit = any(sign.format(entry) in message for sign in MISFITS)

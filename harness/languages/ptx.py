@@ -8,7 +8,7 @@ import contextlib
 from pathlib import Path
 
 from harness.languages.base import Language
-from harness.languages.build.cache import Cache, Outcome, key_of
+from harness.languages.build.cache import BuildOutcome, Cache, key_of
 from harness.languages.build.diagnostics import renamed
 from harness.languages.build.occupancy import most_shared, with_occupancy
 from harness.languages.build.ptx import SOURCE, PtxSource, assemble, check_fit, find_assembler
@@ -18,7 +18,7 @@ from harness.problem.expressions import SIZEOF_VAR
 from harness.problem.model import Problem
 from harness.records.build import Build
 from harness.records.result import Verdict
-from harness.solution.contract import Entry, contract
+from harness.solution.contract import EntryPoint, contract
 from harness.solution.launches import LaunchError, Launches, read_launches
 from harness.solution.model import Artifact, BuildFailure, Solution, Target
 
@@ -56,7 +56,7 @@ class Ptx:
             target=target.code or "ptx",
             log=renamed(outcome.log, SOURCE, solution.display_path),
             kernels=with_occupancy(outcome.kernels, target.code),
-            contract=Entry.SOLUTION.value,
+            contract=EntryPoint.SOLUTION.value,
         )
         if (failure := outcome.failure) is not None:
             message = renamed(failure.message, SOURCE, solution.display_path)
@@ -78,7 +78,7 @@ class Ptx:
             checked=None,
             source=solution.text,
             build=build,
-            contract=contract(Entry.SOLUTION, problem),
+            contract=contract(EntryPoint.SOLUTION, problem),
             launches=launches,
         )
 
@@ -90,10 +90,10 @@ def _invalid(message: str, build: Build | None) -> BuildFailure:
     return BuildFailure(verdict=Verdict.INVALID_SUBMISSION, message=message, build=build)
 
 
-def _assembled(solution: Solution, problem: Problem, target: Target, cache: Cache) -> Outcome:
+def _assembled(solution: Solution, problem: Problem, target: Target, cache: Cache) -> BuildOutcome:
     """What ptxas says; nothing where there is none, or no card to assemble for."""
     if target.arch is None:
-        return Outcome()
+        return BuildOutcome()
     with contextlib.suppress(NvccNotFound):
         nvcc = find_nvcc()
         assembler = find_assembler(nvcc)
@@ -107,4 +107,4 @@ def _assembled(solution: Solution, problem: Problem, target: Target, cache: Cach
             )
             key = key_of({"kind": "ptx", **job.key()})
             return cache.fetch(key, lambda folder: assemble(job, folder))
-    return Outcome()
+    return BuildOutcome()

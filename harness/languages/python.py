@@ -27,7 +27,7 @@ from harness.sandbox import scratch
 from harness.sandbox.command import Finished, clean_environment, run_limited
 from harness.solution.contract import (
     AmbiguousError,
-    Entry,
+    EntryPoint,
     choose_entry,
     contract,
     wanted_in_python,
@@ -40,7 +40,7 @@ ANSWER_BYTES = 64 << 10
 MESSAGE_CHARACTERS = 500
 MAX_TOKENS = 200_000  # 1.6 s in the worst case; the largest honest file has some thousands
 
-_MOST_WORDS = 1000
+_MAX_WORDS = 1000
 _LINE_STARTS = {tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT}
 _NOT_SAID = {tokenize.NL, tokenize.COMMENT}
 
@@ -85,7 +85,7 @@ sys.stdout.write(json.dumps(answer))
 """Reads a source from stdin and writes what is wrong with it as JSON."""
 
 
-class _Answer(BaseModel):
+class _ImportAnswer(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
     error: str
@@ -153,7 +153,7 @@ def imported(text: str) -> frozenset[str]:
             if token.type in _LINE_STARTS or token.string in (";", ":"):
                 names |= _named(statement)
                 statement = []
-            elif len(statement) < _MOST_WORDS:
+            elif len(statement) < _MAX_WORDS:
                 statement.append(token.string)
     except (tokenize.TokenError, SyntaxError, ValueError):
         pass
@@ -195,7 +195,7 @@ def _path(words: Sequence[str]) -> list[str]:
 def _check(text: str) -> Finished:
     with tempfile.TemporaryDirectory(prefix="check-", dir=scratch.home()) as folder:
         return run_limited(
-            [sys.executable, "-I", "-S", "-c", CHECKER, *Entry],
+            [sys.executable, "-I", "-S", "-c", CHECKER, *EntryPoint],
             cwd=Path(folder),
             seconds=CHECK_S,
             memory_bytes=CHECK_BYTES,
@@ -205,7 +205,7 @@ def _check(text: str) -> Finished:
         )
 
 
-def _entry(solution: Solution, problem: Problem, finished: Finished) -> Entry | BuildFailure:
+def _entry(solution: Solution, problem: Problem, finished: Finished) -> EntryPoint | BuildFailure:
     """The entry point, or what is wrong with the submission, judged by the checker's answer."""
     shown = solution.display_path
     if finished.timed_out:
@@ -226,11 +226,13 @@ def _entry(solution: Solution, problem: Problem, finished: Finished) -> Entry | 
     return BuildFailure(verdict=verdict, message=message)
 
 
-def _answered(solution: Solution, problem: Problem, finished: Finished) -> Entry | BuildFailure:
+def _answered(
+    solution: Solution, problem: Problem, finished: Finished
+) -> EntryPoint | BuildFailure:
     """What the checker found."""
     shown = solution.display_path
     try:
-        answer = _Answer.model_validate(json.loads(finished.output))
+        answer = _ImportAnswer.model_validate(json.loads(finished.output))
     except (ValueError, ValidationError) as error:
         raise MachineError(f"the syntax check gave no answer: {error}") from error
     if answer.error:
@@ -241,7 +243,7 @@ def _answered(solution: Solution, problem: Problem, finished: Finished) -> Entry
         message = f"{shown} {error}"
         return BuildFailure(verdict=Verdict.INVALID_SUBMISSION, message=message)
     if entry is None and "*" in answer.defines:  # whatever that brings
-        return Entry.SOLUTION
+        return EntryPoint.SOLUTION
     if entry is None:
         message = f"{shown} defines no solution at its top level; define\n"
         message += wanted_in_python(problem)
@@ -249,7 +251,7 @@ def _answered(solution: Solution, problem: Problem, finished: Finished) -> Entry
     return entry
 
 
-def _syntax_error(shown: str, answer: _Answer) -> BuildFailure:
+def _syntax_error(shown: str, answer: _ImportAnswer) -> BuildFailure:
     """The error as Python itself would show it: place, line, caret."""
     place = f"{shown}:{answer.line}" if answer.line else shown
     message = f"{place}: {answer.error}"[:MESSAGE_CHARACTERS]

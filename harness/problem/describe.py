@@ -4,7 +4,7 @@ Everything follows from the declarations: shape, layout, direction, alignment, v
 text of expressions is the author's own; whoever prints it makes it fit to show.
 """
 
-from harness.problem.dtypes import Kind
+from harness.problem.dtypes import DtypeKind
 from harness.problem.expressions import SIZEOF_VAR
 from harness.problem.model import DEFAULT_ALIGNMENT, Direction, Parameter, Problem, Role
 
@@ -17,7 +17,7 @@ DIRECTIONS = {
 
 def is_complex(problem: Problem, parameter: Parameter) -> bool:
     """Whether the elements are complex, whichever of the data types is asked for."""
-    return all(parameter.data_type(dtype).kind is Kind.COMPLEX for dtype in problem.dtypes)
+    return all(parameter.data_type(dtype).kind is DtypeKind.COMPLEX for dtype in problem.dtypes)
 
 
 def shape_of(parameter: Parameter) -> str:

@@ -9,7 +9,7 @@ VARIABLE_TYPE = "[VAR]"
 """Stands for the problem's data type in a parameter's ``type``; ``VAR`` in C."""
 
 
-class Kind(StrEnum):
+class DtypeKind(StrEnum):
     """What sort of number a data type holds."""
 
     FLOAT = "float"
@@ -28,7 +28,7 @@ class DataType:
     """
 
     name: str
-    kind: Kind
+    kind: DtypeKind
     itemsize: int
     roundoff: float = 0.0
     smallest: float = 0.0
@@ -39,7 +39,7 @@ def _float(name: str, itemsize: int, precision: int, max_exponent: int) -> DataT
     """A binary floating-point type with ``precision`` significant bits, emax ``max_exponent``."""
     return DataType(
         name=name,
-        kind=Kind.FLOAT,
+        kind=DtypeKind.FLOAT,
         itemsize=itemsize,
         roundoff=2.0**-precision,
         smallest=2.0 ** (2 - max_exponent - precision),
@@ -50,7 +50,7 @@ def _float(name: str, itemsize: int, precision: int, max_exponent: int) -> DataT
 def _complex(name: str, part: DataType) -> DataType:
     return DataType(
         name=name,
-        kind=Kind.COMPLEX,
+        kind=DtypeKind.COMPLEX,
         itemsize=2 * part.itemsize,
         roundoff=part.roundoff,
         smallest=part.smallest,
@@ -65,7 +65,7 @@ _FLOATS = (
     _float("bfloat16", 2, 8, 127),
 )
 _INTEGERS = tuple(
-    DataType(name=f"{sign}int{bits}", kind=Kind.INTEGER, itemsize=bits // 8)
+    DataType(name=f"{sign}int{bits}", kind=DtypeKind.INTEGER, itemsize=bits // 8)
     for sign in ("", "u")
     for bits in (8, 16, 32, 64)
 )
@@ -76,7 +76,7 @@ DTYPES: Mapping[str, DataType] = MappingProxyType(
         for t in (
             *_FLOATS,
             *_INTEGERS,
-            DataType(name="bool", kind=Kind.BOOLEAN, itemsize=1),
+            DataType(name="bool", kind=DtypeKind.BOOLEAN, itemsize=1),
             _complex("complex64", _FLOATS[1]),
             _complex("complex128", _FLOATS[0]),
         )

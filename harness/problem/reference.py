@@ -23,7 +23,7 @@ from torch import Tensor
 
 from harness.errors import Diagnostic, ProblemError
 from harness.problem.case import Case
-from harness.problem.dtypes import Kind
+from harness.problem.dtypes import DtypeKind
 from harness.problem.format.load import REFERENCE_FILE
 from harness.problem.model import Direction, Parameter, Problem
 from harness.text.suggest import did_you_mean
@@ -168,10 +168,10 @@ class Reference:
         """
         kind = parameter.data_type(dtype).kind
         found = str(expected.dtype).removeprefix("torch.")
-        if kind is Kind.COMPLEX:
+        if kind is DtypeKind.COMPLEX:
             return expected.to(torch.complex128)
         if not expected.is_complex():
-            if kind is Kind.FLOAT:
+            if kind is DtypeKind.FLOAT:
                 return expected.to(torch.float64)
             if not expected.is_floating_point():
                 return expected

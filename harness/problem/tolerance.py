@@ -56,7 +56,7 @@ from torch import Tensor
 
 from harness.errors import HarnessError
 from harness.problem.case import Case
-from harness.problem.dtypes import DTYPES, PRECISIONS, Kind
+from harness.problem.dtypes import DTYPES, PRECISIONS, DtypeKind
 from harness.problem.expressions import SIZEOF_VAR
 from harness.problem.model import Parameter, Problem
 from harness.problem.reference import Reference
@@ -150,7 +150,7 @@ def weights_of(problem: Problem, case: Case, output: Parameter, dtype: str) -> W
         ExpressionError: its length has no value for this case.
     """
     out = output.data_type(dtype)
-    if out.kind in (Kind.INTEGER, Kind.BOOLEAN):
+    if out.kind in (DtypeKind.INTEGER, DtypeKind.BOOLEAN):
         return None
     model = problem.tolerance
     if model is None:
@@ -163,7 +163,7 @@ def weights_of(problem: Problem, case: Case, output: Parameter, dtype: str) -> W
     if unit < max(out.roundoff, cut):
         unit *= TRUNCATION
     unit += reference
-    if out.kind is Kind.COMPLEX:
+    if out.kind is DtypeKind.COMPLEX:
         unit *= COMPLEX
     terms = max(1.0, length * EVENNESS.get(case.family, 1.0))
     return Weights(

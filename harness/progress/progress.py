@@ -43,7 +43,7 @@ class Progress(Protocol):
         """The job is over, well or badly: remove what is shown. May be called again."""
 
 
-class Silent:
+class NoProgress:
     """Says nothing."""
 
     def phase(self, name: str, total: int | None = None) -> None:
@@ -59,7 +59,7 @@ class Silent:
         """Nothing."""
 
 
-class Bar:
+class TerminalProgress:
     """One line that is redrawn, and gone at the end. As a context manager it finishes itself."""
 
     def __init__(self, console: Console) -> None:
@@ -121,10 +121,10 @@ class Bar:
 
 
 def progress(stream: TextIO | None = None) -> Progress:
-    """A :class:`Bar` on ``stream`` (stderr), or :class:`Silent` when it is not a terminal."""
+    """A :class:`TerminalProgress` on ``stream`` (stderr), or :class:`NoProgress` when it is not a terminal."""
     stream = sys.stderr if stream is None else stream
     console = Console(file=stream)
     # isatty and not only rich's view: FORCE_COLOR asks for colours, not for a moving bar in a log.
     if stream.isatty() and console.is_terminal and not console.is_dumb_terminal:
-        return Bar(console)
-    return Silent()
+        return TerminalProgress(console)
+    return NoProgress()

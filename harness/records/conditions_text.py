@@ -3,7 +3,7 @@
 from harness.records.measurement import Conditions
 
 
-def told(conditions: Conditions) -> str:
+def describe_conditions(conditions: Conditions) -> str:
     """The conditions in one short line; what is not known is left out."""
     low, high = conditions.clock_mhz
     parts = []
@@ -14,11 +14,11 @@ def told(conditions: Conditions) -> str:
     if conditions.power_w:
         parts.append(f"{conditions.power_w:.0f} W")
     parts += conditions.throttle
-    if conditions.others:
-        parts.append(others(conditions.others))
+    if conditions.other_processes:
+        parts.append(describe_other_processes(conditions.other_processes))
     return ", ".join(parts)
 
 
-def others(count: int) -> str:
+def describe_other_processes(count: int) -> str:
     """``2 other processes``."""
     return "1 other process" if count == 1 else f"{count} other processes"

@@ -28,15 +28,16 @@ Kernels = Annotated[float, Field(ge=0, le=1e6)] | None
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
 
-def require_schema(data: object, schema: int, *, what: str, key: str = "schema") -> None:
-    """See to it that ``data`` is an object that says, under ``key``, that it is of this ``schema``.
+def require_schema(data: object, *schemas: int, what: str, key: str = "schema") -> None:
+    """Check that ``data`` is an object whose ``key`` names one of these ``schemas``.
 
     Raises:
         ValueError: it is not.
     """
-    if not isinstance(data, dict) or data.get(key) != schema:
+    if not isinstance(data, dict) or data.get(key) not in schemas:
         found = data.get(key) if isinstance(data, dict) else type(data).__name__
-        raise ValueError(f"{what} schema {found!r}, this harness reads {schema}")
+        known = " and ".join(map(str, schemas))
+        raise ValueError(f"{what} schema {found!r}, this harness reads {known}")
 
 
 class Record(BaseModel):

@@ -46,8 +46,8 @@ class Measurement(Record):
     """One benchmark shape: time per call of the submission and of the baseline, and their ratio.
 
     ``samples_s`` and ``baseline_samples_s`` are the times per call, one per block, less what a
-    batch costs beyond its calls: ``overhead_s`` and ``baseline_overhead_s`` a batch. ``alone_s``
-    is how long a call takes that is not one of many; ``light_s`` the least that the device needs
+    batch costs beyond its calls: ``launch_overhead_s`` and ``baseline_launch_overhead_s`` a batch. ``isolated_s``
+    is how long a call takes that is not one of many; ``sol_time_s`` the least that the device needs
     for the bytes and operations of a call. Both are None where they are not known. The baseline is
     the one that the score names; ``others`` are further ones, where they were asked for. ``copied``
     is how many outputs of a call were returned and copied into place, as the runner says.
@@ -60,34 +60,34 @@ class Measurement(Record):
     calls_per_batch: int = Field(ge=1)
     captured: bool
     kernels: Kernels = None
-    copied: Count | None = None
+    copied_outputs: Count | None = None
     baseline_kernels: Kernels = None
-    overhead_s: float
-    baseline_overhead_s: float | None = None
+    launch_overhead_s: float
+    baseline_launch_overhead_s: float | None = None
     samples_s: tuple[float, ...]
     baseline_samples_s: tuple[float, ...]
     flops: float | None = None
     bytes: float | None = None
-    alone_s: Interval | None = None
-    light_s: Positive | None = None
-    others: tuple[BaselineTime, ...] = ()
+    isolated_s: Interval | None = None
+    sol_time_s: Positive | None = None
+    other_baselines: tuple[BaselineTime, ...] = ()
 
     @property
-    def of_light(self) -> float | None:
+    def sol_fraction(self) -> float | None:
         """Part of the speed of light that the submission reaches; near 1 at most."""
-        return None if self.light_s is None else self.light_s / self.time_s.value
+        return None if self.sol_time_s is None else self.sol_time_s / self.time_s.value
 
     @property
-    def light_score(self) -> float | None:
+    def sol_score(self) -> float | None:
         """How much of the way from the baseline to the speed of light is made, in (0, 1].
 
         S = 1 / (1 + (T - T_light) / (T_baseline - T_light)): 1/2 at the baseline's time, 1 at the
         speed of light or beyond. None where the baseline is as fast as light itself.
         """
-        if self.light_s is None or self.baseline_s.value <= self.light_s:
+        if self.sol_time_s is None or self.baseline_s.value <= self.sol_time_s:
             return None
-        behind = max(0.0, self.time_s.value - self.light_s)
-        return 1 / (1 + behind / (self.baseline_s.value - self.light_s))
+        behind = max(0.0, self.time_s.value - self.sol_time_s)
+        return 1 / (1 + behind / (self.baseline_s.value - self.sol_time_s))
 
     @model_validator(mode="after")
     def _positive(self) -> Self:
@@ -107,7 +107,7 @@ class BaselineScore(Record):
 
     baseline: Name
     speedup: Interval
-    recorded: Created | None = None
+    recorded_at: Created | None = None
     result: Text = ""
 
 
@@ -119,7 +119,7 @@ class Score(Record):
     time_s: Positive = Field(description="geometric mean of the times per call")
     ranked: bool
     unranked_reason: Text = ""
-    others: tuple[BaselineScore, ...] = ()
+    other_baselines: tuple[BaselineScore, ...] = ()
 
     @model_validator(mode="after")
     def _ranked_decides(self) -> Self:
@@ -145,5 +145,5 @@ class Conditions(Record):
     temperature_c: int
     power_w: float
     throttle: tuple[Text, ...]
-    others: Count
+    other_processes: Count
     readings: Count

@@ -22,8 +22,9 @@ from harness.records.fields import Created, Name, Record, Text, require_schema
 from harness.records.measurement import Conditions, Measurement, Score
 from harness.records.profile import Profile
 from harness.records.refs import DeviceRef, Environment, ProblemRef, SolutionRef
+from harness.records.upgrade import from_schema_1
 
-SCHEMA: Literal[1] = 1
+SCHEMA: Literal[2] = 2
 
 
 class Verdict(StrEnum):
@@ -55,7 +56,7 @@ class Result(Record):
         pydantic.ValidationError: (a ValueError) the fields do not belong together.
     """
 
-    schema_version: Literal[1] = Field(default=SCHEMA, alias="schema")
+    schema_version: Literal[2] = Field(default=SCHEMA, alias="schema")
     id: Name
     created: Created
     problem: ProblemRef
@@ -90,13 +91,20 @@ class Result(Record):
         return next((case for case in self.cases if not case.passed), None)
 
     @property
-    def of_light(self) -> float | None:
+    def sol_fraction(self) -> float | None:
         """Geometric mean of the shapes' parts of the speed of light; None if one has none."""
-        parts = [each.of_light for each in self.measurements]
+        parts = [each.sol_fraction for each in self.measurements]
         known = [part for part in parts if part is not None]
         if not known or len(known) < len(parts):
             return None
         return math.exp(math.fsum(map(math.log, known)) / len(known))
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_earlier(cls, data: object) -> object:
+        if isinstance(data, dict) and data.get("schema") == 1:
+            return from_schema_1(data)
+        return data
 
     @model_validator(mode="after")
     def _verdict_decides(self) -> Self:
@@ -126,11 +134,11 @@ class Result(Record):
 
     @classmethod
     def from_json(cls, text: str) -> Self:
-        """Read what :meth:`to_json` wrote.
+        """Read what :meth:`to_json` wrote, or wrote before it (schema 1).
 
         Raises:
             ValueError: not such a record, or one of another schema version.
         """
         data = json.loads(text)
-        require_schema(data, SCHEMA, what="result")
+        require_schema(data, 1, SCHEMA, what="result")
         return cls.model_validate(data)

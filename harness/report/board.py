@@ -22,7 +22,7 @@ CPU_NOTE = "cpu: functional timing, not ranked with a GPU's"
 
 Row = Mapping[str, object]
 
-MOST_ROWS = 500
+MAX_ROWS = 500
 """Of one board; more is for a program, which reads CSV or JSON."""
 
 _KEY = ("problem", "dtype", "device_kind", "device", "harness_major", "baseline")
@@ -51,7 +51,7 @@ def _board(rows: list[Row], console: Console) -> None:
     table.add_column("time", justify="right", no_wrap=True)
     table.add_column("speed-up", justify="right", no_wrap=True)
     table.add_column("date", no_wrap=True)
-    shown = rows[:MOST_ROWS]
+    shown = rows[:MAX_ROWS]
     for row in shown:
         rank = _rank(row)
         tie = "=" if rank is not None and shared[rank] > 1 else " "

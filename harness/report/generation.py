@@ -20,7 +20,7 @@ _REMEDY = (
 )
 
 
-def told(result: Result) -> Iterator[tuple[str, str]]:
+def describe_generation(result: Result) -> Iterator[tuple[str, str]]:
     """Labels and lines, all safe to print."""
     generation = result.solution.generation
     if generation is not None:
@@ -35,7 +35,7 @@ def told(result: Result) -> Iterator[tuple[str, str]]:
 
 def _copied(result: Result) -> str:
     """How many of them are copied, which costs time, and what to do about it."""
-    most = max((each.copied or 0 for each in result.measurements), default=0)
+    most = max((each.copied_outputs or 0 for each in result.measurements), default=0)
     if most == 0:
         return ""
     what = "1 output is" if most == 1 else f"{most} outputs are"

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from harness.records.cases import Numbers, TensorValues
 
-_MOST_LINES = 40
+_MAX_LINES = 40
 _GAP = 2
 
 
@@ -23,8 +23,8 @@ def matrix_lines(tensor: TensorValues, width: int) -> list[str]:
         if index:
             lines.append(f"[{', '.join(map(str, index))}]")
         lines += [_row(row, wide, room) for row in rows]
-    if len(lines) > _MOST_LINES:
-        lines[_MOST_LINES - 1 :] = ["…"]
+    if len(lines) > _MAX_LINES:
+        lines[_MAX_LINES - 1 :] = ["…"]
     return lines
 
 

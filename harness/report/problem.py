@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from harness.problem import describe as words
-from harness.problem.dtypes import DTYPES, PRECISIONS, Kind
+from harness.problem.dtypes import DTYPES, PRECISIONS, DtypeKind
 from harness.problem.expressions import ExpressionError
 from harness.problem.model import Direction, Parameter, Problem, Role, Tolerance
 from harness.problem.roundoff import (
@@ -282,7 +282,7 @@ def _tolerance_data(tolerance: Tolerance, problem: Problem) -> dict[str, Any]:
     rows: dict[str, dict[str, Any]] = {}
     for dtype in problem.dtypes:
         out = DTYPES[dtype]
-        if out.kind in (Kind.INTEGER, Kind.BOOLEAN):
+        if out.kind in (DtypeKind.INTEGER, DtypeKind.BOOLEAN):
             continue
         accumulator = DTYPES[tolerance.accumulator.get(dtype, dtype)]
         inputs = tolerance.inputs.get(dtype, dtype)
@@ -294,7 +294,7 @@ def _tolerance_data(tolerance: Tolerance, problem: Problem) -> dict[str, Any]:
         rows[dtype] = {
             "accumulator": accumulator.name,
             "inputs": inputs,
-            "u_acc": unit * (COMPLEX if out.kind is Kind.COMPLEX else 1.0),
+            "u_acc": unit * (COMPLEX if out.kind is DtypeKind.COMPLEX else 1.0),
             "u_in": cut,
             "u_out": out.roundoff + reference,
         }

@@ -10,7 +10,7 @@ from harness.records.profile import KernelProfile, Profile
 from harness.text import numbers
 from harness.text.plain import plain
 
-MOST_KERNELS = 40
+MAX_KERNELS = 40
 _CAVEAT = "by Nsight Compute: each kernel alone, caches emptied before; no time that is ranked"
 
 
@@ -20,8 +20,8 @@ def render_profile(profile: Profile, console: Console) -> None:
     _print(console, f"profile of {of}, {plain(profile.spec, 200)}")
     _print(console, f"        {_CAVEAT}", "dim")
     console.print(_table(profile.kernels))
-    if len(profile.kernels) > MOST_KERNELS:
-        _print(console, f"        … {len(profile.kernels) - MOST_KERNELS} more")
+    if len(profile.kernels) > MAX_KERNELS:
+        _print(console, f"        … {len(profile.kernels) - MAX_KERNELS} more")
 
 
 def _table(kernels: tuple[KernelProfile, ...]) -> Table:
@@ -29,7 +29,7 @@ def _table(kernels: tuple[KernelProfile, ...]) -> Table:
     table.add_column("kernel", overflow="fold")
     for name in ("time", "DRAM read", "written", "SM", "memory", "occupancy"):
         table.add_column(name, justify="right", no_wrap=True)
-    for kernel in kernels[:MOST_KERNELS]:
+    for kernel in kernels[:MAX_KERNELS]:
         table.add_row(
             Text(plain(kernel.name, 120)),
             _text(kernel.duration_s, numbers.seconds),

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from harness.records.build import KernelResources
 from harness.records.cases import CaseResult, Element, Mismatch, ShrunkCase, TensorValues
-from harness.records.conditions_text import told
+from harness.records.conditions_text import describe_conditions
 from harness.records.measurement import Measurement, Score
 from harness.records.result import Result, Verdict
 from harness.report import generation
@@ -27,8 +27,8 @@ __all__ = ["CPU_NOTE", "render_board", "render_result"]
 
 LOG_LINES = 30
 OUTPUT_LINES = 20
-MOST_KERNELS = 12
-MOST_FAILED_CASES = 5
+MAX_KERNELS = 12
+MAX_FAILED_CASES = 5
 _MESSAGE = 4000
 _INDENT = 10
 _ROLES = {"input": "", "expected": "green", "got": "red"}
@@ -47,7 +47,7 @@ _STYLES = {
 def render_result(result: Result, console: Console) -> None:
     """Print ``result`` for a person."""
     _verdict(result, console)
-    for label, text in generation.told(result):
+    for label, text in generation.describe_generation(result):
         _line(console, label, text)
     if result.accepted:
         _accepted(result, console)
@@ -83,11 +83,11 @@ def _accepted(result: Result, console: Console) -> None:
     if result.measurements:
         baseline = result.score.baseline if result.score else "baseline"
         console.print(_measurements(result.measurements, baseline))
-        if any(each.others for each in result.measurements):
+        if any(each.other_baselines for each in result.measurements):
             console.print(_beside(result.measurements))
         _launches(result.measurements, console)
     if result.conditions is not None:
-        _line(console, "card", plain(told(result.conditions), 200))
+        _line(console, "card", plain(describe_conditions(result.conditions), 200))
     _resources(result, console)
     if result.profile is not None:
         render_profile(result.profile, console)
@@ -102,10 +102,10 @@ def _score(score: Score, shapes: int, console: Console) -> None:
         f"{numbers.ratio(score.speedup)} over {over} ({mean}, 95 % interval)",
         style="bold",
     )
-    for other in score.others:
+    for other in score.other_baselines:
         over = f"{numbers.ratio(other.speedup)} over {plain(other.baseline, 60)}"
-        if other.recorded is not None:
-            over += f", the best recorded ({other.recorded:%Y-%m-%d}; not timed again)"
+        if other.recorded_at is not None:
+            over += f", the best recorded ({other.recorded_at:%Y-%m-%d}; not timed again)"
         _line(console, "", over)
     if not score.ranked:
         _line(console, "", f"not ranked: {plain(score.unranked_reason, 400)}", style="yellow")
@@ -115,11 +115,11 @@ def _measurements(measurements: Iterable[Measurement], baseline: str) -> Table:
     measurements = tuple(measurements)
     named = plain(baseline, 20)
     # How near the speed of light, where that is known.
-    lit = any(each.of_light is not None for each in measurements)
+    lit = any(each.sol_fraction is not None for each in measurements)
     columns = ("shape", ">time", f">{named}", f">over {named}", ">rate")
     table = _table(*columns, *([">light"] * lit))
     for each in measurements:
-        light = "" if each.of_light is None else f"{each.of_light:.0%}"
+        light = "" if each.sol_fraction is None else f"{each.sol_fraction:.0%}"
         table.add_row(
             # Spaces, so that a narrow terminal breaks the line between two sizes.
             Text(plain(each.spec, 200).replace(",", ", ")),
@@ -136,7 +136,7 @@ def _beside(measurements: Iterable[Measurement]) -> Table:
     """The further baselines, shape by shape."""
     table = _table("shape", "baseline", ">its time", ">speed-up over it")
     for each in measurements:
-        for other in each.others:
+        for other in each.other_baselines:
             table.add_row(
                 Text(plain(each.spec, 200).replace(",", ", ")),
                 Text(plain(other.baseline, 20)),
@@ -178,9 +178,9 @@ def _resources(result: Result, console: Console) -> None:
     origin = "from the cache" if build.cached else f"in {numbers.seconds(build.seconds)}"
     _line(console, "built", f"{origin} for {plain(build.target, 60)}")
     if build.kernels:
-        console.print(_kernels(build.kernels[:MOST_KERNELS]))
-    if len(build.kernels) > MOST_KERNELS:
-        _line(console, "", f"… {len(build.kernels) - MOST_KERNELS} more kernels")
+        console.print(_kernels(build.kernels[:MAX_KERNELS]))
+    if len(build.kernels) > MAX_KERNELS:
+        _line(console, "", f"… {len(build.kernels) - MAX_KERNELS} more kernels")
 
 
 def _kernels(kernels: Iterable[KernelResources]) -> Table:
@@ -225,7 +225,7 @@ def _not_accepted(result: Result, console: Console) -> None:
     if failed:
         total = numbers.integer(len(result.cases))
         _line(console, "cases", f"{numbers.integer(len(failed))} of {total} failed")
-        for case in failed[1:MOST_FAILED_CASES]:
+        for case in failed[1:MAX_FAILED_CASES]:
             _line(console, "", f"also {plain(case.spec, 300)}  {plain(case.message, 200)}")
     log = result.build.log if result.build else ""
     if result.verdict is Verdict.COMPILE_ERROR and log.strip():

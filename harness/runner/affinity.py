@@ -4,7 +4,7 @@ import contextlib
 import os
 
 
-class Seat:
+class ThreadAffinity:
     """The processor that the judge gives to all runners in turns; taken by the calling thread.
 
     Other threads, and such as are started while it is left, stay where they like.

@@ -3,10 +3,10 @@
 import contextlib
 
 from harness.runner.driver import PER_THREAD_STREAM, CudaError, Driver
-from harness.runner.program import Program
+from harness.runner.program import LoadedProgram
 
 
-class Recorded(Program):
+class GraphProgram(LoadedProgram):
     """What such programs share: at most one graph, of calls on the per-thread default stream."""
 
     def __init__(self, driver: Driver) -> None:

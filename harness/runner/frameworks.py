@@ -13,7 +13,7 @@ from importlib import metadata
 from typing import Any
 
 from harness.runner.program import Failed
-from harness.wire import Fault
+from harness.wire import FaultCode
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +60,7 @@ class Framework:
         except Exception as error:  # whatever a package does when half of it is missing
             reason = f"{type(error).__name__}: {error}".splitlines()[0][:300]
             message = f"{self.title} cannot be imported here ({reason}): {self.remedy}"
-            raise Failed(Fault.UNSUPPORTED, message) from error
+            raise Failed(FaultCode.UNSUPPORTED, message) from error
 
 
 FRAMEWORKS = {

@@ -5,12 +5,12 @@ import ctypes
 import os
 from typing import Any
 
-from harness.runner.cuda_graph import Recorded
+from harness.runner.cuda_graph import GraphProgram
 from harness.runner.driver import CudaError, Driver
-from harness.runner.memory import Arena
-from harness.runner.program import Batch, Failed, Program
+from harness.runner.memory import ImportedArena
+from harness.runner.program import BoundCalls, Failed, LoadedProgram
 from harness.runner.strides import Rows, rows_of
-from harness.wire import Fault
+from harness.wire import FaultCode
 
 SCALARS: dict[str, Any] = {
     "float": ctypes.c_float,
@@ -38,7 +38,7 @@ SCALARS: dict[str, Any] = {
 
 _CUDA_OUT_OF_MEMORY = 2
 _MESSAGE_BYTES = 4096
-_CPU_FAULTS = {10001: Fault.BARRIER, 10002: Fault.UNSUPPORTED}
+_CPU_FAULTS = {10001: FaultCode.BARRIER, 10002: FaultCode.UNSUPPORTED}
 
 
 def load_entry(fd: int) -> ctypes.CDLL:
@@ -52,7 +52,7 @@ def load_entry(fd: int) -> ctypes.CDLL:
         return ctypes.CDLL(f"/proc/self/fd/{fd}", mode=os.RTLD_NOW)
     except OSError as error:
         text = str(error).replace(f"/proc/self/fd/{fd}: ", "")
-        raise Failed(Fault.NO_ENTRY, f"the compiled file does not load: {text}") from error
+        raise Failed(FaultCode.NO_ENTRY, f"the compiled file does not load: {text}") from error
 
 
 def _reopenable(fd: int) -> int:
@@ -76,11 +76,13 @@ class _Library:
         try:
             self._entry: Any = self.library[entry]
         except AttributeError:
-            raise Failed(Fault.NO_ENTRY, f'no function `extern "C" void {entry}(...)`') from None
+            raise Failed(
+                FaultCode.NO_ENTRY, f'no function `extern "C" void {entry}(...)`'
+            ) from None
         self._entry.restype = None
         self._bound: list[tuple[Any, ...]] = []
 
-    def bind(self, batch: Batch, arena: Arena) -> None:
+    def bind(self, batch: BoundCalls, arena: ImportedArena) -> None:
         """Make the C arguments of every call."""
         self._bound = [
             tuple(argument(spec, index, arena) for spec in batch.arguments)
@@ -92,7 +94,7 @@ class _Library:
         self._entry(*self._bound[index])
 
 
-def argument(spec: dict[str, Any], index: int, arena: Arena) -> Any:
+def argument(spec: dict[str, Any], index: int, arena: ImportedArena) -> Any:
     """One argument of call ``index`` as C has it: a pointer into the arena, or a number."""
     if "ctype" in spec:
         kind = SCALARS[spec["ctype"]]
@@ -106,16 +108,16 @@ def _rows(spec: dict[str, Any]) -> Rows:
     return rows_of(spec["shape"], spec["strides"], spec["bytes"] // span)
 
 
-class CudaLibrary(_Library, Recorded):
+class CudaLibrary(_Library, GraphProgram):
     """A library built by nvcc, its default stream per thread, on the GPU."""
 
     def __init__(self, fd: int, driver: Driver, entry: str = "solution") -> None:
         _Library.__init__(self, fd, entry)
-        Recorded.__init__(self, driver)
+        GraphProgram.__init__(self, driver)
         self._last_error = self.library.harness_last_error
         self._last_error.restype = ctypes.c_int
 
-    def bind(self, batch: Batch, arena: Arena) -> None:
+    def bind(self, batch: BoundCalls, arena: ImportedArena) -> None:
         """Make the arguments; a graph of an earlier batch is forgotten."""
         self.begin(batch.calls)
         super().bind(batch, arena)
@@ -135,7 +137,7 @@ class CudaLibrary(_Library, Recorded):
             except CudaError as error:
                 code, text = error.code, str(error)
         if code:
-            fault = Fault.MEMORY if code == _CUDA_OUT_OF_MEMORY else Fault.CUDA
+            fault = FaultCode.MEMORY if code == _CUDA_OUT_OF_MEMORY else FaultCode.CUDA
             raise Failed(fault, f"{text} (CUDA error {code})" if "CUDA error" not in text else text)
 
     def _take_error(self) -> tuple[int, str]:
@@ -144,7 +146,7 @@ class CudaLibrary(_Library, Recorded):
         return code, text.value.decode("utf-8", "replace")
 
 
-class CpuLibrary(_Library, Program):
+class CpuLibrary(_Library, LoadedProgram):
     """A library built by the CPU executor (:mod:`harness.cudacpu`)."""
 
     def __init__(self, fd: int, entry: str = "solution") -> None:
@@ -154,7 +156,7 @@ class CpuLibrary(_Library, Program):
         self._launches = self.library.cudacpu_launches
         self._launches.restype = ctypes.c_ulonglong
 
-    def bind(self, batch: Batch, arena: Arena) -> None:
+    def bind(self, batch: BoundCalls, arena: ImportedArena) -> None:
         """Make the arguments; fence all of the arena but the buffers themselves."""
         super().bind(batch, arena)
         self.library.cudacpu_configure(batch.order, ctypes.c_ulonglong(batch.seed), 0)
@@ -205,5 +207,5 @@ class CpuLibrary(_Library, Program):
             return
         message = text.value.decode("utf-8", "replace")
         if code == _CUDA_OUT_OF_MEMORY:
-            raise Failed(Fault.MEMORY, message)
-        raise Failed(_CPU_FAULTS.get(code, Fault.CUDA), message)
+            raise Failed(FaultCode.MEMORY, message)
+        raise Failed(_CPU_FAULTS.get(code, FaultCode.CUDA), message)

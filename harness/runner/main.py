@@ -13,16 +13,16 @@ from pathlib import Path
 from typing import Any
 
 from harness import wire
-from harness.runner.affinity import Seat
+from harness.runner.affinity import ThreadAffinity
 from harness.runner.driver import CudaError, Driver
-from harness.runner.memory import Arena, DeviceArena, HostArena
-from harness.runner.program import Batch, Failed, Program
+from harness.runner.memory import ImportedArena, ImportedDeviceArena, ImportedHostArena
+from harness.runner.program import BoundCalls, Failed, LoadedProgram
 from harness.runner.triton.kernel_cache import pack, unpack
 from harness.sandbox.syscalls import forbid_programs
-from harness.wire import Fault, Mailbox, Message
+from harness.wire import FaultCode, Mailbox, Message
 
 _LINE_BUFFERED = 1
-_MOST_CONFIGURATIONS = 64
+_MAX_CONFIGURATIONS = 64
 
 
 class Runner:
@@ -33,12 +33,12 @@ class Runner:
         self._folder = folder
         self._device = "cpu"
         self._driver: Driver | None = None
-        self._program: Program | None = None
-        self._arena: Arena | None = None
+        self._program: LoadedProgram | None = None
+        self._arena: ImportedArena | None = None
         self._mailbox: Mailbox | None = None
         self._calls = 0
         self._captured = False
-        self._seat = Seat()
+        self._seat = ThreadAffinity()
 
     def serve(self) -> None:
         """Answer messages until the judge closes the channel."""
@@ -49,7 +49,7 @@ class Runner:
             except Failed as failure:
                 answer = _failed(failure.fault, failure.message)
             except CudaError as error:
-                answer = _failed(Fault.CUDA, str(error))
+                answer = _failed(FaultCode.CUDA, str(error))
             if answer is not None:
                 wire.send(self._channel, answer)
 
@@ -113,7 +113,7 @@ class Runner:
                 "cache": str(cache),
                 "entry": message["entry"],
                 "parameters": message["parameters"],
-                "configurations": _MOST_CONFIGURATIONS if kernels is not None else 1,
+                "configurations": _MAX_CONFIGURATIONS if kernels is not None else 1,
                 "launchers": kernels is not None,
                 "seconds": message["seconds"],
             }
@@ -123,7 +123,7 @@ class Runner:
             os.close(kernels)
         return answer
 
-    def _make_program(self, message: Message, artifact: int) -> Program:
+    def _make_program(self, message: Message, artifact: int) -> LoadedProgram:
         entry = str(message.get("entry", "solution"))
         if message["kind"] == "library":
             from harness.runner.library import CpuLibrary, CudaLibrary
@@ -162,15 +162,15 @@ class Runner:
         if self._arena is not None:
             self._arena.close()
         if self._driver is not None:
-            self._arena = DeviceArena(self._driver, fd, size)
+            self._arena = ImportedDeviceArena(self._driver, fd, size)
         else:
-            self._arena = HostArena(fd, size)
+            self._arena = ImportedHostArena(fd, size)
 
     def _prepare(self, message: Message) -> bool:
         """Bind the calls, warm up, capture: all before the inputs that count exist."""
         assert self._program is not None
         assert self._arena is not None
-        batch = Batch(
+        batch = BoundCalls(
             calls=message["calls"],
             arguments=message["arguments"],
             order=message["order"],
@@ -218,12 +218,12 @@ class Runner:
         except Failed as failure:
             answer = _failed(failure.fault, failure.message)
         except CudaError as error:
-            answer = _failed(Fault.CUDA, str(error))
+            answer = _failed(FaultCode.CUDA, str(error))
         wire.send(self._channel, answer)
         mailbox.done = number
 
 
-def _failed(fault: Fault, message: str) -> Message:
+def _failed(fault: FaultCode, message: str) -> Message:
     return {"type": "failed", "fault": fault, "message": message[: wire.MAX_TEXT]}
 
 

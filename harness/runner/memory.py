@@ -8,7 +8,7 @@ from typing import Protocol
 from harness.runner.driver import Driver
 
 
-class Arena(Protocol):
+class ImportedArena(Protocol):
     """A mapped range of the judge's memory."""
 
     address: int
@@ -18,7 +18,7 @@ class Arena(Protocol):
         """Unmap it."""
 
 
-class HostArena:
+class ImportedHostArena:
     """Shared host memory (a sealed memfd)."""
 
     def __init__(self, fd: int, size: int) -> None:
@@ -37,7 +37,7 @@ class HostArena:
         """Leave the mapping to the end of the process: tensors of the submission may hold it."""
 
 
-class DeviceArena:
+class ImportedDeviceArena:
     """Shared device memory (a CUDA virtual-memory allocation)."""
 
     def __init__(self, driver: Driver, fd: int, size: int) -> None:

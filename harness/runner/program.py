@@ -3,21 +3,21 @@
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from harness.runner.memory import Arena
-from harness.wire import Fault
+from harness.runner.memory import ImportedArena
+from harness.wire import FaultCode
 
 
 class Failed(Exception):
     """A fault of the submission that the runner noticed itself; reported, never believed."""
 
-    def __init__(self, fault: Fault, message: str) -> None:
+    def __init__(self, fault: FaultCode, message: str) -> None:
         self.fault = fault
         self.message = message
         super().__init__(message)
 
 
 @dataclass(frozen=True, slots=True)
-class Batch:
+class BoundCalls:
     """``calls`` calls of the solution over one arena.
 
     ``arguments`` has one entry per parameter: a tensor as ``{base, stride, bytes, shape, strides,
@@ -34,13 +34,13 @@ class Batch:
     launches: list[dict[str, Any]]
 
 
-class Program(Protocol):
+class LoadedProgram(Protocol):
     """A loaded submission bound to a batch of calls.
 
     What has a body here is for programs that inherit it.
     """
 
-    def bind(self, batch: Batch, arena: Arena) -> None:
+    def bind(self, batch: BoundCalls, arena: ImportedArena) -> None:
         """Make the arguments of every call; nothing is executed."""
 
     def call(self, index: int) -> None:

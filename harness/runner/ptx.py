@@ -4,12 +4,12 @@ import ctypes
 import os
 from typing import Any, NamedTuple
 
-from harness.runner.cuda_graph import Recorded
+from harness.runner.cuda_graph import GraphProgram
 from harness.runner.driver import PER_THREAD_STREAM, CudaError, Driver
 from harness.runner.library import argument
-from harness.runner.memory import Arena
-from harness.runner.program import Batch, Failed
-from harness.wire import Fault
+from harness.runner.memory import ImportedArena
+from harness.runner.program import BoundCalls, Failed
+from harness.wire import FaultCode
 
 _NOT_FOUND = 500
 _SHARED_WITHOUT_ASKING = 48 << 10
@@ -24,7 +24,7 @@ class _Launch(NamedTuple):
     arguments: Any
 
 
-class PtxProgram(Recorded):
+class PtxProgram(GraphProgram):
     """A module of kernels on the GPU; every call is the launches of the batch, in order."""
 
     def __init__(self, fd: int, driver: Driver) -> None:
@@ -34,11 +34,11 @@ class PtxProgram(Recorded):
         try:
             self._module = driver.load_module(text)
         except CudaError as error:
-            raise Failed(Fault.COMPILE, str(error)) from error
+            raise Failed(FaultCode.COMPILE, str(error)) from error
         self._bound: list[list[_Launch]] = []
         self._kept: list[Any] = []
 
-    def bind(self, batch: Batch, arena: Arena) -> None:
+    def bind(self, batch: BoundCalls, arena: ImportedArena) -> None:
         """Make the launches of every call; a graph of an earlier batch is forgotten."""
         self.begin(batch.calls)
         functions = [self._function(launch) for launch in batch.launches]
@@ -66,7 +66,7 @@ class PtxProgram(Recorded):
             if error.code != _NOT_FOUND:
                 raise
             message = f"the file has no kernel `{launch['kernel']}`"
-            raise Failed(Fault.NO_ENTRY, message) from error
+            raise Failed(FaultCode.NO_ENTRY, message) from error
         if launch["shared"] > _SHARED_WITHOUT_ASKING:
             self._driver.allow_shared(function, launch["shared"])
         return function

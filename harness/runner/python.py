@@ -12,9 +12,9 @@ from harness.runner.driver import PER_THREAD_STREAM, CudaError, Driver
 from harness.runner.entry.contracts import Caller, caller, offer_imports
 from harness.runner.entry.outputs import Declared
 from harness.runner.frameworks import launching_on
-from harness.runner.memory import Arena, HostArena
-from harness.runner.program import Batch, Failed, Program
-from harness.wire import MAX_TEXT, Fault
+from harness.runner.memory import ImportedArena, ImportedHostArena
+from harness.runner.program import BoundCalls, Failed, LoadedProgram
+from harness.wire import MAX_TEXT, FaultCode
 
 _NAME = "solution"
 _COMPILE_ERRORS = frozenset(
@@ -41,7 +41,7 @@ def load_module(fd: int, folder: Path) -> ModuleType:
         path.write_bytes(source.read())
     spec = importlib.util.spec_from_file_location(_NAME, path)
     if spec is None or spec.loader is None:
-        raise Failed(Fault.NO_ENTRY, "the file cannot be imported")
+        raise Failed(FaultCode.NO_ENTRY, "the file cannot be imported")
     module = importlib.util.module_from_spec(spec)
     sys.modules[_NAME] = module
     with reported():
@@ -61,19 +61,19 @@ class reported:  # noqa: N801 - reads as a statement: `with reported():`
         raise Failed(_fault(error), _text(error)) from error
 
 
-def _fault(error: BaseException) -> Fault:
+def _fault(error: BaseException) -> FaultCode:
     name = type(error).__name__
     if isinstance(error, MemoryError) or name == "OutOfMemoryError":
-        return Fault.MEMORY
+        return FaultCode.MEMORY
     if name in ("Unsupported", "UnsupportedFeatureError"):
-        return Fault.UNSUPPORTED
+        return FaultCode.UNSUPPORTED
     if name == "OutOfBounds":
-        return Fault.OUT_OF_BOUNDS
+        return FaultCode.OUT_OF_BOUNDS
     if name in _COMPILE_ERRORS:
-        return Fault.COMPILE
+        return FaultCode.COMPILE
     if name == "AcceleratorError" or "CUDA error" in str(error):
-        return Fault.CUDA
-    return Fault.EXCEPTION
+        return FaultCode.CUDA
+    return FaultCode.EXCEPTION
 
 
 def _text(error: BaseException) -> str:
@@ -91,7 +91,7 @@ def _text(error: BaseException) -> str:
     return "\n".join(texts + lines[-3:])[:MAX_TEXT]
 
 
-class TorchProgram(Program):
+class TorchProgram(LoadedProgram):
     """A Python submission that gets the judge's buffers as torch tensors.
 
     ``entry`` is what is called, ``parameters`` are as :mod:`harness.runner.entry.contracts` wants them.
@@ -127,7 +127,7 @@ class TorchProgram(Program):
         self._kernels: int | None = None
         self._launched = 0
 
-    def bind(self, batch: Batch, arena: Arena) -> None:
+    def bind(self, batch: BoundCalls, arena: ImportedArena) -> None:
         """Make the tensors of every call: views of the arena, nothing is copied."""
         self._forget_graph()
         whole = self._whole(arena)
@@ -138,8 +138,8 @@ class TorchProgram(Program):
         with reported():
             self._caller.bind(self._bound)
 
-    def _whole(self, arena: Arena) -> Any:
-        if isinstance(arena, HostArena):
+    def _whole(self, arena: ImportedArena) -> Any:
+        if isinstance(arena, ImportedHostArena):
             return self._torch.frombuffer(arena.buffer, dtype=self._torch.uint8)
         return self._torch.as_tensor(_DeviceBytes(arena), device=self._device)
 
@@ -223,7 +223,7 @@ class TorchProgram(Program):
 class _DeviceBytes:
     """Lets torch see a range of device memory without copying."""
 
-    def __init__(self, arena: Arena) -> None:
+    def __init__(self, arena: ImportedArena) -> None:
         self.__cuda_array_interface__ = {
             "shape": (arena.size,),
             "typestr": "|u1",

@@ -26,9 +26,9 @@ from typing import IO
 from harness.errors import MachineError
 from harness.sandbox import processes, scratch
 from harness.sandbox.init import NO_SANDBOX
-from harness.sandbox.pause_gate import clock, resting, stands_still
-from harness.sandbox.spec import Plan
-from harness.sandbox.support import KEEPER, means, python_files
+from harness.sandbox.pause_gate import clock, pausable, waiting
+from harness.sandbox.spec import SandboxSpec
+from harness.sandbox.support import MONITOR, detect_support, python_files
 
 TICK_S = 0.05
 """How often the limits are looked at; output wakes the reader earlier."""
@@ -109,9 +109,9 @@ def run_limited(
     with tempfile.TemporaryFile() as given, folder as root:
         given.write(stdin or b"")
         given.seek(0)
-        plan = Plan(
+        plan = SandboxSpec(
             folder=root,
-            namespaces=means().namespaces,
+            namespaces=detect_support().namespaces,
             own_user=False,  # what it writes is the judge's
             readable=(*python_files(), *map(str, readable)),
             writable=(str(cwd),),
@@ -126,9 +126,9 @@ def run_limited(
         )
         started = clock()
         process, life = _started(plan, given, environment)
-        watch = _Watch(process, started + seconds, memory_bytes, output_bytes)
+        watch = _TreeWatch(process, started + seconds, memory_bytes, output_bytes)
         try:
-            with stands_still(process.pid):
+            with pausable(process.pid):
                 watch.follow()
         finally:
             os.close(life)
@@ -141,12 +141,12 @@ def run_limited(
 
 
 def _started(
-    plan: Plan, stdin: IO[bytes], environment: Mapping[str, str]
+    plan: SandboxSpec, stdin: IO[bytes], environment: Mapping[str, str]
 ) -> tuple[subprocess.Popen[bytes], int]:
     """The keeper of the sandbox, and the descriptor whose end is that of all in it."""
     life_read, life = os.pipe()
     process = subprocess.Popen(
-        [*KEEPER, json.dumps(plan.to_json()), "-", str(life_read)],
+        [*MONITOR, json.dumps(plan.to_json()), "-", str(life_read)],
         env=dict(environment),
         stdin=stdin,
         stdout=subprocess.PIPE,
@@ -158,7 +158,7 @@ def _started(
     return process, life
 
 
-class _Watch:
+class _TreeWatch:
     """Reads a process's output and holds it to its limits."""
 
     def __init__(
@@ -203,7 +203,7 @@ class _Watch:
                 open_pipe = self._read(min(TICK_S, self._deadline - now))
             else:
                 # It closed its output, and works on.
-                with suppress(subprocess.TimeoutExpired), resting():
+                with suppress(subprocess.TimeoutExpired), waiting():
                     self._process.wait(TICK_S)
         end = min(self._deadline, clock() + DRAIN_S)
         _kill_group(self._process.pid)
@@ -230,7 +230,7 @@ class _Watch:
 
     def _read(self, wait_s: float) -> bool:
         """Take what is there within ``wait_s``; false at the end of the output."""
-        with resting():
+        with waiting():
             ready = self._selector.select(wait_s)
         if not ready:
             return True
@@ -247,7 +247,7 @@ class _Watch:
 def _kill_tree(process: subprocess.Popen[bytes]) -> None:
     """Kill the command's session and every descendant, and reap it.
 
-    Nothing is left to do for one that was reaped: :meth:`_Watch.follow` killed its session, and
+    Nothing is left to do for one that was reaped: :meth:`_TreeWatch.follow` killed its session, and
     its number may belong to another process by now.
     """
     if process.returncode is not None:

@@ -26,7 +26,7 @@ from typing import NoReturn
 
 from harness import wire
 from harness.sandbox import ROOT, landlock, namespaces, syscalls, system, view
-from harness.sandbox.spec import Plan
+from harness.sandbox.spec import SandboxSpec
 
 NO_SANDBOX = 113
 """Exit status of a sandbox that could not be made; what it lacks is printed."""
@@ -40,7 +40,7 @@ _RUNNER = (
 )
 
 
-def drop_privileges(plan: Plan) -> None:
+def drop_privileges(plan: SandboxSpec) -> None:
     """Become the submission's user, with no capability, now and over exec, and none to be had."""
     system.drop_capability_bounds()
     if plan.own_user:
@@ -52,7 +52,7 @@ def drop_privileges(plan: Plan) -> None:
     system.prctl(system.PR_SET_DUMPABLE, 1, "dumpable")  # see the keeper
 
 
-def limit_resources(plan: Plan) -> None:
+def limit_resources(plan: SandboxSpec) -> None:
     """Limits that hold for what runs here and all its children."""
 
     def lower(what: int, value: int) -> None:
@@ -103,7 +103,7 @@ def _end(child: int) -> None:
         os.killpg(child, signal.SIGKILL)
 
 
-def confine(plan: Plan, channel: socket.socket | None, life: int) -> NoReturn:
+def confine(plan: SandboxSpec, channel: socket.socket | None, life: int) -> NoReturn:
     """Confine this process, fork what is to run, wait for either end, and leave with its status.
 
     A runner is told to the judge on its ``channel``, with the layers that confine it. With a
@@ -136,7 +136,7 @@ def confine(plan: Plan, channel: socket.socket | None, life: int) -> NoReturn:
     os._exit(supervise(child, life))
 
 
-def _become(plan: Plan, channel: socket.socket | None, life: int, told: int) -> NoReturn:
+def _become(plan: SandboxSpec, channel: socket.socket | None, life: int, told: int) -> NoReturn:
     """The runner, or the command, for good."""
     try:
         os.close(life)

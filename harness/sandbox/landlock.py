@@ -16,7 +16,7 @@ import stat
 from collections.abc import Iterator
 
 from harness.sandbox import ROOT, system
-from harness.sandbox.spec import Plan
+from harness.sandbox.spec import SandboxSpec
 from harness.sandbox.view import DEVICES, ETC, SYSTEM
 
 LAYER = "rules for files"
@@ -53,7 +53,7 @@ def version() -> int:
     return max(0, int(system.libc.syscall(_CREATE_RULESET, None, 0, _VERSION)))
 
 
-def restrict(plan: Plan) -> bool:
+def restrict(plan: SandboxSpec) -> bool:
     """Allow this process what the plan names, and nothing else, for good; False where it cannot.
 
     It must have given up gaining privileges.
@@ -82,7 +82,7 @@ def restrict(plan: Plan) -> bool:
     return True
 
 
-def _allowed(plan: Plan) -> Iterator[tuple[str, int]]:
+def _allowed(plan: SandboxSpec) -> Iterator[tuple[str, int]]:
     for path in (*SYSTEM, *(f"/etc/{name}" for name in ETC), *plan.readable, "/proc", "/sys"):
         yield path, _LOOK
     yield str(ROOT), _LIST  # Python lists the folders that it imports from

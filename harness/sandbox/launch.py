@@ -16,11 +16,11 @@ from typing import IO
 
 from harness.errors import MachineError
 from harness.sandbox import processes, scratch
-from harness.sandbox.pause_gate import stands_still
-from harness.sandbox.spec import Plan
-from harness.sandbox.support import KEEPER, Means, means, parts, python_files
+from harness.sandbox.pause_gate import pausable
+from harness.sandbox.spec import SandboxSpec
+from harness.sandbox.support import MONITOR, SandboxSupport, detect_support, parts, python_files
 from harness.sandbox.view import private_places
-from harness.sandbox.zygote import Forked, Nursery
+from harness.sandbox.zygote import Forked, Zygote
 
 _END_SECONDS = 10.0
 _SEND_SECONDS = 10.0
@@ -99,15 +99,15 @@ class Sandbox:
         tmp_bytes: int = 1 << 30,
         output_bytes: int = OUTPUT_BYTES,
         confined: bool = True,
-        nursery: Nursery | None = None,
+        zygote: Zygote | None = None,
         wrapper: tuple[str, ...] = (),
     ) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="sandbox-", dir=scratch.home()))
-        how = means() if confined else Means(namespaces=False, own_user=False)
+        how = detect_support() if confined else SandboxSupport(namespaces=False, own_user=False)
         self.isolated = how.namespaces
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         life_read, self._life = os.pipe()
-        plan = Plan(
+        plan = SandboxSpec(
             folder=str(self.folder),
             namespaces=how.namespaces,
             own_user=how.own_user,
@@ -125,7 +125,7 @@ class Sandbox:
             **{name: str(self.folder / place) for name, place in _CACHES.items()},
         }
         fds = (theirs.fileno(), life_read)
-        start = _started if nursery is None else nursery.fork
+        start = _started if zygote is None else zygote.fork
         try:
             self.process: subprocess.Popen[bytes] | Forked = start(environment, plan, *fds)
         except MachineError:
@@ -147,7 +147,7 @@ class Sandbox:
         self._last_census: frozenset[str] | None = None
         self._private = private_places(str(self.folder))
         self._standing = ExitStack()
-        self._standing.enter_context(stands_still(self.process.pid))
+        self._standing.enter_context(pausable(self.process.pid))
         self._looks = 0
         self._hidden = 0
 
@@ -249,12 +249,12 @@ def _tool(wrapper: tuple[str, ...]) -> list[str]:
 
 
 def _started(
-    environment: Mapping[str, str], plan: Plan, channel: int, life: int
+    environment: Mapping[str, str], plan: SandboxSpec, channel: int, life: int
 ) -> subprocess.Popen[bytes]:
     """A sandbox whose first process is a fresh interpreter."""
     # Unbuffered: what was printed before a process is killed is there to be shown.
     return subprocess.Popen(
-        [*KEEPER, json.dumps(plan.to_json()), str(channel), str(life)],
+        [*MONITOR, json.dumps(plan.to_json()), str(channel), str(life)],
         env=environment,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,

@@ -12,18 +12,18 @@ import socket
 import sys
 
 from harness.sandbox import init, namespaces, system
-from harness.sandbox.spec import Plan, from_json
+from harness.sandbox.spec import SandboxSpec, from_json
 
 
 def main() -> None:
     """``plan channel life`` from the command line; the channel is ``-`` if a command is to run."""
     plan, channel, life = from_json(json.loads(sys.argv[1])), sys.argv[2], int(sys.argv[3])
     connected = None if channel == "-" else socket.socket(fileno=int(channel))
-    os._exit(keep(plan, connected, life))
+    os._exit(run_and_wait(plan, connected, life))
 
 
-def keep(
-    plan: Plan, channel: socket.socket | None, life: int, private: tuple[int, ...] = ()
+def run_and_wait(
+    plan: SandboxSpec, channel: socket.socket | None, life: int, private: tuple[int, ...] = ()
 ) -> int:
     """Make one sandbox and wait for its end; its exit status, 128 + n for signal n.
 
@@ -47,7 +47,7 @@ def keep(
     return code if code >= 0 else 128 - code
 
 
-def _become_first(plan: Plan, channel: socket.socket | None, life: int) -> None:
+def _become_first(plan: SandboxSpec, channel: socket.socket | None, life: int) -> None:
     try:
         system.prctl(system.PR_SET_PDEATHSIG, signal.SIGKILL, "ending with the keeper")
         # New privileges without an exec make a process hide its /proc from itself, and the CUDA

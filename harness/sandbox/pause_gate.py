@@ -4,8 +4,8 @@ While a time is taken nothing else may be at work. Builds that are ended first, 
 the processor idle for as long as the slowest compiler takes; so their processes are stopped and
 continued instead (SIGSTOP, SIGCONT), and no time passes for them meanwhile.
 
-A thread takes part by working in :meth:`Gate.open`. The processes that it starts it names with
-:func:`stands_still`, and waits for them in :func:`resting`, by :func:`clock`; threads that it
+A thread takes part by working in :meth:`PauseGate.open`. The processes that it starts it names with
+:func:`pausable`, and waits for them in :func:`waiting`, by :func:`clock`; threads that it
 starts take part through :func:`side_by_side`. For threads that are in no gate there is nothing to
 rest from, and time passes as ever: the same code serves both.
 """
@@ -31,7 +31,7 @@ _here = threading.local()
 """``gate``: the one that this thread works in, if it does."""
 
 
-class Gate:
+class PauseGate:
     """Keeps work of other threads away from what must not be disturbed.
 
     Whoever works does so in :meth:`open`; in :meth:`closed` nobody does. One thread at a time may
@@ -97,7 +97,7 @@ class Gate:
     def end(self) -> None:
         """Let nobody work any more: nobody begins, and processes are ended.
 
-        What they leave is to be kept by nobody: see :func:`go_on`.
+        What they leave is to be kept by nobody: see :func:`check_cancelled`.
         """
         with self._changed:
             self._over = True
@@ -182,9 +182,9 @@ def _stop(root: int) -> None:
 
 
 @contextmanager
-def resting() -> Iterator[None]:
+def waiting() -> Iterator[None]:
     """Wait for a process in here: it may be stopped, and this thread goes on after it."""
-    gate: Gate | None = getattr(_here, "gate", None)
+    gate: PauseGate | None = getattr(_here, "gate", None)
     if gate is None:
         yield
     else:
@@ -193,9 +193,9 @@ def resting() -> Iterator[None]:
 
 
 @contextmanager
-def stands_still(root: int) -> Iterator[None]:
+def pausable(root: int) -> Iterator[None]:
     """What runs in the sandbox whose keeper is ``root`` may be stopped while this thread rests."""
-    gate: Gate | None = getattr(_here, "gate", None)
+    gate: PauseGate | None = getattr(_here, "gate", None)
     if gate is None:
         yield
     else:
@@ -205,7 +205,7 @@ def stands_still(root: int) -> Iterator[None]:
 
 def side_by_side(*works: Callable[[], T]) -> list[T]:
     """What ``works`` return, done by a thread each; they take part as this one does."""
-    gate: Gate | None = getattr(_here, "gate", None)
+    gate: PauseGate | None = getattr(_here, "gate", None)
 
     def work(one: Callable[[], T]) -> T:
         with gate._beside() if gate else nullcontext():
@@ -213,23 +213,23 @@ def side_by_side(*works: Callable[[], T]) -> list[T]:
 
     with ThreadPoolExecutor(len(works)) as threads:
         begun = [threads.submit(work, one) for one in works]
-        with resting():
+        with waiting():
             wait(begun)
     return [one.result() for one in begun]
 
 
 def clock() -> float:
     """Seconds, as :func:`time.perf_counter`; they do not pass while this thread has to rest."""
-    gate: Gate | None = getattr(_here, "gate", None)
+    gate: PauseGate | None = getattr(_here, "gate", None)
     return time.perf_counter() if gate is None else gate._clock()
 
 
-def go_on() -> None:
+def check_cancelled() -> None:
     """Nothing, unless the gate that this thread works in has ended, and its processes with it.
 
     Raises:
         CancelledError: it has.
     """
-    gate: Gate | None = getattr(_here, "gate", None)
+    gate: PauseGate | None = getattr(_here, "gate", None)
     if gate is not None:
         gate._go_on()

@@ -9,8 +9,8 @@ import sys
 import tempfile
 
 from harness.sandbox import ROOT
-from harness.sandbox.spec import Plan
-from harness.sandbox.support import in_sandbox, means, python_files
+from harness.sandbox.spec import SandboxSpec
+from harness.sandbox.support import detect_support, in_sandbox, python_files
 
 _PROGRAM = """
 import ctypes, json, os, socket, sys
@@ -71,7 +71,7 @@ def breaches() -> list[str]:
     Raises:
         MachineError: the sandbox cannot be made.
     """
-    how = means()
+    how = detect_support()
     with tempfile.NamedTemporaryFile(prefix="harness-judge-") as judge:  # in a folder all can see
         told = {
             "harness": str(ROOT / "harness" / "grade.py"),
@@ -79,7 +79,7 @@ def breaches() -> list[str]:
             "pid": os.getpid(),
         }
         program = (sys.executable, "-I", "-S", "-c", _PROGRAM, json.dumps(told))
-        plan = Plan(
+        plan = SandboxSpec(
             folder="",
             namespaces=how.namespaces,
             own_user=how.own_user,

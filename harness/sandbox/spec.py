@@ -3,7 +3,7 @@
 from typing import Any, NamedTuple
 
 
-class Plan(NamedTuple):  # dataclasses take a fifth of the time that a sandbox takes to start
+class SandboxSpec(NamedTuple):  # dataclasses take a fifth of the time that a sandbox takes to start
     """One sandbox, as JSON can hold it.
 
     ``folder`` exists outside and is where the sandbox's private file system lies inside.
@@ -35,7 +35,7 @@ class Plan(NamedTuple):  # dataclasses take a fifth of the time that a sandbox t
         return self._asdict()
 
 
-def from_json(said: dict[str, Any]) -> Plan:
+def from_json(said: dict[str, Any]) -> SandboxSpec:
     """The plan that was told."""
     values: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in said.items()}
-    return Plan(**values)
+    return SandboxSpec(**values)

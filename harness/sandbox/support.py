@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from harness.errors import MachineError
 from harness.sandbox import ROOT, scratch
-from harness.sandbox.spec import Plan
+from harness.sandbox.spec import SandboxSpec
 
 _BOOT = (
     f"import sys; sys.path[:0] = [{str(ROOT)!r}]; from harness.sandbox.monitor import main; main()"
@@ -20,11 +20,11 @@ _BOOT = (
 _TRY = f"import sys; sys.path[:0] = [{str(ROOT)!r}]; import harness.runner.main"
 _TRY_SECONDS = 20.0
 
-KEEPER = (sys.executable, "-I", "-S", "-u", "-c", _BOOT)
+MONITOR = (sys.executable, "-I", "-S", "-u", "-c", _BOOT)
 """Starts :mod:`harness.sandbox.monitor`: the plan, the channel or ``-``, and *life* follow."""
 
 
-class Means(NamedTuple):
+class SandboxSupport(NamedTuple):
     """What there is. ``own_user``: submissions run as a user that owns nothing."""
 
     namespaces: bool
@@ -34,18 +34,18 @@ class Means(NamedTuple):
 _trying = threading.Lock()
 
 
-def means() -> Means:
+def detect_support() -> SandboxSupport:
     """The best that works here, in some tens of milliseconds; tried once."""
     with _trying:
         return _found()
 
 
 @functools.cache
-def _found() -> Means:
-    plan = Plan(folder="", namespaces=True, own_user=True, readable=python_files())
+def _found() -> SandboxSupport:
+    plan = SandboxSpec(folder="", namespaces=True, own_user=True, readable=python_files())
     if os.getuid() == 0 and _works(plan):
-        return Means(namespaces=True, own_user=True)
-    return Means(namespaces=_works(plan._replace(own_user=False)), own_user=False)
+        return SandboxSupport(namespaces=True, own_user=True)
+    return SandboxSupport(namespaces=_works(plan._replace(own_user=False)), own_user=False)
 
 
 def python_files() -> tuple[str, ...]:
@@ -71,7 +71,7 @@ def parts(tool: Path) -> list[Path]:
     return [*(root / name for name in names), *root.glob("*-linux-gnu*")]
 
 
-def in_sandbox(plan: Plan) -> str:
+def in_sandbox(plan: SandboxSpec) -> str:
     """What a program of ours prints in a sandbox; ``plan.folder`` is made for it.
 
     Raises:
@@ -81,7 +81,7 @@ def in_sandbox(plan: Plan) -> str:
     try:
         with tempfile.TemporaryDirectory(prefix="try-", dir=scratch.home()) as folder:
             done = subprocess.run(
-                [*KEEPER, json.dumps(plan._replace(folder=folder).to_json()), "-", str(life_read)],
+                [*MONITOR, json.dumps(plan._replace(folder=folder).to_json()), "-", str(life_read)],
                 capture_output=True,
                 check=False,
                 text=True,
@@ -99,7 +99,7 @@ def in_sandbox(plan: Plan) -> str:
     return done.stdout
 
 
-def _works(plan: Plan) -> bool:
+def _works(plan: SandboxSpec) -> bool:
     """Whether a runner's modules can be imported in such a sandbox."""
     try:
         in_sandbox(plan._replace(command=(sys.executable, "-I", "-S", "-c", _TRY)))

@@ -12,7 +12,7 @@ import os
 from pathlib import Path
 
 from harness.sandbox import system
-from harness.sandbox.spec import Plan
+from harness.sandbox.spec import SandboxSpec
 
 SUBMISSION_USER = 1
 """Inside, where there is a user for it; else everything runs as the sandbox's 0."""
@@ -85,7 +85,7 @@ def private_places(folder: str) -> tuple[str, ...]:
     return (_TMP, _SHARED_MEMORY, *own)
 
 
-def enter(plan: Plan) -> list[str]:
+def enter(plan: SandboxSpec) -> list[str]:
     """Make the view and go there; returns what was achieved.
 
     To be called by the root of fresh user, mount and pid namespaces.

@@ -20,7 +20,7 @@ from typing import IO
 from harness import wire
 from harness.errors import MachineError
 from harness.sandbox import ROOT
-from harness.sandbox.spec import Plan
+from harness.sandbox.spec import SandboxSpec
 
 _BOOT = f"import sys; sys.path[:0] = [{str(ROOT)!r}]; from harness.sandbox.zygote_main import main; main()"
 _START_SECONDS = 90.0
@@ -51,7 +51,7 @@ class Forked:
         return code
 
 
-class Nursery:
+class Zygote:
     """One template process.
 
     Args:
@@ -87,7 +87,9 @@ class Nursery:
         """Whether it can still be asked."""
         return self._process.poll() is None
 
-    def fork(self, environment: Mapping[str, str], plan: Plan, channel: int, life: int) -> Forked:
+    def fork(
+        self, environment: Mapping[str, str], plan: SandboxSpec, channel: int, life: int
+    ) -> Forked:
         """Start one sandbox.
 
         Raises:
@@ -132,28 +134,28 @@ class Nursery:
 
 
 _lock = threading.Lock()
-_nurseries: dict[tuple[tuple[str, ...], bool], Nursery] = {}
+_zygotes: dict[tuple[tuple[str, ...], bool], Zygote] = {}
 
 
-def nursery(path: list[str], *, interpret: bool, environment: Mapping[str, str]) -> Nursery:
+def zygote(path: list[str], *, interpret: bool, environment: Mapping[str, str]) -> Zygote:
     """The judge's nursery for these packages, started if it is not there; returns at once."""
     key = (tuple(path), interpret)
     with _lock:
-        if key in _nurseries and not _nurseries[key].alive:
-            _nurseries.pop(key).close()
-        if key not in _nurseries:
-            _nurseries[key] = Nursery(key[0], interpret, environment)
-        return _nurseries[key]
+        if key in _zygotes and not _zygotes[key].alive:
+            _zygotes.pop(key).close()
+        if key not in _zygotes:
+            _zygotes[key] = Zygote(key[0], interpret, environment)
+        return _zygotes[key]
 
 
 @atexit.register
 def _close_all() -> None:
     with _lock:
-        while _nurseries:
-            _nurseries.popitem()[1].close()
+        while _zygotes:
+            _zygotes.popitem()[1].close()
 
 
-def templates() -> list[int]:
+def zygote_processes() -> list[int]:
     """The processes that are kept for the next submission, as long as the judge runs."""
     with _lock:
-        return [each.pid for each in _nurseries.values()]
+        return [each.pid for each in _zygotes.values()]

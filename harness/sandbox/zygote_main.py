@@ -18,7 +18,7 @@ import socket
 import sys
 
 from harness import wire
-from harness.sandbox.monitor import keep
+from harness.sandbox.monitor import run_and_wait
 from harness.sandbox.spec import from_json
 
 
@@ -82,6 +82,6 @@ def _keep(message: wire.Message, descriptors: list[int]) -> None:
     os.close(output)
     os.environ.clear()
     os.environ.update(message["environment"])
-    code = keep(from_json(message["plan"]), socket.socket(fileno=channel), life, (status,))
+    code = run_and_wait(from_json(message["plan"]), socket.socket(fileno=channel), life, (status,))
     os.write(status, b"%d\n" % code)
     os._exit(0)

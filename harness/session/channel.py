@@ -10,10 +10,10 @@ import time
 from harness import cudacpu, wire
 from harness.records.result import Verdict
 from harness.sandbox.launch import Sandbox
-from harness.sandbox.pause_gate import clock, resting
+from harness.sandbox.pause_gate import clock, waiting
 from harness.session.asan import sanitizer_summary
 from harness.session.fault import BROKEN, Fault, of_exit
-from harness.session.runner_answers import reported
+from harness.session.runner_answers import parse_fault
 from harness.wire import Closed, Message, WireError
 
 _DEATH_SECONDS = 1.0
@@ -79,13 +79,13 @@ class Channel:
         for fd in descriptors:
             os.close(fd)
         if message["type"] == "failed":
-            return reported(message)
+            return parse_fault(message)
         if message["type"] != expected:
             return BROKEN
         return message
 
     def _answers(self, within_s: float) -> bool:
-        with resting():
+        with waiting():
             return bool(select.select([self._sandbox.channel], [], [], within_s)[0])
 
     def _broken(self, error: WireError) -> Fault:

@@ -11,7 +11,7 @@ from harness.solution.model import Artifact
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Program:
+class RunnerProgram:
     """What a runner is to load: a built ``file`` or Python ``source``, and how.
 
     ``interpret`` runs Triton through its interpreter; ``sanitizer`` is the runtime to preload for
@@ -51,19 +51,19 @@ def _opened(file: Path) -> int:
     return os.open(file, os.O_RDONLY | os.O_CLOEXEC)
 
 
-def source_program(source: bytes) -> Program:
+def source_program(source: bytes) -> RunnerProgram:
     """A Python file of ours, called with the parameters in order."""
-    return Program(kind="python", source=source)
+    return RunnerProgram(kind="python", source=source)
 
 
-def timed_program(artifact: Artifact) -> Program:
+def timed_program(artifact: Artifact) -> RunnerProgram:
     """The build whose time counts.
 
     Raises:
         ValueError: the target says that no times are taken, so there is none.
     """
     if artifact.kind == "python":
-        return Program(
+        return RunnerProgram(
             kind="python",
             source=artifact.source.encode(),
             interpret=artifact.target.kind == "cpu",
@@ -73,17 +73,17 @@ def timed_program(artifact: Artifact) -> Program:
         )
     if artifact.kind == "ptx":
         source = artifact.source.encode()
-        return Program(kind="ptx", source=source, launches=artifact.launches)
+        return RunnerProgram(kind="ptx", source=source, launches=artifact.launches)
     if artifact.library is None:
         raise ValueError("built for cases alone")
-    return Program(kind="library", file=artifact.library, contract=artifact.contract)
+    return RunnerProgram(kind="library", file=artifact.library, contract=artifact.contract)
 
 
-def checked_program(artifact: Artifact) -> Program:
+def checked_program(artifact: Artifact) -> RunnerProgram:
     """The build that cases are run with: with AddressSanitizer where there is one."""
     if artifact.checked is None:
         return timed_program(artifact)
-    return Program(
+    return RunnerProgram(
         kind="library",
         file=artifact.checked,
         sanitizer=cudacpu.asan_runtime(),

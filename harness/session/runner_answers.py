@@ -9,21 +9,21 @@ from harness.session.fault import BROKEN, Fault
 from harness.wire import Message
 
 _TEXT_LIMIT = 4000
-_MOST_KERNELS = 1e6
-_MOST_COPIES = 1000
+_MAX_KERNELS = 1e6
+_MAX_COPIES = 1000
 
 _FAULT_VERDICTS = {
-    wire.Fault.UNSUPPORTED: Verdict.NOT_EXECUTABLE_HERE,
-    wire.Fault.MEMORY: Verdict.MEMORY_LIMIT,
-    wire.Fault.NO_ENTRY: Verdict.INVALID_SUBMISSION,
-    wire.Fault.COMPILE: Verdict.COMPILE_ERROR,
+    wire.FaultCode.UNSUPPORTED: Verdict.NOT_EXECUTABLE_HERE,
+    wire.FaultCode.MEMORY: Verdict.MEMORY_LIMIT,
+    wire.FaultCode.NO_ENTRY: Verdict.INVALID_SUBMISSION,
+    wire.FaultCode.COMPILE: Verdict.COMPILE_ERROR,
 }
 
 
-def reported(message: Message) -> Fault:
+def parse_fault(message: Message) -> Fault:
     """The fault that the runner reports, or that it breaks the protocol even in this."""
     try:
-        fault = wire.Fault(str(message.get("fault")))
+        fault = wire.FaultCode(str(message.get("fault")))
     except ValueError:
         return BROKEN
     text = str(message.get("message", ""))[:_TEXT_LIMIT]
@@ -35,7 +35,7 @@ def kernels_per_call(message: Message) -> float | None:
     said = message.get("kernels")
     if isinstance(said, bool) or not isinstance(said, int | float):
         return None
-    return float(said) if 0 <= said <= _MOST_KERNELS else None
+    return float(said) if 0 <= said <= _MAX_KERNELS else None
 
 
 def copied_per_call(message: Message) -> int | None:
@@ -43,4 +43,4 @@ def copied_per_call(message: Message) -> int | None:
     said = message.get("copied")
     if isinstance(said, bool) or not isinstance(said, int):
         return None
-    return said if 0 <= said <= _MOST_COPIES else None
+    return said if 0 <= said <= _MAX_COPIES else None

@@ -21,7 +21,7 @@ from harness.session import runner_answers as answers
 from harness.session import start_runner as runners
 from harness.session.channel import Channel
 from harness.session.fault import BROKEN, RESTLESS, Fault
-from harness.session.programs import Program
+from harness.session.programs import RunnerProgram
 from harness.solution.launches import LaunchError
 from harness.wire import Mailbox, Message
 
@@ -36,7 +36,7 @@ _LOOK_SECONDS = 0.02
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class RunOptions:
     """How a batch is to be run: warm-up calls, graph capture, order of threads on the CPU."""
 
     warmups: int = 0
@@ -45,7 +45,7 @@ class Plan:
     order_seed: int = 0
 
 
-class Filled(Protocol):
+class Fillable(Protocol):
     """What is filled before a runner is told to go: a batch, mostly its own."""
 
     @property
@@ -59,7 +59,7 @@ class Filled(Protocol):
 class Session:
     """One runner process. Use as a context manager: it is gone, with all its children, after."""
 
-    def __init__(self, program: Program, device: Device, limits: Limits) -> None:
+    def __init__(self, program: RunnerProgram, device: Device, limits: Limits) -> None:
         self._program = program
         self._device = device
         self._limits = limits
@@ -75,7 +75,7 @@ class Session:
         """Kernels per call that the last batch launched, as the runner says; its own word."""
         self.copied: int | None = None
         """Outputs per call that the last batch copied into place; likewise."""
-        self._sandbox = runners.start(program, device, limits)
+        self._sandbox = runners.start_runner(program, device, limits)
         self._channel = Channel(
             self._sandbox,
             host_bytes=limits.host_bytes,
@@ -161,7 +161,7 @@ class Session:
         finally:
             os.close(artifact)
 
-    def load(self, program: Program | None = None) -> Fault | None:
+    def load(self, program: RunnerProgram | None = None) -> Fault | None:
         """Load the submission, or another program in its place (trusted ones only).
 
         The first time, wait until the process is confined. Python submissions import torch here.
@@ -197,7 +197,7 @@ class Session:
         answer = self._channel.ask(message, "mapped", _ANSWER_SECONDS, (arena.fd,))
         return answer if isinstance(answer, Fault) else None
 
-    def prepare(self, batch: Batch, plan: Plan) -> bool | Fault:
+    def prepare(self, batch: Batch, plan: RunOptions) -> bool | Fault:
         """Bind the calls, warm up, capture; returns whether they were captured."""
         launches = self._program.launches
         try:
@@ -220,7 +220,7 @@ class Session:
         answer = self._channel.ask(message, "prepared", seconds)
         return answer if isinstance(answer, Fault) else answer.get("captured") is True
 
-    def run(self, batch: Filled, seed: str, *, stop: bool = True) -> float | Fault:
+    def run(self, batch: Fillable, seed: str, *, stop: bool = True) -> float | Fault:
         """Fill the batch with fresh inputs, reveal them, and time its calls; seconds.
 
         The runner is stopped while the inputs are written, the clock starts before it is
@@ -234,7 +234,7 @@ class Session:
         message: Message = {
             "type": "run",
             "round": self._round,
-            "cpu": self._device.runners_cpu,
+            "cpu": self._device.pinned_cpu,
         }
         ready = self._channel.ask(message, "ready", _ANSWER_SECONDS)
         if isinstance(ready, Fault):

@@ -8,13 +8,13 @@ from harness.device.memory import Device
 from harness.problem.model import Limits
 from harness.sandbox.launch import OUTPUT_BYTES, Sandbox
 from harness.sandbox.support import packages
-from harness.sandbox.zygote import Nursery, nursery
-from harness.session.programs import Program
+from harness.sandbox.zygote import Zygote, zygote
+from harness.session.programs import RunnerProgram
 
 _TOOL_OUTPUT_BYTES = 4 << 20
 
 
-def start(program: Program, device: Device, limits: Limits) -> Sandbox:
+def start_runner(program: RunnerProgram, device: Device, limits: Limits) -> Sandbox:
     """A confined process for ``program``, which it has yet to be told of.
 
     With a sanitizer, which reserves terabytes, and under a tool its memory is watched, not limited.
@@ -28,18 +28,18 @@ def start(program: Program, device: Device, limits: Limits) -> Sandbox:
         memory_bytes=0 if unlimited else 2 * limits.host_bytes,
         readable=packages(search_path()),
         devices=device.nodes(),
-        nursery=_nursery(program),
+        zygote=_zygote(program),
         wrapper=program.wrapper,
         output_bytes=_TOOL_OUTPUT_BYTES if program.wrapper else OUTPUT_BYTES,
     )
 
 
-def _nursery(program: Program) -> Nursery | None:
+def _zygote(program: RunnerProgram) -> Zygote | None:
     """Where the runners of Python submissions come from: they need torch, which loads slowly."""
     if program.kind != "python" or program.wrapper:
         return None
     environment = _environment(program)
-    return nursery(search_path(), interpret=program.interpret, environment=environment)
+    return zygote(search_path(), interpret=program.interpret, environment=environment)
 
 
 def search_path() -> list[str]:
@@ -54,7 +54,7 @@ def search_path() -> list[str]:
     return [entry for entry in sys.path if Path(entry).is_absolute() and entry not in started]
 
 
-def _environment(program: Program) -> dict[str, str]:
+def _environment(program: RunnerProgram) -> dict[str, str]:
     """What the runner's environment holds; nothing else is inherited."""
     keep = ("LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "CUDA_HOME", "CC")
     environment = {name: os.environ[name] for name in keep if name in os.environ}

@@ -170,7 +170,7 @@ def _line(row: Row, shared: Counter[object], most: float) -> Line:
     speedup, time_us, light = (
         number(row, "speedup"),
         number(row, "time_us"),
-        number(row, "of_light"),
+        number(row, "sol_fraction"),
     )
     low, high = row.get("speedup_low"), row.get("speedup_high")
     told = ""

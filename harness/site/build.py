@@ -9,7 +9,7 @@ from harness.problem.model import Problem
 from harness.records.result import Result
 from harness.site.boards import Board, Row, boards_of, digest, problem_file, slug
 from harness.site.folder import replaced
-from harness.site.pages import FILES, HERE, Pages, Place
+from harness.site.pages import FILES, HERE, Pages, SitePath
 
 CSV = "boards.csv"
 
@@ -78,7 +78,7 @@ def _board(
         entries[result.id] = _entry_name(board, result)
         if source is not None:
             sources.append(result.id)
-        page = pages.entry(result, Place(board, ranks[result.id]), source)
+        page = pages.entry(result, SitePath(board, ranks[result.id]), source)
         _write(folder / "entries" / entries[result.id], page)
     for page_number in range(board.pages):
         text = pages.board(board, page_number, entries, sources)

@@ -1,6 +1,6 @@
 """The three charts of an entry: speed-up by shape, distribution of samples, roofline.
 
-Each is an SVG element for a page, at most :data:`MOST_SHAPES` shapes and :data:`MOST_SAMPLES`
+Each is an SVG element for a page, at most :data:`MAX_SHAPES` shapes and :data:`MAX_SAMPLES`
 samples of each program a shape, so that no record makes a page that a phone cannot show.
 """
 
@@ -15,8 +15,8 @@ from harness.site.boards import BAR_WIDTH, Bar
 from harness.site.svg import Drawing, Scale
 from harness.text import numbers
 
-MOST_SHAPES = 24
-MOST_SAMPLES = 60
+MAX_SHAPES = 24
+MAX_SAMPLES = 60
 
 WIDTH = 440.0
 _LEFT, _RIGHT, _TOP = 8.0, 12.0, 8.0
@@ -37,7 +37,7 @@ def bar(bar: Bar) -> Markup:
 
 def speedup_chart(measurements: Sequence[Measurement], baseline: str) -> Markup:
     """A bar a shape: the speed-up, its 95 % interval, and where light would be."""
-    shown = measurements[:MOST_SHAPES]
+    shown = measurements[:MAX_SHAPES]
     rows, foot = 40.0, 40.0
     height = _TOP + rows * len(shown) + foot
     page = Drawing(
@@ -49,7 +49,7 @@ def speedup_chart(measurements: Sequence[Measurement], baseline: str) -> Markup:
         + "; ".join(f"{_short(each.spec)}: {numbers.ratio(each.speedup)}" for each in shown),
     )
     ends = [_finite(each.speedup.high, each.speedup.value) for each in shown]
-    lights = [each.baseline_s.value / each.light_s for each in shown if each.light_s]
+    lights = [each.baseline_s.value / each.sol_time_s for each in shown if each.sol_time_s]
     most = max([1.0, *ends, *[each for each in lights if each < 8 * max(1.0, *ends)]])
     x = Scale(0.0, most * 1.06, _LEFT, WIDTH - _RIGHT)
     bottom = height - foot
@@ -65,8 +65,8 @@ def speedup_chart(measurements: Sequence[Measurement], baseline: str) -> Markup:
         page.line(x(each.speedup.low), top + 26, x(high), top + 26, "whisker")
         for end in (each.speedup.low, high):
             page.line(x(end), top + 22, x(end), top + 30, "whisker")
-        if each.light_s:
-            page.diamond(x(each.baseline_s.value / each.light_s), top + 26, 5, "light")
+        if each.sol_time_s:
+            page.diamond(x(each.baseline_s.value / each.sol_time_s), top + 26, 5, "light")
     page.line(x(1), _TOP, x(1), bottom, "unit")
     page.text(x(1), bottom + 33, f"1× is {_short(baseline)}", _anchor(x(1)), "tick")
     return page.svg()
@@ -74,7 +74,7 @@ def speedup_chart(measurements: Sequence[Measurement], baseline: str) -> Markup:
 
 def samples_chart(measurements: Sequence[Measurement], baseline: str) -> Markup:
     """A dot a block: how far each raw time is from its program's median, shape by shape."""
-    shown = measurements[:MOST_SHAPES]
+    shown = measurements[:MAX_SHAPES]
     lanes = [
         (each, kind, _spread(samples))
         for each in shown
@@ -119,11 +119,11 @@ def roofline_chart(measurements: Sequence[Measurement], baseline: str) -> Markup
     record has no such times (a CPU) or no operations.
     """
     shown = [
-        each for each in measurements[:MOST_SHAPES] if each.flops and each.bytes and each.light_s
+        each for each in measurements[:MAX_SHAPES] if each.flops and each.bytes and each.sol_time_s
     ]
     if not shown:
         return None
-    places = [(_intensity(each), _rate(each, each.light_s or math.inf)) for each in shown]
+    places = [(_intensity(each), _rate(each, each.sol_time_s or math.inf)) for each in shown]
     lowest = min(
         _rate(each, time.value) for each in shown for time in (each.time_s, each.baseline_s)
     )
@@ -136,7 +136,7 @@ def roofline_chart(measurements: Sequence[Measurement], baseline: str) -> Markup
         "Roofline",
         "; ".join(
             f"{_short(each.spec)}: {numbers.flop_rate(each.flops or 0, each.time_s.value)} of at "
-            f"most {numbers.flop_rate(each.flops or 0, each.light_s or math.inf)}"
+            f"most {numbers.flop_rate(each.flops or 0, each.sol_time_s or math.inf)}"
             for each in shown
         ),
     )
@@ -201,9 +201,9 @@ def _spread(samples: Sequence[float]) -> list[float]:
     if not finite:
         return []
     middle = statistics.median(finite)
-    if len(finite) > MOST_SAMPLES:
+    if len(finite) > MAX_SAMPLES:
         last = len(finite) - 1
-        finite = [finite[round(n * last / (MOST_SAMPLES - 1))] for n in range(MOST_SAMPLES)]
+        finite = [finite[round(n * last / (MAX_SAMPLES - 1))] for n in range(MAX_SAMPLES)]
     return [each / middle - 1 for each in finite]
 
 

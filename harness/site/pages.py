@@ -17,7 +17,7 @@ from harness.problem import describe as words
 from harness.problem.expressions import ExpressionError
 from harness.problem.model import Direction, Problem, Role
 from harness.problem.signature import c_prototype, c_type, python_signature
-from harness.records.conditions_text import told
+from harness.records.conditions_text import describe_conditions
 from harness.records.result import Result
 from harness.runner.frameworks import FRAMEWORKS
 from harness.site import charts
@@ -39,10 +39,10 @@ _LANGUAGES = {
     "pytorch": "PyTorch",
     **{framework.name: framework.title for framework in FRAMEWORKS.values()},
 }
-_MOST_CASES = 200
+_MAX_CASES = 200
 
 
-class Place(NamedTuple):
+class SitePath(NamedTuple):
     """Where an entry stands: its board and its rank there."""
 
     board: Board
@@ -112,7 +112,7 @@ class Pages:
             starters=_starters(problem),
         )
 
-    def entry(self, result: Result, stands: Place, source: str | None) -> str:
+    def entry(self, result: Result, stands: SitePath, source: str | None) -> str:
         """An entry: charts, shapes, environment, and the code if it is at hand."""
         baseline = result.score.baseline if result.score else ""
         timed = result.measurements
@@ -126,11 +126,11 @@ class Pages:
             speedup_chart=charts.speedup_chart(timed, baseline) if timed else None,
             samples_chart=charts.samples_chart(timed, baseline) if timed else None,
             roofline_chart=charts.roofline_chart(timed, baseline) if timed else None,
-            most_shapes=charts.MOST_SHAPES,
-            most_samples=charts.MOST_SAMPLES,
+            most_shapes=charts.MAX_SHAPES,
+            most_samples=charts.MAX_SAMPLES,
             rows=[_shape(each) for each in timed],
-            cases=result.cases[:_MOST_CASES],
-            conditions=told(result.conditions) if result.conditions else "",
+            cases=result.cases[:_MAX_CASES],
+            conditions=describe_conditions(result.conditions) if result.conditions else "",
             facts=_facts(result),
             environment=_environment(result),
         )
@@ -206,12 +206,12 @@ def _shape(each: Any) -> dict[str, Any]:
         "time": numbers.seconds_interval(each.time_s),
         "baseline": numbers.seconds_interval(each.baseline_s),
         "speedup": numbers.ratio(each.speedup),
-        "light": "" if each.of_light is None else f"{each.of_light * 100:.0f} %",
+        "light": "" if each.sol_fraction is None else f"{each.sol_fraction * 100:.0f} %",
         "rate": rate,
         "moved": numbers.byte_rate(each.bytes, each.time_s.value) if each.bytes else "",
         "kernels": "" if each.kernels is None else f"{each.kernels:g}",
         "samples": len(each.samples_s),
-        "alone": numbers.seconds_interval(each.alone_s) if each.alone_s else "",
+        "alone": numbers.seconds_interval(each.isolated_s) if each.isolated_s else "",
     }
 
 
@@ -222,8 +222,8 @@ def _facts(result: Result) -> list[tuple[str, str]]:
     if score:
         facts.append((f"speed-up over {score.baseline}", numbers.ratio(score.speedup)))
         facts.append(("time per call", numbers.seconds(score.time_s)))
-        if result.of_light is not None:
-            facts.append(("of the speed of light", f"{result.of_light * 100:.0f} %"))
+        if result.sol_fraction is not None:
+            facts.append(("of the speed of light", f"{result.sol_fraction * 100:.0f} %"))
     facts.append(("cases passed", numbers.integer(len(result.cases))))
     return facts
 

@@ -16,7 +16,7 @@ from harness.problem.model import Problem, Role
 from harness.problem.signature import python_signature
 
 
-class Entry(StrEnum):
+class EntryPoint(StrEnum):
     """The names that an entry point may have."""
 
     SOLUTION = "solution"
@@ -27,12 +27,12 @@ class Entry(StrEnum):
     @property
     def in_c(self) -> bool:
         """Whether it may be written in CUDA C++."""
-        return self in (Entry.SOLUTION, Entry.SOLVE)
+        return self in (EntryPoint.SOLUTION, EntryPoint.SOLVE)
 
     @property
     def returns(self) -> bool:
         """Whether outputs are returned rather than filled."""
-        return self in (Entry.CUSTOM_KERNEL, Entry.MODEL_NEW)
+        return self in (EntryPoint.CUSTOM_KERNEL, EntryPoint.MODEL_NEW)
 
 
 class AmbiguousError(ValueError):
@@ -48,7 +48,7 @@ class Contract:
     or strides tell is a scalar to it. Who is called by position is told with them what did not fit.
     """
 
-    entry: Entry = Entry.SOLUTION
+    entry: EntryPoint = EntryPoint.SOLUTION
     parameters: tuple[tuple[str, str], ...] = ()
 
     def told(self) -> dict[str, Any]:
@@ -60,7 +60,7 @@ IN_ORDER = Contract()
 """``solution``, called by position."""
 
 
-def contract(entry: Entry, problem: Problem) -> Contract:
+def contract(entry: EntryPoint, problem: Problem) -> Contract:
     """The contract of a submission to ``problem`` that defines ``entry``."""
     told = frozenset[str]().union(
         *(each.names for p in problem.tensors for each in (*p.shape, *p.strides))
@@ -72,7 +72,7 @@ def contract(entry: Entry, problem: Problem) -> Contract:
     return Contract(entry, tuple(zip((p.name for p in problem.parameters), kinds, strict=True)))
 
 
-def choose_entry(defined: Collection[str]) -> Entry | None:
+def choose_entry(defined: Collection[str]) -> EntryPoint | None:
     """The entry point of a file that defines these names; None if it defines none.
 
     ``solution`` goes first; of the others there may be one.
@@ -80,9 +80,9 @@ def choose_entry(defined: Collection[str]) -> Entry | None:
     Raises:
         AmbiguousError: there are several.
     """
-    if Entry.SOLUTION in defined:
-        return Entry.SOLUTION
-    found = [entry for entry in Entry if entry in defined]
+    if EntryPoint.SOLUTION in defined:
+        return EntryPoint.SOLUTION
+    found = [entry for entry in EntryPoint if entry in defined]
     if len(found) > 1:
         raise AmbiguousError(f"defines {' and '.join(found)}: keep one, or call it solution")
     return found[0] if found else None
@@ -93,7 +93,7 @@ _C_WORDS = re.compile(
 )
 
 
-def c_entry(text: str) -> Entry:
+def c_entry(text: str) -> EntryPoint:
     """The entry point of a CUDA C++ file: ``solve`` if that is declared and ``solution`` not named.
 
     Comments and strings do not count. What the file really defines the linker finds out.
@@ -105,10 +105,10 @@ def c_entry(text: str) -> Entry:
         elif word[0] == "/*":
             commented = True
         elif word[0] == "solution":
-            return Entry.SOLUTION
+            return EntryPoint.SOLUTION
         elif word[1]:
             solves = True
-    return Entry.SOLVE if solves else Entry.SOLUTION
+    return EntryPoint.SOLVE if solves else EntryPoint.SOLUTION
 
 
 def wanted_in_python(problem: Problem) -> str:

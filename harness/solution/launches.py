@@ -26,14 +26,14 @@ from typing import Any
 from harness.problem.expressions import Expression, ExpressionError, Number
 from harness.problem.model import Problem
 
-MOST_LAUNCHES = 64
-MOST_ARGUMENTS = 64
-MOST_CHARACTERS = 2000
+MAX_LAUNCHES = 64
+MAX_ARGUMENTS = 64
+MAX_CHARACTERS = 2000
 """Of one line; together they keep what a runner is told within one message."""
 
-MOST_BLOCKS = (2**31 - 1, 65535, 65535)
-MOST_THREADS = (1024, 1024, 64)
-MOST_THREADS_OF_A_BLOCK = 1024
+MAX_BLOCKS = (2**31 - 1, 65535, 65535)
+MAX_THREADS = (1024, 1024, 64)
+MAX_THREADS_OF_A_BLOCK = 1024
 """Source: *CUDA Programming Guide*, appendix "Compute Capabilities"; alike since 3.0."""
 
 _LINE = re.compile(r"\s*//\s*([A-Za-z]{1,20})\s*:(.*)")
@@ -89,14 +89,14 @@ class Launch:
         Raises:
             LaunchError: a number that no launch can have.
         """
-        grid = _within(self.grid, sizes, MOST_BLOCKS)
-        block = _within(self.block, sizes, MOST_THREADS)
+        grid = _within(self.grid, sizes, MAX_BLOCKS)
+        block = _within(self.block, sizes, MAX_THREADS)
         threads = math.prod(block)
-        if threads > MOST_THREADS_OF_A_BLOCK:
+        if threads > MAX_THREADS_OF_A_BLOCK:
             raise LaunchError(
                 self.block.line,
                 f"block: {' · '.join(map(str, block))} = {threads} threads{_told(sizes)}; a block "
-                f"has {MOST_THREADS_OF_A_BLOCK} at most",
+                f"has {MAX_THREADS_OF_A_BLOCK} at most",
             )
         (shared,) = self.shared.values(sizes)
         if not 0 <= shared <= most_shared:
@@ -154,8 +154,8 @@ def read_launches(text: str, problem: Problem) -> tuple[Launch, ...]:
             continue
         field, rest = match[1].lower(), match[2].strip()
         if field == "launch":
-            if len(found) == MOST_LAUNCHES:
-                raise LaunchError(number, f"more than {MOST_LAUNCHES} launches")
+            if len(found) == MAX_LAUNCHES:
+                raise LaunchError(number, f"more than {MAX_LAUNCHES} launches")
             found.append(_Draft(rest, number))
         elif field in _FIELDS:
             if not found:
@@ -183,8 +183,8 @@ class _Draft:
     def add(self, field: str, line: int, rest: str) -> None:
         if field in self._fields:
             raise LaunchError(line, f"{field}: is said twice of this launch")
-        if len(rest) > MOST_CHARACTERS:
-            raise LaunchError(line, f"{field}: is longer than {MOST_CHARACTERS} characters")
+        if len(rest) > MAX_CHARACTERS:
+            raise LaunchError(line, f"{field}: is longer than {MAX_CHARACTERS} characters")
         self._fields[field] = line, rest
 
     def finish(self, problem: Problem) -> Launch:
@@ -222,8 +222,8 @@ class _Draft:
     def _arguments(self, names: Sequence[str]) -> tuple[int, ...]:
         line, rest = self._fields.get("arguments", (self.line, ", ".join(names)))
         chosen = [part.strip() for part in rest.split(",")] if rest else []
-        if len(chosen) > MOST_ARGUMENTS:
-            raise LaunchError(line, f"arguments: are {len(chosen)}; {MOST_ARGUMENTS} at most")
+        if len(chosen) > MAX_ARGUMENTS:
+            raise LaunchError(line, f"arguments: are {len(chosen)}; {MAX_ARGUMENTS} at most")
         for name in chosen:
             if name not in names:
                 hint = _hint(name, names, "the parameters are")

@@ -5,7 +5,7 @@ Source: *Parallel Thread Execution ISA*, section "Types".
 
 from typing import NamedTuple
 
-from harness.problem.dtypes import DataType, Kind
+from harness.problem.dtypes import DataType, DtypeKind
 from harness.problem.model import Parameter, Role
 
 
@@ -25,10 +25,10 @@ class ElementType(NamedTuple):
 def element_type(data: DataType) -> ElementType:
     """How elements of type ``data`` are moved."""
     bits = data.itemsize * 8
-    if data.kind is Kind.COMPLEX:
+    if data.kind is DtypeKind.COMPLEX:
         part = _real(bits // 2)
         return part._replace(moved=f".v2{part.moved}", parts=2)
-    if data.kind is Kind.FLOAT:
+    if data.kind is DtypeKind.FLOAT:
         return _real(bits)
     return ElementType(_whole(data), f".b{max(bits, 16)}", "0", 1)
 
@@ -45,10 +45,10 @@ def parameter_type(parameter: Parameter, dtype: str) -> str:
     if parameter.role is Role.TENSOR:
         return ".u64"
     data = parameter.data_type(dtype)
-    return element_type(data).moved if data.kind is Kind.FLOAT else _whole(data)
+    return element_type(data).moved if data.kind is DtypeKind.FLOAT else _whole(data)
 
 
 def _whole(data: DataType) -> str:
     """Of integers and booleans."""
-    unsigned = data.kind is Kind.BOOLEAN or data.name.startswith("u")
+    unsigned = data.kind is DtypeKind.BOOLEAN or data.name.startswith("u")
     return f".{'u' if unsigned else 's'}{data.itemsize * 8}"

@@ -17,7 +17,7 @@ if TYPE_CHECKING:  # commands say how many there are of something before they lo
 _TIME = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
 _DECIMAL = ((1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""))
 _BINARY = ((2.0**40, "TiB"), (2.0**30, "GiB"), (2.0**20, "MiB"), (2.0**10, "KiB"), (1.0, "B"))
-_MOST_DECIMALS = 4
+_MAX_DECIMALS = 4
 
 
 def seconds(value: float) -> str:
@@ -105,7 +105,7 @@ def _value_and_half(value: float, half: float, mark: str) -> str:
     # One digit of doubt, two where the first is a 1 (a doubt of 0.01 may be 0.005 … 0.015).
     exponent = math.floor(math.log10(half))
     decimals = -exponent + (1 if half < 2 * 10.0**exponent else 0)
-    decimals = min(max(decimals, 0), _MOST_DECIMALS)
+    decimals = min(max(decimals, 0), _MAX_DECIMALS)
     return f"{value:.{decimals}f}{mark} ± {_up(half, decimals):.{decimals}f}"
 
 

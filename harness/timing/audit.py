@@ -2,8 +2,8 @@
 
 A batch counts only if every output of every call is right, every input unchanged and every guard
 band intact (:func:`audit_batch`). The device must be idle when inputs are revealed and when the
-runner says *done* (:class:`Idleness`); a call must take as long alone as among many
-(:func:`linearity_fault`); and nothing is faster than the device (:func:`light_fault`). What these
+runner says *done* (:class:`IdleMonitor`); a call must take as long alone as among many
+(:func:`linearity_fault`); and nothing is faster than the device (:func:`below_sol_fault`). What these
 mean and what was measured is in docs/measurement.md.
 """
 
@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from harness.device.memory import Device
 from harness.errors import MachineError
-from harness.judge.batch import Batch, Problems
+from harness.judge.batch import Batch, BatchMismatch
 from harness.records.measurement import Measurement
 from harness.records.result import Verdict
 from harness.session.fault import Fault
@@ -21,7 +21,7 @@ from harness.session.session import Session
 from harness.text.numbers import seconds
 
 
-def audit_batch(batch: Batch) -> Problems | None:
+def audit_batch(batch: Batch) -> BatchMismatch | None:
     """The first thing that is wrong with a batch that was just timed, or None."""
     return batch.check()
 
@@ -30,30 +30,30 @@ def audit_batch(batch: Batch) -> Problems | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Usual:
+class IdleBaseline:
     """How long the judge's probes take on an idle device, seconds; unknown without a device."""
 
     before_s: float = float("inf")
     after_s: float = float("inf")
 
     @classmethod
-    def median(cls, probes: Sequence["Usual"]) -> "Usual":
+    def median(cls, probes: Sequence["IdleBaseline"]) -> "IdleBaseline":
         """What most of ``probes`` took."""
         return cls(
             statistics.median(probe.before_s for probe in probes),
             statistics.median(probe.after_s for probe in probes),
         )
 
-    def early_fault(self, before_s: float) -> Fault | None:
+    def started_early_fault(self, before_s: float) -> Fault | None:
         """What follows where probes such as this one do not end; None if the device was idle.
 
         Something was at work when the inputs of a batch were there: it may have begun with them
         before the clock did, or takes the device from whoever is timed beside it. Where that is so
-        in a few batches only, :meth:`Idleness.fault` says nothing, and a time that is the lower
+        in a few batches only, :meth:`IdleMonitor.fault` says nothing, and a time that is the lower
         quartile would be theirs: they must not count.
         """
         excess_s = before_s - self.before_s
-        return _early_fault(excess_s) if excess_s > BUSY_S else None
+        return _started_early_fault(excess_s) if excess_s > BUSY_S else None
 
 
 _PROBES = 9
@@ -67,17 +67,17 @@ one, and is late by more now and then because the host is."""
 BEFORE_SLACK_S, AFTER_SLACK_S = 15e-6, 50e-6
 """What a probe may take longer than usual before the difference counts as time of the batch."""
 
-MOST_LATER_S = 0.2e-3
+MAX_LATER_S = 0.2e-3
 """How much longer than usual a probe after a batch of ours may take to be believed usual there.
 
 After one of 25 ms it takes 0.1 ms longer on an H100, whose host has lost what it had at hand."""
 
 
 @dataclass(slots=True)
-class Idleness:
+class IdleMonitor:
     """The probes of one contender's batches, in order; excesses over the usual, seconds."""
 
-    usual: Usual
+    usual: IdleBaseline
     before: list[float] = field(default_factory=list)
     after: list[float] = field(default_factory=list)
 
@@ -90,9 +90,7 @@ class Idleness:
         written, what had begun before *go*. ``idle_after_s`` is what the second probe took just
         now, after a batch of ours that lasts as long.
         """
-        usual_after_s = min(
-            max(idle_after_s, self.usual.after_s), self.usual.after_s + MOST_LATER_S
-        )
+        usual_after_s = min(max(idle_after_s, self.usual.after_s), self.usual.after_s + MAX_LATER_S)
         before = max(0.0, before_s - self.usual.before_s)
         after = max(0.0, after_s - usual_after_s)
         self.before.append(before)
@@ -106,7 +104,7 @@ class Idleness:
             return None
         early, late = statistics.median(self.before), statistics.median(self.after)
         if early > BUSY_S:
-            return _early_fault(early)
+            return _started_early_fault(early)
         if late > BUSY_S:
             return Fault(
                 Verdict.REJECTED,
@@ -117,7 +115,7 @@ class Idleness:
         return None
 
 
-def _early_fault(excess_s: float) -> Fault:
+def _started_early_fault(excess_s: float) -> Fault:
     return Fault(
         Verdict.REJECTED,
         "the GPU was at work before the inputs of a timed batch were there (a probe of the judge "
@@ -126,15 +124,15 @@ def _early_fault(excess_s: float) -> Fault:
     )
 
 
-def busy_fault(probe: Callable[[], float], usual: Usual) -> Fault | None:
+def busy_device_fault(probe: Callable[[], float], usual: IdleBaseline) -> Fault | None:
     """What follows if the device is at work now, though no batch runs.
 
     Told from several probes: on some hosts one in twenty is late although nothing is at work.
     """
-    return usual.early_fault(statistics.median(probe() for _ in range(_PROBES)))
+    return usual.started_early_fault(statistics.median(probe() for _ in range(_PROBES)))
 
 
-def at_work(sessions: Sequence[Session], device: Device, usual: Usual) -> int:
+def find_busy_session(sessions: Sequence[Session], device: Device, usual: IdleBaseline) -> int:
     """End ``sessions`` one after the other; without which of them ``device`` is idle.
 
     Raises:
@@ -142,7 +140,7 @@ def at_work(sessions: Sequence[Session], device: Device, usual: Usual) -> int:
     """
     for which, session in enumerate(sessions):
         session.close()
-        if busy_fault(device.probe, usual) is None:
+        if busy_device_fault(device.probe, usual) is None:
             return which
     raise MachineError(
         f"another program is at work on {device.name}: no time can be taken beside it. Grade again "
@@ -170,7 +168,7 @@ and less, of five of 23 kernels on an H100 whose host is restless), twice: so mu
 host's doing, and may be calls that overlap."""
 
 
-MOST_KERNELS = 8.0
+MAX_KERNELS = 8.0
 """How many kernels a call is believed to have, or twice as many as the baseline's: the number comes
 from the process that runs the submission."""
 
@@ -192,38 +190,38 @@ def linearity_fault(measured: Measurement) -> Fault | None:
 
 def linearity_doubt(measured: Measurement) -> str:
     """Why it is open whether the calls of a graph ran one after the other; empty if it is not."""
-    if not measured.captured or measured.alone_s is None or _excess(measured) <= 0:
+    if not measured.captured or measured.isolated_s is None or _excess(measured) <= 0:
         return ""
     return f"{_apart(measured)}: on this machine it cannot be told whether calls overlap"
 
 
 def _excess(measured: Measurement) -> float:
     """Seconds that a call surely takes longer alone, beyond what it may."""
-    assert measured.alone_s is not None
-    believed = max(MOST_KERNELS, 2 * (measured.baseline_kernels or 0.0))
+    assert measured.isolated_s is not None
+    believed = max(MAX_KERNELS, 2 * (measured.baseline_kernels or 0.0))
     may = FIRST_S + NODE_S * min(measured.kernels or 1.0, believed)
-    return measured.alone_s.low - may - EXCESS * measured.time_s.value
+    return measured.isolated_s.low - may - EXCESS * measured.time_s.value
 
 
 def _apart(measured: Measurement) -> str:
-    assert measured.alone_s is not None
-    alone_s, among_s = measured.alone_s.value, measured.time_s.value
-    return f"a call takes {seconds(alone_s)} alone, but {seconds(among_s)} among many in a batch"
+    assert measured.isolated_s is not None
+    isolated_s, among_s = measured.isolated_s.value, measured.time_s.value
+    return f"a call takes {seconds(isolated_s)} alone, but {seconds(among_s)} among many in a batch"
 
 
 # -- speed of light --------------------------------------------------------------------------------
 
-LIGHT_SLACK = 0.8
+SOL_SLACK = 0.8
 """Part of the time at full speed below which no honest time lies: ceilings are measured ones, and a
 part of what is written last stays in the cache."""
 
 
-def light_fault(time_s: float, light_s: float, spec: str) -> Fault | None:
+def below_sol_fault(time_s: float, sol_time_s: float, spec: str) -> Fault | None:
     """Whether a call took less time than the device needs for the bytes and operations of it."""
-    if time_s >= LIGHT_SLACK * light_s:
+    if time_s >= SOL_SLACK * sol_time_s:
         return None
     return Fault(
         Verdict.REJECTED,
         f"{spec}: a call takes {seconds(time_s)}, and this device cannot do what the problem asks "
-        f"for in less than {seconds(light_s)}: not all of it was done in that time",
+        f"for in less than {seconds(sol_time_s)}: not all of it was done in that time",
     )

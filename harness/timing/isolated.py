@@ -8,12 +8,12 @@ from harness.records.measurement import Interval, Measurement
 from harness.session.fault import Fault
 from harness.timing.audit import (
     BASELINE_FIRST_S,
-    Idleness,
-    Usual,
+    IdleBaseline,
+    IdleMonitor,
     linearity_doubt,
     linearity_fault,
 )
-from harness.timing.budget import Effort
+from harness.timing.budget import TimingBudget
 from harness.timing.statistics import difference_interval
 from harness.timing.timed_program import Pair, in_turns
 
@@ -22,8 +22,8 @@ _AGREE = 1.02
 _TRIES = 3
 
 
-def beside_alone(
-    pair: Pair, task: Task, case: Case, measured: Measurement, effort: Effort
+def check_isolated_call(
+    pair: Pair, task: Task, case: Case, measured: Measurement, budget: TimingBudget
 ) -> Measurement | Fault:
     """``measured`` with what a call takes alone, or what follows where that is longer.
 
@@ -33,18 +33,18 @@ def beside_alone(
     """
     alone: Interval | None = None
     for attempt in range(_TRIES):
-        again = _time_alone(pair, task, case, measured, effort, attempt)
+        again = _time_isolated(pair, task, case, measured, budget, attempt)
         if isinstance(again, Fault):
             return again
         alone = again if alone is None else min(alone, again, key=lambda each: each.low)
-        measured = measured.model_copy(update={"alone_s": alone})
+        measured = measured.model_copy(update={"isolated_s": alone})
         if not linearity_doubt(measured):
             break
     return _in_doubt_slower(measured)
 
 
-def _time_alone(
-    pair: Pair, task: Task, case: Case, measured: Measurement, effort: Effort, attempt: int
+def _time_isolated(
+    pair: Pair, task: Task, case: Case, measured: Measurement, budget: TimingBudget, attempt: int
 ) -> Interval | Fault:
     """Seconds that one call takes in a batch of its own.
 
@@ -55,14 +55,14 @@ def _time_alone(
     """
     baseline = pair[1]
     for contender in pair:
-        if (fault := contender.setup(case, 1, alike=True)) is not None:
+        if (fault := contender.setup(case, 1, check_outputs=True)) is not None:
             return fault
     seed = f"{task.seed}/{case.spec}/alone/{attempt}"
     times: tuple[list[float], list[float]] = ([], [])
-    probes: tuple[list[Usual], list[Usual]] = ([], [])
+    probes: tuple[list[IdleBaseline], list[IdleBaseline]] = ([], [])
     disturbed: Fault | None = None
     start = time.perf_counter()
-    for block in range(_UNCOUNTED + effort.alone_blocks):
+    for block in range(_UNCOUNTED + budget.isolated_blocks):
         took_s = [0.0, 0.0]
         for which in in_turns(block):
             contender = pair[which]
@@ -70,17 +70,17 @@ def _time_alone(
             if isinstance(took, Fault):
                 return took
             took_s[which] = took
-        if (early := baseline.early_fault()) is not None:
+        if (early := baseline.started_early_fault()) is not None:
             disturbed = early
         elif block >= _UNCOUNTED:
             for which, contender in enumerate(pair):
                 times[which].append(took_s[which])
-                probes[which].append(Usual(*contender.session.probes))
-        if len(times[0]) >= effort.least_alone and time.perf_counter() - start > effort.alone_s:
+                probes[which].append(IdleBaseline(*contender.session.probes))
+        if len(times[0]) >= budget.min_isolated and time.perf_counter() - start > budget.isolated_s:
             break
-    if disturbed is not None and len(times[0]) < effort.least_alone:
+    if disturbed is not None and len(times[0]) < budget.min_isolated:
         return disturbed
-    idleness = Idleness(Usual.median(probes[1]))
+    idleness = IdleMonitor(IdleBaseline.median(probes[1]))
     unseen = [idleness.note(seen.before_s, seen.after_s, awake=True) for seen in probes[0]]
     lone = [seconds + more for seconds, more in zip(times[0], unseen, strict=True)]
     longer, usual_s = difference_interval(lone, times[1]), measured.baseline_s.value
@@ -95,11 +95,11 @@ def _in_doubt_slower(measured: Measurement) -> Measurement | Fault:
     In a graph that must not be. Plain calls may overlap: honest ones their launch with the kernel
     before, others themselves. From outside these cannot be told apart, so the longer time counts.
     """
-    assert measured.alone_s is not None
+    assert measured.isolated_s is not None
     among = measured.time_s.value
     if measured.captured:
         return linearity_fault(measured) or measured
-    factor = (measured.alone_s.value + BASELINE_FIRST_S) / among
+    factor = (measured.isolated_s.value + BASELINE_FIRST_S) / among
     if factor <= _AGREE:
         return measured
     slower = {

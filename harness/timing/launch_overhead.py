@@ -21,32 +21,32 @@ from harness.problem.format.load import load_problem
 from harness.problem.model import Problem
 from harness.problem.reference import Reference
 from harness.session.fault import Fault
-from harness.session.programs import Program
+from harness.session.programs import RunnerProgram
 from harness.session.session import Session
 from harness.solution.launches import Launches, read_launches
-from harness.timing.audit import Usual
+from harness.timing.audit import IdleBaseline
 from harness.timing.statistics import lower_quartile
-from harness.timing.timed_program import BaselineError, Contender
+from harness.timing.timed_program import BaselineError, TimedProgram
 
 _FOLDER = Path(__file__).with_name("null_kernel")
 _REPEATS = 20
 _TRIAL_S, _TRIALS, _TRIAL_SLACK_S = 3e-3, 5, 0.25e-3
 
 
-def empty_problem() -> Problem:
+def null_problem() -> Problem:
     """The problem whose buffers belong to the kernel that waits."""
     return load_problem(_FOLDER)
 
 
-def waiting_program(problem: Problem) -> Program:
+def waiting_program(problem: Problem) -> RunnerProgram:
     """The kernel that waits, in PTX: its runner needs neither a compiler nor torch."""
     file = _FOLDER / "wait.ptx"
     text = file.read_text(encoding="utf-8")
     launches = Launches(read_launches(text, problem), {}, 0, file.name)
-    return Program(kind="ptx", source=text.encode(), launches=launches)
+    return RunnerProgram(kind="ptx", source=text.encode(), launches=launches)
 
 
-class Blank:
+class OverheadProbe:
     """A session that has the waiting kernel loaded, and what its batches took at the start.
 
     ``batch_s``: seconds of one on small buffers that does not wait, lower quartile. ``usual``: how
@@ -61,7 +61,7 @@ class Blank:
         sizes = problem.benchmarks if device.kind == "cuda" else problem.cpu_benchmarks
         case = benchmark_case(problem, sizes[0])
         task = Task(problem, Reference(problem), problem.dtypes[0], device, "blank")
-        self._own = Contender(session, task, trusted=True, capture=device.kind == "cuda")
+        self._own = TimedProgram(session, task, trusted=True, capture=device.kind == "cuda")
         try:
             self._own.setup(case, 1)
         except BaselineError as error:
@@ -69,19 +69,19 @@ class Blank:
         times, probes = [], []
         for repeat in range(_REPEATS):
             times.append(self._run(self._own.batch, f"blank/{repeat}"))
-            probes.append(Usual(*session.probes))
+            probes.append(IdleBaseline(*session.probes))
         self.batch_s = lower_quartile(times)
-        self.usual = Usual.median(probes[1:])
-        self._waits = self._keeps_time()
+        self.usual = IdleBaseline.median(probes[1:])
+        self._waits = self._timer_is_usable()
 
-    def _keeps_time(self) -> bool:
+    def _timer_is_usable(self) -> bool:
         """Whether the device's clock is fine enough to wait by: it need not be, on every card."""
         beyond = [
             self._run(self._own.batch, f"blank/wait/{trial}", _TRIAL_S) for trial in range(_TRIALS)
         ]
         return abs(lower_quartile(beyond) - self.batch_s) <= _TRIAL_SLACK_S
 
-    def settle(self, seed: str) -> None:
+    def warm_up(self, seed: str) -> None:
         """A batch that counts for nothing, on small buffers.
 
         The first batch after outputs were checked takes 0.05 ms longer than others, and is to be
@@ -114,12 +114,12 @@ class Blank:
         """What the judge's probe took after the last batch: nothing was at work then."""
         return self._session.probes[1]
 
-    def early_fault(self) -> Fault | None:
+    def started_early_fault(self) -> Fault | None:
         """What follows if the device is always at work when inputs are there, as in the last batch.
 
         A blank batch that has to wait is too long, and what is taken off for it is too much.
         """
-        return self.usual.early_fault(self._session.probes[0])
+        return self.usual.started_early_fault(self._session.probes[0])
 
     def close(self) -> None:
         """Give its buffers back."""

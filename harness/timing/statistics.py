@@ -56,10 +56,10 @@ class Timed(NamedTuple):
     """What one batch took and what a blank one did, on the same buffers; seconds for each call."""
 
     batch_s: float
-    blank_s: float = 0.0
+    null_batch_s: float = 0.0
 
 
-LEAST_S = 1e-12
+MIN_S = 1e-12
 """No call takes less, whatever the clock says."""
 
 
@@ -73,7 +73,7 @@ def net(times: Sequence[Timed]) -> float:
 
 
 def _net(batches: Sequence[float], blanks: Sequence[float]) -> float:
-    return max(lower_quartile(batches) - lower_quartile(blanks), LEAST_S)
+    return max(lower_quartile(batches) - lower_quartile(blanks), MIN_S)
 
 
 def time_interval(times: Sequence[Timed]) -> Interval:

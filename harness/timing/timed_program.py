@@ -6,18 +6,18 @@ from typing import TypeVar
 
 from harness.device.memory import Arena
 from harness.errors import MachineError
-from harness.judge.batch import Batch, Problems, lay_out
+from harness.judge.batch import Batch, BatchMismatch, lay_out
 from harness.judge.checker import Checker
 from harness.judge.task import Task
 from harness.problem.case import Case
 from harness.records.result import Verdict
 from harness.session.fault import Fault
-from harness.session.session import Plan, Session
-from harness.timing.audit import Idleness, Usual, audit_batch
+from harness.session.session import RunOptions, Session
+from harness.timing.audit import IdleBaseline, IdleMonitor, audit_batch
 
 T = TypeVar("T")
 
-Pair = tuple["Contender", "Contender"]
+Pair = tuple["TimedProgram", "TimedProgram"]
 """The submission, and what it is timed in turns with."""
 
 _CAPTURE_CALLS = 2
@@ -31,14 +31,14 @@ class BaselineError(MachineError):
         self.reason = reason
 
 
-class Contender:
+class TimedProgram:
     """A session that takes part in a measurement, with its own batch of calls.
 
     A trusted one's outputs decide nothing, and it does not fail: that is an error of the machine
     or of the problem's package. ``capture`` asks for its calls to be recorded into one
-    graph; ``captured`` tells whether they were. ``busy_s`` is how long blocks with it took so far,
-    ``call_s`` what one call of its last batch took with everything around it: drawing inputs,
-    waiting, checking. ``each_s`` is what a call is thought to take by itself. ``usual`` says how
+    graph; ``captured`` tells whether they were. ``elapsed_s`` is how long blocks with it took so far,
+    ``round_trip_s`` what one call of its last batch took with everything around it: drawing inputs,
+    waiting, checking. ``estimated_call_s`` is what a call is thought to take by itself. ``usual`` says how
     long the judge's probes take while the device is idle.
     """
 
@@ -49,17 +49,17 @@ class Contender:
         *,
         trusted: bool,
         capture: bool,
-        usual: Usual | None = None,
+        usual: IdleBaseline | None = None,
     ) -> None:
         self.session = session
         self.capture = capture
         self.captured = False
         self.calls = 1
-        self.busy_s = 0.0
-        self.call_s = 0.0
-        self.each_s = 0.0
-        self._usual = usual or Usual()
-        self._idleness = Idleness(self._usual)
+        self.elapsed_s = 0.0
+        self.round_trip_s = 0.0
+        self.estimated_call_s = 0.0
+        self._usual = usual or IdleBaseline()
+        self._idleness = IdleMonitor(self._usual)
         self._task = task
         self._trusted = trusted
         self._checker = Checker(task, kept=True)
@@ -72,16 +72,16 @@ class Contender:
         assert self._batch is not None
         return self._batch
 
-    def setup(self, case: Case, calls: int, *, alike: bool = False) -> Fault | None:
+    def setup(self, case: Case, calls: int, *, check_outputs: bool = False) -> Fault | None:
         """Lay out ``calls`` calls, warm them up on throw-away inputs, capture them.
 
-        ``alike``: even a trusted one's outputs are checked, so that around its batches the judge
+        ``check_outputs``: even a trusted one's outputs are checked, so that around its batches the judge
         keeps device and host as busy as around any other's.
 
         Raises:
             BaselineError: it is a trusted one, and failed.
         """
-        return self._trust(self._setup(case, calls, checked=alike or not self._trusted))
+        return self._trust(self._setup(case, calls, checked=check_outputs or not self._trusted))
 
     def _setup(self, case: Case, calls: int, *, checked: bool) -> Fault | None:
         self.calls = calls
@@ -98,7 +98,7 @@ class Contender:
         )
         self._batch.fill_for_warm_up(f"{self._task.seed}/warm-up")
         device.synchronize()
-        plan = Plan(warmups=1 if device.kind == "cuda" else 0, capture=self.capture)
+        plan = RunOptions(warmups=1 if device.kind == "cuda" else 0, capture=self.capture)
         prepared = self.session.prepare(self._batch, plan)
         if isinstance(prepared, Fault):
             return prepared
@@ -120,7 +120,7 @@ class Contender:
         try:
             return self._time(seed, awake, idle_after_s)
         finally:
-            self.call_s = (time.perf_counter() - began) / self.calls
+            self.round_trip_s = (time.perf_counter() - began) / self.calls
 
     def _time(self, seed: str, awake: bool, idle_after_s: float) -> float | Fault:
         seconds = self._trust(self.session.run(self.batch, seed, stop=not awake))
@@ -140,16 +140,16 @@ class Contender:
             raise BaselineError(outcome.message)
         return outcome
 
-    def early_fault(self) -> Fault | None:
+    def started_early_fault(self) -> Fault | None:
         """What follows if the device is always at work when inputs are there, as in the last batch.
 
         A trusted one's batches tell, too, of whoever is timed beside it.
         """
-        return self._usual.early_fault(self.session.probes[0])
+        return self._usual.started_early_fault(self.session.probes[0])
 
     def idle_fault(self) -> Fault | None:
         """Whether most batches so far found the device at work; forgets them."""
-        seen, self._idleness = self._idleness, Idleness(self._usual)
+        seen, self._idleness = self._idleness, IdleMonitor(self._usual)
         return seen.fault()
 
     def vacate(self) -> int:
@@ -165,7 +165,7 @@ class Contender:
             self._arena = None
 
 
-def _wrong(batch: Batch, found: Problems) -> Fault:
+def _wrong(batch: Batch, found: BatchMismatch) -> Fault:
     return Fault(
         Verdict.WRONG_ANSWER,
         f"{found.message} in call {found.call + 1} of {batch.layout.calls} timed calls",
@@ -173,13 +173,13 @@ def _wrong(batch: Batch, found: Problems) -> Fault:
     )
 
 
-def join(
+def prepare_for_timing(
     session: Session,
     restart: Callable[[], Session | Fault],
     task: Task,
     case: Case,
-    usual: Usual | None = None,
-) -> Contender | Fault:
+    usual: IdleBaseline | None = None,
+) -> TimedProgram | Fault:
     """The submission as a contender: captured if it can be, else in a fresh process, uncaptured.
 
     Synchronising or allocating inside a call forbids capture; both are honest and common. So does
@@ -188,8 +188,8 @@ def join(
     calls are made by a process that never saw one.
     """
     if task.device.kind != "cuda":
-        return Contender(session, task, trusted=False, capture=False)
-    contender = Contender(session, task, trusted=False, capture=True, usual=usual)
+        return TimedProgram(session, task, trusted=False, capture=False)
+    contender = TimedProgram(session, task, trusted=False, capture=True, usual=usual)
     fault = contender.setup(case, _CAPTURE_CALLS)
     if fault is None and contender.captured:
         seconds = contender.time(f"{task.seed}/capture")
@@ -200,7 +200,7 @@ def join(
     fresh = restart()
     if isinstance(fresh, Fault):
         return fresh
-    return Contender(fresh, task, trusted=False, capture=False, usual=usual)
+    return TimedProgram(fresh, task, trusted=False, capture=False, usual=usual)
 
 
 def in_turns(block: int) -> tuple[int, int]:

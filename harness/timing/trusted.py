@@ -6,9 +6,9 @@ from harness.device.memory import Device
 from harness.errors import MachineError
 from harness.judge.task import Task
 from harness.problem.model import Problem
-from harness.session.programs import Program, source_program
+from harness.session.programs import RunnerProgram, source_program
 from harness.session.session import Session
-from harness.timing.launch_overhead import Blank, empty_problem, waiting_program
+from harness.timing.launch_overhead import OverheadProbe, null_problem, waiting_program
 
 
 class TrustedRunners:
@@ -20,11 +20,11 @@ class TrustedRunners:
 
     def __init__(self, device: Device) -> None:
         self._device = device
-        self._empty = empty_problem()
+        self._empty = null_problem()
         self._threads = ThreadPoolExecutor(2)
         self._sessions: list[Future[Session]] = []
         self._loaded: tuple[str, str] | None = None
-        self._blank: Blank | None = None
+        self._blank: OverheadProbe | None = None
 
     def start(self) -> None:
         """Begin to start them; returns at once, and does nothing the second time."""
@@ -44,7 +44,7 @@ class TrustedRunners:
         """Whether :meth:`blank` has its answer already."""
         return self._device.kind == "cpu" or self._blank is not None
 
-    def blank(self) -> Blank | None:
+    def blank(self) -> OverheadProbe | None:
         """Tells what a batch costs on this machine beyond its calls.
 
         Not there on the CPU path, where that scatters by more than small calls take. What an idle
@@ -58,7 +58,7 @@ class TrustedRunners:
         if self._blank is None:
             self.start()
             _, empty = [session.result() for session in self._sessions]  # neither at work any more
-            self._blank = Blank(empty, self._empty, self._device)
+            self._blank = OverheadProbe(empty, self._empty, self._device)
         return self._blank
 
     def baseline(self, task: Task) -> Session:
@@ -94,7 +94,7 @@ class TrustedRunners:
                 session.result().close()
         self._sessions, self._loaded, self._blank = [], None, None
 
-    def _start(self, program: Program) -> Session:
+    def _start(self, program: RunnerProgram) -> Session:
         session = Session(program, self._device, self._empty.limits)
         fault = session.load()
         if fault is not None:
@@ -104,7 +104,7 @@ class TrustedRunners:
         return session
 
 
-def _baseline(problem: Problem) -> Program:
+def _baseline(problem: Problem) -> RunnerProgram:
     """The first baseline of a problem: a solution file of the package itself."""
     file = next(iter(problem.baselines.values()))
     return source_program(file.read_bytes())

@@ -21,11 +21,11 @@ from harness.grading.grader import Grader
 from harness.grading.job import Job, Options
 from harness.languages.read import HEADER_LINES, read_solution
 from harness.problem.model import Problem
-from harness.progress.progress import Silent
+from harness.progress.progress import NoProgress
 from harness.records.result import Result, Verdict
 from harness.solution.model import Solution
 from harness.solution.suffixes import SOURCES
-from harness.verify.findings import ExampleRun, Report
+from harness.verify.findings import ExampleRun, PackageReport
 
 _HEADER = re.compile(r"^(?://|#) verdict: (\w+)(?:; on cpu: (\w+))?(?:\s+\(.*\))?\s*$")
 
@@ -94,7 +94,11 @@ def limited(problem: Problem, verdict: Verdict) -> Problem:
 
 
 def find_examples(
-    problem: Problem, solutions: Path | None, device: str, dtypes: tuple[str, ...], report: Report
+    problem: Problem,
+    solutions: Path | None,
+    device: str,
+    dtypes: tuple[str, ...],
+    report: PackageReport,
 ) -> list[Example]:
     """All files of a package, and its solutions, in the order in which they are graded.
 
@@ -136,7 +140,7 @@ def _below(folder: Path) -> list[Path]:
     return sorted(p for p in folder.rglob("*") if p.suffix in SOURCES and p.is_file())
 
 
-def _wanted(path: Path, report: Report) -> Wanted | None:
+def _wanted(path: Path, report: PackageReport) -> Wanted | None:
     try:
         return header(path.read_text(encoding="utf-8"))
     except HeaderError as error:
@@ -150,7 +154,7 @@ def run_examples(
     problem: Problem,
     examples: list[Example],
     device: Device,
-    report: Report,
+    report: PackageReport,
     advance: Callable[[str], None],
 ) -> None:
     """Grade all files, without times, and report those that get another verdict.
@@ -161,7 +165,7 @@ def run_examples(
         MachineError, HarnessError: nobody's doing who wrote the files.
     """
     workers = max(1, (os.cpu_count() or 1) // 2) if device.kind == "cpu" else 1
-    with Grader(device, Silent()) as grader, ThreadPoolExecutor(workers) as pool:
+    with Grader(device, NoProgress()) as grader, ThreadPoolExecutor(workers) as pool:
 
         def grade(example: Example) -> Result:
             return grader.grade(_job(example, problem), _options(example))
@@ -183,7 +187,7 @@ def _options(example: Example) -> Options:
     return Options(dtype=example.dtype, timing=False, arch=arch, shrink_s=0.0)
 
 
-def _judge(example: Example, result: Result, report: Report) -> None:
+def _judge(example: Example, result: Result, report: PackageReport) -> None:
     words = tuple(v.lower() for v in example.wanted)
     run = ExampleRun(
         path=str(example.path), dtype=result.dtype, wanted=words, got=result.verdict.lower()

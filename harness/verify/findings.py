@@ -12,7 +12,7 @@ class Level(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
+class PackageFinding:
     """One thing that is wrong, where, and what to do about it. May hold untrusted text."""
 
     level: Level
@@ -21,7 +21,7 @@ class Finding:
     remedy: str = ""
 
 
-class Fate(StrEnum):
+class Status(StrEnum):
     """What became of an impostor or an honest variant in one data type."""
 
     REJECTED = "rejected"
@@ -39,7 +39,7 @@ class Tried:
 
     name: str
     dtype: str
-    fate: Fate
+    fate: Status
     cases: int = 0
     applicable: int = 0
     refused: int = 0
@@ -57,7 +57,7 @@ class ExampleRun:
 
 
 @dataclass(slots=True, kw_only=True)
-class Report:
+class PackageReport:
     """All about one problem. Filled while it is looked at."""
 
     slug: str
@@ -65,7 +65,7 @@ class Report:
     seed: str = ""
     grades: int = 0
     dtypes: tuple[str, ...] = ()
-    findings: list[Finding] = field(default_factory=list)
+    findings: list[PackageFinding] = field(default_factory=list)
     impostors: list[Tried] = field(default_factory=list)
     variants: list[Tried] = field(default_factory=list)
     examples: list[ExampleRun] = field(default_factory=list)
@@ -74,13 +74,13 @@ class Report:
     def error(self, place: str, message: str, remedy: str = "") -> None:
         """Add an error."""
         self.findings.append(
-            Finding(level=Level.ERROR, place=place, message=message, remedy=remedy)
+            PackageFinding(level=Level.ERROR, place=place, message=message, remedy=remedy)
         )
 
     def warn(self, place: str, message: str, remedy: str = "") -> None:
         """Add a warning."""
         self.findings.append(
-            Finding(level=Level.WARNING, place=place, message=message, remedy=remedy)
+            PackageFinding(level=Level.WARNING, place=place, message=message, remedy=remedy)
         )
 
     @property

@@ -8,16 +8,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from harness.errors import ProblemError
-from harness.judge.batch import Batch, Problems, lay_out
+from harness.judge.batch import Batch, BatchMismatch, lay_out
 from harness.judge.task import Task
 from harness.problem.case import Case
 from harness.verify.impostors import Impostor
-from harness.verify.trial import CALLS, Answers, Memory, Trial, write
+from harness.verify.trial import CALLS, Answers, Trial, TrialMemory, write
 from harness.verify.variants import Variant
 
 
 @dataclass(slots=True)
-class Score:
+class DetectionScore:
     """How an impostor or a variant did in one grade.
 
     ``refused`` of the ``applicable`` ones of the ``cases`` tried were found wrong; ``broken`` could
@@ -28,7 +28,7 @@ class Score:
     applicable: int = 0
     refused: int = 0
     broken: int = 0
-    first: tuple[str, Problems] | None = None
+    first: tuple[str, BatchMismatch] | None = None
 
     @property
     def settled(self) -> bool:
@@ -41,8 +41,8 @@ class GradeScores:
     """All scores of one grade, by name, and the seed that draws its cases."""
 
     seed: str
-    impostors: dict[str, Score] = field(default_factory=dict)
-    variants: dict[str, Score] = field(default_factory=dict)
+    impostors: dict[str, DetectionScore] = field(default_factory=dict)
+    variants: dict[str, DetectionScore] = field(default_factory=dict)
 
 
 Look = Callable[[Trial], None]
@@ -72,9 +72,9 @@ def run_grade(
         MachineError: the device has not enough memory.
     """
     scores = GradeScores(task.seed)
-    scores.impostors = {one.name: Score() for one in impostors}
-    scores.variants = {one.name: Score() for one in variants}
-    memory = Memory()
+    scores.impostors = {one.name: DetectionScore() for one in impostors}
+    scores.variants = {one.name: DetectionScore() for one in variants}
+    memory = TrialMemory()
     size = max(lay_out(task, case, CALLS).size for case in cases)
     arena = task.device.arena(size)
     try:
@@ -97,7 +97,7 @@ def run_grade(
     return scores
 
 
-def _try_impostor(trial: Trial, impostor: Impostor, score: Score) -> None:
+def _try_impostor(trial: Trial, impostor: Impostor, score: DetectionScore) -> None:
     score.cases += 1
     batch = trial.batch
     wrong_calls = range(CALLS) if impostor.both else [trial.number % CALLS]
@@ -121,7 +121,9 @@ def _try_impostor(trial: Trial, impostor: Impostor, score: Score) -> None:
         batch.reset()
 
 
-def _try_variants(trial: Trial, variants: Sequence[Variant], scores: dict[str, Score]) -> None:
+def _try_variants(
+    trial: Trial, variants: Sequence[Variant], scores: dict[str, DetectionScore]
+) -> None:
     """All variants, each in one call; the calls of a batch are those of different variants."""
     for start in range(0, len(variants), CALLS):
         chosen = variants[start : start + CALLS]
@@ -140,7 +142,7 @@ def _try_variants(trial: Trial, variants: Sequence[Variant], scores: dict[str, S
             del answers[found.call]
 
 
-def _check(trial: Trial, answers: dict[int, Answers]) -> Problems | None:
+def _check(trial: Trial, answers: dict[int, Answers]) -> BatchMismatch | None:
     """What the judge finds wrong with ``answers``; calls that have none are answered rightly."""
     batch = trial.batch
     for call in range(CALLS):

@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
-from harness.problem.dtypes import DTYPES, Kind
+from harness.problem.dtypes import DTYPES, DtypeKind
 from harness.problem.model import Direction, Problem
-from harness.verify.arithmetic.model import Machine
+from harness.verify.arithmetic.model import ArithmeticModel
 from harness.verify.arithmetic.rounding import (
     BFLOAT16,
     E4M3,
@@ -26,7 +26,7 @@ from harness.verify.arithmetic.rounding import (
     rounded,
 )
 from harness.verify.arithmetic.sums import Accumulator
-from harness.verify.arithmetic.survey import Survey
+from harness.verify.arithmetic.survey import ReferenceTraits
 from harness.verify.tolerances import accumulator_of, inputs_allowed, result_type, storage
 from harness.verify.trial import Answers, Trial, mean, write
 
@@ -63,7 +63,7 @@ _CASES = "add a value under `always`, a wider range, or other values, so that so
 _TOLERANCE = "the tolerance is too wide: constant, factor, roundings or the magnitude"
 
 
-def impostors(problem: Problem, dtype: str, seen: Survey) -> list[Impostor]:
+def impostors(problem: Problem, dtype: str, seen: ReferenceTraits) -> list[Impostor]:
     """All impostors of a problem in one data type."""
     return [
         *_idle(problem, dtype),
@@ -298,8 +298,8 @@ _BELOW = {
 """The next precision that hardware offers and that is not enough."""
 
 
-def _imprecise(problem: Problem, dtype: str, seen: Survey) -> Iterator[Impostor]:
-    skips = Machine(skips=True)
+def _imprecise(problem: Problem, dtype: str, seen: ReferenceTraits) -> Iterator[Impostor]:
+    skips = ArithmeticModel(skips=True)
     yield Impostor(
         name="skips the last term of every sum",
         write=_machine(skips),
@@ -310,7 +310,7 @@ def _imprecise(problem: Problem, dtype: str, seen: Survey) -> Iterator[Impostor]
         return
     for cut in cuts(problem, dtype):
         what = "factors" if seen.products else "inputs"
-        how = _machine(Machine(factors=cut)) if seen.products else _inputs_cut(cut)
+        how = _machine(ArithmeticModel(factors=cut)) if seen.products else _inputs_cut(cut)
         yield Impostor(
             name=f"{what} in {cut.name}", write=how, remedy=_TOLERANCE, both=False, precision=True
         )
@@ -321,7 +321,9 @@ def _imprecise(problem: Problem, dtype: str, seen: Survey) -> Iterator[Impostor]
     if not (seen.sums or seen.additions):
         return
     for format_ in cheaper(problem, dtype):
-        machine = Machine(accumulator=Accumulator(format_, step=STEP), additions=not seen.sums)
+        machine = ArithmeticModel(
+            accumulator=Accumulator(format_, step=STEP), additions=not seen.sums
+        )
         yield Impostor(
             name=f"sums in {format_.name}",
             write=_machine(machine),
@@ -337,7 +339,7 @@ _FINER = "what it loses may be less than rounding the result does: it is the mor
 
 def cuts(problem: Problem, dtype: str) -> list[Format]:
     """The precisions below what the tolerance allows inputs to be cut to."""
-    if DTYPES[dtype].kind not in (Kind.FLOAT, Kind.COMPLEX):
+    if DTYPES[dtype].kind not in (DtypeKind.FLOAT, DtypeKind.COMPLEX):
         return []
     allowed = inputs_allowed(problem, dtype) or component(dtype)
     found = [_BELOW[allowed]]
@@ -369,7 +371,7 @@ def cheaper(problem: Problem, dtype: str) -> list[Format]:
     return [f for f in found if allowed is None or f.bits < allowed.bits]
 
 
-def _machine(machine: Machine) -> Writer:
+def _machine(machine: ArithmeticModel) -> Writer:
     def run(trial: Trial, call: int, views: Mapping[str, Tensor]) -> None:
         write(views, trial.evaluate(call, machine=machine))
 

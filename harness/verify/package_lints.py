@@ -5,7 +5,7 @@ from pathlib import Path
 from harness.problem.format.load import STATEMENT_FILE
 from harness.problem.model import Distribution, Problem
 from harness.solution.suffixes import SOURCES
-from harness.verify.findings import Report
+from harness.verify.findings import PackageReport
 
 GPU_BYTES_PER_S = 3.35e12
 GPU_FLOP_PER_S = 60e12
@@ -14,11 +14,11 @@ GPU_FLOP_PER_S = 60e12
 SHORTEST_S = 5e-6
 """What takes a current GPU less than this is lost in what a launch costs."""
 
-FEWEST_WRONG = 3
+MIN_WRONG = 3
 """Examples of wrong answers that a package should have."""
 
 
-def check_strength(problem: Problem, solutions: Path | None, report: Report) -> None:
+def check_strength(problem: Problem, solutions: Path | None, report: PackageReport) -> None:
     """Benchmarks, scalars and examples; ``solutions`` is where the problem's solutions lie."""
     path = problem.folder / STATEMENT_FILE
     _check_benchmarks(problem, path, report)
@@ -26,7 +26,7 @@ def check_strength(problem: Problem, solutions: Path | None, report: Report) -> 
     _check_examples(problem, solutions, report)
 
 
-def _check_benchmarks(problem: Problem, path: Path, report: Report) -> None:
+def _check_benchmarks(problem: Problem, path: Path, report: PackageReport) -> None:
     if problem.flops is None or problem.bytes is None:
         return
     for dtype in problem.dtypes:
@@ -45,7 +45,7 @@ def _check_benchmarks(problem: Problem, path: Path, report: Report) -> None:
                 )
 
 
-def _check_scalars(problem: Problem, path: Path, report: Report) -> None:
+def _check_scalars(problem: Problem, path: Path, report: PackageReport) -> None:
     for scalar in problem.scalars:
         if scalar.equals is not None:
             continue
@@ -73,13 +73,13 @@ def _may_be_negative(values: Distribution) -> bool:
     return values.kind == "normal" or values.a < 0
 
 
-def _check_examples(problem: Problem, solutions: Path | None, report: Report) -> None:
+def _check_examples(problem: Problem, solutions: Path | None, report: PackageReport) -> None:
     examples = problem.folder / "examples"
     wrong = _files(examples / "wrong_answer")
-    if len(wrong) < FEWEST_WRONG:
+    if len(wrong) < MIN_WRONG:
         report.warn(
             str(examples / "wrong_answer"),
-            f"{len(wrong)} examples of wrong answers, fewer than {FEWEST_WRONG}",
+            f"{len(wrong)} examples of wrong answers, fewer than {MIN_WRONG}",
             "add a submission for each mistake that the problem invites",
         )
     if not _files(examples / "accepted") and not (solutions and _files(solutions)):

@@ -10,13 +10,13 @@ from rich.text import Text
 
 from harness.text.numbers import counted
 from harness.text.plain import json_text, plain
-from harness.verify.findings import Fate, Level, Report
+from harness.verify.findings import Level, PackageReport, Status
 
 _LIMIT = 600
 _STYLES = {Level.ERROR: "bold red", Level.WARNING: "yellow"}
 
 
-def render_report(report: Report, console: Console) -> None:
+def render_report(report: PackageReport, console: Console) -> None:
     """One line per finding, and one to close."""
     for finding in report.findings:
         line = Text()
@@ -28,7 +28,7 @@ def render_report(report: Report, console: Console) -> None:
     console.print(Text(closing_line(report)), soft_wrap=True)
 
 
-def render_total(reports: Sequence[Report], console: Console) -> None:
+def render_total(reports: Sequence[PackageReport], console: Console) -> None:
     """One line about all problems."""
     errors = sum(r.errors for r in reports)
     warnings = sum(r.warnings for r in reports)
@@ -37,7 +37,7 @@ def render_total(reports: Sequence[Report], console: Console) -> None:
     console.print(Text(f"{line}{counted(warnings, 'warning')} · {seconds:.1f} s"), soft_wrap=True)
 
 
-def closing_line(report: Report) -> str:
+def closing_line(report: PackageReport) -> str:
     """``softmax: 0 errors, 1 warning · 14 impostors rejected, …``.
 
     An impostor or variant counts once, in however many data types it was tried.
@@ -45,17 +45,17 @@ def closing_line(report: Report) -> str:
     parts = [f"{counted(report.errors, 'error')}, {counted(report.warnings, 'warning')}"]
     tried = []
     if report.impostors:
-        rejected = _names(report, Fate.REJECTED, impostors=True)
+        rejected = _names(report, Status.REJECTED, impostors=True)
         tried.append(f"{counted(len(rejected), 'impostor')} rejected")
-        accepted = _names(report, Fate.ACCEPTED, impostors=True)
+        accepted = _names(report, Status.ACCEPTED, impostors=True)
         if accepted:
             tried.append(f"{len(accepted)} accepted")
-        absent = _names(report, Fate.NOT_APPLICABLE, impostors=True) - rejected - accepted
+        absent = _names(report, Status.NOT_APPLICABLE, impostors=True) - rejected - accepted
         if absent:
             tried.append(f"{len(absent)} not applicable")
     if report.variants:
-        rejected = _names(report, Fate.REJECTED, impostors=False)
-        accepted = _names(report, Fate.ACCEPTED, impostors=False) - rejected
+        rejected = _names(report, Status.REJECTED, impostors=False)
+        accepted = _names(report, Status.ACCEPTED, impostors=False) - rejected
         tried.append(f"{counted(len(accepted), 'honest variant')} accepted")
         if rejected:
             tried.append(f"{len(rejected)} rejected")
@@ -67,18 +67,18 @@ def closing_line(report: Report) -> str:
     return f"{plain(report.slug, _LIMIT)}: {' · '.join(parts)}"
 
 
-def reports_json(reports: Sequence[Report]) -> str:
+def reports_json(reports: Sequence[PackageReport]) -> str:
     """Everything, as one line of JSON."""
     return json_text(json.dumps([_record(report) for report in reports]))
 
 
-def _record(report: Report) -> dict[str, Any]:
+def _record(report: PackageReport) -> dict[str, Any]:
     return {**asdict(report), "errors": report.errors, "warnings": report.warnings}
 
 
-def _names(report: Report, fate: Fate, *, impostors: bool) -> set[str]:
+def _names(report: PackageReport, fate: Status, *, impostors: bool) -> set[str]:
     tried = report.impostors if impostors else report.variants
     names = {t.name for t in tried if t.fate is fate}
-    if impostors and fate is Fate.REJECTED:  # accepted in one data type is accepted
-        names -= {t.name for t in tried if t.fate is Fate.ACCEPTED}
+    if impostors and fate is Status.REJECTED:  # accepted in one data type is accepted
+        names -= {t.name for t in tried if t.fate is Status.ACCEPTED}
     return names

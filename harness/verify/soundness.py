@@ -10,7 +10,7 @@ from harness.problem.format.frontmatter import read_front_matter
 from harness.problem.format.load import REFERENCE_FILE, STATEMENT_FILE, namesakes
 from harness.problem.model import Problem
 from harness.problem.tolerance import expectations
-from harness.verify.findings import Report
+from harness.verify.findings import PackageReport
 from harness.verify.trial import Trial
 
 _SLACK = 1e-6
@@ -23,7 +23,7 @@ _BETWEEN_DEVICES_DOUBLE = 0.5
 """The same for float64, where the reference is no more precise than a submission may be."""
 
 
-def check_statement(problem: Problem, report: Report) -> None:
+def check_statement(problem: Problem, report: PackageReport) -> None:
     """The front matter says all that grading needs, the statement all that a contestant does."""
     path = problem.folder / STATEMENT_FILE
     for other in namesakes(problem.folder, problem.slug):
@@ -52,7 +52,7 @@ class ReferenceCheck:
     A trial that comes here has its expectations from the reference already: here it is asked again.
     """
 
-    def __init__(self, task: Task, report: Report) -> None:
+    def __init__(self, task: Task, report: PackageReport) -> None:
         self._task = task
         self._report = report
         self._path = str(task.problem.folder / REFERENCE_FILE)

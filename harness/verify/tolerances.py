@@ -1,6 +1,6 @@
 """What a problem's tolerance says of the machines that may compute it."""
 
-from harness.problem.dtypes import DataType, Kind
+from harness.problem.dtypes import DataType, DtypeKind
 from harness.problem.model import Problem
 from harness.verify.arithmetic.rounding import FLOAT32, FLOAT64, Format, component
 
@@ -9,7 +9,7 @@ def result_type(problem: Problem, dtype: str) -> DataType | None:
     """The type of the first output that is not exact, None if all are."""
     for parameter in problem.outputs:
         kind = parameter.data_type(dtype)
-        if kind.kind in (Kind.FLOAT, Kind.COMPLEX):
+        if kind.kind in (DtypeKind.FLOAT, DtypeKind.COMPLEX):
             return kind
     return None
 

@@ -11,7 +11,7 @@ from harness.judge.batch import Batch
 from harness.judge.task import Task
 from harness.problem.case import Case
 from harness.problem.tolerance import Expectation
-from harness.verify.arithmetic.model import Arithmetic, Machine
+from harness.verify.arithmetic.model import Arithmetic, ArithmeticModel
 
 Answers = dict[str, Tensor]
 """What a call leaves in its outputs: name → tensor, in the output's type."""
@@ -23,7 +23,7 @@ _SAME_SIZE = {torch.uint16: torch.int16, torch.uint32: torch.int32, torch.uint64
 
 
 @dataclass(slots=True)
-class Memory:
+class TrialMemory:
     """What impostors that remember have seen so far in a grade."""
 
     answers: dict[tuple[tuple[int, ...], ...], list[Answers]] = field(default_factory=dict)
@@ -38,7 +38,7 @@ class Trial:
     case: Case
     number: int
     batch: Batch
-    memory: Memory
+    memory: TrialMemory
     inputs: list[dict[str, Tensor]] = field(default_factory=list)
     expected: list[dict[str, Expectation]] = field(default_factory=list)
     right: list[Answers] = field(default_factory=list)
@@ -70,7 +70,7 @@ class Trial:
         *,
         case: Case | None = None,
         inputs: Mapping[str, Tensor] | None = None,
-        machine: Machine | None = None,
+        machine: ArithmeticModel | None = None,
     ) -> Answers:
         """The reference's answer to one call, with other arguments or on another machine.
 
@@ -85,7 +85,7 @@ class Trial:
         *,
         case: Case | None = None,
         inputs: Mapping[str, Tensor] | None = None,
-        machine: Machine | None = None,
+        machine: ArithmeticModel | None = None,
     ) -> dict[str, Tensor]:
         """The same before it is stored: in float64 (int64, complex128)."""
         task = self.task

@@ -5,12 +5,12 @@ from dataclasses import dataclass, replace
 
 import torch
 
-from harness.problem.dtypes import Kind
+from harness.problem.dtypes import DtypeKind
 from harness.problem.model import Problem
-from harness.verify.arithmetic.model import Machine
+from harness.verify.arithmetic.model import ArithmeticModel
 from harness.verify.arithmetic.rounding import component, truncated
 from harness.verify.arithmetic.sums import Accumulator, Order
-from harness.verify.arithmetic.survey import Survey
+from harness.verify.arithmetic.survey import ReferenceTraits
 from harness.verify.tolerances import accumulator_of, inputs_allowed, result_type, storage, working
 from harness.verify.trial import Answers, Trial
 
@@ -41,7 +41,7 @@ class Absent:
     why: str
 
 
-def variants(problem: Problem, dtype: str, seen: Survey) -> list[Variant | Absent]:
+def variants(problem: Problem, dtype: str, seen: ReferenceTraits) -> list[Variant | Absent]:
     """All honest variants of a problem in one data type."""
     found: list[Variant | Absent] = [
         Variant(name="float64 inside", answer=lambda trial, call: trial.right[call]),
@@ -52,8 +52,8 @@ def variants(problem: Problem, dtype: str, seen: Survey) -> list[Variant | Absen
     return found + list(_machines(problem, dtype, seen))
 
 
-def _machines(problem: Problem, dtype: str, seen: Survey) -> Iterator[Variant | Absent]:
-    plain = Machine(
+def _machines(problem: Problem, dtype: str, seen: ReferenceTraits) -> Iterator[Variant | Absent]:
+    plain = ArithmeticModel(
         working=working(problem, dtype),
         accumulator=Accumulator(accumulator_of(problem, dtype)),
     )
@@ -87,7 +87,7 @@ _NAMES = {
 
 
 def _unfused(
-    problem: Problem, dtype: str, seen: Survey, machine: Machine
+    problem: Problem, dtype: str, seen: ReferenceTraits, machine: ArithmeticModel
 ) -> Iterator[Variant | Absent]:
     """Every operation's result stored in the output's type; the last one truncated on its way."""
     name, kept = "every step rounded", storage(problem, dtype)
@@ -111,7 +111,7 @@ def _unfused(
 
 
 def _matrix_unit(
-    problem: Problem, dtype: str, seen: Survey, machine: Machine
+    problem: Problem, dtype: str, seen: ReferenceTraits, machine: ArithmeticModel
 ) -> Iterator[Variant | Absent]:
     """Blocks of exact products onto an accumulator that cuts off: tensor cores."""
     name = "truncating sums"
@@ -125,7 +125,7 @@ def _matrix_unit(
 
 
 def _factors(
-    problem: Problem, dtype: str, seen: Survey, machine: Machine
+    problem: Problem, dtype: str, seen: ReferenceTraits, machine: ArithmeticModel
 ) -> Iterator[Variant | Absent]:
     """Factors cut to what the tolerance allows, with and without rounding."""
     cut = inputs_allowed(problem, dtype)
@@ -139,18 +139,20 @@ def _factors(
         yield _variant(f"factors in {cut.name}, cut off", truncating)
 
 
-def _variant(name: str, machine: Machine) -> Variant:
+def _variant(name: str, machine: ArithmeticModel) -> Variant:
     return Variant(name=name, answer=lambda trial, call: trial.evaluate(call, machine=machine))
 
 
-def _cut_off(problem: Problem, dtype: str, machine: Machine) -> Callable[[Trial, int], Answers]:
+def _cut_off(
+    problem: Problem, dtype: str, machine: ArithmeticModel
+) -> Callable[[Trial, int], Answers]:
     """Each output cut off to its own type, where that is less than what is computed in."""
 
     def run(trial: Trial, call: int) -> Answers:
         found = trial.computed(call, machine=machine)
         for parameter in problem.outputs:
             kind = parameter.data_type(dtype)
-            if kind.kind in (Kind.FLOAT, Kind.COMPLEX):
+            if kind.kind in (DtypeKind.FLOAT, DtypeKind.COMPLEX):
                 to = component(kind.name)
                 if to.bits < machine.working.bits:
                     found[parameter.name] = truncated(found[parameter.name], to)

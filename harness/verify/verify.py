@@ -12,17 +12,17 @@ from harness.device.memory import Device
 from harness.errors import ProblemError
 from harness.grading.case_selection import correctness_cases
 from harness.grading.job import Options
-from harness.judge.batch import Batch, Problems, lay_out
+from harness.judge.batch import Batch, BatchMismatch, lay_out
 from harness.judge.task import Task
 from harness.problem.case import Case
 from harness.problem.format.load import REFERENCE_FILE, STATEMENT_FILE, load_problem
 from harness.problem.model import Problem
 from harness.problem.reference import Reference
 from harness.progress.progress import Progress
-from harness.verify.arithmetic.survey import Survey, survey
+from harness.verify.arithmetic.survey import ReferenceTraits, survey
 from harness.verify.examples import find_examples, run_examples
-from harness.verify.findings import Fate, Report, Tried
-from harness.verify.grades import GradeScores, Score, run_grade
+from harness.verify.findings import PackageReport, Status, Tried
+from harness.verify.grades import DetectionScore, GradeScores, run_grade
 from harness.verify.impostors import Impostor, impostors
 from harness.verify.package_lints import check_strength
 from harness.verify.soundness import ReferenceCheck, check_statement
@@ -40,7 +40,7 @@ alone may be within what is allowed by chance."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Choices:
+class VerifyChoices:
     """What the user may choose. ``dtypes`` None for all that are declared.
 
     Without ``impostors`` honest variants are tried alone.
@@ -53,14 +53,18 @@ class Choices:
     seed: str
 
 
-def verify(folder: Path, choices: Choices, device: Device, progress: Progress) -> Report:
+def verify(
+    folder: Path, choices: VerifyChoices, device: Device, progress: Progress
+) -> PackageReport:
     """Look at the package in ``folder``; what is wrong with it is in the report.
 
     Raises:
         MachineError, HarnessError: not the author's doing.
     """
     started = time.monotonic()
-    report = Report(slug=folder.name, device=device.kind, seed=choices.seed, grades=choices.grades)
+    report = PackageReport(
+        slug=folder.name, device=device.kind, seed=choices.seed, grades=choices.grades
+    )
     try:
         _verify(folder, choices, device, progress, report)
     except ProblemError as error:
@@ -72,7 +76,7 @@ def verify(folder: Path, choices: Choices, device: Device, progress: Progress) -
 
 
 def _verify(
-    folder: Path, choices: Choices, device: Device, progress: Progress, report: Report
+    folder: Path, choices: VerifyChoices, device: Device, progress: Progress, report: PackageReport
 ) -> None:
     problem = load_problem(folder)
     report.slug = problem.slug
@@ -110,7 +114,9 @@ def seeds(seed: str, grades: int) -> list[str]:
     return [seed, *(f"{seed}-{number}" for number in range(2, grades + 1))]
 
 
-def _verify_type(task: Task, choices: Choices, progress: Progress, report: Report) -> None:
+def _verify_type(
+    task: Task, choices: VerifyChoices, progress: Progress, report: PackageReport
+) -> None:
     """Everything that is tried in one data type."""
     problem, dtype = task.problem, task.dtype
     graded: list[GradeScores] = []
@@ -145,7 +151,7 @@ def _one_thread() -> Iterator[None]:
         torch.set_num_threads(before)
 
 
-def _survey(task: Task, cases: Sequence[Case]) -> Survey:
+def _survey(task: Task, cases: Sequence[Case]) -> ReferenceTraits:
     """What the reference does, in a case of average size."""
     case = cases[len(cases) // 2]
     arena = task.device.arena(lay_out(task, case, CALLS).size)
@@ -157,7 +163,7 @@ def _survey(task: Task, cases: Sequence[Case]) -> Survey:
         arena.close()
 
 
-def _report_unknown(task: Task, seen: Survey, report: Report) -> None:
+def _report_unknown(task: Task, seen: ReferenceTraits, report: PackageReport) -> None:
     for name in seen.unknown:
         report.warn(
             str(task.problem.folder / REFERENCE_FILE),
@@ -170,23 +176,23 @@ def _report_unknown(task: Task, seen: Survey, report: Report) -> None:
 
 
 def _report_impostors(
-    task: Task, tried: Sequence[Impostor], graded: Sequence[GradeScores], report: Report
+    task: Task, tried: Sequence[Impostor], graded: Sequence[GradeScores], report: PackageReport
 ) -> None:
     place = str(task.problem.folder / STATEMENT_FILE)
     for one in tried:
         scores = [g.impostors[one.name] for g in graded]
         total = _sum(scores)
-        fate, why = Fate.REJECTED, ""
+        fate, why = Status.REJECTED, ""
         if total.applicable == 0:
-            fate = Fate.NOT_APPLICABLE
+            fate = Status.NOT_APPLICABLE
             why = "the reference cannot be evaluated so" if total.broken else "right in every case"
         elif one.rare and total.refused == 0 and total.applicable < _RARE:
-            fate, why = Fate.NOT_APPLICABLE, "right in all but a few cases"
+            fate, why = Status.NOT_APPLICABLE, "right in all but a few cases"
         missed = _missed(one, total, graded)
         if missed is not None and one.excuse:
-            fate, why = Fate.NOT_APPLICABLE, one.excuse
+            fate, why = Status.NOT_APPLICABLE, one.excuse
         elif missed is not None:
-            fate = Fate.ACCEPTED
+            fate = Status.ACCEPTED
             score = missed.impostors[one.name]
             report.error(
                 place,
@@ -196,7 +202,7 @@ def _report_impostors(
             )
         few = _FEW_IMPRECISE if one.precision else _FEW
         weak = total.refused < few * total.applicable
-        if fate is Fate.REJECTED and weak and not one.excuse:
+        if fate is Status.REJECTED and weak and not one.excuse:
             report.warn(
                 place,
                 f"impostor “{one.name}” is rejected in {total.refused} of the {total.applicable} "
@@ -206,7 +212,9 @@ def _report_impostors(
         report.impostors.append(_tried(one.name, task, fate, total, why))
 
 
-def _missed(one: Impostor, total: Score, graded: Sequence[GradeScores]) -> GradeScores | None:
+def _missed(
+    one: Impostor, total: DetectionScore, graded: Sequence[GradeScores]
+) -> GradeScores | None:
     """The first grade that an impostor got through."""
     for grade in graded:
         score = grade.impostors[one.name]
@@ -217,15 +225,20 @@ def _missed(one: Impostor, total: Score, graded: Sequence[GradeScores]) -> Grade
 
 
 def _report_variants(
-    task: Task, tried: Sequence[Variant | Absent], graded: Sequence[GradeScores], report: Report
+    task: Task,
+    tried: Sequence[Variant | Absent],
+    graded: Sequence[GradeScores],
+    report: PackageReport,
 ) -> None:
     place = str(task.problem.folder / STATEMENT_FILE)
     for one in tried:
         if isinstance(one, Absent):
-            report.variants.append(_tried(one.name, task, Fate.NOT_APPLICABLE, Score(), one.why))
+            report.variants.append(
+                _tried(one.name, task, Status.NOT_APPLICABLE, DetectionScore(), one.why)
+            )
             continue
         total = _sum([g.variants[one.name] for g in graded])
-        fate = Fate.REJECTED if total.refused else Fate.ACCEPTED
+        fate = Status.REJECTED if total.refused else Status.ACCEPTED
         report.variants.append(_tried(one.name, task, fate, total))
         for grade in graded:
             first = grade.variants[one.name].first
@@ -240,7 +253,7 @@ def _report_variants(
                 break
 
 
-def _worst(found: Problems) -> str:
+def _worst(found: BatchMismatch) -> str:
     """The worst element, in numbers."""
     if found.mismatch is None:
         return found.message
@@ -251,8 +264,8 @@ def _worst(found: Problems) -> str:
     )
 
 
-def _sum(scores: Sequence[Score]) -> Score:
-    return Score(
+def _sum(scores: Sequence[DetectionScore]) -> DetectionScore:
+    return DetectionScore(
         cases=sum(s.cases for s in scores),
         applicable=sum(s.applicable for s in scores),
         refused=sum(s.refused for s in scores),
@@ -260,7 +273,7 @@ def _sum(scores: Sequence[Score]) -> Score:
     )
 
 
-def _tried(name: str, task: Task, fate: Fate, total: Score, why: str = "") -> Tried:
+def _tried(name: str, task: Task, fate: Status, total: DetectionScore, why: str = "") -> Tried:
     return Tried(
         name=name,
         dtype=task.dtype,

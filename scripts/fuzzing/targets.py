@@ -30,7 +30,7 @@ from harness.cudacpu.lexer import tokenize
 from harness.errors import MachineError, ProblemError, UsageError
 from harness.judge.memcheck import first_report, is_memory_fault
 from harness.languages.build import diagnostics, ptxas
-from harness.languages.build.cache import Entry
+from harness.languages.build.cache import CacheEntry
 from harness.languages.build.triton_target import outcome_of
 from harness.languages.read import read_solution
 from harness.problem.case import parse_case
@@ -156,7 +156,7 @@ def hear_compiled(data: bytes) -> None:
     if not isinstance(message, dict) or message.get("type") != "compiled":
         return
     outcome = outcome_of(message, "its output", "solution.py")
-    entry = Entry(
+    entry = CacheEntry(
         files={},
         failure=outcome.failure,
         log=outcome.log,
@@ -164,7 +164,7 @@ def hear_compiled(data: bytes) -> None:
         seconds=outcome.seconds,
     )
     stored = json.dumps(entry.model_dump(mode="json"))
-    read = Entry.model_validate_json(stored)
+    read = CacheEntry.model_validate_json(stored)
     build = Build(
         seconds=read.seconds, cached=False, target="cpu", log=read.log, kernels=read.kernels
     )
@@ -376,10 +376,10 @@ _ACCEPTED = result(
         temperature_c=50,
         power_w=300.0,
         throttle=("power",),
-        others=1,
+        other_processes=1,
         readings=3,
     ),
-    measurements=(measurement(kernels=1.0, alone_s=interval(2e-5), light_s=1e-5),),
+    measurements=(measurement(kernels=1.0, isolated_s=interval(2e-5), sol_time_s=1e-5),),
 )
 _SMALL = CaseResult(spec="m=3,n=1", passed=False, message="c differs", mismatch=mismatch())
 _VALUES = TensorValues(
@@ -429,7 +429,7 @@ TARGETS = (
         name="session",
         run=hear_runner,
         seeds=tuple(bytes([i]) + a for a in _ANSWERS for i in range(14)),
-        words=(*_JSON_WORDS, *(f'"{f}"' for f in wire.Fault), *(f'"{e}"' for e in _EXPECTED)),
+        words=(*_JSON_WORDS, *(f'"{f}"' for f in wire.FaultCode), *(f'"{e}"' for e in _EXPECTED)),
         most=8192,
     ),
     Target(

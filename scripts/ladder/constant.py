@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from harness.device.exclusive import undisturbed
+from harness.device.exclusive import exclusive_timing
 from harness.device.memory import Device
 from harness.errors import MachineError
 from harness.grading.grader import Grader
@@ -16,7 +16,7 @@ from harness.session.fault import Fault
 from harness.session.programs import timed_program
 from harness.session.session import Session
 from harness.timing.statistics import lower_quartile
-from harness.timing.timed_program import Contender
+from harness.timing.timed_program import TimedProgram
 from ladder.judge import built
 from ladder.rungs import COPY, wait_source
 
@@ -48,10 +48,10 @@ def constant(grader: Grader, device: Device, folder: Path) -> Iterator[Row]:
         program = timed_program(built(grader, file, task))
         with (
             Session(program, device, problem.limits) as session,
-            undisturbed(device, lambda _: None),
+            exclusive_timing(device, lambda _: None),
         ):
             fault = session.load()
-            contender = Contender(session, task, trusted=False, capture=True, usual=blank.usual)
+            contender = TimedProgram(session, task, trusted=False, capture=True, usual=blank.usual)
             fault = fault or contender.setup(case, calls)
             for block in range(_BLOCKS):
                 if fault is not None:
@@ -63,13 +63,13 @@ def constant(grader: Grader, device: Device, folder: Path) -> Iterator[Row]:
                     raise MachineError(seconds.message)
                 batches.append(seconds)
             contender.release()
-        batch_s, blank_s = (lower_quartile(each[_UNCOUNTED:]) for each in (batches, blanks))
+        batch_s, null_batch_s = (lower_quartile(each[_UNCOUNTED:]) for each in (batches, blanks))
         yield {
             "spin_us": us,
             "calls": calls,
             "batch_s": batch_s,
-            "blank_s": blank_s,
-            "beyond_s": batch_s - blank_s - spins_s,
+            "null_batch_s": null_batch_s,
+            "beyond_s": batch_s - null_batch_s - spins_s,
         }
 
 

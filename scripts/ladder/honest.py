@@ -84,9 +84,9 @@ def measure(call: dict[str, Any], wanted: str) -> dict[str, Any]:
     """What the clocks that are wanted say, in seconds per call, and the SM clock meanwhile."""
     import torch
 
-    from harness.device.monitor import Watch
+    from harness.device.monitor import GpuMonitor
 
-    watch = Watch(str(torch.cuda.get_device_properties(0).uuid), every_s=0.0)
+    watch = GpuMonitor(str(torch.cuda.get_device_properties(0).uuid), every_s=0.0)
     with watch:
         found = _measure(call, wanted, watch.read)
     conditions = watch.conditions()

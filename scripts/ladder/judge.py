@@ -4,7 +4,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from harness.device.exclusive import undisturbed
+from harness.device.exclusive import exclusive_timing
 from harness.device.memory import Device
 from harness.errors import MachineError
 from harness.grading.grader import Grader
@@ -19,11 +19,11 @@ from harness.session.fault import Fault
 from harness.session.programs import timed_program
 from harness.session.session import Session
 from harness.solution.model import Artifact, BuildFailure, Invalid
-from harness.timing.audit import Usual
-from harness.timing.budget import Effort
-from harness.timing.launch_overhead import Blank
+from harness.timing.audit import IdleBaseline
+from harness.timing.budget import TimingBudget
+from harness.timing.launch_overhead import OverheadProbe
 from harness.timing.measure import Samples, measure_shape
-from harness.timing.timed_program import Contender, join
+from harness.timing.timed_program import TimedProgram, prepare_for_timing
 from ladder.rungs import Rung
 
 
@@ -44,7 +44,7 @@ def built(grader: Grader, file: Path, task: Task) -> Artifact:
 
 
 def time_rung(
-    grader: Grader, device: Device, rung: Rung, effort: Effort, blank: Blank | None
+    grader: Grader, device: Device, rung: Rung, budget: TimingBudget, blank: OverheadProbe | None
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """The row of a table, and the build, arguments and number of calls for an honest process.
 
@@ -65,20 +65,22 @@ def time_rung(
         session = start()
         if isinstance(session, Fault):
             raise MachineError(session.message)
-        contender = join(session, start, task, case, blank.usual if blank else Usual())
+        contender = prepare_for_timing(
+            session, start, task, case, blank.usual if blank else IdleBaseline()
+        )
         if isinstance(contender, Fault):
             raise MachineError(contender.message)
-        baseline = Contender(
+        baseline = TimedProgram(
             grader._timing.trusted.baseline(task), task, trusted=True, capture=device.kind == "cuda"
         )
         try:
-            with undisturbed(device, lambda _: None) as watch:
+            with exclusive_timing(device, lambda _: None) as watch:
 
                 def told(_: Samples) -> None:
                     if watch is not None:
                         watch.read()
 
-                measured = measure_shape(task, case, contender, baseline, effort, blank, told)
+                measured = measure_shape(task, case, contender, baseline, budget, blank, told)
         finally:
             contender.release()
             baseline.release()

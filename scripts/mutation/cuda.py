@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import combinations, pairwise
 from typing import NamedTuple
 
-from harness.cudacpu.lexer import Kind, Token, tokenize
+from harness.cudacpu.lexer import Token, TokenKind, tokenize
 from mutation.mutant import Collector, Mutant
 
 _OPERATORS = re.compile(
@@ -130,7 +130,7 @@ class _Mutator:
     def _text(self, i: int) -> str:
         return self._tokens[i].text if 0 <= i < len(self._tokens) else ""
 
-    def _kind(self, i: int) -> Kind | None:
+    def _kind(self, i: int) -> TokenKind | None:
         return self._tokens[i].kind if 0 <= i < len(self._tokens) else None
 
     def _span(self, first: int, last: int) -> tuple[int, int]:
@@ -146,15 +146,15 @@ class _Mutator:
         self._found.add(operator, start, end, after, **options)
 
     def _is_operand_end(self, i: int) -> bool:
-        if self._kind(i) is Kind.NUMBER or self._text(i) in (")", "]"):
+        if self._kind(i) is TokenKind.NUMBER or self._text(i) in (")", "]"):
             return True
-        return self._kind(i) is Kind.NAME and self._text(i) not in _WORDS
+        return self._kind(i) is TokenKind.NAME and self._text(i) not in _WORDS
 
     def _is_operand_start(self, i: int) -> bool:
-        if self._kind(i) is Kind.NUMBER or self._text(i) in ("(", "-", "!"):
+        if self._kind(i) is TokenKind.NUMBER or self._text(i) in ("(", "-", "!"):
             return True
         word = self._text(i)
-        return self._kind(i) is Kind.NAME and (
+        return self._kind(i) is TokenKind.NAME and (
             word not in _WORDS or word in ("static_cast", "sizeof", "float", "double")
         )
 
@@ -168,8 +168,8 @@ class _Mutator:
         if not (self._is_operand_end(i - 1) and self._is_operand_start(i + 1)):
             return False
         token = self._tokens[i]
-        tight = not self._source[token.start - 1].isspace() and token.text in "*/%+-"
-        return self._is_spaced(i) or (tight and not self._source[token.end].isspace())
+        target_rel_ci = not self._source[token.start - 1].isspace() and token.text in "*/%+-"
+        return self._is_spaced(i) or (target_rel_ci and not self._source[token.end].isspace())
 
     def _operand_before(self, i: int) -> int:
         """The first token of the primary expression that ends at token ``i``."""
@@ -242,7 +242,7 @@ class _Mutator:
                 continue
             if text == "{" and not self._opens_namespace(head):
                 i = self._partner[i]
-            elif text in (";", "{", "}") or self._kind(i) is Kind.DIRECTIVE:
+            elif text in (";", "{", "}") or self._kind(i) is TokenKind.DIRECTIVE:
                 head = i + 1
             i += 1
 
@@ -251,7 +251,9 @@ class _Mutator:
 
     def _parameters(self, opened: int, closed: int) -> Iterator[_Parameter]:
         for first, last in self._arguments(opened, closed):
-            name = next((j for j in range(last, first - 1, -1) if self._kind(j) is Kind.NAME), None)
+            name = next(
+                (j for j in range(last, first - 1, -1) if self._kind(j) is TokenKind.NAME), None
+            )
             if name is not None:
                 words = [self._text(j) for j in range(first, name) if self._text(j) != "const"]
                 words = [word for word in words if word != "__restrict__"]
@@ -359,7 +361,7 @@ class _Mutator:
 
     def _operators(self, i: int) -> None:
         text = self._text(i)
-        if self._kind(i) is not Kind.PUNCTUATION or self._in_rounding(i):
+        if self._kind(i) is not TokenKind.PUNCTUATION or self._in_rounding(i):
             return
         if text in _COMPARISONS and (text not in "<>" or self._is_spaced(i)):
             self._add("comparison", i, i, _COMPARISONS[text])
@@ -405,7 +407,7 @@ class _Mutator:
         text = self._text(i)
         if self._in_rounding(i) or i in self._step_clauses or self._is_launch_choice(i, function):
             return
-        if self._kind(i) is Kind.NUMBER:
+        if self._kind(i) is TokenKind.NUMBER:
             if _INTEGER.fullmatch(text):
                 digits = re.match(r"\d+", text)
                 assert digits is not None
@@ -419,18 +421,18 @@ class _Mutator:
         elif text in _INFINITE:
             self._add("constant", i, i, _INFINITE[text])
         elif (
-            self._kind(i) is Kind.NAME
+            self._kind(i) is TokenKind.NAME
             and _CONSTANT.fullmatch(text)
             and text not in _NOT_A_SIZE
             and self._text(i + 1) not in ("(", "{", "::")
             and self._text(i - 1) not in ("::", "using", ".")
-            and not (self._kind(i - 1) is Kind.NAME and self._text(i - 1) in _INTEGERS)
+            and not (self._kind(i - 1) is TokenKind.NAME and self._text(i - 1) in _INTEGERS)
         ):
             self._add("named constant", i, i, f"({text} - 1)")
 
     def _is_launch_choice(self, i: int, function: _Function) -> bool:
         """A literal that only chooses how many threads a block has: any number is right."""
-        if function.device or self._kind(i) is not Kind.NUMBER:
+        if function.device or self._kind(i) is not TokenKind.NUMBER:
             return False
         if self._text(i - 1) == "=" and self._text(i + 1) in (";", ","):
             return True
@@ -451,8 +453,8 @@ class _Mutator:
         while self._text(j - 1) == "]":
             j = self._partner[j - 1]
         before = self._text(j - 2)
-        return self._kind(j - 1) is Kind.NAME and (
-            (self._kind(j - 2) is Kind.NAME and before != "return") or before in (">", "*")
+        return self._kind(j - 1) is TokenKind.NAME and (
+            (self._kind(j - 2) is TokenKind.NAME and before != "return") or before in (">", "*")
         )
 
     def _functions_called(self, i: int) -> None:
@@ -472,7 +474,7 @@ class _Mutator:
                 self._add("last step left out", j + 1, last, f"({self._between(j + 1, last)} - 1)")
                 break
         starts = [j for j in range(i + 2, first) if self._text(j) == "="]
-        if len(starts) == 1 and self._kind(starts[0] + 1) is not Kind.NUMBER:
+        if len(starts) == 1 and self._kind(starts[0] + 1) is not TokenKind.NUMBER:
             value = self._between(starts[0] + 1, first - 1)
             self._add("first step left out", starts[0] + 1, first - 1, f"{value} + 1")
 
@@ -497,7 +499,7 @@ class _Mutator:
         names = [
             j
             for j in range(i + 1, closed)
-            if self._kind(j) is Kind.NAME
+            if self._kind(j) is TokenKind.NAME
             and self._text(j) not in _WORDS | _INTEGERS
             and self._text(j + 1) not in ("(", ".", "::", "[")
             and self._text(j - 1) not in (".", "::", "<")
@@ -516,7 +518,7 @@ class _Mutator:
         """Two arguments of the same type swapped, in launches and calls of the file's functions."""
         if self._text(i) == "dim3" and self._text(i + 2) == "(":
             arguments = self._arguments(i + 2, self._partner[i + 2])
-            chosen = all(a == b and self._kind(a) is Kind.NUMBER for a, b in arguments)
+            chosen = all(a == b and self._kind(a) is TokenKind.NUMBER for a, b in arguments)
             if len(arguments) > 1 and not chosen:  # dim3(32, 8): any shape of a block is right
                 self._swap(arguments[0], arguments[1])
         if self._text(i) == "<<<":
@@ -567,7 +569,7 @@ class _Mutator:
         """Another size in place of each: the next parameter of the same type."""
         sizes = function.sizes
         for i in range(function.start + 1, function.end):
-            if self._kind(i) is not Kind.NAME or self._text(i - 1) in (".", "->", "::"):
+            if self._kind(i) is not TokenKind.NAME or self._text(i - 1) in (".", "->", "::"):
                 continue
             own = next((p for p in sizes if p.name == self._text(i)), None)
             if own is None or self._in_rounding(i):
@@ -583,7 +585,7 @@ class _Mutator:
             self._text(i + 1)
             for i in range(function.start + 1, function.end)
             if self._text(i) == "float"
-            and self._kind(i + 1) is Kind.NAME
+            and self._kind(i + 1) is TokenKind.NAME
             and self._text(i - 1) in (";", "{", "}", ")", ",")
         }
         for i in range(function.start + 1, function.end):
@@ -605,11 +607,11 @@ def _merged(tokens: Sequence[Token], source: str) -> list[Token]:
     merged: list[Token] = []
     skip = 0
     for token in tokens:
-        if token.start < skip or token.kind is Kind.END_OF_DEFINE:
+        if token.start < skip or token.kind is TokenKind.END_OF_DEFINE:
             continue
         match = _OPERATORS.match(source, token.start)
-        if token.kind is Kind.PUNCTUATION and match:
-            merged.append(Token(Kind.PUNCTUATION, token.start, match.end(), match[0]))
+        if token.kind is TokenKind.PUNCTUATION and match:
+            merged.append(Token(TokenKind.PUNCTUATION, token.start, match.end(), match[0]))
             skip = match.end()
         else:
             merged.append(token)
@@ -621,7 +623,7 @@ def _brackets(tokens: Sequence[Token]) -> dict[int, int]:
     partner: dict[int, int] = {}
     opened: list[int] = []
     for i, token in enumerate(tokens):
-        if token.kind is not Kind.PUNCTUATION:
+        if token.kind is not TokenKind.PUNCTUATION:
             continue
         if token.text in _OPEN:
             opened.append(i)

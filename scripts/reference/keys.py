@@ -18,7 +18,7 @@ from unittest import mock
 import yaml
 
 from harness.errors import ProblemError
-from harness.problem.dtypes import C_TYPES, DTYPES, Kind
+from harness.problem.dtypes import C_TYPES, DTYPES, DtypeKind
 from harness.problem.expressions import Expression
 from harness.problem.format.fields import Fields
 from harness.problem.format.load import load_problem
@@ -193,7 +193,7 @@ def _role(fields: Fields) -> str:
     if parameter["pointer"]:
         return _ROLES[0]
     kind = DTYPES[C_TYPES[parameter["type"]]].kind
-    return _ROLES[1] if kind is Kind.INTEGER else _ROLES[2]
+    return _ROLES[1] if kind is DtypeKind.INTEGER else _ROLES[2]
 
 
 def _value(convert: Any) -> str:

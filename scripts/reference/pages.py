@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from harness.ci.report import Report
+from harness.ci.report import PullRequestReport
 from harness.cli import cli
 from harness.json_schema import json_schema
 from harness.records.result import Result
@@ -44,7 +44,7 @@ _COMMANDS = """## Commands
 def pages() -> dict[Path, str]:
     """The text of each file that is made."""
     made = {ROOT / "docs/reference.md": reference()}
-    for name, record in (("result", Result), ("pull-request", Report)):
+    for name, record in (("result", Result), ("pull-request", PullRequestReport)):
         schema = json.dumps(json_schema(record), indent=2) + "\n"
         made[ROOT / f"docs/{name}.schema.json"] = schema
     return made

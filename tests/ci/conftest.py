@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from repositories import CI, GOOD, ISOLATED, ROOT, Ended, Repo, pretended
 
-from harness.ci.command import Choices, run
+from harness.ci.command import CiChoices, run
 from harness.ci.repository import Repository
 from harness.errors import JudgeError
 
@@ -53,7 +53,7 @@ def ci(repo: Repo, tmp_path: Path) -> CI:
     """Runs the command on the repository, with verdicts that are pretended."""
 
     def call(grade: object = pretended, **choices: object) -> Ended:
-        wanted = Choices(**{"base": "main", "out": tmp_path / "out", **choices})
+        wanted = CiChoices(**{"base": "main", "out": tmp_path / "out", **choices})
         try:
             return Ended(run(wanted, Repository(repo.folder), grade), None, wanted.out)
         except JudgeError as error:

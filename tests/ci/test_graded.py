@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from repositories import ISOLATED, ROOT, Repo
 
-from harness.ci.command import Choices, run
+from harness.ci.command import CiChoices, run
 from harness.ci.policy import Rules
-from harness.ci.report import Report
+from harness.ci.report import PullRequestReport
 from harness.ci.repository import Repository
 
 BROKEN = "import torch\n\ndef solution(x, y, z, n) # ::error::@all\n    pass\n"
@@ -41,7 +41,9 @@ def test_the_command_on_a_good_and_a_bad_file(repo: Repo, tmp_path: Path) -> Non
         check=False,
     )  # fmt: skip
     assert done.returncode == 1, done.stderr
-    report = Report.from_json((repo.folder / "out/report.json").read_text(encoding="utf-8"))
+    report = PullRequestReport.from_json(
+        (repo.folder / "out/report.json").read_text(encoding="utf-8")
+    )
     assert [(each.path, str(each.result.verdict), each.line) for each in report.graded] == [
         ("solutions/vector-add/alice/broken.py", "COMPILE_ERROR", 3),
         ("solutions/vector-add/alice/good.py", "ACCEPTED", 1),
@@ -75,11 +77,11 @@ def test_a_wrong_cuda_kernel(repo: Repo, tmp_path: Path) -> None:
     # What the head says of the problem changes nothing.
     repo.write("problems/vector-add/reference.py", "raise SystemExit\n")
     repo.commit()
-    choices = Choices(
+    choices = CiChoices(
         base="main", device="cpu", timing=False, out=tmp_path, rules=Rules(other_changes=True)
     )
     assert run(choices, Repository(repo.folder)) == 1
-    report = Report.from_json((tmp_path / "report.json").read_text(encoding="utf-8"))
+    report = PullRequestReport.from_json((tmp_path / "report.json").read_text(encoding="utf-8"))
     (graded,) = report.graded
     assert graded.result.verdict == "WRONG_ANSWER"
     source = wrong.read_text(encoding="utf-8").splitlines()

@@ -212,7 +212,7 @@ def test_files_that_are_no_reports(call: Publish, tmp_path: Path) -> None:
 def test_a_report_without_end(
     call: Publish, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(publish, "MOST_BYTES", 1 << 20)
+    monkeypatch.setattr(publish, "MAX_BYTES", 1 << 20)
     file = tmp_path / "report.json"
     file.write_bytes(b" " * (1 << 20) + b"{}")
     assert "is larger than 1 MiB" in call("publish", file).err

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from repositories import CI, GOOD, WRONG, Repo, pretend, pretended
 
 from harness.ci import command, policy
-from harness.ci.changes import Kind, read_changes
+from harness.ci.changes import ChangeKind, read_changes
 from harness.ci.policy import Rules
-from harness.ci.report import Outcome
+from harness.ci.report import FileOutcome
 from harness.errors import MachineError, NoDeviceError, UsageError
 from harness.records.result import Verdict
 
@@ -26,11 +26,11 @@ def test_a_good_pull_request(repo: Repo, ci: CI) -> None:
     ended = ci()
     assert ended.status == 0
     report = ended.report
-    assert report.outcome is Outcome.ACCEPTED
+    assert report.outcome is FileOutcome.ACCEPTED
     assert (report.head, report.base) == (head, repo.git("rev-parse", "main"))
     assert report.merge_base == report.base
     (graded,) = report.graded
-    assert (graded.path, graded.kind) == (SECOND, Kind.ADDED)
+    assert (graded.path, graded.kind) == (SECOND, ChangeKind.ADDED)
     assert graded.result.solution.path == SECOND
     assert graded.result.solution.author == "alice"
 
@@ -41,14 +41,14 @@ def test_a_wrong_kernel(repo: Repo, ci: CI) -> None:
     ended = ci()
     assert ended.status == 1
     (graded,) = ended.report.graded
-    assert (graded.kind, graded.line) == (Kind.MODIFIED, 3)
+    assert (graded.kind, graded.line) == (ChangeKind.MODIFIED, 3)
     assert ended.verdicts == {FIRST: "WRONG_ANSWER"}
 
 
 def test_nothing_changed(repo: Repo, ci: CI) -> None:
     repo.commit()
     ended = ci()
-    assert (ended.status, ended.report.outcome) == (0, Outcome.NOTHING)
+    assert (ended.status, ended.report.outcome) == (0, FileOutcome.NOTHING)
 
 
 def test_the_head_is_never_checked_out(repo: Repo, ci: CI) -> None:
@@ -245,7 +245,7 @@ def test_a_rename(repo: Repo, ci: CI) -> None:
     ended = ci()
     assert ended.status == 0
     (graded,) = ended.report.graded
-    assert (graded.path, graded.old_path, graded.kind) == (SECOND, FIRST, Kind.RENAMED)
+    assert (graded.path, graded.old_path, graded.kind) == (SECOND, FIRST, ChangeKind.RENAMED)
     assert graded.result.solution.name == "second"
 
 
@@ -280,7 +280,7 @@ def test_a_deletion(repo: Repo, ci: CI) -> None:
     repo.git("rm", "--quiet", FIRST)
     repo.commit()
     ended = ci()
-    assert (ended.status, ended.report.outcome) == (0, Outcome.NOTHING)
+    assert (ended.status, ended.report.outcome) == (0, FileOutcome.NOTHING)
     assert ended.report.deleted == (FIRST,)
 
 
@@ -311,7 +311,7 @@ def test_a_file_that_is_too_large(repo: Repo, ci: CI) -> None:
 
 
 def test_too_many_files(repo: Repo, ci: CI, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(policy, "MOST_SUBMISSIONS", 2)
+    monkeypatch.setattr(policy, "MAX_SUBMISSIONS", 2)
     for number in range(3):
         repo.write(f"solutions/vector-add/alice/n{number}.py")
     repo.commit()
@@ -321,7 +321,7 @@ def test_too_many_files(repo: Repo, ci: CI, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_a_list_without_end_is_cut(repo: Repo, ci: CI, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(command, "MOST_LISTED", 3)
+    monkeypatch.setattr(command, "MAX_LISTED", 3)
     for number in range(5):
         repo.write(f"docs/{number}.md", f"{number}")
     repo.commit()
@@ -545,7 +545,7 @@ def test_what_stops_the_grading_is_written_first(error: MachineError, repo: Repo
     repo.commit()
     ended = ci(grade)
     assert ended.status == error.exit_code
-    assert ended.report.outcome is Outcome.FAULT
+    assert ended.report.outcome is FileOutcome.FAULT
     assert ended.report.fault == str(error)
     assert ended.verdicts == {FIRST: "ACCEPTED"}
     assert str(error) in (ended.out / "summary.md").read_text(encoding="utf-8")

@@ -14,11 +14,11 @@ from markdown_it import MarkdownIt
 from repositories import CI, GOOD, WRONG, Repo
 
 from harness.ci.annotations import MOST, Annotation, annotations, command
-from harness.ci.changes import Kind
+from harness.ci.changes import ChangeKind
 from harness.ci.junit import junit
 from harness.ci.lines import failing_line
 from harness.ci.markdown import block, code
-from harness.ci.report import Graded, Note, Outcome, Report
+from harness.ci.report import FileOutcome, Graded, Note, PullRequestReport
 from harness.ci.summary import COMMENT_BYTES, SUMMARY_BYTES, comment, summary
 from harness.records.build import Build
 from harness.records.refs import SolutionRef
@@ -34,8 +34,8 @@ def about(path: str = PATH, name: str = "one") -> dict[str, Any]:
     return {"problem": "vector-add", "solution": solution}
 
 
-def report(*graded: Graded, **fields: Any) -> Report:
-    return Report.of(
+def report(*graded: Graded, **fields: Any) -> PullRequestReport:
+    return PullRequestReport.of(
         created=samples.START,
         harness="0.1.0",
         base=COMMIT,
@@ -49,11 +49,11 @@ def wrong(number: int = 0, message: str = "wrong", **changes: Any) -> Graded:
     name = f"one{number or ''}"
     path = f"solutions/vector-add/alice/{name}.cu"
     result = samples.failed(message=message, **about(path, name), **changes)
-    return Graded(path=path, kind=Kind.ADDED, line=7, result=result)
+    return Graded(path=path, kind=ChangeKind.ADDED, line=7, result=result)
 
 
 def good() -> Graded:
-    return Graded(path=PATH, kind=Kind.ADDED, result=samples.result(**about()))
+    return Graded(path=PATH, kind=ChangeKind.ADDED, result=samples.result(**about()))
 
 
 def test_a_summary_says_verdict_reason_and_replay() -> None:
@@ -69,7 +69,7 @@ def test_a_summary_says_verdict_reason_and_replay() -> None:
 def test_a_summary_of_a_refusal_names_the_file() -> None:
     refused = report(refused=[Note(path="README.md", reason="lies outside")])
     assert "```text\nREADME.md: lies outside\n```" in summary(refused)
-    assert refused.outcome is Outcome.REFUSED
+    assert refused.outcome is FileOutcome.REFUSED
 
 
 @pytest.mark.parametrize("letter", ["x", "µ", "\U0001d518", "`"])
@@ -133,7 +133,7 @@ def test_nothing_of_a_submission_is_markdown(words: str) -> None:
     )  # fmt: skip
     unranked = samples.unranked(words, **about())
     texts = [
-        summary(report(Graded(path=PATH, kind=Kind.ADDED, result=unranked), failed)),
+        summary(report(Graded(path=PATH, kind=ChangeKind.ADDED, result=unranked), failed)),
         summary(
             report(
                 good(),
@@ -265,7 +265,7 @@ def test_without_an_entry_point_the_first_line() -> None:
 
 def test_a_report_survives_json() -> None:
     full = report(good(), wrong(1), deleted=("a\udc80",))
-    again = Report.from_json(full.to_json())
+    again = PullRequestReport.from_json(full.to_json())
     assert again.to_json() == full.to_json()  # not themselves: NaN is no NaN
     assert full.deleted == ("a\\udc80",)
 
@@ -284,7 +284,7 @@ def test_a_report_survives_json() -> None:
 def test_what_is_no_report(changes: dict[str, Any], words: str) -> None:
     data = json.loads(report(wrong(1)).to_json()) | changes
     with pytest.raises(ValueError, match=re.escape(words)):
-        Report.from_json(json.dumps(data))
+        PullRequestReport.from_json(json.dumps(data))
 
 
 @pytest.mark.parametrize(
@@ -292,7 +292,7 @@ def test_what_is_no_report(changes: dict[str, Any], words: str) -> None:
 )
 def test_what_is_not_even_json(text: str) -> None:
     with pytest.raises(ValueError, match=r".") as told:
-        Report.from_json(text)
+        PullRequestReport.from_json(text)
     assert "\n" not in str(told.value)
 
 
@@ -306,10 +306,10 @@ def test_what_is_not_even_json(text: str) -> None:
 )
 def test_a_result_is_of_its_file(path: str, words: str) -> None:
     with pytest.raises(ValueError, match=words):
-        Graded(path=path, kind=Kind.ADDED, result=samples.result(**about()))
+        Graded(path=path, kind=ChangeKind.ADDED, result=samples.result(**about()))
     with pytest.raises(ValueError, match="another author or file"):
-        Graded(path=PATH, kind=Kind.ADDED, result=samples.result(**about(name="two")))
+        Graded(path=PATH, kind=ChangeKind.ADDED, result=samples.result(**about(name="two")))
     with pytest.raises(ValueError, match="is gone"):
-        Graded(path=PATH, kind=Kind.DELETED, result=samples.result(**about()))
+        Graded(path=PATH, kind=ChangeKind.DELETED, result=samples.result(**about()))
     with pytest.raises(ValueError, match="graded twice"):
         report(good(), good())

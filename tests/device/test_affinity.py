@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.device import affinity as seats
-from harness.device.affinity import Seats, seated, take_seats
+from harness.device.affinity import CpuAssignment, assign_cpus, pinned
 from harness.device.choose import open_device
-from harness.device.exclusive import undisturbed
+from harness.device.exclusive import exclusive_timing
 from harness.device.memory import CudaDevice
 from harness.sandbox import processes
 from harness.timing.trusted import TrustedRunners
@@ -47,48 +47,48 @@ def machine(
 
 
 def test_one_processor_is_all_there_is() -> None:
-    assert take_seats({3}, BUS) is None
+    assert assign_cpus({3}, BUS) is None
 
 
 def test_nothing_is_known_of_the_machine(tmp_path: Path) -> None:
-    assert take_seats(range(4), BUS, tmp_path) == Seats(1, frozenset({0, 2, 3}))
+    assert assign_cpus(range(4), BUS, tmp_path) == CpuAssignment(1, frozenset({0, 2, 3}))
 
 
 def test_a_core_is_not_shared_with_the_judge(tmp_path: Path) -> None:
     system = machine(tmp_path, cores=[[0, 4], [1, 5], [2, 6], [3, 7]])
-    assert take_seats(range(8), BUS, system) == Seats(5, frozenset({0, 2, 3, 4, 6, 7}))
+    assert assign_cpus(range(8), BUS, system) == CpuAssignment(5, frozenset({0, 2, 3, 4, 6, 7}))
 
 
 def test_a_single_core_is_shared_if_it_must_be(tmp_path: Path) -> None:
     system = machine(tmp_path, cores=[[0, 1]])
-    assert take_seats({0, 1}, BUS, system) == Seats(1, frozenset({0}))
+    assert assign_cpus({0, 1}, BUS, system) == CpuAssignment(1, frozenset({0}))
 
 
 def test_only_what_is_allowed_is_taken(tmp_path: Path) -> None:
     system = machine(tmp_path, cores=[[0, 4], [1, 5], [2, 6], [3, 7]])
-    assert take_seats({4, 5, 7}, BUS, system) == Seats(5, frozenset({4, 7}))
+    assert assign_cpus({4, 5, 7}, BUS, system) == CpuAssignment(5, frozenset({4, 7}))
 
 
 def test_processors_near_the_card_come_first(tmp_path: Path) -> None:
     system = machine(tmp_path, cores=[[cpu] for cpu in range(8)], near="4-5,7")
-    assert take_seats(range(8), BUS, system) == Seats(5, frozenset(range(8)) - {5})
+    assert assign_cpus(range(8), BUS, system) == CpuAssignment(5, frozenset(range(8)) - {5})
 
 
 def test_those_near_the_card_may_not_be_allowed(tmp_path: Path) -> None:
     system = machine(tmp_path, cores=[[cpu] for cpu in range(8)], near="4-7")
-    assert take_seats({0, 1, 2}, BUS, system) == Seats(1, frozenset({0, 2}))
+    assert assign_cpus({0, 1, 2}, BUS, system) == CpuAssignment(1, frozenset({0, 2}))
 
 
 def test_slow_cores_are_left_to_the_judge(tmp_path: Path) -> None:
     khz = {0: 3_900_000, 1: 3_900_000, 2: 5_100_000, 3: 5_000_000}
     system = machine(tmp_path, cores=[[0], [1], [2], [3]], khz=khz)
-    assert take_seats(range(4), BUS, system) == Seats(3, frozenset({0, 1, 2}))
+    assert assign_cpus(range(4), BUS, system) == CpuAssignment(3, frozenset({0, 1, 2}))
 
 
 def test_each_card_has_a_processor_of_its_own(tmp_path: Path) -> None:
     cards = ("0000:0a:00.0", BUS, "0000:2c:00.0")
     system = machine(tmp_path, cores=[[cpu] for cpu in range(4)], cards=cards)
-    taken = [take_seats(range(4), card, system) for card in cards]
+    taken = [assign_cpus(range(4), card, system) for card in cards]
     assert [each.runner for each in taken if each] == [1, 2, 3]
 
 
@@ -104,27 +104,29 @@ def test_whatever_the_machine_says(
     machine(system, cores=[[cpu] for cpu in sorted(allowed)[::2]], near=",".join(map(str, near)))
     cpu = min(allowed)
     (system / f"sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list").write_text(odd)
-    taken = take_seats(allowed, BUS, system)
+    taken = assign_cpus(allowed, BUS, system)
     assert taken is not None
     assert taken.runner in allowed
     assert taken.judge
     assert taken.judge < allowed
     assert taken.runner not in taken.judge
-    assert taken == take_seats(allowed, BUS, system)
+    assert taken == assign_cpus(allowed, BUS, system)
 
 
 def test_this_thread_keeps_away_and_comes_back(monkeypatch: pytest.MonkeyPatch) -> None:
     card = object.__new__(CudaDevice)
     card.bus = BUS
     before = os.sched_getaffinity(0)
-    monkeypatch.setattr(seats, "take_seats", lambda *_: Seats(1000, frozenset({min(before)})))
-    with seated(card):
-        assert card.runners_cpu == 1000
+    monkeypatch.setattr(
+        seats, "take_seats", lambda *_: CpuAssignment(1000, frozenset({min(before)}))
+    )
+    with pinned(card):
+        assert card.pinned_cpu == 1000
         assert os.sched_getaffinity(0) == {min(before)}
-        with seated(card):
-            assert card.runners_cpu == 1000
-        assert card.runners_cpu == 1000
-    assert card.runners_cpu is None
+        with pinned(card):
+            assert card.pinned_cpu == 1000
+        assert card.pinned_cpu == 1000
+    assert card.pinned_cpu is None
     assert os.sched_getaffinity(0) == before
 
 
@@ -132,9 +134,9 @@ def test_a_system_that_does_not_let_us_choose(monkeypatch: pytest.MonkeyPatch) -
     card = object.__new__(CudaDevice)
     card.bus = BUS
     before = os.sched_getaffinity(0)
-    monkeypatch.setattr(seats, "take_seats", lambda *_: Seats(0, frozenset({100_000})))
-    with seated(card):
-        assert card.runners_cpu is None
+    monkeypatch.setattr(seats, "take_seats", lambda *_: CpuAssignment(0, frozenset({100_000})))
+    with pinned(card):
+        assert card.pinned_cpu is None
         assert os.sched_getaffinity(0) == before
     assert os.sched_getaffinity(0) == before
 
@@ -143,8 +145,8 @@ def test_one_processor_stays_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     card = object.__new__(CudaDevice)
     card.bus = BUS
     monkeypatch.setattr(seats, "take_seats", lambda *_: None)
-    with seated(card):
-        assert card.runners_cpu is None
+    with pinned(card):
+        assert card.pinned_cpu is None
 
 
 @pytest.mark.gpu
@@ -154,10 +156,10 @@ def test_a_runner_of_recorded_calls_goes_there() -> None:
     try:
         blank = trusted.blank()
         assert blank is not None
-        with undisturbed(card, lambda _: None):
+        with exclusive_timing(card, lambda _: None):
             blank.settle("here")
             allowed = [_allowed(pid) for pid in processes.descendants(os.getpid())]
-            assert str(card.runners_cpu) in allowed
+            assert str(card.pinned_cpu) in allowed
     finally:
         trusted.close()
 

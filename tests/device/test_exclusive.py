@@ -8,11 +8,11 @@ import pytest
 
 from harness.device import exclusive as quiet
 from harness.device.memory import CudaDevice, Device
-from harness.device.monitor import Watch
+from harness.device.monitor import GpuMonitor
 
 
 def test_a_cpu_is_not_held() -> None:
-    with quiet.undisturbed(Device(), lambda _: None) as watch:
+    with quiet.exclusive_timing(Device(), lambda _: None) as watch:
         assert watch is None
 
 
@@ -30,9 +30,9 @@ def test_a_card_is_held_and_watched(monkeypatch: pytest.MonkeyPatch) -> None:
     card = object.__new__(CudaDevice)
     card.uuid, card.bus = "no-such-card", "no-such-place"
     told: list[float] = []
-    with quiet.undisturbed(card, told.append) as watch:
+    with quiet.exclusive_timing(card, told.append) as watch:
         assert held == ["no-such-card"]
-        assert isinstance(watch, Watch)
+        assert isinstance(watch, GpuMonitor)
         assert watch.conditions() is None  # there is no such card
     assert held == []
     assert told == [1.0]

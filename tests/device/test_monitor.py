@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from harness.device.monitor import Watch, unranked_reason
-from harness.records.conditions_text import told
+from harness.device.monitor import GpuMonitor, unranked_reason
+from harness.records.conditions_text import describe_conditions
 from harness.records.measurement import Conditions
 
 UUID = "12345678-aaaa-bbbb-cccc-123456789abc"
@@ -107,7 +107,7 @@ def child() -> Iterator[int]:
 
 def watched() -> Conditions | None:
     """What a reading at the start, one between batches and one at the end tell."""
-    with Watch(UUID, every_s=0.0) as watch:
+    with GpuMonitor(UUID, every_s=0.0) as watch:
         watch.read()
     return watch.conditions()
 
@@ -123,7 +123,7 @@ def test_reads_at_the_start_between_and_at_the_end(card: Card) -> None:
 
 
 def test_reads_not_too_often(card: Card) -> None:
-    with Watch(UUID, every_s=LONG_S) as watch:
+    with GpuMonitor(UUID, every_s=LONG_S) as watch:
         for _ in range(5):
             watch.read()
     found = watch.conditions()
@@ -133,7 +133,7 @@ def test_reads_not_too_often(card: Card) -> None:
 
 def test_readings_are_put_together(card: Card) -> None:
     card.clocks = [345, 1900, 1755, 1980, 300]  # the first and the last not at work
-    with Watch(UUID, every_s=0.0) as watch:
+    with GpuMonitor(UUID, every_s=0.0) as watch:
         watch.read()
         card.temperature, card.milliwatts, card.reasons = 70, 600_500, 0x4
         watch.read()
@@ -145,13 +145,13 @@ def test_readings_are_put_together(card: Card) -> None:
         temperature_c=70,
         power_w=600.5,
         throttle=("power cap",),
-        others=0,
+        other_processes=0,
         readings=5,
     )
 
 
 def test_started_again_adds_up(card: Card) -> None:
-    watch = Watch(UUID, every_s=LONG_S)
+    watch = GpuMonitor(UUID, every_s=LONG_S)
     for _ in range(2):
         with watch:
             pass
@@ -162,7 +162,7 @@ def test_started_again_adds_up(card: Card) -> None:
 
 
 def test_lets_go_of_everything(card: Card) -> None:
-    with Watch(UUID) as watch:
+    with GpuMonitor(UUID) as watch:
         assert card.opened == 1
     watch.read()
     assert card.opened == 0
@@ -174,7 +174,7 @@ def test_lets_go_of_everything(card: Card) -> None:
     [(UUID, f"GPU-{UUID}"), (f"GPU-{UUID}", f"GPU-{UUID}"), ("MIG-1", "MIG-1"), (3, 3)],
 )
 def test_the_card_is_found(card: Card, device: str | int, asked: object) -> None:
-    with Watch(device):
+    with GpuMonitor(device):
         pass
     assert card.asked_for == [asked]
 
@@ -243,7 +243,7 @@ def test_an_older_driver_knows_the_old_name(card: Card) -> None:
 
 def test_the_clock_of_an_idle_card_says_nothing(card: Card) -> None:
     card.clocks, card.reasons = [345], 0x1
-    with Watch(UUID, every_s=0.0) as watch:
+    with GpuMonitor(UUID, every_s=0.0) as watch:
         watch.read()
         found = watch.conditions()
         assert found is not None
@@ -312,17 +312,17 @@ def test_no_nvml(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_ours_are_not_others(card: Card, child: int) -> None:
     card.pids = [os.getpid(), child]
-    assert known().others == 0
+    assert known().other_processes == 0
 
 
 def test_another_program_is_counted(card: Card, child: int) -> None:
     card.pids = [os.getpid(), child, 1]
-    assert known().others == 1
+    assert known().other_processes == 1
 
 
 def test_the_most_at_once_counts(card: Card) -> None:
     card.pids = [os.getpid()]
-    with Watch(UUID, every_s=0.0) as watch:
+    with GpuMonitor(UUID, every_s=0.0) as watch:
         card.pids = [os.getpid(), 1]
         watch.read()
     card.pids = [os.getpid()]
@@ -330,28 +330,28 @@ def test_the_most_at_once_counts(card: Card) -> None:
         pass
     found = watch.conditions()
     assert found is not None
-    assert found.others == 1
+    assert found.other_processes == 1
 
 
 def test_named_ones_are_ours(card: Card) -> None:
     card.pids = [os.getpid(), 1]
-    with Watch(UUID, lambda: [1]) as watch:
+    with GpuMonitor(UUID, lambda: [1]) as watch:
         pass
     found = watch.conditions()
     assert found is not None
-    assert found.others == 0
+    assert found.other_processes == 0
 
 
 def test_numbers_of_another_namespace_accuse_nobody(card: Card) -> None:
     card.pids = [1]  # no process of ours is listed, so this 1 need not be the 1 of here
-    assert known().others == 0
+    assert known().other_processes == 0
 
 
 def test_a_process_that_is_not_here_accuses_nobody(card: Card) -> None:
     with subprocess.Popen(["true"]) as gone:
         gone.wait()
     card.pids = [os.getpid(), gone.pid]
-    assert known().others == 0
+    assert known().other_processes == 0
 
 
 def test_one_of_ours_that_lost_its_parent_stays_ours(card: Card) -> None:
@@ -365,15 +365,15 @@ def test_one_of_ours_that_lost_its_parent_stays_ours(card: Card) -> None:
         assert shell.stdout is not None
         orphan = int(shell.stdout.readline())
         card.pids = [os.getpid(), orphan]
-        with Watch(UUID, every_s=0.0) as watch:
+        with GpuMonitor(UUID, every_s=0.0) as watch:
             watch.read()
             shell.communicate("\n")
             watch.read()
     found = watch.conditions()
     assert found is not None
     try:
-        assert found.others == 0
-        assert known().others == 1  # a watch that never saw it with its parent cannot know
+        assert found.other_processes == 0
+        assert known().other_processes == 1  # a watch that never saw it with its parent cannot know
     finally:
         os.kill(orphan, 9)
 
@@ -383,7 +383,7 @@ GOOD = Conditions(
     temperature_c=61,
     power_w=512.3,
     throttle=("power cap",),
-    others=0,
+    other_processes=0,
     readings=100,
 )
 
@@ -398,8 +398,8 @@ def test_a_power_cap_is_ranked() -> None:
         ({"throttle": ("hw slowdown",)}, "hardware slowed it down"),
         ({"throttle": ("power cap", "thermal")}, "hot"),
         ({"throttle": ("power brake",)}, "power supply"),
-        ({"others": 1}, "1 other process used the card"),
-        ({"others": 2}, "2 other processes used the card"),
+        ({"other_processes": 1}, "1 other process used the card"),
+        ({"other_processes": 2}, "2 other processes used the card"),
         ({"clock_mhz": (990, 1980)}, "fell to 50 % of its highest, under 70 %"),
     ],
 )
@@ -407,11 +407,11 @@ def test_what_is_not_ranked_has_a_reason(changed: dict[str, Any], words: str) ->
     conditions = replace(GOOD, **changed)
     reason = unranked_reason(conditions)
     assert words in reason
-    assert f"submit again (seen: {told(conditions)})" in reason
+    assert f"submit again (seen: {describe_conditions(conditions)})" in reason
 
 
 def test_all_reasons_are_told() -> None:
-    conditions = replace(GOOD, others=3, clock_mhz=(100, 1980), throttle=("thermal",))
+    conditions = replace(GOOD, other_processes=3, clock_mhz=(100, 1980), throttle=("thermal",))
     reason = unranked_reason(conditions)
     assert "hot" in reason and "3 other processes" in reason and "SM clock" in reason
 
@@ -422,14 +422,14 @@ def test_a_steady_or_unknown_clock_is_ranked(clock_mhz: tuple[int, int]) -> None
 
 
 def test_told_in_a_line() -> None:
-    assert told(GOOD) == "1755–1980 MHz, 61 °C, 512 W, power cap"
-    crowded = replace(GOOD, clock_mhz=(1980, 1980), throttle=(), others=1)
-    assert told(crowded) == "1980 MHz, 61 °C, 512 W, 1 other process"
+    assert describe_conditions(GOOD) == "1755–1980 MHz, 61 °C, 512 W, power cap"
+    crowded = replace(GOOD, clock_mhz=(1980, 1980), throttle=(), other_processes=1)
+    assert describe_conditions(crowded) == "1980 MHz, 61 °C, 512 W, 1 other process"
 
 
 def test_told_without_what_is_not_known() -> None:
     unknown = Conditions(
-        clock_mhz=(0, 0), temperature_c=0, power_w=0.0, throttle=(), others=0, readings=1
+        clock_mhz=(0, 0), temperature_c=0, power_w=0.0, throttle=(), other_processes=0, readings=1
     )
-    assert told(unknown) == ""
+    assert describe_conditions(unknown) == ""
     assert unranked_reason(unknown) == ""

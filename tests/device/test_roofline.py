@@ -11,14 +11,14 @@ from samples import interval
 
 from harness.device import roofline as light
 from harness.device.memory import Device
-from harness.device.roofline import Ceilings
+from harness.device.roofline import Roofline
 from harness.grading.benchmark import Timing
 from harness.judge.task import Task
 from harness.problem.case import Case
-from harness.progress.progress import Silent
+from harness.progress.progress import NoProgress
 from harness.records.result import Verdict
 from harness.session.fault import Fault
-from harness.timing.audit import LIGHT_SLACK, Usual, light_fault
+from harness.timing.audit import SOL_SLACK, IdleBaseline, below_sol_fault
 
 CASE = Case(sizes={"n": 50}, scalars={"s": 0.5})
 
@@ -31,20 +31,20 @@ class Card(Device):
 
 
 @pytest.fixture
-def ceilings(monkeypatch: pytest.MonkeyPatch) -> Ceilings:
+def ceilings(monkeypatch: pytest.MonkeyPatch) -> Roofline:
     """Every copy and every product takes a millisecond."""
     monkeypatch.setattr(light, "_COPY_BYTES", 1 << 12)
     monkeypatch.setattr(light, "_SIDE", 64)
 
-    def fastest(self: Ceilings, work: Any) -> float:
+    def fastest(self: Roofline, work: Any) -> float:
         work()
         return 1e-3
 
-    monkeypatch.setattr(Ceilings, "_fastest", fastest)
-    return Ceilings(Card())
+    monkeypatch.setattr(Roofline, "_fastest", fastest)
+    return Roofline(Card())
 
 
-def test_ceilings_are_rates(ceilings: Ceilings) -> None:
+def test_ceilings_are_rates(ceilings: Roofline) -> None:
     assert ceilings.bandwidth() == pytest.approx(3 * (1 << 12) / 1e-3)
     assert ceilings.peak(torch.float32, tf32=False) == pytest.approx(2 * 64**3 / 1e-3)
     assert ceilings.peak(torch.float64, tf32=True) == pytest.approx(2 * 32**3 / 1e-3)
@@ -52,34 +52,34 @@ def test_ceilings_are_rates(ceilings: Ceilings) -> None:
     assert ceilings.peak(torch.int32, tf32=True) is None
 
 
-def test_tf32_is_switched_back(ceilings: Ceilings) -> None:
+def test_tf32_is_switched_back(ceilings: Roofline) -> None:
     before = torch.backends.cuda.matmul.allow_tf32
     ceilings.peak(torch.float32, tf32=True)
     assert torch.backends.cuda.matmul.allow_tf32 is before
 
 
-def test_the_slower_of_bytes_and_operations(ceilings: Ceilings, shift_task: Task) -> None:
+def test_the_slower_of_bytes_and_operations(ceilings: Roofline, shift_task: Task) -> None:
     problem = shift_task.problem  # 50 operations and 400 bytes
     bytes_s = 400 / ceilings.bandwidth()
-    assert ceilings.light_s(problem, CASE, "float32", strict=True) == pytest.approx(bytes_s)
+    assert ceilings.sol_time_s(problem, CASE, "float32", strict=True) == pytest.approx(bytes_s)
     unknown = replace(problem, bytes=None)
     peak = ceilings.peak(torch.float32, tf32=True)
     assert peak is not None
     operations_s = 50 / peak
-    found = ceilings.light_s(unknown, CASE, "float32", strict=True)
+    found = ceilings.sol_time_s(unknown, CASE, "float32", strict=True)
     assert found == pytest.approx(operations_s)
     nothing = replace(problem, bytes=None, flops=None)
-    assert ceilings.light_s(nothing, CASE, "float32", strict=True) is None
+    assert ceilings.sol_time_s(nothing, CASE, "float32", strict=True) is None
 
 
 def test_a_cpu_has_none(shift_task: Task) -> None:
-    assert Ceilings(Device()).light_s(shift_task.problem, CASE, "float32", strict=True) is None
+    assert Roofline(Device()).sol_time_s(shift_task.problem, CASE, "float32", strict=True) is None
 
 
 def test_faster_than_light() -> None:
-    assert light_fault(1.0, 1.0, "n=1") is None
-    assert light_fault(LIGHT_SLACK, 1.0, "n=1") is None
-    fault = light_fault(0.5e-3, 1e-3, "n=1")
+    assert below_sol_fault(1.0, 1.0, "n=1") is None
+    assert below_sol_fault(SOL_SLACK, 1.0, "n=1") is None
+    fault = below_sol_fault(0.5e-3, 1e-3, "n=1")
     assert fault is not None
     assert fault.verdict is Verdict.REJECTED
     assert fault.message.startswith("n=1: a call takes 500 µs")
@@ -89,11 +89,11 @@ def test_ceilings_are_not_measured_beside_what_was_left_at_work(
     monkeypatch: pytest.MonkeyPatch, shift_task: Task
 ) -> None:
     """They are kept: whoever comes later would be held to a slower card."""
-    timing = Timing(Device(), Silent())
+    timing = Timing(Device(), NoProgress())
     measured = cast(Any, SimpleNamespace(time_s=interval(1e-3), model_copy=lambda update: "fine"))
-    usual = Usual(4e-5, 2e-4)
+    usual = IdleBaseline(4e-5, 2e-4)
     asked: list[bool] = []
-    monkeypatch.setattr(Ceilings, "light_s", lambda *_, strict: asked.append(strict))
+    monkeypatch.setattr(Roofline, "sol_time_s", lambda *_, strict: asked.append(strict))
     monkeypatch.setattr(timing._device, "probe", lambda: 2e-3)
     fault = timing._against_light(shift_task, CASE, measured, usual)
     assert isinstance(fault, Fault)
@@ -122,12 +122,12 @@ def test_waiting_for_the_device_hardly_counts(
     device = Device()
     monkeypatch.setattr(device, "synchronize", wait)
     monkeypatch.setattr(light.time, "perf_counter", lambda: now)
-    assert Ceilings(device)._fastest(work) == pytest.approx(each_s, rel=0.035)
+    assert Roofline(device)._fastest(work) == pytest.approx(each_s, rel=0.035)
     assert count >= 5 * least
 
 
 def test_measured_for_real() -> None:
     """On this very processor: a rate is a positive number, whatever it is."""
     device = Device()
-    ceilings = Ceilings(device)
+    ceilings = Roofline(device)
     assert ceilings._fastest(lambda: torch.zeros(1000).sum()) > 0

@@ -7,7 +7,7 @@ from harness.doctor.examine import State, examine
 from harness.runner.frameworks import FRAMEWORKS, Framework
 from harness.sandbox import landlock, selftest
 from harness.sandbox import support as launch_means
-from harness.sandbox.support import Means, means
+from harness.sandbox.support import SandboxSupport, detect_support
 
 
 def test_every_part_is_looked_at(tmp_path: Path) -> None:
@@ -39,12 +39,13 @@ def test_whatever_is_not_ok_has_a_remedy(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 @pytest.mark.parametrize(
-    ("how", "state"), [(Means(namespaces=False, own_user=False), State.LIMITED), (None, State.OK)]
+    ("how", "state"),
+    [(SandboxSupport(namespaces=False, own_user=False), State.LIMITED), (None, State.OK)],
 )
 def test_the_sandbox_is_tried(
-    how: Means | None, state: State, monkeypatch: pytest.MonkeyPatch
+    how: SandboxSupport | None, state: State, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    if how is None and not means().namespaces:
+    if how is None and not detect_support().namespaces:
         pytest.skip("no namespaces here")
     if how is not None:
         monkeypatch.setattr(selftest, "means", lambda: how)

@@ -27,15 +27,15 @@ from harness.languages.read import read_solution
 from harness.problem.format.load import load_problem
 from harness.problem.model import Problem
 from harness.problem.reference import Reference
-from harness.progress.progress import Silent
+from harness.progress.progress import NoProgress
 from harness.records.measurement import Interval
 from harness.records.result import Result, Verdict
 from harness.sandbox import processes
 from harness.sandbox.command import clean_environment, run_limited
-from harness.session.programs import Program, source_program
+from harness.session.programs import RunnerProgram, source_program
 from harness.session.session import Session
 from harness.solution.model import Artifact
-from harness.timing.budget import Effort
+from harness.timing.budget import TimingBudget
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = ROOT / "tests/support/packages"
@@ -53,12 +53,12 @@ def grader(monkeypatch: pytest.MonkeyPatch, stand_in_for_torch: None) -> Iterato
     for name in ("checked_program", "timed_program"):  # the interpreter needs the real torch
         monkeypatch.setattr(grade, name, _plain)
     before = set(processes.descendants(os.getpid()))  # other fixtures' processes
-    with Grader(Device(), Silent()) as one:
+    with Grader(Device(), NoProgress()) as one:
         yield one
     assert left(before) == set()
 
 
-def _plain(artifact: Artifact) -> Program:
+def _plain(artifact: Artifact) -> RunnerProgram:
     return source_program(artifact.source.encode())
 
 
@@ -153,16 +153,16 @@ def test_further_baselines_are_timed_when_asked_for(
     grader: Grader, job, shift: Problem, tmp_path: Path
 ) -> None:
     problem = _with_baselines(shift, tmp_path, again=HONEST, third=HONEST)
-    result = grader.grade(job(problem=problem), Options(every_baseline=True))
+    result = grader.grade(job(problem=problem), Options(all_baselines=True))
     assert result.score is not None, result.message
     assert result.score.baseline == "plain"
-    assert [other.baseline for other in result.score.others] == ["again", "third"]
-    for other in result.score.others:
+    assert [other.baseline for other in result.score.other_baselines] == ["again", "third"]
+    for other in result.score.other_baselines:
         assert 0.05 < other.speedup.value < 20  # the very same code
-        assert other.recorded is None
+        assert other.recorded_at is None
     for each in result.measurements:
-        assert [other.baseline for other in each.others] == ["again", "third"]
-        for other in each.others:
+        assert [other.baseline for other in each.other_baselines] == ["again", "third"]
+        for other in each.other_baselines:
             assert len(other.samples_s) == len(other.submission_samples_s) >= 3
     assert result.notes == grader.grade(job(problem=problem), Options()).notes
     assert Result.from_json(result.to_json()) == result
@@ -174,8 +174,8 @@ def test_no_further_baseline_is_timed_unasked(
     problem = _with_baselines(shift, tmp_path, broken="raise RuntimeError")
     result = grader.grade(job(problem=problem), Options())
     assert result.score is not None
-    assert result.score.others == ()
-    assert all(each.others == () for each in result.measurements)
+    assert result.score.other_baselines == ()
+    assert all(each.other_baselines == () for each in result.measurements)
 
 
 @pytest.mark.parametrize(
@@ -190,10 +190,10 @@ def test_a_further_baseline_that_fails_is_noted(
     grader: Grader, job, shift: Problem, tmp_path: Path, source: str
 ) -> None:
     problem = _with_baselines(shift, tmp_path, bad=source, good=HONEST)
-    result = grader.grade(job(problem=problem), Options(every_baseline=True))
+    result = grader.grade(job(problem=problem), Options(all_baselines=True))
     assert result.accepted
     assert result.score is not None
-    assert [other.baseline for other in result.score.others] == ["good"]
+    assert [other.baseline for other in result.score.other_baselines] == ["good"]
     (note,) = [note for note in result.notes if "baseline" in note]
     assert note.startswith("the baseline bad does not run here: ")
 
@@ -301,8 +301,8 @@ def _scored(shift: Problem, device: Device, *widths: float, known_seed: bool = F
         )
         for width in widths or (0.001, 0.001)
     ]
-    effort = Effort(rankable=0.01, rankable_shape=0.03)
-    return make_score(task, measured, effort, known_seed=known_seed)
+    budget = TimingBudget(max_ranked_rel_ci=0.01, max_ranked_shape_rel_ci=0.03)
+    return make_score(task, measured, budget, known_seed=known_seed)
 
 
 def test_the_smallest_failing_case_is_the_one_to_replay(grader: Grader, job) -> None:
@@ -466,9 +466,9 @@ def test_what_is_returned_is_not_copied(slug: str, name: str) -> None:
     problem = load_problem(ROOT / "problems" / slug)
     file = problem.folder / "examples/accepted" / name
     job = Job(path=str(file), solution=read_solution(file, problem=slug), problem=problem)
-    with Grader(open_device("cuda"), Silent()) as grader:
+    with Grader(open_device("cuda"), NoProgress()) as grader:
         result = grader.grade(job, Options())
     assert result.accepted, result.message
-    assert [(each.captured, each.copied) for each in result.measurements] == [(True, 0)] * len(
-        problem.benchmarks
-    )
+    assert [(each.captured, each.copied_outputs) for each in result.measurements] == [
+        (True, 0)
+    ] * len(problem.benchmarks)

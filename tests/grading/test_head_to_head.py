@@ -25,7 +25,7 @@ from harness.grading.job import Job, Options
 from harness.languages.read import read_solution
 from harness.problem.format.load import load_problem
 from harness.problem.model import Problem
-from harness.progress.progress import Silent
+from harness.progress.progress import NoProgress
 from harness.records import comparison
 from harness.records.comparison import Comparison, faster, inverse
 from harness.records.measurement import Conditions, Interval
@@ -57,7 +57,7 @@ def plain_programs(monkeypatch: pytest.MonkeyPatch, stand_in_for_torch: None) ->
 
 @pytest.fixture
 def grader(plain_programs: None) -> Iterator[Grader]:
-    with Grader(Device(), Silent()) as one:
+    with Grader(Device(), NoProgress()) as one:
         yield one
 
 
@@ -143,7 +143,7 @@ def test_what_the_card_was_like_is_noted(
         temperature_c=90,
         power_w=700,
         throttle=("thermal",),
-        others=0,
+        other_processes=0,
         readings=3,
     )
     watch = SimpleNamespace(read=lambda: read.append(1), conditions=lambda: hot)

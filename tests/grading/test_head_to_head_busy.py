@@ -5,20 +5,20 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
-from fake_sessions import CASE, EFFORT, FakeSession, contender
+from fake_sessions import BUDGET, CASE, FakeSession, contender
 
 from harness.errors import MachineError
 from harness.grading import head_to_head as compare
-from harness.grading.timing_ready import Ready
+from harness.grading.timing_ready import ReadyToTime
 from harness.judge.task import Task
-from harness.progress.progress import Silent
+from harness.progress.progress import NoProgress
 from harness.records.result import Verdict
 from harness.session.session import Fault
-from harness.timing.audit import Usual
-from harness.timing.launch_overhead import Blank
-from harness.timing.timed_program import Contender
+from harness.timing.audit import IdleBaseline
+from harness.timing.launch_overhead import OverheadProbe
+from harness.timing.timed_program import TimedProgram
 
-USUAL = Usual(4e-5, 2e-4)
+USUAL = IdleBaseline(4e-5, 2e-4)
 BUSY_S = 3e-3
 
 
@@ -44,18 +44,20 @@ def test_who_is_at_work_all_the_time_is_blamed(
     task = replace(shift_task, device=cast(Any, device))
     blamed: list[int] = []
 
-    def joined(session: Any, *_: object) -> Contender:
+    def joined(session: Any, *_: object) -> TimedProgram:
         one = contender(task, session)
         one._idleness.usual = one._usual = USUAL
         return one
 
-    def ready(which: int) -> Ready:
+    def ready(which: int) -> ReadyToTime:
         draft = SimpleNamespace(
             task=task,
             fail_timed=lambda _, fault: blamed.append(which),
             finish=lambda verdict, _: verdict,
         )
-        return Ready(cast(Any, draft), cast(Any, sessions[which]), lambda: pytest.fail("again?"))
+        return ReadyToTime(
+            cast(Any, draft), cast(Any, sessions[which]), lambda: pytest.fail("again?")
+        )
 
     def run(self: FakeSession, *how: Any, **more: Any) -> float | Fault:
         self.probes = (probe(), USUAL.after_s)
@@ -66,13 +68,13 @@ def test_who_is_at_work_all_the_time_is_blamed(
     monkeypatch.setattr(FakeSession, "output", lambda _: "", raising=False)
     monkeypatch.setattr(compare, "join", joined)
     blank = SimpleNamespace(
-        usual=USUAL, batch_s=0.0, settle=lambda _: None, time=lambda *_: 0.0,
-        early_fault=lambda: None, after_s=0.0,
+        usual=USUAL, batch_s=0.0, warm_up=lambda _: None, time=lambda *_: 0.0,
+        started_early_fault=lambda: None, after_s=0.0,
     )  # fmt: skip
 
     def head_to_head() -> object:
         return compare.head_to_head(
-            ready(0), ready(1), [CASE], EFFORT, cast(Blank, blank), None, Silent()
+            ready(0), ready(1), [CASE], BUDGET, cast(OverheadProbe, blank), None, NoProgress()
         )
 
     if guilty is None:

@@ -15,7 +15,7 @@ from harness.grading.job import Job, Options
 from harness.languages.read import read_solution
 from harness.problem.format.load import load_problem
 from harness.problem.model import Problem
-from harness.progress.progress import Silent
+from harness.progress.progress import NoProgress
 from harness.records.result import Verdict
 from harness.solution.model import Solution
 
@@ -34,7 +34,7 @@ def files() -> Iterator[object]:
 
 @pytest.fixture(scope="module")
 def grader() -> Iterator[Grader]:
-    with Grader(Device(), Silent()) as one:
+    with Grader(Device(), NoProgress()) as one:
         yield one
 
 

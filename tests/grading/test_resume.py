@@ -7,7 +7,7 @@ import pytest
 from samples import result
 
 from harness.grading.job import Job
-from harness.grading.resume import Recorded
+from harness.grading.resume import RecordedResults
 from harness.languages.read import read_solution
 from harness.problem.format.load import load_problem
 from harness.records.refs import DeviceRef, ProblemRef, SolutionRef
@@ -39,7 +39,7 @@ def _of(job: Job, **changes: object) -> Result:
 
 
 def test_one_result_stands_for_one_file(job: Job) -> None:
-    recorded = Recorded([_of(job), _of(job)], CARD, "1.0.2")
+    recorded = RecordedResults([_of(job), _of(job)], CARD, "1.0.2")
     assert [recorded.take(job, "float32") for _ in range(3)] == [Verdict.ACCEPTED] * 2 + [None]
 
 
@@ -56,16 +56,16 @@ def test_one_result_stands_for_one_file(job: Job) -> None:
     ],
 )  # fmt: skip
 def test_what_was_another_grade_stands_for_nothing(job: Job, changes: dict[str, object]) -> None:
-    assert Recorded([_of(job, **changes)], CARD, "1.0.2").take(job, "float32") is None
+    assert RecordedResults([_of(job, **changes)], CARD, "1.0.2").take(job, "float32") is None
 
 
 @pytest.mark.parametrize("field", ["author", "name", "hash"])
 def test_nor_does_another_file(job: Job, field: str) -> None:
     one = _of(job)
     other = one.model_copy(update={"solution": one.solution.model_copy(update={field: "x"})})
-    assert Recorded([other], CARD, "1.0.2").take(job, "float32") is None
+    assert RecordedResults([other], CARD, "1.0.2").take(job, "float32") is None
 
 
 def test_a_file_that_cannot_be_read_is_graded_again(job: Job) -> None:
     unreadable = Job(path=job.path, solution=Invalid("no UTF-8"), problem=PROBLEM)
-    assert Recorded([_of(job)], CARD, "1.0.2").take(unreadable, "float32") is None
+    assert RecordedResults([_of(job)], CARD, "1.0.2").take(unreadable, "float32") is None

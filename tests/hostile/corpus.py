@@ -45,7 +45,7 @@ from harness.grading.job import Job, Options
 from harness.languages.read import HEADER_LINES, read_solution
 from harness.problem.format.load import load_problem
 from harness.problem.model import Problem
-from harness.progress.progress import Silent
+from harness.progress.progress import NoProgress
 from harness.records.result import Result, Verdict
 from harness.sandbox import command, processes
 from harness.sandbox import zygote as nursery
@@ -243,7 +243,7 @@ class Trials:
         self._stack.callback(shutil.rmtree, self._temporary, ignore_errors=True)
         enter(mock.patch.object(tempfile, "tempdir", str(self._temporary)))
         enter(mock.patch.dict("os.environ", {"GITHUB_TOKEN": SECRET}))
-        self._grader = enter(Grader(self._device, Silent()))
+        self._grader = enter(Grader(self._device, NoProgress()))
         self._next_is_graded()  # starts what is kept: it takes longer than START_S at times
         self._kept = self._everything()
         self._timed = False
@@ -254,7 +254,7 @@ class Trials:
 
     def _note_limits(self, enter: Callable[[AbstractContextManager[object]], object]) -> None:
         """Keep the moments at which limits of time were passed."""
-        look, follow, passed = Channel.look, command._Watch.follow, self._passed
+        look, follow, passed = Channel.look, command._TreeWatch.follow, self._passed
 
         def looked(self: Channel, deadline: float, seconds: float) -> Fault | None:
             fault = look(self, deadline, seconds)
@@ -262,13 +262,13 @@ class Trials:
                 passed.append(deadline)
             return fault
 
-        def followed(self: command._Watch) -> None:
+        def followed(self: command._TreeWatch) -> None:
             follow(self)
             if self._timed_out:
                 passed.append(self._deadline)
 
         enter(mock.patch.object(Channel, "look", looked))
-        enter(mock.patch.object(command._Watch, "follow", followed))
+        enter(mock.patch.object(command._TreeWatch, "follow", followed))
 
     def __exit__(
         self,
@@ -365,7 +365,7 @@ class Trials:
             for pattern in ("*", "harness-*/*")
             for path in self._temporary.glob(pattern)
         }
-        below = set(processes.descendants(os.getpid())) - set(nursery.templates())
+        below = set(processes.descendants(os.getpid())) - set(nursery.zygote_processes())
         return folders | {f"process {pid}" for pid in below} | _daemons()
 
     def _next_is_graded(self, *, timed: bool = False) -> bool:

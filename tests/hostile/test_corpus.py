@@ -19,7 +19,7 @@ from harness.device.choose import open_device
 from harness.device.memory import Device
 from harness.records.result import Verdict
 from harness.sandbox import scratch
-from harness.sandbox.support import means
+from harness.sandbox.support import detect_support
 from harness.verify.examples import Wanted
 
 ENTRIES = entries()
@@ -39,7 +39,7 @@ QUICK = {
 """Graded in every run of the tests; the others are the corpus."""
 
 # Elsewhere some of them would harm the machine, as docs/threat-model.md says.
-confined = pytest.mark.skipif(not means().namespaces, reason="no namespaces here")
+confined = pytest.mark.skipif(not detect_support().namespaces, reason="no namespaces here")
 
 
 def _chosen(device: str) -> list[Any]:

@@ -11,7 +11,7 @@ from corpus import Entry, Trials, entries
 
 from harness.device.choose import open_device
 from harness.records.result import Verdict
-from harness.sandbox.support import means
+from harness.sandbox.support import detect_support
 
 TIMED = [entry for entry in entries() if entry.timed]
 
@@ -22,7 +22,7 @@ def trials(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Trials]:
         yield trials
 
 
-@pytest.mark.skipif(not means().namespaces, reason="no namespaces here")
+@pytest.mark.skipif(not detect_support().namespaces, reason="no namespaces here")
 @pytest.mark.gpu
 @pytest.mark.parametrize("entry", TIMED, ids=lambda e: e.id)
 def test_gets_its_verdict(trials: Trials, entry: Entry) -> None:

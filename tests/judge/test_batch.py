@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.device.memory import Device, HostArena
-from harness.judge.batch import GUARD_BYTES, Batch, Layout, Slots, lay_out
+from harness.judge.batch import GUARD_BYTES, Batch, BufferLayout, Layout, lay_out
 from harness.judge.task import Task
 from harness.problem.case import Case
 from harness.problem.dtypes import C_TYPES, DTYPES
@@ -96,7 +96,7 @@ def filled(blend_task: Task) -> Iterator[tuple[Batch, HostArena]]:
 Filled = tuple[Batch, HostArena]
 
 
-def _slots(batch: Batch, name: str) -> Slots:
+def _slots(batch: Batch, name: str) -> BufferLayout:
     return next(slots for slots in batch.layout.slots if slots.parameter.name == name)
 
 
@@ -473,6 +473,6 @@ def test_elements_and_gaps_are_told_apart(lengths: list[tuple[int, int]], random
         sum(i * s for i, s in zip(index, steps, strict=True)): index
         for index in product(*map(range, shape))
     }
-    slots = Slots(cast(Any, None), torch.float32, tuple(shape), tuple(steps), span, 0, 0)
+    slots = BufferLayout(cast(Any, None), torch.float32, tuple(shape), tuple(steps), span, 0, 0)
     assert {at: slots.index(at) for at in range(span)} == {at: places.get(at) for at in range(span)}
     assert slots.dense == (len(places) == span)

@@ -16,9 +16,9 @@ from harness.judge.memcheck import TOOL, find_tool, first_report, is_memory_faul
 from harness.languages.read import read_solution
 from harness.problem.format.load import load_problem
 from harness.problem.model import Limits
-from harness.progress.progress import Silent
+from harness.progress.progress import NoProgress
 from harness.records.result import Verdict
-from harness.session.programs import Program
+from harness.session.programs import RunnerProgram
 from harness.session.session import Session
 
 GEMM = load_problem(Path(__file__).parents[2] / "problems/gemm-multiply-leakyrelu")
@@ -107,7 +107,7 @@ def test_a_command_can_start_the_runner(tmp_path: Path) -> None:
     start = f"import os, sys; {said}; os.execv(sys.argv[1], sys.argv[1:])"
     source = b"print('loaded')\ndef solution(*_): ..."
     wrapper = (sys.executable, "-I", "-S", "-c", start)
-    program = Program(kind="python", source=source, wrapper=wrapper)
+    program = RunnerProgram(kind="python", source=source, wrapper=wrapper)
     with Session(program, Device(), Limits()) as session:
         assert session.load() is None
         assert re.search("wrapped\n.*loaded\n", session.output(), re.DOTALL)
@@ -141,7 +141,7 @@ def test_a_fault_on_a_gpu_is_located(name: str, tmp_path: Path) -> None:
     path = tmp_path / "broken.cu"
     path.write_text(_SOLUTION.replace("BROKEN", broken))
     job = Job(path=path.name, solution=read_solution(path, problem=GEMM.slug), problem=GEMM)
-    with Grader(open_device("cuda"), Silent()) as grader:
+    with Grader(open_device("cuda"), NoProgress()) as grader:
         result = grader.grade(job, Options(timing=False, shrink_s=2.0))
     assert result.verdict is Verdict.RUNTIME_ERROR
     assert is_memory_fault(result.message)

@@ -12,8 +12,8 @@ from harness.errors import MachineError
 from harness.grading.grader import Grader
 from harness.grading.job import Job, Options
 from harness.judge.profile import (
+    MAX_LAUNCHES,
     METRICS,
-    MOST_LAUNCHES,
     TOOL,
     find_profiler,
     last_call,
@@ -24,10 +24,10 @@ from harness.judge.task import Task
 from harness.languages.read import read_solution
 from harness.problem.case import benchmark_case
 from harness.problem.format.load import load_problem
-from harness.progress.progress import Silent
+from harness.progress.progress import NoProgress
 from harness.records.profile import KernelProfile, Profile
 from harness.records.result import Result, Verdict
-from harness.session.programs import Program
+from harness.session.programs import RunnerProgram
 
 SHIFT = load_problem(Path(__file__).parents[1] / "support/packages/shift")
 CASE = benchmark_case(SHIFT, SHIFT.cpu_benchmarks[0])
@@ -109,7 +109,7 @@ def test_any_text_can_be_read(text: str) -> None:
 
 
 def test_a_flood_is_bounded() -> None:
-    assert len(read_launches(SAID + row(0, "n" * 1000) * 5000)) == MOST_LAUNCHES
+    assert len(read_launches(SAID + row(0, "n" * 1000) * 5000)) == MAX_LAUNCHES
     assert len(read_launches(SAID + row(0, "n" * 1000))[0].name) <= 300
     assert read_launches(SAID + '"0' * 1_000_000) == ()
 
@@ -142,7 +142,7 @@ class TestLastCall:
         assert len(found) == len(names)
 
     def test_all_where_there_may_have_been_more(self) -> None:
-        assert not last_call(launches(*["a"] * MOST_LAUNCHES))[1]
+        assert not last_call(launches(*["a"] * MAX_LAUNCHES))[1]
 
 
 STAND_IN = f"""#!{sys.executable} -IS
@@ -171,7 +171,7 @@ def tool(tmp_path: Path, stand_in_for_torch: None):
 
 
 def profiled(task: Task, tool: Path, source: bytes = HONEST) -> Profile | str:
-    return profile(task, CASE, Program(kind="python", source=source), tool)
+    return profile(task, CASE, RunnerProgram(kind="python", source=source), tool)
 
 
 def test_the_whole_way(shift_task: Task, tool) -> None:
@@ -231,7 +231,7 @@ class TestGrade:
         from harness.grading import grader as grade
 
         def plain(artifact):
-            return Program(kind="python", source=artifact.source.encode())
+            return RunnerProgram(kind="python", source=artifact.source.encode())
 
         for name in ("checked_program", "timed_program"):
             monkeypatch.setattr(grade, name, plain)
@@ -242,7 +242,7 @@ class TestGrade:
             path.write_bytes(source)
             solution = read_solution(path, problem="shift")
             job = Job(path=path.name, solution=solution, problem=SHIFT)
-            with Grader(Device(), Silent()) as grader:
+            with Grader(Device(), NoProgress()) as grader:
                 return grader.grade(job, Options(timing=False, shrink_s=0.0, profile=True))
 
         return graded

@@ -27,7 +27,7 @@ from harness.problem.expressions import Expression
 from harness.problem.format.load import load_problem
 from harness.problem.model import Distribution, Parameter, Problem, Role
 from harness.problem.sizes import as_received
-from harness.progress.progress import Silent
+from harness.progress.progress import NoProgress
 from harness.records.cases import CaseResult, ShrunkCase
 from harness.records.result import Result, Verdict
 
@@ -273,16 +273,16 @@ def graded(wrong: Wrong, folder: Path, **options: Any) -> Result:
         path = next(EXAMPLES.glob(f"*/{wrong.name}"))
     job = Job(path=str(path), solution=read_solution(path, problem=GEMM.slug), problem=GEMM)
     chosen = {"seed": "5eed", "case": wrong.start, "timing": False, **options}
-    with Grader(Device(), Silent()) as grader:
+    with Grader(Device(), NoProgress()) as grader:
         return grader.grade(job, Options(**chosen))
 
 
 @pytest.fixture(autouse=True)
 def no_card(monkeypatch: pytest.MonkeyPatch) -> None:
     from harness.languages.build import triton_target
-    from harness.languages.build.cache import Outcome
+    from harness.languages.build.cache import BuildOutcome
 
-    monkeypatch.setattr(triton_target, "compile_for_target", lambda *_: Outcome())
+    monkeypatch.setattr(triton_target, "compile_for_target", lambda *_: BuildOutcome())
 
 
 @pytest.mark.corpus
@@ -359,7 +359,7 @@ def check(
         path.write_text(source)
         job = Job(path=str(path), solution=read_solution(path, problem="shift"), problem=problem)
         chosen: dict[str, Any] = {"timing": False, "case": "n=60,s=1.375", "shrink_s": 40.0}
-        with Grader(Device(), Silent()) as grader:
+        with Grader(Device(), NoProgress()) as grader:
             return grader.grade(job, Options(**chosen | options))
 
     return run

@@ -15,12 +15,12 @@ from harness.languages.read import read_solution
 from harness.problem.case import benchmark_case
 from harness.problem.format.load import load_problem
 from harness.problem.reference import Reference
-from harness.progress.progress import Silent
+from harness.progress.progress import NoProgress
 from harness.records.result import Verdict
 from harness.runner.frameworks import FRAMEWORKS
 from harness.session.fault import Fault
-from harness.session.programs import Program
-from harness.session.session import Plan, Session
+from harness.session.programs import RunnerProgram
+from harness.session.session import RunOptions, Session
 from harness.solution.launches import Launches, read_launches
 from harness.solution.model import Solution
 
@@ -48,7 +48,7 @@ def test_every_language_has_samples_of_two_problems() -> None:
 
 @pytest.mark.parametrize("solution", SAMPLES)
 def test_without_a_gpu_the_verdict_says_why(solution: Solution) -> None:
-    with Grader(Device(), Silent()) as grader:
+    with Grader(Device(), NoProgress()) as grader:
         problem = load_problem(ROOT / "problems" / str(solution.problem))
         job = Job(path=solution.display_path, solution=solution, problem=problem)
         result = grader.grade(job, Options(timing=False))
@@ -62,7 +62,7 @@ def test_samples_are_accepted_on_a_gpu(solution: Solution) -> None:
     framework = FRAMEWORKS.get(solution.language)
     if framework is not None and framework.version() is None:
         pytest.skip(f"{framework.title} is not installed here: {framework.remedy}")
-    with Grader(open_device("cuda"), Silent()) as grader:
+    with Grader(open_device("cuda"), NoProgress()) as grader:
         problem = load_problem(ROOT / "problems" / str(solution.problem))
         job = Job(path=solution.display_path, solution=solution, problem=problem)
         result = grader.grade(job, Options(timing=False, shrink_s=0.0))
@@ -77,9 +77,9 @@ def test_a_launch_that_does_not_fit_a_case_is_the_submission_s_fault() -> None:
     case = benchmark_case(problem, {"n": 100})
     arena = task.device.arena(1 << 20)
     session = Session.__new__(Session)  # it is found before anything is asked of a runner
-    session._program = Program(kind="ptx", launches=launches)
+    session._program = RunnerProgram(kind="ptx", launches=launches)
     try:
-        fault = session.prepare(Batch(task, case, arena, 1), Plan())
+        fault = session.prepare(Batch(task, case, arena, 1), RunOptions())
     finally:
         arena.close()
     assert isinstance(fault, Fault)

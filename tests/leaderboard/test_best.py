@@ -15,10 +15,10 @@ def _over(mine: Result, *recorded: Result) -> tuple[str, float] | None:
     found = with_best(mine, recorded)
     assert found.score is not None
     assert Result.from_json(found.to_json()) == found
-    if not found.score.others:
+    if not found.score.other_baselines:
         assert found == mine
         return None
-    (other,) = found.score.others
+    (other,) = found.score.other_baselines
     return other.result, other.speedup.value
 
 
@@ -27,13 +27,17 @@ def test_the_best_of_the_board_is_named_with_its_date() -> None:
     best = result(id="best", author="bob", name="fast.cu", speedup=2.0, relative=0.004, minutes=1)
     with_it = with_best(mine, [result(author="carol", speedup=1.5), best])
     assert with_it.score is not None
-    (other,) = with_it.score.others
-    assert (other.baseline, other.result, other.recorded) == ("bob/fast.cu", "best", best.created)
+    (other,) = with_it.score.other_baselines
+    assert (other.baseline, other.result, other.recorded_at) == (
+        "bob/fast.cu",
+        "best",
+        best.created,
+    )
     assert best.created > START
     assert other.speedup.value == pytest.approx(0.5)
     assert math.log(other.speedup.high / other.speedup.value) == pytest.approx(0.005)
     # Nothing else has changed, what decides the rank least of all.
-    assert with_it.score.model_copy(update={"others": ()}) == mine.score
+    assert with_it.score.model_copy(update={"other_baselines": ()}) == mine.score
 
 
 @pytest.mark.parametrize(
@@ -72,4 +76,7 @@ def test_an_unknown_interval_stays_unknown() -> None:
     mine = mine.model_copy(update={"score": mine.score.model_copy(update={"speedup": open_end})})
     shown = with_best(mine, [result(speedup=2.0)]).score
     assert shown is not None
-    assert (shown.others[0].speedup.low, shown.others[0].speedup.high) == (0.0, math.inf)
+    assert (shown.other_baselines[0].speedup.low, shown.other_baselines[0].speedup.high) == (
+        0.0,
+        math.inf,
+    )

@@ -57,7 +57,7 @@ def test_a_row_says_everything() -> None:
         "solution_hash": "s",
         "harness": "1.4.2",
         "result": "r",
-        "of_light": None,
+        "sol_fraction": None,
     }
 
 

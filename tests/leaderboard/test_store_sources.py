@@ -66,7 +66,7 @@ def test_the_same_file_takes_no_more_room(opened: Store, file: Path) -> None:
 def test_what_is_not_the_file_is_refused(opened: Store) -> None:
     with pytest.raises(ValueError, match="their hashes differ"):
         opened.add(_of(), FILE + b" ")
-    large = bytes(sources.MOST_BYTES + 1)
+    large = bytes(sources.MAX_BYTES + 1)
     with pytest.raises(ValueError, match="at most 1048576 are kept"):
         opened.add(_of(large), large)
     assert list(opened.recorded()) == []

@@ -14,7 +14,7 @@ from mutation.trial import Outcome, Trial, Trials, subject_of
 from harness.device.choose import open_device
 from harness.grading.grader import Grader
 from harness.problem.format.load import load_problem
-from harness.progress.progress import Silent
+from harness.progress.progress import NoProgress
 from harness.records.result import Verdict
 
 ROOT = Path(__file__).parents[2]
@@ -37,7 +37,7 @@ def trials() -> Iterator[Trials]:
     subject = subject_of(NAIVE, load_problem(ROOT / "problems" / SLUG))
     assert subject is not None
     assert subject.dtypes == ("float32", "float16", "bfloat16")
-    with Grader(open_device("cpu"), Silent()) as grader:
+    with Grader(open_device("cpu"), NoProgress()) as grader:
         yield Trials(subject, grader, "test", None)
 
 

@@ -3,14 +3,14 @@
 import pytest
 import torch
 
-from harness.problem.dtypes import DTYPES, Kind, data_type
+from harness.problem.dtypes import DTYPES, DtypeKind, data_type
 
 
 @pytest.mark.parametrize("name", DTYPES)
 def test_agrees_with_torch(name: str) -> None:
     ours, theirs = DTYPES[name], getattr(torch, name)
     assert ours.itemsize == theirs.itemsize
-    if ours.kind in (Kind.FLOAT, Kind.COMPLEX):
+    if ours.kind in (DtypeKind.FLOAT, DtypeKind.COMPLEX):
         info = torch.finfo(theirs)
         assert ours.roundoff == info.eps / 2
         assert ours.largest == info.max

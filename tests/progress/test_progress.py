@@ -9,7 +9,7 @@ from rich.control import strip_control_codes
 
 from harness.grading.live import so_far
 from harness.progress.pace import Pace
-from harness.progress.progress import Bar, Progress, Silent, progress
+from harness.progress.progress import NoProgress, Progress, TerminalProgress, progress
 from harness.timing.statistics import Timed
 
 
@@ -33,7 +33,7 @@ def test_nothing_is_written_to_a_pipe(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FORCE_COLOR", "1")
     stream = io.StringIO()
     shown = progress(stream)
-    assert isinstance(shown, Silent)
+    assert isinstance(shown, NoProgress)
     _job(shown)
     shown.advance(note=lambda: 1 / 0)  # what nobody sees is not made
     assert stream.getvalue() == ""
@@ -43,7 +43,7 @@ def test_a_terminal_shows_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TERM", "xterm")
     stream = _Terminal()
     shown = progress(stream)
-    assert isinstance(shown, Bar)
+    assert isinstance(shown, TerminalProgress)
     _job(shown)
     text = stream.getvalue()
     assert "cases" in text
@@ -56,12 +56,14 @@ def test_a_terminal_shows_it(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_dumb_terminal_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TERM", "dumb")
-    assert isinstance(progress(_Terminal()), Silent)
+    assert isinstance(progress(_Terminal()), NoProgress)
 
 
 def test_names_are_not_interpreted() -> None:
     stream = _Terminal()
-    with Bar(Console(file=stream, force_terminal=True, width=120, color_system=None)) as bar:
+    with TerminalProgress(
+        Console(file=stream, force_terminal=True, width=120, color_system=None)
+    ) as bar:
         bar.phase("[red]x[/nope]\x1b[2J", 2)
         bar.advance(note="[/]\u202e")
     assert "[red]x[/nope]" in stream.getvalue()
@@ -71,7 +73,7 @@ def test_names_are_not_interpreted() -> None:
 def test_an_exception_gives_the_terminal_back() -> None:
     stream = _Terminal()
     console = Console(file=stream, force_terminal=True)
-    with pytest.raises(KeyboardInterrupt), Bar(console) as bar:
+    with pytest.raises(KeyboardInterrupt), TerminalProgress(console) as bar:
         bar.phase("work", 1)
         raise KeyboardInterrupt
     assert stream.getvalue().count("\x1b[?25l") == stream.getvalue().count("\x1b[?25h")
@@ -81,7 +83,9 @@ def test_a_shape_that_is_being_timed_shows_its_interval_at_80_columns() -> None:
     stream = _Terminal()
     times = [Timed(1.2345e-5 * (1 + 0.001 * (block % 3))) for block in range(12)]
     baseline = [Timed(1.6e-5)] * 12
-    with Bar(Console(file=stream, force_terminal=True, width=80, color_system=None)) as bar:
+    with TerminalProgress(
+        Console(file=stream, force_terminal=True, width=80, color_system=None)
+    ) as bar:
         bar.phase("time m=4096,n=4096,k=4096,alpha=0.01 beside compiled", 40)
         for block in range(1, 13):
             bar.advance(note=lambda n=block: so_far(times[:n], baseline[:n]))
@@ -98,7 +102,7 @@ def test_one_block_has_no_interval_yet() -> None:
 
 def test_a_run_is_told_until_it_is_over() -> None:
     stream = _Terminal()
-    bar = Bar(Console(file=stream, force_terminal=True, width=80, color_system=None))
+    bar = TerminalProgress(Console(file=stream, force_terminal=True, width=80, color_system=None))
     for done in range(2):
         bar.overall(done, 2, "9.2 a minute, 22 min left")
         bar.phase("build")

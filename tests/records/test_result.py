@@ -35,7 +35,7 @@ def test_the_keys_of_the_command_line_are_there() -> None:
     keys = json.loads(result().to_json()).keys()
     wanted = "schema problem solution language device verdict message cases measurements score"
     assert set(wanted.split()) | {"environment"} <= keys
-    assert json.loads(result().to_json())["schema"] == 1
+    assert json.loads(result().to_json())["schema"] == 2
 
 
 @given(st.floats(), st.floats(allow_nan=False), st.text(), st.text(max_size=5))
@@ -129,8 +129,8 @@ def test_something_else_is_refused(text: str) -> None:
 
 
 def test_another_schema_is_named() -> None:
-    with pytest.raises(ValueError, match="result schema 2, this harness reads 1"):
-        Result.from_json('{"schema": 2}')
+    with pytest.raises(ValueError, match="result schema 3, this harness reads 1 and 2"):
+        Result.from_json('{"schema": 3}')
 
 
 def test_every_key_is_documented() -> None:

@@ -9,8 +9,8 @@ from harness.report import generation
 
 def _told(contract: str, *copied: int | None) -> dict[str, str]:
     build = Build(seconds=1, cached=False, target="sm_90", contract=contract)
-    measured = tuple(measurement(copied=each) for each in copied)
-    return dict(generation.told(result(build=build, measurements=measured)))
+    measured = tuple(measurement(copied_outputs=each) for each in copied)
+    return dict(generation.describe_generation(result(build=build, measurements=measured)))
 
 
 @pytest.mark.parametrize("contract", ["custom_kernel", "ModelNew"])

@@ -16,7 +16,7 @@ from harness.records.cases import CaseResult, Element, Mismatch, ShrunkCase, Ten
 from harness.records.measurement import BaselineScore, BaselineTime, Conditions
 from harness.records.refs import DeviceRef
 from harness.records.result import Result, Verdict
-from harness.report.board import MOST_ROWS
+from harness.report.board import MAX_ROWS
 from harness.report.matrix import matrix_lines
 from harness.report.terminal import CPU_NOTE, render_board, render_result
 
@@ -55,11 +55,12 @@ def test_every_speed_up_names_its_baseline() -> None:
     others = (
         BaselineScore(baseline="compiled", speedup=interval(0.78)),
         BaselineScore(
-            baseline=f"bob/{EVIL}", speedup=interval(0.5), recorded=START, result="r000001"
+            baseline=f"bob/{EVIL}", speedup=interval(0.5), recorded_at=START, result="r000001"
         ),
     )
     shown = result(
-        measurements=(measurement(others=(other,)),), score=score(baseline="pytorch", others=others)
+        measurements=(measurement(other_baselines=(other,)),),
+        score=score(baseline="pytorch", other_baselines=others),
     )
     lines = _shown(shown, width=160).splitlines()
     assert lines[1].startswith("score   1.310× ± 0.003 over pytorch (one shape")
@@ -378,9 +379,9 @@ def test_ties_are_shown_as_ties() -> None:
 
 
 def test_of_a_long_board_the_first_are_shown() -> None:
-    text = _board(*(_row(author=f"author-{n}", rank=n + 1) for n in range(MOST_ROWS + 1200)))
-    assert f"author-{MOST_ROWS - 1} " in text
-    assert f"author-{MOST_ROWS} " not in text
+    text = _board(*(_row(author=f"author-{n}", rank=n + 1) for n in range(MAX_ROWS + 1200)))
+    assert f"author-{MAX_ROWS - 1} " in text
+    assert f"author-{MAX_ROWS} " not in text
     assert text.splitlines()[-1] == "… and 1,200 more: --csv FILE has all of them"
 
 
@@ -417,9 +418,9 @@ def test_authors_are_not_interpreted() -> None:
 def test_light_and_conditions_are_shown_where_they_are_known() -> None:
     conditions = Conditions(
         clock_mhz=(1755, 1980), temperature_c=61, power_w=512.3, throttle=("power cap",),
-        others=0, readings=9,
+        other_processes=0, readings=9,
     )  # fmt: skip
-    lit = measurement(12.3e-6, light_s=6e-6)
+    lit = measurement(12.3e-6, sol_time_s=6e-6)
     text = _shown(result(measurements=(lit, measurement()), conditions=conditions))
     assert "light" in text
     assert " 49%" in text
@@ -428,10 +429,10 @@ def test_light_and_conditions_are_shown_where_they_are_known() -> None:
 
 
 def test_score_between_baseline_and_light() -> None:
-    assert measurement(2.0, 1.0, light_s=1.0).light_score == pytest.approx(0.5)
-    assert measurement(1.0, 2.0, light_s=1.0).light_score == 1.0
-    assert measurement(1.0, 2.0, light_s=1.2).light_score == 1.0
-    assert measurement(3.0, 2 / 3, light_s=1.0).light_score == pytest.approx(1 / 3)
-    assert measurement(1.0, 1.0, light_s=1.0).light_score is None
-    assert measurement(1.0, 1.0).light_score is None
-    assert measurement(1.0, 1.0).of_light is None
+    assert measurement(2.0, 1.0, sol_time_s=1.0).sol_score == pytest.approx(0.5)
+    assert measurement(1.0, 2.0, sol_time_s=1.0).sol_score == 1.0
+    assert measurement(1.0, 2.0, sol_time_s=1.2).sol_score == 1.0
+    assert measurement(3.0, 2 / 3, sol_time_s=1.0).sol_score == pytest.approx(1 / 3)
+    assert measurement(1.0, 1.0, sol_time_s=1.0).sol_score is None
+    assert measurement(1.0, 1.0).sol_score is None
+    assert measurement(1.0, 1.0).sol_fraction is None

@@ -21,21 +21,21 @@ from rich.console import Console
 
 from harness import cli
 from harness.ci.annotations import annotations
-from harness.ci.changes import Kind
+from harness.ci.changes import ChangeKind
 from harness.ci.junit import junit
 from harness.ci.markdown import block, code
 from harness.ci.publish import comment_on
 from harness.ci.report import Graded, Note
-from harness.ci.report import Report as CiReport
+from harness.ci.report import PackageReport as CiReport
 from harness.ci.summary import comment, summary
 from harness.doctor.examine import Finding as Part
 from harness.doctor.examine import State
 from harness.doctor.render import render_findings
 from harness.problem.format.load import load_problem
 from harness.problem.model import Problem
-from harness.progress.progress import Bar
+from harness.progress.progress import TerminalProgress
 from harness.records.comparison import Comparison
-from harness.records.conditions_text import told
+from harness.records.conditions_text import describe_conditions
 from harness.records.measurement import Conditions
 from harness.records.profile import Profile
 from harness.records.result import Result, Verdict
@@ -58,7 +58,7 @@ from harness.report.terminal import render_result
 from harness.site.build import build_site
 from harness.text.escape import visible
 from harness.text.plain import head, json_text, plain, plain_lines, tail
-from harness.verify.findings import ExampleRun, Fate, Report, Tried
+from harness.verify.findings import ExampleRun, PackageReport, Status, Tried
 from harness.verify.render import render_report, render_total, reports_json
 from leaderboard.csvfile import neutral
 from leaderboard.models import by_model, write_csv
@@ -160,9 +160,10 @@ def of_submissions(words: str) -> Iterator[str]:
 
 def of_verifications(words: str) -> Iterator[str]:
     tried = [
-        Tried(name=words, dtype=words, fate=fate, why=words, cases=1, applicable=1) for fate in Fate
+        Tried(name=words, dtype=words, fate=fate, why=words, cases=1, applicable=1)
+        for fate in Status
     ]
-    report = Report(slug=words, device=words, seed=words, dtypes=(words,), impostors=tried)
+    report = PackageReport(slug=words, device=words, seed=words, dtypes=(words,), impostors=tried)
     report.variants = tried
     report.examples = [ExampleRun(path=words, dtype=words, wanted=(words,), got=words)]
     report.error(words, words, words)
@@ -206,7 +207,7 @@ def of_progress(words: str) -> Iterator[str]:
     stream = io.StringIO()
     # As wide as a real one: its moves of the cursor are rich's own, and go to the terminal alone.
     console = Console(file=stream, width=80, force_terminal=True, legacy_windows=False)
-    with Bar(console) as bar:
+    with TerminalProgress(console) as bar:
         bar.overall(1, 2, words)
         bar.phase(words, 2)
         bar.advance(1, words)
@@ -221,7 +222,7 @@ def of_profiles(words: str) -> Iterator[str]:
 
 
 def of_conditions(words: str) -> Iterator[str]:
-    yield plain(told(filled(Conditions, words)))
+    yield plain(describe_conditions(filled(Conditions, words)))
 
 
 def of_errors(words: str) -> Iterator[str]:
@@ -262,7 +263,7 @@ def pull_requests(words: str) -> Iterator[CiReport]:
         names = {"author": "alice", "name": "one", "path": path}
         solution = result.solution.model_copy(update=names)
         own = result.model_copy(update={"problem": problem, "solution": solution})
-        graded = Graded(path=path, kind=Kind.RENAMED, old_path=words, result=own)
+        graded = Graded(path=path, kind=ChangeKind.RENAMED, old_path=words, result=own)
         yield CiReport.of(graded=[graded], fault=words, **about)
     yield CiReport.of(refused=[Note(path=words, reason=words)], **about)
 
@@ -418,7 +419,7 @@ def test_a_record_is_hostile_in_every_text() -> None:
             yield key, value
 
     for key, value in texts(record, ""):
-        assert value in known | {"EVIL"} or key in ("created", "recorded"), (key, value)
+        assert value in known | {"EVIL"} or key in ("created", "recorded_at"), (key, value)
 
 
 def test_the_complaint_is_heard() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from harness.runner.frameworks import FRAMEWORKS, Framework, launching_on
 from harness.runner.program import Failed
-from harness.wire import Fault
+from harness.wire import FaultCode
 
 ROOT = Path(__file__).parents[2]
 
@@ -43,7 +43,7 @@ def test_a_package_that_does_not_import_is_no_fault_of_the_submission(
     place(tmp_path, monkeypatch, made_up=text)
     with pytest.raises(Failed) as failed:
         framework().load()
-    assert failed.value.fault is Fault.UNSUPPORTED
+    assert failed.value.fault is FaultCode.UNSUPPORTED
     assert failed.value.message.startswith("Made cannot be imported here (")
     assert failed.value.message.endswith("pip install 'kernel-harness[made]'")
 

@@ -10,15 +10,15 @@ from typing import Any, cast
 import pytest
 
 from harness.runner.driver import CudaError, Driver
-from harness.runner.memory import Arena
-from harness.runner.program import Batch, Failed
+from harness.runner.memory import ImportedArena
+from harness.runner.program import BoundCalls, Failed
 from harness.runner.ptx import PtxProgram
-from harness.wire import Fault
+from harness.wire import FaultCode
 
 TENSOR = {"base": 4096, "stride": 512, "bytes": 4, "shape": [1], "strides": [1], "dtype": "float32"}
 ARGUMENTS = [TENSOR, {"ctype": "float", "value": 0.5}, {"ctype": "size_t", "value": 9}]
 LAUNCH = {"kernel": "k", "grid": [4, 1, 1], "block": [32, 2, 1], "shared": 0, "arguments": [0, 2]}
-ARENA = cast(Arena, SimpleNamespace(address=1 << 40, size=1 << 20))
+ARENA = cast(ImportedArena, SimpleNamespace(address=1 << 40, size=1 << 20))
 
 
 class MadeUp:
@@ -86,8 +86,8 @@ def program(library: MadeUp, text: bytes = b".version 7.8") -> PtxProgram:
     return PtxProgram(fd, driver)
 
 
-def batch(*launches: dict[str, Any]) -> Batch:
-    return Batch(calls=2, arguments=ARGUMENTS, order=0, seed=0, launches=list(launches))
+def batch(*launches: dict[str, Any]) -> BoundCalls:
+    return BoundCalls(calls=2, arguments=ARGUMENTS, order=0, seed=0, launches=list(launches))
 
 
 def test_every_call_is_all_launches_in_order_with_its_own_buffers(library: MadeUp) -> None:
@@ -110,13 +110,13 @@ def test_much_shared_memory_is_asked_for(library: MadeUp) -> None:
 def test_a_text_that_the_driver_does_not_build(library: MadeUp) -> None:
     with pytest.raises(Failed, match="line 3: no") as failed:
         program(library, b"broken")
-    assert failed.value.fault is Fault.COMPILE
+    assert failed.value.fault is FaultCode.COMPILE
 
 
 def test_a_kernel_that_is_not_there(library: MadeUp) -> None:
     with pytest.raises(Failed, match="no kernel `other`") as failed:
         program(library).bind(batch({**LAUNCH, "kernel": "other"}), ARENA)
-    assert failed.value.fault is Fault.NO_ENTRY
+    assert failed.value.fault is FaultCode.NO_ENTRY
 
 
 def test_what_cannot_be_captured_is_called(library: MadeUp) -> None:

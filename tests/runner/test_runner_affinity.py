@@ -3,11 +3,11 @@
 import os
 from concurrent.futures import ThreadPoolExecutor
 
-from harness.runner.affinity import Seat
+from harness.runner.affinity import ThreadAffinity
 
 
 def test_taken_and_left(anywhere: set[int]) -> None:
-    seat = Seat()
+    seat = ThreadAffinity()
     seat.take(max(anywhere))
     assert os.sched_getaffinity(0) == {max(anywhere)}
     seat.leave()
@@ -17,7 +17,7 @@ def test_taken_and_left(anywhere: set[int]) -> None:
 
 
 def test_another_one_is_taken(anywhere: set[int]) -> None:
-    seat = Seat()
+    seat = ThreadAffinity()
     for cpu in sorted(anywhere)[:2] * 2:
         seat.take(cpu)
         assert os.sched_getaffinity(0) == {cpu}
@@ -26,7 +26,7 @@ def test_another_one_is_taken(anywhere: set[int]) -> None:
 
 
 def test_one_that_may_not_be_taken_changes_nothing(anywhere: set[int]) -> None:
-    seat = Seat()
+    seat = ThreadAffinity()
     seat.take(4095)
     assert os.sched_getaffinity(0) == anywhere
     seat.leave()
@@ -36,7 +36,7 @@ def test_one_that_may_not_be_taken_changes_nothing(anywhere: set[int]) -> None:
 def test_threads_that_were_there_stay_where_they_like(anywhere: set[int]) -> None:
     with ThreadPoolExecutor(1) as other:
         other.submit(int).result()
-        seat = Seat()
+        seat = ThreadAffinity()
         seat.take(min(anywhere))
         assert other.submit(os.sched_getaffinity, 0).result() == anywhere
         seat.leave()

@@ -10,7 +10,7 @@ from naps import Nap
 
 from harness.errors import MachineError
 from harness.sandbox.command import Finished, clean_environment, run_limited
-from harness.sandbox.support import means
+from harness.sandbox.support import detect_support
 
 
 def run(folder: Path, *argv: str, **changes: Any) -> Finished:
@@ -112,7 +112,7 @@ def test_files_are_limited(tmp_path: Path) -> None:
     assert (tmp_path / "big").stat().st_size == 100_000
 
 
-@pytest.mark.skipif(not means().namespaces, reason="no namespaces here")
+@pytest.mark.skipif(not detect_support().namespaces, reason="no namespaces here")
 def test_it_sees_neither_network_nor_other_processes(tmp_path: Path) -> None:
     finished = run(tmp_path, "sh", "-c", "ls -d /proc/[0-9]* | wc -l; tail -n +3 /proc/net/dev")
     processes, *interfaces = finished.output.splitlines()

@@ -12,8 +12,8 @@ import pytest
 from naps import until
 
 from harness.sandbox import processes
-from harness.sandbox.spec import Plan
-from harness.sandbox.support import KEEPER, means, python_files
+from harness.sandbox.spec import SandboxSpec
+from harness.sandbox.support import MONITOR, detect_support, python_files
 
 ROOT = Path(__file__).parents[2]
 
@@ -126,9 +126,9 @@ def _dead(pid: int) -> bool:
 @pytest.mark.parametrize("namespaces", [False, True])
 def test_the_judges_end_ends_it_before_there_is_a_runner(tmp_path: Path, namespaces: bool) -> None:
     """As where the judge stops what there is, and is killed itself."""
-    if namespaces and not means().namespaces:
+    if namespaces and not detect_support().namespaces:
         pytest.skip("this machine allows no namespaces")
-    plan = Plan(
+    plan = SandboxSpec(
         folder=str(tmp_path),
         namespaces=namespaces,
         own_user=False,
@@ -140,7 +140,7 @@ def test_the_judges_end_ends_it_before_there_is_a_runner(tmp_path: Path, namespa
     for _ in range(5):  # now and then it tells before it is stopped
         life_read, life = os.pipe()
         keeper = subprocess.Popen(
-            [*KEEPER, json.dumps(plan.to_json()), "-", str(life_read)],
+            [*MONITOR, json.dumps(plan.to_json()), "-", str(life_read)],
             pass_fds=(life_read,),
             start_new_session=True,
         )

@@ -17,11 +17,11 @@ from naps import Nap, until
 from harness.errors import MachineError
 from harness.sandbox import landlock, launch, processes, syscalls, view
 from harness.sandbox.launch import Sandbox
-from harness.sandbox.support import means
+from harness.sandbox.support import detect_support
 
 ROOT = Path(__file__).parents[2]
 LISTED = [landlock.LAYER] if landlock.version() else []
-needs_namespaces = pytest.mark.skipif(not means().namespaces, reason="no namespaces here")
+needs_namespaces = pytest.mark.skipif(not detect_support().namespaces, reason="no namespaces here")
 
 LOOK_AROUND = """
 import ctypes, errno, os, socket, subprocess, resource, threading
@@ -235,7 +235,7 @@ def test_limits_are_set(found: Any) -> None:
 def test_layers_are_named(found: Any) -> None:
     with Inside("") as inside:
         assert "resource limits" in inside.layers
-        if means().namespaces:
+        if detect_support().namespaces:
             assert "read-only files" in inside.layers
             assert "no further namespaces" in inside.layers
 
@@ -298,7 +298,9 @@ def test_how_it_ended_is_seen(victim: str, forked: bool) -> None:
     with Inside(code, forked=forked) as inside:
         if victim == "its own life":
             assert until(lambda: inside.sandbox.ended() == 128 + 9)
-        elif means().namespaces:  # the first process of a namespace cannot be killed from it
+        elif (
+            detect_support().namespaces
+        ):  # the first process of a namespace cannot be killed from it
             assert inside.reported() == 1
             assert inside.sandbox.ended() is None
 
@@ -364,7 +366,7 @@ def test_processes_that_continue_each_other_are_found_out(forked: bool) -> None:
                         pass
     report(1)
     """
-    if not means().namespaces:
+    if not detect_support().namespaces:
         pytest.skip("without a namespace its processes have other numbers")
     with Inside(code, forked=forked) as inside, pytest.MonkeyPatch.context() as patch:
         inside.loaded()
@@ -389,7 +391,7 @@ def test_files_in_memory_are_memory(place: str, forked: bool) -> None:
     left.flush()
     report(1)
     """
-    if not means().namespaces and "memfd" not in place:
+    if not detect_support().namespaces and "memfd" not in place:
         pytest.skip("without namespaces it has no file systems of its own")
     with Inside(code, forked=forked, memory_bytes=2 << 30) as inside:
         inside.loaded()

@@ -16,7 +16,7 @@ from naps import Nap, running, until
 
 from harness.sandbox import processes
 from harness.sandbox.command import Finished, clean_environment, run_limited
-from harness.sandbox.pause_gate import Gate, clock, resting, side_by_side, stands_still
+from harness.sandbox.pause_gate import PauseGate, clock, pausable, side_by_side, waiting
 
 PATIENCE_S = 20.0
 COUNT = "import itertools, time\nfor n in itertools.count(): print(n, flush=True); time.sleep(0.01)"
@@ -34,7 +34,7 @@ def _run(folder: Path, *argv: str, seconds: float = PATIENCE_S) -> Finished:
 
 
 def test_who_works_comes_to_an_end_before_the_gate_is_closed_and_nobody_begins() -> None:
-    gate, inside, go_on = Gate(), threading.Event(), threading.Event()
+    gate, inside, go_on = PauseGate(), threading.Event(), threading.Event()
     working: list[str] = []
     told: list[bool] = []
 
@@ -64,7 +64,7 @@ def test_who_works_comes_to_an_end_before_the_gate_is_closed_and_nobody_begins()
 
 
 def test_a_gate_that_nobody_is_in_closes_at_once_and_opens_after_an_error() -> None:
-    gate = Gate()
+    gate = PauseGate()
     with pytest.raises(ValueError, match="no time"), gate.closed(lambda: pytest.fail("who?")):
         raise ValueError("no time")
     with pytest.raises(ValueError, match="no build"), gate.open():
@@ -76,12 +76,12 @@ def test_a_gate_that_nobody_is_in_closes_at_once_and_opens_after_an_error() -> N
 
 
 def test_who_rests_goes_on_after_the_gate_is_open() -> None:
-    gate, rests, woken = Gate(), threading.Event(), threading.Event()
+    gate, rests, woken = PauseGate(), threading.Event(), threading.Event()
     went_on = threading.Event()
 
     def work() -> None:
         with gate.open():
-            with resting():
+            with waiting():
                 rests.set()
                 woken.wait(PATIENCE_S)
             went_on.set()
@@ -97,13 +97,13 @@ def test_who_rests_goes_on_after_the_gate_is_open() -> None:
 
 def test_who_rests_goes_on_while_another_that_works_may_wait_for_it() -> None:
     """As when one thread builds and another, which wants the same, waits for its lock."""
-    gate, lock, held = Gate(), threading.Lock(), threading.Event()
+    gate, lock, held = PauseGate(), threading.Lock(), threading.Event()
     shutting, done = threading.Event(), threading.Event()
 
     def builds() -> None:
         with gate.open(), lock:
             held.set()
-            with resting():
+            with waiting():
                 shutting.wait(PATIENCE_S)
 
     def waits() -> None:
@@ -122,7 +122,7 @@ def test_who_rests_goes_on_while_another_that_works_may_wait_for_it() -> None:
 
 
 def test_processes_stand_still_and_no_time_passes_for_them(tmp_path: Path) -> None:
-    gate, nap = Gate(), Nap()
+    gate, nap = PauseGate(), Nap()
     command = f"sleep {nap} & {sys.executable} -I -S -c '{COUNT}' {nap}"
 
     def work() -> Finished:
@@ -147,10 +147,10 @@ def test_processes_stand_still_and_no_time_passes_for_them(tmp_path: Path) -> No
 
 
 def test_the_gate_stands_in_nobody_else_s_way(tmp_path: Path) -> None:
-    with Gate().closed():
+    with PauseGate().closed():
         assert _run(tmp_path, "true").ok
         before = clock()
-        with resting(), stands_still(1):
+        with waiting(), pausable(1):
             pass
         assert 0 <= clock() - before < PATIENCE_S
 
@@ -158,13 +158,13 @@ def test_the_gate_stands_in_nobody_else_s_way(tmp_path: Path) -> None:
 def test_what_does_not_stand_still_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("harness.sandbox.pause_gate._STOP_SECONDS", 0.2)
     monkeypatch.setattr(processes, "at_rest", lambda *_, **__: False)
-    gate, nap = Gate(), Nap()
+    gate, nap = PauseGate(), Nap()
     below = f"sh -c 'sleep {nap} & wait; echo' & wait"
     shell = subprocess.Popen(["sh", "-c", below], stdout=subprocess.DEVNULL)
     rests, over = threading.Event(), threading.Event()
 
     def work() -> None:
-        with gate.open(), stands_still(shell.pid), resting():
+        with gate.open(), pausable(shell.pid), waiting():
             rests.set()
             over.wait(PATIENCE_S)
 
@@ -179,7 +179,7 @@ def test_what_does_not_stand_still_is_ended(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_a_sandbox_that_is_only_being_made_stands_still_too(tmp_path: Path) -> None:
-    gate, nap = Gate(), Nap()
+    gate, nap = PauseGate(), Nap()
 
     def work() -> Finished:
         with gate.open():
@@ -203,13 +203,13 @@ def test_who_does_not_stand_still_ends_alone(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(
         processes, "at_rest", lambda pid, **how: pid not in restless and at_rest(pid, **how)
     )
-    gate, naps = Gate(), (Nap(), Nap())
+    gate, naps = PauseGate(), (Nap(), Nap())
     commands = [["sh", "-c", f"sh -c 'sleep {nap} & wait; echo' & wait"] for nap in naps]
     shells = [subprocess.Popen(command, stdout=subprocess.DEVNULL) for command in commands]
     rests, over = threading.Semaphore(0), threading.Event()
 
     def work(shell: subprocess.Popen[bytes]) -> None:
-        with gate.open(), stands_still(shell.pid), resting():
+        with gate.open(), pausable(shell.pid), waiting():
             rests.release()
             over.wait(PATIENCE_S)
 
@@ -232,7 +232,7 @@ def test_who_does_not_stand_still_ends_alone(monkeypatch: pytest.MonkeyPatch) ->
 def test_what_was_stopped_goes_on_where_stopping_was_interrupted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    gate, nap = Gate(), Nap()
+    gate, nap = PauseGate(), Nap()
     stop = processes.stop
 
     def interrupted(*what: Any, **how: Any) -> tuple[list[int], bool]:
@@ -258,10 +258,10 @@ def test_the_gate_opens_whatever_comes_of_continuing(monkeypatch: pytest.MonkeyP
     def refused(*_: object) -> None:
         raise PermissionError
 
-    gate, over, rests = Gate(), threading.Event(), threading.Event()
+    gate, over, rests = PauseGate(), threading.Event(), threading.Event()
 
     def work() -> None:
-        with gate.open(), stands_still(1), resting():
+        with gate.open(), pausable(1), waiting():
             rests.set()
             over.wait(PATIENCE_S)
 
@@ -280,7 +280,7 @@ def test_the_gate_opens_whatever_comes_of_continuing(monkeypatch: pytest.MonkeyP
 
 
 def test_time_passes_for_who_is_only_waited_for() -> None:
-    gate, inside, over = Gate(), threading.Event(), threading.Event()
+    gate, inside, over = PauseGate(), threading.Event(), threading.Event()
 
     def work() -> float:
         with gate.open():
@@ -303,7 +303,7 @@ def test_time_passes_for_who_is_only_waited_for() -> None:
 
 
 def test_threads_of_who_works_stand_still_and_end_too(tmp_path: Path) -> None:
-    gate, naps = Gate(), (Nap(), Nap())
+    gate, naps = PauseGate(), (Nap(), Nap())
 
     def one(nap: Nap) -> Finished:
         (tmp_path / str(nap)).mkdir()
@@ -338,7 +338,7 @@ def test_side_by_side_needs_no_gate_and_tells_what_went_wrong() -> None:
 
 
 def test_when_it_is_over_processes_end_and_nobody_goes_on_or_begins(tmp_path: Path) -> None:
-    gate, nap, enters = Gate(), Nap(), threading.Event()
+    gate, nap, enters = PauseGate(), Nap(), threading.Event()
 
     def work() -> Finished:
         with gate.open():
@@ -367,7 +367,7 @@ def test_when_it_is_over_processes_end_and_nobody_goes_on_or_begins(tmp_path: Pa
 
 
 def test_a_sandbox_that_is_only_being_made_when_it_is_over_does_not_last(tmp_path: Path) -> None:
-    gate, nap = Gate(), Nap()
+    gate, nap = PauseGate(), Nap()
 
     def work() -> Finished:
         with gate.open():

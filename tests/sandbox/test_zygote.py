@@ -16,25 +16,25 @@ from harness.errors import MachineError
 from harness.sandbox import processes
 from harness.sandbox import zygote as module
 from harness.sandbox.launch import Sandbox
-from harness.sandbox.zygote import Nursery, nursery, templates
+from harness.sandbox.zygote import Zygote, zygote, zygote_processes
 
 ENVIRONMENT = {"PATH": "/usr/bin:/bin"}
 
 
 def test_one_template_serves_all() -> None:
     path = [str(STAND_IN), *sys.path]
-    first = nursery(path, interpret=False, environment=ENVIRONMENT)
-    assert nursery(path, interpret=False, environment=ENVIRONMENT) is first
-    assert nursery([*path, "/nowhere"], interpret=False, environment=ENVIRONMENT) is not first
-    assert first.pid in templates()
+    first = zygote(path, interpret=False, environment=ENVIRONMENT)
+    assert zygote(path, interpret=False, environment=ENVIRONMENT) is first
+    assert zygote([*path, "/nowhere"], interpret=False, environment=ENVIRONMENT) is not first
+    assert first.pid in zygote_processes()
 
 
 def test_one_that_ended_is_replaced() -> None:
     path = [str(STAND_IN), *sys.path, "/replaced"]
-    first = nursery(path, interpret=False, environment=ENVIRONMENT)
+    first = zygote(path, interpret=False, environment=ENVIRONMENT)
     os.kill(first.pid, signal.SIGKILL)
     assert until(lambda: not first.alive)
-    assert nursery(path, interpret=False, environment=ENVIRONMENT) is not first
+    assert zygote(path, interpret=False, environment=ENVIRONMENT) is not first
 
 
 def test_what_one_submission_leaves_behind_the_next_does_not_see() -> None:
@@ -81,9 +81,9 @@ def test_a_template_that_does_not_start_is_the_machines_fault(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(module, "_BOOT", "import sys; sys.exit('no luck')")
-    broken = Nursery((), False, ENVIRONMENT)
+    broken = Zygote((), False, ENVIRONMENT)
     with pytest.raises(MachineError, match="no luck"):
-        Sandbox(ENVIRONMENT, memory_bytes=1 << 30, nursery=broken)
+        Sandbox(ENVIRONMENT, memory_bytes=1 << 30, zygote=broken)
     broken.close()
 
 
@@ -92,8 +92,8 @@ def test_a_template_ends_with_the_judge(tmp_path: Path) -> None:
     code = f"""
     import os, sys
     sys.path[:0] = [{str(Path(__file__).parents[2])!r}]
-    from harness.sandbox.zygote import Nursery
-    kept = Nursery(({mark!r},), False, {{}})
+    from harness.sandbox.zygote import Zygote
+    kept = Zygote(({mark!r},), False, {{}})
     print(flush=True)
     os.read(0, 1)
     os._exit(1)
@@ -112,8 +112,8 @@ def test_a_template_ends_with_the_judge(tmp_path: Path) -> None:
 def test_the_template_has_one_thread() -> None:
     """More could not be forked soundly: with the packages that submissions really use."""
     path = [entry for entry in sys.path if Path(entry).is_absolute()]
-    template = nursery(path, interpret=True, environment=ENVIRONMENT)
-    sandbox = Sandbox(ENVIRONMENT, memory_bytes=1 << 32, nursery=template)
+    template = zygote(path, interpret=True, environment=ENVIRONMENT)
+    sandbox = Sandbox(ENVIRONMENT, memory_bytes=1 << 32, zygote=template)
     try:  # it was forked, so the imports are over
         assert len(os.listdir(f"/proc/{template.pid}/task")) == 1
     finally:

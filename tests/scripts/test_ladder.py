@@ -25,9 +25,9 @@ from harness.grading.grader import Grader
 from harness.languages.read import read_solution
 from harness.problem.case import benchmark_case
 from harness.problem.format.load import load_problem
-from harness.progress.progress import Silent
+from harness.progress.progress import NoProgress
 from harness.solution.model import Solution
-from harness.timing.budget import CPU_EFFORT
+from harness.timing.budget import CPU_BUDGET
 
 ROOT = Path(__file__).parents[2]
 KINDS = {"spin", "copy", "elementwise", "gemm", "library", "chain", "triton"}
@@ -63,8 +63,8 @@ def timed() -> tuple[dict[str, Any], dict[str, Any]]:
     rung = Rung(
         kind="library", name="torch", file=COPY / "baseline.py", problem=COPY, values={"n": 1000}
     )
-    with Grader(Device(), Silent()) as grader:
-        return time_rung(grader, Device(), rung, CPU_EFFORT, None)
+    with Grader(Device(), NoProgress()) as grader:
+        return time_rung(grader, Device(), rung, CPU_BUDGET, None)
 
 
 def test_a_rung_is_timed_by_the_judge(timed: tuple[dict[str, Any], dict[str, Any]]) -> None:
@@ -136,8 +136,11 @@ def test_a_kernel_that_does_not_build_is_an_error_of_its_rung(tmp_path: Path) ->
     file = tmp_path / "broken.py"
     file.write_text("def solution(:")
     rung = Rung(kind="copy", name="broken", file=file, problem=COPY, values={"n": 10})
-    with Grader(Device(), Silent()) as grader, pytest.raises(MachineError, match="invalid syntax"):
-        time_rung(grader, Device(), rung, CPU_EFFORT, None)
+    with (
+        Grader(Device(), NoProgress()) as grader,
+        pytest.raises(MachineError, match="invalid syntax"),
+    ):
+        time_rung(grader, Device(), rung, CPU_BUDGET, None)
 
 
 def _row(kernel: str, cupti: float | None, ours: float, events: float, bench: float) -> Any:
@@ -188,7 +191,10 @@ def test_without_rungs_there_is_no_bias() -> None:
 
 
 def test_there_is_no_constant_without_a_gpu(tmp_path: Path) -> None:
-    with Grader(Device(), Silent()) as grader, pytest.raises(MachineError, match="without a GPU"):
+    with (
+        Grader(Device(), NoProgress()) as grader,
+        pytest.raises(MachineError, match="without a GPU"),
+    ):
         next(constant(grader, Device(), tmp_path))
 
 

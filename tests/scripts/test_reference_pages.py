@@ -107,7 +107,7 @@ def test_results_are_as_their_schema_says(each: Result) -> None:
     [
         lambda data: data.pop("verdict"),
         lambda data: data.update(verdict="FINE"),
-        lambda data: data.update(schema=2),
+        lambda data: data.update(schema=3),
         lambda data: data.update(extra=1),
         lambda data: data.update(created=3),
         lambda data: data["problem"].update(slug=""),

@@ -15,8 +15,8 @@ from harness.languages.build.cache import Cache
 from harness.languages.read import read_solution
 from harness.problem.case import Case
 from harness.problem.model import Limits
-from harness.session.programs import Program, source_program, timed_program
-from harness.session.session import Plan, Session
+from harness.session.programs import RunnerProgram, source_program, timed_program
+from harness.session.session import RunOptions, Session
 from harness.solution.model import Artifact, Solution, Target
 
 CALLS = 3
@@ -44,7 +44,7 @@ def solution(x, s, y, n):
 """
 
 
-def built(task: Task, target: Target, folder: Path) -> Program:
+def built(task: Task, target: Target, folder: Path) -> RunnerProgram:
     path = folder / "two.cu"
     path.write_text(TWO)
     solution = read_solution(path, problem="shift")
@@ -56,7 +56,9 @@ def built(task: Task, target: Target, folder: Path) -> Program:
 
 
 @contextmanager
-def prepared(task: Task, program: Program, *, capture: bool) -> Iterator[tuple[Session, Batch]]:
+def prepared(
+    task: Task, program: RunnerProgram, *, capture: bool
+) -> Iterator[tuple[Session, Batch]]:
     """A session that has prepared three calls; on a GPU, as one graph."""
     arena = task.device.arena(lay_out(task, CASE, CALLS).size)
     with Session(program, task.device, task.problem.limits) as session:
@@ -65,14 +67,14 @@ def prepared(task: Task, program: Program, *, capture: bool) -> Iterator[tuple[S
         batch = Batch(task, CASE, arena, CALLS)
         batch.fill("warm-up")
         task.device.synchronize()
-        plan = Plan(warmups=1 if capture else 0, capture=capture)
+        plan = RunOptions(warmups=1 if capture else 0, capture=capture)
         assert session.prepare(batch, plan) is capture
         yield session, batch
     del batch
     arena.close()
 
 
-def count(task: Task, program: Program, *, capture: bool) -> float | None:
+def count(task: Task, program: RunnerProgram, *, capture: bool) -> float | None:
     with prepared(task, program, capture=capture) as (session, batch):
         for seed in ("one", "two"):
             assert isinstance(session.run(batch, seed), float)

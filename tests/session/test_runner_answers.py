@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from harness import wire
 from harness.records.result import Verdict
 from harness.session.fault import BROKEN
-from harness.session.runner_answers import copied_per_call, kernels_per_call, reported
+from harness.session.runner_answers import copied_per_call, kernels_per_call, parse_fault
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
@@ -30,18 +30,18 @@ JSON = st.recursive(
     ],
 )
 def test_a_fault_has_its_verdict(fault: str, verdict: Verdict) -> None:
-    found = reported({"type": "failed", "fault": fault, "message": "why"})
+    found = parse_fault({"type": "failed", "fault": fault, "message": "why"})
     assert (found.verdict, found.message) == (verdict, "why")
-    assert reported({"type": "failed", "fault": fault}).message == fault
+    assert parse_fault({"type": "failed", "fault": fault}).message == fault
 
 
 @given(JSON, JSON)
 def test_whatever_is_reported_is_a_fault_with_a_short_text(fault: Any, message: Any) -> None:
-    found = reported({"type": "failed", "fault": fault, "message": message})
-    known = fault in list(wire.Fault) if isinstance(fault, str) else False
+    found = parse_fault({"type": "failed", "fault": fault, "message": message})
+    known = fault in list(wire.FaultCode) if isinstance(fault, str) else False
     assert known or found == BROKEN
     assert 0 < len(found.message) <= 4000
-    assert len(reported({"fault": "cuda", "message": "x" * 5000}).message) == 4000
+    assert len(parse_fault({"fault": "cuda", "message": "x" * 5000}).message) == 4000
 
 
 @given(JSON)

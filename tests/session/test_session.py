@@ -26,12 +26,12 @@ from harness.judge.task import Task
 from harness.problem.case import Case
 from harness.records.result import Verdict
 from harness.sandbox import launch, processes
-from harness.sandbox.zygote import templates
+from harness.sandbox.zygote import zygote_processes
 from harness.session import session as module
 from harness.session import start_runner as runners
 from harness.session.fault import Fault
-from harness.session.programs import Program, source_program
-from harness.session.session import Plan, Session
+from harness.session.programs import RunnerProgram, source_program
+from harness.session.session import RunOptions, Session
 
 pytestmark = pytest.mark.usefixtures("stand_in_for_torch")
 
@@ -123,7 +123,7 @@ def nothing_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator
     before = set(processes.descendants(os.getpid()))  # other fixtures' processes
     yield
     assert left(before) == set()
-    kept = set(templates())
+    kept = set(zygote_processes())
     assert list(tmp_path.glob("harness-*/sandbox-*")) == []
     files += 2 * len(kept - before)  # a template's channel and what it prints
     assert len(os.listdir("/proc/self/fd")) <= files + 2  # threads that read output close late
@@ -389,9 +389,9 @@ def test_whatever_is_sent_is_a_verdict(shift_task: Task, data: bytes) -> None:
     assert judged.seconds < 40
 
 
-@pytest.mark.parametrize("fault", list(wire.Fault))
+@pytest.mark.parametrize("fault", list(wire.FaultCode))
 def test_a_fault_that_is_reported_only_harms_the_reporter(
-    shift_task: Task, fault: wire.Fault
+    shift_task: Task, fault: wire.FaultCode
 ) -> None:
     source = f"""{TOOLS}
 def solution(*a):
@@ -534,7 +534,9 @@ def ready(shift_task: Task) -> Iterator[Ready]:
         assert session.map(arena) is None
         batch = Batch(task, case, arena, calls)
         batch.fill("warm-up")
-        assert session.prepare(batch, Plan(warmups=2)) is False  # nothing is captured on a CPU
+        assert (
+            session.prepare(batch, RunOptions(warmups=2)) is False
+        )  # nothing is captured on a CPU
         return session, batch, arena
 
     yield make
@@ -623,7 +625,7 @@ def test_another_program_takes_its_place(ready: Ready) -> None:
     assert isinstance(session.run(batch, "one"), float)
     assert batch.check() is not None
     assert session.load(source_program(HONEST.encode())) is None
-    assert session.prepare(batch, Plan()) is False
+    assert session.prepare(batch, RunOptions()) is False
     assert isinstance(session.run(batch, "two"), float)
     assert batch.check() is None
 
@@ -693,7 +695,7 @@ def test_a_sandbox_that_does_not_start_is_the_machines_fault(
 ) -> None:
     boot = "import sys; print('no luck'); sys.exit(3)"
     monkeypatch.setattr(launch, "KEEPER", (sys.executable, "-c", boot))
-    monkeypatch.setattr(runners, "_nursery", lambda _: None)
+    monkeypatch.setattr(runners, "_zygote", lambda _: None)
     program = source_program(HONEST.encode())
     with (
         Session(program, shift_task.device, shift_task.problem.limits) as session,
@@ -770,8 +772,8 @@ def test_a_library_that_is_none(shift_task: Task, tmp_path: Path, source: str, w
     assert "/proc" not in fault.message
 
 
-def _compile(folder: Path, source: str) -> Program:
+def _compile(folder: Path, source: str) -> RunnerProgram:
     (folder / "solution.c").write_text(source)
     command = ["cc", "-shared", "-fPIC", "-O0", "-w", "-o", "solution.so", "solution.c"]
     subprocess.run(command, cwd=folder, check=True)
-    return Program(kind="library", file=folder / "solution.so")
+    return RunnerProgram(kind="library", file=folder / "solution.so")

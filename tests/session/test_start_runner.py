@@ -8,9 +8,9 @@ import pytest
 from harness.sandbox import ROOT, scratch
 from harness.sandbox.support import packages
 from harness.session import start_runner as runners
-from harness.session.programs import Program, source_program
+from harness.session.programs import RunnerProgram, source_program
 
-LIBRARY = Program(kind="library", file=Path("/solution.so"))
+LIBRARY = RunnerProgram(kind="library", file=Path("/solution.so"))
 
 
 def test_nothing_else_of_the_environment_is_inherited(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -24,24 +24,24 @@ def test_nothing_else_of_the_environment_is_inherited(monkeypatch: pytest.Monkey
 
 def test_a_sanitizer_is_preloaded_where_it_was_built_in() -> None:
     sanitizer, options = Path("/libasan.so"), "exitcode=99"
-    sanitized = Program(kind="library", sanitizer=sanitizer, sanitizer_options=options)
+    sanitized = RunnerProgram(kind="library", sanitizer=sanitizer, sanitizer_options=options)
     given = runners._environment(sanitized)
     assert (given["LD_PRELOAD"], given["ASAN_OPTIONS"]) == (str(sanitizer), options)
     assert not {"LD_PRELOAD", "ASAN_OPTIONS"} & runners._environment(LIBRARY).keys()
 
 
 def test_what_needs_no_torch_or_is_started_by_a_tool_comes_from_no_template() -> None:
-    assert runners._nursery(LIBRARY) is None
-    tool = Program(kind="python", source=b"", wrapper=("/usr/bin/tool",))
-    assert runners._nursery(tool) is None
+    assert runners._zygote(LIBRARY) is None
+    tool = RunnerProgram(kind="python", source=b"", wrapper=("/usr/bin/tool",))
+    assert runners._zygote(tool) is None
 
 
 @pytest.mark.usefixtures("stand_in_for_torch")
 def test_python_comes_from_one_template_for_each_way_of_running_triton() -> None:
     compiled = source_program(b"x = 1")
-    interpreted = Program(kind="python", source=b"x = 1", interpret=True)
-    assert runners._nursery(compiled) is runners._nursery(source_program(b"y = 2"))
-    assert runners._nursery(compiled) is not runners._nursery(interpreted)
+    interpreted = RunnerProgram(kind="python", source=b"x = 1", interpret=True)
+    assert runners._zygote(compiled) is runners._zygote(source_program(b"y = 2"))
+    assert runners._zygote(compiled) is not runners._zygote(interpreted)
 
 
 def test_packages_are_looked_for_in_absolute_folders_only(monkeypatch: pytest.MonkeyPatch) -> None:

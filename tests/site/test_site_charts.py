@@ -9,7 +9,7 @@ from samples import interval, measurement
 from site_samples import shapes
 
 from harness.records.measurement import Interval
-from harness.site.charts import MOST_SAMPLES, WIDTH, roofline_chart, samples_chart, speedup_chart
+from harness.site.charts import MAX_SAMPLES, WIDTH, roofline_chart, samples_chart, speedup_chart
 from harness.site.svg import Scale
 
 
@@ -38,7 +38,7 @@ def test_samples_are_dots_and_bounded() -> None:
     assert len(_attributes(samples_chart([few], "b"), "dot own")) == 3
     many = measurement(samples_s=tuple(1 + n * 1e-5 for n in range(10_000)))
     dots = _attributes(samples_chart([many], "b"), "dot own")
-    assert len(dots) == MOST_SAMPLES
+    assert len(dots) == MAX_SAMPLES
     places = [float(each["cx"]) for each in dots]
     assert places == sorted(places) and places[0] < WIDTH * 0.1 and places[-1] > WIDTH * 0.9
 
@@ -63,7 +63,7 @@ def test_entries_lie_below_the_roof() -> None:
 
 def test_without_light_there_is_no_roof() -> None:
     assert roofline_chart([measurement()], "b") is None
-    assert roofline_chart([measurement(light_s=1e-6, flops=None)], "b") is None
+    assert roofline_chart([measurement(sol_time_s=1e-6, flops=None)], "b") is None
     assert interval(1.0).value == 1.0
 
 

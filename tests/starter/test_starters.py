@@ -20,7 +20,7 @@ from harness.languages.read import read_solution
 from harness.problem.expressions import Expression
 from harness.problem.format.load import load_problem, problem_folders
 from harness.problem.model import Problem
-from harness.progress.progress import Silent
+from harness.progress.progress import NoProgress
 from harness.records.result import Verdict
 from harness.solution.model import Solution
 from harness.starter.expressions import c_expression
@@ -32,7 +32,7 @@ RUN_HERE = ("cuda", "triton", "python")
 
 @pytest.fixture(scope="module")
 def grader() -> Iterator[Grader]:
-    with Grader(open_device("cpu"), Silent()) as grader:
+    with Grader(open_device("cpu"), NoProgress()) as grader:
         yield grader
 
 

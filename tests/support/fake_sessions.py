@@ -9,11 +9,11 @@ from harness.problem.case import Case
 from harness.records.result import Verdict
 from harness.session.fault import Fault
 from harness.session.session import Session
-from harness.timing.budget import Effort
-from harness.timing.timed_program import Contender
+from harness.timing.budget import TimingBudget
+from harness.timing.timed_program import TimedProgram
 
 CASE = Case(sizes={"n": 50}, scalars={"s": 0.5})
-EFFORT = Effort(warm_s=0.0, batch_s=0.02, min_blocks=5, max_blocks=12, alone_blocks=0)
+BUDGET = TimingBudget(warm_s=0.0, batch_s=0.02, min_blocks=5, max_blocks=12, isolated_blocks=0)
 FAULT = Fault(Verdict.RUNTIME_ERROR, "no luck")
 
 
@@ -75,10 +75,10 @@ class FakeBlank:
         self.settled: list[int] = []
         self.lasting_s: list[float] = []
 
-    def settle(self, seed: str) -> None:
+    def warm_up(self, seed: str) -> None:
         self.settled.append(len(self.filled))
 
-    def early_fault(self) -> Fault | None:
+    def started_early_fault(self) -> Fault | None:
         return None
 
     def time(self, batch: Any, seed: str, lasting_s: float) -> float:
@@ -87,5 +87,5 @@ class FakeBlank:
         return self.batch_s
 
 
-def contender(task: Task, session: FakeSession, *, trusted: bool = False) -> Contender:
-    return Contender(cast(Session, session), task, trusted=trusted, capture=False)
+def contender(task: Task, session: FakeSession, *, trusted: bool = False) -> TimedProgram:
+    return TimedProgram(cast(Session, session), task, trusted=trusted, capture=False)

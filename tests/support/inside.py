@@ -12,7 +12,7 @@ from typing import Any, Self
 from harness import wire
 from harness.sandbox.launch import Sandbox
 from harness.sandbox.support import packages
-from harness.sandbox.zygote import nursery
+from harness.sandbox.zygote import zygote
 
 STAND_IN = Path(__file__).parents[1] / "stand_in"
 _MARK = "REPORT:"
@@ -36,7 +36,7 @@ class Inside:
         environment = environment or {"PATH": "/usr/bin:/bin"}
         path = [str(STAND_IN), *sys.path]
         if forked:
-            options["nursery"] = nursery(path, interpret=False, environment=environment)
+            options["zygote"] = zygote(path, interpret=False, environment=environment)
         readable = packages(path)
         self.sandbox = Sandbox(environment, memory_bytes=memory_bytes, readable=readable, **options)
         self.sandbox.channel.settimeout(30)

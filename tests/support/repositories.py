@@ -9,7 +9,7 @@ from pathlib import Path
 
 import samples
 
-from harness.ci.report import Report
+from harness.ci.report import PullRequestReport
 from harness.errors import JudgeError
 from harness.grading.job import Job, Options
 from harness.records.cases import CaseResult
@@ -103,8 +103,8 @@ class Ended:
         self.status, self.error, self.out = status, error, out
 
     @property
-    def report(self) -> Report:
-        return Report.from_json((self.out / "report.json").read_text(encoding="utf-8"))
+    def report(self) -> PullRequestReport:
+        return PullRequestReport.from_json((self.out / "report.json").read_text(encoding="utf-8"))
 
     @property
     def refused(self) -> dict[str, str]:

@@ -24,8 +24,8 @@ CPU = DeviceRef(kind="cpu", name="AMD EPYC 9654")
 def shapes(speedup: float) -> tuple[Measurement, ...]:
     """A shape that memory decides and one that arithmetic does."""
     return (
-        measurement(speedup=speedup, spec="m=64,n=64,k=64", flops=1e9, bytes=1e9, light_s=8e-6),
-        measurement(speedup=speedup, spec="m=4096,n=4096,k=4096", light_s=9e-6, flops=1e11),
+        measurement(speedup=speedup, spec="m=64,n=64,k=64", flops=1e9, bytes=1e9, sol_time_s=8e-6),
+        measurement(speedup=speedup, spec="m=4096,n=4096,k=4096", sol_time_s=9e-6, flops=1e11),
     )
 
 

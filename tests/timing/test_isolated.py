@@ -6,7 +6,7 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
-from fake_sessions import CASE, EFFORT, FakeSession, contender
+from fake_sessions import BUDGET, CASE, FakeSession, contender
 
 from harness.device.memory import Device
 from harness.grading.result_builder import make_score
@@ -16,20 +16,20 @@ from harness.records.result import Verdict
 from harness.session.fault import Fault
 from harness.session.session import Session
 from harness.timing import timed_program as contenders
-from harness.timing.audit import BASELINE_FIRST_S, Usual, linearity_doubt
+from harness.timing.audit import BASELINE_FIRST_S, IdleBaseline, linearity_doubt
 from harness.timing.measure import measure_shape
-from harness.timing.timed_program import Contender
+from harness.timing.timed_program import TimedProgram
 
 
 class TestAlone:
     """A call alone against one among many."""
 
-    effort = replace(EFFORT, alone_blocks=12)
+    budget = replace(BUDGET, isolated_blocks=12)
 
     def timed(
         self,
         task: Task,
-        alone_s: float,
+        isolated_s: float,
         *,
         captured: bool,
         probes: tuple[float, float] = (0.0, 0.0),
@@ -41,7 +41,7 @@ class TestAlone:
     ) -> Measurement | Fault:
         """``late``: in which lone batches the baseline has to wait, and takes 0.5 ms longer.
 
-        ``first_s``: what the first lone batches take, of all; ``alone_s`` is what others do.
+        ``first_s``: what the first lone batches take, of all; ``isolated_s`` is what others do.
         """
         waits, lone_s = iter(late), iter(first_s)
 
@@ -53,7 +53,7 @@ class TestAlone:
                 if stop or isinstance(seconds, Fault):
                     return seconds
                 assert batch.layout.calls == 1
-                return next(lone_s, alone_s)
+                return next(lone_s, isolated_s)
 
         class Waiting(FakeSession):
             def run(self, batch: Any, seed: str, *, stop: bool = True) -> float | Fault:
@@ -66,17 +66,17 @@ class TestAlone:
         session.kernels = kernels
         beside.writes = baseline_writes
         session.probes, beside.probes = probes, usual
-        one = Contender(cast(Session, session), task, trusted=False, capture=captured)
+        one = TimedProgram(cast(Session, session), task, trusted=False, capture=captured)
         other = contender(task, beside, trusted=True)
-        other._usual = Usual(*usual)
-        return measure_shape(task, CASE, one, other, self.effort, None, lambda _: None)
+        other._usual = IdleBaseline(*usual)
+        return measure_shape(task, CASE, one, other, self.budget, None, lambda _: None)
 
-    @pytest.mark.parametrize("alone_s", [0.8e-3, 1.0e-3, 1.05e-3])
-    def test_one_after_the_other(self, shift_task: Task, alone_s: float) -> None:
-        result = self.timed(shift_task, alone_s, captured=True)
+    @pytest.mark.parametrize("isolated_s", [0.8e-3, 1.0e-3, 1.05e-3])
+    def test_one_after_the_other(self, shift_task: Task, isolated_s: float) -> None:
+        result = self.timed(shift_task, isolated_s, captured=True)
         assert isinstance(result, Measurement)
-        assert result.alone_s is not None
-        assert result.alone_s.value == pytest.approx(alone_s)
+        assert result.isolated_s is not None
+        assert result.isolated_s.value == pytest.approx(isolated_s)
         assert result.time_s.value == pytest.approx(1e-3)
 
     def test_calls_of_a_graph_that_overlap_are_rejected(self, shift_task: Task) -> None:
@@ -86,12 +86,12 @@ class TestAlone:
         assert "1.30 ms alone, but 1.00 ms among many" in result.message
 
     def test_who_is_late_once_is_timed_again(self, shift_task: Task) -> None:
-        tries = 2 + self.effort.alone_blocks
+        tries = 2 + self.budget.isolated_blocks
         for late_s in (1.08e-3, 1.3e-3):
             result = self.timed(shift_task, 1e-3, captured=True, first_s=[late_s] * tries)
             assert isinstance(result, Measurement)
-            assert result.alone_s is not None
-            assert result.alone_s.value == pytest.approx(1e-3)
+            assert result.isolated_s is not None
+            assert result.isolated_s.value == pytest.approx(1e-3)
             assert linearity_doubt(result) == ""
         result = self.timed(shift_task, 1.4e-3, captured=True, first_s=[1.3e-3] * tries)
         assert isinstance(result, Fault)
@@ -126,8 +126,8 @@ class TestAlone:
         # Whatever is usual elsewhere: on some machines an awake process delays a probe by 30 µs.
         same = self.timed(shift_task, 1e-3, captured=True, probes=(3e-4, 3e-4), usual=(3e-4, 3e-4))
         assert isinstance(same, Measurement)
-        assert same.alone_s is not None
-        assert same.alone_s.value == pytest.approx(1e-3)
+        assert same.isolated_s is not None
+        assert same.isolated_s.value == pytest.approx(1e-3)
         begun = self.timed(shift_task, 8e-4, captured=True, probes=(9e-4, 0.0))
         assert isinstance(begun, Fault)
         assert "1.70 ms alone" in begun.message
@@ -138,11 +138,11 @@ class TestAlone:
         doubt = linearity_doubt(result)
         assert "1.08 ms alone, but 1.00 ms among many" in doubt
         task = replace(shift_task, device=cast(Device, SimpleNamespace(kind="cuda")))
-        score = make_score(task, [result], self.effort, known_seed=False)
+        score = make_score(task, [result], self.budget, known_seed=False)
         assert not score.ranked
         assert score.unranked_reason.startswith(doubt)
-        for alone_s, captured in ((1.05e-3, True), (4e-3, False)):
-            clear = self.timed(shift_task, alone_s, captured=captured)
+        for isolated_s, captured in ((1.05e-3, True), (4e-3, False)):
+            clear = self.timed(shift_task, isolated_s, captured=captured)
             assert isinstance(clear, Measurement)
             assert linearity_doubt(clear) == ""
 
@@ -174,11 +174,11 @@ class TestAlone:
         assert shorter.time_s.value == pytest.approx(1e-3)
 
     def test_a_batch_of_one_call_needs_no_other(self, shift_task: Task) -> None:
-        effort = replace(self.effort, max_calls=1)
+        budget = replace(self.budget, max_calls=1)
         one, two = FakeSession(), FakeSession()
         result = measure_shape(
             shift_task, CASE, contender(shift_task, one), contender(shift_task, two, trusted=True),
-            effort, None, lambda _: None,
+            budget, None, lambda _: None,
         )  # fmt: skip
         assert isinstance(result, Measurement)
-        assert result.alone_s is None
+        assert result.isolated_s is None

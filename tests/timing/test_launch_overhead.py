@@ -15,8 +15,8 @@ from harness.judge.task import Task
 from harness.problem.case import Case
 from harness.problem.reference import Reference
 from harness.session.session import Session
-from harness.timing.audit import Usual
-from harness.timing.launch_overhead import Blank, empty_problem, waiting_program
+from harness.timing.audit import IdleBaseline
+from harness.timing.launch_overhead import OverheadProbe, null_problem, waiting_program
 
 
 class Empty(FakeSession):
@@ -43,12 +43,12 @@ class Empty(FakeSession):
         return super().prepare(batch, plan)
 
 
-def blank(session: FakeSession) -> Blank:
-    return Blank(cast(Session, session), empty_problem(), Device())
+def blank(session: FakeSession) -> OverheadProbe:
+    return OverheadProbe(cast(Session, session), null_problem(), Device())
 
 
 def test_the_package_is_whole() -> None:
-    problem = empty_problem()
+    problem = null_problem()
     assert problem.complete
     x = torch.tensor([1.0, -2.0], dtype=torch.float64)
     expected = Reference(problem).expected(problem, Case(sizes={"n": 2}), {"x": x})
@@ -56,7 +56,7 @@ def test_the_package_is_whole() -> None:
 
 
 def test_the_kernel_that_waits_is_launched_once_with_what_it_needs() -> None:
-    problem = empty_problem()
+    problem = null_problem()
     program = waiting_program(problem)
     assert program.launches is not None
     (launch,) = program.launches.at({"n": 5})
@@ -72,7 +72,7 @@ def test_what_a_batch_costs_on_small_buffers() -> None:
     session = Empty(0.0, constant=2e-4)
     found = blank(session)
     assert found.batch_s == pytest.approx(2e-4)
-    assert found.usual == Usual(before_s=40e-6, after_s=180e-6)
+    assert found.usual == IdleBaseline(before_s=40e-6, after_s=180e-6)
     assert session.plan.capture is False  # no GPU here
     assert len({seed for _, seed in session.batches}) == len(session.batches)
     found.close()
@@ -85,7 +85,7 @@ def test_the_batch_of_another_is_timed_empty(shift_task: Task) -> None:
     with_three = Batch(shift_task, case, Device().arena(1 << 20), 3)
     assert found.time(with_three, "seed", 0.0) == pytest.approx(2.3e-4)
     assert session.batches[-1] == (3, "seed")
-    found.settle("seed")
+    found.warm_up("seed")
     assert session.batches[-1] == (1, "seed/before")
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any, cast
 
 import pytest
-from fake_sessions import CASE, EFFORT, FAULT, FakeBlank, FakeSession, contender
+from fake_sessions import BUDGET, CASE, FAULT, FakeBlank, FakeSession, contender
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -20,57 +20,57 @@ from harness.records.result import Verdict
 from harness.session.fault import Fault
 from harness.session.session import Session
 from harness.timing import measure
-from harness.timing.audit import Usual
-from harness.timing.budget import CPU_EFFORT, Effort
-from harness.timing.launch_overhead import Blank
+from harness.timing.audit import IdleBaseline
+from harness.timing.budget import CPU_BUDGET, TimingBudget
+from harness.timing.launch_overhead import OverheadProbe
 from harness.timing.measure import choose_calls, measure_shape, with_baseline
 from harness.timing.statistics import Timed
-from harness.timing.timed_program import BaselineError, Contender
+from harness.timing.timed_program import BaselineError, TimedProgram
 
 
 def measured(
     task: Task,
     submission: FakeSession,
     baseline: FakeSession,
-    effort: Effort = EFFORT,
+    budget: TimingBudget = BUDGET,
     blank: FakeBlank | None = None,
 ) -> Measurement | Fault:
     return measure_shape(
         task, CASE, contender(task, submission), contender(task, baseline, trusted=True),
-        effort, cast(Blank, blank or FakeBlank(1e-4)), lambda _: None,
+        budget, cast(OverheadProbe, blank or FakeBlank(1e-4)), lambda _: None,
     )  # fmt: skip
 
 
-def one_of(each_s: float) -> FakeSession:
+def one_of(estimated_call_s: float) -> FakeSession:
     """Whose batches cost what a blank one of 0.3 ms does."""
-    return FakeSession(each_s, constant=3e-4)
+    return FakeSession(estimated_call_s, constant=3e-4)
 
 
 class TestChooseCalls:
     def test_enough_to_drown_the_constant(self) -> None:
-        assert choose_calls(1e-3, 0.0, 100, EFFORT) == 20
-        assert choose_calls(0.7e-3, 0.0, 100, EFFORT) == 29
-        assert choose_calls(5.0, 0.0, 100, EFFORT) == 1
+        assert choose_calls(1e-3, 0.0, 100, BUDGET) == 20
+        assert choose_calls(0.7e-3, 0.0, 100, BUDGET) == 29
+        assert choose_calls(5.0, 0.0, 100, BUDGET) == 1
 
     def test_never_more_than_the_limit(self) -> None:
-        assert choose_calls(0.0, 0.0, 10**6, EFFORT) == EFFORT.max_calls
+        assert choose_calls(0.0, 0.0, 10**6, BUDGET) == BUDGET.max_calls
 
     def test_never_more_than_there_is_room_for(self) -> None:
-        assert choose_calls(1e-9, 0.0, 3, EFFORT) == 3
-        assert choose_calls(1e-9, 0.0, 0, EFFORT) == 1
+        assert choose_calls(1e-9, 0.0, 3, BUDGET) == 3
+        assert choose_calls(1e-9, 0.0, 0, BUDGET) == 1
 
     def test_no_more_than_there_is_time_to_check(self) -> None:
-        effort = replace(EFFORT, block_s=0.2, short_s=0.005)
-        assert choose_calls(1e-3, 20e-3, 100, effort) == 10
-        assert choose_calls(1e-3, 5e-3, 100, effort) == 20
-        assert choose_calls(1e-3, 200e-3, 100, effort) == 5
+        budget = replace(BUDGET, max_block_s=0.2, min_batch_s=0.005)
+        assert choose_calls(1e-3, 20e-3, 100, budget) == 10
+        assert choose_calls(1e-3, 5e-3, 100, budget) == 20
+        assert choose_calls(1e-3, 200e-3, 100, budget) == 5
 
     @given(seconds=st.floats(0, 1e3), all_s=st.floats(0, 1e3), room=st.integers(0, 10**6))
-    @pytest.mark.parametrize("effort", [Effort(), Effort().quick(), CPU_EFFORT])
+    @pytest.mark.parametrize("budget", [TimingBudget(), TimingBudget().quick(), CPU_BUDGET])
     def test_always_a_sensible_number(
-        self, effort: Effort, seconds: float, all_s: float, room: int
+        self, budget: TimingBudget, seconds: float, all_s: float, room: int
     ) -> None:
-        assert 1 <= choose_calls(seconds, all_s, room, effort) <= effort.max_calls
+        assert 1 <= choose_calls(seconds, all_s, room, budget) <= budget.max_calls
 
 
 class Checked(FakeSession):
@@ -90,8 +90,8 @@ class Checked(FakeSession):
 def test_batches_are_shorter_where_checks_take_long(
     shift_task: Task, *, first: bool, calls: range
 ) -> None:
-    effort = replace(EFFORT, block_s=0.05, short_s=0.005)
-    result = measured(shift_task, Checked(5e-3, first=first), FakeSession(1e-3), effort)
+    budget = replace(BUDGET, max_block_s=0.05, min_batch_s=0.005)
+    result = measured(shift_task, Checked(5e-3, first=first), FakeSession(1e-3), budget)
     assert isinstance(result, Measurement)
     assert result.calls_per_batch in calls
 
@@ -104,8 +104,13 @@ def _samples(half: float, blocks: int) -> tuple[list[Timed], list[Timed]]:
 
 
 class TestEnough:
-    effort = Effort(
-        min_blocks=5, max_blocks=40, tight=0.002, wide=0.01, budget_s=1.0, patience_s=4.0
+    budget = TimingBudget(
+        min_blocks=5,
+        max_blocks=40,
+        target_rel_ci=0.002,
+        extend_rel_ci=0.01,
+        budget_s=1.0,
+        max_s=4.0,
     )
 
     @pytest.mark.parametrize(
@@ -122,7 +127,7 @@ class TestEnough:
         ],
     )
     def test_when(self, half: float, blocks: int, spent: float, enough: bool) -> None:
-        assert measure._enough(_samples(half, blocks), spent, self.effort) is enough
+        assert measure._enough(_samples(half, blocks), spent, self.budget) is enough
 
 
 class TestShape:
@@ -136,7 +141,7 @@ class TestShape:
         assert result.speedup.value == pytest.approx(3.0)
         assert result.calls_per_batch == 20
         assert (result.flops, result.bytes) == (50.0, 400.0)
-        assert len(result.samples_s) == len(result.baseline_samples_s) == EFFORT.min_blocks
+        assert len(result.samples_s) == len(result.baseline_samples_s) == BUDGET.min_blocks
         assert result.spec == CASE.spec
 
     def test_kernels_are_the_sessions(self, shift_task: Task) -> None:
@@ -177,12 +182,12 @@ class TestShape:
             while True:
                 yield from (0.05, -0.05, 0.03, -0.04)
 
-        effort = replace(EFFORT, patience_s=60.0)
-        quiet = measured(shift_task, FakeSession(), FakeSession(), effort)
-        noisy = measured(shift_task, FakeSession(noise=noise()), FakeSession(), effort)
+        budget = replace(BUDGET, max_s=60.0)
+        quiet = measured(shift_task, FakeSession(), FakeSession(), budget)
+        noisy = measured(shift_task, FakeSession(noise=noise()), FakeSession(), budget)
         assert isinstance(quiet, Measurement)
         assert isinstance(noisy, Measurement)
-        assert len(noisy.samples_s) == EFFORT.max_blocks > len(quiet.samples_s)
+        assert len(noisy.samples_s) == BUDGET.max_blocks > len(quiet.samples_s)
         assert noisy.speedup.high / noisy.speedup.low > 1.01
         assert quiet.speedup.high == pytest.approx(quiet.speedup.low)
 
@@ -212,40 +217,44 @@ class TestShape:
         assert isinstance(second, Measurement)
         (both,) = with_baseline([first], "fused", [second])
         assert both.speedup == first.speedup
-        (other,) = both.others
+        (other,) = both.other_baselines
         assert other.baseline == "fused"
         assert other.time_s.value == pytest.approx(5e-3, rel=0.01)
         assert other.speedup.value == pytest.approx(5.0, rel=0.01)
         (three,) = with_baseline([both], "third", [first])
-        assert [each.baseline for each in three.others] == ["fused", "third"]
+        assert [each.baseline for each in three.other_baselines] == ["fused", "third"]
 
     def test_a_time_below_the_constant_is_still_positive(self, shift_task: Task) -> None:
-        effort = replace(EFFORT, max_calls=4)
-        result = measured(shift_task, FakeSession(1e-9), FakeSession(), effort)
+        budget = replace(BUDGET, max_calls=4)
+        result = measured(shift_task, FakeSession(1e-9), FakeSession(), budget)
         assert isinstance(result, Measurement)
         assert 0 < result.time_s.value < 1e-8
 
     def test_a_blank_batch_goes_before_each_contenders(self, shift_task: Task) -> None:
         blank = FakeBlank(3e-4)
-        result = measured(shift_task, one_of(1e-3), one_of(4e-3), EFFORT, blank)
+        result = measured(shift_task, one_of(1e-3), one_of(4e-3), BUDGET, blank)
         assert isinstance(result, Measurement)
         assert blank.filled[:2] == [(20, blank.filled[0][1]), (5, blank.filled[0][1])]
         assert blank.settled[:3] == [0, 1, 2]
-        assert len(blank.filled) == 2 * EFFORT.min_blocks
+        assert len(blank.filled) == 2 * BUDGET.min_blocks
         assert blank.lasting_s == pytest.approx([20e-3] * len(blank.filled), rel=0.02)
-        assert (result.overhead_s, result.baseline_overhead_s) == pytest.approx((3e-4, 3e-4))
+        assert (result.launch_overhead_s, result.baseline_launch_overhead_s) == pytest.approx(
+            (3e-4, 3e-4)
+        )
         assert result.speedup.value == pytest.approx(4.0)
-        assert result.samples_s == pytest.approx([1e-3] * EFFORT.min_blocks)
+        assert result.samples_s == pytest.approx([1e-3] * BUDGET.min_blocks)
 
     def test_one_blank_batch_is_enough_where_both_have_as_many_calls(
         self, shift_task: Task
     ) -> None:
         blank = FakeBlank(3e-4)
-        result = measured(shift_task, one_of(1e-3), one_of(1e-3), EFFORT, blank)
+        result = measured(shift_task, one_of(1e-3), one_of(1e-3), BUDGET, blank)
         assert isinstance(result, Measurement)
         assert blank.settled[:3] == [0, 1, 1]  # before each of both
-        assert len(blank.filled) == EFFORT.min_blocks
-        assert (result.overhead_s, result.baseline_overhead_s) == pytest.approx((3e-4, 3e-4))
+        assert len(blank.filled) == BUDGET.min_blocks
+        assert (result.launch_overhead_s, result.baseline_launch_overhead_s) == pytest.approx(
+            (3e-4, 3e-4)
+        )
 
     @pytest.mark.parametrize(
         ("baseline_s", "turns"), [(3e-3, [5e-3, 15e-3, 15e-3, 5e-3]), (1.8e-3, [7e-3])]
@@ -255,24 +264,24 @@ class TestShape:
     ) -> None:
         """Or as the mean of both, if they take about as long."""
         blank = FakeBlank(3e-4)
-        effort = replace(EFFORT, max_calls=5)
-        result = measured(shift_task, one_of(1e-3), one_of(baseline_s), effort, blank)
+        budget = replace(BUDGET, max_calls=5)
+        result = measured(shift_task, one_of(1e-3), one_of(baseline_s), budget, blank)
         assert isinstance(result, Measurement)
-        count = (1 if len(turns) == 1 else 2) * EFFORT.min_blocks
+        count = (1 if len(turns) == 1 else 2) * BUDGET.min_blocks
         assert [calls for calls, _ in blank.filled] == [5] * count
         wanted = (turns * count)[:count]
         assert blank.lasting_s == pytest.approx(wanted, rel=0.02)
 
-    @pytest.mark.parametrize(("blank_s", "lasting_s"), [(4e-3, 4e-3), (0.0, 0.0)])
+    @pytest.mark.parametrize(("null_batch_s", "lasting_s"), [(4e-3, 4e-3), (0.0, 0.0)])
     def test_but_no_longer_than_is_worth_it(
-        self, shift_task: Task, blank_s: float, lasting_s: float
+        self, shift_task: Task, null_batch_s: float, lasting_s: float
     ) -> None:
         """One is enough for both then."""
         blank = FakeBlank(3e-4)
-        effort = replace(EFFORT, max_calls=5, blank_s=blank_s)
-        result = measured(shift_task, one_of(1e-3), one_of(2e-3), effort, blank)
+        budget = replace(BUDGET, max_calls=5, null_batch_s=null_batch_s)
+        result = measured(shift_task, one_of(1e-3), one_of(2e-3), budget, blank)
         assert isinstance(result, Measurement)
-        assert blank.lasting_s == [lasting_s] * EFFORT.min_blocks
+        assert blank.lasting_s == [lasting_s] * BUDGET.min_blocks
 
     @pytest.mark.parametrize(
         ("idle_after_s", "counted_s"), [(0.0, 4e-4), (1e-4, 3e-4), (3.9e-4, 2e-4), (9e-4, 2e-4)]
@@ -285,12 +294,16 @@ class TestShape:
         blank.after_s = idle_after_s
         session = FakeSession(1e-3)
         session.probes = (0.0, 4e-4)
-        one = Contender(
-            cast(Session, session), shift_task, trusted=False, capture=False, usual=Usual(0.0, 0.0)
+        one = TimedProgram(
+            cast(Session, session),
+            shift_task,
+            trusted=False,
+            capture=False,
+            usual=IdleBaseline(0.0, 0.0),
         )
         result = measure_shape(
             shift_task, CASE, one, contender(shift_task, FakeSession(1e-3), trusted=True),
-            replace(EFFORT, max_calls=10), cast(Blank, blank), lambda _: None,
+            replace(BUDGET, max_calls=10), cast(OverheadProbe, blank), lambda _: None,
         )  # fmt: skip
         assert isinstance(result, Measurement)
         assert result.time_s.value == pytest.approx(1e-3 + counted_s / 10)
@@ -319,10 +332,10 @@ class TestShape:
 
         task = replace(shift_task, device=Small())
         pair = [contender(task, FakeSession(1e-5), trusted=trusted) for trusted in (False, True)]
-        effort = replace(EFFORT, memory_share=0.2)
+        budget = replace(BUDGET, memory_share=0.2)
         calls = []
         for _ in range(3):
-            shape = measure_shape(task, CASE, *pair, effort, None, lambda _: None)
+            shape = measure_shape(task, CASE, *pair, budget, None, lambda _: None)
             assert isinstance(shape, Measurement)
             calls += [each.calls for each in pair]
         assert calls == [80] * 6
@@ -332,10 +345,10 @@ class TestShape:
     ) -> None:
         result = measure_shape(
             shift_task, CASE, contender(shift_task, FakeSession(1e-3, constant=1e-3)),
-            contender(shift_task, FakeSession(), trusted=True), EFFORT, None, lambda _: None,
+            contender(shift_task, FakeSession(), trusted=True), BUDGET, None, lambda _: None,
         )  # fmt: skip
         assert isinstance(result, Measurement)
-        assert result.overhead_s == 0.0
+        assert result.launch_overhead_s == 0.0
         assert result.time_s.value == pytest.approx(1.1e-3)
 
 
@@ -359,7 +372,7 @@ class TestHeldToAccount:
         assert isinstance(result, Measurement)
         assert result.calls_per_batch >= 20
         assert result.time_s.value == pytest.approx(1e-3, rel=0.011)
-        assert len(result.samples_s) == EFFORT.min_blocks
+        assert len(result.samples_s) == BUDGET.min_blocks
         seeds = [seed for _, seed in session.batches]
         assert len(set(seeds)) == len(seeds)
 
@@ -375,19 +388,19 @@ class TestHeldToAccount:
         assert isinstance(result, Measurement)
         assert beside.batches[-1][0] == 10
 
-    usual = Usual(before_s=4e-5, after_s=2e-4)
+    usual = IdleBaseline(before_s=4e-5, after_s=2e-4)
 
     def beside(
         self, task: Task, baseline: FakeSession, blank: FakeBlank | None = None
     ) -> Measurement | Fault:
         pair = [
-            Contender(cast(Session, one), task, trusted=trusted, capture=False, usual=self.usual)
+            TimedProgram(cast(Session, one), task, trusted=trusted, capture=False, usual=self.usual)
             for one, trusted in ((FakeSession(2e-3), False), (baseline, True))
         ]
         blank = blank or FakeBlank(0.0)
-        effort = replace(EFFORT, max_blocks=40)
+        budget = replace(BUDGET, max_blocks=40)
         return measure_shape(
-            task, CASE, pair[0], pair[1], effort, cast(Blank, blank), lambda _: None
+            task, CASE, pair[0], pair[1], budget, cast(OverheadProbe, blank), lambda _: None
         )
 
     @pytest.mark.parametrize("always", [False, True])
@@ -421,10 +434,10 @@ class TestHeldToAccount:
                 self.late = len(self.filled) % 4 != 0
                 return 1e-2 if self.late else 0.0
 
-            def early_fault(self) -> Fault | None:
+            def started_early_fault(self) -> Fault | None:
                 return FAULT if self.late else None
 
         result = self.beside(shift_task, FakeSession(2e-3), Kept(0.0))
         assert isinstance(result, Measurement)
         assert result.time_s.value == pytest.approx(2e-3)
-        assert result.overhead_s == 0.0
+        assert result.launch_overhead_s == 0.0

@@ -6,16 +6,16 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
-from fake_sessions import CASE, EFFORT, FAULT, FakeSession, contender
+from fake_sessions import BUDGET, CASE, FAULT, FakeSession, contender
 
 from harness.judge.task import Task
 from harness.records.measurement import Measurement
 from harness.records.result import Verdict
 from harness.session.fault import Fault
 from harness.session.session import Session
-from harness.timing.audit import Usual, busy_fault
+from harness.timing.audit import IdleBaseline, busy_device_fault
 from harness.timing.measure import measure_shape
-from harness.timing.timed_program import Contender, join
+from harness.timing.timed_program import TimedProgram, prepare_for_timing
 
 
 class TestJoin:
@@ -32,16 +32,16 @@ class TestJoin:
 
     def test_nothing_is_captured_on_a_cpu(self, shift_task: Task) -> None:
         session = FakeSession()
-        joined = join(cast(Session, session), self.restart, shift_task, CASE)
-        assert isinstance(joined, Contender)
+        joined = prepare_for_timing(cast(Session, session), self.restart, shift_task, CASE)
+        assert isinstance(joined, TimedProgram)
         assert not joined.capture
         assert joined.session is session
 
     def test_captured(self, shift_task: Task) -> None:
         session = FakeSession(captures=True)
         task = self.on(shift_task, "cuda")
-        joined = join(cast(Session, session), self.restart, task, CASE)
-        assert isinstance(joined, Contender)
+        joined = prepare_for_timing(cast(Session, session), self.restart, task, CASE)
+        assert isinstance(joined, TimedProgram)
         assert joined.capture
         assert joined.session is session
         assert not session.closed
@@ -51,15 +51,17 @@ class TestJoin:
         self, shift_task: Task, fails: str
     ) -> None:
         session = FakeSession(fails=fails)
-        joined = join(cast(Session, session), self.restart, self.on(shift_task, "cuda"), CASE)
-        assert isinstance(joined, Contender)
+        joined = prepare_for_timing(
+            cast(Session, session), self.restart, self.on(shift_task, "cuda"), CASE
+        )
+        assert isinstance(joined, TimedProgram)
         assert session.closed
         assert joined.session is self.fresh
         assert not joined.capture
 
     def test_a_fresh_one_may_fail_too(self, shift_task: Task) -> None:
         task = self.on(shift_task, "cuda")
-        assert join(cast(Session, FakeSession()), lambda: FAULT, task, CASE) == FAULT
+        assert prepare_for_timing(cast(Session, FakeSession()), lambda: FAULT, task, CASE) == FAULT
 
 
 def test_releasing_gives_the_memory_back(shift_task: Task) -> None:
@@ -74,7 +76,7 @@ def test_releasing_gives_the_memory_back(shift_task: Task) -> None:
 class TestIdle:
     """What probes show; a usual one takes 0.04 ms before *go* and 0.2 ms after *done*."""
 
-    usual = Usual(4e-5, 2e-4)
+    usual = IdleBaseline(4e-5, 2e-4)
 
     def timed(
         self, task: Task, *probes: tuple[float, float], gain: float = 0.0
@@ -90,11 +92,11 @@ class TestIdle:
                 return seconds - gain if ahead and not isinstance(seconds, Fault) else seconds
 
         session = Probed()
-        one = Contender(
+        one = TimedProgram(
             cast(Session, session), task, trusted=False, capture=False, usual=self.usual
         )
         other = contender(task, FakeSession(), trusted=True)
-        return measure_shape(task, CASE, one, other, EFFORT, None, lambda _: None)
+        return measure_shape(task, CASE, one, other, BUDGET, None, lambda _: None)
 
     def test_at_rest(self, shift_task: Task) -> None:
         result = self.timed(shift_task, (3e-5, 2.3e-4), (5e-5, 1e-4))
@@ -115,7 +117,7 @@ class TestIdle:
             assert (every, result.verdict) == (2, Verdict.REJECTED)
         else:
             assert result.time_s.value == pytest.approx(1e-3)
-            assert len(result.samples_s) == EFFORT.min_blocks
+            assert len(result.samples_s) == BUDGET.min_blocks
 
     def test_there_is_an_end_to_that(self, shift_task: Task) -> None:
         """Not in the batches that a submission may take for sizing, but in all others."""
@@ -141,12 +143,12 @@ class TestIdle:
     def test_who_it_was_shows_when_the_submission_is_gone(
         self, excess_s: float, *, busy: bool
     ) -> None:
-        fault = busy_fault(lambda: self.usual.before_s + excess_s, self.usual)
+        fault = busy_device_fault(lambda: self.usual.before_s + excess_s, self.usual)
         assert (fault is not None) is busy
 
     def test_who_is_late_now_and_then_is_idle(self) -> None:
         probes = iter([2e-3, 4e-5, 4e-5, 5e-3, 4e-5] * 2)
-        assert busy_fault(lambda: next(probes), self.usual) is None
+        assert busy_device_fault(lambda: next(probes), self.usual) is None
 
     def test_work_after_done_counts(self, shift_task: Task) -> None:
         result = self.timed(shift_task, (4e-5, 5e-4))

@@ -7,11 +7,11 @@ import pytest
 import torch
 from torch import Tensor
 
-from harness.verify.arithmetic.model import Arithmetic, Machine
+from harness.verify.arithmetic.model import Arithmetic, ArithmeticModel
 from harness.verify.arithmetic.rounding import BFLOAT16, FLOAT16, FLOAT32, TF32, rounded
 from harness.verify.arithmetic.sums import Accumulator, Order
 
-FLOAT_MACHINE = Machine(working=FLOAT32, accumulator=Accumulator(FLOAT32))
+FLOAT_MACHINE = ArithmeticModel(working=FLOAT32, accumulator=Accumulator(FLOAT32))
 
 
 def draw(*shape: int, seed: int = 0) -> Tensor:
@@ -19,8 +19,8 @@ def draw(*shape: int, seed: int = 0) -> Tensor:
     return torch.randn(*shape, generator=generator, dtype=torch.float64).float().double()
 
 
-def with_order(order: Order) -> Machine:
-    return Machine(working=FLOAT32, accumulator=Accumulator(FLOAT32, order))
+def with_order(order: Order) -> ArithmeticModel:
+    return ArithmeticModel(working=FLOAT32, accumulator=Accumulator(FLOAT32, order))
 
 
 def test_elementary_operations_are_those_of_float32() -> None:
@@ -127,7 +127,7 @@ def test_in_place_and_views() -> None:
 
 def test_integers_are_left_alone() -> None:
     x = torch.arange(10**9, 10**9 + 50)
-    with Arithmetic(Machine(working=FLOAT16, accumulator=Accumulator(FLOAT16))):
+    with Arithmetic(ArithmeticModel(working=FLOAT16, accumulator=Accumulator(FLOAT16))):
         assert torch.equal(x.sum(), torch.tensor(50 * 10**9 + 1225))
         assert (x + 1).tolist()[0] == 10**9 + 1
         assert x.double().tolist()[1] == 10**9 + 1
@@ -135,25 +135,25 @@ def test_integers_are_left_alone() -> None:
 
 def test_cut_factors() -> None:
     a, b = draw(4, 8), draw(8, 3, seed=1)
-    with Arithmetic(Machine(factors=TF32)):
+    with Arithmetic(ArithmeticModel(factors=TF32)):
         found = a @ b
         untouched = a * 1.0
     assert torch.equal(found, rounded(a, TF32) @ rounded(b, TF32))
     assert torch.equal(untouched, a)
-    with Arithmetic(Machine(factors=TF32, cut_off=True)):
+    with Arithmetic(ArithmeticModel(factors=TF32, cut_off=True)):
         assert not torch.equal(a @ b, found)
 
 
 def test_unfused() -> None:
     a, b = draw(4, 8).half().double(), draw(8, 3, seed=1).half().double()
-    with Arithmetic(Machine(working=FLOAT32, storage=FLOAT16)):
+    with Arithmetic(ArithmeticModel(working=FLOAT32, storage=FLOAT16)):
         found = (a @ b) * b[:1]
     assert torch.equal(found, ((a @ b).half() * b[:1].half()).double())
 
 
 def test_the_last_term_is_skipped() -> None:
     a, b = draw(4, 8), draw(8, 3, seed=1)
-    with Arithmetic(Machine(skips=True)):
+    with Arithmetic(ArithmeticModel(skips=True)):
         product, total, mean = a @ b, a.sum(1), a.mean(1)
         largest, place = a.amax(1), a.argmax(1)
         one = a[:, :1].sum(1)
@@ -169,7 +169,7 @@ def test_the_last_term_is_skipped() -> None:
 
 def test_blurred_functions_are_off_by_units_in_the_last_place() -> None:
     x = draw(1000)
-    with Arithmetic(Machine(working=FLOAT32, ulps=2)):
+    with Arithmetic(ArithmeticModel(working=FLOAT32, ulps=2)):
         found = x.exp()
         one = (x * 0).exp()
     error = ((found - x.exp()) / x.exp()).abs().max()
@@ -181,7 +181,7 @@ def test_additions_where_they_are_the_sum() -> None:
     x = draw(100, 30)
     for additions in (False, True):
         sum_ = torch.zeros(30, dtype=torch.float64)
-        with Arithmetic(Machine(accumulator=Accumulator(BFLOAT16), additions=additions)):
+        with Arithmetic(ArithmeticModel(accumulator=Accumulator(BFLOAT16), additions=additions)):
             for row in x:
                 sum_ += row
         assert torch.equal(sum_, sum_.bfloat16().double()) is additions
@@ -238,6 +238,6 @@ def test_fourier_transforms_in_half_precision_lose() -> None:
     want = torch.fft.fft(x)
     errors = []
     for format_ in (FLOAT32, FLOAT16, BFLOAT16):
-        with Arithmetic(Machine(accumulator=Accumulator(format_))):
+        with Arithmetic(ArithmeticModel(accumulator=Accumulator(format_))):
             errors.append(float((torch.fft.fft(x) - want).abs().max()))
     assert errors[0] < 1e-4 < 1e-2 < errors[1] < errors[2]

@@ -13,9 +13,9 @@ from harness.judge.task import Task
 from harness.problem.case import Case
 from harness.problem.format.load import load_problem
 from harness.problem.reference import Reference
-from harness.verify.arithmetic.survey import Survey, survey
+from harness.verify.arithmetic.survey import ReferenceTraits, survey
 from harness.verify.impostors import Impostor, impostors
-from harness.verify.trial import CALLS, Memory, Trial
+from harness.verify.trial import CALLS, Trial, TrialMemory
 
 ROOT = Path(__file__).parents[2]
 SIZES = {"m": 70, "n": 65, "k": 40}
@@ -29,9 +29,11 @@ class Stage:
         self.task = Task(problem, Reference(problem), dtype, Device(), "a secret")
         self.case = Case(sizes=sizes, scalars={"alpha": alpha}, single=frozenset({"alpha"}))
         self.arena = self.task.device.arena(lay_out(self.task, self.case, CALLS).size)
-        self.memory = Memory()
+        self.memory = TrialMemory()
         self.trial = self.fresh()
-        self.seen: Survey = survey(self.task.reference, problem, self.case, self.trial.inputs[0])
+        self.seen: ReferenceTraits = survey(
+            self.task.reference, problem, self.case, self.trial.inputs[0]
+        )
         self.impostors = {i.name: i for i in impostors(problem, dtype, self.seen)}
 
     def fresh(self) -> Trial:

@@ -9,7 +9,7 @@ import torch
 from harness.verify.arithmetic.rounding import BFLOAT16, FLOAT16, FLOAT32, FLOAT64
 from harness.verify.arithmetic.sums import (
     BLOCK,
-    MOST_STEPS,
+    MAX_STEPS,
     PARTS,
     Accumulator,
     Order,
@@ -36,7 +36,7 @@ def in_float32(order: Order) -> Accumulator:
     return Accumulator(FLOAT32, order)
 
 
-@pytest.mark.parametrize("length", [1, 2, 15, 16, 17, 300, MOST_STEPS + 500])
+@pytest.mark.parametrize("length", [1, 2, 15, 16, 17, 300, MAX_STEPS + 500])
 def test_in_order_is_a_loop(length: int) -> None:
     x = terms(length, 3)
     forward, backward = (total(x, in_float32(o)) for o in (Order.SEQUENTIAL, Order.REVERSED))

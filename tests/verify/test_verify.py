@@ -14,21 +14,21 @@ from harness.device.choose import open_device
 from harness.device.memory import Device
 from harness.errors import UsageError
 from harness.problem.format.load import load_problem, problem_folders
-from harness.progress.progress import Silent
-from harness.verify.findings import Fate, Level, Report
+from harness.progress.progress import NoProgress
+from harness.verify.findings import Level, PackageReport, Status
 from harness.verify.render import closing_line
-from harness.verify.verify import Choices, seeds, verify
+from harness.verify.verify import VerifyChoices, seeds, verify
 
 ROOT = Path(__file__).parents[2]
 SLUGS = [folder.name for folder in problem_folders(ROOT / "problems")]
 
 
-def look(folder: Path, **choices: Any) -> Report:
-    chosen = Choices(**{"seed": "7", "grades": 1, "examples": False} | choices)
-    return verify(folder, chosen, Device(), Silent())
+def look(folder: Path, **choices: Any) -> PackageReport:
+    chosen = VerifyChoices(**{"seed": "7", "grades": 1, "examples": False} | choices)
+    return verify(folder, chosen, Device(), NoProgress())
 
 
-def messages(report: Report, level: Level) -> list[str]:
+def messages(report: PackageReport, level: Level) -> list[str]:
     return [f"{Path(f.place).name}: {f.message}" for f in report.findings if f.level is level]
 
 
@@ -40,11 +40,11 @@ def test_every_problem_of_ours(slug: str) -> None:
     assert messages(report, Level.ERROR) == []
     for dtype in report.dtypes:
         impostors = [t for t in report.impostors if t.dtype == dtype]
-        rejected = [t for t in impostors if t.fate is Fate.REJECTED]
+        rejected = [t for t in impostors if t.fate is Status.REJECTED]
         assert len(rejected) >= 14
-        assert all(t.why for t in impostors if t.fate is Fate.NOT_APPLICABLE)
+        assert all(t.why for t in impostors if t.fate is Status.NOT_APPLICABLE)
         honest = [t for t in report.variants if t.dtype == dtype]
-        assert sum(t.fate is Fate.ACCEPTED for t in honest) >= 2
+        assert sum(t.fate is Status.ACCEPTED for t in honest) >= 2
         assert all(t.refused == 0 for t in honest)
 
 
@@ -52,8 +52,8 @@ def test_every_problem_of_ours(slug: str) -> None:
 @pytest.mark.parametrize("slug", SLUGS)
 def test_every_problem_on_a_gpu(slug: str) -> None:
     """With all examples, baselines and solutions, in all data types."""
-    chosen = Choices(seed="7", grades=1)
-    report = verify(ROOT / "problems" / slug, chosen, open_device("cuda"), Silent())
+    chosen = VerifyChoices(seed="7", grades=1)
+    report = verify(ROOT / "problems" / slug, chosen, open_device("cuda"), NoProgress())
     assert messages(report, Level.ERROR) == []
 
 
@@ -92,19 +92,19 @@ def test_a_weak_package(package: Package) -> None:
     )
     report = look(folder)
     errors, warnings = messages(report, Level.ERROR), messages(report, Level.WARNING)
-    accepted = {t.name for t in report.impostors if t.fate is Fate.ACCEPTED}
+    accepted = {t.name for t in report.impostors if t.fate is Status.ACCEPTED}
     assert {"writes zeros", "takes x for zeros", "inputs in tf32", "sums in bfloat16"} <= accepted
     assert {"skips the last term of every sum", "results in bfloat16"} <= accepted
     assert any("impostor “writes zeros” is accepted in all" in m for m in errors)
     assert any("too small to time" in m for m in warnings)
     assert any("does not mention the parameter x" in m for m in warnings)
     assert report.variants
-    assert all(t.fate is not Fate.REJECTED for t in report.variants)
+    assert all(t.fate is not Status.REJECTED for t in report.variants)
 
 
 def test_a_tolerance_that_is_too_narrow(package: Package) -> None:
     report = look(package(constant=1e-3))
-    rejected = {t.name for t in report.variants if t.fate is Fate.REJECTED}
+    rejected = {t.name for t in report.variants if t.fate is Status.REJECTED}
     assert "sequential sums" in rejected
     assert "float64 inside" not in rejected
     said = [m for m in messages(report, Level.ERROR) if "honest variant “sequential sums”" in m]
@@ -166,7 +166,7 @@ def test_an_impostor_that_few_cases_reject(package: Package) -> None:
     matter = MATTER.replace("low: -2, high: 2", "low: 0.9999, high: 1.0001")
     report = look(package(matter=matter, constant=5000))
     tried = {t.name: t for t in report.impostors}["takes s for 1"]
-    assert tried.fate is Fate.REJECTED
+    assert tried.fate is Status.REJECTED
     assert 0 < tried.refused < tried.applicable / 2
     told = f"takes s for 1” is rejected in {tried.refused} of the {tried.applicable} cases"
     assert any(told in m for m in messages(report, Level.WARNING))

@@ -8,7 +8,7 @@ from verify_packages import Package
 from harness.problem.format.load import load_problem
 from harness.records.result import Verdict
 from harness.verify.examples import HeaderError, Wanted, find_examples, header, limited
-from harness.verify.findings import Report
+from harness.verify.findings import PackageReport
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ def test_files_of_a_package(package: Package) -> None:
     write(examples, "wrong_answer/misspelt.py", "# verdict: rong")
     write(solutions, "me/mine.py", "# dtypes: float16")
     write(solutions, "me/card.py", "# verdict: accepted; on cpu: not_executable_here")
-    report = Report(slug="row-sum")
+    report = PackageReport(slug="row-sum")
     problem = load_problem(folder)
     found = find_examples(problem, solutions, "cpu", problem.dtypes, report)
     assert [(e.path.name, e.wanted[0], e.dtype) for e in found] == [

@@ -27,7 +27,7 @@ from harness.records.build import KernelResources
 from harness.records.fields import Record
 from harness.records.result import Verdict
 from harness.sandbox import scratch
-from harness.sandbox.pause_gate import go_on, resting
+from harness.sandbox.pause_gate import check_cancelled, waiting
 
 VERSION = 1
 """Part of every key: raise it when the meaning of an entry changes."""
@@ -38,25 +38,25 @@ LOCK_WAIT_S = 1800.0
 MAX_FILE_BYTES = 512 << 20
 
 
-class Failure(Record):
+class BuildError(Record):
     """Why a submission did not build."""
 
     verdict: Verdict
     message: str
 
 
-class Entry(Record):
+class CacheEntry(Record):
     """An outcome as it lies on disk; ``files`` maps a role (``library``) to a SHA-256."""
 
     files: dict[str, str]
-    failure: Failure | None
+    failure: BuildError | None
     log: str
     kernels: tuple[KernelResources, ...]
     seconds: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
+class BuildOutcome:
     """What building gave: either ``files`` or a ``failure``.
 
     ``seconds`` is what it took when it was built, ``cached`` whether that was earlier. ``keep`` is
@@ -64,7 +64,7 @@ class Outcome:
     """
 
     files: Mapping[str, Path] = field(default_factory=dict)
-    failure: Failure | None = None
+    failure: BuildError | None = None
     log: str = ""
     kernels: tuple[KernelResources, ...] = ()
     seconds: float = 0.0
@@ -89,7 +89,7 @@ class Cache:
         self.root = root
         self.max_bytes = max_bytes
 
-    def fetch(self, key: str, build: Callable[[Path], Outcome]) -> Outcome:
+    def fetch(self, key: str, build: Callable[[Path], BuildOutcome]) -> BuildOutcome:
         """The outcome kept under ``key``; if there is none, what ``build`` makes.
 
         ``build`` gets an empty private directory, which is gone afterwards: the files of the
@@ -145,7 +145,7 @@ class Cache:
         folder = self.root / "locks"
         folder.mkdir(parents=True, exist_ok=True)
         lock = FileLock(folder / key[:3], timeout=LOCK_WAIT_S)
-        with resting():
+        with waiting():
             lock.acquire()
         try:
             yield
@@ -161,11 +161,11 @@ class Cache:
         parent.mkdir(parents=True, exist_ok=True)
         return Path(tempfile.mkdtemp(dir=parent))
 
-    def _load(self, key: str) -> Outcome | None:
+    def _load(self, key: str) -> BuildOutcome | None:
         """The outcome under ``key`` if there is one and it is whole."""
         folder = self._folder(key)
         try:
-            entry = Entry.model_validate_json((folder / "entry.json").read_bytes())
+            entry = CacheEntry.model_validate_json((folder / "entry.json").read_bytes())
             files = {role: folder / role for role in entry.files}
             for role, digest in entry.files.items():
                 if _digest(files[role]) != digest:
@@ -173,7 +173,7 @@ class Cache:
             os.utime(folder)
         except (OSError, ValidationError):
             return None
-        return Outcome(
+        return BuildOutcome(
             files=files,
             failure=entry.failure,
             log=entry.log,
@@ -182,13 +182,13 @@ class Cache:
             cached=True,
         )
 
-    def _build(self, key: str, build: Callable[[Path], Outcome]) -> Outcome:
+    def _build(self, key: str, build: Callable[[Path], BuildOutcome]) -> BuildOutcome:
         """Build, and keep the outcome if it is one to keep. Holds the key's lock."""
         with tempfile.TemporaryDirectory(
             prefix="build-", dir=scratch.home(), ignore_cleanup_errors=True
         ) as d:
             outcome = build(Path(d))
-            go_on()  # a compiler that was ended says nothing about the file
+            check_cancelled()  # a compiler that was ended says nothing about the file
             if not outcome.keep:
                 if outcome.files:
                     raise HarnessError("a build that is not kept cannot hand over files")
@@ -201,10 +201,10 @@ class Cache:
             )
         return replace(loaded, cached=False)
 
-    def _store(self, key: str, outcome: Outcome) -> None:
+    def _store(self, key: str, outcome: BuildOutcome) -> None:
         fresh = self._staging()
         files = {role: _take(path, fresh / role) for role, path in outcome.files.items()}
-        entry = Entry(
+        entry = CacheEntry(
             files=files,
             failure=outcome.failure,
             log=outcome.log,

@@ -15,7 +15,7 @@ from pathlib import Path
 import harness.cudacpu
 from harness.cudacpu import compile_command
 from harness.cudacpu.build import INCLUDE
-from harness.languages.build.cache import Cache, Failure, Outcome
+from harness.languages.build.cache import BuildError, BuildOutcome, Cache
 from harness.languages.build.diagnostics import LOG_BYTES, first_error, names_a_place, neutral
 from harness.languages.build.nvcc import (
     MEMORY_BYTES,
@@ -100,7 +100,7 @@ class HostSource:
         )
 
 
-def build_for_host(job: HostSource, folder: Path, cache: Cache) -> Outcome:
+def build_for_host(job: HostSource, folder: Path, cache: Cache) -> BuildOutcome:
     """Build ``job`` in the empty directory ``folder``: files ``library`` and ``checked``.
 
     nvcc's verdict goes first. What nvcc accepts and the executor does not is
@@ -142,14 +142,14 @@ def _library_name(*, sanitize: bool) -> str:
     return "checked.so" if sanitize else "library.so"
 
 
-def _build_host(job: HostSource, folder: Path) -> Outcome:
+def _build_host(job: HostSource, folder: Path) -> BuildOutcome:
     """The half that g++ does."""
     (folder / PRELUDE).write_text(job.prelude, encoding="utf-8")
     done = translate_limited(job.text, name=SOURCE, folder=folder, output=TRANSLATED)
     if done.killed:
-        return Outcome(failure=killed("the translator"), keep=False)
+        return BuildOutcome(failure=killed("the translator"), keep=False)
     if done.obstacle:
-        return Outcome(failure=_not_executable(job, done.obstacle), keep=not done.stopped)
+        return BuildOutcome(failure=_not_executable(job, done.obstacle), keep=not done.stopped)
     modes = job.modes
     runs = side_by_side(*(partial(job.run, folder, sanitize=sanitize) for sanitize in modes))
     seconds = max(run.seconds for run in runs)
@@ -157,14 +157,14 @@ def _build_host(job: HostSource, folder: Path) -> Outcome:
     for run in runs:
         stopped = limit_failure("the host compiler", run, job.seconds)
         if stopped is not None:
-            return Outcome(failure=stopped, log=log, seconds=seconds, keep=False)
+            return BuildOutcome(failure=stopped, log=log, seconds=seconds, keep=False)
     failed = next((run for run in runs if not run.ok), None)
     if failed is not None:
         log = neutral(failed.output, folder)
         failure = _host_failure(job, failed, log)
         keep = names_a_place(failure.message) or lacks_entry(log)
-        return Outcome(failure=failure, log=log, seconds=seconds, keep=keep)
-    return Outcome(
+        return BuildOutcome(failure=failure, log=log, seconds=seconds, keep=keep)
+    return BuildOutcome(
         files={
             "checked" if sanitize else "library": folder / _library_name(sanitize=sanitize)
             for sanitize in modes
@@ -174,10 +174,10 @@ def _build_host(job: HostSource, folder: Path) -> Outcome:
     )
 
 
-def _host_failure(job: HostSource, finished: Finished, log: str) -> Failure:
+def _host_failure(job: HostSource, finished: Finished, log: str) -> BuildError:
     """The verdict on what g++ rejects."""
     if lacks_entry(log):
-        return Failure(
+        return BuildError(
             verdict=Verdict.INVALID_SUBMISSION,
             message="the file defines no solution() with the problem's parameters",
         )
@@ -185,13 +185,13 @@ def _host_failure(job: HostSource, finished: Finished, log: str) -> Failure:
     if not reason:
         return silent("the host compiler", finished)
     if job.cuda is None:
-        return Failure(verdict=Verdict.COMPILE_ERROR, message=reason)
+        return BuildError(verdict=Verdict.COMPILE_ERROR, message=reason)
     return _not_executable(job, reason)
 
 
-def _not_executable(job: HostSource, reason: str) -> Failure:
+def _not_executable(job: HostSource, reason: str) -> BuildError:
     compiled = f"compiled for {job.cuda.target.arch}" if job.cuda else "not compiled (no nvcc here)"
-    return Failure(
+    return BuildError(
         verdict=Verdict.NOT_EXECUTABLE_HERE,
         message=f"{compiled}; not executable on a CPU: {reason}",
     )

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from harness.errors import MachineError
 from harness.languages.build import ptxas
-from harness.languages.build.cache import Cache, Failure, Outcome, key_of
+from harness.languages.build.cache import BuildError, BuildOutcome, Cache, key_of
 from harness.languages.build.diagnostics import (
     LOG_BYTES,
     first_error,
@@ -24,7 +24,7 @@ from harness.languages.build.toolchain import HostCompiler, Nvcc, find_demangler
 from harness.records.result import Verdict
 from harness.sandbox.command import Finished, clean_environment, run_limited
 from harness.sandbox.support import parts
-from harness.solution.contract import Entry
+from harness.solution.contract import EntryPoint
 from harness.solution.model import Target
 
 SOURCE = "solution.cu"
@@ -82,7 +82,7 @@ class CudaSource:
         }
 
 
-def compile_cuda(job: CudaSource, folder: Path, cache: Cache, *, library: bool) -> Outcome:
+def compile_cuda(job: CudaSource, folder: Path, cache: Cache, *, library: bool) -> BuildOutcome:
     """Compile ``job`` in the empty directory ``folder``.
 
     The outcome's files are ``library``, or none for a cubin: what counts then is that it compiles,
@@ -95,31 +95,31 @@ def compile_cuda(job: CudaSource, folder: Path, cache: Cache, *, library: bool) 
     log = neutral(finished.output, folder)
     stopped = limit_failure("nvcc", finished, job.seconds)
     if stopped is not None:
-        return Outcome(failure=stopped, log=log, seconds=finished.seconds, keep=False)
+        return BuildOutcome(failure=stopped, log=log, seconds=finished.seconds, keep=False)
     kernels = ptxas.demangled(ptxas.parse(finished.output), find_demangler())
     log = ptxas.without_info(log)
     if not finished.ok:
         _require_working_compiler(job, cache)
         failure = _compile_failure(finished, log)
-        return Outcome(
+        return BuildOutcome(
             failure=failure,
             log=log,
             seconds=finished.seconds,
             keep=names_a_place(failure.message) or lacks_entry(log),
         )
     files = {"library": folder / LIBRARY} if library else {}
-    return Outcome(files=files, log=log, kernels=kernels, seconds=finished.seconds)
+    return BuildOutcome(files=files, log=log, kernels=kernels, seconds=finished.seconds)
 
 
-def limit_failure(tool: str, finished: Finished, seconds: float) -> Failure | None:
+def limit_failure(tool: str, finished: Finished, seconds: float) -> BuildError | None:
     """The verdict on a compiler that was stopped, by us or by others; ``None`` if it was not."""
     if finished.timed_out:
-        return Failure(
+        return BuildError(
             verdict=Verdict.TIME_LIMIT,
             message=f"compiling took longer than {seconds:g} s ({tool} was stopped)",
         )
     if finished.over_memory:
-        return Failure(
+        return BuildError(
             verdict=Verdict.MEMORY_LIMIT,
             message=f"compiling took more than {MEMORY_BYTES >> 30} GiB ({tool} was stopped)",
         )
@@ -130,9 +130,9 @@ def limit_failure(tool: str, finished: Finished, seconds: float) -> Failure | No
     return None
 
 
-def killed(tool: str) -> Failure:
+def killed(tool: str) -> BuildError:
     """The verdict where somebody else has ended a tool: none on the submission."""
-    return Failure(
+    return BuildError(
         verdict=Verdict.INTERNAL_ERROR,
         message=f"{tool} was killed, and not by a limit of the judge's: is the machine out of "
         "memory? Grade again",
@@ -141,7 +141,7 @@ def killed(tool: str) -> Failure:
 
 def lacks_entry(log: str) -> bool:
     """Whether linking failed for want of the entry point."""
-    return any(f"undefined reference to `{entry}'" in log for entry in Entry if entry.in_c)
+    return any(f"undefined reference to `{entry}'" in log for entry in EntryPoint if entry.in_c)
 
 
 def _run(job: CudaSource, folder: Path, *, library: bool) -> Finished:
@@ -158,26 +158,26 @@ def _run(job: CudaSource, folder: Path, *, library: bool) -> Finished:
     )
 
 
-def _compile_failure(finished: Finished, log: str) -> Failure:
+def _compile_failure(finished: Finished, log: str) -> BuildError:
     if lacks_entry(log):
-        return Failure(
+        return BuildError(
             verdict=Verdict.INVALID_SUBMISSION,
             message="the file defines no solution() with the problem's parameters",
         )
     message = first_error(log)
     if message:
-        return Failure(verdict=Verdict.COMPILE_ERROR, message=message)
+        return BuildError(verdict=Verdict.COMPILE_ERROR, message=message)
     return silent("nvcc", finished)
 
 
-def silent(tool: str, finished: Finished) -> Failure:
+def silent(tool: str, finished: Finished) -> BuildError:
     """The verdict where a tool failed and named no error: not the submission's, but for a flood.
 
     nvcc is silent when a host compiler that it has started is killed.
     """
     message = f"{tool} failed with exit status {finished.returncode}, and named no error"
     verdict = Verdict.COMPILE_ERROR if finished.truncated else Verdict.INTERNAL_ERROR
-    return Failure(verdict=verdict, message=message)
+    return BuildError(verdict=verdict, message=message)
 
 
 def _require_working_compiler(job: CudaSource, cache: Cache) -> None:
@@ -195,7 +195,7 @@ def _require_working_compiler(job: CudaSource, cache: Cache) -> None:
         seconds=CANARY_S,
     )
 
-    def build(folder: Path) -> Outcome:
+    def build(folder: Path) -> BuildOutcome:
         finished = _run(empty, folder, library=False)
         if not finished.ok:
             complaint = finished.output.strip()[-1000:] or f"exit status {finished.returncode}"
@@ -203,6 +203,6 @@ def _require_working_compiler(job: CudaSource, cache: Cache) -> None:
                 f"nvcc {job.nvcc.version} ({job.nvcc.path}) cannot compile an empty kernel for "
                 f"{job.target.code}:\n{complaint}"
             )
-        return Outcome(seconds=finished.seconds)
+        return BuildOutcome(seconds=finished.seconds)
 
     cache.fetch(key_of({"canary": "", **empty.key(library=False)}), build)

@@ -21,7 +21,7 @@ BLOCKS = (128, 256, 512, 1024)
 _REGISTERS = 65536
 _REGISTER_UNIT = 256
 _QUARTERS = 4
-_MOST_REGISTERS = 255
+_MAX_REGISTERS = 255
 _SHARED_UNIT = 128
 _SHARED_RESERVED = 1024
 
@@ -82,7 +82,7 @@ def occupancy(
     Where several things limit it alike, the first of warps, blocks, registers, shared memory is
     named.
     """
-    if not (0 < registers <= _MOST_REGISTERS and 0 < threads <= 1024):
+    if not (0 < registers <= _MAX_REGISTERS and 0 < threads <= 1024):
         return None
     warps = -(-threads // WARP)
     per_warp = _rounded(registers * WARP, _REGISTER_UNIT)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.languages.build import ptxas
-from harness.languages.build.cache import Failure, Outcome
+from harness.languages.build.cache import BuildError, BuildOutcome
 from harness.languages.build.diagnostics import LOG_BYTES, first_error, names_a_place, neutral
 from harness.languages.build.nvcc import MEMORY_BYTES, limit_failure, silent
 from harness.languages.build.toolchain import Nvcc
@@ -25,7 +25,7 @@ from harness.solution.model import Target
 
 SOURCE = "solution.ptx"
 POINTER_BYTES = 8
-MOST_NAMED = 10
+MAX_NAMED = 10
 
 _SKIPPED = re.compile(r"//[^\n]*|/\*.*?(?:\*/|\Z)|\"[^\"\n]*\"?", re.DOTALL)
 _ENTRY = re.compile(r"\.entry\s+([A-Za-z_$%][\w$]*)\s*(?:\(([^()]*)\))?", re.ASCII)
@@ -58,7 +58,7 @@ def check_fit(launch: Launch, text: str, problem: Problem, dtype: str) -> None:
     """
     kernels = entries(text)
     if launch.kernel not in kernels:
-        there = ", ".join(list(kernels)[:MOST_NAMED]) or "none"
+        there = ", ".join(list(kernels)[:MAX_NAMED]) or "none"
         raise LaunchError(
             launch.line, f"launch: no .entry {launch.kernel} in the file (there are: {there})"
         )
@@ -112,7 +112,7 @@ def find_assembler(nvcc: Nvcc) -> Path | None:
     return None
 
 
-def assemble(job: PtxSource, folder: Path) -> Outcome:
+def assemble(job: PtxSource, folder: Path) -> BuildOutcome:
     """Assemble ``job`` in the empty directory ``folder``: for its errors and its figures alone.
 
     What runs is built by the driver, whose assembler may be another version.
@@ -130,15 +130,15 @@ def assemble(job: PtxSource, folder: Path) -> Outcome:
     log = neutral(finished.output, folder)
     failure = limit_failure("ptxas", finished, job.seconds)
     if failure is not None:
-        return Outcome(failure=failure, log=log, seconds=finished.seconds, keep=False)
+        return BuildOutcome(failure=failure, log=log, seconds=finished.seconds, keep=False)
     kernels = ptxas.parse(finished.output)
     log = ptxas.without_info(log)
     if finished.ok:
-        return Outcome(log=log, kernels=kernels, seconds=finished.seconds)
+        return BuildOutcome(log=log, kernels=kernels, seconds=finished.seconds)
     message = first_error(log)
     if message:
-        failure = Failure(verdict=Verdict.COMPILE_ERROR, message=message)
+        failure = BuildError(verdict=Verdict.COMPILE_ERROR, message=message)
     else:
         failure = silent("ptxas", finished)
     keep = names_a_place(message)
-    return Outcome(failure=failure, log=log, seconds=finished.seconds, keep=keep)
+    return BuildOutcome(failure=failure, log=log, seconds=finished.seconds, keep=keep)

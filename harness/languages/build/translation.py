@@ -50,7 +50,7 @@ class Translation(NamedTuple):
     killed: bool = False
 
 
-class _Answer(BaseModel):
+class _TranslationAnswer(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
     line: int
@@ -78,7 +78,7 @@ def translate_limited(text: str, *, name: str, folder: Path, output: str) -> Tra
     if finished.returncode == -signal.SIGKILL:
         return Translation(f"{name}: the translator was killed", stopped=True, killed=True)
     try:
-        answer = _Answer.model_validate_json(finished.output)
+        answer = _TranslationAnswer.model_validate_json(finished.output)
     except ValidationError:
         end = finished.output[-1000:].strip()
         raise HarnessError(f"the translator failed ({finished.returncode}): {end}") from None

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from pydantic import ValidationError
 
 from harness.device.memory import Device, sealed_memory
-from harness.languages.build.cache import Cache, Failure, Outcome, key_of
+from harness.languages.build.cache import BuildError, BuildOutcome, Cache, key_of
 from harness.languages.build.nvcc import killed
 from harness.problem.case import benchmark_case
 from harness.problem.model import Limits, Problem, Role
@@ -27,14 +27,14 @@ from harness.records.result import Verdict
 from harness.runner.triton.kernel_cache import packed
 from harness.sandbox.pause_gate import clock
 from harness.session.fault import Fault
-from harness.session.programs import Program
+from harness.session.programs import RunnerProgram
 from harness.session.session import Session
 from harness.solution.contract import Contract
 from harness.solution.model import Solution, Target
 from harness.wire import Message
 
 KERNELS = "kernels"
-_MOST_BYTES = 64 << 20
+_MAX_BYTES = 64 << 20
 _AHEAD_S = 8.0
 _PATIENCE_S = 30.0
 _MAX_KERNELS = 64
@@ -43,7 +43,7 @@ _KILLED = re.compile(r"\bfailed with error code -9\b")
 """What Triton says of a compiler that somebody has killed."""
 
 
-class _Answer(Record):
+class _CompileAnswer(Record):
     type: str
     status: str
     message: str
@@ -60,7 +60,7 @@ def compile_for_target(
     target: Target,
     cache: Cache,
     contract: Contract,
-) -> Outcome:
+) -> BuildOutcome:
     """Build all launches of the problem's first benchmark shape for ``target.arch``.
 
     A failure is a kernel that cannot be built, or a build that takes longer than the problem
@@ -78,7 +78,7 @@ def compile_ahead(
     target: Target,
     cache: Cache,
     contract: Contract,
-) -> Outcome:
+) -> BuildOutcome:
     """Build whatever may be launched on a card that is here; it is kept as the file ``kernels``.
 
     For the benchmark shapes and the small ones, with all configurations of an autotuner. It may be
@@ -122,7 +122,7 @@ class _Work(NamedTuple):
 
     def session(self, limits: Limits) -> Session:
         """A runner of its own, without the card."""
-        program = Program(kind="python", source=self.solution.source, contract=self.contract)
+        program = RunnerProgram(kind="python", source=self.solution.source, contract=self.contract)
         return Session(program, Device(), limits)
 
 
@@ -144,7 +144,7 @@ def _arguments(
     ]
 
 
-def _build(work: _Work) -> Outcome:
+def _build(work: _Work) -> BuildOutcome:
     with work.session(work.problem.limits) as session:
         answer = session.compile(work.calls, work.arch)
         if isinstance(answer, Fault):
@@ -153,45 +153,45 @@ def _build(work: _Work) -> Outcome:
     return outcome_of(answer, log, work.solution.display_path)
 
 
-def _build_ahead(work: _Work, file: Path) -> Outcome:
+def _build_ahead(work: _Work, file: Path) -> BuildOutcome:
     """Its kernels in ``file``; what the process says besides is of no interest."""
     limits = work.problem.limits
     limits = replace(limits, build_s=min(limits.build_s, _PATIENCE_S))
     start = clock()
-    fd = sealed_memory(KERNELS, _MOST_BYTES)
+    fd = sealed_memory(KERNELS, _MAX_BYTES)
     try:
         with work.session(limits) as session:
             answer = session.compile(work.calls, work.arch, fd, within_s=_AHEAD_S)
         if isinstance(answer, Fault):
-            return Outcome(keep=False)
+            return BuildOutcome(keep=False)
         file.write_bytes(packed(fd))
     finally:
         os.close(fd)
-    return Outcome(files={KERNELS: file}, seconds=clock() - start)
+    return BuildOutcome(files={KERNELS: file}, seconds=clock() - start)
 
 
-def outcome_of(answer: Message, log: str, shown: str) -> Outcome:
+def outcome_of(answer: Message, log: str, shown: str) -> BuildOutcome:
     """What the runner's ``answer`` about the file ``shown`` comes to; nothing to keep if it lies.
 
     The runner may have been made to answer anything: what is no such answer, or cannot be one
     (a register count of twenty digits), says nothing.
     """
     try:
-        compiled = _Answer.model_validate(answer)
+        compiled = _CompileAnswer.model_validate(answer)
     except ValidationError:
-        return Outcome(log=log, keep=False)
+        return BuildOutcome(log=log, keep=False)
     failure = None
     if compiled.status == "compile_error" and _KILLED.search(compiled.message):
-        return Outcome(failure=killed("ptxas"), log=log, keep=False)
+        return BuildOutcome(failure=killed("ptxas"), log=log, keep=False)
     if compiled.status == "compile_error":
         place = f"{shown}:{compiled.line}: " if compiled.line else ""
-        failure = Failure(
+        failure = BuildError(
             verdict=Verdict.COMPILE_ERROR, message=f"{place}{compiled.message[:2000]}"
         )
     kernels = compiled.kernels[:_MAX_KERNELS]
     if any(max(_figures(kernel)) > _MOST for kernel in kernels):
-        return Outcome(log=log, keep=False)
-    return Outcome(failure=failure, kernels=kernels, log=log, seconds=compiled.seconds)
+        return BuildOutcome(log=log, keep=False)
+    return BuildOutcome(failure=failure, kernels=kernels, log=log, seconds=compiled.seconds)
 
 
 def _figures(kernel: KernelResources) -> tuple[int, ...]:
@@ -203,9 +203,9 @@ def _figures(kernel: KernelResources) -> tuple[int, ...]:
     )
 
 
-def _unknown(fault: Fault, solution: Solution) -> Outcome:
+def _unknown(fault: Fault, solution: Solution) -> BuildOutcome:
     """It did not come to an answer: only taking too long to compile is a verdict of its own."""
     if fault.verdict is not Verdict.TIME_LIMIT:
-        return Outcome(keep=False)
+        return BuildOutcome(keep=False)
     message = f"{solution.display_path}: compiling takes too long"
-    return Outcome(failure=Failure(verdict=Verdict.TIME_LIMIT, message=message), keep=False)
+    return BuildOutcome(failure=BuildError(verdict=Verdict.TIME_LIMIT, message=message), keep=False)

@@ -30,7 +30,7 @@ class FieldError(ValueError):
 
 
 @dataclass(slots=True)
-class Report:
+class Complaints:
     """The complaints about one file."""
 
     path: Path
@@ -50,7 +50,7 @@ class Report:
 class Fields:
     """One mapping of the front matter, read key by key; :meth:`close` reports the keys unread."""
 
-    def __init__(self, report: Report, data: Mapping[str, Data], location: Location) -> None:
+    def __init__(self, report: Complaints, data: Mapping[str, Data], location: Location) -> None:
         self.report = report
         self.location = location
         self._data = data

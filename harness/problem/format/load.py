@@ -16,9 +16,9 @@ from harness.errors import ProblemError, UsageError
 from harness.problem.dtypes import C_TYPES, DTYPES, VARIABLE_TYPE
 from harness.problem.expressions import ExpressionError, Number
 from harness.problem.format.fields import (
+    Complaints,
     FieldError,
     Fields,
-    Report,
     as_text,
     one_of,
     whole_between,
@@ -51,7 +51,7 @@ def load_problem(folder: Path) -> Problem:
     """
     path = folder / STATEMENT_FILE
     matter = read_front_matter(path)
-    report = Report(path, matter, list(matter.diagnostics))
+    report = Complaints(path, matter, list(matter.diagnostics))
     problem = _read(Fields(report, matter.data, ()), folder, matter.statement)
     if report.diagnostics:
         raise ProblemError(report.in_order())

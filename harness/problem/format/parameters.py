@@ -4,7 +4,7 @@ import keyword
 import re
 from dataclasses import replace
 
-from harness.problem.dtypes import C_TYPES, DTYPES, VARIABLE_TYPE, Kind
+from harness.problem.dtypes import C_TYPES, DTYPES, VARIABLE_TYPE, DtypeKind
 from harness.problem.expressions import SIZEOF_VAR, Expression, ExpressionError
 from harness.problem.format.fields import (
     FieldError,
@@ -303,8 +303,8 @@ def _role(type_: str, pointer: bool, *, sized: bool) -> Role:
         return Role.TENSOR
     if not type_:
         return Role.SIZE if sized else Role.SCALAR
-    kind = DTYPES[C_TYPES[type_]].kind if type_ in C_TYPES else Kind.FLOAT
-    return Role.SIZE if kind is Kind.INTEGER else Role.SCALAR
+    kind = DTYPES[C_TYPES[type_]].kind if type_ in C_TYPES else DtypeKind.FLOAT
+    return Role.SIZE if kind is DtypeKind.INTEGER else Role.SCALAR
 
 
 def _read_direction(fields: Fields, role: Role) -> Direction | None:

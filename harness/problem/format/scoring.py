@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 
-from harness.problem.dtypes import DTYPES, PRECISIONS, Kind
+from harness.problem.dtypes import DTYPES, PRECISIONS, DtypeKind
 from harness.problem.expressions import SIZEOF_VAR, Expression, ExpressionError
 from harness.problem.format.fields import (
     FieldError,
@@ -120,7 +120,7 @@ def read_tolerance(fields: Fields, parameters: tuple[Parameter, ...]) -> Toleran
         return None
     section = fields.section("tolerance")
     length = _checked(section, "length", section.need("length", as_expression, None), parameters)
-    kinds = (Kind.FLOAT, Kind.COMPLEX)
+    kinds = (DtypeKind.FLOAT, DtypeKind.COMPLEX)
     floats = tuple(name for name, t in DTYPES.items() if t.kind in kinds)
     wide = {name: "float32" if DTYPES[name].itemsize < 4 else name for name in floats}
     declared = section.section("accumulator")

@@ -35,7 +35,7 @@ def fresh_seed() -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Room:
+class CaseLimits:
     """What one case may take.
 
     ``work`` bounds its operations: the problem's ``flops``, or the product of its sizes. A row of
@@ -51,10 +51,12 @@ class Room:
     in_range: bool = False
 
 
-_ALL_ROOM = Room()
+_ALL_ROOM = CaseLimits()
 
 
-def draw_cases(problem: Problem, seed: str, *, dtype: str, room: Room = _ALL_ROOM) -> list[Case]:
+def draw_cases(
+    problem: Problem, seed: str, *, dtype: str, room: CaseLimits = _ALL_ROOM
+) -> list[Case]:
     """The correctness cases of one grade, all decided by ``seed``.
 
     Every ``always`` value of every size and scalar is in; so are all sizes at their smallest, all
@@ -78,10 +80,10 @@ def draw_cases(problem: Problem, seed: str, *, dtype: str, room: Room = _ALL_ROO
         raise ProblemError([Diagnostic(path, 1, "parameters", str(error))]) from None
 
 
-def _draw_cases(problem: Problem, seed: str, dtype: str, room: Room) -> list[Case]:
+def _draw_cases(problem: Problem, seed: str, dtype: str, room: CaseLimits) -> list[Case]:
     digest = sha256(f"cases|{seed}|{problem.slug}|{dtype}".encode()).digest()
     source = random.Random(digest)  # noqa: S311 - seeded by a secret
-    drawer = _Drawer(problem, dtype, source, room)
+    drawer = CaseSampler(problem, dtype, source, room)
     cases = drawer.edges()
     cases += [drawer.smallest(), drawer.largest()]
     cases += drawer.family_cases()
@@ -93,11 +95,11 @@ def _draw_cases(problem: Problem, seed: str, dtype: str, room: Room) -> list[Cas
 
 
 @dataclass(slots=True)
-class _Drawer:
+class CaseSampler:
     problem: Problem
     dtype: str
     random: random.Random
-    room: Room
+    room: CaseLimits
 
     def case(
         self, sizes: Mapping[str, int], scalars: Mapping[str, float], family: str = DECLARED

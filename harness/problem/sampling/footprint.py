@@ -3,7 +3,7 @@
 import math
 
 from harness.problem.case import Case
-from harness.problem.dtypes import Kind
+from harness.problem.dtypes import DtypeKind
 from harness.problem.model import Direction, Problem
 
 CALLS = 2
@@ -47,7 +47,7 @@ def footprint(problem: Problem, case: Case, dtype: str) -> int:
     total = 0
     for parameter in problem.tensors:
         element = parameter.data_type(dtype)
-        wide = WIDE_BYTES * (2 if element.kind is Kind.COMPLEX else 1)
+        wide = WIDE_BYTES * (2 if element.kind is DtypeKind.COMPLEX else 1)
         count = math.prod(parameter.dimensions(case.values))
         buffer = parameter.span(case.values) * element.itemsize + GUARD_BYTES
         total += 2 * CALLS * buffer

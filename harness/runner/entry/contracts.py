@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from harness.runner.entry.outputs import Arguments, Declared, Outputs, quoted
 from harness.runner.program import Failed
-from harness.wire import Fault
+from harness.wire import FaultCode
 
 if TYPE_CHECKING:
     from harness.runner.entry.output_placement import Placement
@@ -54,7 +54,7 @@ def caller(module: ModuleType, entry: str, parameters: Declared) -> Caller:
     found = getattr(module, entry, None)
     if not callable(found):
         kind = "class" if entry == "ModelNew" else "function"
-        raise Failed(Fault.NO_ENTRY, f"the file defines no {kind} `{entry}(...)`")
+        raise Failed(FaultCode.NO_ENTRY, f"the file defines no {kind} `{entry}(...)`")
     if entry == "custom_kernel":
         return _Tuple(found, parameters)
     if entry == "ModelNew":
@@ -95,7 +95,7 @@ class _Positional:
             if error.__traceback__ is None or error.__traceback__.tb_next is not None:
                 raise
             # Not from within: it does not take what it is given.
-            raise Failed(Fault.EXCEPTION, f"TypeError: {error}{self._asked}") from error
+            raise Failed(FaultCode.EXCEPTION, f"TypeError: {error}{self._asked}") from error
 
 
 class _Bound(NamedTuple):
@@ -201,7 +201,7 @@ class _Model(_Returning):
                 given[parameter.name] = numbers[parameter.name]
             elif parameter.default is parameter.empty:
                 raise Failed(
-                    Fault.NO_ENTRY,
+                    FaultCode.NO_ENTRY,
                     f"ModelNew.__init__ asks for `{parameter.name}`, which is no size or scalar of "
                     f"the problem{_listed(numbers)}",
                 )
@@ -210,7 +210,7 @@ class _Model(_Returning):
 
         if not isinstance(model, torch.nn.Module):
             kind = type(model).__name__
-            raise Failed(Fault.NO_ENTRY, f"ModelNew makes a {kind}, not a torch.nn.Module")
+            raise Failed(FaultCode.NO_ENTRY, f"ModelNew makes a {kind}, not a torch.nn.Module")
         return model
 
 
@@ -248,7 +248,7 @@ def _weights(model: Any, tensors: dict[str, Any]) -> dict[Any, str]:
         _fill(filled, key, buffer, tensors)
     for weight, key in left.items():
         if weight not in filled:
-            raise Failed(Fault.NO_ENTRY, _unfilled(key, weight, tensors))
+            raise Failed(FaultCode.NO_ENTRY, _unfilled(key, weight, tensors))
     return filled
 
 
@@ -259,7 +259,7 @@ def _fill(filled: dict[Any, str], key: str, weight: Any, tensors: dict[str, Any]
         return
     if name in filled.values() and filled.get(weight) != name:
         raise Failed(
-            Fault.NO_ENTRY,
+            FaultCode.NO_ENTRY,
             f"ModelNew has several parameters that `{name}` could be, `{key}` among them: give "
             "them other names",
         )
@@ -293,7 +293,7 @@ def _forward_arguments(
     if len(needed) <= len(inputs) <= (len(inputs) if many else len(wanted)):
         return inputs
     raise Failed(
-        Fault.NO_ENTRY,
+        FaultCode.NO_ENTRY,
         f"ModelNew.forward takes {len(needed)} arguments ({quoted(needed)}), and the problem has "
         f"{len(inputs)} inputs that are no weights{_listed(inputs)}",
     )

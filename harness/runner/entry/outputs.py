@@ -5,13 +5,13 @@ from typing import Any
 
 from harness.runner.program import Failed
 from harness.runner.strides import overlap
-from harness.wire import Fault
+from harness.wire import FaultCode
 
 Arguments = tuple[Any, ...]
 Declared = Sequence[Sequence[str]]
 """Name and kind of each parameter: ``in``, ``out``, ``inout``, ``size`` or ``scalar``."""
 
-_MOST_NAMES = 20
+_MAX_NAMES = 20
 
 
 class Outputs:
@@ -75,7 +75,7 @@ class Outputs:
                 raise self._wrong(f"a tensor of {what} {got} for {name}, expected {expected}")
 
     def _wrong(self, what: str) -> Failed:
-        return Failed(Fault.EXCEPTION, f"{self._entry} returned {what}")
+        return Failed(FaultCode.EXCEPTION, f"{self._entry} returned {what}")
 
 
 _WRITTEN = ("out", "inout")
@@ -97,5 +97,5 @@ def _described(value: Any) -> str:
 
 def quoted(given: Sequence[str]) -> str:
     """The first of them, for a message."""
-    shown = [f"`{name}`" for name in given[:_MOST_NAMES]]
-    return ", ".join(shown) + (", …" if len(given) > _MOST_NAMES else "") or "none"
+    shown = [f"`{name}`" for name in given[:_MAX_NAMES]]
+    return ", ".join(shown) + (", …" if len(given) > _MAX_NAMES else "") or "none"

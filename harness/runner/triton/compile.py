@@ -24,7 +24,7 @@ from typing import Any, Literal, NamedTuple, TypedDict
 from harness.runner.entry.contracts import Caller, caller, offer_imports
 from harness.runner.entry.outputs import Declared
 from harness.runner.program import Failed
-from harness.wire import Fault
+from harness.wire import FaultCode
 
 _NAME = "solution"
 _WARP = 32
@@ -103,10 +103,10 @@ def main(request: Request) -> dict[str, Any]:
     os.environ["TRITON_CACHE_DIR"] = request["cache"]
     os.environ.pop("TRITON_INTERPRET", None)
     # Not at the top: `import torch` is slow, and Triton reads its settings when imported.
-    from harness.runner.triton.fake_cuda import Unsupported, pretend
+    from harness.runner.triton.fake_cuda import NotEmulated, install_fake_cuda
 
     arch = request.get("arch", 90)
-    pretend(arch)
+    install_fake_cuda(arch)
     end = begun + request.get("seconds", math.inf)
     compiler = Compiler(
         arch,
@@ -126,11 +126,11 @@ def main(request: Request) -> dict[str, Any]:
             found.bind([tuple(_arguments(arguments))])
             compiler.compile_launches(found, path)
     except Failed as failure:
-        no_entry = failure.fault is Fault.NO_ENTRY
+        no_entry = failure.fault is FaultCode.NO_ENTRY
         status, message = "no_entry_point" if no_entry else "failed", failure.message
     except CompileError as error:
         status, message, line = "compile_error", str(error), error.line
-    except Unsupported as error:
+    except NotEmulated as error:
         status, message, line = "unsupported", str(error), _line_of_traceback(error, path)
     except SyntaxError as error:
         status, message, line = "compile_error", f"SyntaxError: {error.msg}", error.lineno

@@ -8,7 +8,7 @@ address be read or written, and cannot autotune. Here
   is rounded once at its end; a card may round at every step);
 * ``tl.dot`` of float32 under TF32, Triton's default, rounds its operands to TF32, as on a card;
 * ``@triton.autotune`` takes the first configuration;
-* what cannot be run raises :class:`Unsupported`: "not executable here", never a wrong verdict.
+* what cannot be run raises :class:`NotEmulated`: "not executable here", never a wrong verdict.
 
 Not imitated: races between programs (they run one after the other), limits on shared memory and
 registers (:mod:`harness.runner.triton.compile` looks at those), time.
@@ -19,15 +19,15 @@ from collections.abc import Iterable, MutableMapping
 
 import torch
 
-from harness.runner.triton.fake_cuda import Unsupported, pretend
-from harness.runner.triton.memory import Memory, OutOfBounds
+from harness.runner.triton.fake_cuda import NotEmulated, install_fake_cuda
+from harness.runner.triton.memory import LaunchMemory, OutOfBounds
 
-__all__ = ["OutOfBounds", "Unsupported", "enable", "watch"]
+__all__ = ["NotEmulated", "OutOfBounds", "enable", "watch"]
 
 ARCH = 90
 """The card that solutions are told they run on."""
 
-_MEMORY = Memory()
+_MEMORY = LaunchMemory()
 """One per process, as is the interpreter that it guards."""
 
 _enabled = False
@@ -49,7 +49,7 @@ def enable(environ: MutableMapping[str, str]) -> None:
         return
     if "triton" in sys.modules:
         raise RuntimeError("triton was imported before the interpreter was enabled")
-    pretend(ARCH)
+    install_fake_cuda(ARCH)
     # Not at the top: importing Triton fixes the choice between interpreter and compiler.
     from harness.runner.triton import interpreter as triton_interpreter
 

@@ -1,9 +1,9 @@
 """A machine without a GPU, dressed up as one for Python submissions.
 
 Solutions written for CUDA say ``device="cuda"``, assert ``x.is_cuda`` and ask ``torch.cuda`` for
-the number of multiprocessors. :func:`pretend` answers those few questions and keeps every tensor on
+the number of multiprocessors. :func:`install_fake_cuda` answers those few questions and keeps every tensor on
 the CPU, so that the same file runs here and on a card. What it cannot honestly imitate (streams,
-events, graphs) raises :class:`Unsupported`, which the caller turns into "not executable here".
+events, graphs) raises :class:`NotEmulated`, which the caller turns into "not executable here".
 
 What is mapped: devices named ``cuda`` in any torch call, ``.cuda()``, ``.is_cuda``, and of
 ``torch.cuda``: ``is_available``, ``device_count``, ``current_device``, ``set_device``, ``device``,
@@ -23,7 +23,7 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 
-class Unsupported(Exception):
+class NotEmulated(Exception):
     """The submission needs what this machine cannot imitate; no fault of the submission's."""
 
 
@@ -80,12 +80,12 @@ def _to_cpu(value: Any) -> Any:
 
 def _refuse(what: str) -> type:
     def refuse(_self: object, *_args: object, **_kwargs: object) -> None:
-        raise Unsupported(f"{what} needs a GPU")
+        raise NotEmulated(f"{what} needs a GPU")
 
     return type(what.rpartition(".")[2], (), {"__init__": refuse})
 
 
-def pretend(arch: int) -> None:
+def install_fake_cuda(arch: int) -> None:
     """Make torch in this process answer like one with a single card of this architecture.
 
     For a runner process that ends with its submission: there is no way back.

@@ -19,8 +19,8 @@ from triton.language.extra.cuda import libdevice as cuda_libdevice
 from triton.runtime import interpreter
 
 from harness.runner.triton import bfloat16
-from harness.runner.triton.fake_cuda import Unsupported
-from harness.runner.triton.memory import Memory
+from harness.runner.triton.fake_cuda import NotEmulated
+from harness.runner.triton.memory import LaunchMemory
 from harness.runner.triton.stub_driver import StubDriver, activate
 
 Handle = interpreter.TensorHandle
@@ -33,7 +33,7 @@ _plain_patch_tensor = interpreter._patch_lang_tensor
 _plain_post_init = Handle.__post_init__
 
 
-def install(arch: int, memory: Memory) -> None:
+def install(arch: int, memory: LaunchMemory) -> None:
     """Put all of this in place of what Triton has; ``memory`` says what may be touched."""
     Grid.memory = Builder.memory = memory
     interpreter._get_np_dtype = _np_dtype
@@ -58,12 +58,12 @@ def _first_wins(_launch: object) -> float:
 
 
 def _cannot_load(name: str, _cubin: bytes) -> tuple[int, int]:
-    raise Unsupported(f"{name} is compiled for a GPU; Triton's interpreter cannot run it")
+    raise NotEmulated(f"{name} is compiled for a GPU; Triton's interpreter cannot run it")
 
 
 def _refuse_libdevice(name: str) -> Any:
     def refuse(*_args: object, **_kwargs: object) -> None:
-        raise Unsupported(f"Triton's interpreter has no libdevice.{name}")
+        raise NotEmulated(f"Triton's interpreter has no libdevice.{name}")
 
     return refuse
 
@@ -121,7 +121,7 @@ def _patch_tensor(tensor: Any, scope: Any) -> None:
 class Grid(interpreter.GridExecutor):  # type: ignore[misc]
     """One launch: tells the memory what it may touch, and lets errors through as they are."""
 
-    memory: Memory
+    memory: LaunchMemory
     patched: set[int]
     """The modules of the language that are made executable in this launch."""
 
@@ -160,11 +160,11 @@ def _kept_extent(name: str) -> Any:
 class Builder(interpreter.InterpreterBuilder):  # type: ignore[misc]
     """What a kernel's operations do."""
 
-    memory: Memory
+    memory: LaunchMemory
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith(("create_", "get_")):
-            raise Unsupported(f"Triton's interpreter does not implement {name}")
+            raise NotEmulated(f"Triton's interpreter does not implement {name}")
         raise AttributeError(name)
 
     def set_grid_idx(self, x: int, y: int, z: int) -> None:
@@ -222,7 +222,7 @@ class Builder(interpreter.InterpreterBuilder):  # type: ignore[misc]
 
     def _refuse_bfloat16(self, what: str, *handles: Any) -> None:
         if any(isinstance(h, Handle) and _is_bfloat16(h.dtype) for h in handles):
-            raise Unsupported(f"Triton's interpreter cannot do {what} on bfloat16")
+            raise NotEmulated(f"Triton's interpreter cannot do {what} on bfloat16")
 
     def get_bf16(self, value: float) -> Any:
         """Make a constant."""
@@ -265,7 +265,7 @@ class Builder(interpreter.InterpreterBuilder):  # type: ignore[misc]
         self._refuse_bfloat16("dot_scaled", *args)
         base = getattr(_Base, "create_dot_scaled", None)
         if base is None:
-            raise Unsupported("this version of Triton's interpreter has no dot_scaled")
+            raise NotEmulated("this version of Triton's interpreter has no dot_scaled")
         return base(self, *args)
 
     # Precision.
@@ -282,8 +282,8 @@ class Builder(interpreter.InterpreterBuilder):  # type: ignore[misc]
 
     def create_extern_elementwise(self, _lib: Any, _path: Any, symbol: Any, *_rest: Any) -> Any:
         """Refuse: needs a device library."""
-        raise Unsupported(f"Triton's interpreter cannot call the external function {symbol}")
+        raise NotEmulated(f"Triton's interpreter cannot call the external function {symbol}")
 
     def create_inline_asm(self, *_args: Any) -> Any:
         """Refuse: needs a card."""
-        raise Unsupported("Triton's interpreter cannot execute inline assembly")
+        raise NotEmulated("Triton's interpreter cannot execute inline assembly")

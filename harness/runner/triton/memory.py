@@ -39,7 +39,7 @@ class Extent(NamedTuple):
         return wrong | (rest + size > self.rows.bytes)
 
 
-class Memory:
+class LaunchMemory:
     """The extents of the launch that is running, and of the tensors the judge handed out.
 
     ``kernel`` and ``program`` say where the launch is, for messages.

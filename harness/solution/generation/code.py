@@ -5,10 +5,10 @@ By patterns of single lines: nothing here parses, so nothing can be exhausted by
 
 import re
 
-from harness.solution.contract import Entry
+from harness.solution.contract import EntryPoint
 
-_ENTRIES = "|".join(re.escape(entry) for entry in Entry)
-_C_ENTRIES = "|".join(re.escape(entry) for entry in Entry if entry.in_c)
+_ENTRIES = "|".join(re.escape(entry) for entry in EntryPoint)
+_C_ENTRIES = "|".join(re.escape(entry) for entry in EntryPoint if entry.in_c)
 
 _PYTHON = re.compile(
     r"^(?:import[ \t]+[A-Za-z_]\w*(?=[.,;\s]|$)|from[ \t]+[\w.]+[ \t]+import\b"

@@ -12,8 +12,8 @@ import re
 from dataclasses import dataclass
 from datetime import datetime
 
-_MOST_LINES = 32
-_MOST_DIGITS = 12
+_MAX_LINES = 32
+_MAX_DIGITS = 12
 _LINE = re.compile(
     r"[ \t]{0,8}(?:#{1,6}|//|--)?[ \t]{0,8}\*{0,2}([A-Za-z][A-Za-z _-]{0,30}?)\*{0,2}"
     r"[ \t]{0,8}:\*{0,2}"
@@ -40,7 +40,7 @@ _ALSO = {
 
 _DATES = ("%Y%m%d_%H%M%S", "%Y%m%d-%H%M%S", "%Y%m%dT%H%M%S", "%Y%m%d")
 _CUT_OFF = {"length", "max_tokens", "max tokens", "max_output_tokens"}
-_FEWEST_TOKENS = 256
+_MIN_TOKENS = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ class Header:
 def is_round(tokens: int) -> bool:
     """Whether ``tokens`` is a number that people set as a limit."""
     power = tokens & (tokens - 1) == 0
-    return tokens >= _FEWEST_TOKENS and (power or tokens % 1000 == 0 or tokens % 1024 == 0)
+    return tokens >= _MIN_TOKENS and (power or tokens % 1000 == 0 or tokens % 1024 == 0)
 
 
 def read_header(text: str) -> Header:
@@ -90,7 +90,7 @@ def read_header(text: str) -> Header:
     """
     said: dict[str, str] = {}
     position = len(text) - len(text.lstrip("\ufeff \t\n"))
-    for _ in range(_MOST_LINES):
+    for _ in range(_MAX_LINES):
         stop = text.find("\n", position)
         stop = len(text) if stop < 0 else stop
         found = _LINE.match(text, position, stop)
@@ -115,7 +115,7 @@ def read_header(text: str) -> Header:
 
 def _count(text: str) -> int | None:
     digits = text.replace(",", "").replace("_", "")
-    return int(digits) if digits.isdecimal() and len(digits) <= _MOST_DIGITS else None
+    return int(digits) if digits.isdecimal() and len(digits) <= _MAX_DIGITS else None
 
 
 def _date(text: str) -> str:

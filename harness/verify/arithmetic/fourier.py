@@ -14,7 +14,7 @@ from torch import Tensor
 from harness.verify.arithmetic.rounding import rounded
 from harness.verify.arithmetic.sums import Accumulator, total
 
-_MOST_ODD = 128
+_MAX_ODD = 128
 """Longest odd factor that is transformed by its matrix; beyond it torch does it in float64."""
 
 
@@ -72,7 +72,7 @@ def _halved(x: Tensor, how: Accumulator, sign: float) -> Tensor:
 
 def _by_matrix(x: Tensor, how: Accumulator, sign: float) -> Tensor:
     length = x.shape[0]
-    if length > _MOST_ODD:
+    if length > _MAX_ODD:
         return _rounded(torch.fft.fft(x, dim=0) if sign < 0 else _inverse(x), how)
     roots = _roots(length, length, sign, x[:, :1] if x.dim() > 1 else x)
     number = torch.arange(length, device=x.device)

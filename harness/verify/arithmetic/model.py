@@ -1,7 +1,7 @@
 """Evaluate a reference as a given machine would: with its precision and its order of summation.
 
 A reference is written in torch and computes in float64. Under :class:`Arithmetic`, a dispatch mode,
-each of its operations is done as a :class:`Machine` does it: factors cut, sums in some order and
+each of its operations is done as a :class:`ArithmeticModel` does it: factors cut, sums in some order and
 accumulator, results rounded. Tensors stay float64 throughout (complex128 for complex numbers); what
 a machine cannot represent does not occur in them.
 
@@ -20,16 +20,16 @@ from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from harness.verify.arithmetic import composites, fourier
-from harness.verify.arithmetic.operations import Kind, base_name, classify
+from harness.verify.arithmetic.operations import OperationKind, base_name, classify
 from harness.verify.arithmetic.rounding import FLOAT64, Format, rounded, truncated
 from harness.verify.arithmetic.sums import EXACTLY, Accumulator, running, total
 
-_MOST_PRODUCTS = 1 << 25
+_MAX_PRODUCTS = 1 << 25
 """Products of a matrix product that lie in memory at a time: 256 MiB in float64."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Machine:
+class ArithmeticModel:
     """How something is computed. The defaults are a float64 machine.
 
     ``working`` is what single operations give; ``storage`` what each result is rounded to besides
@@ -82,7 +82,7 @@ class Machine:
         if how.step > 1 and not a.is_complex():
             return self._product_in_blocks(a, b)
         rows, size = a.shape[-2], a[..., :1, :].numel() * b.shape[-1]
-        at_once = max(1, _MOST_PRODUCTS // max(1, size))
+        at_once = max(1, _MAX_PRODUCTS // max(1, size))
         kind = how.native
         if kind is not None and not a.is_complex():
             a, b = a.to(kind), b.to(kind)
@@ -111,7 +111,7 @@ class Arithmetic(TorchDispatchMode):  # type: ignore[no-untyped-call]
     done in float64, and their results rounded.
     """
 
-    def __init__(self, machine: Machine) -> None:
+    def __init__(self, machine: ArithmeticModel) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
         self.machine = machine
         self.unknown: set[str] = set()
@@ -138,31 +138,33 @@ class Arithmetic(TorchDispatchMode):  # type: ignore[no-untyped-call]
     def done(
         self,
         func: Any,
-        kind: Kind,
+        kind: OperationKind,
         args: tuple[Any, ...],
         kwargs: Mapping[str, Any],
         result: Any,
     ) -> None:
         """Called after each operation; for those who watch."""
 
-    def _compute(self, func: Any, kind: Kind, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def _compute(
+        self, func: Any, kind: OperationKind, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Any:
         machine = self.machine
         name = base_name(func)
-        if kind is Kind.EXACT:
+        if kind is OperationKind.EXACT:
             if machine.skips and name in _EXTREMES:
                 args = _without_last(args, kwargs)
             return func(*args, **kwargs)
-        if kind is Kind.COMPOSITE:
+        if kind is OperationKind.COMPOSITE:
             with self:
                 return composites.COMPOSITES[name](func, *args, **kwargs)
-        if kind is Kind.SUM:
+        if kind is OperationKind.SUM:
             return _SUMS[name](machine, func, *args, **kwargs)
-        if kind is Kind.UNKNOWN:
+        if kind is OperationKind.UNKNOWN:
             self.unknown.add(str(func).removesuffix(".default"))
         result = func(*args, **kwargs)
-        if kind is Kind.FUNCTION and machine.ulps:
+        if kind is OperationKind.FUNCTION and machine.ulps:
             _overwrite(result, lambda x: _blurred(x, machine))
-        if kind is Kind.ADDITION and machine.additions:
+        if kind is OperationKind.ADDITION and machine.additions:
             _overwrite(result, lambda x: rounded(x, machine.accumulator.format))
         _overwrite(result, machine.result)
         return result
@@ -177,7 +179,7 @@ def _overwrite(result: Any, how: Callable[[Tensor], Tensor]) -> None:
                 x.copy_(new)
 
 
-def _blurred(x: Tensor, machine: Machine) -> Tensor:
+def _blurred(x: Tensor, machine: ArithmeticModel) -> Tensor:
     """``x`` off by up to ``ulps`` units in the last place, this way and that."""
     if x.is_complex():
         return torch.view_as_complex(_blurred(torch.view_as_real(x), machine))
@@ -222,7 +224,9 @@ def _leading(x: Tensor, dims: Any) -> tuple[Tensor, list[int]]:
     return moved.reshape(-1, *(x.shape[d] for d in rest)), chosen
 
 
-def _sum(machine: Machine, func: Any, x: Tensor, dim: Any = None, *rest: Any, **_: Any) -> Tensor:
+def _sum(
+    machine: ArithmeticModel, func: Any, x: Tensor, dim: Any = None, *rest: Any, **_: Any
+) -> Tensor:
     keepdim = bool(rest[0]) if rest else bool(_.get("keepdim", False))
     terms, dims = _leading(x, dim if dim is not None else _.get("dim"))
     found = machine.sum(terms)
@@ -234,7 +238,7 @@ def _sum(machine: Machine, func: Any, x: Tensor, dim: Any = None, *rest: Any, **
     return machine.result(found)
 
 
-def _product(machine: Machine, func: Any, a: Tensor, b: Tensor, **_: Any) -> Tensor:
+def _product(machine: ArithmeticModel, func: Any, a: Tensor, b: Tensor, **_: Any) -> Tensor:
     name = base_name(func)
     if name == "vdot":
         a = a.conj()
@@ -249,7 +253,7 @@ def _product(machine: Machine, func: Any, a: Tensor, b: Tensor, **_: Any) -> Ten
 
 
 def _product_added(
-    machine: Machine,
+    machine: ArithmeticModel,
     func: Any,  # noqa: ARG001 - all sums are called alike
     added: Tensor,
     a: Tensor,
@@ -269,7 +273,7 @@ def _product_added(
     return machine.result(found)
 
 
-def _cumsum(machine: Machine, func: Any, x: Tensor, dim: int, **_: Any) -> Tensor:
+def _cumsum(machine: ArithmeticModel, func: Any, x: Tensor, dim: int, **_: Any) -> Tensor:
     if machine.accumulator == EXACTLY or x.dim() == 0:
         found = func(x, dim)
         if machine.skips and x.dim() and x.shape[dim] > 1:
@@ -278,7 +282,7 @@ def _cumsum(machine: Machine, func: Any, x: Tensor, dim: int, **_: Any) -> Tenso
     return machine.result(running(x.movedim(dim, 0), machine.accumulator).movedim(0, dim))
 
 
-def _fft(machine: Machine, func: Any, x: Tensor, *rest: Any, **_: Any) -> Tensor:
+def _fft(machine: ArithmeticModel, func: Any, x: Tensor, *rest: Any, **_: Any) -> Tensor:
     x = machine.factor(x)
     if machine.exact:
         if machine.skips and x.shape[-1] > 1:
@@ -289,7 +293,7 @@ def _fft(machine: Machine, func: Any, x: Tensor, *rest: Any, **_: Any) -> Tensor
 
 
 def _convolution(
-    machine: Machine,
+    machine: ArithmeticModel,
     func: Any,
     x: Tensor,
     weight: Tensor,

@@ -11,7 +11,7 @@ from torch import Tensor
 from harness.verify.arithmetic.composites import COMPOSITES
 
 
-class Kind(Enum):
+class OperationKind(Enum):
     """How an operation is emulated."""
 
     EXACT = auto()
@@ -73,29 +73,29 @@ def base_name(func: Any) -> str:
     return name.rstrip("_")
 
 
-def classify(func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Kind:
+def classify(func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> OperationKind:
     """The kind of an operation with these arguments."""
     kind = _kind(func)
-    return kind if kind is Kind.EXACT or _floating(args, kwargs) else Kind.EXACT
+    return kind if kind is OperationKind.EXACT or _floating(args, kwargs) else OperationKind.EXACT
 
 
 @cache
-def _kind(func: Any) -> Kind:
+def _kind(func: Any) -> OperationKind:
     """The kind of an operation on numbers that are not integers."""
     name = base_name(func)
     if func.is_view or name in _EXACT:
-        return Kind.EXACT
+        return OperationKind.EXACT
     if name in COMPOSITES:
-        return Kind.COMPOSITE
+        return OperationKind.COMPOSITE
     if name in _SUMS and not func._schema.is_mutable:
-        return Kind.SUM
+        return OperationKind.SUM
     if name in _ADDITIONS:
-        return Kind.ADDITION
+        return OperationKind.ADDITION
     if name in _FUNCTIONS:
-        return Kind.FUNCTION
+        return OperationKind.FUNCTION
     if name in _STEPS or torch.Tag.pointwise in func.tags:
-        return Kind.STEP
-    return Kind.UNKNOWN
+        return OperationKind.STEP
+    return OperationKind.UNKNOWN
 
 
 def tensors(values: Any) -> list[Tensor]:

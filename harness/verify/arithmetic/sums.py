@@ -15,10 +15,10 @@ from torch import Tensor
 
 from harness.verify.arithmetic.rounding import FLOAT32, FLOAT64, Format, rounded, truncated
 
-MOST_STEPS = 2048
+MAX_STEPS = 2048
 """Additions one after the other that torch is asked for; longer chains go elsewhere."""
 
-_MOST_ROUNDED = 512
+_MAX_ROUNDED = 512
 """The same where each is followed by a rounding. Longer sums are formed in several lanes, as a
 block of threads would."""
 
@@ -103,7 +103,7 @@ def running(terms: Tensor, how: Accumulator) -> Tensor:
         block = BLOCK if how.order is Order.BLOCKED else -(-length // PARTS)
     else:
         terms = rounded(terms, how.format)
-        block = min(length, _MOST_ROUNDED)
+        block = min(length, _MAX_ROUNDED)
     # Each block from its own start, then the totals of the blocks before it are added.
     blocks = _grouped(terms, block)
     inside = _scan(blocks.transpose(0, 1), how).transpose(0, 1)
@@ -121,10 +121,10 @@ def _scan(terms: Tensor, how: Accumulator) -> Tensor:
 
 def _sequential(terms: Tensor, how: Accumulator) -> Tensor:
     length = terms.shape[0]
-    if how.native is not None and length > MOST_STEPS:
+    if how.native is not None and length > MAX_STEPS:
         return _accumulate(terms)[-1]
-    if how.native is None and length > _MOST_ROUNDED:
-        lanes = _grouped(terms, _MOST_ROUNDED).transpose(0, 1)
+    if how.native is None and length > _MAX_ROUNDED:
+        lanes = _grouped(terms, _MAX_ROUNDED).transpose(0, 1)
         return _sequential(_sequential(lanes, how), how)
     sum_, *rest = terms.unbind()
     for term in rest:

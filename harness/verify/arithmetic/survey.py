@@ -9,14 +9,14 @@ from torch import Tensor
 from harness.problem.case import Case
 from harness.problem.model import Problem
 from harness.problem.reference import Reference
-from harness.verify.arithmetic.model import Arithmetic, Machine
-from harness.verify.arithmetic.operations import PRODUCTS, Kind, base_name, tensors
+from harness.verify.arithmetic.model import Arithmetic, ArithmeticModel
+from harness.verify.arithmetic.operations import PRODUCTS, OperationKind, base_name, tensors
 
 _FACTORS = frozenset({"mul", "div"})
 
 
 @dataclass(frozen=True, slots=True)
-class Survey:
+class ReferenceTraits:
     """What was seen while a reference was evaluated.
 
     ``sums``: whether anything is summed, so that order and accumulator matter; ``products``:
@@ -38,7 +38,7 @@ class Survey:
 
 def survey(
     reference: Reference, problem: Problem, case: Case, inputs: Mapping[str, Tensor]
-) -> Survey:
+) -> ReferenceTraits:
     """Evaluate the reference once and watch.
 
     Raises:
@@ -46,11 +46,11 @@ def survey(
     """
     with _Watch() as watch:
         outputs = reference.expected(problem, case, inputs)
-    return Survey(
-        sums=Kind.SUM in watch.kinds,
+    return ReferenceTraits(
+        sums=OperationKind.SUM in watch.kinds,
         products=bool(watch.names & PRODUCTS),
-        functions=Kind.FUNCTION in watch.kinds,
-        additions=Kind.ADDITION in watch.kinds,
+        functions=OperationKind.FUNCTION in watch.kinds,
+        additions=OperationKind.ADDITION in watch.kinds,
         roundings=max((watch.roundings(x) for x in outputs.values()), default=0),
         magnified=any(watch.magnified(x) for x in outputs.values()),
         unknown=tuple(sorted(watch.unknown)),
@@ -61,8 +61,8 @@ class _Watch(Arithmetic):  # type: ignore[no-untyped-call]
     """Counts roundings per storage: views of a tensor share it, and what is changed in place."""
 
     def __init__(self) -> None:
-        super().__init__(Machine())
-        self.kinds: set[Kind] = set()
+        super().__init__(ArithmeticModel())
+        self.kinds: set[OperationKind] = set()
         self.names: set[str] = set()
         self._roundings: dict[int, int] = {}
         self._magnified: set[int] = set()
@@ -71,7 +71,7 @@ class _Watch(Arithmetic):  # type: ignore[no-untyped-call]
     def done(
         self,
         func: Any,
-        kind: Kind,
+        kind: OperationKind,
         args: tuple[Any, ...],
         kwargs: Mapping[str, Any],
         result: Any,
@@ -79,14 +79,14 @@ class _Watch(Arithmetic):  # type: ignore[no-untyped-call]
         self.kinds.add(kind)
         self.names.add(base_name(func))
         self._kept.append(result)
-        if kind is Kind.COMPOSITE:
+        if kind is OperationKind.COMPOSITE:
             return  # its parts came here already
         given = tensors((args, dict(kwargs)))
         before = [self.roundings(x) for x in given]
         magnified = any(self.magnified(x) for x in given)
         # Relative errors of factors add up; what happens to them in a sum depends on the numbers.
         after = sum(before) if base_name(func) in _FACTORS else max(before, default=0)
-        if kind is not Kind.EXACT:
+        if kind is not OperationKind.EXACT:
             magnified |= after > 0 and base_name(func) not in _FACTORS
             after += 1
         for x in tensors(result):

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from harness.errors import HarnessError, MachineError
-from harness.languages.build.cache import Cache, Failure, Outcome, default_cache, key_of
+from harness.languages.build.cache import BuildError, BuildOutcome, Cache, default_cache, key_of
 from harness.records.build import KernelResources
 from harness.records.result import Verdict
-from harness.sandbox.pause_gate import Gate
+from harness.sandbox.pause_gate import PauseGate
 
 KEY = key_of({"source": "x"})
 
@@ -25,14 +25,14 @@ class Builder:
         self.outcome = outcome
         self.folder: Path | None = None
 
-    def __call__(self, folder: Path) -> Outcome:
+    def __call__(self, folder: Path) -> BuildOutcome:
         self.calls += 1
         self.folder = folder
         assert not list(folder.iterdir())
         if "failure" in self.outcome:
-            return Outcome(**self.outcome)  # type: ignore[arg-type]
+            return BuildOutcome(**self.outcome)  # type: ignore[arg-type]
         (folder / "out.so").write_bytes(self.content)
-        return Outcome(files={"library": folder / "out.so"}, **self.outcome)  # type: ignore[arg-type]
+        return BuildOutcome(files={"library": folder / "out.so"}, **self.outcome)  # type: ignore[arg-type]
 
 
 def test_a_miss_builds_and_a_hit_does_not(cache: Cache) -> None:
@@ -49,7 +49,7 @@ def test_a_miss_builds_and_a_hit_does_not(cache: Cache) -> None:
 
 
 def test_a_failure_is_kept(cache: Cache) -> None:
-    failure = Failure(verdict=Verdict.COMPILE_ERROR, message="no")
+    failure = BuildError(verdict=Verdict.COMPILE_ERROR, message="no")
     build = Builder(failure=failure, log="line 1")
     assert cache.fetch(KEY, build).failure == failure
     assert cache.fetch(KEY, build).failure == failure
@@ -57,7 +57,7 @@ def test_a_failure_is_kept(cache: Cache) -> None:
 
 
 def test_a_time_limit_is_not_kept(cache: Cache) -> None:
-    failure = Failure(verdict=Verdict.TIME_LIMIT, message="slow")
+    failure = BuildError(verdict=Verdict.TIME_LIMIT, message="slow")
     build = Builder(failure=failure, keep=False)
     cache.fetch(KEY, build)
     cache.fetch(KEY, build)
@@ -65,11 +65,11 @@ def test_a_time_limit_is_not_kept(cache: Cache) -> None:
 
 
 def test_what_was_cut_short_is_not_kept(cache: Cache) -> None:
-    gate = Gate()
+    gate = PauseGate()
 
-    def cut_short(folder: Path) -> Outcome:
+    def cut_short(folder: Path) -> BuildOutcome:
         gate.end()
-        return Outcome(failure=Failure(verdict=Verdict.COMPILE_ERROR, message="killed"))
+        return BuildOutcome(failure=BuildError(verdict=Verdict.COMPILE_ERROR, message="killed"))
 
     with pytest.raises(CancelledError), gate.open():
         cache.fetch(KEY, cut_short)
@@ -79,7 +79,7 @@ def test_what_was_cut_short_is_not_kept(cache: Cache) -> None:
 
 
 def test_a_fault_of_the_machine_is_not_kept(cache: Cache) -> None:
-    def broken(folder: Path) -> Outcome:
+    def broken(folder: Path) -> BuildOutcome:
         raise MachineError("no compiler")
 
     with pytest.raises(MachineError):
@@ -106,13 +106,13 @@ def test_a_damaged_entry_is_built_again(cache: Cache, damage: str) -> None:
 
 
 def test_a_result_that_is_no_plain_file_is_not_taken(cache: Cache) -> None:
-    def link(folder: Path) -> Outcome:
+    def link(folder: Path) -> BuildOutcome:
         (folder / "out").symlink_to("/etc/passwd")
-        return Outcome(files={"library": folder / "out"})
+        return BuildOutcome(files={"library": folder / "out"})
 
-    def pipe(folder: Path) -> Outcome:
+    def pipe(folder: Path) -> BuildOutcome:
         os.mkfifo(folder / "out")
-        return Outcome(files={"library": folder / "out"})
+        return BuildOutcome(files={"library": folder / "out"})
 
     with pytest.raises(MachineError):
         cache.fetch(KEY, link)
@@ -124,7 +124,7 @@ def test_threads_build_once(cache: Cache) -> None:
     started = threading.Barrier(8)
     build = Builder()
 
-    def fetch(_: int) -> Outcome:
+    def fetch(_: int) -> BuildOutcome:
         started.wait()
         return cache.fetch(KEY, build)
 
@@ -135,10 +135,10 @@ def test_threads_build_once(cache: Cache) -> None:
 
 
 def _fetch_in_process(root: Path) -> bool:
-    def build(folder: Path) -> Outcome:
+    def build(folder: Path) -> BuildOutcome:
         time.sleep(0.2)
         (folder / "out").write_bytes(b"library")
-        return Outcome(files={"library": folder / "out"})
+        return BuildOutcome(files={"library": folder / "out"})
 
     outcome = Cache(root).fetch(KEY, build)
     assert outcome.files["library"].read_bytes() == b"library"

@@ -17,14 +17,14 @@ import pytest
 
 from harness.device.memory import Device
 from harness.languages.build import triton_target
-from harness.languages.build.cache import Cache, Outcome
+from harness.languages.build.cache import BuildOutcome, Cache
 from harness.languages.read import read_solution
 from harness.languages.triton import Triton
 from harness.problem.format.load import load_problem
 from harness.problem.model import Problem
-from harness.sandbox.pause_gate import Gate, resting
+from harness.sandbox.pause_gate import PauseGate, waiting
 from harness.session.fault import Fault
-from harness.session.programs import Program, timed_program
+from harness.session.programs import RunnerProgram, timed_program
 from harness.session.session import Session
 from harness.solution.model import Artifact, Solution, Target
 
@@ -125,7 +125,7 @@ print(triton_key.cache_info().currsize, flush=True)
 """
 
     def known() -> bool:
-        program = Program(kind="python", source=source)
+        program = RunnerProgram(kind="python", source=source)
         with Session(program, Device(), problem.limits) as session:
             session.load()
             return session.output().startswith("1")
@@ -136,21 +136,21 @@ print(triton_key.cache_info().currsize, flush=True)
 
 
 def test_while_a_time_is_taken_no_time_passes(problem: Problem, tmp_path: Path) -> None:
-    gate, rests, over = Gate(), threading.Event(), threading.Event()
+    gate, rests, over = PauseGate(), threading.Event(), threading.Event()
 
     class Rests(contextlib.nullcontext[None]):
         def __enter__(self) -> Any:
             return self
 
         def compile(self, *_: object, **__: object) -> dict[str, object]:
-            with resting():
+            with waiting():
                 rests.set()
                 over.wait(_PATIENCE_S)
             return {}
 
     work = SimpleNamespace(problem=problem, calls=[], arch=90, session=lambda _: Rests())
 
-    def build_ahead() -> Outcome:
+    def build_ahead() -> BuildOutcome:
         with gate.open():
             return triton_target._build_ahead(cast(Any, work), tmp_path / "kernels")
 

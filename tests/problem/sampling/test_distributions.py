@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from harness.problem.case import Case
-from harness.problem.dtypes import DTYPES, Kind
+from harness.problem.dtypes import DTYPES, DtypeKind
 from harness.problem.model import Distribution, Parameter, Role
 from harness.problem.sampling.distributions import FAMILIES, fill
 from harness.problem.sampling.tensors import draw_tensor
@@ -235,7 +235,8 @@ def test_large_tensors_come_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize(
-    "dtype", [name for name, t in DTYPES.items() if t.kind in (Kind.INTEGER, Kind.BOOLEAN)]
+    "dtype",
+    [name for name, t in DTYPES.items() if t.kind in (DtypeKind.INTEGER, DtypeKind.BOOLEAN)],
 )
 def test_whole_numbers(dtype: str) -> None:
     values = set(filled(dtype).long().unique().tolist())

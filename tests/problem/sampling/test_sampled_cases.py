@@ -14,7 +14,7 @@ from harness.errors import ProblemError, UsageError
 from harness.problem.case import Case, benchmark_case, families, parse_case, singles
 from harness.problem.expressions import Expression
 from harness.problem.format.load import load_problem
-from harness.problem.sampling.cases import Room, draw_cases, fresh_seed
+from harness.problem.sampling.cases import CaseLimits, draw_cases, fresh_seed
 from harness.problem.sampling.distributions import FAMILIES
 from harness.problem.sampling.footprint import footprint
 from harness.problem.sizes import as_received
@@ -128,7 +128,7 @@ def test_parse_raises_usage_errors_only(gemm, text: str) -> None:
 @pytest.mark.parametrize("max_work", [None, 2e6, 3e4])
 @pytest.mark.parametrize("seed", ["00", "a1", "ff"])
 def test_cases_hold_every_edge(gemm, seed: str, max_work: float | None) -> None:
-    cases = draw_cases(gemm, seed, dtype="float32", room=Room(work=max_work))
+    cases = draw_cases(gemm, seed, dtype="float32", room=CaseLimits(work=max_work))
     for parameter in (*gemm.sizes, *gemm.scalars):
         tried = {case.values[parameter.name] for case in cases}
         # The one with thousands of blocks is too much by itself for the smallest bound.
@@ -162,7 +162,7 @@ def test_cases_are_decided_by_the_seed(gemm) -> None:
 
 def test_an_edge_that_is_too_much_by_itself_is_left_out(write: Write) -> None:
     problem = load_problem(write())
-    cases = draw_cases(problem, "00", dtype="float32", room=Room(work=20))
+    cases = draw_cases(problem, "00", dtype="float32", room=CaseLimits(work=20))
     assert all(case.sizes["n"] <= 20 for case in cases)
 
 
@@ -170,7 +170,7 @@ def test_rows_are_work(write: Write) -> None:
     wide = MINIMAL.replace("shape: [n]", "shape: [n, 2]").replace("flops: n\n", "flops: 2*n\n")
     problem = load_problem(write(wide))
     assert max(c.sizes["n"] for c in draw_cases(problem, "0", dtype="float32")) > 40
-    room = Room(work=1000, row_work=100)
+    room = CaseLimits(work=1000, row_work=100)
     cases = draw_cases(problem, "0", dtype="float32", room=room)
     assert max(case.sizes["n"] for case in cases) == 10
 
@@ -178,7 +178,7 @@ def test_rows_are_work(write: Write) -> None:
 def test_sizes_beyond_their_range_only_where_there_is_room(gemm) -> None:
     size = next(p for p in gemm.sizes if max(p.always) > p.high)
     for in_range in (False, True):
-        cases = draw_cases(gemm, "0", dtype="float32", room=Room(in_range=in_range))
+        cases = draw_cases(gemm, "0", dtype="float32", room=CaseLimits(in_range=in_range))
         tried = {case.sizes[size.name] for case in cases}
         assert (max(size.always) in tried) is not in_range
         assert tried >= {value for value in size.always if value <= size.high}
@@ -190,7 +190,7 @@ def test_without_flops_the_work_is_the_size(write: Write) -> None:
     assert not problem.complete
     assert all(
         case.sizes["n"] <= 50
-        for case in draw_cases(problem, "0", dtype="float32", room=Room(work=50))
+        for case in draw_cases(problem, "0", dtype="float32", room=CaseLimits(work=50))
     )
 
 
@@ -267,7 +267,7 @@ def test_draws_respect_relations(
     block, seed: int, max_work: float | None, max_bytes: int | None
 ) -> None:
     cases = draw_cases(
-        block, f"{seed:x}", dtype="float32", room=Room(work=max_work, bytes=max_bytes)
+        block, f"{seed:x}", dtype="float32", room=CaseLimits(work=max_work, bytes=max_bytes)
     )
     for case in cases:
         m, n, ld = (case.sizes[name] for name in ("m", "n", "ld"))
@@ -310,7 +310,7 @@ def test_nan_without_scalars_and_where_there_is_none(write: Write) -> None:
 
 def test_memory_bounds_a_case(gemm) -> None:
     for bound in (1 << 20, 1 << 22, None):
-        cases = draw_cases(gemm, "00", dtype="float32", room=Room(bytes=bound))
+        cases = draw_cases(gemm, "00", dtype="float32", room=CaseLimits(bytes=bound))
         used = [footprint(gemm, case, "float32") for case in cases]
         assert bound is None or max(used) <= bound
         assert max(used) > (bound or 1 << 23) * 0.5

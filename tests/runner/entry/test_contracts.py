@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from harness.runner.entry.contracts import Caller, caller
 from harness.runner.program import Failed
-from harness.wire import Fault
+from harness.wire import FaultCode
 
 LINEAR = (
     ("x", "in"), ("weight", "in"), ("bias", "in"), ("scale", "scalar"), ("y", "out"),
@@ -57,7 +57,7 @@ def test_a_tuple_has_what_is_read_in_order_then_what_is_written(kinds: list[str]
 def test_parameters_that_do_not_fit_are_named() -> None:
     with pytest.raises(Failed) as caught:
         bound("solution", lambda x, y: None, TWO, (1, 2, 3, 4)).call(0)
-    assert caught.value.fault is Fault.EXCEPTION
+    assert caught.value.fault is FaultCode.EXCEPTION
     assert str(caught.value).endswith("def solution(x, mean, n, total):")
 
 
@@ -145,7 +145,7 @@ def test_what_cannot_be_copied_says_what_was_expected(returned: Any, words: str)
     entry = bound("custom_kernel", lambda data: returned, (("x", "in"), ("y", "out")), (y, y))
     with pytest.raises(Failed, match=words) as failed:
         entry.call(0)
-    assert failed.value.fault is Fault.EXCEPTION
+    assert failed.value.fault is FaultCode.EXCEPTION
 
 
 class Linear(nn.Module):
@@ -222,7 +222,7 @@ class TooMany(Linear):
 def test_a_module_that_does_not_fit_is_no_submission(model: Any, words: str) -> None:
     with pytest.raises(Failed, match=words) as failed:
         bound("ModelNew", model, LINEAR, linear_call(7))
-    assert failed.value.fault is Fault.NO_ENTRY
+    assert failed.value.fault is FaultCode.NO_ENTRY
 
 
 def test_a_module_that_returns_nothing() -> None:
