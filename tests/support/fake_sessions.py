@@ -1,4 +1,4 @@
-"""Sessions and blank batches by a clock that is made up, for tests of measuring."""
+"""Sessions and an overhead probe by a clock that is made up, for tests of timing."""
 
 import math
 from collections.abc import Iterator
@@ -9,11 +9,19 @@ from harness.problem.case import Case
 from harness.records.result import Verdict
 from harness.session.fault import Fault
 from harness.session.session import Session
+from harness.timing.audit import IdleBaseline
 from harness.timing.budget import TimingBudget
 from harness.timing.timed_program import TimedProgram
 
 CASE = Case(sizes={"n": 50}, scalars={"s": 0.5})
-BUDGET = TimingBudget(warm_s=0.0, batch_s=0.02, min_blocks=5, max_blocks=12, isolated_blocks=0)
+BUDGET = TimingBudget(
+    batch_s=0.02,
+    max_block_s=math.inf,  # times are made up: what the checks really take is no matter
+    warm_s=0.0,
+    min_blocks=5,
+    max_blocks=12,
+    isolated_blocks=0,
+)
 FAULT = Fault(Verdict.RUNTIME_ERROR, "no luck")
 
 
@@ -47,7 +55,9 @@ class FakeSession:
         self.plan = plan
         return FAULT if self.fails == "prepare" else self.captures and plan.capture
 
-    def run(self, batch: Any, seed: str, *, stop: bool = True) -> float | Fault:
+    def run(
+        self, batch: Any, seed: str, *, stop: bool = True, cpu: int | None = None
+    ) -> float | Fault:
         batch.fill(seed)
         x, y = batch.layout.slots
         if self.writes:
@@ -62,30 +72,43 @@ class FakeSession:
         self.closed = True
 
 
-class FakeBlank:
-    """What a batch costs, by a clock that is made up; remembers what was filled.
+class FakeOverheadProbe:
+    """The overhead of a batch, by a clock that is made up; remembers which batches were filled.
 
-    In ``settled`` is how often batches had been filled whenever one counted for nothing.
+    In ``warmed_up`` is how many batches had been filled at each warm-up.
     """
+
+    idle = IdleBaseline()
 
     def __init__(self, batch_s: float) -> None:
         self.batch_s = batch_s
         self.after_s = 0.0
         self.filled: list[tuple[int, str]] = []
-        self.settled: list[int] = []
-        self.lasting_s: list[float] = []
+        self.warmed_up: list[int] = []
+        self.waits_s: list[float] = []
 
-    def warm_up(self, seed: str) -> None:
-        self.settled.append(len(self.filled))
+    def warm_up(self, seed: str, cpu: int | None) -> None:
+        self.warmed_up.append(len(self.filled))
 
     def started_early_fault(self) -> Fault | None:
         return None
 
-    def time(self, batch: Any, seed: str, lasting_s: float) -> float:
+    def time(self, batch: Any, seed: str, cpu: int | None, wait_s: float) -> float:
         self.filled.append((batch.layout.calls, seed))
-        self.lasting_s.append(lasting_s)
+        self.waits_s.append(wait_s)
         return self.batch_s
 
 
-def contender(task: Task, session: FakeSession, *, trusted: bool = False) -> TimedProgram:
-    return TimedProgram(cast(Session, session), task, trusted=trusted, capture=False)
+def fake_program(
+    task: Task,
+    session: FakeSession,
+    *,
+    trusted: bool = False,
+    capture: bool = False,
+    idle: IdleBaseline | None = None,
+) -> TimedProgram:
+    """``session`` as the submission that is timed or, ``trusted``, as the baseline beside it."""
+    name = "baseline" if trusted else "submission"
+    return TimedProgram(
+        cast(Session, session), task, name=name, trusted=trusted, capture=capture, idle=idle
+    )

@@ -1,11 +1,13 @@
-"""How long to measure."""
+"""Budgets of measurements, and which one a device gets."""
 
 import math
+from dataclasses import replace
 
-from harness.timing.budget import CPU_BUDGET, TimingBudget
+from harness.device.cpu import CpuDevice
+from harness.timing.budget import CPU_BUDGET, TimingBudget, budget_for
 
 
-def test_cpu_effort_is_small() -> None:
+def test_the_cpu_budget_is_small() -> None:
     assert CPU_BUDGET.max_blocks <= 5
     assert CPU_BUDGET.batch_s * CPU_BUDGET.max_blocks < 0.5
 
@@ -21,3 +23,22 @@ def test_quick_spends_less_and_ranks_by_the_same_rule() -> None:
     # The interval of a score over three shapes is that of one over √3.
     assert quick.target_rel_ci / math.sqrt(3) < quick.max_ranked_rel_ci
     assert quick.isolated_blocks > 0
+
+
+class Rankable(CpuDevice):
+    """The host, as if its times stood on a board."""
+
+    rankable = True
+
+
+def test_budget_for_follows_whether_times_are_ranked() -> None:
+    assert budget_for(CpuDevice()) == budget_for(CpuDevice(), quick=True) == CPU_BUDGET
+    assert budget_for(Rankable()) == TimingBudget()
+    assert budget_for(Rankable(), quick=True) == TimingBudget().quick()
+
+
+def test_budget_for_takes_another_budget_in_place_of_the_default() -> None:
+    own = replace(TimingBudget(), max_blocks=7)
+    assert budget_for(CpuDevice(), quick=True, base=own) == own
+    assert budget_for(Rankable(), base=own) == own
+    assert budget_for(Rankable(), quick=True, base=own) == own.quick()

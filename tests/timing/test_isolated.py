@@ -1,28 +1,31 @@
-"""A call alone against one among many."""
+"""Isolated calls against calls among many in a batch."""
 
 from collections.abc import Iterable
 from dataclasses import replace
-from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any
 
 import pytest
-from fake_sessions import BUDGET, CASE, FakeSession, contender
+from fake_sessions import BUDGET, CASE, FakeSession, fake_program
 
-from harness.device.base import Device
+from harness.device.cpu import CpuDevice
 from harness.grading.result_builder import make_score
 from harness.judge.task import Task
 from harness.records.measurement import Measurement
 from harness.records.result import Verdict
 from harness.session.fault import Fault
-from harness.session.session import Session
-from harness.timing import timed_program as contenders
+from harness.timing import timed_program
 from harness.timing.audit import BASELINE_FIRST_S, IdleBaseline, linearity_doubt
 from harness.timing.measure import measure_shape
-from harness.timing.timed_program import TimedProgram
 
 
-class TestAlone:
-    """A call alone against one among many."""
+class Rankable(CpuDevice):
+    """The host, as if its times stood on a board."""
+
+    rankable = True
+
+
+class TestIsolatedCall:
+    """One call in a batch of its own against one among many."""
 
     budget = replace(BUDGET, isolated_blocks=12)
 
@@ -33,46 +36,51 @@ class TestAlone:
         *,
         captured: bool,
         probes: tuple[float, float] = (0.0, 0.0),
-        usual: tuple[float, float] = (0.0, 0.0),
+        idle: tuple[float, float] = (0.0, 0.0),
         baseline_writes: bool = True,
         kernels: float | None = None,
         late: Iterable[bool] = (),
         first_s: Iterable[float] = (),
     ) -> Measurement | Fault:
-        """``late``: in which lone batches the baseline has to wait, and takes 0.5 ms longer.
+        """``late``: in which isolated calls the baseline has to wait, and takes 0.5 ms longer.
 
-        ``first_s``: what the first lone batches take, of all; ``isolated_s`` is what others do.
+        ``first_s``: what the first isolated calls take, of all; ``isolated_s`` is what others do.
         """
-        waits, lone_s = iter(late), iter(first_s)
+        waits, first = iter(late), iter(first_s)
 
         class Overlapping(FakeSession):
-            """1 ms a call in a batch, whatever one takes alone."""
+            """1 ms a call in a batch, whatever an isolated one takes."""
 
-            def run(self, batch: Any, seed: str, *, stop: bool = True) -> float | Fault:
+            def run(
+                self, batch: Any, seed: str, *, stop: bool = True, cpu: int | None = None
+            ) -> float | Fault:
                 seconds = super().run(batch, seed, stop=stop)
                 if stop or isinstance(seconds, Fault):
                     return seconds
                 assert batch.layout.calls == 1
-                return next(lone_s, isolated_s)
+                return next(first, isolated_s)
 
         class Waiting(FakeSession):
-            def run(self, batch: Any, seed: str, *, stop: bool = True) -> float | Fault:
+            def run(
+                self, batch: Any, seed: str, *, stop: bool = True, cpu: int | None = None
+            ) -> float | Fault:
                 seconds = super().run(batch, seed, stop=stop)
                 waited = not stop and next(waits, False)
-                self.probes = (usual[0] + 2e-3 * waited, usual[1])
+                self.probes = (idle[0] + 2e-3 * waited, idle[1])
                 return seconds if isinstance(seconds, Fault) else seconds + 5e-4 * waited
 
         session, beside = Overlapping(1e-3, captures=captured), Waiting(2e-3)
         session.kernels = kernels
         beside.writes = baseline_writes
-        session.probes, beside.probes = probes, usual
-        one = TimedProgram(cast(Session, session), task, trusted=False, capture=captured)
-        other = contender(task, beside, trusted=True)
-        other._usual = IdleBaseline(*usual)
-        return measure_shape(task, CASE, one, other, self.budget, None, lambda _: None)
+        session.probes, beside.probes = probes, idle
+        submission = fake_program(task, session, capture=captured)
+        baseline = fake_program(task, beside, trusted=True, idle=IdleBaseline(*idle))
+        return measure_shape(task, CASE, submission, baseline, self.budget, None, lambda _: None)
 
     @pytest.mark.parametrize("isolated_s", [0.8e-3, 1.0e-3, 1.05e-3])
-    def test_one_after_the_other(self, shift_task: Task, isolated_s: float) -> None:
+    def test_calls_one_after_the_other_are_accepted(
+        self, shift_task: Task, isolated_s: float
+    ) -> None:
         result = self.timed(shift_task, isolated_s, captured=True)
         assert isinstance(result, Measurement)
         assert result.isolated_s is not None
@@ -83,9 +91,9 @@ class TestAlone:
         result = self.timed(shift_task, 1.3e-3, captured=True)
         assert isinstance(result, Fault)
         assert result.verdict is Verdict.REJECTED
-        assert "1.30 ms alone, but 1.00 ms among many" in result.message
+        assert "1.30 ms isolated, but 1.00 ms among many" in result.message
 
-    def test_who_is_late_once_is_timed_again(self, shift_task: Task) -> None:
+    def test_an_isolated_call_that_is_late_once_is_timed_again(self, shift_task: Task) -> None:
         tries = 2 + self.budget.isolated_blocks
         for late_s in (1.08e-3, 1.3e-3):
             result = self.timed(shift_task, 1e-3, captured=True, first_s=[late_s] * tries)
@@ -95,7 +103,7 @@ class TestAlone:
             assert linearity_doubt(result) == ""
         result = self.timed(shift_task, 1.4e-3, captured=True, first_s=[1.3e-3] * tries)
         assert isinstance(result, Fault)
-        assert "1.30 ms alone" in result.message
+        assert "1.30 ms isolated" in result.message
         later = [1e-3] * tries + [2e-3] * tries  # not asked for
         result = self.timed(shift_task, 2e-3, captured=True, first_s=later)
         assert isinstance(result, Measurement)
@@ -110,7 +118,7 @@ class TestAlone:
             assert result.verdict is Verdict.REJECTED
 
     def test_a_baseline_that_is_kept_waiting_excuses_nothing(self, shift_task: Task) -> None:
-        """What is at work beside its lone calls makes those of the submission look short."""
+        """What is at work beside its isolated calls makes those of the submission look short."""
         result = self.timed(shift_task, 1.3e-3, captured=True, late=[True, True, True, False] * 4)
         assert isinstance(result, Fault)
         assert result.verdict is Verdict.REJECTED
@@ -123,21 +131,23 @@ class TestAlone:
         assert isinstance(now_and_then, Measurement)
 
     def test_probes_of_waking_runners_are_compared_with_each_other(self, shift_task: Task) -> None:
-        # Whatever is usual elsewhere: on some machines an awake process delays a probe by 30 µs.
-        same = self.timed(shift_task, 1e-3, captured=True, probes=(3e-4, 3e-4), usual=(3e-4, 3e-4))
+        # Not with an idle device's: on some machines an awake process delays a probe by 30 µs.
+        same = self.timed(shift_task, 1e-3, captured=True, probes=(3e-4, 3e-4), idle=(3e-4, 3e-4))
         assert isinstance(same, Measurement)
         assert same.isolated_s is not None
         assert same.isolated_s.value == pytest.approx(1e-3)
         begun = self.timed(shift_task, 8e-4, captured=True, probes=(9e-4, 0.0))
         assert isinstance(begun, Fault)
-        assert "1.70 ms alone" in begun.message
+        assert "1.70 ms isolated" in begun.message
 
-    def test_a_little_longer_is_open_and_not_ranked(self, shift_task: Task) -> None:
+    def test_a_call_that_takes_a_little_longer_isolated_is_not_ranked(
+        self, shift_task: Task
+    ) -> None:
         result = self.timed(shift_task, 1.08e-3, captured=True)
         assert isinstance(result, Measurement)
         doubt = linearity_doubt(result)
-        assert "1.08 ms alone, but 1.00 ms among many" in doubt
-        task = replace(shift_task, device=cast(Device, SimpleNamespace(kind="cuda")))
+        assert "1.08 ms isolated, but 1.00 ms among many" in doubt
+        task = replace(shift_task, device=Rankable())
         score = make_score(task, [result], self.budget, known_seed=False)
         assert not score.ranked
         assert score.unranked_reason.startswith(doubt)
@@ -146,25 +156,25 @@ class TestAlone:
             assert isinstance(clear, Measurement)
             assert linearity_doubt(clear) == ""
 
-    def test_the_judge_treats_both_alike(
+    def test_isolated_outputs_of_submission_and_baseline_are_checked(
         self, shift_task: Task, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         seen: list[tuple[int, bool]] = []
-        plain = contenders.audit_batch
+        plain = timed_program.audit_batch
 
         def noted(batch: Any) -> Any:
             found = plain(batch)
             seen.append((batch.layout.calls, found is None))
             return found
 
-        monkeypatch.setattr(contenders, "audit_batch", noted)
+        monkeypatch.setattr(timed_program, "audit_batch", noted)
         result = self.timed(shift_task, 1e-3, captured=True, baseline_writes=False)
         assert isinstance(result, Measurement)  # whatever the baseline's outputs are
-        lone = [right for calls, right in seen if calls == 1]
-        assert lone.count(False) == 14  # the baseline's: two uncounted blocks, and twelve
-        assert lone.count(True) >= 14
+        isolated = [right for calls, right in seen if calls == 1]
+        assert isolated.count(False) == 14  # the baseline's: two uncounted blocks, and twelve
+        assert isolated.count(True) >= 14
 
-    def test_of_plain_calls_the_longer_time_counts(self, shift_task: Task) -> None:
+    def test_the_longer_time_of_plain_calls_counts(self, shift_task: Task) -> None:
         result = self.timed(shift_task, 4e-3, captured=False)
         assert isinstance(result, Measurement)
         assert result.time_s.value == pytest.approx(4e-3 + BASELINE_FIRST_S)
@@ -173,12 +183,12 @@ class TestAlone:
         assert isinstance(shorter, Measurement)
         assert shorter.time_s.value == pytest.approx(1e-3)
 
-    def test_a_batch_of_one_call_needs_no_other(self, shift_task: Task) -> None:
+    def test_a_batch_of_one_call_is_not_timed_isolated_again(self, shift_task: Task) -> None:
         budget = replace(self.budget, max_calls=1)
         one, two = FakeSession(), FakeSession()
         result = measure_shape(
-            shift_task, CASE, contender(shift_task, one), contender(shift_task, two, trusted=True),
-            budget, None, lambda _: None,
+            shift_task, CASE, fake_program(shift_task, one),
+            fake_program(shift_task, two, trusted=True), budget, None, lambda _: None,
         )  # fmt: skip
         assert isinstance(result, Measurement)
         assert result.isolated_s is None

@@ -8,24 +8,24 @@ from dataclasses import replace
 from typing import Any, cast
 
 import pytest
-from fake_sessions import BUDGET, CASE, FAULT, FakeBlank, FakeSession, contender
+from fake_sessions import BUDGET, CASE, FAULT, FakeOverheadProbe, FakeSession, fake_program
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.device.base import Arena, Device
+from harness.device.base import Arena
+from harness.device.cpu import CpuDevice
 from harness.judge.batch import lay_out
 from harness.judge.task import Task
 from harness.records.measurement import Measurement
 from harness.records.result import Verdict
 from harness.session.fault import Fault
-from harness.session.session import Session
 from harness.timing import measure
 from harness.timing.audit import IdleBaseline
 from harness.timing.budget import CPU_BUDGET, TimingBudget
 from harness.timing.launch_overhead import OverheadProbe
 from harness.timing.measure import choose_calls, measure_shape, with_baseline
 from harness.timing.statistics import Timed
-from harness.timing.timed_program import BaselineError, TimedProgram
+from harness.timing.timed_program import BaselineError
 
 
 def measured(
@@ -33,21 +33,21 @@ def measured(
     submission: FakeSession,
     baseline: FakeSession,
     budget: TimingBudget = BUDGET,
-    blank: FakeBlank | None = None,
+    overhead: FakeOverheadProbe | None = None,
 ) -> Measurement | Fault:
     return measure_shape(
-        task, CASE, contender(task, submission), contender(task, baseline, trusted=True),
-        budget, cast(OverheadProbe, blank or FakeBlank(1e-4)), lambda _: None,
+        task, CASE, fake_program(task, submission), fake_program(task, baseline, trusted=True),
+        budget, cast(OverheadProbe, overhead or FakeOverheadProbe(1e-4)), lambda _: None,
     )  # fmt: skip
 
 
-def one_of(estimated_call_s: float) -> FakeSession:
-    """Whose batches cost what a blank one of 0.3 ms does."""
+def session_of(estimated_call_s: float) -> FakeSession:
+    """A session whose batches have the overhead of a null batch of 0.3 ms."""
     return FakeSession(estimated_call_s, constant=3e-4)
 
 
 class TestChooseCalls:
-    def test_enough_to_drown_the_constant(self) -> None:
+    def test_enough_calls_to_drown_the_overhead(self) -> None:
         assert choose_calls(1e-3, 0.0, 100, BUDGET) == 20
         assert choose_calls(0.7e-3, 0.0, 100, BUDGET) == 29
         assert choose_calls(5.0, 0.0, 100, BUDGET) == 1
@@ -80,7 +80,9 @@ class Checked(FakeSession):
         super().__init__(1e-3)
         self.all_s, self.first = all_s, first
 
-    def run(self, batch: Any, seed: str, *, stop: bool = True) -> float | Fault:
+    def run(
+        self, batch: Any, seed: str, *, stop: bool = True, cpu: int | None = None
+    ) -> float | Fault:
         if not self.first or not self.batches:
             time.sleep(self.all_s * batch.layout.calls)
         return super().run(batch, seed, stop=stop)
@@ -126,12 +128,14 @@ class TestEnough:
             (0.05, 40, 0.0, True),  # but never without end
         ],
     )
-    def test_when(self, half: float, blocks: int, spent: float, enough: bool) -> None:
+    def test_enough_follows_width_blocks_and_time(
+        self, half: float, blocks: int, spent: float, enough: bool
+    ) -> None:
         assert measure._enough(_samples(half, blocks), spent, self.budget) is enough
 
 
 class TestShape:
-    def test_the_constant_is_taken_off(self, shift_task: Task) -> None:
+    def test_launch_overhead_is_subtracted(self, shift_task: Task) -> None:
         fast = FakeSession(1e-3, constant=1e-4)
         slow = FakeSession(3e-3, constant=1e-4)
         result = measured(shift_task, fast, slow)
@@ -144,7 +148,7 @@ class TestShape:
         assert len(result.samples_s) == len(result.baseline_samples_s) == BUDGET.min_blocks
         assert result.spec == CASE.spec
 
-    def test_kernels_are_the_sessions(self, shift_task: Task) -> None:
+    def test_kernels_per_call_are_those_of_the_session(self, shift_task: Task) -> None:
         one, three = FakeSession(), FakeSession()
         one.kernels, three.kernels = 1.0, 3.0
         result = measured(shift_task, one, three)
@@ -166,7 +170,9 @@ class TestShape:
         order: list[str] = []
 
         class Told(FakeSession):
-            def run(self, batch: Any, seed: str, *, stop: bool = True) -> float | Fault:
+            def run(
+                self, batch: Any, seed: str, *, stop: bool = True, cpu: int | None = None
+            ) -> float | Fault:
                 order.append(type(self).__name__)
                 return super().run(batch, seed, stop=stop)
 
@@ -183,30 +189,36 @@ class TestShape:
                 yield from (0.05, -0.05, 0.03, -0.04)
 
         budget = replace(BUDGET, max_s=60.0)
-        quiet = measured(shift_task, FakeSession(), FakeSession(), budget)
+        steady = measured(shift_task, FakeSession(), FakeSession(), budget)
         noisy = measured(shift_task, FakeSession(noise=noise()), FakeSession(), budget)
-        assert isinstance(quiet, Measurement)
+        assert isinstance(steady, Measurement)
         assert isinstance(noisy, Measurement)
-        assert len(noisy.samples_s) == BUDGET.max_blocks > len(quiet.samples_s)
+        assert len(noisy.samples_s) == BUDGET.max_blocks > len(steady.samples_s)
         assert noisy.speedup.high / noisy.speedup.low > 1.01
-        assert quiet.speedup.high == pytest.approx(quiet.speedup.low)
+        assert steady.speedup.high == pytest.approx(steady.speedup.low)
 
     @pytest.mark.parametrize("point", ["map", "prepare", "run"])
-    def test_a_fault_ends_it(self, shift_task: Task, point: str) -> None:
-        assert measured(shift_task, FakeSession(fails=point), FakeSession()) == FAULT
+    def test_a_fault_of_the_submission_ends_the_measurement(
+        self, shift_task: Task, point: str
+    ) -> None:
+        assert measured(shift_task, FakeSession(fails=point), FakeSession()) == replace(
+            FAULT, whose="submission"
+        )
 
-    def test_wrong_outputs_end_it(self, shift_task: Task) -> None:
+    def test_wrong_outputs_end_the_measurement(self, shift_task: Task) -> None:
         result = measured(shift_task, FakeSession(writes=False), FakeSession())
         assert isinstance(result, Fault)
         assert result.verdict is Verdict.WRONG_ANSWER
         assert "in call 1 of" in result.message
 
-    def test_a_trusted_ones_outputs_are_not_checked(self, shift_task: Task) -> None:
+    def test_outputs_of_a_trusted_program_are_not_checked(self, shift_task: Task) -> None:
         result = measured(shift_task, FakeSession(), FakeSession(writes=False))
         assert isinstance(result, Measurement)
 
     @pytest.mark.parametrize("point", ["map", "prepare", "run"])
-    def test_a_baselines_fault_is_no_verdict(self, shift_task: Task, point: str) -> None:
+    def test_a_fault_of_the_baseline_is_a_baseline_error(
+        self, shift_task: Task, point: str
+    ) -> None:
         with pytest.raises(BaselineError, match="the baseline failed: "):
             measured(shift_task, FakeSession(), FakeSession(fails=point))
 
@@ -224,34 +236,32 @@ class TestShape:
         (three,) = with_baseline([both], "third", [first])
         assert [each.baseline for each in three.other_baselines] == ["fused", "third"]
 
-    def test_a_time_below_the_constant_is_still_positive(self, shift_task: Task) -> None:
+    def test_a_time_below_the_overhead_is_still_positive(self, shift_task: Task) -> None:
         budget = replace(BUDGET, max_calls=4)
         result = measured(shift_task, FakeSession(1e-9), FakeSession(), budget)
         assert isinstance(result, Measurement)
         assert 0 < result.time_s.value < 1e-8
 
-    def test_a_blank_batch_goes_before_each_contenders(self, shift_task: Task) -> None:
-        blank = FakeBlank(3e-4)
-        result = measured(shift_task, one_of(1e-3), one_of(4e-3), BUDGET, blank)
+    def test_a_null_batch_goes_before_each_programs_batch(self, shift_task: Task) -> None:
+        overhead = FakeOverheadProbe(3e-4)
+        result = measured(shift_task, session_of(1e-3), session_of(4e-3), BUDGET, overhead)
         assert isinstance(result, Measurement)
-        assert blank.filled[:2] == [(20, blank.filled[0][1]), (5, blank.filled[0][1])]
-        assert blank.settled[:3] == [0, 1, 2]
-        assert len(blank.filled) == 2 * BUDGET.min_blocks
-        assert blank.lasting_s == pytest.approx([20e-3] * len(blank.filled), rel=0.02)
+        assert overhead.filled[:2] == [(20, overhead.filled[0][1]), (5, overhead.filled[0][1])]
+        assert overhead.warmed_up[:3] == [0, 1, 2]
+        assert len(overhead.filled) == 2 * BUDGET.min_blocks
+        assert overhead.waits_s == pytest.approx([20e-3] * len(overhead.filled), rel=0.02)
         assert (result.launch_overhead_s, result.baseline_launch_overhead_s) == pytest.approx(
             (3e-4, 3e-4)
         )
         assert result.speedup.value == pytest.approx(4.0)
         assert result.samples_s == pytest.approx([1e-3] * BUDGET.min_blocks)
 
-    def test_one_blank_batch_is_enough_where_both_have_as_many_calls(
-        self, shift_task: Task
-    ) -> None:
-        blank = FakeBlank(3e-4)
-        result = measured(shift_task, one_of(1e-3), one_of(1e-3), BUDGET, blank)
+    def test_one_null_batch_is_enough_where_both_have_as_many_calls(self, shift_task: Task) -> None:
+        overhead = FakeOverheadProbe(3e-4)
+        result = measured(shift_task, session_of(1e-3), session_of(1e-3), BUDGET, overhead)
         assert isinstance(result, Measurement)
-        assert blank.settled[:3] == [0, 1, 1]  # before each of both
-        assert len(blank.filled) == BUDGET.min_blocks
+        assert overhead.warmed_up[:3] == [0, 1, 1]  # before each of both
+        assert len(overhead.filled) == BUDGET.min_blocks
         assert (result.launch_overhead_s, result.baseline_launch_overhead_s) == pytest.approx(
             (3e-4, 3e-4)
         )
@@ -259,60 +269,56 @@ class TestShape:
     @pytest.mark.parametrize(
         ("baseline_s", "turns"), [(3e-3, [5e-3, 15e-3, 15e-3, 5e-3]), (1.8e-3, [7e-3])]
     )
-    def test_a_blank_batch_lasts_as_long_as_the_calls(
+    def test_a_null_batch_lasts_as_long_as_the_calls(
         self, shift_task: Task, baseline_s: float, turns: list[float]
     ) -> None:
         """Or as the mean of both, if they take about as long."""
-        blank = FakeBlank(3e-4)
+        overhead = FakeOverheadProbe(3e-4)
         budget = replace(BUDGET, max_calls=5)
-        result = measured(shift_task, one_of(1e-3), one_of(baseline_s), budget, blank)
+        result = measured(shift_task, session_of(1e-3), session_of(baseline_s), budget, overhead)
         assert isinstance(result, Measurement)
         count = (1 if len(turns) == 1 else 2) * BUDGET.min_blocks
-        assert [calls for calls, _ in blank.filled] == [5] * count
+        assert [calls for calls, _ in overhead.filled] == [5] * count
         wanted = (turns * count)[:count]
-        assert blank.lasting_s == pytest.approx(wanted, rel=0.02)
+        assert overhead.waits_s == pytest.approx(wanted, rel=0.02)
 
-    @pytest.mark.parametrize(("null_batch_s", "lasting_s"), [(4e-3, 4e-3), (0.0, 0.0)])
-    def test_but_no_longer_than_is_worth_it(
-        self, shift_task: Task, null_batch_s: float, lasting_s: float
+    @pytest.mark.parametrize(("null_batch_s", "wait_s"), [(4e-3, 4e-3), (0.0, 0.0)])
+    def test_a_null_batch_lasts_no_longer_than_the_budget_says(
+        self, shift_task: Task, null_batch_s: float, wait_s: float
     ) -> None:
         """One is enough for both then."""
-        blank = FakeBlank(3e-4)
+        overhead = FakeOverheadProbe(3e-4)
         budget = replace(BUDGET, max_calls=5, null_batch_s=null_batch_s)
-        result = measured(shift_task, one_of(1e-3), one_of(2e-3), budget, blank)
+        result = measured(shift_task, session_of(1e-3), session_of(2e-3), budget, overhead)
         assert isinstance(result, Measurement)
-        assert blank.lasting_s == [lasting_s] * BUDGET.min_blocks
+        assert overhead.waits_s == [wait_s] * BUDGET.min_blocks
 
     @pytest.mark.parametrize(
         ("idle_after_s", "counted_s"), [(0.0, 4e-4), (1e-4, 3e-4), (3.9e-4, 2e-4), (9e-4, 2e-4)]
     )
-    def test_what_probes_take_after_a_batch_of_ours_is_no_work(
+    def test_a_probe_as_late_as_after_a_null_batch_adds_no_time(
         self, shift_task: Task, idle_after_s: float, counted_s: float
     ) -> None:
         """But for two tenths of a millisecond at most: something may have kept ours waiting."""
-        blank = FakeBlank(0.0)
-        blank.after_s = idle_after_s
+        overhead = FakeOverheadProbe(0.0)
+        overhead.after_s = idle_after_s
         session = FakeSession(1e-3)
         session.probes = (0.0, 4e-4)
-        one = TimedProgram(
-            cast(Session, session),
-            shift_task,
-            trusted=False,
-            capture=False,
-            usual=IdleBaseline(0.0, 0.0),
-        )
+        submission = fake_program(shift_task, session, idle=IdleBaseline(0.0, 0.0))
         result = measure_shape(
-            shift_task, CASE, one, contender(shift_task, FakeSession(1e-3), trusted=True),
-            replace(BUDGET, max_calls=10), cast(OverheadProbe, blank), lambda _: None,
+            shift_task, CASE, submission, fake_program(shift_task, FakeSession(1e-3), trusted=True),
+            replace(BUDGET, max_calls=10), cast(OverheadProbe, overhead), lambda _: None,
         )  # fmt: skip
         assert isinstance(result, Measurement)
         assert result.time_s.value == pytest.approx(1e-3 + counted_s / 10)
 
-    def test_what_was_timed_before_takes_no_room(self, shift_task: Task) -> None:
+    def test_arenas_of_the_shape_before_take_no_memory_from_the_next(
+        self, shift_task: Task
+    ) -> None:
         """Each shape gets a share of all memory, though the one before has its arenas still."""
         buffer = lay_out(shift_task, CASE, 1).size
 
-        class Small(Device):
+        class Small(CpuDevice):
             left = 400 * buffer
 
             def arena(self, size: int) -> Arena:
@@ -331,7 +337,7 @@ class TestShape:
                 return self.left
 
         task = replace(shift_task, device=Small())
-        pair = [contender(task, FakeSession(1e-5), trusted=trusted) for trusted in (False, True)]
+        pair = [fake_program(task, FakeSession(1e-5), trusted=trusted) for trusted in (False, True)]
         budget = replace(BUDGET, memory_share=0.2)
         calls = []
         for _ in range(3):
@@ -340,12 +346,10 @@ class TestShape:
             calls += [each.calls for each in pair]
         assert calls == [80] * 6
 
-    def test_where_nothing_is_known_of_the_constant_nothing_is_taken_off(
-        self, shift_task: Task
-    ) -> None:
+    def test_without_an_overhead_probe_nothing_is_subtracted(self, shift_task: Task) -> None:
         result = measure_shape(
-            shift_task, CASE, contender(shift_task, FakeSession(1e-3, constant=1e-3)),
-            contender(shift_task, FakeSession(), trusted=True), BUDGET, None, lambda _: None,
+            shift_task, CASE, fake_program(shift_task, FakeSession(1e-3, constant=1e-3)),
+            fake_program(shift_task, FakeSession(), trusted=True), BUDGET, None, lambda _: None,
         )  # fmt: skip
         assert isinstance(result, Measurement)
         assert result.launch_overhead_s == 0.0
@@ -356,13 +360,15 @@ class TestHeldToAccount:
     """What a submission does before and beside the batches that count gains it nothing."""
 
     @pytest.mark.parametrize("slow", [1, 3])
-    def test_who_is_slow_while_batches_are_sized_is_timed_in_long_ones(
+    def test_a_submission_that_is_slow_while_sizing_still_gets_long_batches(
         self, shift_task: Task, slow: int
     ) -> None:
         class Sly(FakeSession):
             """Of each batch 0.2 ms does not show, which is much of a batch of one call."""
 
-            def run(self, batch: Any, seed: str, *, stop: bool = True) -> float | Fault:
+            def run(
+                self, batch: Any, seed: str, *, stop: bool = True, cpu: int | None = None
+            ) -> float | Fault:
                 self.per_call = 0.1 if len(self.batches) < slow else 1e-3
                 seconds = super().run(batch, seed, stop=stop)
                 return seconds if isinstance(seconds, Fault) else seconds - 2e-4
@@ -376,11 +382,13 @@ class TestHeldToAccount:
         seeds = [seed for _, seed in session.batches]
         assert len(set(seeds)) == len(seeds)
 
-    def test_the_batches_of_a_baseline_that_had_to_wait_are_long_as_well(
+    def test_a_baseline_that_was_slow_while_sizing_still_gets_long_batches(
         self, shift_task: Task
     ) -> None:
         class Kept(FakeSession):
-            def run(self, batch: Any, seed: str, *, stop: bool = True) -> float | Fault:
+            def run(
+                self, batch: Any, seed: str, *, stop: bool = True, cpu: int | None = None
+            ) -> float | Fault:
                 seconds = super().run(batch, seed, stop=stop)
                 return seconds if len(self.batches) > 1 else 0.1
 
@@ -388,30 +396,32 @@ class TestHeldToAccount:
         assert isinstance(result, Measurement)
         assert beside.batches[-1][0] == 10
 
-    usual = IdleBaseline(before_s=4e-5, after_s=2e-4)
+    idle = IdleBaseline(before_s=4e-5, after_s=2e-4)
 
     def beside(
-        self, task: Task, baseline: FakeSession, blank: FakeBlank | None = None
+        self, task: Task, baseline: FakeSession, overhead: FakeOverheadProbe | None = None
     ) -> Measurement | Fault:
         pair = [
-            TimedProgram(cast(Session, one), task, trusted=trusted, capture=False, usual=self.usual)
-            for one, trusted in ((FakeSession(2e-3), False), (baseline, True))
+            fake_program(task, session, trusted=trusted, idle=self.idle)
+            for session, trusted in ((FakeSession(2e-3), False), (baseline, True))
         ]
-        blank = blank or FakeBlank(0.0)
+        overhead = overhead or FakeOverheadProbe(0.0)
         budget = replace(BUDGET, max_blocks=40)
         return measure_shape(
-            task, CASE, pair[0], pair[1], budget, cast(OverheadProbe, blank), lambda _: None
+            task, CASE, pair[0], pair[1], budget, cast(OverheadProbe, overhead), lambda _: None
         )
 
     @pytest.mark.parametrize("always", [False, True])
-    def test_what_keeps_the_baseline_waiting_does_not_count(
+    def test_blocks_in_which_the_baseline_waited_do_not_count(
         self, shift_task: Task, *, always: bool
     ) -> None:
         """A kernel that was left behind has half of the device: most batches take twice as long."""
         busy = itertools.cycle([True] if always else [True, True, True, False])
 
         class Kept(FakeSession):
-            def run(self, batch: Any, seed: str, *, stop: bool = True) -> float | Fault:
+            def run(
+                self, batch: Any, seed: str, *, stop: bool = True, cpu: int | None = None
+            ) -> float | Fault:
                 seconds = super().run(batch, seed, stop=stop)
                 self.probes = (2.4e-3 if (kept := next(busy)) else 4e-5, 2e-4)
                 assert not isinstance(seconds, Fault)
@@ -425,12 +435,12 @@ class TestHeldToAccount:
             assert isinstance(result, Measurement)
             assert result.speedup.value == pytest.approx(1.0)
 
-    def test_what_keeps_a_blank_batch_waiting_is_not_taken_off(self, shift_task: Task) -> None:
-        class Kept(FakeBlank):
+    def test_null_batches_that_waited_are_not_subtracted(self, shift_task: Task) -> None:
+        class Kept(FakeOverheadProbe):
             late = False
 
-            def time(self, batch: Any, seed: str, lasting_s: float) -> float:
-                super().time(batch, seed, lasting_s)
+            def time(self, batch: Any, seed: str, cpu: int | None, wait_s: float) -> float:
+                super().time(batch, seed, cpu, wait_s)
                 self.late = len(self.filled) % 4 != 0
                 return 1e-2 if self.late else 0.0
 

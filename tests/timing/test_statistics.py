@@ -45,7 +45,7 @@ def test_the_table_holds_95_per_cent(degrees: int) -> None:
     assert _within(t95(degrees), degrees) == pytest.approx(0.95, abs=1e-4)
 
 
-def test_beyond_the_table() -> None:
+def test_t95_beyond_the_table_holds_95_per_cent() -> None:
     for degrees in (31, 39, 40, 100, 1000):
         assert _within(t95(degrees), degrees) == pytest.approx(0.95, abs=1e-4)
         assert t95(degrees) < t95(30)
@@ -81,31 +81,31 @@ def test_units_do_not_matter(values: list[float], unit: float) -> None:
     assert other.high / other.low == pytest.approx(one.high / one.low, rel=1e-6)
 
 
-def test_what_is_late_now_and_then_does_not_count() -> None:
-    quiet = [1.0, 1.001, 0.999, 1.0005, 0.9995, 1.0]
-    late = [*quiet[:4], 1.3, 1.2]
+def test_batches_that_are_late_now_and_then_do_not_count() -> None:
+    steady = [1.0, 1.001, 0.999, 1.0005, 0.9995, 1.0]
+    late = [*steady[:4], 1.3, 1.2]
     assert time_interval(timed(late)).value == pytest.approx(1.0, rel=2e-3)
-    assert ratio_interval(timed(quiet), timed(late)).value == pytest.approx(1.0, rel=2e-3)
+    assert ratio_interval(timed(steady), timed(late)).value == pytest.approx(1.0, rel=2e-3)
 
 
-def test_what_drifts_with_both_falls_out() -> None:
+def test_a_drift_of_both_falls_out_of_the_ratio() -> None:
     times = [1.0, 1.02, 1.04, 1.06, 1.08, 1.1]
     interval = ratio_interval(timed([2 * t for t in times]), timed(times))
     assert (interval.low, interval.high) == pytest.approx((2.0, 2.0))
 
 
-def test_the_difference_of_what_is_late_now_and_then() -> None:
-    quiet = [280e-6, 282e-6, 279e-6, 281e-6, 280e-6, 283e-6, 281e-6, 280e-6]
-    late = [t + 40e-6 for t in quiet * 3]
+def test_the_difference_is_robust_against_late_batches() -> None:
+    steady = [280e-6, 282e-6, 279e-6, 281e-6, 280e-6, 283e-6, 281e-6, 280e-6]
+    late = [t + 40e-6 for t in steady * 3]
     late[2::5] = [600e-6] * 5
-    interval = difference_interval(late, quiet * 3)
+    interval = difference_interval(late, steady * 3)
     assert interval.value == pytest.approx(40e-6, abs=2e-6)
     assert interval.low < 40e-6 < interval.high < 45e-6
-    alone = difference_interval([3.0], [2.0])
-    assert (alone.value, alone.low, alone.high) == (1.0, -math.inf, math.inf)
+    single = difference_interval([3.0], [2.0])
+    assert (single.value, single.low, single.high) == (1.0, -math.inf, math.inf)
 
 
-CONSTANT_S = 2e-4
+OVERHEAD_S = 2e-4
 """What a batch costs beyond its calls."""
 
 
@@ -121,7 +121,7 @@ def _lateness(source: np.random.Generator, count: int) -> np.ndarray:
 def _blocks(
     source: np.random.Generator, blocks: int, batch_s: float, drift: float
 ) -> tuple[list[Timed], list[Timed]]:
-    """Two contenders that take ``batch_s`` each, in turns, on a device whose clock drifts.
+    """Two programs that take ``batch_s`` each, in turns, on a device whose clock drifts.
 
     AR(1) with coefficient 0.9 from batch to batch, 0.05 % of noise, and the host's lateness.
     """
@@ -130,13 +130,13 @@ def _blocks(
     for step in steps[1:]:
         logs.append(0.9 * logs[-1] + step)
     times = batch_s * np.exp(np.array(logs) + source.normal(0, 5e-4, 2 * blocks))
-    times += CONSTANT_S + _lateness(source, 2 * blocks)
+    times += OVERHEAD_S + _lateness(source, 2 * blocks)
     first, second = times[0::2].copy(), times[1::2].copy()
     first[1::2], second[1::2] = times[3::4], times[2::4]  # A B, B A
-    blanks = CONSTANT_S + _lateness(source, 2 * blocks).reshape(2, blocks)
+    null_batches = OVERHEAD_S + _lateness(source, 2 * blocks).reshape(2, blocks)
     return (
-        [Timed(*each) for each in zip(first.tolist(), blanks[0].tolist(), strict=True)],
-        [Timed(*each) for each in zip(second.tolist(), blanks[1].tolist(), strict=True)],
+        [Timed(*each) for each in zip(first.tolist(), null_batches[0].tolist(), strict=True)],
+        [Timed(*each) for each in zip(second.tolist(), null_batches[1].tolist(), strict=True)],
     )
 
 
@@ -151,7 +151,7 @@ def test_intervals_cover_the_truth(blocks: int, batch_s: float, drift: float) ->
 
 @pytest.mark.parametrize("blocks", [6, 14, 30])
 @pytest.mark.parametrize("batch_s", [2e-3, 25e-3])
-def test_what_a_batch_costs_beyond_its_calls_falls_out(blocks: int, batch_s: float) -> None:
+def test_launch_overhead_falls_out_of_the_interval(blocks: int, batch_s: float) -> None:
     source = np.random.default_rng(11)
     intervals = [time_interval(_blocks(source, blocks, batch_s, 0.0)[0]) for _ in range(60)]
     assert sum(i.low <= batch_s <= i.high for i in intervals) >= 0.93 * len(intervals)
@@ -194,7 +194,7 @@ def test_the_mean_of_one_is_itself(part: Interval) -> None:
 
 
 @given(st.lists(intervals, min_size=2, max_size=6), st.randoms())
-def test_order_does_not_matter(parts: list[Interval], random) -> None:
+def test_a_geometric_mean_does_not_depend_on_order(parts: list[Interval], random) -> None:
     other = list(parts)
     random.shuffle(other)
     assert geometric_mean(other).value == pytest.approx(geometric_mean(parts).value)

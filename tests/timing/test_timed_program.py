@@ -1,13 +1,13 @@
-"""Who takes part in a measurement: capture, restarts, memory, and an idle device."""
+"""Timed programs: capture, restarts, memory, and whether the device is idle around batches."""
 
 import itertools
 from dataclasses import replace
-from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
-from fake_sessions import BUDGET, CASE, FAULT, FakeSession, contender
+from fake_sessions import BUDGET, CASE, FAULT, FakeSession, fake_program
 
+from harness.device.cpu import CpuDevice
 from harness.judge.task import Task
 from harness.records.measurement import Measurement
 from harness.records.result import Verdict
@@ -18,32 +18,32 @@ from harness.timing.measure import measure_shape
 from harness.timing.timed_program import TimedProgram, prepare_for_timing
 
 
-class TestJoin:
+class Capturing(CpuDevice):
+    """The host, as if calls could be recorded on it."""
+
+    captures_graphs = True
+
+
+class TestPrepareForTiming:
     def restart(self) -> Session:
         return cast(Session, self.fresh)
 
     fresh = FakeSession()
 
-    def on(self, task: Task, kind: str) -> Task:
-        device = SimpleNamespace(
-            kind=kind, arena=task.device.arena, synchronize=lambda: None, torch_device="cpu"
-        )
-        return replace(task, device=cast(Any, device))
-
-    def test_nothing_is_captured_on_a_cpu(self, shift_task: Task) -> None:
+    def test_nothing_is_captured_where_the_device_cannot(self, shift_task: Task) -> None:
         session = FakeSession()
-        joined = prepare_for_timing(cast(Session, session), self.restart, shift_task, CASE)
-        assert isinstance(joined, TimedProgram)
-        assert not joined.capture
-        assert joined.session is session
+        prepared = prepare_for_timing(cast(Session, session), self.restart, shift_task, CASE)
+        assert isinstance(prepared, TimedProgram)
+        assert not prepared.capture
+        assert prepared.session is session
 
-    def test_captured(self, shift_task: Task) -> None:
+    def test_calls_are_captured_where_the_device_can(self, shift_task: Task) -> None:
         session = FakeSession(captures=True)
-        task = self.on(shift_task, "cuda")
-        joined = prepare_for_timing(cast(Session, session), self.restart, task, CASE)
-        assert isinstance(joined, TimedProgram)
-        assert joined.capture
-        assert joined.session is session
+        task = replace(shift_task, device=Capturing())
+        prepared = prepare_for_timing(cast(Session, session), self.restart, task, CASE)
+        assert isinstance(prepared, TimedProgram)
+        assert prepared.capture
+        assert prepared.session is session
         assert not session.closed
 
     @pytest.mark.parametrize("fails", ["", "prepare", "map"])
@@ -51,21 +51,21 @@ class TestJoin:
         self, shift_task: Task, fails: str
     ) -> None:
         session = FakeSession(fails=fails)
-        joined = prepare_for_timing(
-            cast(Session, session), self.restart, self.on(shift_task, "cuda"), CASE
+        prepared = prepare_for_timing(
+            cast(Session, session), self.restart, replace(shift_task, device=Capturing()), CASE
         )
-        assert isinstance(joined, TimedProgram)
+        assert isinstance(prepared, TimedProgram)
         assert session.closed
-        assert joined.session is self.fresh
-        assert not joined.capture
+        assert prepared.session is self.fresh
+        assert not prepared.capture
 
-    def test_a_fresh_one_may_fail_too(self, shift_task: Task) -> None:
-        task = self.on(shift_task, "cuda")
+    def test_a_fresh_process_may_fail_too(self, shift_task: Task) -> None:
+        task = replace(shift_task, device=Capturing())
         assert prepare_for_timing(cast(Session, FakeSession()), lambda: FAULT, task, CASE) == FAULT
 
 
-def test_releasing_gives_the_memory_back(shift_task: Task) -> None:
-    one = contender(shift_task, FakeSession())
+def test_release_gives_the_memory_back(shift_task: Task) -> None:
+    one = fake_program(shift_task, FakeSession())
     assert one.setup(CASE, 4) is None
     assert one._arena is not None
     one.release()
@@ -73,10 +73,10 @@ def test_releasing_gives_the_memory_back(shift_task: Task) -> None:
     assert one._arena is None
 
 
-class TestIdle:
-    """What probes show; a usual one takes 0.04 ms before *go* and 0.2 ms after *done*."""
+class TestIdleProbes:
+    """What probes show; on an idle device 0.04 ms before *go* and 0.2 ms after *done*."""
 
-    usual = IdleBaseline(4e-5, 2e-4)
+    idle = IdleBaseline(4e-5, 2e-4)
 
     def timed(
         self, task: Task, *probes: tuple[float, float], gain: float = 0.0
@@ -85,30 +85,29 @@ class TestIdle:
         seen = itertools.cycle(probes)
 
         class Probed(FakeSession):
-            def run(self, batch: Any, seed: str, *, stop: bool = True) -> float | Fault:
+            def run(
+                self, batch: Any, seed: str, *, stop: bool = True, cpu: int | None = None
+            ) -> float | Fault:
                 self.probes = next(seen)
                 seconds = super().run(batch, seed, stop=stop)
                 ahead = self.probes[0] > 1e-3
                 return seconds - gain if ahead and not isinstance(seconds, Fault) else seconds
 
-        session = Probed()
-        one = TimedProgram(
-            cast(Session, session), task, trusted=False, capture=False, usual=self.usual
-        )
-        other = contender(task, FakeSession(), trusted=True)
-        return measure_shape(task, CASE, one, other, BUDGET, None, lambda _: None)
+        submission = fake_program(task, Probed(), idle=self.idle)
+        baseline = fake_program(task, FakeSession(), trusted=True)
+        return measure_shape(task, CASE, submission, baseline, BUDGET, None, lambda _: None)
 
-    def test_at_rest(self, shift_task: Task) -> None:
+    def test_probes_of_an_idle_device_change_nothing(self, shift_task: Task) -> None:
         result = self.timed(shift_task, (3e-5, 2.3e-4), (5e-5, 1e-4))
         assert isinstance(result, Measurement)
         assert result.time_s.value == pytest.approx(1e-3)
 
-    def test_now_and_then_the_host_is_late(self, shift_task: Task) -> None:
+    def test_a_probe_that_is_late_now_and_then_is_no_fault(self, shift_task: Task) -> None:
         late = (3e-3, 2e-4)
         assert isinstance(self.timed(shift_task, late, self.ok, self.ok), Measurement)
 
     @pytest.mark.parametrize("every", [2, 3, 4])
-    def test_what_was_begun_early_in_some_batches_does_not_count(
+    def test_batches_whose_work_began_early_do_not_count(
         self, shift_task: Task, every: int
     ) -> None:
         """The lower quartile would be theirs, though most batches are as they must be."""
@@ -119,7 +118,7 @@ class TestIdle:
             assert result.time_s.value == pytest.approx(1e-3)
             assert len(result.samples_s) == BUDGET.min_blocks
 
-    def test_there_is_an_end_to_that(self, shift_task: Task) -> None:
+    def test_work_begun_early_in_most_batches_is_rejected(self, shift_task: Task) -> None:
         """Not in the batches that a submission may take for sizing, but in all others."""
         result = self.timed(shift_task, *[self.ok] * 4, *[(3e-3, 2e-4)] * 1000, gain=1e-2)
         assert isinstance(result, Fault)
@@ -132,7 +131,9 @@ class TestIdle:
         ("probes", "words"),
         [((2.4e-3, 2e-4), "before the inputs"), ((4e-5, 2.5e-3), "after the submission said")],
     )
-    def test_at_work(self, shift_task: Task, probes: tuple[float, float], words: str) -> None:
+    def test_a_device_at_work_around_batches_is_a_shared_fault(
+        self, shift_task: Task, probes: tuple[float, float], words: str
+    ) -> None:
         result = self.timed(shift_task, probes)
         assert isinstance(result, Fault)
         assert result.verdict is Verdict.REJECTED
@@ -140,17 +141,15 @@ class TestIdle:
         assert words in result.message
 
     @pytest.mark.parametrize(("excess_s", "busy"), [(0.0, False), (1e-4, False), (2e-3, True)])
-    def test_who_it_was_shows_when_the_submission_is_gone(
-        self, excess_s: float, *, busy: bool
-    ) -> None:
-        fault = busy_device_fault(lambda: self.usual.before_s + excess_s, self.usual)
+    def test_busy_device_fault_follows_the_probe(self, excess_s: float, *, busy: bool) -> None:
+        fault = busy_device_fault(lambda: self.idle.before_s + excess_s, self.idle)
         assert (fault is not None) is busy
 
-    def test_who_is_late_now_and_then_is_idle(self) -> None:
+    def test_busy_device_fault_ignores_single_late_probes(self) -> None:
         probes = iter([2e-3, 4e-5, 4e-5, 5e-3, 4e-5] * 2)
-        assert busy_device_fault(lambda: next(probes), self.usual) is None
+        assert busy_device_fault(lambda: next(probes), self.idle) is None
 
-    def test_work_after_done_counts(self, shift_task: Task) -> None:
+    def test_work_after_done_is_added_to_the_time(self, shift_task: Task) -> None:
         result = self.timed(shift_task, (4e-5, 5e-4))
         assert isinstance(result, Measurement)
         calls = result.calls_per_batch
