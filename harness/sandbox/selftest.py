@@ -74,7 +74,7 @@ def breaches() -> list[str]:
     how = detect_support()
     with tempfile.NamedTemporaryFile(prefix="harness-judge-") as judge:  # in a folder all can see
         told = {
-            "harness": str(ROOT / "harness" / "grade.py"),
+            "harness": str(ROOT / "harness" / "cli.py"),
             "judge": judge.name,
             "pid": os.getpid(),
         }

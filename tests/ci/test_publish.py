@@ -209,10 +209,10 @@ def test_files_that_are_no_reports(call: Publish, tmp_path: Path) -> None:
         assert "not a report of this harness" in done.err
 
 
-def test_a_report_without_end(
+def test_a_report_that_is_too_large_is_refused(
     call: Publish, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(publish, "MAX_BYTES", 1 << 20)
+    monkeypatch.setattr(publish, "MAX_REPORT_BYTES", 1 << 20)
     file = tmp_path / "report.json"
     file.write_bytes(b" " * (1 << 20) + b"{}")
     assert "is larger than 1 MiB" in call("publish", file).err

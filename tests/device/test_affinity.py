@@ -8,11 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.device import affinity as seats
+from harness.device import affinity
 from harness.device.affinity import CpuAssignment, assign_cpus, pinned
 from harness.device.choose import open_device
-from harness.device.exclusive import exclusive_timing
-from harness.device.cuda import CudaDevice
 from harness.sandbox import processes
 from harness.timing.trusted import TrustedRunners
 
@@ -46,11 +44,11 @@ def machine(
     return root
 
 
-def test_one_processor_is_all_there_is() -> None:
+def test_assign_cpus_gives_none_for_a_single_processor() -> None:
     assert assign_cpus({3}, BUS) is None
 
 
-def test_nothing_is_known_of_the_machine(tmp_path: Path) -> None:
+def test_assign_cpus_works_without_facts_of_the_machine(tmp_path: Path) -> None:
     assert assign_cpus(range(4), BUS, tmp_path) == CpuAssignment(1, frozenset({0, 2, 3}))
 
 
@@ -64,7 +62,7 @@ def test_a_single_core_is_shared_if_it_must_be(tmp_path: Path) -> None:
     assert assign_cpus({0, 1}, BUS, system) == CpuAssignment(1, frozenset({0}))
 
 
-def test_only_what_is_allowed_is_taken(tmp_path: Path) -> None:
+def test_only_allowed_processors_are_assigned(tmp_path: Path) -> None:
     system = machine(tmp_path, cores=[[0, 4], [1, 5], [2, 6], [3, 7]])
     assert assign_cpus({4, 5, 7}, BUS, system) == CpuAssignment(5, frozenset({4, 7}))
 
@@ -88,8 +86,8 @@ def test_slow_cores_are_left_to_the_judge(tmp_path: Path) -> None:
 def test_each_card_has_a_processor_of_its_own(tmp_path: Path) -> None:
     cards = ("0000:0a:00.0", BUS, "0000:2c:00.0")
     system = machine(tmp_path, cores=[[cpu] for cpu in range(4)], cards=cards)
-    taken = [assign_cpus(range(4), card, system) for card in cards]
-    assert [each.runner for each in taken if each] == [1, 2, 3]
+    assigned = [assign_cpus(range(4), card, system) for card in cards]
+    assert [each.runner for each in assigned if each] == [1, 2, 3]
 
 
 @given(
@@ -97,69 +95,69 @@ def test_each_card_has_a_processor_of_its_own(tmp_path: Path) -> None:
     st.sets(st.integers(0, 200)),
     st.text("0123456789,-x\n", max_size=12),
 )
-def test_whatever_the_machine_says(
+def test_assign_cpus_copes_with_any_facts_of_the_machine(
     tmp_path_factory: pytest.TempPathFactory, allowed: set[int], near: set[int], odd: str
 ) -> None:
     system = tmp_path_factory.mktemp("system")
     machine(system, cores=[[cpu] for cpu in sorted(allowed)[::2]], near=",".join(map(str, near)))
     cpu = min(allowed)
     (system / f"sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list").write_text(odd)
-    taken = assign_cpus(allowed, BUS, system)
-    assert taken is not None
-    assert taken.runner in allowed
-    assert taken.judge
-    assert taken.judge < allowed
-    assert taken.runner not in taken.judge
-    assert taken == assign_cpus(allowed, BUS, system)
+    assigned = assign_cpus(allowed, BUS, system)
+    assert assigned is not None
+    assert assigned.runner in allowed
+    assert assigned.judge
+    assert assigned.judge < allowed
+    assert assigned.runner not in assigned.judge
+    assert assigned == assign_cpus(allowed, BUS, system)
 
 
-def test_this_thread_keeps_away_and_comes_back(monkeypatch: pytest.MonkeyPatch) -> None:
-    card = object.__new__(CudaDevice)
-    card.bus = BUS
+def test_pinned_keeps_this_thread_away_until_it_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     before = os.sched_getaffinity(0)
-    monkeypatch.setattr(
-        seats, "take_seats", lambda *_: CpuAssignment(1000, frozenset({min(before)}))
-    )
-    with pinned(card):
-        assert card.pinned_cpu == 1000
+    assigned = CpuAssignment(1000, frozenset({min(before)}))
+    monkeypatch.setattr(affinity, "assign_cpus", lambda *_: assigned)
+    with pinned(BUS) as cpu:
+        assert cpu == 1000
         assert os.sched_getaffinity(0) == {min(before)}
-        with pinned(card):
-            assert card.pinned_cpu == 1000
-        assert card.pinned_cpu == 1000
-    assert card.pinned_cpu is None
+        with pinned(BUS) as again:
+            assert again == 1000
+        assert os.sched_getaffinity(0) == {min(before)}
     assert os.sched_getaffinity(0) == before
+    monkeypatch.setattr(affinity, "assign_cpus", lambda *_: None)
+    with pinned(BUS) as later:
+        assert later is None  # nothing of the first is left
 
 
-def test_a_system_that_does_not_let_us_choose(monkeypatch: pytest.MonkeyPatch) -> None:
-    card = object.__new__(CudaDevice)
-    card.bus = BUS
+def test_pinned_changes_nothing_where_the_system_does_not_allow_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     before = os.sched_getaffinity(0)
-    monkeypatch.setattr(seats, "take_seats", lambda *_: CpuAssignment(0, frozenset({100_000})))
-    with pinned(card):
-        assert card.pinned_cpu is None
+    assigned = CpuAssignment(0, frozenset({100_000}))
+    monkeypatch.setattr(affinity, "assign_cpus", lambda *_: assigned)
+    with pinned(BUS) as cpu:
+        assert cpu is None
         assert os.sched_getaffinity(0) == before
     assert os.sched_getaffinity(0) == before
 
 
-def test_one_processor_stays_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    card = object.__new__(CudaDevice)
-    card.bus = BUS
-    monkeypatch.setattr(seats, "take_seats", lambda *_: None)
-    with pinned(card):
-        assert card.pinned_cpu is None
+def test_pinned_changes_nothing_on_a_single_processor(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = os.sched_getaffinity(0)
+    monkeypatch.setattr(affinity, "assign_cpus", lambda *_: None)
+    with pinned(BUS) as cpu:
+        assert cpu is None
+        assert os.sched_getaffinity(0) == before
 
 
 @pytest.mark.gpu
-def test_a_runner_of_recorded_calls_goes_there() -> None:
+def test_runners_of_recorded_calls_go_to_the_pinned_processor() -> None:
     card = open_device("cuda")
     trusted = TrustedRunners(card)
     try:
-        blank = trusted.blank()
-        assert blank is not None
-        with exclusive_timing(card, lambda _: None):
-            blank.settle("here")
+        with card.exclusive(lambda _: None) as held:
+            overhead = trusted.overhead(held.runner_cpu)
+            assert overhead is not None
+            overhead.warm_up("here", held.runner_cpu)
             allowed = [_allowed(pid) for pid in processes.descendants(os.getpid())]
-            assert str(card.pinned_cpu) in allowed
+            assert str(held.runner_cpu) in allowed
     finally:
         trusted.close()
 

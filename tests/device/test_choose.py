@@ -22,7 +22,7 @@ def test_the_cpu_is_always_there(monkeypatch: pytest.MonkeyPatch) -> None:
     device.synchronize()
 
 
-def test_without_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_open_device_without_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     _machine(monkeypatch, gpu=False, torch_sees_it=False)
     assert open_device("auto").kind == "cpu"
     with pytest.raises(NoDeviceError, match="use --device cpu") as raised:
@@ -31,7 +31,7 @@ def test_without_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("wanted", ["auto", "cuda"])
-def test_with_a_gpu(monkeypatch: pytest.MonkeyPatch, wanted: str) -> None:
+def test_open_device_with_a_gpu(monkeypatch: pytest.MonkeyPatch, wanted: str) -> None:
     _machine(monkeypatch, gpu=True, torch_sees_it=True)
     assert open_device(wanted) == "the GPU"
 
@@ -46,7 +46,7 @@ def test_a_gpu_that_torch_cannot_use_is_no_reason_to_go_on_quietly(
 
 
 @pytest.mark.gpu
-def test_the_real_one() -> None:
+def test_open_device_on_a_real_gpu() -> None:
     assert gpu_present()
     device = open_device("auto")
     assert (device.kind, device.torch_device) == ("cuda", "cuda:0")
@@ -59,7 +59,9 @@ def test_the_real_one() -> None:
     arena.close()
 
 
-def test_a_driver_without_a_device(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_gpu_present_is_false_for_a_driver_without_a_device(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     class Driver:
         def __init__(self, status: int) -> None:
             self.cuInit = lambda _: status

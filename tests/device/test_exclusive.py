@@ -1,39 +1,53 @@
-"""A CPU is not held; a card is, under its own name, and watched meanwhile."""
+"""Exclusive timing: the CPU is not held; a GPU is locked by its UUID, watched, and pinned for."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
 
 import pytest
 
-from harness.device import exclusive as quiet
+from harness.device import cuda
+from harness.device.base import Exclusive
 from harness.device.cpu import CpuDevice
 from harness.device.cuda import CudaDevice
 from harness.device.monitor import GpuMonitor
 
 
-def test_a_cpu_is_not_held() -> None:
-    with quiet.exclusive_timing(CpuDevice(), lambda _: None) as watch:
-        assert watch is None
+def test_the_cpu_is_not_held() -> None:
+    waited: list[float] = []
+    with (
+        CpuDevice().exclusive(waited.append) as first,
+        CpuDevice().exclusive(waited.append) as second,
+    ):
+        assert first == second == Exclusive(monitor=None, runner_cpu=None)
+    assert waited == []
 
 
-def test_a_card_is_held_and_watched(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("cpu", [7, None])
+def test_a_gpu_is_held_watched_and_pinned(monkeypatch: pytest.MonkeyPatch, cpu: int | None) -> None:
     held: list[str] = []
 
     @contextmanager
-    def exclusive(uuid: str, waiting: Any) -> Iterator[float]:
+    def exclusive(uuid: str, waiting: Callable[[float], None]) -> Iterator[float]:
         held.append(uuid)
         waiting(1.0)
         yield 1.0
         held.remove(uuid)
 
-    monkeypatch.setattr(quiet, "exclusive", exclusive)
+    @contextmanager
+    def pinned(bus: str) -> Iterator[int | None]:
+        held.append(bus)
+        yield cpu
+        held.remove(bus)
+
+    monkeypatch.setattr(cuda, "exclusive", exclusive)
+    monkeypatch.setattr(cuda, "pinned", pinned)
     card = object.__new__(CudaDevice)
     card.uuid, card.bus = "no-such-card", "no-such-place"
-    told: list[float] = []
-    with quiet.exclusive_timing(card, told.append) as watch:
-        assert held == ["no-such-card"]
-        assert isinstance(watch, GpuMonitor)
-        assert watch.conditions() is None  # there is no such card
+    waited: list[float] = []
+    with card.exclusive(waited.append) as timing:
+        assert held == ["no-such-card", "no-such-place"]
+        assert timing.runner_cpu == cpu
+        assert isinstance(timing.monitor, GpuMonitor)
+        assert timing.monitor.conditions() is None  # there is no such card
     assert held == []
-    assert told == [1.0]
+    assert waited == [1.0]

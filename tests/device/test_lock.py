@@ -102,14 +102,14 @@ def is_free(uuid: str = UUID) -> bool:
         return False
 
 
-def test_free_at_once(places: Path) -> None:
+def test_a_free_lock_is_taken_at_once(places: Path) -> None:
     for _ in range(2):
         with exclusive(UUID, nobody) as waited:
             assert waited == 0.0
     assert (places / SHARED / NAME).is_file()
 
 
-def test_one_process_at_a_time(holder: Callable[[], Holder]) -> None:
+def test_one_process_at_a_time_holds_the_lock(holder: Callable[[], Holder]) -> None:
     first = holder()
     assert first.says()[0] == "held"
     second = holder()
@@ -125,7 +125,7 @@ def test_one_process_at_a_time(holder: Callable[[], Holder]) -> None:
     assert is_free()
 
 
-def test_a_killed_holder_lets_go(holder: Callable[[], Holder]) -> None:
+def test_the_lock_of_a_killed_holder_is_free(holder: Callable[[], Holder]) -> None:
     first = holder()
     assert first.says()[0] == "held"
     told: list[float] = []
@@ -139,7 +139,7 @@ def test_a_killed_holder_lets_go(holder: Callable[[], Holder]) -> None:
     assert len(told) >= 1
 
 
-def test_waiting_is_told_at_once_and_again(holder: Callable[[], Holder]) -> None:
+def test_waiting_is_called_at_once_and_again(holder: Callable[[], Holder]) -> None:
     first = holder()
     assert first.says()[0] == "held"
     told: list[float] = []
@@ -163,7 +163,7 @@ def test_giving_up_leaves_nothing_held(holder: Callable[[], Holder]) -> None:
     assert is_free()
 
 
-def test_other_cards_are_free() -> None:
+def test_locks_of_other_cards_are_free() -> None:
     with exclusive(UUID, nobody), exclusive("another", nobody):
         pass
 
@@ -224,7 +224,7 @@ def test_everybody_can_use_the_files(places: Path) -> None:
 @pytest.mark.parametrize(
     "uuid", ["../../etc/passwd", "a/b\\c d\n\0é", "", ".", "x" * 5000, "-rf *"]
 )
-def test_names_are_harmless(places: Path, uuid: str) -> None:
+def test_file_names_of_odd_uuids_stay_in_the_folder(places: Path, uuid: str) -> None:
     with exclusive(uuid, nobody):
         pass
     (file,) = (places / SHARED).iterdir()
@@ -297,7 +297,7 @@ def folder_for_file(places: Path) -> None:
         folder_for_file,
     ],
 )
-def test_what_cannot_be_shared_is_the_users_own(
+def test_a_lock_file_that_cannot_be_shared_is_the_users_own(
     places: Path, tmp_path: Path, prepare: Callable[[Path], None], holder: Callable[[], Holder]
 ) -> None:
     prepare(places)
@@ -311,7 +311,9 @@ def test_what_cannot_be_shared_is_the_users_own(
         assert list((places / "elsewhere").iterdir()) == []
 
 
-def test_nowhere_to_put_it(places: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_place_for_the_lock_is_a_machine_error(
+    places: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     file_for_folder(places)
     (tmp_path / "cache").write_text("")
     manager = cast(AbstractContextManager[float], exclusive(UUID, nobody))

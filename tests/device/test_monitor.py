@@ -122,7 +122,7 @@ def test_reads_at_the_start_between_and_at_the_end(card: Card) -> None:
     assert known().readings == 3
 
 
-def test_reads_not_too_often(card: Card) -> None:
+def test_read_looks_at_the_card_not_too_often(card: Card) -> None:
     with GpuMonitor(UUID, every_s=LONG_S) as watch:
         for _ in range(5):
             watch.read()
@@ -150,7 +150,7 @@ def test_readings_are_put_together(card: Card) -> None:
     )
 
 
-def test_started_again_adds_up(card: Card) -> None:
+def test_readings_add_up_over_two_entries(card: Card) -> None:
     watch = GpuMonitor(UUID, every_s=LONG_S)
     for _ in range(2):
         with watch:
@@ -161,7 +161,7 @@ def test_started_again_adds_up(card: Card) -> None:
     assert card.opened == 0
 
 
-def test_lets_go_of_everything(card: Card) -> None:
+def test_nvml_is_shut_down_at_the_end(card: Card) -> None:
     with GpuMonitor(UUID) as watch:
         assert card.opened == 1
     watch.read()
@@ -173,7 +173,7 @@ def test_lets_go_of_everything(card: Card) -> None:
     ("device", "asked"),
     [(UUID, f"GPU-{UUID}"), (f"GPU-{UUID}", f"GPU-{UUID}"), ("MIG-1", "MIG-1"), (3, 3)],
 )
-def test_the_card_is_found(card: Card, device: str | int, asked: object) -> None:
+def test_the_card_is_found_by_uuid_or_index(card: Card, device: str | int, asked: object) -> None:
     with GpuMonitor(device):
         pass
     assert card.asked_for == [asked]
@@ -272,7 +272,7 @@ def test_what_the_card_does_not_tell_is_left_out(
     assert known() == replace(whole, **changed)
 
 
-def test_without_reasons(card: Card) -> None:
+def test_conditions_without_throttle_reasons(card: Card) -> None:
     card.reasons = 0x8
     card.unsupported = {
         "nvmlDeviceGetCurrentClocksEventReasons",
@@ -299,18 +299,18 @@ def test_a_card_that_tells_nothing(card: Card) -> None:
 
 
 @pytest.mark.parametrize("function", ["nvmlInit", "nvmlDeviceGetHandleByUUID"])
-def test_no_such_card_or_no_driver(card: Card, function: str) -> None:
+def test_no_card_or_driver_gives_no_conditions(card: Card, function: str) -> None:
     card.unsupported = {function}
     assert watched() is None
     assert card.opened == 0
 
 
-def test_no_nvml(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_nvml_gives_no_conditions(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pynvml", None)  # what makes an import fail
     assert watched() is None
 
 
-def test_ours_are_not_others(card: Card, child: int) -> None:
+def test_our_own_processes_are_not_counted(card: Card, child: int) -> None:
     card.pids = [os.getpid(), child]
     assert known().other_processes == 0
 
@@ -320,7 +320,7 @@ def test_another_program_is_counted(card: Card, child: int) -> None:
     assert known().other_processes == 1
 
 
-def test_the_most_at_once_counts(card: Card) -> None:
+def test_the_largest_number_of_other_processes_counts(card: Card) -> None:
     card.pids = [os.getpid()]
     with GpuMonitor(UUID, every_s=0.0) as watch:
         card.pids = [os.getpid(), 1]
@@ -333,7 +333,7 @@ def test_the_most_at_once_counts(card: Card) -> None:
     assert found.other_processes == 1
 
 
-def test_named_ones_are_ours(card: Card) -> None:
+def test_processes_that_the_caller_names_are_ours(card: Card) -> None:
     card.pids = [os.getpid(), 1]
     with GpuMonitor(UUID, lambda: [1]) as watch:
         pass
@@ -403,14 +403,14 @@ def test_a_power_cap_is_ranked() -> None:
         ({"clock_mhz": (990, 1980)}, "fell to 50 % of its highest, under 70 %"),
     ],
 )
-def test_what_is_not_ranked_has_a_reason(changed: dict[str, Any], words: str) -> None:
+def test_unranked_conditions_have_a_reason(changed: dict[str, Any], words: str) -> None:
     conditions = replace(GOOD, **changed)
     reason = unranked_reason(conditions)
     assert words in reason
     assert f"submit again (seen: {describe_conditions(conditions)})" in reason
 
 
-def test_all_reasons_are_told() -> None:
+def test_unranked_reason_names_all_reasons() -> None:
     conditions = replace(GOOD, other_processes=3, clock_mhz=(100, 1980), throttle=("thermal",))
     reason = unranked_reason(conditions)
     assert "hot" in reason and "3 other processes" in reason and "SM clock" in reason
@@ -421,13 +421,13 @@ def test_a_steady_or_unknown_clock_is_ranked(clock_mhz: tuple[int, int]) -> None
     assert unranked_reason(replace(GOOD, clock_mhz=clock_mhz)) == ""
 
 
-def test_told_in_a_line() -> None:
+def test_describe_conditions_in_one_line() -> None:
     assert describe_conditions(GOOD) == "1755–1980 MHz, 61 °C, 512 W, power cap"
     crowded = replace(GOOD, clock_mhz=(1980, 1980), throttle=(), other_processes=1)
     assert describe_conditions(crowded) == "1980 MHz, 61 °C, 512 W, 1 other process"
 
 
-def test_told_without_what_is_not_known() -> None:
+def test_describe_conditions_leaves_out_the_unknown() -> None:
     unknown = Conditions(
         clock_mhz=(0, 0), temperature_c=0, power_w=0.0, throttle=(), other_processes=0, readings=1
     )

@@ -5,12 +5,11 @@ import pytest
 from harness.doctor import examine as doctor
 from harness.doctor.examine import State, examine
 from harness.runner.frameworks import FRAMEWORKS, Framework
-from harness.sandbox import landlock, selftest
-from harness.sandbox import support as launch_means
+from harness.sandbox import landlock, selftest, support
 from harness.sandbox.support import SandboxSupport, detect_support
 
 
-def test_every_part_is_looked_at(tmp_path: Path) -> None:
+def test_examine_looks_at_every_part(tmp_path: Path) -> None:
     found = {finding.name: finding for finding in examine(store=tmp_path / "results.sqlite")}
     expected = {
         *FRAMEWORKS,
@@ -42,13 +41,13 @@ def test_whatever_is_not_ok_has_a_remedy(tmp_path: Path, monkeypatch: pytest.Mon
     ("how", "state"),
     [(SandboxSupport(namespaces=False, own_user=False), State.LIMITED), (None, State.OK)],
 )
-def test_the_sandbox_is_tried(
+def test_the_sandbox_is_tried_from_inside(
     how: SandboxSupport | None, state: State, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if how is None and not detect_support().namespaces:
         pytest.skip("no namespaces here")
     if how is not None:
-        monkeypatch.setattr(selftest, "means", lambda: how)
+        monkeypatch.setattr(selftest, "detect_support", lambda: how)
     found = doctor._sandbox()
     assert found.state is state, found.detail
     if how is not None:
@@ -58,12 +57,12 @@ def test_the_sandbox_is_tried(
         assert "use the network" not in found.detail  # the filter of system calls is there
 
 
-def test_a_sandbox_that_cannot_be_made(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(launch_means, "KEEPER", ("false",))
+def test_a_sandbox_that_cannot_be_made_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(support, "MONITOR", ("false",))
     assert doctor._sandbox().state is State.MISSING
 
 
-def test_a_framework_that_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_framework_that_is_not_installed_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Framework, "version", lambda _: None)
     found = list(doctor._frameworks())
     assert [finding.name for finding in found] == list(FRAMEWORKS)

@@ -7,8 +7,8 @@ import pytest
 from rich.console import Console
 from rich.control import strip_control_codes
 
-from harness.grading.live import so_far
-from harness.progress.progress import Pace, NoProgress, Progress, TerminalProgress, progress
+from harness.grading.benchmark import so_far
+from harness.progress.progress import NoProgress, Pace, Progress, TerminalProgress, progress
 from harness.timing.statistics import Timed
 
 
@@ -38,7 +38,7 @@ def test_nothing_is_written_to_a_pipe(monkeypatch: pytest.MonkeyPatch) -> None:
     assert stream.getvalue() == ""
 
 
-def test_a_terminal_shows_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_terminal_shows_phases_counts_and_notes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TERM", "xterm")
     stream = _Terminal()
     shown = progress(stream)
@@ -87,7 +87,7 @@ def test_a_shape_that_is_being_timed_shows_its_interval_at_80_columns() -> None:
     ) as bar:
         bar.phase("time m=4096,n=4096,k=4096,alpha=0.01 beside compiled", 40)
         for block in range(1, 13):
-            bar.advance(note=lambda n=block: so_far(times[:n], baseline[:n]))
+            bar.advance(note=lambda n=block: so_far((times[:n], baseline[:n])))
     last = strip_control_codes(stream.getvalue()).split("\n")[-2]
     assert "time m=4096" in last
     assert "12/40" in last
@@ -96,10 +96,10 @@ def test_a_shape_that_is_being_timed_shows_its_interval_at_80_columns() -> None:
 
 
 def test_one_block_has_no_interval_yet() -> None:
-    assert so_far([Timed(1.23e-5)], [Timed(1.23e-5)]) == "12.3 ± ? µs, 1.00× ± ?"
+    assert so_far(([Timed(1.23e-5)], [Timed(1.23e-5)])) == "12.3 ± ? µs, 1.00× ± ?"
 
 
-def test_a_run_is_told_until_it_is_over() -> None:
+def test_the_line_of_a_run_stays_until_all_files_are_done() -> None:
     stream = _Terminal()
     bar = TerminalProgress(Console(file=stream, force_terminal=True, width=80, color_system=None))
     for done in range(2):
@@ -114,7 +114,7 @@ def test_a_run_is_told_until_it_is_over() -> None:
     assert "files" not in stream.getvalue()
 
 
-def test_the_pace_of_a_run() -> None:
+def test_pace_says_files_a_minute_and_the_time_left() -> None:
     now = 100.0
     pace = Pace(200, clock=lambda: now)
     assert pace.summary(0) == ""

@@ -10,12 +10,21 @@ import json
 import logging
 import tempfile
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hostile_words import ALL, LINES, LITERALS, NASTY, accepted, complaint, filled, not_accepted
+from hostile_words import (
+    ALL,
+    LINES,
+    LITERALS,
+    NASTY,
+    accepted,
+    complaint,
+    filled,
+    hostile_problem,
+    not_accepted,
+)
 from hypothesis import given, settings
 from rich.console import Console
 
@@ -25,14 +34,11 @@ from harness.ci.changes import ChangeKind
 from harness.ci.junit import junit
 from harness.ci.markdown import block, code
 from harness.ci.publish import comment_on
-from harness.ci.report import Graded, Note
-from harness.ci.report import PackageReport as CiReport
+from harness.ci.report import Graded, Note, PullRequestReport
 from harness.ci.summary import comment, summary
 from harness.doctor.examine import Finding as Part
 from harness.doctor.examine import State
 from harness.doctor.render import render_findings
-from harness.problem.format.load import load_problem
-from harness.problem.model import Problem
 from harness.progress.progress import TerminalProgress
 from harness.records.comparison import Comparison
 from harness.records.conditions_text import describe_conditions
@@ -178,24 +184,6 @@ def of_machines(words: str) -> Iterator[str]:
     yield from on_consoles(lambda console: render_findings(parts, console))
 
 
-SAMPLE = load_problem(ROOT / "problems" / "gemm-multiply-leakyrelu")
-
-
-def hostile_problem(words: str) -> Problem:
-    return replace(
-        SAMPLE,
-        slug=words,
-        title=words,
-        difficulty=words,
-        author=words,
-        tags=(words,),
-        parameters=SAMPLE.parameters[:1],
-        statement=f"{words}\n\n- {words}\n\n```\n{words}\n```\n$ {words} $",
-        missing=(words,),
-        baselines={words: Path(words.replace("\0", ""))},
-    )
-
-
 def of_problems(words: str) -> Iterator[str]:
     problem = hostile_problem(words)
     yield from on_consoles(lambda console: render_problem(problem, console))
@@ -243,7 +231,7 @@ def of_text(words: str) -> Iterator[str]:
 COMMIT = "0" * 40
 
 
-def pull_requests(words: str) -> Iterator[CiReport]:
+def pull_requests(words: str) -> Iterator[PullRequestReport]:
     """Reports with hostile words wherever the pull request has a say."""
     about = {
         "created": accepted("x").created,
@@ -264,8 +252,8 @@ def pull_requests(words: str) -> Iterator[CiReport]:
         solution = result.solution.model_copy(update=names)
         own = result.model_copy(update={"problem": problem, "solution": solution})
         graded = Graded(path=path, kind=ChangeKind.RENAMED, old_path=words, result=own)
-        yield CiReport.of(graded=[graded], fault=words, **about)
-    yield CiReport.of(refused=[Note(path=words, reason=words)], **about)
+        yield PullRequestReport.of(graded=[graded], fault=words, **about)
+    yield PullRequestReport.of(refused=[Note(path=words, reason=words)], **about)
 
 
 def of_pull_requests(words: str) -> Iterator[str]:
@@ -315,7 +303,7 @@ RENDERERS: dict[str, Callable[[str], Iterator[str]]] = {
     "harness/report/compare.py": of_comparisons,
     "harness/records/conditions_text.py": of_conditions,
     "harness/doctor/render.py": of_machines,
-    "harness/grading/live.py": of_numbers,
+    "harness/grading/benchmark.py": of_numbers,
     "harness/report/generation.py": of_results,
     "harness/report/matrix.py": of_results,
     "harness/report/models.py": of_models,
@@ -349,7 +337,6 @@ SHOWS_NOTHING = {
     "harness/ci/policy.py": "reasons, which the others show",
     "harness/ci/repository.py": "reads objects; its errors are those of all commands",
     "harness/ci/tree.py": "writes files",
-    "harness/progress/pace.py": "numbers",
     "leaderboard/best.py": "makes a record of records",
     "leaderboard/board.py": "rows and frames; reports, the site and the CSV show them",
     "leaderboard/columns.py": "names and types",
