@@ -17,16 +17,15 @@ from typing import Any, NamedTuple
 
 import pytest
 from json_schemas import complaints
+from plain_languages import install_plain_languages
 
 from harness import cli
 from harness.commands.problems import STARTER_LANGUAGES
 from harness.device import choose as device
 from harness.errors import MachineError
-from harness.grading import grader as grade
 from harness.records.result import Result, Verdict
 from harness.sandbox import selftest
-from harness.session.programs import RunnerProgram, source_program
-from harness.solution.model import Artifact
+from harness.session.session import Session
 from harness.timing import trusted
 
 ROOT = Path(__file__).parents[1]
@@ -70,8 +69,7 @@ def harness(
     monkeypatch.setenv("HARNESS_PROBLEMS", str(PACKAGES))
     monkeypatch.setenv("COLUMNS", "120")
     monkeypatch.setattr(device, "gpu_present", lambda: False)
-    for name in ("checked_program", "timed_program"):  # the interpreter needs the real torch
-        monkeypatch.setattr(grade, name, _plain)
+    install_plain_languages(monkeypatch)
 
     def run(*arguments: object) -> Done:
         monkeypatch.setattr(sys, "argv", ["harness", *map(str, arguments)])
@@ -85,10 +83,6 @@ def harness(
         return Done(status, out, err)
 
     return run
-
-
-def _plain(artifact: Artifact) -> RunnerProgram:
-    return source_program(artifact.source.encode())
 
 
 Write = Callable[..., Path]
@@ -471,7 +465,7 @@ class TestGenerations:
             raise AssertionError("nothing is to be built, run or timed")
 
         monkeypatch.setattr(trusted.TrustedRunners, "start", never)
-        monkeypatch.setattr(grade, "Session", never)
+        monkeypatch.setattr(Session, "__init__", never)
         Path("a.txt").write_text(self.HEAD + self.THOUGHT)
         assert harness("submit", "a.txt").status == 1
 

@@ -44,7 +44,7 @@ class ReadyToTime:
 
 @dataclass(frozen=True, slots=True)
 class TimedFault:
-    """A submission failed while it was timed, in ``case`` if in one; ``output`` is what it printed."""
+    """A submission failed while it was timed, in ``case`` if in one; it printed ``output``."""
 
     fault: Fault
     case: Case | None = None

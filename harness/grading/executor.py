@@ -53,7 +53,7 @@ class Executor(Protocol):
         """
 
     def compare(self, first: Job, second: Job, options: Options) -> Comparison | list[Result]:
-        """Two submissions timed in turns, if both are right; else the results of those that are not.
+        """Two submissions timed in turns, if both are right; else the results of the others.
 
         Raises:
             ProblemError, MachineError, HarnessError: not the contestant's doing.
@@ -109,8 +109,11 @@ class InProcess:
             begun = {
                 pool.submit(self._grader.grade, each.job, each.options): each for each in work
             }
-            for done in as_completed(begun):
-                yield Completed(begun[done], done.result())
+            try:
+                for done in as_completed(begun):
+                    yield Completed(begun[done], done.result())
+            finally:
+                pool.shutdown(cancel_futures=True)
 
     def compare(self, first: Job, second: Job, options: Options) -> Comparison | list[Result]:
         """As :meth:`Executor.compare`."""

@@ -6,6 +6,7 @@ docs/explanation/architecture.md walks along this line.
 import contextlib
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
+from functools import partial
 from types import TracebackType
 from typing import Self
 
@@ -30,7 +31,7 @@ from harness.languages import LANGUAGES
 from harness.languages.base import Language
 from harness.languages.build.cache import Cache, default_cache
 from harness.problem.case import parse_case
-from harness.problem.model import Problem
+from harness.problem.model import Limits, Problem
 from harness.problem.reference import Reference
 from harness.problem.sampling.cases import fresh_seed
 from harness.progress.progress import Pace, Progress
@@ -55,9 +56,11 @@ class Grader:
         progress: told of every phase.
         budget: how long to measure; by default what suits the device.
         languages: builds submissions, by the name of their language.
+        builders: files built side by side; by default what suits the machine.
         build_cache: keeps what was built; by default the user's.
         benchmark: takes times; by default one for ``device``.
         reference: the reference of a problem; by default its own code, loaded once.
+        open_session: starts a runner with a submission's program.
     """
 
     def __init__(
@@ -67,17 +70,21 @@ class Grader:
         *,
         budget: TimingBudget | None = None,
         languages: Mapping[str, Language] = LANGUAGES,
+        builders: int | None = None,
         build_cache: Cache | None = None,
         benchmark: Benchmark | None = None,
         reference: Callable[[Problem], Reference] | None = None,
+        open_session: Callable[[RunnerProgram, Device, Limits], Session] = Session,
     ) -> None:
         self._device = device
         self._progress = progress
         self._base_budget = budget
         self._languages = languages
+        self._builders = builders
         self._cache = build_cache or default_cache()
         self._benchmark = benchmark or Benchmark(device, progress)
         self._reference = reference or loaded_once()
+        self._open_session = open_session
 
     def __enter__(self) -> Self:
         return self
@@ -104,11 +111,11 @@ class Grader:
         # Not for files without code: they cost nothing but being read.
         if options.timed and any(isinstance(job.solution, Solution) for job in jobs):
             self._benchmark.trusted.start()
-        ahead = len(jobs) > 1
+        build = partial(self._build, options=options, ahead=len(jobs) > 1)
         graded: dict[Hashable, Result] = {}
         pace = Pace(len(jobs))
         try:
-            with Builds(lambda job: self._build(job, options, ahead=ahead)) as builds:
+            with Builds(build, self._builders) as builds:
                 for number, (job, building, wanted_again) in enumerate(builds.of(jobs)):
                     if len(jobs) > 1:
                         self._progress.overall(number, len(jobs), pace.summary(number))
@@ -308,7 +315,7 @@ class Grader:
         return ReadyToTime(first, start)
 
     def _session(self, program: RunnerProgram, task: Task) -> Session:
-        return Session(program, self._device, task.problem.limits)
+        return self._open_session(program, self._device, task.problem.limits)
 
     def _check(
         self, session: Session, program: RunnerProgram, draft: ResultBuilder, options: Options
@@ -342,7 +349,7 @@ class Grader:
         limits = patient(task.problem.limits)
 
         def start() -> Session | Fault:
-            session = Session(program, self._device, limits)
+            session = self._open_session(program, self._device, limits)
             failed = session.load()
             if failed is not None:
                 session.close()

@@ -4,9 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.device.base import Device
 from harness.device.cpu import CpuDevice
-from harness.grading import case_selection as correctness
+from harness.grading import case_selection
 from harness.grading.job import Options
 from harness.judge.task import Task
 from harness.problem.format.load import load_problem
@@ -17,12 +16,12 @@ def test_cases_are_drawn_to_fit(monkeypatch: pytest.MonkeyPatch) -> None:
     shift = load_problem(Path(__file__).parents[1] / "support/packages/shift")
     asked = []
     monkeypatch.setattr(
-        correctness, "draw_cases", lambda *_, **options: asked.append(options) or []
+        case_selection, "draw_cases", lambda *_, **options: asked.append(options) or []
     )
     for free in (80 << 30, 79 << 30):  # a little less, and yet the same cases
-        monkeypatch.setattr(Device, "free_bytes", lambda _, free=free: free)
-        correctness.correctness_cases(
+        monkeypatch.setattr(CpuDevice, "free_bytes", lambda _, free=free: free)
+        case_selection.correctness_cases(
             Task(shift, Reference(shift), "float32", CpuDevice(), "seed"), Options()
         )
     assert [options["room"].bytes for options in asked] == [32 << 30] * 2
-    assert correctness._case_bytes(0) == 1
+    assert case_selection._case_bytes(0) == 1

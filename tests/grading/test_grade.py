@@ -3,7 +3,8 @@
 import os
 import shlex
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
@@ -11,15 +12,15 @@ from typing import Any, cast
 import pytest
 from leftovers import left
 from naps import Nap
+from plain_languages import PLAIN_LANGUAGES
 from samples import measurement
 from torch import OutOfMemoryError
 
-from harness.device.choose import open_device
 from harness.device.base import Device
+from harness.device.choose import open_device
 from harness.device.cpu import CpuDevice
 from harness.errors import MachineError
-from harness.grading import benchmark as timing
-from harness.grading import grader as grade
+from harness.grading.benchmark import Benchmark
 from harness.grading.grader import Grader
 from harness.grading.job import Job, Options
 from harness.grading.result_builder import make_score
@@ -33,10 +34,9 @@ from harness.records.measurement import Interval
 from harness.records.result import Result, Verdict
 from harness.sandbox import processes
 from harness.sandbox.command import clean_environment, run_limited
-from harness.session.programs import RunnerProgram, source_program
 from harness.session.session import Session
-from harness.solution.model import Artifact
 from harness.timing.budget import TimingBudget
+from harness.timing.trusted import TrustedRunners
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = ROOT / "tests/support/packages"
@@ -49,18 +49,26 @@ def shift() -> Problem:
     return load_problem(PACKAGES / "shift")
 
 
+OpenGrader = Callable[..., Grader]
+
+
 @pytest.fixture
-def grader(monkeypatch: pytest.MonkeyPatch, stand_in_for_torch: None) -> Iterator[Grader]:
-    for name in ("checked_program", "timed_program"):  # the interpreter needs the real torch
-        monkeypatch.setattr(grade, name, _plain)
+def open_grader(stand_in_for_torch: None) -> Iterator[OpenGrader]:
+    """Makes graders of the given parts, on a CPU unless told otherwise; all end with the test."""
     before = set(processes.descendants(os.getpid()))  # other fixtures' processes
-    with Grader(CpuDevice(), NoProgress()) as one:
-        yield one
+    with ExitStack() as graders:
+
+        def make(device: Device | None = None, **parts: Any) -> Grader:
+            parts.setdefault("languages", PLAIN_LANGUAGES)
+            return graders.enter_context(Grader(device or CpuDevice(), NoProgress(), **parts))
+
+        yield make
     assert left(before) == set()
 
 
-def _plain(artifact: Artifact) -> RunnerProgram:
-    return source_program(artifact.source.encode())
+@pytest.fixture
+def grader(open_grader: OpenGrader) -> Grader:
+    return open_grader()
 
 
 @pytest.fixture
@@ -97,7 +105,7 @@ def test_results_come_in_order(grader: Grader, job) -> None:
     assert len({result.id for result in results}) == len(results)
 
 
-def test_timed(grader: Grader, job) -> None:
+def test_a_timed_grade_has_measurements_and_a_score(grader: Grader, job) -> None:
     result = grader.grade(job(), Options())
     assert result.accepted, result.message
     assert [m.spec for m in result.measurements] == ["n=50,s=0.5", "n=64,s=-1.0"]
@@ -107,14 +115,25 @@ def test_timed(grader: Grader, job) -> None:
     assert not result.score.ranked
 
 
-def test_an_idle_device_is_looked_at_before_anything_submitted_is_there(
-    grader: Grader, job, monkeypatch: pytest.MonkeyPatch
+def test_the_idle_device_is_measured_before_anything_submitted_runs(
+    open_grader: OpenGrader, job
 ) -> None:
     order: list[str] = []
-    trusted, session = type(grader._timing.trusted), grader._session
-    monkeypatch.setattr(trusted, "calibrated", property(lambda _: "idle" in order))
-    monkeypatch.setattr(trusted, "blank", lambda _: order.append("idle"))
-    monkeypatch.setattr(grader, "_session", lambda *a: (order.append("submission"), session(*a))[1])
+
+    class Noted(TrustedRunners):
+        calibrated = property(lambda _: "idle" in order)  # type: ignore[assignment]
+
+        def overhead(self, cpu: int | None) -> None:
+            order.append("idle")
+
+    def open_session(*how: Any) -> Session:
+        order.append("submission")
+        return Session(*how)
+
+    device = CpuDevice()
+    benchmark = Benchmark(device, NoProgress())
+    benchmark.trusted = Noted(device)
+    grader = open_grader(device, benchmark=benchmark, open_session=open_session)
     assert grader.grade(job(), CHECK).accepted
     assert order == ["submission"]  # nobody asks how fast it is
     order.clear()
@@ -209,11 +228,17 @@ def test_a_baseline_that_fails_in_a_timed_shape_is_not_the_submissions_fault(
         grader.grade(job(problem=broken), Options())
 
 
+class Small(CpuDevice):
+    """Has not the memory for the guard bands: the smallest cases are tried all the same."""
+
+    def free_bytes(self) -> int:
+        return 60_000
+
+
 def test_a_shape_for_which_there_is_no_room_is_the_machines_fault(
-    grader: Grader, job, monkeypatch: pytest.MonkeyPatch
+    open_grader: OpenGrader, job
 ) -> None:
-    # Not enough for the guard bands: the smallest cases are tried all the same.
-    monkeypatch.setattr(Device, "free_bytes", lambda _: 60_000)
+    grader = open_grader(Small())
     checked = grader.grade(job(), CHECK)
     assert checked.accepted
     assert checked.cases
@@ -225,53 +250,64 @@ def test_a_shape_for_which_there_is_no_room_is_the_machines_fault(
 
 @pytest.mark.parametrize("error", [MachineError("no room"), OutOfMemoryError("no room")])
 @pytest.mark.parametrize("held", [0, 6 << 30])
-def test_who_takes_the_memory_is_to_blame_that_there_is_none(
-    grader: Grader, job, monkeypatch: pytest.MonkeyPatch, held: int, error: Exception
+def test_a_submission_that_holds_the_memory_gets_a_memory_limit(
+    open_grader: OpenGrader, job, held: int, error: Exception
 ) -> None:
-    """It ends with a verdict, and who comes after is graded."""
+    """It ends with a verdict, and what comes after is graded."""
     submitted: list[Session] = []
-    made = grader._session
 
-    def session(*how: Any) -> Session:
-        submitted.append(made(*how))
+    class Crowded(CpuDevice):
+        def free_bytes(self) -> int:
+            return (8 << 30) - (held if any(each._mailbox_fd >= 0 for each in submitted) else 0)
+
+    class FailsOnce(Benchmark):
+        failed = False
+
+        def measure(self, *how: Any, **more: Any) -> Any:
+            if not self.failed:
+                self.failed = True
+                raise error
+            return super().measure(*how, **more)
+
+    def open_session(*how: Any) -> Session:
+        submitted.append(Session(*how))
         return submitted[-1]
 
-    def fails(*_: Any, **__: Any) -> Any:
-        raise error
-
-    def free(_: Device) -> int:
-        return (8 << 30) - (held if any(each._mailbox_fd >= 0 for each in submitted) else 0)
-
-    monkeypatch.setattr(grader, "_session", session)
-    monkeypatch.setattr(Device, "free_bytes", free)
-    beside = grader._timing.trusted.session()
-    with monkeypatch.context() as patch:
-        patch.setattr(grader._timing, "measure", fails)
-        if not held:
-            with pytest.raises(MachineError, match="no room"):
-                grader.grade(job(), Options())
-            return
-        result = grader.grade(job(), Options())
-        assert result.verdict is Verdict.MEMORY_LIMIT
-        assert result.message.startswith("holds 6 GiB of the memory of ")
+    device = Crowded()
+    benchmark = FailsOnce(device, NoProgress())
+    grader = open_grader(device, benchmark=benchmark, open_session=open_session)
+    beside = benchmark.trusted.session()
+    if not held:
+        with pytest.raises(MachineError, match="no room"):
+            grader.grade(job(), Options())
+        return
+    result = grader.grade(job(), Options())
+    assert result.verdict is Verdict.MEMORY_LIMIT
+    assert result.message.startswith("holds 6 GiB of the memory of ")
     assert grader.grade(job(), Options()).accepted
-    assert grader._timing.trusted.session() is not beside
+    assert benchmark.trusted.session() is not beside
 
 
-def test_cases_do_not_get_smaller_by_what_a_submission_takes(
-    grader: Grader, job, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_cases_are_drawn_before_the_submission_is_loaded(open_grader: OpenGrader, job) -> None:
+    """What it takes of the memory makes no case smaller."""
     order: list[str] = []
-    draw, load = grade.correctness_cases, Session.load
-    monkeypatch.setattr(
-        grade, "correctness_cases", lambda *a, **k: (order.append("draw"), draw(*a, **k))[1]
-    )
-    monkeypatch.setattr(Session, "load", lambda *how: (order.append("load"), load(*how))[1])
+
+    class Noted(CpuDevice):
+        def free_bytes(self) -> int:
+            order.append("draw")
+            return super().free_bytes()
+
+    class NotedSession(Session):
+        def load(self, *how: Any) -> Any:
+            order.append("load")
+            return super().load(*how)
+
+    grader = open_grader(Noted(), open_session=NotedSession)
     assert grader.grade(job(), CHECK).accepted
     assert order == ["draw", "load"]
 
 
-def test_types(grader: Grader, job) -> None:
+def test_the_dtype_is_the_first_that_the_file_is_written_for(grader: Grader, job) -> None:
     half = "# dtypes: float16\n" + HONEST
     assert grader.grade(job(), CHECK).dtype == "float32"
     assert grader.grade(job(half), CHECK).dtype == "float16"
@@ -282,13 +318,13 @@ def test_types(grader: Grader, job) -> None:
     assert other.message == "the file says it is written for float16, not for float32"
 
 
-def test_one_case(grader: Grader, job) -> None:
+def test_a_named_case_is_the_only_one_run(grader: Grader, job) -> None:
     result = grader.grade(job(), Options(case="n=7,s=0.25", seed="5eed"))
     assert [case.spec for case in result.cases] == ["n=7,s=0.25"]
     assert (result.seed, result.measurements) == ("5eed", ())
 
 
-def test_output_of_one_that_failed_is_kept(grader: Grader, job) -> None:
+def test_output_of_a_submission_that_failed_is_kept(grader: Grader, job) -> None:
     result = grader.grade(job("print('hello')\ndef solution(*_): 1 / 0"), CHECK)
     assert result.output == "hello\n"
     assert "ZeroDivisionError" in result.message
@@ -323,9 +359,9 @@ def test_the_smallest_failing_case_is_the_one_to_replay(grader: Grader, job) -> 
     assert f"--case {plain.failed_case.spec} " in plain.reproduce
 
 
-def test_what_is_ranked(shift: Problem) -> None:
-    class Card(Device):
-        kind = "cuda"
+def test_ranking_needs_a_rankable_device_narrow_intervals_and_a_secret_seed(shift: Problem) -> None:
+    class Card(CpuDevice):
+        rankable = True
 
     assert _scored(shift, Card()).ranked
     assert _scored(shift, Card()).baseline == "plain"
@@ -365,7 +401,7 @@ def test_the_same_content_is_graded_once(grader: Grader, job, tmp_path: Path) ->
     assert Result.from_json(b.to_json()).to_json() == b.to_json()
 
 
-def test_places_in_a_twin_are_in_its_own_file(grader: Grader, job) -> None:
+def test_places_in_a_duplicate_are_in_its_own_file(grader: Grader, job) -> None:
     broken = "def solution(:"
     one, other = grader.grade_all([job(broken, "one.py"), job(broken, "other.py")], CHECK)
     assert "one.py:1" in one.message
@@ -373,11 +409,8 @@ def test_places_in_a_twin_are_in_its_own_file(grader: Grader, job) -> None:
     assert "other.py:1" in other.message
 
 
-def test_builds_go_on_ahead_and_not_while_a_time_is_taken(
-    grader: Grader, job, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_builds_go_on_ahead_and_not_while_a_time_is_taken(open_grader: OpenGrader, job) -> None:
     jobs = [job(f"{HONEST}# {number}", f"{number}.py") for number in range(8)]
-    language = grade.LANGUAGES["pytorch"]
     building: set[str] = set()
     built: list[str] = []
 
@@ -385,52 +418,58 @@ def test_builds_go_on_ahead_and_not_while_a_time_is_taken(
         def build(self, solution: Any, *others: Any) -> Any:
             building.add(solution.name)
             time.sleep(0.02)
-            artifact = language.build(solution, *others)
+            artifact = PLAIN_LANGUAGES["pytorch"].build(solution, *others)
             building.remove(solution.name)
             built.append(solution.name)
             return artifact
 
-    stood: list[bool] = []
-    measure = timing.measure_shape
+    unchanged: list[bool] = []
 
-    def watched(*arguments: Any) -> Any:
-        before = (set(building), len(built))
-        outcome = measure(*arguments)
-        stood.append(before == (building, len(built)))
-        return outcome
+    class Watched(Benchmark):
+        def measure(self, *how: Any, **more: Any) -> Any:
+            before = (set(building), len(built))
+            outcome = super().measure(*how, **more)
+            unchanged.append(before == (building, len(built)))
+            return outcome
 
-    monkeypatch.setitem(grade.LANGUAGES, "pytorch", cast(Any, Slow()))
-    monkeypatch.setattr(timing, "measure_shape", watched)
-    monkeypatch.setattr(grade, "_builders", lambda: 2)
+    device = CpuDevice()
+    grader = open_grader(
+        device,
+        languages={"pytorch": cast(Any, Slow())},
+        builders=2,
+        benchmark=Watched(device, NoProgress()),
+    )
     ahead = []
     for result in grader.grade_all(jobs, Options()):
         assert result.accepted, result.message
         ahead.append(len(built))
-    assert set(stood) == {True}
+    assert set(unchanged) == {True}
     assert ahead[-1] == 8
     assert max(count - done for done, count in enumerate(ahead, 1)) > 0, "none ahead of its turn"
     assert max(ahead[:1]) <= 6, "no further ahead than there is room for"
 
 
-def test_what_was_to_be_built_is_forgotten_when_nobody_asks_any_more(
-    grader: Grader, job, monkeypatch: pytest.MonkeyPatch
+def test_pending_builds_are_dropped_when_results_are_no_longer_asked_for(
+    open_grader: OpenGrader, job
 ) -> None:
-    monkeypatch.setattr(grade, "_builders", lambda: 1)
     built = []
-    build = grader._build
-    monkeypatch.setattr(
-        grader, "_build", lambda *each, **how: (built.append(each), build(*each, **how))[1]
-    )
+
+    class Noted:
+        def build(self, *how: Any) -> Any:
+            built.append(how)
+            return PLAIN_LANGUAGES["pytorch"].build(*how)
+
+    grader = open_grader(languages={"pytorch": cast(Any, Noted())}, builders=1)
     results = grader.grade_all([job(f"{HONEST}# {n}", f"{n}.py") for n in range(9)], CHECK)
     assert next(results).accepted
     cast(Any, results).close()
     assert len(built) <= 3
 
 
-def test_compilers_end_when_nobody_asks_any_more(
-    grader: Grader, job, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+def test_compilers_end_when_results_are_no_longer_asked_for(
+    open_grader: OpenGrader, job, tmp_path: Path
 ) -> None:
-    language, nap = grade.LANGUAGES["pytorch"], Nap()
+    nap = Nap()
     jobs = [job(f"{HONEST}# {n}", f"{n}.py") for n in range(2)]
 
     class Endless:
@@ -440,10 +479,9 @@ def test_compilers_end_when_nobody_asks_any_more(
                 environment = clean_environment(tmp_path)
                 limits = {"seconds": 60.0, "memory_bytes": 1 << 30, "output_bytes": 100}
                 run_limited(command, cwd=tmp_path, environment=environment, **limits)
-            return language.build(solution, *others)
+            return PLAIN_LANGUAGES["pytorch"].build(solution, *others)
 
-    monkeypatch.setitem(grade.LANGUAGES, "pytorch", cast(Any, Endless()))
-    monkeypatch.setattr(grade, "_builders", lambda: 2)
+    grader = open_grader(languages={"pytorch": cast(Any, Endless())}, builders=2)
     results = grader.grade_all(jobs, CHECK)
     assert next(results).accepted
     assert nap.appeared()
@@ -463,7 +501,7 @@ def test_compilers_end_when_nobody_asks_any_more(
         ("linear-scale-leakyrelu", "model_new.py"),
     ],
 )
-def test_what_is_returned_is_not_copied(slug: str, name: str) -> None:
+def test_returned_outputs_are_not_copied(slug: str, name: str) -> None:
     problem = load_problem(ROOT / "problems" / slug)
     file = problem.folder / "examples/accepted" / name
     job = Job(path=str(file), solution=read_solution(file, problem=slug), problem=problem)

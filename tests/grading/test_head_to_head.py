@@ -1,24 +1,26 @@
-"""Two submissions head to head: who is faster, who is to blame, and nothing is recorded.
+"""Two submissions head to head: which is faster, whose fault it is, and nothing is recorded.
 
 Graded for real, on a stand-in for torch and a problem that is done in no time.
 """
 
-import contextlib
 import json
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
+from typing import cast
 
 import pytest
+from plain_languages import PLAIN_LANGUAGES, install_plain_languages
 from samples import interval
 
 from harness import cli
 from harness.device import choose as device
+from harness.device.base import Exclusive, Monitor
 from harness.device.cpu import CpuDevice
 from harness.errors import UsageError
-from harness.grading import grader as grade
 from harness.grading.grader import Grader
 from harness.grading.head_to_head import common
 from harness.grading.job import Job, Options
@@ -30,7 +32,6 @@ from harness.records import comparison
 from harness.records.comparison import Comparison, faster
 from harness.records.measurement import Conditions, Interval
 from harness.records.result import Result, Verdict
-from harness.session.programs import source_program
 from leaderboard import ties
 
 PACKAGES = Path(__file__).parents[1] / "support/packages"
@@ -50,14 +51,8 @@ def shift() -> Problem:
 
 
 @pytest.fixture
-def plain_programs(monkeypatch: pytest.MonkeyPatch, stand_in_for_torch: None) -> None:
-    for name in ("checked_program", "timed_program"):  # the interpreter needs the real torch
-        monkeypatch.setattr(grade, name, lambda built: source_program(built.source.encode()))
-
-
-@pytest.fixture
-def grader(plain_programs: None) -> Iterator[Grader]:
-    with Grader(CpuDevice(), NoProgress()) as one:
+def grader(stand_in_for_torch: None) -> Iterator[Grader]:
+    with Grader(CpuDevice(), NoProgress(), languages=PLAIN_LANGUAGES) as one:
         yield one
 
 
@@ -79,7 +74,7 @@ def test_the_margin_is_that_of_the_boards() -> None:
 
 
 @pytest.mark.parametrize(
-    ("ratio", "who"),
+    ("ratio", "name"),
     [
         (interval(1.31), "B"),
         (interval(1 / 1.31), "A"),
@@ -94,10 +89,10 @@ def test_the_margin_is_that_of_the_boards() -> None:
         (Interval(value=0.5, low=0, high=float("inf")), None),
     ],
 )
-def test_who_is_faster(ratio: Interval, who: str | None) -> None:
-    assert faster(ratio) == who
+def test_faster_needs_a_clear_ratio_beyond_the_margin(ratio: Interval, name: str | None) -> None:
+    assert faster(ratio) == name
     if ratio.low > 0:
-        assert faster(ratio.inverse()) == {"A": "B", "B": "A", None: None}[who]
+        assert faster(ratio.inverse()) == {"A": "B", "B": "A", None: None}[name]
 
 
 class TestCommon:
@@ -115,7 +110,7 @@ class TestCommon:
         single = job("# dtypes: float32\n" + HONEST, "single.py")
         assert common([half, single], Options()).dtype == "float32"
 
-    def test_two_problems(self, job: MakeJob, shift: Problem) -> None:
+    def test_submissions_to_two_problems_are_refused(self, job: MakeJob, shift: Problem) -> None:
         other = replace(job(), problem=replace(shift, slug="other"))
         with pytest.raises(UsageError, match="A is for shift, B for other"):
             common([job(), other], Options())
@@ -134,8 +129,8 @@ def test_the_faster_one_is_found(grader: Grader, job: MakeJob) -> None:
     assert "resource limits" in outcome.environment.sandbox
 
 
-def test_what_the_card_was_like_is_noted(
-    grader: Grader, job: MakeJob, monkeypatch: pytest.MonkeyPatch
+def test_conditions_that_disturb_a_comparison_are_noted(
+    job: MakeJob, stand_in_for_torch: None
 ) -> None:
     read: list[int] = []
     hot = Conditions(
@@ -146,15 +141,21 @@ def test_what_the_card_was_like_is_noted(
         other_processes=0,
         readings=3,
     )
-    watch = SimpleNamespace(read=lambda: read.append(1), conditions=lambda: hot)
-    monkeypatch.setattr(grade, "undisturbed", lambda *_: contextlib.nullcontext(watch))
-    outcome = grader.compare(job(), job(), Options())
+    monitor = SimpleNamespace(read=lambda: read.append(1), conditions=lambda: hot)
+
+    class Watched(CpuDevice):
+        @contextmanager
+        def exclusive(self, waiting: Callable[[float], None]) -> Iterator[Exclusive]:
+            yield Exclusive(cast(Monitor, monitor))
+
+    with Grader(Watched(), NoProgress(), languages=PLAIN_LANGUAGES) as grader:
+        outcome = grader.compare(job(), job(), Options())
     assert isinstance(outcome, Comparison)
     assert outcome.notes[0].startswith("the card slowed down because it was hot")
     assert len(read) == sum(len(shape.a_samples_s) for shape in outcome.shapes)
 
 
-def test_those_that_are_not_right_are_returned(grader: Grader, job: MakeJob) -> None:
+def test_results_of_wrong_submissions_are_returned(grader: Grader, job: MakeJob) -> None:
     idle = job("def solution(*_): ...", "idle.py")
     broken = job("def solution(:", "broken.py")
     outcome = grader.compare(idle, broken, Options())
@@ -187,12 +188,13 @@ def harness(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capfd: pytest.CaptureFixture[str],
-    plain_programs: None,
+    stand_in_for_torch: None,
 ) -> Run:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HARNESS_STORE", str(tmp_path / "results.sqlite"))
     monkeypatch.setenv("HARNESS_PROBLEMS", str(PACKAGES))
     monkeypatch.setattr(device, "gpu_present", lambda: False)
+    install_plain_languages(monkeypatch)
 
     def run(*arguments: object) -> tuple[int, str, str]:
         monkeypatch.setattr(sys, "argv", ["harness", *map(str, arguments), "--device", "cpu"])
@@ -207,7 +209,7 @@ def harness(
     return run
 
 
-def test_the_command(harness: Run) -> None:
+def test_compare_prints_a_comparison_and_stores_nothing(harness: Run) -> None:
     Path("a.py").write_text(HONEST)
     Path("b.py").write_text("def solution(*_): ...")
     status, out, err = harness("compare", "a.py", "a.py", "--problem", "shift")
@@ -234,7 +236,7 @@ def test_the_command(harness: Run) -> None:
         (["a.py", "a.py", "--problem", "shift", "--dtype", "int8"], "shift has float32, float16"),
     ],
 )
-def test_usage(harness: Run, arguments: list[str], words: str) -> None:
+def test_compare_refuses_wrong_arguments(harness: Run, arguments: list[str], words: str) -> None:
     Path("a.py").write_text(HONEST)
     status, out, err = harness("compare", *arguments)
     assert (status, out, words in err) == (2, "", True), err

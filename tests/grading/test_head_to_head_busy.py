@@ -1,85 +1,80 @@
-"""Who keeps the device at work where two submissions are timed in turns, both of them suspects."""
+"""Which of two submissions is blamed for a device that is at work while they are timed in turns."""
 
 from dataclasses import replace
-from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
-from fake_sessions import BUDGET, CASE, FakeSession, contender
+from fake_sessions import BUDGET, CASE, FakeOverheadProbe, FakeSession
 
+from harness.device.base import Exclusive
+from harness.device.cpu import CpuDevice
 from harness.errors import MachineError
-from harness.grading import head_to_head as compare
-from harness.grading.timing_ready import ReadyToTime
+from harness.grading.benchmark import ReadyToTime
+from harness.grading.head_to_head import Lost, head_to_head
 from harness.judge.task import Task
 from harness.progress.progress import NoProgress
 from harness.records.result import Verdict
-from harness.session.session import Fault
+from harness.session.fault import Fault
 from harness.timing.audit import IdleBaseline
 from harness.timing.launch_overhead import OverheadProbe
-from harness.timing.timed_program import TimedProgram
 
-USUAL = IdleBaseline(4e-5, 2e-4)
+IDLE = IdleBaseline(4e-5, 2e-4)
 BUSY_S = 3e-3
 
 
-class Lingering(FakeSession):
-    """Leaves work on the device, which goes on until the session is closed."""
+class Card(CpuDevice):
+    """Busy while another program is, or as long as one of the ``sessions`` lingers."""
+
+    name = "the card"
+
+    def __init__(self, *, other_program: bool) -> None:
+        self.other_program = other_program
+        self.sessions: list[ProbedSession] = []
+
+    def probe(self) -> float:
+        busy = self.other_program or any(s.lingers and not s.closed for s in self.sessions)
+        return IDLE.before_s + (BUSY_S if busy else 0.0)
+
+
+class ProbedSession(FakeSession):
+    """Its submission, if it ``lingers``, leaves work on the device until the session is closed."""
+
+    def __init__(self, device: Card, *, lingers: bool) -> None:
+        super().__init__()
+        self.device = device
+        self.lingers = lingers
+
+    def run(self, *how: Any, **more: Any) -> float | Fault:
+        self.probes = (self.device.probe(), IDLE.after_s)
+        return super().run(*how, **more)
+
+    def output(self) -> str:
+        return ""
 
 
 @pytest.mark.parametrize("guilty", [0, 1, None])
-def test_who_is_at_work_all_the_time_is_blamed(
-    shift_task: Task, monkeypatch: pytest.MonkeyPatch, guilty: int | None
+def test_the_submission_without_which_the_device_is_idle_loses(
+    shift_task: Task, guilty: int | None
 ) -> None:
-    sessions = [Lingering() if which == guilty else FakeSession() for which in range(2)]
+    device = Card(other_program=guilty is None)
+    device.sessions = [ProbedSession(device, lingers=which == guilty) for which in range(2)]
+    task = replace(shift_task, device=device)
+    a, b = (
+        ReadyToTime(cast(Any, session), lambda: pytest.fail("again?"))
+        for session in device.sessions
+    )
+    overhead = FakeOverheadProbe(0.0)
+    overhead.idle = IDLE
 
-    def probe() -> float:
-        others = guilty is None
-        busy = others or any(isinstance(s, Lingering) and not s.closed for s in sessions)
-        return USUAL.before_s + (BUSY_S if busy else 0.0)
-
-    device = SimpleNamespace(
-        kind="cpu", name="the card", arena=shift_task.device.arena, torch_device="cpu",
-        synchronize=lambda: None, free_bytes=shift_task.device.free_bytes, probe=probe,
-    )  # fmt: skip
-    task = replace(shift_task, device=cast(Any, device))
-    blamed: list[int] = []
-
-    def joined(session: Any, *_: object) -> TimedProgram:
-        one = contender(task, session)
-        one._idleness.usual = one._usual = USUAL
-        return one
-
-    def ready(which: int) -> ReadyToTime:
-        draft = SimpleNamespace(
-            task=task,
-            fail_timed=lambda _, fault: blamed.append(which),
-            finish=lambda verdict, _: verdict,
-        )
-        return ReadyToTime(
-            cast(Any, draft), cast(Any, sessions[which]), lambda: pytest.fail("again?")
-        )
-
-    def run(self: FakeSession, *how: Any, **more: Any) -> float | Fault:
-        self.probes = (probe(), USUAL.after_s)
-        return run_of_fake(self, *how, **more)
-
-    run_of_fake = FakeSession.run
-    monkeypatch.setattr(FakeSession, "run", run)
-    monkeypatch.setattr(FakeSession, "output", lambda _: "", raising=False)
-    monkeypatch.setattr(compare, "join", joined)
-    blank = SimpleNamespace(
-        usual=USUAL, batch_s=0.0, warm_up=lambda _: None, time=lambda *_: 0.0,
-        started_early_fault=lambda: None, after_s=0.0,
-    )  # fmt: skip
-
-    def head_to_head() -> object:
-        return compare.head_to_head(
-            ready(0), ready(1), [CASE], BUDGET, cast(OverheadProbe, blank), None, NoProgress()
-        )
+    def outcome() -> object:
+        probe = cast(OverheadProbe, overhead)
+        return head_to_head(task, (a, b), [CASE], BUDGET, probe, Exclusive(), NoProgress())
 
     if guilty is None:
         with pytest.raises(MachineError, match="another program is at work on the card"):
-            head_to_head()
+            outcome()
     else:
-        assert head_to_head() is Verdict.REJECTED
-        assert blamed == [guilty]
+        lost = outcome()
+        assert isinstance(lost, Lost)
+        assert lost.which == guilty
+        assert lost.failed.fault.verdict is Verdict.REJECTED

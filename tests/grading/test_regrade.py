@@ -7,19 +7,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from plain_languages import install_plain_languages
 from samples import failed, result
 
 from harness import cli
 from harness.device import choose as device
 from harness.device.cpu import CpuDevice
-from harness.grading import grader as grade
 from harness.grading.job import Job
 from harness.grading.regrade import CHANGED, GONE, NO_PROBLEM, job_again
 from harness.problem.format.load import load_problem
 from harness.records.refs import DeviceRef, Environment, ProblemRef, SolutionRef
 from harness.records.result import Result, Verdict
 from harness.report.regrade import closing_line, regraded_line, skipped_line
-from harness.session.programs import source_program
 from leaderboard.outdated import outdated
 from leaderboard.ranking import board
 from leaderboard.store import Store
@@ -53,13 +52,13 @@ class TestOutdated:
         assert _chosen(*everything, problems=["gone"]) == [gone.id]
         assert _chosen() == []
 
-    def test_once_a_solution_the_newest(self) -> None:
+    def test_of_each_solution_the_newest_entry_is_regraded(self) -> None:
         first = _graded(problem_hash="p0")
         second = _graded(problem_hash="p1", minutes=1)
         third = _graded(problem_hash="p1", harness="0.1.0", minutes=2)
         assert _chosen(third, first, second) == [third.id]
 
-    def test_what_was_judged_at_present_is_up_to_date(self) -> None:
+    def test_entries_of_this_version_are_up_to_date(self) -> None:
         old = _graded(problem_hash="p1")
         assert _chosen(old, _graded(minutes=-5)) == []
         assert _chosen(old, failed(problem_hash="p2", harness="1.0.0", solution_hash="s")) == []
@@ -68,7 +67,7 @@ class TestOutdated:
         )
         assert _chosen(old, silent) == [old.id]
 
-    def test_what_was_withdrawn_stays_so(self) -> None:
+    def test_withdrawn_entries_are_not_regraded(self) -> None:
         old = _graded(problem_hash="p1")
         wrong = failed(problem_hash="p1", harness="1.0.0", solution_hash="s", minutes=1)
         assert _chosen(old, wrong) == []
@@ -82,11 +81,11 @@ class TestOutdated:
             {"solution_hash": "t"},
         ],
     )
-    def test_others_do_not_speak_for_it(self, other: dict[str, Any]) -> None:
+    def test_results_of_other_entries_do_not_count_for_it(self, other: dict[str, Any]) -> None:
         old = _graded(problem_hash="p1")
         assert _chosen(old, _graded(minutes=1, **other)) == [old.id]
 
-    def test_other_devices_are_left_alone(self) -> None:
+    def test_entries_of_other_devices_are_not_regraded(self) -> None:
         elsewhere = DeviceRef(kind="cuda", name="NVIDIA H200")
         there = _graded(problem_hash="p1", device=elsewhere)
         here = _graded(problem_hash="p1")
@@ -95,7 +94,7 @@ class TestOutdated:
         # What was judged there says nothing about here.
         assert _chosen(here, _graded(device=elsewhere)) == [here.id]
 
-    def test_all_is_what_the_boards_show(self) -> None:
+    def test_everything_means_all_entries_of_the_boards(self) -> None:
         results = [
             _graded(minutes=0),
             _graded(minutes=1),
@@ -123,14 +122,16 @@ class TestJobAgain:
 
         return make
 
-    def test_as_it_was(self, recorded: Callable[..., Result], tmp_path: Path) -> None:
+    def test_an_unchanged_file_becomes_its_job_again(
+        self, recorded: Callable[..., Result], tmp_path: Path
+    ) -> None:
         shift = {"shift": load_problem(PACKAGES / "shift")}
         for path in ("mine.py", str(tmp_path / "mine.py")):
             job = job_again(recorded(path), shift)
             assert isinstance(job, Job)
             assert (job.path, job.solution.author, job.problem.slug) == (path, "alice", "shift")
 
-    def test_why_not(self, recorded: Callable[..., Result]) -> None:
+    def test_a_reason_is_given_where_there_is_no_job(self, recorded: Callable[..., Result]) -> None:
         shift = {"shift": load_problem(PACKAGES / "shift")}
         assert job_again(recorded(), {}) == NO_PROBLEM
         assert job_again(recorded("nowhere.py"), shift) == GONE
@@ -143,7 +144,7 @@ class TestJobAgain:
             assert job_again(recorded(), shift) == CHANGED
 
 
-def test_lines() -> None:
+def test_regrade_lines_are_plain_text() -> None:
     evil = result(author="\x1b[2J", name="[red]x")
     assert skipped_line(evil, GONE) == "skipped   gemm · /[red]x · float32: file gone"
     after = failed(message="first\nsecond \x07")
@@ -170,8 +171,7 @@ class TestCommand:
         monkeypatch.setenv("HARNESS_STORE", str(tmp_path / "results.sqlite"))
         monkeypatch.setenv("HARNESS_PROBLEMS", str(PACKAGES))
         monkeypatch.setattr(device, "gpu_present", lambda: False)
-        for name in ("checked_program", "timed_program"):  # the interpreter needs the real torch
-            monkeypatch.setattr(grade, name, lambda built: source_program(built.source.encode()))
+        install_plain_languages(monkeypatch)
 
         def run(*arguments: object) -> tuple[int, str, str]:
             monkeypatch.setattr(sys, "argv", ["harness", *map(str, arguments), "--device", "cpu"])
@@ -235,7 +235,7 @@ class TestCommand:
         status, out, _ = harness("regrade", "--all", "shift")
         assert (status, out.splitlines()[-1]) == (0, "1 regraded (1 ACCEPTED), 0 skipped")
 
-    def test_wrong_by_now_and_skipped(self, harness: Any, entry: Any) -> None:
+    def test_changed_and_missing_files_are_skipped(self, harness: Any, entry: Any) -> None:
         entry("def solution(*_): ...", "idle.py")
         entry(name="changed.py").write_text(HONEST + "# better\n")
         entry(HONEST + "#", name="gone.py").unlink()
@@ -266,7 +266,7 @@ class TestCommand:
         assert (status, out.splitlines()[-1]) == (1, "0 regraded, 1 skipped")
         assert "dtipes: unknown key (did you mean dtypes?)" in err
 
-    def test_usage(self, harness: Any) -> None:
+    def test_regrade_refuses_unknown_problems(self, harness: Any) -> None:
         status, out, err = harness("regrade", "shitf")
         assert (status, out, "did you mean shift?" in err) == (2, "", True)
         status, out, _ = harness("regrade", "shift")

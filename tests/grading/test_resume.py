@@ -55,12 +55,12 @@ def test_one_result_stands_for_one_file(job: Job) -> None:
          "score": None},
     ],
 )  # fmt: skip
-def test_what_was_another_grade_stands_for_nothing(job: Job, changes: dict[str, object]) -> None:
+def test_a_result_of_another_grade_stands_for_nothing(job: Job, changes: dict[str, object]) -> None:
     assert RecordedResults([_of(job, **changes)], CARD, "1.0.2").take(job, "float32") is None
 
 
 @pytest.mark.parametrize("field", ["author", "name", "hash"])
-def test_nor_does_another_file(job: Job, field: str) -> None:
+def test_a_result_of_another_file_stands_for_nothing(job: Job, field: str) -> None:
     one = _of(job)
     other = one.model_copy(update={"solution": one.solution.model_copy(update={field: "x"})})
     assert RecordedResults([other], CARD, "1.0.2").take(job, "float32") is None

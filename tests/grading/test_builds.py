@@ -1,0 +1,116 @@
+"""Builds ahead of their turn: in order, each content once, paused while times are taken."""
+
+import threading
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.grading.builds import Builds, prefetch
+from harness.grading.job import Job
+from harness.problem.model import Problem
+from harness.solution.model import Invalid, Solution
+
+WAIT_S = 30.0
+
+
+@given(count=st.integers(0, 20), max_pending=st.integers(1, 8))
+def test_prefetch_submits_so_many_ahead(count: int, max_pending: int) -> None:
+    begun: list[int] = []
+    seen = []
+
+    def submit(item: int) -> int:
+        begun.append(item)
+        return -item
+
+    for item, made in prefetch(range(count), submit, max_pending=max_pending):
+        assert made == -item
+        seen.append(item)
+        assert len(begun) == min(count, item + max_pending)
+    assert seen == begun == list(range(count))
+
+
+def test_prefetch_raises_what_submit_raises_in_its_turn() -> None:
+    def submit(item: int) -> int:
+        if item == 2:
+            raise ValueError("no luck")
+        return item
+
+    pairs = prefetch(range(5), submit, max_pending=1)
+    assert [next(pairs), next(pairs)] == [(0, 0), (1, 1)]
+    with pytest.raises(ValueError, match="no luck"):
+        next(pairs)
+
+
+def _job(problem: Problem, content: str, path: str = "mine.py") -> Job:
+    solution = Solution(
+        path=Path(path), display_path=path, submitted=b"", source=b"", text="", author="alice",
+        name="mine", problem=problem.slug, language="pytorch", hash=content, dtypes=None,
+    )  # fmt: skip
+    return Job(path=path, solution=solution, problem=problem)
+
+
+def test_builds_make_each_content_once(shift: Problem) -> None:
+    jobs = [_job(shift, content) for content in "abacb"]
+    built: list[Job] = []
+    with Builds(lambda job: cast(Any, built.append(job) or job), workers=2) as builds:
+        found = [
+            (job, building and building.result(), again) for job, building, again in builds.of(jobs)
+        ]
+    a, b, _, c, _ = jobs
+    assert found == [(a, a, True), (b, b, True), (a, None, True), (c, c, False), (b, None, True)]
+    assert len(built) == 3
+
+
+def test_builds_take_files_that_are_no_submissions_for_different_ones(shift: Problem) -> None:
+    jobs = [Job(path="x", solution=Invalid("not one"), problem=shift)] * 2
+    with Builds(lambda job: cast(Any, job), workers=1) as builds:
+        assert [building is not None for _, building, _ in builds.of(jobs)] == [True, True]
+
+
+def test_builds_do_not_begin_while_paused(shift: Problem) -> None:
+    begun, go_on, waited = threading.Event(), threading.Event(), threading.Event()
+    built: list[str] = []
+
+    def build(job: Job) -> Any:
+        begun.set()
+        assert go_on.wait(WAIT_S)
+        built.append(cast(Solution, job.solution).hash)
+        return job
+
+    def on_wait() -> None:
+        waited.set()
+        go_on.set()  # the one at work comes to rest when it is done
+
+    with Builds(build, workers=1) as builds:
+        building = [each for _, each, _ in builds.of([_job(shift, c) for c in "ab"])]
+        assert begun.wait(WAIT_S)
+        with builds.paused(on_wait):
+            assert waited.is_set()
+            assert built == ["a"]
+        assert all(each is not None and each.result(WAIT_S) for each in building)
+    assert built == ["a", "b"]
+
+
+def test_builds_that_nobody_wants_any_more_are_dropped(shift: Problem) -> None:
+    built: list[Job] = []
+    begun, go_on = threading.Event(), threading.Event()
+
+    def build(job: Job) -> Any:
+        begun.set()
+        assert go_on.wait(WAIT_S)
+        built.append(job)
+        return job
+
+    def grade() -> None:
+        with Builds(build, workers=1) as builds:
+            list(builds.of([_job(shift, content) for content in "abcd"]))
+            assert begun.wait(WAIT_S)
+            go_on.set()
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        grade()
+    assert len(built) < 4
