@@ -108,7 +108,9 @@ def test_profiles_are_of_gpus(harness: Harness, write: Write) -> None:
     assert "--profile: only a GPU's kernels can be profiled" in done.err
 
 
-def test_all_baselines(harness: Harness, write: Write, tmp_path: Path) -> None:
+def test_submit_times_all_baselines_when_asked(
+    harness: Harness, write: Write, tmp_path: Path
+) -> None:
     package = tmp_path / "packages" / "shift"
     shutil.copytree(PACKAGES / "shift", package)
     (package / "again.py").write_text(HONEST)
@@ -196,14 +198,14 @@ class TestExitCodes:
         assert done.status == 1
         assert done.out.startswith("INVALID_SUBMISSION  shift · latin.py · float32 · ")
 
-    def test_a_fault_of_the_machine(self, harness: Harness, write: Write) -> None:
+    def test_a_machine_error_has_its_exit_code(self, harness: Harness, write: Write) -> None:
         Path("broken.sqlite").write_text("no data base at all, but long enough to be taken for one")
         done = harness("submit", write(), "--store", "broken.sqlite")
         assert done.status == 3
         assert "broken.sqlite" in done.err
         assert "Traceback" not in done.err
 
-    def test_a_fault_of_ours(
+    def test_an_internal_error_has_its_exit_code(
         self, harness: Harness, write: Write, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr("harness.languages.files.solution_files", lambda _: 1 / 0)
@@ -215,7 +217,9 @@ class TestExitCodes:
         assert "ZeroDivisionError" in Path(log[1]).read_text()
         Path(log[1]).unlink()
 
-    def test_no_gpu(self, harness: Harness, write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_a_gpu_that_is_not_there_has_an_exit_code_of_its_own(
+        self, harness: Harness, write: Write, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         import torch
 
         monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
@@ -223,7 +227,7 @@ class TestExitCodes:
         assert (done.status, done.out) == (4, "")
         assert "--device cpu" in done.err
 
-    def test_interrupted(
+    def test_an_interrupt_ends_with_its_exit_code(
         self, harness: Harness, write: Write, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         def interrupt(_: object) -> None:
@@ -397,7 +401,7 @@ class TestLeaderboard:
         assert not Path("results.sqlite").exists()
         assert harness("leaderboard", "--store", "other.db").status == 0
 
-    def test_an_empty_one(self, harness: Harness) -> None:
+    def test_a_leaderboard_of_an_empty_store(self, harness: Harness) -> None:
         done = harness("leaderboard", "--json", "-")
         assert (done.status, json.loads(done.out)) == (0, [])
 
@@ -558,7 +562,7 @@ class TestInit:
         assert not {"\x1b", "\x07"} & set(done.err)
 
 
-def test_doctor(harness: Harness) -> None:
+def test_doctor_prints_findings(harness: Harness) -> None:
     done = harness("doctor")
     assert done.status == 0
     assert "torch" in done.out

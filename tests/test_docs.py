@@ -303,7 +303,7 @@ def test_the_csv_columns_of_the_readme_are_those_of_the_board() -> None:
     assert listed[1].split(", ") == list(COLUMNS)
 
 
-def test_the_documented_effort_is_that_of_the_code() -> None:
+def test_the_documented_budget_is_that_of_the_code() -> None:
     table = _table(ROOT / "docs/measurement.md", "setting")
     gpu, cpu = asdict(TimingBudget()), asdict(CPU_BUDGET)
     assert list(table) and set(table) == {field.name for field in fields(TimingBudget)}
@@ -311,7 +311,7 @@ def test_the_documented_effort_is_that_of_the_code() -> None:
         assert [float(cells[0]), float(cells[1])] == [gpu[name], cpu[name]], name
 
 
-def test_the_documented_quick_effort_is_that_of_the_code() -> None:
+def test_the_documented_quick_budget_is_that_of_the_code() -> None:
     text = " ".join((ROOT / "docs/measurement.md").read_text(encoding="utf-8").split())
     listed = re.search(
         r"`submit --quick` is for many files on a GPU: ([^:]+)\. Nothing else differs", text

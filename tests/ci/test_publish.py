@@ -129,7 +129,7 @@ def forge_nothing_named(data: dict[str, Any]) -> None:
         (forge_nothing_named, "it does not say which file it is about"),
     ],
 )
-def test_what_is_not_recorded(
+def test_unfit_results_are_not_recorded(
     forge: Callable[[dict[str, Any]], None], reason: str, call: Publish, given: Given
 ) -> None:
     given.change(forge)
@@ -179,7 +179,7 @@ def forge_speed(data: dict[str, Any]) -> None:
         (lambda data: data.update({"\x1b[2J::error::x": 1}), "Extra inputs are not permitted"),
     ],
 )
-def test_forged_reports(
+def test_forged_reports_are_refused(
     forge: Callable[[dict[str, Any]], None], words: str, call: Publish, given: Given
 ) -> None:
     given.change(forge)

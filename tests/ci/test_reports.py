@@ -157,7 +157,7 @@ def test_nothing_of_a_submission_is_markdown(words: str) -> None:
 
 @settings(max_examples=60)
 @given(words=NASTY)
-def test_code_is_code(words: str) -> None:
+def test_code_spans_keep_any_text_as_code(words: str) -> None:
     for text in (f"a {code(words)} b", f"a\n\n{block(words)}\nb"):
         shown = re.sub(r"\s", "", outside_of_code(text))
         assert shown in ("<p>ab</p>", "<p>a</p><p>b</p>")
@@ -252,14 +252,14 @@ def test_junit_is_xml(words: str) -> None:
         ("", "", 3),
     ],
 )
-def test_the_line_of_a_failure(message: str, log: str, line: int) -> None:
+def test_a_failure_is_annotated_at_its_line(message: str, log: str, line: int) -> None:
     source = "#define X\n\nextern void solution (int n)\n{\n}\n"
     build = Build(seconds=1, cached=False, target="sm_90", log=log)
     result = samples.failed(message=message or "wrong", build=build, **about())
     assert failing_line(result, source) == line
 
 
-def test_without_an_entry_point_the_first_line() -> None:
+def test_a_failure_without_an_entry_point_is_annotated_at_the_first_line() -> None:
     assert failing_line(samples.failed(**about()), "") == 1
 
 
@@ -281,7 +281,7 @@ def test_a_report_survives_json() -> None:
         ({"graded": {}}, "graded: "),
     ],
 )
-def test_what_is_no_report(changes: dict[str, Any], words: str) -> None:
+def test_a_report_with_wrong_fields_is_refused(changes: dict[str, Any], words: str) -> None:
     data = json.loads(report(wrong(1)).to_json()) | changes
     with pytest.raises(ValueError, match=re.escape(words)):
         PullRequestReport.from_json(json.dumps(data))
@@ -290,7 +290,7 @@ def test_what_is_no_report(changes: dict[str, Any], words: str) -> None:
 @pytest.mark.parametrize(
     "text", ["", "[]", "null", "{", "[" * 100_000, '{"schema": ' + "9" * 5000 + "}", "NaN"]
 )
-def test_what_is_not_even_json(text: str) -> None:
+def test_a_report_that_is_no_json_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r".") as told:
         PullRequestReport.from_json(text)
     assert "\n" not in str(told.value)

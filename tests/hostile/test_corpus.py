@@ -65,20 +65,20 @@ def on_gpu(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Trials]:
 
 @confined
 @pytest.mark.parametrize("entry", _chosen("cpu"))
-def test_on_a_cpu(on_cpu: Trials, entry: Entry) -> None:
+def test_an_entry_gets_its_verdict_on_a_cpu(on_cpu: Trials, entry: Entry) -> None:
     assert on_cpu.grade(entry).faults == ()
 
 
 @confined
 @pytest.mark.gpu
 @pytest.mark.parametrize("entry", _chosen("cuda"))
-def test_on_a_gpu(on_gpu: Trials, entry: Entry) -> None:
+def test_an_entry_gets_its_verdict_on_a_gpu(on_gpu: Trials, entry: Entry) -> None:
     assert on_gpu.grade(entry).faults == ()
 
 
 @confined
 @pytest.mark.corpus
-def test_what_goes_wrong_is_noticed(on_cpu: Trials) -> None:
+def test_trials_notice_wrong_verdicts_and_leftovers(on_cpu: Trials) -> None:
     honest = next(entry for entry in ENTRIES if entry.id == "honest/plain.py")
     wrong = Wanted(Verdict.WRONG_ANSWER, Verdict.WRONG_ANSWER)
     assert on_cpu.grade(honest).faults == ()

@@ -25,10 +25,10 @@ def trials(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Trials]:
 @pytest.mark.skipif(not detect_support().namespaces, reason="no namespaces here")
 @pytest.mark.gpu
 @pytest.mark.parametrize("entry", TIMED, ids=lambda e: e.id)
-def test_gets_its_verdict(trials: Trials, entry: Entry) -> None:
+def test_a_timed_entry_gets_its_verdict_on_a_gpu(trials: Trials, entry: Entry) -> None:
     assert trials.grade(entry).faults == ()
 
 
-def test_there_is_one_of_each_kind() -> None:
+def test_timed_entries_have_every_kind_of_verdict() -> None:
     wanted = {entry.wanted.cuda for entry in TIMED}
     assert wanted >= {Verdict.ACCEPTED, Verdict.REJECTED, Verdict.WRONG_ANSWER}

@@ -386,7 +386,9 @@ WRAPPED = "a" * 13 + " ::error::" + "b" * 300
 @pytest.mark.parametrize("shows", UNIQUE, ids=lambda each: each.__name__)
 @settings(max_examples=3)
 @given(words=NASTY.filter(str.strip))  # a ruling has a reason, not blanks alone
-def test_nothing_in_any_mixture(shows: Callable[[str], Iterator[str]], words: str) -> None:
+def test_no_mixture_of_hostile_words_is_interpreted(
+    shows: Callable[[str], Iterator[str]], words: str
+) -> None:
     for output in shows(words):
         assert not complaint(output)
 
@@ -409,7 +411,7 @@ def test_a_record_is_hostile_in_every_text() -> None:
         assert value in known | {"EVIL"} or key in ("created", "recorded_at"), (key, value)
 
 
-def test_the_complaint_is_heard() -> None:
+def test_complaint_finds_what_would_be_interpreted() -> None:
     for output in (
         "\x1b[2J", "a\u202eb", "\x9b", "  ::error::x", "a ##[error]b", "##vso[x]", "\U0001f4a3",
     ):  # fmt: skip
@@ -460,7 +462,7 @@ def test_a_warning_of_the_store(tmp_path: Path, caplog: pytest.LogCaptureFixture
     assert isinstance(accepted("x"), Result)
 
 
-def test_a_tensor_is_numbers() -> None:
+def test_a_tensor_is_shown_as_numbers() -> None:
     result = not_accepted(Verdict.WRONG_ANSWER, ALL)
     for line in matrix_lines(result.shrunk.tensors[0], 80):
         assert line.isascii()

@@ -138,7 +138,7 @@ def test_entries_are_sorted_and_searched(chromium: str, site: Path, tmp_path: Pa
     assert found["count"] == "1 of 5 entries"
 
 
-def test_light_and_dark(chromium: str, site: Path, tmp_path: Path) -> None:
+def test_pages_follow_the_light_and_dark_scheme(chromium: str, site: Path, tmp_path: Path) -> None:
     colours = [
         _probed(
             chromium,

@@ -61,7 +61,7 @@ def test_entries_lie_below_the_roof() -> None:
         assert float(drop["y2"]) > float(drop["y1"])
 
 
-def test_without_light_there_is_no_roof() -> None:
+def test_without_speed_of_light_times_there_is_no_roof() -> None:
     assert roofline_chart([measurement()], "b") is None
     assert roofline_chart([measurement(sol_time_s=1e-6, flops=None)], "b") is None
     assert interval(1.0).value == 1.0

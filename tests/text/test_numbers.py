@@ -31,7 +31,7 @@ def _interval(value: float, half: float) -> Interval:
         (math.inf, "∞ s"),
     ],
 )
-def test_seconds(value: float, shown: str) -> None:
+def test_seconds_are_shown_in_a_fitting_unit(value: float, shown: str) -> None:
     assert numbers.seconds(value) == shown
 
 
@@ -47,7 +47,7 @@ def test_seconds(value: float, shown: str) -> None:
         (Interval(value=1.31, low=0.0, high=math.inf), "1.31× ± ?"),
     ],
 )
-def test_ratio(interval: Interval, shown: str) -> None:
+def test_a_ratio_is_shown_as_precisely_as_its_interval(interval: Interval, shown: str) -> None:
     assert numbers.ratio(interval) == shown
 
 
@@ -67,7 +67,7 @@ def test_seconds_with_their_interval() -> None:
         (2**31, "2 GiB"),
     ],
 )
-def test_bytes(value: float, shown: str) -> None:
+def test_bytes_are_shown_in_a_fitting_unit(value: float, shown: str) -> None:
     assert numbers.bytes_(value) == shown
 
 
@@ -78,7 +78,7 @@ def test_what_there_is_of_something() -> None:
     assert numbers.counted(2, "entry", "entries") == "2 entries"
 
 
-def test_rates() -> None:
+def test_rates_are_shown_in_a_fitting_unit() -> None:
     assert numbers.flop_rate(2 * 4096**3, 4.4e-4) == "312 TFLOP/s"
     assert numbers.byte_rate(2.95e9, 1e-3) == "2.95 TB/s"
     assert numbers.byte_rate(500e9, 1.0) == "500 GB/s"

@@ -43,7 +43,7 @@ HOSTILE = st.text(
         ("", ""),
     ],
 )
-def test_plain(text: str, shown: str) -> None:
+def test_plain_escapes_what_is_not_printable(text: str, shown: str) -> None:
     assert plain(text) == shown
 
 
@@ -70,12 +70,12 @@ def test_visible_text_is_left_alone(text: str) -> None:
     assert plain(visible) == visible
 
 
-def test_what_is_cut_is_marked() -> None:
+def test_plain_marks_where_text_was_cut() -> None:
     assert plain("abcdef", 4) == "abc…"
     assert plain("abcd", 4) == "abcd"
 
 
-def test_megabytes_are_cut_before_they_are_looked_at() -> None:
+def test_plain_cuts_megabytes_before_escaping_them() -> None:
     assert len(plain("\x1b[0m" * 5_000_000, 10)) <= 10
     assert tail("x" * 50_000_000, 5, width=20) == "x" * 19 + "…"
 
