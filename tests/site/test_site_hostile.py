@@ -107,7 +107,7 @@ def test_a_statement_brings_no_markup_of_its_own(text: str, tmp_path: Path) -> N
 
 @pytest.mark.parametrize("words", NAMES, ids=range(len(NAMES)))
 def test_a_chart_shows_names_as_text(words: str, tmp_path: Path) -> None:
-    measured = filled(Measurement, words, Measurement_light_s=0.5)
+    measured = filled(Measurement, words, Measurement_sol_time_s=0.5)
     for chart in (speedup_chart, samples_chart, roofline_chart):
         drawn = chart([measured], words)
         assert drawn is not None

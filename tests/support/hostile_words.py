@@ -171,7 +171,7 @@ def accepted(words: str) -> Any:
         Result_reason=None,
         Result_cases=(passed,),
         Result_shrunk=None,
-        Measurement_light_s=0.5,
+        Measurement_sol_time_s=0.5,
     )
 
 
