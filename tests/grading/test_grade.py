@@ -14,8 +14,8 @@ from naps import Nap
 from samples import measurement
 from torch import OutOfMemoryError
 
-from harness.device.choose import open_device
 from harness.device.base import Device
+from harness.device.choose import open_device
 from harness.device.cpu import CpuDevice
 from harness.errors import MachineError
 from harness.grading import benchmark as timing
