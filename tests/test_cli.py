@@ -553,7 +553,8 @@ class TestInit:
             (["init", "shitf"], "did you mean shift?"),
             (["init", "shift", "--output", "mine.py"], "ends in .cu"),
             (["init", "shift", "--language", "rust"], "rust"),
-            (["init", "shift", "--language", "ptx", "--output", "a.cu"], "ends in .ptx"),
+            (["init", "shift", "--language", "ptx"], "samples/vector_add.ptx"),
+            (["init", "shift", "--language", "numba", "--output", "a.cu"], "ends in .py"),
             (["init", "shift", "--output", "\x1b[31mno/such\x07/../x.cu"], "cannot write"),
         ],
     )
