@@ -193,8 +193,12 @@ def test_commands_in_documents_parse(path: Path) -> None:
     lines = [line.removeprefix("$ ") for line in shown if line.startswith("$ ")]
     for command in _harness_commands(lines):
         _parse(command)
-    for script in re.findall(r"(?:python|bash) ((?:scripts|tests)/[\w./]+)", " ".join(lines)):
+    text = path.read_text(encoding="utf-8")
+    for script in re.findall(r"\b(?:scripts|tests|tools|benchmarks)/[\w./]+\b", text):
         assert (ROOT / script).exists(), script
+    for module in re.findall(r"python -m ((?:tools|benchmarks)[\w.]*)", text):
+        place = ROOT / module.replace(".", "/")
+        assert (place / "__main__.py").exists() or place.with_suffix(".py").exists(), module
 
 
 def test_a_command_that_does_not_parse_is_noticed() -> None:

@@ -110,9 +110,9 @@ def test_times_that_are_too_short_are_noticed(on_cpu: Trials) -> None:
 @confined
 @pytest.mark.corpus
 def test_the_command_prints_a_table_and_counts() -> None:
-    script = ROOT / "scripts" / "hostile.py"
-    command = [sys.executable, script, "--jobs", "1", "filters/encoded.py", "replay/stale"]
-    done = subprocess.run(command, capture_output=True, text=True)
+    names = ["filters/encoded.py", "replay/stale"]
+    command = [sys.executable, "-m", "tools.hostile", "--jobs", "1", *names]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
     lines = done.stdout.splitlines()
     assert lines[0].split()[:3] == ["filters/encoded.py", "wrong_answer", "wrong_answer"]

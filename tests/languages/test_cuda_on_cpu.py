@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tools import needs_nvcc
+from support.tools import needs_nvcc
 
 from harness.languages import LANGUAGES, cuda
 from harness.languages.build.cache import Cache

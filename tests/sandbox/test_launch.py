@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from inside import Inside, explore
-from naps import Nap, until
+from support.inside import Inside, explore
+from support.naps import Nap, until
 
 from harness.errors import MachineError
 from harness.sandbox import landlock, launch, processes, syscalls, view
@@ -433,7 +433,7 @@ def test_nothing_survives_a_judge_that_is_killed(tmp_path: Path, forked: bool) -
     code = f"""
     import sys, time
     sys.path[:0] = [{str(ROOT / "tests/support")!r}, {str(ROOT)!r}]
-    from inside import Inside
+    from support.inside import Inside
     inside = Inside('''
     import os, subprocess
     subprocess.Popen(["sleep", "{nap}"])
