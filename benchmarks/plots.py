@@ -1,4 +1,4 @@
-"""Make the plots of docs/plots from docs/data: what ``python -m benchmarks --json`` wrote.
+"""Make the plots of docs/data/plots from docs/data: what ``python -m benchmarks --json`` wrote.
 
 Usage: ``python -m benchmarks.plots [FOLDER]``; one SVG file for each JSON file.
 """
@@ -16,7 +16,7 @@ from harness.site.svg import Scale
 
 ROOT = Path(__file__).resolve().parents[1]
 DATA = ROOT / "docs/data"
-PLOTS = ROOT / "docs/plots"
+PLOTS = ROOT / "docs/data/plots"
 
 Data = Mapping[str, Any]
 

@@ -7,7 +7,7 @@
 Prints folder, entry, the verdict it must get, the one it got, and seconds; then, at the end, how
 many of each folder there are and how many are otherwise than they must be, and how soon after
 a limit of time its verdict came. Exits with 1 if any is.
-See docs/hostile.md.
+See docs/explanation/hostile.md.
 """
 
 import argparse

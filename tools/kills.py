@@ -8,7 +8,7 @@ SIGKILL to the judge, a builder (a compiler, a parser), a runner or any process 
 the template that Python's runners are forked from. Then it looks for processes that are left,
 shared memory, mounts and temporary folders, opens the store, and gives the same command again,
 which must be accepted. Prints a table, and what was wrong; exits with 1 if anything was. See
-docs/robustness.md.
+docs/explanation/robustness.md.
 """
 
 import argparse

@@ -16,14 +16,15 @@ from benchmarks.svg import Page
 from harness.site.svg import Scale
 
 ROOT = Path(__file__).parents[2]
-BENCHMARKS = (ROOT / "docs/benchmarks.md").read_text(encoding="utf-8")
+BENCHMARKS = (ROOT / "docs/data/benchmarks.md").read_text(encoding="utf-8")
+LADDER = (ROOT / "docs/data/accuracy-h100.txt").read_text(encoding="utf-8")
 
 
 def test_the_plots_are_those_of_the_data(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "benchmarks.plots", tmp_path]
     subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
     made = {path.name: path.read_text(encoding="utf-8") for path in tmp_path.iterdir()}
-    there = {p.name: p.read_text(encoding="utf-8") for p in (ROOT / "docs/plots").iterdir()}
+    there = {p.name: p.read_text(encoding="utf-8") for p in (ROOT / "docs/data/plots").iterdir()}
     assert made == there, "run python -m benchmarks.plots"
     assert len(made) >= 2
 
@@ -42,9 +43,12 @@ def test_data_say_when_and_where_they_were_taken(path: Path) -> None:
     assert re.fullmatch(r"\d{4}-\d\d-\d\d", data["date"])
 
 
-def _cells(heading: str) -> list[list[str]]:
-    section = BENCHMARKS.split(f"### {heading}")[1].split("\n### ")[0]
-    rows = [line.strip("|").split("|") for line in section.splitlines() if line.startswith("| ")]
+def _section(heading: str) -> str:
+    return BENCHMARKS.split(f"### {heading}")[1].split("\n### ")[0]
+
+
+def _cells(text: str) -> list[list[str]]:
+    rows = [line.strip("|").split("|") for line in text.splitlines() if line.startswith("| ")]
     return [[cell.strip().replace("−", "-") for cell in row] for row in rows[1:]]
 
 
@@ -52,7 +56,7 @@ def test_the_accuracy_data_are_the_table() -> None:
     data = json.loads((plots.DATA / "accuracy-h100.json").read_text(encoding="utf-8"))
     table = [
         (c[0], int(c[1]), *(float(cell.split()[0]) for cell in c[2:7]), float(c[7].rstrip(" %")))
-        for c in _cells("Accuracy: the ladder")
+        for c in _cells(LADDER)
     ]
     clocks = ("cupti_s", "graph_s", "ours_s", "events_s", "do_bench_s")
     assert table == [
@@ -66,9 +70,15 @@ def test_the_accuracy_data_are_the_table() -> None:
     ]
 
 
+def test_the_rungs_on_the_page_are_of_the_table() -> None:
+    shown = _cells(_section("Accuracy: the ladder"))
+    assert shown
+    assert all(row in _cells(LADDER) for row in shown)
+
+
 def test_the_repeatability_data_are_the_table() -> None:
     data = json.loads((plots.DATA / "repeat-h100.json").read_text(encoding="utf-8"))
-    table = _cells("Repeatability")
+    table = _cells(_section("Repeatability"))
     assert sorted(row[0] for row in table) == sorted(data["scores"])
     for name, ranked, half, spread in table:
         grades = data["scores"][name]

@@ -23,7 +23,7 @@ from harness.sandbox.support import detect_support
 from harness.verify.examples import Wanted
 
 ENTRIES = entries()
-PAGE = ROOT / "docs" / "hostile.md"
+PAGE = ROOT / "docs/explanation/hostile.md"
 QUICK = {
     "channel/forges_finished.py",
     "channel/kills_its_parent.py",
@@ -38,7 +38,7 @@ QUICK = {
 }
 """Graded in every run of the tests; the others are the corpus."""
 
-# Elsewhere some of them would harm the machine, as docs/threat-model.md says.
+# Elsewhere some of them would harm the machine, as docs/explanation/threat-model.md says.
 confined = pytest.mark.skipif(not detect_support().namespaces, reason="no namespaces here")
 
 

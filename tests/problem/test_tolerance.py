@@ -1,4 +1,4 @@
-"""Honest arithmetic passes and cheaper arithmetic fails: docs/tolerance.md has the whole tables."""
+"""Honest arithmetic passes and cheaper arithmetic fails: docs/data/error-model.txt has all."""
 
 import math
 from dataclasses import replace

@@ -77,7 +77,7 @@ PIECES = (
     "##teamcity[blockOpened name='a']",
     "error: ",
 )
-"""What each tries is said in docs/robustness.md."""
+"""What each tries is said in docs/explanation/robustness.md."""
 
 NASTY = st.lists(st.sampled_from(PIECES) | st.characters(), min_size=1, max_size=8).map("".join)
 ALL = "".join(PIECES)

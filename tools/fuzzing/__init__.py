@@ -1,4 +1,4 @@
-"""Feeds hostile bytes to whatever of the judge reads what others wrote; see docs/robustness.md."""
+"""Feeds hostile bytes to whatever of the judge reads what others wrote; see docs/explanation/robustness.md."""
 
 import sys
 

@@ -6,7 +6,7 @@
 
 Prints, per solution: mutants that build, killed, survived, equivalent (listed by hand in
 tests/tools/mutation/equivalent.toml), and the score, killed / not equivalent; then every survivor.
-Exits with 1 if a score is below --require. See docs/mutants.md.
+Exits with 1 if a score is below --require. See docs/explanation/mutants.md.
 """
 
 import argparse
