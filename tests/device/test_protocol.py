@@ -9,7 +9,7 @@ from typing import Any, get_args, get_type_hints
 
 import pytest
 import torch
-from samples import measurement
+from support.samples import measurement
 
 from harness.device.base import Arena, Device, Exclusive, Kind
 from harness.device.choose import open_device

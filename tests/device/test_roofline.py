@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import pytest
 import torch
-from samples import interval
+from support.samples import interval
 
 from harness.device import roofline as roofline_module
 from harness.device.base import Exclusive

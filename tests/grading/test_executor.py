@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, cast
 
 import pytest
-from samples import result
+from support.samples import result
 
 from harness.device.cpu import CpuDevice
 from harness.grading.executor import Completed, Executor, InProcess, Work

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
-from leftovers import left
-from naps import Nap
-from plain_languages import PLAIN_LANGUAGES
-from samples import measurement
+from support.leftovers import left
+from support.naps import Nap
+from support.plain_languages import PLAIN_LANGUAGES
+from support.samples import measurement
 from torch import OutOfMemoryError
 
 from harness.device.base import Device

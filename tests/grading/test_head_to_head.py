@@ -13,8 +13,8 @@ from types import SimpleNamespace
 from typing import cast
 
 import pytest
-from plain_languages import PLAIN_LANGUAGES, install_plain_languages
-from samples import interval
+from support.plain_languages import PLAIN_LANGUAGES, install_plain_languages
+from support.samples import interval
 
 from harness import cli
 from harness.device import choose as device

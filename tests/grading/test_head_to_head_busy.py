@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any, cast
 
 import pytest
-from fake_sessions import BUDGET, CASE, FakeOverheadProbe, FakeSession
+from support.fake_sessions import BUDGET, CASE, FakeOverheadProbe, FakeSession
 
 from harness.device.base import Exclusive
 from harness.device.cpu import CpuDevice

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from plain_languages import install_plain_languages
-from samples import failed, result
+from support.plain_languages import install_plain_languages
+from support.samples import failed, result
 
 from harness import cli
 from harness.device import choose as device

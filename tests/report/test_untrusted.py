@@ -14,7 +14,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hostile_words import (
+from hypothesis import given, settings
+from rich.console import Console
+from support.hostile_words import (
     ALL,
     LINES,
     LITERALS,
@@ -25,8 +27,6 @@ from hostile_words import (
     hostile_problem,
     not_accepted,
 )
-from hypothesis import given, settings
-from rich.console import Console
 
 from harness import cli
 from harness.ci.annotations import annotations

@@ -77,7 +77,7 @@ PIECES = (
     "##teamcity[blockOpened name='a']",
     "error: ",
 )
-"""What each tries is said in docs/robustness.md."""
+"""What each tries is said in docs/explanation/robustness.md."""
 
 NASTY = st.lists(st.sampled_from(PIECES) | st.characters(), min_size=1, max_size=8).map("".join)
 ALL = "".join(PIECES)
@@ -189,19 +189,19 @@ def not_accepted(verdict: Verdict, words: str) -> Any:
     )
 
 
-SAMPLE = load_problem(Path(__file__).parents[2] / "problems" / "gemm-multiply-leakyrelu")
+_SAMPLE = load_problem(Path(__file__).parents[2] / "problems/gemm-multiply-leakyrelu")
 
 
 def hostile_problem(words: str) -> Problem:
-    """A problem with ``words`` wherever its author has a say."""
+    """A problem that has ``words`` wherever its author may write something."""
     return replace(
-        SAMPLE,
+        _SAMPLE,
         slug=words,
         title=words,
         difficulty=words,
         author=words,
         tags=(words,),
-        parameters=SAMPLE.parameters[:1],
+        parameters=_SAMPLE.parameters[:1],
         statement=f"{words}\n\n- {words}\n\n```\n{words}\n```\n$ {words} $",
         missing=(words,),
         baselines={words: Path(words.replace("\0", ""))},

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from fake_sessions import BUDGET, CASE, FakeSession, fake_program
+from support.fake_sessions import BUDGET, CASE, FakeSession, fake_program
 
 from harness.device.cpu import CpuDevice
 from harness.grading.result_builder import make_score

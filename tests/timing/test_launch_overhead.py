@@ -6,7 +6,7 @@ from typing import Any, cast
 
 import pytest
 import torch
-from fake_sessions import FAULT, FakeSession
+from support.fake_sessions import FAULT, FakeSession
 
 from harness.device.cpu import CpuDevice
 from harness.errors import MachineError

@@ -8,9 +8,16 @@ from dataclasses import replace
 from typing import Any, cast
 
 import pytest
-from fake_sessions import BUDGET, CASE, FAULT, FakeOverheadProbe, FakeSession, fake_program
 from hypothesis import given
 from hypothesis import strategies as st
+from support.fake_sessions import (
+    BUDGET,
+    CASE,
+    FAULT,
+    FakeOverheadProbe,
+    FakeSession,
+    fake_program,
+)
 
 from harness.device.base import Arena
 from harness.device.cpu import CpuDevice

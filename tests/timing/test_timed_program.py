@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any, cast
 
 import pytest
-from fake_sessions import BUDGET, CASE, FAULT, FakeSession, fake_program
+from support.fake_sessions import BUDGET, CASE, FAULT, FakeSession, fake_program
 
 from harness.device.cpu import CpuDevice
 from harness.judge.task import Task
