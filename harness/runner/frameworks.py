@@ -13,7 +13,7 @@ from importlib import metadata
 from typing import Any
 
 from harness.runner.program import Failed
-from harness.wire import FaultCode
+from harness.wire.messages import FaultCode
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -24,7 +24,6 @@ import sys
 from pathlib import Path
 from typing import NoReturn
 
-from harness import wire
 from harness.sandbox import ROOT, landlock, namespaces, syscalls, system, view
 from harness.sandbox.spec import SandboxSpec
 
@@ -130,8 +129,11 @@ def confine(plan: SandboxSpec, channel: socket.socket | None, life: int) -> NoRe
     own_layers = os.read(told_read, 256).decode().splitlines()
     os.close(told_read)
     if channel is not None:
+        from harness.wire import messages, transport  # slow to import, and a command needs neither
+
         layers += ["resource limits", *own_layers]
-        wire.send(channel, {"type": "confined", "layers": layers})
+        confined = messages.Confined(version=messages.VERSION, layers=tuple(layers))
+        transport.send(channel, confined)
         channel.close()
     os._exit(supervise(child, life))
 

@@ -17,10 +17,12 @@ import time
 from collections.abc import Mapping
 from typing import IO
 
-from harness import wire
 from harness.errors import MachineError
 from harness.sandbox import ROOT
 from harness.sandbox.spec import SandboxSpec
+from harness.wire import transport
+from harness.wire.messages import Fork
+from harness.wire.validation import WireError
 
 _BOOT = f"import sys; sys.path[:0] = [{str(ROOT)!r}]; from harness.sandbox.zygote_main import main; main()"
 _START_SECONDS = 90.0
@@ -97,12 +99,12 @@ class Zygote:
         """
         output_read, output = os.pipe()
         status_read, status = os.pipe()
-        message = {"type": "fork", "environment": dict(environment), "plan": plan.to_json()}
+        message = Fork(environment=environment, spec=plan.to_json())
         stdout, told = os.fdopen(output_read, "rb"), os.fdopen(status_read, "rb", buffering=0)
         try:
             with self._lock:
-                wire.send(self._channel, message, (channel, life, output, status))
-        except wire.WireError as error:
+                transport.send(self._channel, message, (channel, life, output, status))
+        except WireError as error:
             raise self._broken() from error
         finally:
             os.close(output)

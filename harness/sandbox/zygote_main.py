@@ -17,9 +17,11 @@ import signal
 import socket
 import sys
 
-from harness import wire
 from harness.sandbox.monitor import run_and_wait
 from harness.sandbox.spec import from_json
+from harness.wire import transport
+from harness.wire.messages import Fork
+from harness.wire.validation import WireError
 
 
 def main() -> None:
@@ -35,10 +37,10 @@ def main() -> None:
             _know_triton()
             known = True
         try:
-            message, descriptors = wire.receive(channel)
-        except wire.WireError:
+            message, descriptors = transport.receive(channel)
+        except WireError:
             return
-        if os.fork() == 0:
+        if isinstance(message, Fork) and os.fork() == 0:
             channel.close()
             _keep(message, descriptors)
         for fd in descriptors:
@@ -71,7 +73,7 @@ def _know_triton() -> None:
         triton_key()
 
 
-def _keep(message: wire.Message, descriptors: list[int]) -> None:
+def _keep(message: Fork, descriptors: list[int]) -> None:
     """Make one sandbox and report how it ended. Never returns."""
     channel, life, output, status = descriptors
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
@@ -81,7 +83,8 @@ def _keep(message: wire.Message, descriptors: list[int]) -> None:
         os.dup2(output, target)
     os.close(output)
     os.environ.clear()
-    os.environ.update(message["environment"])
-    code = run_and_wait(from_json(message["plan"]), socket.socket(fileno=channel), life, (status,))
+    os.environ.update(message.environment)
+    spec = from_json(dict(message.spec))
+    code = run_and_wait(spec, socket.socket(fileno=channel), life, (status,))
     os.write(status, b"%d\n" % code)
     os._exit(0)

@@ -10,7 +10,6 @@ import re
 from collections.abc import Collection
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
 
 from harness.problem.model import Problem, Role
 from harness.problem.signature import python_signature
@@ -50,10 +49,6 @@ class Contract:
 
     entry: EntryPoint = EntryPoint.SOLUTION
     parameters: tuple[tuple[str, str], ...] = ()
-
-    def told(self) -> dict[str, Any]:
-        """The fields of a message that tell a runner."""
-        return {"entry": self.entry.value, "parameters": [list(each) for each in self.parameters]}
 
 
 IN_ORDER = Contract()

@@ -21,10 +21,10 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from harness.problem.expressions import Expression, ExpressionError, Number
 from harness.problem.model import Problem
+from harness.wire.arguments import KernelLaunch
 
 MAX_LAUNCHES = 64
 MAX_ARGUMENTS = 64
@@ -83,8 +83,8 @@ class Launch:
     shared: Numbers
     arguments: tuple[int, ...]
 
-    def at(self, sizes: Mapping[str, Number], most_shared: int) -> dict[str, Any]:
-        """The launch in numbers, as a runner is told it; grid and block always have three.
+    def at(self, sizes: Mapping[str, Number], most_shared: int) -> KernelLaunch:
+        """The launch in numbers, as a message to the runner has it.
 
         Raises:
             LaunchError: a number that no launch can have.
@@ -105,13 +105,13 @@ class Launch:
                 f"shared: {self.shared.expressions[0]} is {shared}{_told(sizes)}; a block has "
                 f"0 to {most_shared} bytes",
             )
-        return {
-            "kernel": self.kernel,
-            "grid": grid,
-            "block": block,
-            "shared": shared,
-            "arguments": list(self.arguments),
-        }
+        return KernelLaunch(
+            kernel=self.kernel,
+            grid=tuple(grid),
+            block=tuple(block),
+            shared=shared,
+            arguments=self.arguments,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,14 +126,14 @@ class Launches:
     most_shared: int
     shown: str
 
-    def at(self, values: Mapping[str, Number]) -> list[dict[str, Any]]:
+    def at(self, values: Mapping[str, Number]) -> tuple[KernelLaunch, ...]:
         """Every launch in numbers, for a case with these sizes.
 
         Raises:
             LaunchError: as :meth:`Launch.at`.
         """
         sizes = {**values, **self.fixed}
-        return [launch.at(sizes, self.most_shared) for launch in self.each]
+        return tuple(launch.at(sizes, self.most_shared) for launch in self.each)
 
     def message(self, error: LaunchError) -> str:
         """What is wrong, with its place in the file."""

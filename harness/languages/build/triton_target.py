@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from importlib import metadata
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from pydantic import ValidationError
 
@@ -22,7 +22,6 @@ from harness.languages.build.nvcc import killed
 from harness.problem.case import benchmark_case
 from harness.problem.model import Limits, Problem, Role
 from harness.records.build import KernelResources
-from harness.records.fields import Record
 from harness.records.result import Verdict
 from harness.runner.triton.kernel_cache import packed
 from harness.sandbox.pause_gate import clock
@@ -31,7 +30,8 @@ from harness.session.programs import RunnerProgram
 from harness.session.session import Session
 from harness.solution.contract import Contract
 from harness.solution.model import Solution, Target
-from harness.wire import Message
+from harness.wire.arguments import ScalarArgument, TensorShape
+from harness.wire.messages import Compiled
 
 KERNELS = "kernels"
 _MAX_BYTES = 64 << 20
@@ -41,16 +41,6 @@ _MAX_KERNELS = 64
 _MOST = 1 << 40
 _KILLED = re.compile(r"\bfailed with error code -9\b")
 """What Triton says of a compiler that somebody has killed."""
-
-
-class _CompileAnswer(Record):
-    type: str
-    status: str
-    message: str
-    line: int | None
-    kernels: tuple[KernelResources, ...]
-    configurations: int
-    seconds: float
 
 
 def compile_for_target(
@@ -66,7 +56,7 @@ def compile_for_target(
     A failure is a kernel that cannot be built, or a build that takes longer than the problem
     allows. Code whose launches cannot be found out without a GPU gives an outcome without kernels.
     """
-    calls = [_arguments(problem, problem.benchmarks[0], dtype)]
+    calls = (_arguments(problem, problem.benchmarks[0], dtype),)
     work = _Work(solution, problem, target, contract, calls)
     return cache.fetch(work.key("triton"), lambda _: _build(work))
 
@@ -85,7 +75,7 @@ def compile_ahead(
     nothing: that is no failure, for the card tells what it can run.
     """
     shapes = (*problem.benchmarks, *problem.cpu_benchmarks)
-    calls = [_arguments(problem, shape, dtype) for shape in shapes]
+    calls = tuple(_arguments(problem, shape, dtype) for shape in shapes)
     work = _Work(solution, problem, target, contract, calls)
     return cache.fetch(work.key("triton ahead"), lambda to: _build_ahead(work, to / KERNELS))
 
@@ -97,7 +87,7 @@ class _Work(NamedTuple):
     problem: Problem
     target: Target
     contract: Contract
-    calls: list[list[dict[str, Any]]]
+    calls: tuple[tuple[TensorShape | ScalarArgument, ...], ...]
 
     def key(self, kind: str) -> str:
         """Under which the outcome is kept."""
@@ -128,20 +118,19 @@ class _Work(NamedTuple):
 
 def _arguments(
     problem: Problem, shape: Mapping[str, int | float], dtype: str
-) -> list[dict[str, Any]]:
+) -> tuple[TensorShape | ScalarArgument, ...]:
     """The arguments of one call, in order, tensors by type, shape and strides alone."""
     values = benchmark_case(problem, shape).values
-    return [
-        {
-            "kind": "tensor",
-            "dtype": p.data_type(dtype).name,
-            "shape": list(p.dimensions(values)),
-            "strides": list(p.steps(values)),
-        }
+    return tuple(
+        TensorShape(
+            dtype=p.data_type(dtype).name,
+            shape=tuple(p.dimensions(values)),
+            strides=tuple(p.steps(values)),
+        )
         if p.role is Role.TENSOR
-        else {"kind": "scalar", "value": values[p.name]}
+        else ScalarArgument(ctype=p.type, value=values[p.name])
         for p in problem.parameters
-    ]
+    )
 
 
 def _build(work: _Work) -> BuildOutcome:
@@ -170,28 +159,30 @@ def _build_ahead(work: _Work, file: Path) -> BuildOutcome:
     return BuildOutcome(files={KERNELS: file}, seconds=clock() - start)
 
 
-def outcome_of(answer: Message, log: str, shown: str) -> BuildOutcome:
+def outcome_of(answer: Compiled, log: str, shown: str) -> BuildOutcome:
     """What the runner's ``answer`` about the file ``shown`` comes to; nothing to keep if it lies.
 
-    The runner may have been made to answer anything: what is no such answer, or cannot be one
-    (a register count of twenty digits), says nothing.
+    The runner may have been made to answer anything: figures that cannot be (a register count of
+    twenty digits) say nothing.
     """
     try:
-        compiled = _CompileAnswer.model_validate(answer)
+        kernels = tuple(
+            KernelResources.model_validate(kernel.to_json())
+            for kernel in answer.kernels[:_MAX_KERNELS]
+        )
     except ValidationError:
         return BuildOutcome(log=log, keep=False)
     failure = None
-    if compiled.status == "compile_error" and _KILLED.search(compiled.message):
+    if answer.status == "compile_error" and _KILLED.search(answer.message):
         return BuildOutcome(failure=killed("ptxas"), log=log, keep=False)
-    if compiled.status == "compile_error":
-        place = f"{shown}:{compiled.line}: " if compiled.line else ""
+    if answer.status == "compile_error":
+        place = f"{shown}:{answer.line}: " if answer.line else ""
         failure = BuildError(
-            verdict=Verdict.COMPILE_ERROR, message=f"{place}{compiled.message[:2000]}"
+            verdict=Verdict.COMPILE_ERROR, message=f"{place}{answer.message[:2000]}"
         )
-    kernels = compiled.kernels[:_MAX_KERNELS]
     if any(max(_figures(kernel)) > _MOST for kernel in kernels):
         return BuildOutcome(log=log, keep=False)
-    return BuildOutcome(failure=failure, kernels=kernels, log=log, seconds=compiled.seconds)
+    return BuildOutcome(failure=failure, kernels=kernels, log=log, seconds=answer.seconds)
 
 
 def _figures(kernel: KernelResources) -> tuple[int, ...]:

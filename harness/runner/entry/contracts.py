@@ -14,9 +14,10 @@ from functools import partial
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from harness.runner.entry.outputs import Arguments, Declared, Outputs, quoted
+from harness.runner.entry.outputs import Arguments, Outputs, quoted
 from harness.runner.program import Failed
-from harness.wire import FaultCode
+from harness.wire.arguments import Parameters
+from harness.wire.messages import FaultCode
 
 if TYPE_CHECKING:
     from harness.runner.entry.output_placement import Placement
@@ -45,7 +46,7 @@ class Caller(Protocol):
         """Call it with the arguments of one call."""
 
 
-def caller(module: ModuleType, entry: str, parameters: Declared) -> Caller:
+def caller(module: ModuleType, entry: str, parameters: Parameters) -> Caller:
     """What calls ``entry`` of ``module``.
 
     Raises:
@@ -76,7 +77,7 @@ class _Positional:
     copied: int | None = None
     placing = False
 
-    def __init__(self, entry: Callable[..., Any], name: str, parameters: Declared) -> None:
+    def __init__(self, entry: Callable[..., Any], name: str, parameters: Parameters) -> None:
         self._entry = entry
         named = ", ".join(parameter for parameter, _ in parameters)
         self._asked = f"\nthe problem asks for\n    def {name}({named}):" if parameters else ""
@@ -108,7 +109,7 @@ class _Bound(NamedTuple):
 class _Returning:
     """What an entry point returns is put into the outputs; nothing has a gradient."""
 
-    def __init__(self, entry: Callable[..., Any], parameters: Declared) -> None:
+    def __init__(self, entry: Callable[..., Any], parameters: Parameters) -> None:
         self._entry = entry
         self._parameters = parameters
         self._calls: list[_Bound] = []

@@ -5,12 +5,11 @@ from typing import Any
 
 from harness.runner.program import Failed
 from harness.runner.strides import overlap
-from harness.wire import FaultCode
+from harness.wire.arguments import Parameters
+from harness.wire.messages import FaultCode
 
 Arguments = tuple[Any, ...]
-Declared = Sequence[Sequence[str]]
-"""Name and kind of each parameter: ``in``, ``out``, ``inout``, ``size`` or ``scalar``."""
-
+"""The arguments of one call: tensors and numbers."""
 _MAX_NAMES = 20
 
 
@@ -21,7 +20,7 @@ class Outputs:
     """
 
     def __init__(
-        self, entry: str, parameters: Declared, arguments: Arguments, *, in_place: bool = False
+        self, entry: str, parameters: Parameters, arguments: Arguments, *, in_place: bool = False
     ) -> None:
         self._entry = entry
         self._in_place = in_place
