@@ -99,7 +99,7 @@ class Zygote:
         """
         output_read, output = os.pipe()
         status_read, status = os.pipe()
-        message = Fork(environment=environment, spec=plan.to_json())
+        message = Fork(environment=dict(environment), spec=plan.to_json())
         stdout, told = os.fdopen(output_read, "rb"), os.fdopen(status_read, "rb", buffering=0)
         try:
             with self._lock:

@@ -84,7 +84,7 @@ def _keep(message: Fork, descriptors: list[int]) -> None:
     os.close(output)
     os.environ.clear()
     os.environ.update(message.environment)
-    spec = from_json(dict(message.spec))
+    spec = from_json(message.spec)
     code = run_and_wait(spec, socket.socket(fileno=channel), life, (status,))
     os.write(status, b"%d\n" % code)
     os._exit(0)

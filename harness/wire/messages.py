@@ -71,10 +71,10 @@ class Fork(Message):
         "output": "where the runner prints",
         "status": "pipe for the process id and the exit status",
     }
-    environment: Mapping[str, str]
+    environment: dict[str, str]
     """The runner's whole environment."""
 
-    spec: Mapping[str, object]
+    spec: dict[str, object]
     """The sandbox: the fields of `harness.sandbox.spec.SandboxSpec`."""
 
 
@@ -160,7 +160,7 @@ class Compile(Message):
     calls: tuple[tuple[TensorShape | ScalarArgument, ...], ...]
     """The arguments of each call to make."""
 
-    arch: int = 90
+    arch: int
     """The card's architecture: 90 for `sm_90`."""
 
     seconds: float

@@ -6,7 +6,6 @@ The standard library alone: the first process of a sandbox imports this.
 import contextlib
 import types
 import typing
-from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, fields
 from enum import StrEnum
 from typing import ClassVar, Self
@@ -74,7 +73,7 @@ def _read(kind: object, value: object, place: str) -> object:
         if len(kinds) == len(value):
             pairs = enumerate(zip(kinds, value, strict=True))
             return tuple(_read(each, item, f"{place}[{i}]") for i, (each, item) in pairs)
-    elif origin is Mapping and isinstance(value, dict):
+    elif origin is dict and isinstance(value, dict):
         return {
             key: _read(inside[1], item, f"{place}[{_shown(key)}]") for key, item in value.items()
         }

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.device.exclusive import exclusive_timing
+
 from harness.device.base import Device
 from harness.errors import MachineError
 from harness.grading.grader import Grader
@@ -108,7 +109,7 @@ def time_rung(
     call = {
         "library": str(library) if library else None,
         "source": None if library else str(rung.file.resolve()),
-        "arguments": arguments,
+        "arguments": [argument.to_json() for argument in arguments],
         "calls": layout.calls,
         "bytes": layout.size,
     }

@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.device.base import Device
 from harness.device.cpu import CpuDevice
 from harness.errors import MachineError
 from harness.grading.grader import Grader

@@ -9,7 +9,7 @@ import pytest
 
 from harness.runner.frameworks import FRAMEWORKS, Framework, launching_on
 from harness.runner.program import Failed
-from harness.wire import FaultCode
+from harness.wire.messages import FaultCode
 
 ROOT = Path(__file__).parents[2]
 

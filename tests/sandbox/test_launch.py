@@ -245,7 +245,7 @@ def test_a_flood_of_output_is_capped_and_does_not_block(forked: bool) -> None:
     code = "import os\nfor _ in range(200): os.write(1, b'x' * (1 << 20))\nreport(1)"
     with Inside(code, forked=forked, output_bytes=1000) as inside:
         started = time.monotonic()
-        assert inside.loaded()["type"] == "loaded"
+        assert inside.loaded().type == "loaded"
         assert time.monotonic() - started < 60
     text = inside.sandbox.output.text()
     assert text.startswith("x" * 1000 + "\n[... ")

@@ -17,7 +17,6 @@ from typing import Any
 import pytest
 from leftovers import left
 
-from harness import wire
 from harness.device.cpu import HostArena
 from harness.errors import MachineError
 from harness.judge.batch import Batch, lay_out
@@ -32,6 +31,9 @@ from harness.session import start_runner as runners
 from harness.session.fault import Fault
 from harness.session.programs import RunnerProgram, source_program
 from harness.session.session import RunOptions, Session
+from harness.wire import messages
+from harness.wire.messages import FaultCode
+from harness.wire.transport import MAX_MESSAGE
 
 pytestmark = pytest.mark.usefixtures("stand_in_for_torch")
 
@@ -362,8 +364,8 @@ def test_hostile(shift_task: Task, verdict: Verdict, words: str, source: str) ->
     "data",
     [
         b"\xff\x00garbage",
-        b"x" * wire.MAX_MESSAGE,
-        b"x" * (wire.MAX_MESSAGE + 100),
+        b"x" * MAX_MESSAGE,
+        b"x" * (MAX_MESSAGE + 100),
         b"[" * 60_000,
         b"9" * 60_000,
         b"[]",
@@ -389,9 +391,9 @@ def test_whatever_is_sent_is_a_verdict(shift_task: Task, data: bytes) -> None:
     assert judged.seconds < 40
 
 
-@pytest.mark.parametrize("fault", list(wire.FaultCode))
+@pytest.mark.parametrize("fault", list(FaultCode))
 def test_a_fault_that_is_reported_only_harms_the_reporter(
-    shift_task: Task, fault: wire.FaultCode
+    shift_task: Task, fault: FaultCode
 ) -> None:
     source = f"""{TOOLS}
 def solution(*a):
@@ -690,11 +692,23 @@ def test_layers_are_told(ready: Ready) -> None:
     assert "resource limits" in session.layers
 
 
+def test_a_runner_of_another_version_is_the_machines_fault(
+    shift_task: Task, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(messages, "VERSION", 99)  # of the judge; the runner is another process
+    program = source_program(HONEST.encode())
+    with (
+        Session(program, shift_task.device, shift_task.problem.limits) as session,
+        pytest.raises(MachineError, match=r"speaks version 1 .* and the judge version 99: "),
+    ):
+        session.load()
+
+
 def test_a_sandbox_that_does_not_start_is_the_machines_fault(
     shift_task: Task, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     boot = "import sys; print('no luck'); sys.exit(3)"
-    monkeypatch.setattr(launch, "KEEPER", (sys.executable, "-c", boot))
+    monkeypatch.setattr(launch, "MONITOR", (sys.executable, "-c", boot))
     monkeypatch.setattr(runners, "_zygote", lambda _: None)
     program = source_program(HONEST.encode())
     with (

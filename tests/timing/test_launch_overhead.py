@@ -60,8 +60,8 @@ def test_the_kernel_that_waits_is_launched_once_with_what_it_needs() -> None:
     program = waiting_program(problem)
     assert program.launches is not None
     (launch,) = program.launches.at({"n": 5})
-    names = [problem.parameters[each].name for each in launch["arguments"]]
-    assert (launch["kernel"], launch["grid"], launch["block"]) == ("wait", [1, 1, 1], [1, 1, 1])
+    names = [problem.parameters[each].name for each in launch.arguments]
+    assert (launch.kernel, launch.grid, launch.block) == ("wait", (1, 1, 1), (1, 1, 1))
     assert names == ["nanoseconds", "y"]
     parameters = re.search(r"\.entry wait\((.*?)\)", program.source.decode(), re.DOTALL)
     assert parameters is not None
