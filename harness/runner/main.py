@@ -141,12 +141,9 @@ class Runner:
 
             assert self._driver is not None, "there is no other way to run PTX"
             return PtxProgram(artifact, self._driver)
-        from harness.runner.frameworks import FRAMEWORKS
-        from harness.runner.python import TorchProgram
+        from harness.runner.python import TorchProgram, load_framework
 
-        framework = FRAMEWORKS.get(message.language)
-        if framework is not None:
-            framework.load()
+        load_framework(message.language)
         return TorchProgram(artifact, self._folder, message, self._driver)
 
     def _map(self, size: int, fd: int) -> None:

@@ -5,10 +5,10 @@ import sqlite3
 from pathlib import Path
 
 import pytest
-from by_hand import execute
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from samples import result
+from support.by_hand import execute
+from support.samples import result
 
 from harness.records.ruling import Action, Ruling, rule
 from leaderboard import queries

@@ -13,7 +13,7 @@ import pydantic
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from samples import failed, measurement, result, score
+from support.samples import failed, measurement, result, score
 
 from harness import records as package
 from harness.records.cases import CaseResult, Element, Mismatch

@@ -12,7 +12,7 @@ import pytest
 from harness.wire.messages import Compile, Compiled
 from harness.wire.validation import WireRecord
 
-CompileOne = Callable[[Path, Compile], Compiled]
+CompileOne = Callable[[Path, Compile, Path, int], Compiled]
 
 _SERVER = Path(__file__).parents[1] / "support/compile_each.py"
 
@@ -39,8 +39,11 @@ def compiled() -> Iterator[CompileOne]:
         assert server.stdout is not None
         asked, answers = server.stdin, server.stdout
 
-        def compile_one(source: Path, message: Compile) -> Compiled:
-            asked.write(json.dumps([str(source), message], default=WireRecord.to_json) + "\n")
+        def compile_one(
+            source: Path, message: Compile, cache: Path, max_configurations: int = 1
+        ) -> Compiled:
+            request = [str(source), str(cache), max_configurations, message]
+            asked.write(json.dumps(request, default=WireRecord.to_json) + "\n")
             asked.flush()
             line = answers.readline()
             assert line, f"{_SERVER.name} has ended"

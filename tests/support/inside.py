@@ -15,7 +15,7 @@ from harness.sandbox.zygote import zygote
 from harness.wire import messages, transport
 from harness.wire.mailbox import MAILBOX_BYTES
 
-STAND_IN = Path(__file__).parents[1] / "stand_in"
+STAND_IN = Path(__file__).parents[1] / "support/stand_in"
 _MARK = "REPORT:"
 
 
@@ -43,7 +43,7 @@ class Inside:
         self.sandbox.channel.settimeout(30)
         message, _ = transport.receive(self.sandbox.channel)
         assert isinstance(message, messages.Confined), message
-        self.layers = message.layers
+        self.layers = list(message.layers)
         source = os.memfd_create("solution")
         head = f"import json\ndef report(x): print({_MARK!r} + json.dumps(x), flush=True)\n"
         os.write(source, head.encode() + textwrap.dedent(code).encode())

@@ -9,19 +9,18 @@ import textwrap
 import types
 import typing
 from collections.abc import Iterator
-from pathlib import Path
 
 from harness.wire import arguments, messages
 from harness.wire.messages import MAX_TEXT, MESSAGES, VERSION, Answer, Message
 from harness.wire.transport import MAX_MESSAGE
 from harness.wire.validation import WireRecord
+from tools import ROOT
 
-PATH = Path(__file__).resolve().parents[2] / "docs/reference/protocol.md"
+PAGE = ROOT / "docs/reference/protocol.md"
 
 _HEAD = f"""# The protocol between judge and runner
 
-Made from the code by `python tools/reference/protocol.py`; a test holds it up to date. Why it is as
-it is: [architecture.md](../architecture.md).
+Made from the code by `python -m tools.reference`; a test holds it up to date.
 
 Each message is one packet of a Unix socket: a JSON object of at most {MAX_MESSAGE >> 10} KiB with a
 `type` and the fields below; descriptors travel beside it. A field with a default may be missing; an
@@ -159,7 +158,3 @@ def _plain(docstring: str) -> str:
 def _table(head: tuple[str, ...], rows: typing.Sequence[tuple[str, ...]]) -> str:
     lines: Iterator[tuple[str, ...]] = iter([head, ("---",) * len(head), *rows])
     return "".join("| " + " | ".join(line) + " |\n" for line in lines)
-
-
-if __name__ == "__main__":
-    PATH.write_text(page(), encoding="utf-8")

@@ -4,7 +4,6 @@ import json
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -12,6 +11,8 @@ from hypothesis import strategies as st
 
 from harness.device.base import sealed_memory
 from harness.runner.triton.kernel_cache import pack, packed, unpack
+from harness.wire.arguments import ScalarArgument, TensorShape
+from harness.wire.messages import Compile, Compiled
 
 SIZE = 1 << 20
 
@@ -96,34 +97,32 @@ def test_what_is_no_package_is_nothing(length: int, tmp_path: Path) -> None:
     assert _files(tmp_path / "there") == {}
 
 
-def _request(source: Path, cache: Path) -> dict[str, Any]:
-    return {
-        "source": str(source),
-        "calls": [
-            [
-                {"kind": "tensor", "dtype": "float32", "shape": [n], "strides": [1]},
-                {"kind": "scalar", "value": n},
-            ]
-            for n in (64, 100)
-        ],
-        "cache": str(cache),
-        "configurations": 64,
-    }
+MESSAGE = Compile(
+    calls=tuple(
+        (
+            TensorShape(dtype="float32", shape=(n,), strides=(1,)),
+            ScalarArgument(ctype="size_t", value=n),
+        )
+        for n in (64, 100)
+    ),
+    arch=90,
+    seconds=600,
+)
 
 
 def test_triton_finds_its_kernels(
-    compiled: Callable[[dict[str, Any]], dict[str, Any]], tmp_path: Path
+    compiled: Callable[[Path, Compile, Path, int], Compiled], tmp_path: Path
 ) -> None:
     source = tmp_path / "solution.py"
     source.write_text(KERNEL)
-    first = compiled(_request(source, tmp_path / "here"))
-    assert first["status"] == "ok", first
+    first = compiled(source, MESSAGE, tmp_path / "here", 64)
+    assert first.status == "ok", first
     # Both configurations, and the chosen one again for a number that 16 does not divide; with
     # registers, so ptxas was asked.
-    assert len(first["kernels"]) == 3
-    assert all(kernel["registers"] for kernel in first["kernels"])
+    assert len(first.kernels) == 3
+    assert all(kernel.registers for kernel in first.kernels)
     _moved(tmp_path / "here", tmp_path / "there")
-    again = compiled(_request(source, tmp_path / "there"))
-    assert again["status"] == "ok"
-    assert len(again["kernels"]) == 3
-    assert not any(kernel["registers"] for kernel in again["kernels"]), "compiled again"
+    again = compiled(source, MESSAGE, tmp_path / "there", 64)
+    assert again.status == "ok"
+    assert len(again.kernels) == 3
+    assert not any(kernel.registers for kernel in again.kernels), "compiled again"

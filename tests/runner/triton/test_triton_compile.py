@@ -9,7 +9,7 @@ from harness.runner.triton.compile import parse_ptxas
 from harness.wire.arguments import CompiledKernel, ScalarArgument, TensorShape
 from harness.wire.messages import Compile, Compiled
 
-CompileOne = Callable[[Path, Compile], Compiled]
+CompileOne = Callable[[Path, Compile, Path], Compiled]
 
 _HEADER = "import triton, triton.language as tl, torch\n"
 _SQUARE = """
@@ -75,9 +75,10 @@ def _source(folder: Path, text: str) -> Path:
 
 @pytest.fixture(scope="module")
 def answers(compiled: CompileOne, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Compiled]:
+    folders = {name: tmp_path_factory.mktemp("source") for name in SOURCES}
     return {
-        name: compiled(_source(tmp_path_factory.mktemp("source"), text), MESSAGE)
-        for name, text in SOURCES.items()
+        name: compiled(_source(folder, SOURCES[name]), MESSAGE, folder / "cache")
+        for name, folder in folders.items()
     }
 
 
