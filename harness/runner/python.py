@@ -86,7 +86,7 @@ def _fault(error: BaseException) -> FaultCode:
     name = type(error).__name__
     if isinstance(error, MemoryError) or name == "OutOfMemoryError":
         return FaultCode.MEMORY
-    if name in ("Unsupported", "UnsupportedFeatureError"):
+    if name in ("NotEmulated", "Unsupported", "UnsupportedFeatureError"):
         return FaultCode.UNSUPPORTED
     if name == "OutOfBounds":
         return FaultCode.OUT_OF_BOUNDS

@@ -1,10 +1,10 @@
-"""How a loaded Python submission is called, whichever entry point it has.
+"""Calls a loaded Python submission, whichever entry point it has.
 
 ``solution`` and ``solve`` get the parameters in order and fill the outputs. What ``custom_kernel``
-and ``ModelNew`` return must lie in the outputs in the end: the judge looks at its own buffers
-alone. On a GPU it is made there where that can be done (:mod:`harness.runner.entry.output_placement`); else it
-is copied, within the call and in its time. A return value that cannot be copied as it is (shape,
-data type, device) is an error that says what was expected.
+and ``ModelNew`` return must lie in the outputs in the end, the judge's own buffers: it is made
+there where that can be done (:mod:`.output_placement`) or else copied, within the call and in its
+time. A return value that cannot be copied as it is (shape, data type, device) is an error that
+says what was expected.
 """
 
 import inspect
@@ -24,30 +24,27 @@ if TYPE_CHECKING:
 
 
 class Caller(Protocol):
-    """An entry point, ready to be called.
-
-    ``copied`` is how many outputs the last call copied, None where none is returned; ``placing``
-    says whether outputs are made in their place.
-    """
+    """An entry point, ready to be called."""
 
     copied: int | None
+    """Outputs that the last call copied; None where none is returned."""
 
     @property
     def placing(self) -> bool:
-        """False as well from the moment on when that turns out to be wrong."""
+        """Whether outputs are made in their place; false once that turns out to be wrong."""
 
     def bind(self, calls: Sequence[Arguments]) -> None:
-        """Prepare calls with these arguments, all of the same sizes and scalars."""
+        """Prepare calls with these arguments, which have the same sizes and scalars."""
 
     def warm_up(self, index: int) -> None:
-        """Call it, before anything counts, as often as it takes to know its later calls."""
+        """Call it, before anything counts, as often as placing outputs takes."""
 
     def call(self, index: int) -> None:
         """Call it with the arguments of one call."""
 
 
 def caller(module: ModuleType, entry: str, parameters: Parameters) -> Caller:
-    """What calls ``entry`` of ``module``.
+    """Find ``entry`` in ``module``.
 
     Raises:
         Failed: the module has no such thing.
@@ -64,7 +61,7 @@ def caller(module: ModuleType, entry: str, parameters: Parameters) -> Caller:
 
 
 def offer_imports(entry: str) -> None:
-    """Let ``custom_kernel`` files import the types that those who write them know."""
+    """Let ``custom_kernel`` files import ``task``, the module of types that they expect."""
     if entry == "custom_kernel":
         task = ModuleType("task")
         vars(task).update(input_t=Any, output_t=Any)
@@ -100,14 +97,14 @@ class _Positional:
 
 
 class _Bound(NamedTuple):
-    """One call: what makes it, and where what it returns belongs."""
+    """One call, and where the tensors that it returns belong."""
 
     make: Callable[[], Any]
     outputs: Outputs
 
 
 class _Returning:
-    """What an entry point returns is put into the outputs; nothing has a gradient."""
+    """Base of entry points that return their outputs; nothing has a gradient."""
 
     def __init__(self, entry: Callable[..., Any], parameters: Parameters) -> None:
         self._entry = entry
@@ -130,12 +127,16 @@ class _Returning:
 
     def warm_up(self, index: int) -> None:
         self.call(index)  # may compile, tune, and make what it keeps
+        import torch
+
+        from harness.runner.entry.torch_private import PLACE_OUTPUTS
+
+        if not PLACE_OUTPUTS:
+            return
         if self._placement is None:
             from harness.runner.entry.output_placement import Placement
 
             self._placement = Placement()
-        import torch
-
         make, outputs = self._calls[index]
         with torch.no_grad():
             self._placement.learn(make, outputs)
@@ -169,7 +170,7 @@ class _Tuple(_Returning):
 
 
 class _Model(_Returning):
-    """A module made from sizes and scalars, whose weights and inputs are the tensors that are read.
+    """A module made from sizes and scalars; the tensors that are read are its weights and inputs.
 
     It is made once for a batch, before anything is timed; each call has weights of its own.
     """
@@ -194,7 +195,7 @@ class _Model(_Returning):
         return bound
 
     def _made(self, named: dict[str, Any]) -> Any:
-        """The module; what its constructor asks for are sizes and scalars, by their names."""
+        """Make the module; its constructor asks for sizes and scalars by their names."""
         numbers = {name: named[name] for name, kind in self._parameters if kind in _NUMBERS}
         given = {}
         for parameter in _signature(self._entry):
@@ -225,14 +226,14 @@ _NUMBERS = ("size", "scalar")
 
 
 def _signature(function: Callable[..., Any]) -> list[inspect.Parameter]:
-    """The parameters that can be given by name."""
+    """List the parameters that can be given by name."""
     variable = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
     parameters = inspect.signature(function).parameters.values()
     return [parameter for parameter in parameters if parameter.kind not in variable]
 
 
 def _weights(model: Any, tensors: dict[str, Any]) -> dict[Any, str]:
-    """Which tensor of the problem fills which parameter of the module, and which buffer.
+    """Assign tensors of the problem to the module's parameters and buffers.
 
     The last part of a parameter's name in ``state_dict`` is a tensor's name, or all of it with
     ``_`` for the dots, and the shapes are the same.
@@ -278,7 +279,7 @@ def _unfilled(key: str, weight: Any, tensors: dict[str, Any]) -> str:
 def _forward_arguments(
     forward: Callable[..., Any], names: list[str], inputs: list[str]
 ) -> list[str]:
-    """Which parameters ``forward`` is called with, in order.
+    """Choose the parameters that ``forward`` is called with, in order.
 
     By name if all that it needs have names of the problem's; else the ``inputs`` in order.
 

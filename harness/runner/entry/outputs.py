@@ -1,4 +1,4 @@
-"""The judge's buffers for what a call returns, and how it gets there."""
+"""Copies the tensors that a call returns into the judge's buffers."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -14,9 +14,9 @@ _MAX_NAMES = 20
 
 
 class Outputs:
-    """The judge's buffers for what one call returns, in the problem's order.
+    """The judge's buffers for the outputs of one call, in the problem's order.
 
-    With ``in_place`` None may be returned: they were filled.
+    With ``in_place`` the call may return None: it has filled them.
     """
 
     def __init__(
@@ -29,10 +29,10 @@ class Outputs:
         self.places = [
             value if kind == "out" else None for (_, kind), value in pairs if kind in _WRITTEN
         ]
-        """Where a call may write before it has read everything: not to what it also reads."""
+        """Where a call may write before it has read everything; None for a buffer that it reads."""
 
     def take(self, returned: Any) -> int:
-        """Copy what was returned into the buffers, but for what lies there; how many were copied.
+        """Copy the tensors that do not lie in the buffers yet; returns how many.
 
         Raises:
             Failed: it is not as many tensors, or one has another shape, data type or device.
@@ -51,7 +51,7 @@ class Outputs:
             for (_, buffer), value in zip(self._buffers, values, strict=True)
             if not _same_place(buffer, value)
         ]
-        # What lies in a buffer in another way must be read before anything is written there.
+        # A tensor that overlaps a buffer must be read before anything is written there.
         read = [value.clone() if self._overlaps(value) else value for _, value in elsewhere]
         for (buffer, _), value in zip(elsewhere, read, strict=True):
             buffer.copy_(value)
