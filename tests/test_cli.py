@@ -31,7 +31,7 @@ from harness.timing import trusted
 
 ROOT = Path(__file__).parents[1]
 PACKAGES = ROOT / "tests/support/packages"
-SCHEMA = json.loads((ROOT / "docs/result.schema.json").read_text(encoding="utf-8"))
+SCHEMA = json.loads((ROOT / "docs/reference/result.schema.json").read_text(encoding="utf-8"))
 HONEST = "def solution(x, s, y, n):\n    for i in range(n):\n        y[i] = x[i] + s\n"
 # Wrong by a little, and only for some sizes: the case matters.
 SUBTLE = HONEST + "    if n > 20:\n        y[n - 2] += 1e-3 + abs(y[0]) / 1000\n"

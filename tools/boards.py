@@ -1,7 +1,7 @@
 """The boards of this repository's own solutions: from the records under leaderboard/boards/.
 
 The records are what `harness export` wrote on the machine with the card. From them come the CSV
-beside them, as `harness leaderboard --all --csv` writes it, and the table in README.
+beside them, as `harness leaderboard --all --csv` writes it, and the table of the README there.
 """
 
 import io
@@ -23,7 +23,7 @@ from tools import ROOT
 
 FOLDER = ROOT / "leaderboard/boards"
 CSV = FOLDER / "boards.csv"
-README = ROOT / "README.md"
+README = FOLDER / "README.md"
 
 _TABLE = re.compile(r"(?<=<!-- boards -->\n).*?(?=<!-- end of boards -->)", re.DOTALL)
 
@@ -52,7 +52,7 @@ def _boards() -> Boards:
 
 def _table(entries: list[dict[str, Any]]) -> Iterator[str]:
     """The first of each board; of those that are not ranked, the fastest."""
-    yield "| problem | type | first of | entry | language | time | speed-up | of light |"
+    yield "| problem | type | first of | entry | language | time | speed-up | of SOL |"
     yield "|---|---|---|---|---|---|---|---|"
     for (problem, dtype, _), board in groupby(
         entries, key=lambda e: (e["problem"], e["dtype"], e["device"])
@@ -66,7 +66,7 @@ def _table(entries: list[dict[str, Any]]) -> Iterator[str]:
         light = f"{first['sol_fraction']:.0%}" if first["sol_fraction"] is not None else ""
         yield (
             f"| {problem} | {dtype} | {len(listed)} | "
-            f"[{first['solution']}](solutions/{problem}/{first['author']}){note} | "
+            f"[{first['solution']}](../../solutions/{problem}/{first['author']}){note} | "
             f"{first['language']} | "
             f"{numbers.seconds(first['time_us'] * 1e-6)} | {numbers.ratio(interval)} | {light} |"
         )

@@ -166,7 +166,8 @@ def read_launches(text: str, problem: Problem) -> tuple[Launch, ...]:
             _suspect(field, number)
     if not found:
         raise LaunchError(
-            1, "no line says `// launch: KERNEL`: PTX has no host code (docs/languages.md)"
+            1,
+            "no line says `// launch: KERNEL`: PTX has no host code (docs/reference/languages.md)",
         )
     return tuple(draft.finish(problem) for draft in found)
 

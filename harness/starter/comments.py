@@ -27,7 +27,7 @@ def python_head(problem: Problem, command: str, dtypes: Sequence[str]) -> list[s
     """The comment of a Python file that is for ``dtypes``; where these are not all, it says so."""
     note = [
         f"VAR is the tensors' dtype: {', '.join(dtypes)}. Write into the outputs; what is "
-        "returned is ignored. (Entry points that return: docs/writing-solutions.md.)"
+        "returned is ignored. (Entry points that return: docs/how-to/writing-solutions.md.)"
     ]
     only = [] if tuple(dtypes) == problem.dtypes else [f"# dtypes: {', '.join(dtypes)}", "#"]
     return [*only, *head(problem, command, "#", note=note)]

@@ -1,6 +1,6 @@
 """Honest and dishonest ways of computing the shipped GEMM problem, and how far off each is.
 
-``python tests/problem/error_model.py`` prints the tables of docs/data/error-model.txt: for each way
+``python tests/support/error_model.py`` prints the tables of docs/data/error-model.txt: for each way
 and each length k the greatest error over what is allowed. Up to 1 passes.
 """
 

@@ -1,6 +1,6 @@
 """Measure on the card what docs/explanation/tolerance.md says of matrix units and benchmark shapes.
 
-``python tests/problem/gpu_error_model.py`` prints the greatest error over what is allowed at every
+``python tests/support/gpu_error_model.py`` prints the greatest error over what is allowed at every
 benchmark shape, for honest and dishonest ways that PyTorch has of computing the shipped problem,
 and their worst over a grade's drawn cases.
 """

@@ -1,6 +1,6 @@
 """Check, on the card, what the tests check without one: families of values and the footprint.
 
-``python tests/problem/gpu_families.py`` fills tensors of every type with every family in place,
+``python tests/support/gpu_families.py`` fills tensors of every type with every family in place,
 compares the memory that checking a case takes at its peak with the estimate, and prints both.
 """
 

@@ -41,5 +41,5 @@ def test_readme_shows_the_first_of_each(files: dict[Path, str]) -> None:
     firsts = board.drop_duplicates(["problem", "dtype", "device"])
     for row in firsts.itertuples():
         assert f"| {row.problem} | {row.dtype} | " in text
-        assert f"[{row.solution}](solutions/{row.problem}/{row.author})" in text
+        assert f"[{row.solution}](../../solutions/{row.problem}/{row.author})" in text
         assert not pd.isna(row.speedup)

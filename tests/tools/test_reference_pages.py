@@ -14,7 +14,7 @@ from support.samples import failed, result, unranked
 from harness.problem.format.load import load_problem
 from harness.records.result import Result, Verdict
 from tools.reference.keys import EXAMPLE, REQUIRED, TO_GRADE, Key, keys
-from tools.reference.pages import SCHEMAS, pages
+from tools.reference.pages import pages
 
 ROOT = Path(__file__).parents[2]
 
@@ -29,7 +29,7 @@ MADE = ("reference.md", "protocol.md", "result.schema.json", "pull-request.schem
 
 @pytest.mark.parametrize("name", MADE)
 def test_what_is_committed_is_what_is_made(made: dict[Path, str], name: str) -> None:
-    (path,) = (path for path in made if path.name == name)
+    path = ROOT / "docs/reference" / name
     assert path.read_text(encoding="utf-8") == made[path], "run python -m tools.reference"
 
 
@@ -58,7 +58,7 @@ def test_all_keys_of_all_problems_are_listed(found: dict[str, Key]) -> None:
 
 def test_each_key_is_explained(found: dict[str, Key]) -> None:
     """In the prose that says what they mean."""
-    text = (ROOT / "docs/problem-format.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs/reference/problem-format.md").read_text(encoding="utf-8")
     last = {name.split(".")[-1] for name in found}
     words = {each for each in last if not each.startswith("<")}
     assert [each for each in sorted(words) if not re.search(rf"\b{each}\b", text)] == []
@@ -75,7 +75,7 @@ def test_what_is_needed(found: dict[str, Key], tmp_path: Path) -> None:
     assert load_problem(tmp_path).complete
 
 
-SCHEMA = json.loads((SCHEMAS / "result.schema.json").read_text(encoding="utf-8"))
+SCHEMA = json.loads((ROOT / "docs/reference/result.schema.json").read_text(encoding="utf-8"))
 OTHERS = [verdict for verdict in Verdict if verdict is not Verdict.ACCEPTED]
 
 

@@ -48,6 +48,9 @@ baselines: {plain: baseline.py}
 _EXAMPLE = yaml.safe_load(EXAMPLE)
 
 REQUIRED, TO_GRADE, OPTIONAL = "required", "to grade", ""
+KINDS = {"as_text": "text", "as_flag": "flag", "as_real": "number", "as_expression": "expression"}
+"""Converters of so many keys that a word stands for what they take."""
+
 _ROLES = ("tensors", "sizes", "scalars")
 
 
@@ -205,6 +208,8 @@ def _value(convert: Any) -> str:
         return f"a whole number from {closed['low']} to {closed['high']}"
     if "low" in closed:
         return f"a number greater than {closed['low']:g}"
+    if name := KINDS.get(getattr(convert, "__name__", "")):
+        return name
     first = (inspect.getdoc(convert) or "").splitlines()[0].rstrip(".").replace("``", "`")
     return first if first[1:2].isupper() else first[:1].lower() + first[1:]
 

@@ -1,8 +1,10 @@
-"""What is made: docs/reference.md, docs/reference/protocol.md, the schemas of two records."""
+"""Make reference.md and protocol.md in docs/reference/, and the schemas of two records."""
 
 import json
-import re
-from collections.abc import Iterator, Sequence
+import textwrap
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from itertools import groupby
 from pathlib import Path
 
 import click
@@ -16,20 +18,22 @@ from tools.reference import protocol
 from tools.reference.json_schema import json_schema
 from tools.reference.keys import Key, keys
 
-PAGE = ROOT / "docs/reference.md"
-SCHEMAS = ROOT / "docs"
+FOLDER = ROOT / "docs/reference"
 
 _HEAD = """# Reference
 
-Made from the code by `python -m tools.reference`; a test holds it up to date. What things mean
-is told elsewhere: [problem-format.md](problem-format.md) for front matters,
-[result.md](result.md) for results, whose JSON schema is [result.schema.json](result.schema.json).
+Made from the code by `python -m tools.reference`; a test holds it up to date. What a key means
+is in [problem-format.md](problem-format.md); results and verdicts are in [result.md](result.md).
 """
 
 _KEYS = """## Front matter
 
 *Required*: without it the file is refused. *To grade*: without it the problem can be shown, and
-not graded. Where a key of a parameter is not one of all of them, its row says of which.
+not graded. Defaults are in brackets. `cpu_benchmarks` have the keys of `benchmarks`.
+
+A *text* is any non-empty scalar, as it is written; a *flag* is `true` or `false`, a *number* finite
+(`1e-3` is one), both bare or quoted; an *expression* is
+[arithmetic](problem-format.md#expressions) over sizes and scalars.
 """
 
 _COLUMNS = """## Columns of a board
@@ -38,71 +42,137 @@ In CSV (`harness leaderboard --csv`) and JSON (`--json`), in this order; new one
 end. What is missing is an empty cell, and `null` in JSON.
 """
 
+_EXIT_CODES = """## Exit codes
+
+| exit code | meaning |
+| --- | --- |
+| 0 | everything was accepted |
+| 1 | judged, and not all accepted; `regrade`: or one was skipped |
+| 2 | usage: an unknown file, option, data type, problem, or a mistake in a problem file |
+| 3 | a fault of the harness or of the machine |
+| 4 | no usable device |
+| 130 | interrupted, or a question was not answered with yes |
+"""
+
+_VARIABLES = """## Environment variables
+
+Those that set an option are with the [option](#options-of-several-commands).
+
+- `HARNESS_CACHE`: folder in which compiled submissions are kept
+- `HARNESS_NVCC`, `HARNESS_CXX`: compilers to use
+"""
+
 _COMMANDS = """## Commands
 
-`harness COMMAND --help` says the same.
+`harness COMMAND --help` says the same. A default is in brackets, an environment variable that sets
+the option in parentheses.
+"""
+
+_SHARED = """### Options of several commands
+
+Each command names those that it takes after *also*.
 """
 
 
 def pages() -> dict[Path, str]:
     """The text of each file that is made."""
-    made = {PAGE: reference(), protocol.PAGE: protocol.page()}
+    made = {FOLDER / "reference.md": reference(), protocol.PAGE: protocol.page()}
     for name, record in (("result", Result), ("pull-request", PullRequestReport)):
         schema = json.dumps(json_schema(record), indent=2) + "\n"
-        made[SCHEMAS / f"{name}.schema.json"] = schema
+        made[FOLDER / f"{name}.schema.json"] = schema
     return made
 
 
 def reference() -> str:
     """The page of tables."""
-    return "\n".join([_HEAD, *_front_matter(), *_board(), *_readme_tables(), *_commands()])
+    return "\n".join([_HEAD, *_front_matter(), *_board(), _EXIT_CODES, _VARIABLES, *_commands()])
 
 
 def _front_matter() -> Iterator[str]:
     found = keys()
     yield _KEYS
-    top = [key for key in found if key.path[0] != "parameters[]"]
-    yield _table(("key", "value", "default", ""), [_row(key) for key in top])
-    yield "### Of each parameter\n"
     inside = [key for key in found if key.path[0] == "parameters[]"]
-    rows = [(_row(key)[0], _of(key), *_row(key)[1:]) for key in inside]
-    yield _table(("key", "of", "value", "default", ""), rows)
+    top = [key for key in found if key.path[0] not in ("parameters[]", "cpu_benchmarks[]")]
+    yield _list(_rows(top, lambda key: [key.necessity]))
+    yield "### Of each parameter\n"
+    yield _list(_rows(inside, lambda key: [_of(key), key.necessity]))
 
 
-def _row(key: Key) -> tuple[str, ...]:
-    default = f"`{key.default}`" if key.default else ""
-    return (f"`{key.name}`", key.value, default, key.necessity)
+def _rows(
+    found: Iterable[Key], remarks: Callable[[Key], Iterable[str]]
+) -> Iterator[tuple[str, str]]:
+    """Keys in a row that differ in nothing but their names are one row."""
+    for (said, meaning), same in groupby(found, lambda key: _row(key, remarks(key))):
+        yield ", ".join(f"`{key.name}`" for key in same) + said, meaning
+
+
+def _row(key: Key, remarks: Iterable[str]) -> tuple[str, str]:
+    """The ``remarks`` on a key, and what it may hold with its default."""
+    said = "; ".join(remark for remark in remarks if remark)
+    default = f" [{key.default}]" if key.default else ""
+    return f" ({said})" if said else "", f"{key.value}{default}"
 
 
 def _of(key: Key) -> str:
-    return "all" if len(key.roles) == 3 else ", ".join(key.roles)
+    return "" if len(key.roles) == 3 else ", ".join(key.roles)
 
 
 def _board() -> Iterator[str]:
     yield _COLUMNS
-    rows = [(f"`{name}`", column.kind, column.meaning) for name, column in DESCRIBED.items()]
-    yield _table(("column", "type", "holds"), rows)
-
-
-def _readme_tables() -> Iterator[str]:
-    """Verdicts and exit codes as README has them, which tests hold against the code."""
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    for title, first in (("Verdicts", "verdict"), ("Exit codes", "exit code")):
-        found = re.search(rf"^\| {first} \|.*?(?=^$)", text, re.MULTILINE | re.DOTALL)
-        assert found is not None
-        yield f"## {title}\n\n{found[0]}"
+    yield _list((f"`{name}` ({column.kind})", column.meaning) for name, column in DESCRIBED.items())
 
 
 def _commands() -> Iterator[str]:
     yield _COMMANDS
-    for name, command in _below(cli, "harness"):
-        context = click.Context(command, info_name=name)
-        usage = " ".join([name, *command.collect_usage_pieces(context)])
-        about = (command.help or "").split("\n\n")[0].replace("\n", " ")
-        yield f"### `{name}`\n\n```\n{usage}\n```\n\n{about}\n"
-        rows = [_option(each) for each in command.params if isinstance(each, click.Option)]
-        if rows:
-            yield _table(("option", "meaning"), rows)
+    found = dict(_below(cli, "harness"))
+    shared = _shared(found.values())
+    yield f"{_SHARED}\n{_list(shared.items())}"
+    for name, command in found.items():
+        pieces = command.collect_usage_pieces(click.Context(command, info_name=name))
+        usage = " ".join([name, *(piece for piece in pieces if piece != "[OPTIONS]")])
+        summary = (command.help or "").split("\n\n")[0].replace("\n", " ")
+        options = _options(command)
+        also = ", ".join(f"`{_name(each)}`" for each in options if each in shared.items())
+        yield f"### `{usage}`\n\n{_paragraph(summary + (f' Also {also}.' if also else ''))}\n"
+        if own := [option for option in options if option not in shared.items()]:
+            yield _list(own)
+
+
+def _shared(commands: Iterable[click.Command]) -> dict[str, str]:
+    """The options that several commands have in the same words; of a name the first of them."""
+    uses = Counter(option for command in commands for option in _options(command))
+    several = [option for option, count in uses.items() if count > 1]
+    return dict(next(same) for _, same in groupby(sorted(several, key=_name), _name))
+
+
+def _list(items: Iterable[tuple[str, str]]) -> str:
+    """Names and what each means: a line or a few for each."""
+    lines = (_paragraph(f"- {names}: {_no_tags(meaning)}") for names, meaning in items)
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _paragraph(text: str) -> str:
+    """``text`` in lines of at most 100 characters; those after the first of a list are indented."""
+    indent = "  " if text.startswith("- ") else ""
+    wrapped = textwrap.wrap(
+        text, 100, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+    )
+    return "\n".join(wrapped)
+
+
+def _no_tags(text: str) -> str:
+    """``text`` with what Markdown would take for HTML escaped."""
+    return text.replace("<", "\\<")
+
+
+def _options(command: click.Command) -> list[tuple[str, str]]:
+    """A row for each option: its names, and what it does."""
+    return [_option(each) for each in command.params if isinstance(each, click.Option)]
+
+
+def _name(option: tuple[str, str]) -> str:
+    """``--json``, without what it takes."""
+    return option[0].strip("`").split()[0]
 
 
 def _below(command: click.Command, name: str) -> Iterator[tuple[str, click.Command]]:
@@ -121,12 +191,3 @@ def _option(option: click.Option) -> tuple[str, str]:
     more = f" [{option.default}]" if option.show_default and option.default is not None else ""
     variable = f" (`{option.envvar}`)" if option.envvar else ""
     return f"`{names}{value}`", f"{option.help}{more}{variable}"
-
-
-def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    lines = [head, ["---"] * len(head), *rows]
-    return "".join("| " + " | ".join(_cell(each) for each in line) + " |\n" for line in lines)
-
-
-def _cell(text: str) -> str:
-    return text.replace("|", "\\|").replace("\n", " ")
