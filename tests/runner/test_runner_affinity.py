@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from harness.runner.affinity import ThreadAffinity
 
 
-def test_taken_and_left(anywhere: set[int]) -> None:
+def test_unpin_restores_what_pin_changed(anywhere: set[int]) -> None:
     seat = ThreadAffinity()
     seat.pin(max(anywhere))
     assert os.sched_getaffinity(0) == {max(anywhere)}
@@ -16,7 +16,7 @@ def test_taken_and_left(anywhere: set[int]) -> None:
     assert os.sched_getaffinity(0) == anywhere
 
 
-def test_another_one_is_taken(anywhere: set[int]) -> None:
+def test_pin_moves_to_another_processor(anywhere: set[int]) -> None:
     seat = ThreadAffinity()
     for cpu in sorted(anywhere)[:2] * 2:
         seat.pin(cpu)
@@ -25,7 +25,7 @@ def test_another_one_is_taken(anywhere: set[int]) -> None:
     assert os.sched_getaffinity(0) == anywhere
 
 
-def test_one_that_may_not_be_taken_changes_nothing(anywhere: set[int]) -> None:
+def test_pin_to_a_forbidden_processor_changes_nothing(anywhere: set[int]) -> None:
     seat = ThreadAffinity()
     seat.pin(4095)
     assert os.sched_getaffinity(0) == anywhere
@@ -33,7 +33,7 @@ def test_one_that_may_not_be_taken_changes_nothing(anywhere: set[int]) -> None:
     assert os.sched_getaffinity(0) == anywhere
 
 
-def test_threads_that_were_there_stay_where_they_like(anywhere: set[int]) -> None:
+def test_pin_moves_no_other_thread(anywhere: set[int]) -> None:
     with ThreadPoolExecutor(1) as other:
         other.submit(int).result()
         seat = ThreadAffinity()

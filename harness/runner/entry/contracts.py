@@ -9,7 +9,7 @@ says what was expected.
 
 import inspect
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
@@ -20,6 +20,9 @@ from harness.wire.arguments import Parameters
 from harness.wire.messages import FaultCode
 
 if TYPE_CHECKING:
+    from torch import Tensor
+    from torch.nn import Module
+
     from harness.runner.entry.output_placement import Placement
 
 
@@ -74,7 +77,7 @@ class _Positional:
     copied: int | None = None
     placing = False
 
-    def __init__(self, entry: Callable[..., Any], name: str, parameters: Parameters) -> None:
+    def __init__(self, entry: Callable[..., object], name: str, parameters: Parameters) -> None:
         self._entry = entry
         named = ", ".join(parameter for parameter, _ in parameters)
         self._asked = f"\nthe problem asks for\n    def {name}({named}):" if parameters else ""
@@ -99,14 +102,14 @@ class _Positional:
 class _Bound(NamedTuple):
     """One call, and where the tensors that it returns belong."""
 
-    make: Callable[[], Any]
+    make: Callable[[], object]
     outputs: Outputs
 
 
 class _Returning:
     """Base of entry points that return their outputs; nothing has a gradient."""
 
-    def __init__(self, entry: Callable[..., Any], parameters: Parameters) -> None:
+    def __init__(self, entry: Callable[..., object], parameters: Parameters) -> None:
         self._entry = entry
         self._parameters = parameters
         self._calls: list[_Bound] = []
@@ -194,7 +197,7 @@ class _Model(_Returning):
             bound.append(_Bound(make, Outputs("ModelNew.forward", self._parameters, arguments)))
         return bound
 
-    def _made(self, named: dict[str, Any]) -> Any:
+    def _made(self, named: dict[str, Any]) -> "Module":
         """Make the module; its constructor asks for sizes and scalars by their names."""
         numbers = {name: named[name] for name, kind in self._parameters if kind in _NUMBERS}
         given = {}
@@ -216,7 +219,9 @@ class _Model(_Returning):
         return model
 
 
-def _forward(model: Any, weights: list[tuple[Any, Any]], arguments: list[Any]) -> Any:
+def _forward(
+    model: "Module", weights: list[tuple["Tensor", "Tensor"]], arguments: Sequence[object]
+) -> object:
     for weight, value in weights:
         weight.data = value
     return model(*arguments)
@@ -225,14 +230,14 @@ def _forward(model: Any, weights: list[tuple[Any, Any]], arguments: list[Any]) -
 _NUMBERS = ("size", "scalar")
 
 
-def _signature(function: Callable[..., Any]) -> list[inspect.Parameter]:
+def _signature(function: Callable[..., object]) -> list[inspect.Parameter]:
     """List the parameters that can be given by name."""
     variable = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
     parameters = inspect.signature(function).parameters.values()
     return [parameter for parameter in parameters if parameter.kind not in variable]
 
 
-def _weights(model: Any, tensors: dict[str, Any]) -> dict[Any, str]:
+def _weights(model: "Module", tensors: dict[str, "Tensor"]) -> dict["Tensor", str]:
     """Assign tensors of the problem to the module's parameters and buffers.
 
     The last part of a parameter's name in ``state_dict`` is a tensor's name, or all of it with
@@ -241,20 +246,22 @@ def _weights(model: Any, tensors: dict[str, Any]) -> dict[Any, str]:
     Raises:
         Failed: a parameter is left that nothing fills, or two different ones have one tensor.
     """
-    filled: dict[Any, str] = {}  # by identity, as tensors are told apart in a dictionary
-    left: dict[Any, str] = {}
+    filled: dict[Tensor, str] = {}  # by identity, as tensors are told apart in a dictionary
+    left: dict[Tensor, str] = {}
     for key, weight in model.named_parameters(remove_duplicate=False):
         _fill(filled, key, weight, tensors)
         left.setdefault(weight, key)
     for key, buffer in model.named_buffers():
         _fill(filled, key, buffer, tensors)
-    for weight, key in left.items():
-        if weight not in filled:
-            raise Failed(FaultCode.NO_ENTRY, _unfilled(key, weight, tensors))
+    for tensor, key in left.items():
+        if tensor not in filled:
+            raise Failed(FaultCode.NO_ENTRY, _unfilled(key, tensor, tensors))
     return filled
 
 
-def _fill(filled: dict[Any, str], key: str, weight: Any, tensors: dict[str, Any]) -> None:
+def _fill(
+    filled: dict["Tensor", str], key: str, weight: "Tensor", tensors: dict[str, "Tensor"]
+) -> None:
     names = (key.replace(".", "_"), key.rpartition(".")[2])
     name = next((n for n in names if n in tensors and tensors[n].shape == weight.shape), None)
     if name is None:
@@ -268,7 +275,7 @@ def _fill(filled: dict[Any, str], key: str, weight: Any, tensors: dict[str, Any]
     filled[weight] = name
 
 
-def _unfilled(key: str, weight: Any, tensors: dict[str, Any]) -> str:
+def _unfilled(key: str, weight: "Tensor", tensors: dict[str, "Tensor"]) -> str:
     shapes = {name: f"{name} {list(tensor.shape)}" for name, tensor in tensors.items()}
     return (
         f"ModelNew has a parameter `{key}` of shape {list(weight.shape)} that no tensor of the "
@@ -277,7 +284,7 @@ def _unfilled(key: str, weight: Any, tensors: dict[str, Any]) -> str:
 
 
 def _forward_arguments(
-    forward: Callable[..., Any], names: list[str], inputs: list[str]
+    forward: Callable[..., object], names: list[str], inputs: list[str]
 ) -> list[str]:
     """Choose the parameters that ``forward`` is called with, in order.
 
@@ -304,5 +311,5 @@ def _forward_arguments(
 _BY_POSITION = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
 
-def _listed(names: Any) -> str:
+def _listed(names: Collection[str]) -> str:
     return f" ({list_names(list(names))})" if names else ""

@@ -18,12 +18,13 @@ What it needs of PyTorch's private functions is in :mod:`harness.runner.entry.to
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeGuard
 
 import torch
 from torch import Tensor
+from torch._ops import OpOverload
 
-from harness.runner.entry.out_variants import Write, makes_memory, writer
+from harness.runner.entry.out_variants import Arguments, Keywords, Write, makes_memory, writer
 from harness.runner.entry.outputs import Outputs
 from harness.runner.entry.torch_private import (
     StorageWeakRef,
@@ -77,7 +78,7 @@ class Placement:
         self.forget()
         self._stopped = True
 
-    def learn(self, call: Callable[[], Any], outputs: Outputs) -> None:
+    def learn(self, call: Callable[[], object], outputs: Outputs) -> None:
         """Make two calls, as were made before, and find out from them what can be placed."""
         self.forget()
         if self._stopped or has_compiled() or not any(map(_usable, outputs.places)):
@@ -90,7 +91,7 @@ class Placement:
         if steps and not self._same(call, outputs):
             self.stop()
 
-    def run(self, call: Callable[[], Any], outputs: Outputs) -> int:
+    def run(self, call: Callable[[], object], outputs: Outputs) -> int:
         """Make a call; returns how many outputs were copied."""
         if not self._steps:
             return outputs.take(call())
@@ -102,7 +103,7 @@ class Placement:
             self.stop()
         return copied
 
-    def _same(self, call: Callable[[], Any], outputs: Outputs) -> bool:
+    def _same(self, call: Callable[[], object], outputs: Outputs) -> bool:
         """Whether a placed call gives what the watched one has left in the buffers."""
         placed = [outputs.places[which] for which, _ in self._steps.values()]
         pairs = []
@@ -121,12 +122,16 @@ class _Makers(TorchDispatchMode):  # type: ignore[no-untyped-call]
     """Hands operations that make memory to :meth:`make`; others are called as they are."""
 
     def __torch_dispatch__(
-        self, func: Any, types: Any, args: Any = (), kwargs: Mapping[str, Any] | None = None
-    ) -> Any:
+        self,
+        func: OpOverload,
+        types: object,
+        args: Arguments = (),
+        kwargs: Keywords | None = None,
+    ) -> object:
         kwargs = kwargs or {}
         return self.make(func, args, kwargs) if makes_memory(func) else func(*args, **kwargs)
 
-    def make(self, func: Any, args: Any, kwargs: Mapping[str, Any]) -> Any:
+    def make(self, func: OpOverload, args: Arguments, kwargs: Keywords) -> object:
         """The operation's result."""
         raise NotImplementedError
 
@@ -139,7 +144,7 @@ class _Watching(_Makers):
         self.steps: list[Step | None] = []
         self.makers: dict[int, int] = {}
 
-    def make(self, func: Any, args: Any, kwargs: Mapping[str, Any]) -> Any:
+    def make(self, func: OpOverload, args: Arguments, kwargs: Keywords) -> object:
         """The operation's result, noted."""
         signature = _signature(func, args, kwargs)
         result = func(*args, **kwargs)
@@ -168,7 +173,7 @@ class _Placing(_Makers):
         self.placed: list[StorageWeakRef] = []
         """Storages of the buffers that were given out."""
 
-    def make(self, func: Any, args: Any, kwargs: Mapping[str, Any]) -> Any:
+    def make(self, func: OpOverload, args: Arguments, kwargs: Keywords) -> object:
         """The operation's result, in a buffer of the judge's where that is known to work."""
         found = self._steps.get(self._ordinal)
         self._ordinal += 1
@@ -188,7 +193,7 @@ class _Placing(_Makers):
 
 
 def _watched(
-    call: Callable[[], Any], outputs: Outputs
+    call: Callable[[], object], outputs: Outputs
 ) -> tuple[dict[int, tuple[int, Step]], list[StorageWeakRef]]:
     """Watch a call: how each output can be placed, and the storages of what was returned."""
     with _Watching() as mode:
@@ -217,7 +222,7 @@ def _usable(buffer: Tensor | None) -> bool:
     )
 
 
-def _whole(value: Any, buffer: Tensor) -> bool:
+def _whole(value: object, buffer: Tensor) -> TypeGuard[Tensor]:
     """Whether the value fills its memory, element by element as in the buffer."""
     return (
         _plain(value)
@@ -238,16 +243,18 @@ def _dense(step: Step) -> bool:
     return True
 
 
-def _plain(value: Any) -> bool:
+def _plain(value: object) -> TypeGuard[Tensor]:
     """Whether it is a tensor of numbers in memory, and of no subclass."""
-    return type(value) in (Tensor, torch.nn.Parameter) and value.layout is torch.strided
+    return isinstance(value, Tensor) and (
+        type(value) in (Tensor, torch.nn.Parameter) and value.layout is torch.strided
+    )
 
 
-def _tensors(args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Tensor]:
+def _tensors(args: Arguments, kwargs: Keywords) -> list[Tensor]:
     return [each for each in tree_leaves((args, dict(kwargs))) if _plain(each)]
 
 
-def _signature(func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[object, ...]:
+def _signature(func: OpOverload, args: Arguments, kwargs: Keywords) -> tuple[object, ...]:
     """The operation and what decides shape and type of its result; equal if they are alike."""
     leaves = tree_leaves((args, dict(kwargs)))
     return (func, *map(_described, leaves))

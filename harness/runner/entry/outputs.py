@@ -1,12 +1,15 @@
 """Copies the tensors that a call returns into the judge's buffers."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from harness.runner.program import Failed
 from harness.runner.strides import overlap
 from harness.wire.arguments import Parameters
 from harness.wire.messages import FaultCode
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 Arguments = tuple[Any, ...]
 """The arguments of one call: tensors and numbers."""
@@ -31,7 +34,7 @@ class Outputs:
         ]
         """Where a call may write before it has read everything; None for a buffer that it reads."""
 
-    def take(self, returned: Any) -> int:
+    def take(self, returned: object) -> int:
         """Copy the tensors that do not lie in the buffers yet; returns how many.
 
         Raises:
@@ -57,10 +60,10 @@ class Outputs:
             buffer.copy_(value)
         return len(elsewhere)
 
-    def _overlaps(self, value: Any) -> bool:
+    def _overlaps(self, value: "Tensor") -> bool:
         return any(overlap(value, buffer) for _, buffer in self._buffers)
 
-    def _check(self, name: str, buffer: Any, value: Any) -> None:
+    def _check(self, name: str, buffer: "Tensor", value: object) -> None:
         import torch
 
         if not isinstance(value, torch.Tensor):
@@ -80,7 +83,7 @@ class Outputs:
 _WRITTEN = ("out", "inout")
 
 
-def _same_place(buffer: Any, value: Any) -> bool:
+def _same_place(buffer: "Tensor", value: "Tensor") -> bool:
     if value is buffer:
         return True
     lazy = value.is_conj() or value.is_neg()  # the same bytes, to be read in another way
@@ -88,7 +91,7 @@ def _same_place(buffer: Any, value: Any) -> bool:
     return bool(at_once and not lazy)
 
 
-def _described(value: Any) -> str:
+def _described(value: object) -> str:
     if isinstance(value, tuple | list):
         return f"{type(value).__name__} of {len(value)}"
     return "None" if value is None else f"a {type(value).__name__}"

@@ -18,7 +18,8 @@ import time
 import traceback
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 from harness.runner.entry.contracts import Caller, caller, offer_imports
 from harness.runner.entry.outputs import Arguments
@@ -115,8 +116,6 @@ class Compiler:
     """
 
     def __init__(self, arch: int, max_configurations: int, *, launchers: bool, end: float) -> None:
-        from triton.backends.nvidia import compiler as backend
-
         from harness.runner.triton.stub_driver import StubDriver, activate, launcher_builder
 
         self.kernels: list[CompiledKernel] = []
@@ -128,7 +127,7 @@ class Compiler:
         launcher = launcher_builder() if launchers else None
         activate(StubDriver(arch, bench=self._bench, load=self._load, launcher=launcher))
         self._count_configurations()
-        self._listen_to_ptxas(backend)
+        self._listen_to_ptxas()
 
     def compile_launches(self, entry: Caller, path: Path) -> list[CompiledKernel]:
         """Make the call that is bound; every launch in it is compiled and none is executed.
@@ -153,15 +152,15 @@ class Compiler:
 
         plain = Autotuner.prune_configs
 
-        def prune_configs(autotuner: Any, kwargs: Any) -> Any:
-            choice = plain(autotuner, kwargs)
+        def prune_configs(autotuner: object, kwargs: object) -> list[object]:
+            choice: list[object] = plain(autotuner, kwargs)
             self.configurations += len(choice)
             self._tuned = 0
             return choice
 
         Autotuner.prune_configs = prune_configs
 
-    def _bench(self, launch: Callable[[], Any]) -> float:
+    def _bench(self, launch: Callable[[], object]) -> float:
         """Build a configuration while more are wanted; the first that builds is the best."""
         if self._tuned >= self._max_configurations or (self._tuned and _worked() > self.end):
             return float("inf")
@@ -169,18 +168,21 @@ class Compiler:
         self._tuned += 1
         return float(self._tuned)
 
-    def _listen_to_ptxas(self, backend: Any) -> None:
+    def _listen_to_ptxas(self) -> None:
         """Catch the log of ptxas where Triton, if asked to, prints it."""
         import triton
+        from triton.backends.nvidia import compiler as backend
 
         log: list[str] = []
         backend.print = lambda *parts: log.extend(map(str, parts))
         triton.knobs.nvidia.dump_ptxas_log = True
         plain = backend.CUDABackend.make_cubin
 
-        def make_cubin(this: Any, source: Any, metadata: Any, *rest: Any) -> Any:
+        def make_cubin(
+            this: object, source: object, metadata: dict[str, str | int], *rest: object
+        ) -> bytes:
             log.clear()
-            cubin = plain(this, source, metadata, *rest)
+            cubin: bytes = plain(this, source, metadata, *rest)
             name, shared = str(metadata["name"]), int(metadata["shared"])
             threads = _WARP * int(metadata["num_warps"])
             self._built[_hash(cubin)] = parse_ptxas("\n".join(log), name, shared, threads=threads)
@@ -218,7 +220,7 @@ def _hash(cubin: bytes) -> str:
     return hashlib.sha256(cubin).hexdigest()
 
 
-def _load(path: Path) -> Any:
+def _load(path: Path) -> ModuleType:
     spec = importlib.util.spec_from_file_location(_NAME, path)
     if spec is None or spec.loader is None:
         raise CompileError("the file cannot be imported", None)
@@ -266,12 +268,12 @@ def _text(error: BaseException) -> str:
     return text if not cause or cause in text else f"{text}\n{cause}"
 
 
-def _line_of_kernel(error: Any, path: Path) -> int | None:
+def _line_of_kernel(error: BaseException, path: Path) -> int | None:
     """Find the line in the file: Triton counts from the start of the function."""
     node = getattr(error, "node", None)
     if node is not None:
         text = path.read_text(errors="replace")
-        place = text.find(error.src.strip())
+        place = text.find(getattr(error, "src", "").strip())
         if place >= 0:
             return text.count("\n", 0, place) + int(node.lineno)
     return _line_of_traceback(error, path)

@@ -53,7 +53,7 @@ def _files(folder: Path) -> dict[str, bytes]:
 @given(
     contents=st.dictionaries(st.from_regex(r"[A-Z2-7]{4}/[a-z]{1,9}", fullmatch=True), st.binary())
 )
-def test_files_arrive_as_they_were(
+def test_files_of_a_cache_arrive_unchanged(
     contents: dict[str, bytes], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     here, there = tmp_path_factory.mktemp("here"), tmp_path_factory.mktemp("there")
@@ -64,7 +64,7 @@ def test_files_arrive_as_they_were(
     assert _files(there) == _files(here)
 
 
-def test_lists_name_the_files_where_they_are(tmp_path: Path) -> None:
+def test_lists_name_the_files_of_the_new_cache(tmp_path: Path) -> None:
     here, there = tmp_path / "here", tmp_path / "there"
     (here / "KEY").mkdir(parents=True)
     listed = {"child_paths": {"k.cubin": str(here / "KEY/k.cubin")}}
@@ -76,7 +76,7 @@ def test_lists_name_the_files_where_they_are(tmp_path: Path) -> None:
     assert not (there / "KEY/link").exists()
 
 
-def test_too_much_is_nothing(tmp_path: Path) -> None:
+def test_a_cache_that_does_not_fit_is_not_packed(tmp_path: Path) -> None:
     here = tmp_path / "here"
     here.mkdir()
     (here / "large").write_bytes(b"x" * SIZE)
@@ -85,7 +85,7 @@ def test_too_much_is_nothing(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("length", [0, 5, 1 << 20, 1 << 63])
-def test_what_is_no_package_is_nothing(length: int, tmp_path: Path) -> None:
+def test_unpack_of_garbage_leaves_the_cache_empty(length: int, tmp_path: Path) -> None:
     fd = sealed_memory("kernels", 4096)
     os.pwrite(fd, length.to_bytes(8, "little") + b"garbage", 0)
     carried = packed(fd)

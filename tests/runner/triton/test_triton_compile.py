@@ -115,7 +115,7 @@ def test_too_much_shared_memory_is_an_error_by_itself(answers: dict[str, Compile
         ("syntax", "compile_error", 2, "SyntaxError"),
     ],
 )
-def test_other_ends(
+def test_a_submission_that_does_not_compile_has_its_status(
     answers: dict[str, Compiled], name: str, status: str, line: int | None, message: str
 ) -> None:
     answer = answers[name]
@@ -123,7 +123,7 @@ def test_other_ends(
     assert message in answer.message
 
 
-def test_ptxas_log() -> None:
+def test_parse_ptxas_reads_registers_and_spills() -> None:
     log = (
         "ptxas info    : Compiling entry function 'k' for 'sm_90a'\n"
         "    16 bytes stack frame, 12 bytes spill stores, 8 bytes spill loads\n"
