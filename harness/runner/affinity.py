@@ -15,7 +15,7 @@ class ThreadAffinity:
         self._before: set[int] = set()
 
     def pin(self, cpu: int) -> None:
-        """Run on ``cpu`` alone; changes nothing where that is not allowed."""
+        """Run on no other processor than ``cpu``; changes nothing where that is not allowed."""
         if cpu == self._cpu:
             return
         self.unpin()

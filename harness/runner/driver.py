@@ -118,7 +118,7 @@ class Driver:
         return text.value.decode("utf-8", "replace") if text.value else "unknown error"
 
     def bus(self) -> str:
-        """Where the device is, as the system names it: ``0000:1b:00.0``."""
+        """The device's PCI address, as the system writes it: ``0000:1b:00.0``."""
         text = ctypes.create_string_buffer(_BUS_BYTES)
         self._call("cuDeviceGetPCIBusId", text, _BUS_BYTES, self._handle)
         return text.value.decode("ascii").lower()

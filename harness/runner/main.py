@@ -1,4 +1,4 @@
-"""The runner: loads one submission and does what the judge's messages say.
+"""The runner: loads one submission and obeys the judge's messages.
 
 Runs confined (:mod:`harness.sandbox.init`), one process per submission, the same protocol for
 checking and for timing. Imports torch only for Python submissions.
@@ -62,7 +62,7 @@ class Runner:
                 transport.send(self._channel, answer)
 
     def answer(self, message: messages.Message, descriptors: list[int]) -> messages.Answer | None:
-        """Do what ``message`` says; None where its answers are sent on the way."""
+        """Obey ``message``; None where its answers are sent on the way."""
         try:
             return self._obey(message, descriptors)
         except (Failed, CudaError) as error:
@@ -170,7 +170,7 @@ class Runner:
         return self._captured
 
     def _run(self, message: messages.Run) -> None:
-        """Wait for *go*, do all calls of the batch, wait for the device, say *done*."""
+        """Wait for *go*, do all calls of the batch, wait for the device, write *done*."""
         assert self._program is not None
         assert self._mailbox is not None
         # Plain calls may need other threads, which must not wait until this one has waited.

@@ -1,4 +1,4 @@
-"""A submission as PTX: built by the driver's own compiler, launched as the judge says."""
+"""A submission as PTX: built by the driver's own compiler, launched as the judge's messages list."""
 
 import ctypes
 import os
@@ -20,7 +20,7 @@ class _BoundLaunch(NamedTuple):
     function: int
     launch: KernelLaunch
     addresses: "ctypes.Array[ctypes.c_void_p]"
-    """Where each argument lies, as ``cuLaunchKernel`` wants it."""
+    """Addresses of the arguments, as ``cuLaunchKernel`` wants them."""
 
     values: list[CValue]
     """The arguments, which must outlive their addresses."""

@@ -186,7 +186,7 @@ class TorchProgram(LoadedProgram):
             return False
         placing = self._caller.placing
         captured = self._record(self._driver)
-        if placing and not self._caller.placing:  # a call gave its output away, and it was kept
+        if placing and not self._caller.placing:  # the submission holds an output of a call
             self._forget_graph()
             captured = self._record(self._driver)
         return captured

@@ -7,7 +7,7 @@ _LINE_LIMIT = 1000
 
 
 def sanitizer_summary(report: str) -> str:
-    """What happened, and where, in one line of an AddressSanitizer report."""
+    """Summarise an AddressSanitizer report in one line: the access and its place."""
     # Line by line, each cut: a submission may have printed anything before.
     lines = [line[:_LINE_LIMIT] for line in report.splitlines()]
 

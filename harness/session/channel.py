@@ -46,7 +46,7 @@ class Channel:
         """The most memory that the runner was seen to use."""
 
     def output(self) -> str:
-        """What the submission printed so far: untrusted, capped."""
+        """The submission's output so far: untrusted, capped."""
         return self._sandbox.output.text(_OUTPUT_SECONDS)
 
     def look(self, deadline: float, seconds: float) -> Fault | None:

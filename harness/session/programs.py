@@ -1,4 +1,4 @@
-"""What a runner is to load, made from what the build left behind."""
+"""Programs for a runner to load, made from the files of a build."""
 
 import os
 from dataclasses import dataclass
@@ -13,10 +13,10 @@ from harness.solution.model import Artifact
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunnerProgram:
-    """What a runner is to load: a built file or Python source, and how."""
+    """A program for a runner to load: a built file or a source, and how to run it."""
 
     kind: Literal["library", "ptx", "python"]
-    """What is loaded."""
+    """The kind of artifact."""
 
     file: Path | None = None
     """The built library."""
@@ -37,16 +37,16 @@ class RunnerProgram:
     """A command that starts the runner, such as a debugging tool."""
 
     contract: Contract = IN_ORDER
-    """How the program is called."""
+    """The entry point and its parameters."""
 
     launches: Launches | None = None
-    """How its kernels are launched, where the program has no code for that."""
+    """The launches of its kernels, where the program has no code for that."""
 
     language: str = ""
-    """What Python source is written in, where that needs something to be imported before."""
+    """The framework that Python source is written in; empty for none."""
 
     kernels: Path | None = None
-    """What Triton has compiled for it already."""
+    """The package of kernels that Triton has compiled for it already."""
 
     def open(self) -> list[int]:
         """Descriptors of what to load; the runner never learns a path of ours.
@@ -74,7 +74,7 @@ def timed_program(artifact: Artifact) -> RunnerProgram:
     """The build whose time counts.
 
     Raises:
-        ValueError: the target says that no times are taken, so there is none.
+        ValueError: the target is built for cases alone, not for timing.
     """
     if artifact.kind == "python":
         return RunnerProgram(

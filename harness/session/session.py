@@ -37,7 +37,7 @@ _LOOK_SECONDS = 0.02
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
-    """How a batch is to be run."""
+    """Options of a batch: warm-up calls, graph capture, order of threads on the CPU."""
 
     warmups: int = 0
     """Calls before the batch counts."""
@@ -53,7 +53,7 @@ class RunOptions:
 
 
 class Fillable(Protocol):
-    """What is filled before a run: a batch, mostly the one that was prepared."""
+    """A batch as a run sees it; mostly the one that was prepared."""
 
     @property
     def layout(self) -> Layout:
@@ -117,7 +117,7 @@ class Session:
         return self._sandbox.isolated
 
     def output(self) -> str:
-        """What the submission printed so far: untrusted, capped."""
+        """The submission's output so far: untrusted, capped."""
         return self._channel.output()
 
     # -- phases ----------------------------------------------------------------------------------
@@ -245,8 +245,8 @@ class Session:
         """Fill the batch with fresh inputs, reveal them, and time its calls; seconds.
 
         The runner is stopped while the inputs are written, the clock starts before it is
-        continued and stops when it says *done*; then it is stopped again until the next message,
-        so that nothing is written any more while the outputs are copied. A runner that says *done*
+        continued and stops when *done* is written; then it is stopped again until the next message,
+        so that nothing is written any more while the outputs are copied. A runner that writes *done*
         early only gets wrong outputs checked; what it leaves at work on the device shows in the
         ``probes``. Continuing a stopped process takes a time that scatters by 200 µs, which a batch
         of one short call drowns in: without ``stop`` the runner waits for *go* awake. ``cpu`` is

@@ -77,7 +77,7 @@ class KernelLaunch(WireRecord):
     """Bytes of dynamic shared memory."""
 
     arguments: tuple[int, ...]
-    """What the kernel gets: indices of the problem's parameters."""
+    """The kernel's arguments, by their index among the problem's parameters."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

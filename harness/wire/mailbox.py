@@ -24,7 +24,7 @@ class Mailbox:
 
     @property
     def done(self) -> int:
-        """The runner's counter: number of the last round that it says is done."""
+        """The runner's counter: number of the last round that it reports as done."""
         return self._words[_DONE]
 
     @done.setter

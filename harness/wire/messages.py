@@ -122,13 +122,13 @@ class Load(Message):
         "kernels": "kernels that Triton has compiled before, where there are some",
     }
     kind: Literal["library", "ptx", "python"]
-    """What the artifact is."""
+    """The kind of artifact."""
 
     interpret: bool = False
     """Whether Triton runs in its interpreter."""
 
     language: str = ""
-    """What Python source is written in, where that needs something to be imported before."""
+    """The framework that Python source is written in; empty for none."""
 
     path: tuple[str, ...]
     """The runner's `sys.path`."""
@@ -178,7 +178,7 @@ class Compile(Message):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compiled(Answer):
-    """What became of the launches."""
+    """The outcome of all launches."""
 
     type: ClassVar[str] = "compiled"
     status: CompileStatus
@@ -196,7 +196,7 @@ class Compiled(Answer):
     """One entry for each kernel that was built."""
 
     configurations: int
-    """How many an autotuner had to choose from, in all."""
+    """Configurations that autotuners had to choose from, in all."""
 
     seconds: float
     """Time that it took."""
@@ -315,7 +315,7 @@ def parse(data: bytes) -> Message:
     """Read one message.
 
     Raises:
-        WireError: it is not JSON, of no known type, or not as its record says.
+        WireError: it is not JSON, of no known type, or not as its record declares.
     """
     try:
         value = json.loads(data)

@@ -1,6 +1,6 @@
-"""Records that JSON is read into strictly: a value has its field's type, or the error names it.
+"""Reads JSON into records strictly: a value has its field's type, or the error names the field.
 
-The standard library alone: the first process of a sandbox imports this.
+Needs the standard library alone: the first process of a sandbox imports this.
 """
 
 import contextlib
@@ -93,7 +93,7 @@ def _read(kind: object, value: object, place: str) -> object:
 
 
 def _read_union(kinds: tuple[object, ...], value: object, place: str) -> object:
-    """A value of one of several types; records say which they are."""
+    """A value of one of several types; records are told apart by their ``type``."""
     if type(value) in kinds:  # None and plain ones
         return value
     tag = value.get("type") if isinstance(value, dict) else None

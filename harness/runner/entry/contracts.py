@@ -158,7 +158,7 @@ class _Returning:
 class _Tuple(_Returning):
     """One tuple: what is read but sizes, in the problem's order, then what is only written.
 
-    None says that the outputs were filled in place.
+    It may return None where it has filled the outputs in place.
     """
 
     def _bound(self, calls: Sequence[Arguments]) -> list[_Bound]:
@@ -246,7 +246,7 @@ def _weights(model: "Module", tensors: dict[str, "Tensor"]) -> dict["Tensor", st
     Raises:
         Failed: a parameter is left that nothing fills, or two different ones have one tensor.
     """
-    filled: dict[Tensor, str] = {}  # by identity, as tensors are told apart in a dictionary
+    filled: dict[Tensor, str] = {}  # a dictionary compares tensors by identity
     left: dict[Tensor, str] = {}
     for key, weight in model.named_parameters(remove_duplicate=False):
         _fill(filled, key, weight, tensors)

@@ -51,7 +51,7 @@ class Step(NamedTuple):
     signature: tuple[object, ...]
     """The operation and its arguments, as far as they decide the result's form."""
     write: Write
-    """How it writes to a given tensor."""
+    """Writes its result to a given tensor."""
     shape: tuple[int, ...]
     strides: tuple[int, ...]
     dtype: torch.dtype
@@ -150,7 +150,7 @@ class _Watching(_Makers):
         result = func(*args, **kwargs)
         step = None
         if _plain(result):
-            # Some that share their argument's memory do not say so (`_unsafe_view`).
+            # Some that share their argument's memory do not declare it (`_unsafe_view`).
             made = storage_id(result)
             if made not in {storage_id(each) for each in _tensors(args, kwargs)}:
                 self.makers[made] = len(self.steps)

@@ -32,7 +32,7 @@ class Outputs:
         self.places = [
             value if kind == "out" else None for (_, kind), value in pairs if kind in _WRITTEN
         ]
-        """Where a call may write before it has read everything; None for a buffer that it reads."""
+        """Buffers that may be written before all is read; None for those that are read as well."""
 
     def take(self, returned: object) -> int:
         """Copy the tensors that do not lie in the buffers yet; returns how many.

@@ -104,7 +104,7 @@ def _compile_calls(
 def _worked() -> float:
     """Count the seconds of the processor that this process and those it waited for have had.
 
-    The judge stops it now and then, so a clock would say too much.
+    Not a clock's: the judge stops this process now and then.
     """
     return sum(os.times()[:4])
 
@@ -262,7 +262,7 @@ def _innermost(error: BaseException) -> BaseException:
 
 
 def _text(error: BaseException) -> str:
-    """Join Triton's message and the Python error behind it, where that says more."""
+    """Join Triton's message and the Python error behind it, unless that is a part of it."""
     text = str(error).strip()
     cause = str(error.__cause__ or "").strip()
     return text if not cause or cause in text else f"{text}\n{cause}"

@@ -38,7 +38,7 @@ _plain_post_init = Handle.__post_init__
 
 
 def install(arch: int, memory: LaunchMemory) -> None:
-    """Replace the parts of Triton by those below; ``memory`` says what may be touched."""
+    """Replace the parts of Triton by those below; ``memory`` checks their accesses."""
     Grid.memory = Builder.memory = memory
     interpreter._get_np_dtype = _np_dtype
     interpreter._validate_np_data_size = _validate_size

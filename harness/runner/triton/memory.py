@@ -17,8 +17,7 @@ class OutOfBounds(Exception):
 class Extent(NamedTuple):
     """Addresses ``start <= a < end`` that belong to what the kernel calls ``name``.
 
-    ``rows`` says which of them are elements, where some are not: what lies between the rows is
-    outside.
+    ``rows`` are the elements among them, where some are none: the gaps between are outside.
     """
 
     name: str
@@ -46,7 +45,7 @@ class LaunchMemory:
         self._watched: tuple[tuple[int, Extent], ...] = ()
         self.kernel = ""
         self.program = (0, 0, 0)
-        """Where the launch is, for messages; so is ``kernel``."""
+        """The running program of the grid, for messages; so is ``kernel``."""
 
         self._extents: tuple[Extent, ...] = ()
         self._of_pointer: dict[int, Extent] = {}
