@@ -110,11 +110,10 @@ class Runner:
         With a descriptor for ``kernels`` whatever it may launch is built, and left there.
         """
         sys.path[:] = message.path
+        from harness.runner.python import write_source
         from harness.runner.triton.compile import compile_submission
 
-        source = self._folder / "solution.py"
-        with os.fdopen(artifact, "rb") as file:
-            source.write_bytes(file.read())
+        source = write_source(artifact, self._folder)
         cache = self._folder / "compiled"
         cache.mkdir()
         compiled = compile_submission(

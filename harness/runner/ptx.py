@@ -1,4 +1,4 @@
-"""A submission as PTX: built by the driver's own compiler, launched as the judge's messages list."""
+"""A submission as PTX: built by the driver's own compiler, launched as the judge's messages ask."""
 
 import ctypes
 import os

@@ -46,24 +46,22 @@ def load_framework(language: str) -> None:
         raise Failed(FaultCode.UNSUPPORTED, str(error)) from error
 
 
-def load_module(fd: int, folder: Path) -> ModuleType:
-    """Write the source behind a descriptor into ``folder`` and import it.
-
-    It must be a real file: Triton reads the source of its kernels.
-
-    Raises:
-        Failed: the module raises.
-    """
+def write_source(fd: int, folder: Path) -> Path:
+    """Write the source behind a descriptor to a file, where Triton reads that of its kernels."""
     path = folder / f"{_NAME}.py"
     with os.fdopen(fd, "rb") as source:
         path.write_bytes(source.read())
+    return path
+
+
+def import_source(path: Path) -> ModuleType:
+    """Import a file as the module ``solution``; whatever it raises is raised."""
     spec = importlib.util.spec_from_file_location(_NAME, path)
     if spec is None or spec.loader is None:
         raise Failed(FaultCode.NO_ENTRY, "the file cannot be imported")
     module = importlib.util.module_from_spec(spec)
     sys.modules[_NAME] = module
-    with reported():
-        spec.loader.exec_module(module)
+    spec.loader.exec_module(module)
     return module
 
 
@@ -132,7 +130,9 @@ class TorchProgram(LoadedProgram):
             triton_cpu.enable(os.environ)
             self._watch = triton_cpu.watch
         offer_imports(load.entry)
-        module = load_module(fd, folder)
+        path = write_source(fd, folder)
+        with reported():
+            module = import_source(path)
         self._caller: Caller = caller(module, load.entry, load.parameters)
         self._bound: list[Arguments] = []
         self._graph: CUDAGraph | None = None

@@ -10,27 +10,24 @@ not have the interpreter enabled. Put a time limit on it: single kernels have ta
 """
 
 import hashlib
-import importlib.util
 import os
 import re
-import sys
 import time
 import traceback
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from types import ModuleType
 from typing import TYPE_CHECKING
 
 from harness.runner.entry.contracts import Caller, caller, offer_imports
 from harness.runner.entry.outputs import Arguments
 from harness.runner.program import Failed
+from harness.runner.python import import_source
 from harness.wire.arguments import CompiledKernel, ScalarArgument, TensorShape
 from harness.wire.messages import Compile, Compiled, CompileStatus, FaultCode
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-_NAME = "solution"
 _WARP = 32
 
 
@@ -81,7 +78,7 @@ def _compile_calls(
 
     try:
         offer_imports(message.entry)
-        found = caller(_load(path), message.entry, message.parameters)
+        found = caller(import_source(path), message.entry, message.parameters)
         for arguments in message.calls:
             if _worked() > compiler.end:
                 break
@@ -218,16 +215,6 @@ def parse_ptxas(
 
 def _hash(cubin: bytes) -> str:
     return hashlib.sha256(cubin).hexdigest()
-
-
-def _load(path: Path) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(_NAME, path)
-    if spec is None or spec.loader is None:
-        raise CompileError("the file cannot be imported", None)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[_NAME] = module
-    spec.loader.exec_module(module)
-    return module
 
 
 def _values(arguments: Sequence[TensorShape | ScalarArgument]) -> Arguments:
