@@ -114,7 +114,7 @@ class Grader:
                         graded[same] = result
                 yield result
         except BaseException:
-            gate.end()  # nobody wants what is being built
+            gate.cancel()  # nobody wants what is being built
             raise
         finally:
             pool.shutdown(cancel_futures=True)
@@ -205,7 +205,7 @@ class Grader:
     def _build_behind(
         self, gate: PauseGate, job: Job, options: Options, *, ahead: bool
     ) -> Artifact | BuildFailure:
-        with gate.open():
+        with gate.work():
             return self._build(job, options, ahead=ahead)
 
     def _judge(
@@ -224,7 +224,7 @@ class Grader:
                 if isinstance(ready, Result):
                     return ready
                 budget = self._budget_of(options)
-                with self._quiet() as watch, gate.closed(self._finishing):
+                with self._quiet() as watch, gate.paused(self._finishing):
                     measured = self._timing.measure(
                         ready, watch, budget, all_baselines=options.all_baselines
                     )
@@ -256,7 +256,7 @@ class Grader:
         Whoever leaves a kernel at work meanwhile would make a busy device look idle, for all files.
         """
         if not self._timing.trusted.calibrated:
-            with self._quiet(), gate.closed(self._finishing):
+            with self._quiet(), gate.paused(self._finishing):
                 self._timing.trusted.blank()
 
     def _ready(

@@ -1,4 +1,4 @@
-"""A filter of system calls: those that no kernel, compiler or interpreter of ours needs.
+"""A filter against system calls that no kernel, compiler or interpreter of ours needs.
 
 A classic BPF program (seccomp(2), *SECCOMP_MODE_FILTER*), put together by hand: libseccomp is not
 on every machine, and all that is asked here is whether a number is in a list. Calls on the list
@@ -32,7 +32,7 @@ _ANY_NAMESPACE = 0x7E020000  # clone(2)'s flags for user, pid, net, ipc, uts, cg
 
 
 class _Machine(NamedTuple):
-    """How a processor's kernel calls itself, and where its numbers are in the tables below."""
+    """A processor: its number in audit records, and its column in the tables below."""
 
     audit: int
     column: int
@@ -105,16 +105,16 @@ DENIED: _Table = {
 """System calls that fail with EPERM."""
 
 TRACING = frozenset({"ptrace", "process_vm_readv", "process_vm_writev", "pidfd_getfd"})
-"""What debugging tools are made of."""
+"""The denied calls that debugging tools need."""
 
 SPECIAL = {"clone": (56, 220), "clone3": (435, 435), "socket": (41, 198)}
 EXECUTE = {"execve": (59, 221), "execveat": (322, 281)}
 
 
 def deny_system_calls(*, tracing: bool = False) -> bool:
-    """Put the filter on this thread, for good; whether there is one for this processor.
+    """Put the filter on this thread, for good; False where there is none for this processor.
 
-    ``tracing`` is for a tool that watches the submission: it may trace.
+    ``tracing`` allows what a tool needs that watches the submission.
 
     Raises:
         OSError: the kernel does not take it.
@@ -129,7 +129,7 @@ def deny_system_calls(*, tracing: bool = False) -> bool:
 
 
 def forbid_programs() -> bool:
-    """From here on this process starts no other program: no exec. As :func:`deny_system_calls`."""
+    """Deny exec to this thread, for good, with the result of :func:`deny_system_calls`."""
     machine = _MACHINES.get(os.uname().machine)
     if machine is None:
         return False
@@ -144,7 +144,7 @@ def _step(code: int, value: int, then: int = 0, otherwise: int = 0) -> bytes:
 
 
 def _head(machine: _Machine) -> Iterator[bytes]:
-    """Only this processor's own calls: others would be counted in another way."""
+    """Allow this processor's own calls alone: others are numbered in another way."""
     yield _step(_LOAD, _ARCHITECTURE)
     yield _step(_EQUALS, machine.audit, 1, 0)
     yield _step(_RETURN, _KILL)

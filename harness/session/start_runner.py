@@ -6,10 +6,21 @@ from pathlib import Path
 
 from harness.device.memory import Device
 from harness.problem.model import Limits
+from harness.sandbox import ROOT
 from harness.sandbox.launch import OUTPUT_BYTES, Sandbox
 from harness.sandbox.support import packages
 from harness.sandbox.zygote import Zygote, zygote
 from harness.session.programs import RunnerProgram
+
+ENTRY = "harness.runner.main:main"
+"""The function that a runner's sandbox calls."""
+
+RUNNER_FILES = (str(ROOT / "harness" / "runner"),)
+"""Files of the harness that a runner needs, beside those of every sandbox."""
+
+PRELOAD_COMPILED = "harness.runner.preload:compiled"
+PRELOAD_INTERPRETED = "harness.runner.preload:interpreted"
+"""The functions that prepare a zygote, for each way of running Triton."""
 
 _TOOL_OUTPUT_BYTES = 4 << 20
 
@@ -24,9 +35,10 @@ def start_runner(program: RunnerProgram, device: Device, limits: Limits) -> Sand
     """
     unlimited = program.sanitizer is not None or bool(program.wrapper)
     return Sandbox(
+        ENTRY,
         _environment(program),
         memory_bytes=0 if unlimited else 2 * limits.host_bytes,
-        readable=packages(search_path()),
+        readable=(*RUNNER_FILES, *packages(search_path())),
         devices=device.nodes(),
         zygote=_zygote(program),
         wrapper=program.wrapper,
@@ -38,8 +50,8 @@ def _zygote(program: RunnerProgram) -> Zygote | None:
     """Where the runners of Python submissions come from: they need torch, which loads slowly."""
     if program.kind != "python" or program.wrapper:
         return None
-    environment = _environment(program)
-    return zygote(search_path(), interpret=program.interpret, environment=environment)
+    preload = PRELOAD_INTERPRETED if program.interpret else PRELOAD_COMPILED
+    return zygote(search_path(), preload=preload, environment=_environment(program))
 
 
 def search_path() -> list[str]:

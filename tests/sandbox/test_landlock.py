@@ -18,16 +18,16 @@ RESTRICTED = """
 import json, os, sys
 sys.path.insert(0, sys.argv[1])
 from harness.sandbox import landlock, system
-from harness.sandbox.spec import Plan
+from harness.sandbox.spec import SandboxSpec
 
 folder, readable, writable, *tried = sys.argv[2:]
 system.drop_capabilities()  # root's let it read the memory of others, rules or none
 system.prctl(system.PR_SET_NO_NEW_PRIVS, 1, "no new privileges")
-plan = Plan(
+spec = SandboxSpec(
     folder=folder, namespaces=False, own_user=False, readable=(readable, "/not/there"),
     writable=(writable,), devices=("/dev/null",),
 )
-assert landlock.restrict(plan)
+assert landlock.restrict(spec)
 opened = []
 for path in tried:
     path, _, mode = path.partition("|")

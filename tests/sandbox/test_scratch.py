@@ -92,13 +92,13 @@ def test_one_that_is_just_being_made_is_tried_again(
     place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     takes: list[int] = []
-    true_take = scratch._take
+    true_lock = scratch._lock
 
     def stolen_at_first(descriptor: int) -> bool:
         takes.append(descriptor)
-        return len(takes) > 1 and true_take(descriptor)
+        return len(takes) > 1 and true_lock(descriptor)
 
-    monkeypatch.setattr(scratch, "_take", stolen_at_first)
+    monkeypatch.setattr(scratch, "_lock", stolen_at_first)
     folder = scratch.home()
     assert list(place.iterdir()) == [folder]
     with (folder / scratch.LOCK).open() as file, pytest.raises(BlockingIOError):

@@ -30,14 +30,14 @@ def test_a_sanitizer_is_preloaded_where_it_was_built_in() -> None:
     assert not {"LD_PRELOAD", "ASAN_OPTIONS"} & runners._environment(LIBRARY).keys()
 
 
-def test_what_needs_no_torch_or_is_started_by_a_tool_comes_from_no_template() -> None:
+def test_no_zygote_for_programs_without_torch_or_under_a_tool() -> None:
     assert runners._zygote(LIBRARY) is None
     tool = RunnerProgram(kind="python", source=b"", wrapper=("/usr/bin/tool",))
     assert runners._zygote(tool) is None
 
 
 @pytest.mark.usefixtures("stand_in_for_torch")
-def test_python_comes_from_one_template_for_each_way_of_running_triton() -> None:
+def test_one_zygote_for_each_way_of_running_triton() -> None:
     compiled = source_program(b"x = 1")
     interpreted = RunnerProgram(kind="python", source=b"x = 1", interpret=True)
     assert runners._zygote(compiled) is runners._zygote(source_program(b"y = 2"))

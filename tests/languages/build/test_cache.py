@@ -68,10 +68,10 @@ def test_what_was_cut_short_is_not_kept(cache: Cache) -> None:
     gate = PauseGate()
 
     def cut_short(folder: Path) -> BuildOutcome:
-        gate.end()
+        gate.cancel()
         return BuildOutcome(failure=BuildError(verdict=Verdict.COMPILE_ERROR, message="killed"))
 
-    with pytest.raises(CancelledError), gate.open():
+    with pytest.raises(CancelledError), gate.work():
         cache.fetch(KEY, cut_short)
     build = Builder()
     assert cache.fetch(KEY, build).failure is None

@@ -151,14 +151,14 @@ def test_while_a_time_is_taken_no_time_passes(problem: Problem, tmp_path: Path) 
     work = SimpleNamespace(problem=problem, calls=[], arch=90, session=lambda _: Rests())
 
     def build_ahead() -> BuildOutcome:
-        with gate.open():
+        with gate.work():
             return triton_target._build_ahead(cast(Any, work), tmp_path / "kernels")
 
     began = time.perf_counter()
     with ThreadPoolExecutor(1) as threads:
         building = threads.submit(build_ahead)
         assert rests.wait(_PATIENCE_S)
-        with gate.closed():
+        with gate.paused():
             closed = time.perf_counter()
             time.sleep(0.5)
             stood = time.perf_counter() - closed
