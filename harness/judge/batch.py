@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from harness.device.memory import Arena
+from harness.device.base import Arena
 from harness.judge.checker import Checker
 from harness.judge.compare import compare
 from harness.judge.task import Task

@@ -71,11 +71,11 @@ def run_case(session: Session, task: Task, batch: Batch, orders: Sequence[int]) 
     On the CPU it is run with the threads in each of ``orders`` (modulo :data:`ORDERS`) until it
     fails. What is run follows from seed, spec and order alone.
     """
-    on_gpu = task.device.kind == "cuda"
+    emulated = task.device.emulated
     outcome = None
-    for order in orders[:1] if on_gpu else orders:
+    for order in orders if emulated else orders[:1]:
         plan = RunOptions(
-            warmups=1 if on_gpu else 0,
+            warmups=0 if emulated else 1,
             order=order % ORDERS,
             order_seed=_order_seed(task.seed, batch.case.spec),
         )

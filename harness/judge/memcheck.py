@@ -90,7 +90,7 @@ def locate(task: Task, case: Case, program: RunnerProgram) -> str | None:
         MachineError: the sandbox does not start, the device has no room.
     """
     tool = find_tool()
-    if tool is None or program.kind != "library" or task.device.kind != "cuda":
+    if tool is None or program.kind != "library" or task.device.emulated:
         return None
     watched = replace(program, wrapper=(str(tool), *_OPTIONS))
     limits = replace(task.problem.limits, call_s=_SECONDS, prepare_s=_SECONDS)

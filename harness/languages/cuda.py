@@ -45,7 +45,7 @@ class Cuda:
             MachineError: there is no C++ compiler, or nvcc does not work.
         """
         entry = c_entry(solution.text)
-        if target.kind == "cuda":
+        if not target.emulated:
             outcome = _for_card(solution, problem, dtype, target, cache, entry)
             built = target.code
         else:

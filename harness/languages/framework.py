@@ -43,7 +43,7 @@ class InFramework(python.Python):
     def _unusable(self, target: Target) -> str | None:
         """Why nothing written in it can run on this target, if that is so."""
         framework = self._framework
-        if target.kind == "cpu":
+        if target.emulated:
             return (
                 f"{framework.title} runs on NVIDIA GPUs alone, and there is none here "
                 "(harness doctor)"

@@ -68,7 +68,7 @@ class Ptx:
                 launches.at(shape)
         except LaunchError as error:
             return _invalid(launches.message(error), build)
-        if target.kind == "cpu":
+        if target.emulated:
             verdict = Verdict.NOT_EXECUTABLE_HERE
             return BuildFailure(verdict=verdict, message=NO_CPU_PATH, build=build)
         return Artifact(

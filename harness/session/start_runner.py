@@ -4,7 +4,7 @@ import os
 import sys
 from pathlib import Path
 
-from harness.device.memory import Device
+from harness.device.base import Device
 from harness.problem.model import Limits
 from harness.sandbox import ROOT
 from harness.sandbox.launch import OUTPUT_BYTES, Sandbox

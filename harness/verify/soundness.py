@@ -66,7 +66,7 @@ class ReferenceCheck:
         """
         self._check_again(trial)
         self._check_numbers(trial)
-        if self._task.device.kind == "cuda":
+        if not self._task.device.emulated:
             self._check_devices(trial)
 
     def _error(self, key: str, trial: Trial, message: str, remedy: str) -> None:

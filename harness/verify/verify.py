@@ -8,7 +8,7 @@ from pathlib import Path
 
 import torch
 
-from harness.device.memory import Device
+from harness.device.base import Device
 from harness.errors import ProblemError
 from harness.grading.case_selection import correctness_cases
 from harness.grading.job import Options

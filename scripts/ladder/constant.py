@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.device.exclusive import exclusive_timing
-from harness.device.memory import Device
+from harness.device.base import Device
 from harness.errors import MachineError
 from harness.grading.grader import Grader
 from harness.judge.task import Task

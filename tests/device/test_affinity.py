@@ -12,7 +12,7 @@ from harness.device import affinity as seats
 from harness.device.affinity import CpuAssignment, assign_cpus, pinned
 from harness.device.choose import open_device
 from harness.device.exclusive import exclusive_timing
-from harness.device.memory import CudaDevice
+from harness.device.cuda import CudaDevice
 from harness.sandbox import processes
 from harness.timing.trusted import TrustedRunners
 

@@ -39,7 +39,7 @@ from unittest import mock
 
 import generated
 
-from harness.device.memory import Device
+from harness.device.base import Device
 from harness.grading.grader import Grader
 from harness.grading.job import Job, Options
 from harness.languages.read import HEADER_LINES, read_solution

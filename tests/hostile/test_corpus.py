@@ -16,7 +16,7 @@ import pytest
 from corpus import FOLDERS, HERE, ROOT, Entry, Trials, entries
 
 from harness.device.choose import open_device
-from harness.device.memory import Device
+from harness.device.cpu import CpuDevice
 from harness.records.result import Verdict
 from harness.sandbox import scratch
 from harness.sandbox.support import detect_support
@@ -53,7 +53,7 @@ def _chosen(device: str) -> list[Any]:
 
 @pytest.fixture(scope="module")
 def on_cpu(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Trials]:
-    with Trials(Device(), tmp_path_factory.mktemp("cpu")) as trials:
+    with Trials(CpuDevice(), tmp_path_factory.mktemp("cpu")) as trials:
         yield trials
 
 

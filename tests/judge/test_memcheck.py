@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.device.choose import open_device
-from harness.device.memory import Device
+from harness.device.cpu import CpuDevice
 from harness.grading.grader import Grader
 from harness.grading.job import Job, Options
 from harness.judge.memcheck import TOOL, find_tool, first_report, is_memory_fault
@@ -108,7 +108,7 @@ def test_a_command_can_start_the_runner(tmp_path: Path) -> None:
     source = b"print('loaded')\ndef solution(*_): ..."
     wrapper = (sys.executable, "-I", "-S", "-c", start)
     program = RunnerProgram(kind="python", source=source, wrapper=wrapper)
-    with Session(program, Device(), Limits()) as session:
+    with Session(program, CpuDevice(), Limits()) as session:
         assert session.load() is None
         assert re.search("wrapped\n.*loaded\n", session.output(), re.DOTALL)
         assert session.layers

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.device.memory import Device
+from harness.device.base import Device
+from harness.device.cpu import CpuDevice
 from harness.errors import MachineError
 from harness.grading.grader import Grader
 from harness.grading.job import Job, Options
@@ -242,7 +243,7 @@ class TestGrade:
             path.write_bytes(source)
             solution = read_solution(path, problem="shift")
             job = Job(path=path.name, solution=solution, problem=SHIFT)
-            with Grader(Device(), NoProgress()) as grader:
+            with Grader(CpuDevice(), NoProgress()) as grader:
                 return grader.grade(job, Options(timing=False, shrink_s=0.0, profile=True))
 
         return graded

@@ -19,7 +19,7 @@ from ladder.judge import time_rung
 from ladder.rungs import COPY, Rung, rungs, spin_source, wait_source
 from ladder.table import bias, lines, summary
 
-from harness.device.memory import Device
+from harness.device.cpu import CpuDevice
 from harness.errors import MachineError
 from harness.grading.grader import Grader
 from harness.languages.read import read_solution
@@ -63,8 +63,8 @@ def timed() -> tuple[dict[str, Any], dict[str, Any]]:
     rung = Rung(
         kind="library", name="torch", file=COPY / "baseline.py", problem=COPY, values={"n": 1000}
     )
-    with Grader(Device(), NoProgress()) as grader:
-        return time_rung(grader, Device(), rung, CPU_BUDGET, None)
+    with Grader(CpuDevice(), NoProgress()) as grader:
+        return time_rung(grader, CpuDevice(), rung, CPU_BUDGET, None)
 
 
 def test_a_rung_is_timed_by_the_judge(timed: tuple[dict[str, Any], dict[str, Any]]) -> None:
@@ -137,10 +137,10 @@ def test_a_kernel_that_does_not_build_is_an_error_of_its_rung(tmp_path: Path) ->
     file.write_text("def solution(:")
     rung = Rung(kind="copy", name="broken", file=file, problem=COPY, values={"n": 10})
     with (
-        Grader(Device(), NoProgress()) as grader,
+        Grader(CpuDevice(), NoProgress()) as grader,
         pytest.raises(MachineError, match="invalid syntax"),
     ):
-        time_rung(grader, Device(), rung, CPU_BUDGET, None)
+        time_rung(grader, CpuDevice(), rung, CPU_BUDGET, None)
 
 
 def _row(kernel: str, cupti: float | None, ours: float, events: float, bench: float) -> Any:
@@ -192,10 +192,10 @@ def test_without_rungs_there_is_no_bias() -> None:
 
 def test_there_is_no_constant_without_a_gpu(tmp_path: Path) -> None:
     with (
-        Grader(Device(), NoProgress()) as grader,
+        Grader(CpuDevice(), NoProgress()) as grader,
         pytest.raises(MachineError, match="without a GPU"),
     ):
-        next(constant(grader, Device(), tmp_path))
+        next(constant(grader, CpuDevice(), tmp_path))
 
 
 class TestGpuCheck:

@@ -18,7 +18,7 @@ import pytest
 from leftovers import left
 
 from harness import wire
-from harness.device.memory import HostArena
+from harness.device.cpu import HostArena
 from harness.errors import MachineError
 from harness.judge.batch import Batch, lay_out
 from harness.judge.cases import CasesOutcome, run_cases

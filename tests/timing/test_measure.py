@@ -12,7 +12,7 @@ from fake_sessions import BUDGET, CASE, FAULT, FakeBlank, FakeSession, contender
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.device.memory import Arena, Device
+from harness.device.base import Arena, Device
 from harness.judge.batch import lay_out
 from harness.judge.task import Task
 from harness.records.measurement import Measurement

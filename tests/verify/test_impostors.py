@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from harness.device.memory import Device
+from harness.device.cpu import CpuDevice
 from harness.judge.batch import Batch, lay_out
 from harness.judge.task import Task
 from harness.problem.case import Case
@@ -26,7 +26,7 @@ class Stage:
 
     def __init__(self, dtype: str, sizes: dict[str, int], alpha: float) -> None:
         problem = load_problem(ROOT / "problems" / "gemm-multiply-leakyrelu")
-        self.task = Task(problem, Reference(problem), dtype, Device(), "a secret")
+        self.task = Task(problem, Reference(problem), dtype, CpuDevice(), "a secret")
         self.case = Case(sizes=sizes, scalars={"alpha": alpha}, single=frozenset({"alpha"}))
         self.arena = self.task.device.arena(lay_out(self.task, self.case, CALLS).size)
         self.memory = TrialMemory()
