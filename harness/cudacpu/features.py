@@ -1,4 +1,4 @@
-"""What CUDA C++ can say and this executor cannot do, and how to see it in the tokens."""
+"""Find the features of CUDA C++ that this executor does not support, in a file's tokens."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ _QUALIFIERS = frozenset({"volatile", "__volatile__", "inline", "goto"})
 
 
 def check(tokens: Sequence[Token], lines: Lines) -> None:
-    """Raises `Unsupported` for the first feature in the file that cannot be executed."""
+    """Raise `Unsupported` for the first feature in the file that cannot be executed."""
     for position, feature in _findings(tokens):
         raise Unsupported(lines.line(position), feature)
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 
 class TokenKind(StrEnum):
-    """What a token is. Comments and white space are left out of the token list."""
+    """The kind of a token. Comments and white space are no tokens."""
 
     NAME = "name"
     NUMBER = "number"

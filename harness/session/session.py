@@ -149,7 +149,7 @@ class Session:
             "seconds": self._limits.build_s if within_s is None else within_s,
             "arch": arch,
             "path": runners.search_path(),
-            **self._program.contract.told(),
+            **self._program.contract.to_message(),
         }
         (artifact,) = self._program.open()
         try:
@@ -175,7 +175,7 @@ class Session:
             "interpret": self._program.interpret,
             "language": self._program.language,
             "path": runners.search_path(),
-            **self._program.contract.told(),
+            **self._program.contract.to_message(),
         }
         opened = self._program.open()
         try:

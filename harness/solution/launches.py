@@ -1,4 +1,4 @@
-"""How the kernels of a PTX file are launched: the comments that it begins with.
+"""The launches of a PTX file's kernels, from the comments that it begins with.
 
 PTX has no host code, so a header says what a host would do. Each ``launch`` begins one, the lines
 below belong to it, and the launches of a call run in this order::
@@ -12,8 +12,7 @@ below belong to it, and the launches of a call run in this order::
 Numbers are expressions in the problem's sizes (:mod:`harness.problem.expressions`); ``grid`` and
 ``block`` have one to three of them, ``shared`` counts bytes beside what the kernel declares, and
 ``arguments`` are parameters of the problem. Without ``shared`` it is 0, without ``arguments`` all
-parameters in order. Expressions are evaluated by the judge, for each case; the runner is told
-numbers.
+parameters in order. The judge evaluates expressions for each case; the runner gets numbers.
 """
 
 import difflib
@@ -29,7 +28,7 @@ from harness.problem.model import Problem
 MAX_LAUNCHES = 64
 MAX_ARGUMENTS = 64
 MAX_CHARACTERS = 2000
-"""Of one line; together they keep what a runner is told within one message."""
+"""Of one line; the three limits keep all launches of a call within one message to the runner."""
 
 MAX_BLOCKS = (2**31 - 1, 65535, 65535)
 MAX_THREADS = (1024, 1024, 64)
@@ -44,7 +43,7 @@ _OTHERS = ("dtypes", "dtype", "verdict")
 
 
 class LaunchError(ValueError):
-    """A header that does not say how to launch, or says what no card can do; with its line."""
+    """A header without launches, or with one that no card can do; with its line."""
 
     def __init__(self, line: int, reason: str) -> None:
         self.line = line
@@ -61,7 +60,7 @@ class Numbers:
     expressions: tuple[Expression, ...]
 
     def values(self, sizes: Mapping[str, Number]) -> list[int]:
-        """What they are with these sizes.
+        """The values of the expressions for these sizes.
 
         Raises:
             LaunchError: one of them has no whole value.
@@ -74,17 +73,23 @@ class Numbers:
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """One launch; ``arguments`` are indices of the problem's parameters."""
+    """One launch of a kernel, in expressions."""
 
     kernel: str
+    """The kernel's name."""
     line: int
+    """Where the launch begins in the file."""
     grid: Numbers
+    """Blocks in x, y, z: one to three expressions."""
     block: Numbers
+    """Threads in x, y, z: one to three expressions."""
     shared: Numbers
+    """Bytes of dynamic shared memory: one expression."""
     arguments: tuple[int, ...]
+    """Indices of the problem's parameters."""
 
     def at(self, sizes: Mapping[str, Number], most_shared: int) -> dict[str, Any]:
-        """The launch in numbers, as a runner is told it; grid and block always have three.
+        """The launch in numbers, as the runner gets it; grid and block always have three.
 
         Raises:
             LaunchError: a number that no launch can have.
@@ -116,15 +121,16 @@ class Launch:
 
 @dataclass(frozen=True, slots=True)
 class Launches:
-    """All launches of a file, in order. ``shown`` is the file's name in messages.
-
-    ``fixed`` are the values that do not depend on the case, such as the bytes of ``VAR``.
-    """
+    """All launches of a file."""
 
     each: tuple[Launch, ...]
+    """In order."""
     fixed: Mapping[str, Number]
+    """Values that do not depend on the case, such as the bytes of ``VAR``."""
     most_shared: int
+    """Bytes of shared memory that one block can have."""
     shown: str
+    """The file's name in messages."""
 
     def at(self, values: Mapping[str, Number]) -> list[dict[str, Any]]:
         """Every launch in numbers, for a case with these sizes.
@@ -136,12 +142,12 @@ class Launches:
         return [launch.at(sizes, self.most_shared) for launch in self.each]
 
     def message(self, error: LaunchError) -> str:
-        """What is wrong, with its place in the file."""
+        """The error with its place in the file."""
         return f"{self.shown}:{error.line}: {error.reason}"
 
 
 def read_launches(text: str, problem: Problem) -> tuple[Launch, ...]:
-    """The launches that the first comments of ``text`` ask for.
+    """The launches in the first comments of ``text``.
 
     Raises:
         LaunchError: there is none, or a line of it cannot be understood.
@@ -246,7 +252,7 @@ def _split(rest: str) -> list[str]:
 
 
 def _suspect(field: str, line: int) -> None:
-    """Refuse what is nearly a field; other words before a colon are prose."""
+    """Refuse a word that is nearly a field; other words before a colon are prose."""
     if close := difflib.get_close_matches(field, ("launch", *_FIELDS), n=1, cutoff=0.7):
         raise LaunchError(line, f"{field}: is unknown here (did you mean {close[0]}?)")
 

@@ -12,7 +12,7 @@ from tools import needs_nvcc
 
 from harness.errors import MachineError
 from harness.languages import LANGUAGES
-from harness.languages.build import nvcc
+from harness.languages.build import compiler
 from harness.languages.build.cache import Cache
 from harness.languages.read import read_solution
 from harness.problem.format.load import load_problem
@@ -142,7 +142,7 @@ def test_the_cache_serves_any_name(
     for path in (first, second):
         path.write_text((FILES / "bad/undefined_name.cu").read_text())
     assert str(first) in failed(first, problem, cache).log
-    monkeypatch.setattr(nvcc, "run_limited", None)  # no compiler is called again
+    monkeypatch.setattr(compiler, "run_limited", None)  # no compiler is called again
     failure = failed(second, problem, cache)
     assert str(second) in failure.log
     assert str(first) not in failure.log

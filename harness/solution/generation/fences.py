@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from harness.solution.generation.code import NAMES
 
 _TOO_DEEP = 4
-"""Columns to the right of a fence from which on its like is no fence: CommonMark's rule."""
+"""A fence so many columns to the right of the opening one is content: CommonMark's rule."""
 
 _FENCE = re.compile(r"(`{3,}|~{3,})")
 _KNOWN = {"h", "hpp"}.union(*NAMES.values())
@@ -48,7 +48,7 @@ def closing(line: str, fence: Fence) -> int | None:
     rest = bare.rstrip(fence.mark)
     if len(bare) - len(rest) < fence.length:
         return None
-    # So far in it is content: of a comment, say, that shows how to call something.
+    # Content: part of a comment, say, that shows how to call something.
     deep = not rest.strip() and _width(rest) >= _width(fence.indent) + _TOO_DEEP
     return None if deep else len(rest)
 
@@ -68,7 +68,7 @@ def _width(indent: str) -> int:
 
 
 class Tracker:
-    """Tells, for ascending offsets of a text, whether they are inside a fenced block."""
+    """Says for ascending offsets of a text whether they are inside a fenced block."""
 
     def __init__(self, text: str, start: int) -> None:
         self._text = text

@@ -1,7 +1,7 @@
-"""What a model thought aloud, told from what it answered.
+"""Cut a model's reasoning from its answer.
 
-Nothing that is cut here is ever taken for code. Where a dump can be read in two ways, the one that
-takes more for reasoning goes first.
+Nothing that is cut here is ever taken for code. Of two ways to read a dump the one with more
+reasoning is taken.
 """
 
 import re
@@ -39,7 +39,7 @@ class Span(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """The parts of a text that are its answer, in order; ``closed`` unless reasoning never ends."""
+    """The answer and the reasoning of a text, in order; ``closed`` unless reasoning never ends."""
 
     answer: tuple[Span, ...]
     reasoning: tuple[Span, ...]

@@ -9,8 +9,8 @@ import pytest
 
 from harness.languages import python
 from harness.languages.build import translation
+from harness.languages.build.compiler import limit_failure, silent_failure
 from harness.languages.build.diagnostics import tells_of_a_kill
-from harness.languages.build.nvcc import limit_failure, silent
 from harness.languages.build.triton_target import outcome_of
 from harness.records.result import Verdict
 from harness.sandbox.command import Finished
@@ -78,9 +78,9 @@ def test_a_warning_of_one_that_succeeded_is_text() -> None:
 
 
 def test_a_tool_that_names_no_error() -> None:
-    assert silent("nvcc", _finished(255)).verdict is Verdict.INTERNAL_ERROR
+    assert silent_failure("nvcc", _finished(255)).verdict is Verdict.INTERNAL_ERROR
     flooded = _finished(1, "warning: w\n" * 99, truncated=True)
-    assert silent("nvcc", flooded).verdict is Verdict.COMPILE_ERROR
+    assert silent_failure("nvcc", flooded).verdict is Verdict.COMPILE_ERROR
 
 
 def test_the_translator(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
