@@ -412,7 +412,7 @@ def _spelled(tokens: Sequence[Token]) -> str:
 
 
 def _brackets(tokens: Sequence[Token]) -> dict[int, int]:
-    """Which bracket belongs to which, both ways; unmatched ones are missing."""
+    """The partner of each bracket, by index, both ways; unmatched ones are missing."""
     partner: dict[int, int] = {}
     stack: list[int] = []
     outside: list[int] = []  # the stack before a macro's body

@@ -1,6 +1,6 @@
 """Python files whose kernels another framework than Triton compiles: one language for each.
 
-What they are is told in one table, :data:`harness.runner.frameworks.FRAMEWORKS`.
+The frameworks are listed in one table, :data:`harness.runner.frameworks.FRAMEWORKS`.
 """
 
 from pathlib import Path

@@ -36,7 +36,7 @@ MAX_PROCESSES = 8192
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finished:
-    """How a limited command ended."""
+    """The outcome of a limited command."""
 
     returncode: int
     """Negative for a signal (as in :mod:`subprocess`), also where a shell reports one."""
@@ -87,8 +87,8 @@ def run_limited(
 ) -> Finished:
     """Run ``argv`` in ``cwd`` and wait for its end, at most ``seconds`` of wall time.
 
-    ``memory_bytes`` bounds the resident memory of the whole tree, ``output_bytes`` what is kept of
-    its output, ``file_bytes`` each file it writes. ``environment`` is complete: nothing is
+    ``memory_bytes`` bounds the resident memory of the whole tree, ``output_bytes`` the output
+    that is kept, ``file_bytes`` each file it writes. ``environment`` is complete: nothing is
     inherited. The command can write to ``cwd`` alone; it sees ``readable``, the system's own files
     and Python's.
 
@@ -104,7 +104,7 @@ def run_limited(
         spec = SandboxSpec(
             folder=root,
             namespaces=detect_support().namespaces,
-            own_user=False,  # what it writes is the judge's
+            own_user=False,  # its files are the judge's
             readable=(*python_files(), *map(str, readable)),
             writable=(str(cwd),),
             file_bytes=file_bytes,
@@ -203,7 +203,7 @@ class _TreeWatch:
         self._pipe.close()
 
     def _read(self, wait_s: float) -> bool:
-        """Take what is there within ``wait_s``; false at the end of the output."""
+        """Take the output that comes within ``wait_s``; False at its end."""
         with waiting():
             ready = self._selector.select(wait_s)
         if not ready:

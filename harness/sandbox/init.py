@@ -79,10 +79,10 @@ def drop_privileges(spec: SandboxSpec) -> None:
 def limit_resources(spec: SandboxSpec) -> None:
     """Set the limits that hold for what runs here and all its children; never raises one."""
 
-    def lower(what: int, value: int) -> None:
-        hard = resource.getrlimit(what)[1]
+    def lower(limit: int, value: int) -> None:
+        hard = resource.getrlimit(limit)[1]
         value = value if hard == resource.RLIM_INFINITY else min(value, hard)
-        resource.setrlimit(what, (value, value))
+        resource.setrlimit(limit, (value, value))
 
     lower(resource.RLIMIT_CORE, 0)
     lower(resource.RLIMIT_FSIZE, spec.file_bytes)

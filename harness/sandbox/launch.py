@@ -42,7 +42,7 @@ _CACHES = {
     "TVM_FFI_CACHE_DIR": "tvm-ffi",
     "XDG_CACHE_HOME": "cache",
 }
-"""Where compilers keep what they have built: in folders that end with the sandbox."""
+"""Variables that name compilers' caches, which get folders of the sandbox."""
 
 OUTPUT_BYTES = 64 << 10
 """Bytes kept of what a submission prints."""
@@ -81,7 +81,7 @@ class CappedOutput:
 
 
 class Sandbox:
-    """One confined process tree, its channel, and what can be seen of it from outside.
+    """One confined process tree, its channel, and a view of it from outside.
 
     Args:
         entry: ``module:function`` to run in it, called with the channel and the private folder.
@@ -91,7 +91,7 @@ class Sandbox:
             and those that ``LD_LIBRARY_PATH`` and the like of its environment name.
         devices: device nodes that it can use.
         tmp_bytes: size of its private temporary folder.
-        output_bytes: how much of what it prints is kept.
+        output_bytes: how much of its output is kept.
         confined: try namespaces (False only in tests of the fallback).
         zygote: fork it from there instead of starting an interpreter.
         wrapper: a command (its first word a path) that starts the entry, such as a debugging
@@ -155,7 +155,7 @@ class Sandbox:
         finally:
             theirs.close()
             os.close(life_read)
-        # A runner that does not read what it is sent must not keep the judge waiting for ever.
+        # A runner that does not read its messages must not keep the judge waiting for ever.
         ours.settimeout(_SEND_SECONDS)
         self.channel = ours
         assert self.process.stdout is not None
@@ -183,7 +183,7 @@ class Sandbox:
             below = processes.descendants(self.process.pid)
             self._init_pid = below[0] if below else 0
             self._members = below[1:]
-            self._last_census = census  # from before the walk: what came meanwhile shows next time
+            self._last_census = census  # of before the walk: later ones show next time
         return self._members
 
     def _census(self) -> frozenset[str] | None:
@@ -217,7 +217,7 @@ class Sandbox:
         return all_stopped
 
     def resume(self) -> None:
-        """Continue what :meth:`pause` stopped; takes microseconds, for the clock is running."""
+        """Continue what :meth:`pause` stopped, within microseconds: the clock is running."""
         processes.send(self._stopped, signal.SIGCONT)
         self._stopped = []
 

@@ -66,7 +66,7 @@ def _enter_with_users(users: str) -> None:
         os.close(ready)
         status = os.waitpid(helper, 0)[1]
     if status != 0:
-        raise PermissionError("the users of a namespace cannot be told")
+        raise PermissionError("the users of a namespace cannot be set")
 
 
 def _write(pid: int, name: str, text: str) -> None:

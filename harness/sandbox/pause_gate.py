@@ -174,7 +174,7 @@ def _pausable_processes(monitor: int) -> list[int]:
 
 
 def _is_made(monitor: int) -> bool:
-    """Whether the sandbox of this monitor runs what it was made for, or has ended."""
+    """Whether the sandbox of this monitor has begun its work, or has ended."""
     return bool(_pausable_processes(monitor)) or processes.at_rest(monitor)
 
 

@@ -23,7 +23,7 @@ _FOR_OTHERS = 0o711  # a sandbox of another user id passes through, and cannot l
 _making = threading.Lock()
 _homes: dict[tuple[int, str], Path] = {}
 """This process's folders, by process id (a fork makes its own) and parent folder. Global, since a
-process has one such folder whoever asks, which is removed at its exit."""
+process has one such folder, which is removed at its exit."""
 _locks: list[int] = []
 """Descriptors that hold the locks, open as long as the process lives."""
 

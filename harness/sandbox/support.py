@@ -1,4 +1,4 @@
-"""Which sandboxes this machine supports, tried and not guessed, and what all of them need."""
+"""The sandboxes that this machine supports, found by trying, and the parts of every sandbox."""
 
 import functools
 import os
@@ -25,7 +25,7 @@ MONITOR = (sys.executable, "-I", "-S", "-u", "-c", _BOOT)
 
 
 class SandboxSupport(NamedTuple):
-    """What this machine allows."""
+    """The kinds of confinement that this machine allows."""
 
     namespaces: bool
     """Fresh namespaces."""
@@ -83,7 +83,7 @@ def start_monitor(
 ) -> subprocess.Popen[bytes]:
     """Start a fresh monitor for ``spec``, which ends when the other end of ``life`` closes.
 
-    Its output is one pipe, unbuffered: what is printed before a process is killed can be shown.
+    Its output is one pipe, unbuffered, so that the last words of a killed process can be shown.
     """
     given = (life,) if channel is None else (channel, life)
     return subprocess.Popen(

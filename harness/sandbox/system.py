@@ -37,16 +37,16 @@ class _MountAttributes(ctypes.Structure):
     _fields_ = [(name, ctypes.c_uint64) for name in ("set", "clear", "propagation", "userns")]
 
 
-def checked(result: int, what: str) -> None:
+def checked(result: int, action: str) -> None:
     """Raise the ``OSError`` that a system call left, if ``result`` says that it failed."""
     if result < 0:
         code = ctypes.get_errno()
-        raise OSError(code, f"{what}: {os.strerror(code)}")
+        raise OSError(code, f"{action}: {os.strerror(code)}")
 
 
-def prctl(option: int, value: int, what: str) -> None:
+def prctl(option: int, value: int, action: str) -> None:
     """Set an attribute of this process that takes one argument."""
-    checked(libc.prctl(option, value, 0, 0, 0), what)
+    checked(libc.prctl(option, value, 0, 0, 0), action)
 
 
 def unshare(flags: int) -> None:

@@ -41,7 +41,7 @@ class _Root:
         self._shown: list[str] = []
 
     def at(self, path: str) -> str:
-        """Where ``path`` of the new root is now."""
+        """The place of ``path`` of the new root, as long as it is being made."""
         return self.place + path
 
     def folder(self, path: str) -> None:
@@ -54,7 +54,7 @@ class _Root:
     def show(self, path: str) -> None:
         """Show an existing file or folder of outside, at its own path; leave out a missing one.
 
-        A link is shown as a link to what it ends at.
+        A link is shown as a link to its final target.
         """
         real = os.path.realpath(path)
         if path != real and not self._seen(path):

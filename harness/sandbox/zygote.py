@@ -1,6 +1,6 @@
 """Zygotes: processes with torch loaded, from which sandboxes are forked in milliseconds.
 
-This is the judge's side; :mod:`harness.sandbox.zygote_main` is what runs in the process.
+This is the judge's side; :mod:`harness.sandbox.zygote_main` runs in the process.
 """
 
 import atexit
@@ -26,10 +26,10 @@ _BOOT = (
     "from harness.sandbox.zygote_main import main; main()"
 )
 _START_SECONDS = 90.0
-"""How long a zygote may take to import and fork, on a busy machine."""
+"""The time that a zygote may take to import and fork, on a busy machine."""
 
 _LAST_WORDS_S = 0.1
-"""What a dying zygote prints may take so long to arrive."""
+"""The time that the last words of a dying zygote may take to arrive."""
 
 _MAX_WORDS_BYTES = 2000
 
@@ -125,7 +125,7 @@ class Zygote:
         return Forked(int(pid), status_file, stdout)
 
     def close(self) -> None:
-        """End the process; what it forked goes on."""
+        """End the process; sandboxes that it has forked go on."""
         self._channel.close()
         self._process.kill()
         self._process.wait()

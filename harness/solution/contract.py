@@ -40,7 +40,7 @@ class AmbiguousError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Contract:
-    """What the runner must know to call a submission."""
+    """How a runner calls a submission."""
 
     entry: EntryPoint = EntryPoint.SOLUTION
     """The function or class that is called."""

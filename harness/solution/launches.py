@@ -33,7 +33,7 @@ MAX_CHARACTERS = 2000
 MAX_BLOCKS = (2**31 - 1, 65535, 65535)
 MAX_THREADS = (1024, 1024, 64)
 MAX_THREADS_OF_A_BLOCK = 1024
-"""Source: *CUDA Programming Guide*, appendix "Compute Capabilities"; alike since 3.0."""
+"""Source: *CUDA Programming Guide*, appendix "Compute Capabilities"; the same since 3.0."""
 
 _LINE = re.compile(r"\s*//\s*([A-Za-z]{1,20})\s*:(.*)")
 _KERNEL = re.compile(r"[A-Za-z_$%][\w$]{0,199}", re.ASCII)
@@ -68,7 +68,7 @@ class Numbers:
         try:
             return [expression.whole(sizes) for expression in self.expressions]
         except ExpressionError as error:
-            raise LaunchError(self.line, f"{self.field}: {error}{_told(sizes)}") from None
+            raise LaunchError(self.line, f"{self.field}: {error}{_given(sizes)}") from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ class Launch:
     kernel: str
     """The kernel's name."""
     line: int
-    """Where the launch begins in the file."""
+    """The line of the file that begins the launch."""
     grid: Numbers
     """Blocks in x, y, z: one to three expressions."""
     block: Numbers
@@ -88,7 +88,7 @@ class Launch:
     arguments: tuple[int, ...]
     """Indices of the problem's parameters."""
 
-    def at(self, sizes: Mapping[str, Number], most_shared: int) -> dict[str, Any]:
+    def at(self, sizes: Mapping[str, Number], max_shared_bytes: int) -> dict[str, Any]:
         """The launch in numbers, as the runner gets it; grid and block always have three.
 
         Raises:
@@ -100,15 +100,15 @@ class Launch:
         if threads > MAX_THREADS_OF_A_BLOCK:
             raise LaunchError(
                 self.block.line,
-                f"block: {' · '.join(map(str, block))} = {threads} threads{_told(sizes)}; a block "
+                f"block: {' · '.join(map(str, block))} = {threads} threads{_given(sizes)}; a block "
                 f"has {MAX_THREADS_OF_A_BLOCK} at most",
             )
         (shared,) = self.shared.values(sizes)
-        if not 0 <= shared <= most_shared:
+        if not 0 <= shared <= max_shared_bytes:
             raise LaunchError(
                 self.shared.line,
-                f"shared: {self.shared.expressions[0]} is {shared}{_told(sizes)}; a block has "
-                f"0 to {most_shared} bytes",
+                f"shared: {self.shared.expressions[0]} is {shared}{_given(sizes)}; a block has "
+                f"0 to {max_shared_bytes} bytes",
             )
         return {
             "kernel": self.kernel,
@@ -127,7 +127,7 @@ class Launches:
     """In order."""
     fixed: Mapping[str, Number]
     """Values that do not depend on the case, such as the bytes of ``VAR``."""
-    most_shared: int
+    max_shared_bytes: int
     """Bytes of shared memory that one block can have."""
     shown: str
     """The file's name in messages."""
@@ -139,7 +139,7 @@ class Launches:
             LaunchError: as :meth:`Launch.at`.
         """
         sizes = {**values, **self.fixed}
-        return [launch.at(sizes, self.most_shared) for launch in self.each]
+        return [launch.at(sizes, self.max_shared_bytes) for launch in self.each]
 
     def message(self, error: LaunchError) -> str:
         """The error with its place in the file."""
@@ -198,21 +198,21 @@ class _Draft:
         return Launch(
             kernel=self._kernel,
             line=self.line,
-            grid=self._numbers("grid", names, most=3),
-            block=self._numbers("block", names, most=3),
-            shared=self._numbers("shared", names, most=1, default="0"),
+            grid=self._numbers("grid", names, max_count=3),
+            block=self._numbers("block", names, max_count=3),
+            shared=self._numbers("shared", names, max_count=1, default="0"),
             arguments=self._arguments([parameter.name for parameter in problem.parameters]),
         )
 
     def _numbers(
-        self, field: str, names: Sequence[str], *, most: int, default: str = ""
+        self, field: str, names: Sequence[str], *, max_count: int, default: str = ""
     ) -> Numbers:
         line, rest = self._fields.get(field, (self.line, default))
         if not rest:
             raise LaunchError(line, f"{field}: is missing; say `// {field}: NUMBER`")
         parts = _split(rest)
-        if len(parts) > most:
-            raise LaunchError(line, f"{field}: has {len(parts)} numbers; {most} at most")
+        if len(parts) > max_count:
+            raise LaunchError(line, f"{field}: has {len(parts)} numbers; {max_count} at most")
         expressions = []
         for part in parts:
             try:
@@ -262,17 +262,19 @@ def _hint(name: str, names: Sequence[str], otherwise: str) -> str:
     return f" (did you mean {close[0]}?)" if close else f" ({otherwise} {', '.join(names)})"
 
 
-def _within(numbers: Numbers, sizes: Mapping[str, Number], most: Sequence[int]) -> list[int]:
+def _within(numbers: Numbers, sizes: Mapping[str, Number], limits: Sequence[int]) -> list[int]:
     found = numbers.values(sizes)
-    for expression, value, limit in zip(numbers.expressions, found, most, strict=False):
+    for expression, value, limit in zip(numbers.expressions, found, limits, strict=False):
         if not 1 <= value <= limit:
             raise LaunchError(
                 numbers.line,
-                f"{numbers.field}: {expression} is {value}{_told(sizes)}; 1 to {limit} are allowed",
+                f"{numbers.field}: {expression} is {value}{_given(sizes)}; 1 to {limit} are "
+                "allowed",
             )
     return found + [1] * (3 - len(found))
 
 
-def _told(sizes: Mapping[str, Number]) -> str:
+def _given(sizes: Mapping[str, Number]) -> str:
+    """The sizes, for the end of a message."""
     named = [f"{name}={value}" for name, value in sizes.items() if name.isidentifier()]
     return f" with {', '.join(named)}" if named else ""

@@ -29,7 +29,7 @@ class Solution:
     """
 
     path: Path
-    """Where it was read."""
+    """The path that it was read from."""
     display_path: str
     """The path as the user gave it, free of control characters."""
     submitted: bytes
@@ -56,7 +56,7 @@ class Solution:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """What to build for."""
+    """The device to build for."""
 
     kind: Literal["cuda", "cpu"]
     """The kind of device."""
@@ -76,7 +76,7 @@ class Target:
 
     @property
     def emulated(self) -> bool:
-        """What is built is executed by an emulator on the host."""
+        """Whether the build is executed by an emulator on the host."""
         return self.kind == "cpu"
 
     @property
@@ -100,7 +100,7 @@ class Artifact:
     kind: Literal["library", "ptx", "python"]
     """Whether it is a shared library, or ``source``."""
     target: Target
-    """What it was built for."""
+    """The device that it was built for."""
     library: Path | None
     """A shared object that exports the entry point and ``harness_last_error``; None if there is
     only ``checked``, or source."""
@@ -145,7 +145,7 @@ class Invalid:
     """
 
     message: str
-    """What to change."""
+    """The reason, and what to change."""
     reason: Reason | None = None
     """Why a generation has no code."""
     reference: SolutionRef | None = None

@@ -73,7 +73,7 @@ def test_complex_numbers_integers_and_booleans(
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float16"])
-def test_a_good_file(problem: Problem, shared_cache: Cache, dtype: str) -> None:
+def test_a_correct_file_compiles(problem: Problem, shared_cache: Cache, dtype: str) -> None:
     artifact = built(FILES / "good/tiled.cu", problem, shared_cache, dtype=dtype)
     assert (artifact.kind, artifact.checked) == ("library", None)
     assert artifact.build.target == "sm_90a"
@@ -112,7 +112,9 @@ def test_hopper_code_has_its_own_instructions(
 
 
 @pytest.mark.parametrize("path", BAD, ids=lambda path: path.stem)
-def test_a_bad_file(problem: Problem, shared_cache: Cache, path: Path) -> None:
+def test_a_wrong_file_has_its_verdict_and_line(
+    problem: Problem, shared_cache: Cache, path: Path
+) -> None:
     header = path.read_text().partition("\n")[0]
     match = re.fullmatch(r"// expect: (\w+) (\d+) (.*)", header)
     assert match
@@ -148,7 +150,7 @@ def test_the_cache_serves_any_name(
     assert str(first) not in failure.log
 
 
-def test_hits_and_misses(problem: Problem, cache: Cache) -> None:
+def test_the_cache_hits_only_for_the_same_source_and_target(problem: Problem, cache: Cache) -> None:
     path = FILES / "good/tiled.cu"
     with ThreadPoolExecutor(3) as pool:
         artifacts = list(pool.map(lambda _: built(path, problem, cache), range(3)))

@@ -62,13 +62,13 @@ def opened(tmp_path: Path) -> Opened:
     return opened
 
 
-def test_what_is_named_can_be_read(opened: Opened) -> None:
+def test_files_of_the_spec_can_be_read(opened: Opened) -> None:
     there = ["own/file", "readable/file", "writable/file", "/dev/null", "/proc/self/stat"]
     assert opened(*there) == there
     assert opened("other/file", "readable/link", "/etc/hostname", str(ROOT / "README.md")) == []
 
 
-def test_little_can_be_written(opened: Opened) -> None:
+def test_only_writable_folders_can_be_written(opened: Opened) -> None:
     assert opened("own/new|x", "writable/new|x", "/dev/null|w") == [
         "own/new", "writable/new", "/dev/null",
     ]  # fmt: skip

@@ -332,17 +332,21 @@ def test_a_forking_submission_is_paused_as_a_whole(forked: bool) -> None:
         for _ in range(20):
             assert inside.sandbox.pause()
             before = _ticks(inside)
-            time.sleep(0.02)
+            assert all(map(processes.at_rest, _submitted(inside)))
             assert _ticks(inside) == before
             inside.sandbox.resume()
-            time.sleep(0.03)
+            assert until(lambda before=before: _ticks(inside) != before)
         assert until(lambda: _ticks(inside) > before)
+
+
+def _submitted(inside: Inside) -> list[int]:
+    return processes.descendants(inside.sandbox.process.pid)[1:]
 
 
 def _ticks(inside: Inside) -> int:
     """CPU time of all submitted processes, in nanoseconds as the scheduler counts them."""
     total = 0
-    for pid in processes.descendants(inside.sandbox.process.pid)[1:]:
+    for pid in _submitted(inside):
         try:
             stat = Path(f"/proc/{pid}/schedstat").read_text()
         except OSError:
@@ -352,7 +356,7 @@ def _ticks(inside: Inside) -> int:
 
 
 @WAYS
-def test_processes_that_continue_each_other_are_found_out(forked: bool) -> None:
+def test_pause_fails_for_processes_that_continue_each_other(forked: bool) -> None:
     code = """
     import os, signal, time
     parent = os.getpid()
@@ -374,16 +378,19 @@ def test_processes_that_continue_each_other_are_found_out(forked: bool) -> None:
         started = time.monotonic()
         stopped = inside.sandbox.pause()
         before = _ticks(inside)
-        time.sleep(0.02)
         assert time.monotonic() - started < 20
-        assert stopped == (_ticks(inside) == before)  # never says so where it is not
+        if stopped:  # never says so where it is not
+            assert all(map(processes.at_rest, _submitted(inside)))
+            assert _ticks(inside) == before
+        else:
+            assert until(lambda: _ticks(inside) != before)
 
 
 @WAYS
 @pytest.mark.parametrize(
     "place", ["os.environ['HOME'] + '/x'", "'/dev/shm/x'", "os.memfd_create('arena')"]
 )
-def test_files_in_memory_are_memory(place: str, forked: bool) -> None:
+def test_files_in_memory_count_as_memory(place: str, forked: bool) -> None:
     code = f"""
     import os
     left = open({place}, "wb")
@@ -450,7 +457,9 @@ class TestWithoutNamespaces:
     """The fallback confines less, and ends everything all the same."""
 
     @WAYS
-    def test_it_works(self, forked: bool) -> None:
+    def test_a_sandbox_without_namespaces_confines_and_ends_its_processes(
+        self, forked: bool
+    ) -> None:
         nap = Nap()
         code = f"""
         import os, subprocess

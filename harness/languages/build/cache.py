@@ -133,7 +133,7 @@ class Cache:
             if total <= self.max_bytes or now - used < KEEP_S:
                 break
             with suppress(OSError):
-                # No lock: whoever reads it just now finds it damaged, and builds again.
+                # No lock: a reader of just now finds it damaged, and builds again.
                 doomed = self._staging()
                 folder.rename(doomed / folder.name)
                 shutil.rmtree(doomed)

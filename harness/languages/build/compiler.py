@@ -78,7 +78,7 @@ def silent_failure(tool: str, finished: Finished) -> BuildError:
 
 
 def compile_failure(tool: str, finished: Finished, log: str) -> BuildError:
-    """The verdict on a submission that a compiler rejects, with what it says in ``log``."""
+    """The verdict on a submission that a compiler rejects, with its complaints in ``log``."""
     if lacks_entry(log):
         return BuildError(
             verdict=Verdict.INVALID_SUBMISSION,

@@ -39,10 +39,10 @@ sys.stdout.write(json.dumps(answer))
 
 
 class Translation(NamedTuple):
-    """How a translation ended."""
+    """The outcome of a translation."""
 
     obstacle: str = ""
-    """What a CPU cannot execute, as ``name:line: feature``; empty for none."""
+    """The feature that a CPU cannot execute, as ``name:line: feature``; empty for none."""
     stopped: bool = False
     """The translator was stopped: another time there may be no obstacle."""
     killed: bool = False

@@ -36,7 +36,7 @@ from harness.wire import Message
 
 KERNELS = "kernels"
 _MAX_BYTES = 64 << 20
-"""Room for what Triton has compiled."""
+"""Room for the package of compiled kernels."""
 _AHEAD_S = 8.0
 """Seconds of the processor after which no further kernel is compiled ahead."""
 _PATIENCE_S = 30.0
@@ -45,7 +45,7 @@ _MAX_KERNELS = 64
 _MAX_FIGURE = 1 << 40
 """Greater figures on a kernel are no truth."""
 _KILLED = re.compile(r"\bfailed with error code -9\b")
-"""What Triton says of a compiler that somebody has killed."""
+"""Triton's message on a compiler that somebody has killed."""
 
 
 class _CompileAnswer(Record):

@@ -127,7 +127,7 @@ def _begins_as_ptx(text: str) -> bool:
 
 
 def _with_comments(text: str, start: int) -> int:
-    """Where the comments begin that belong to the line at ``start``.
+    """The offset of the comments that belong to the line at ``start``.
 
     They are right above it; between those with slashes, and below them, lines may be empty.
     """

@@ -1,4 +1,4 @@
-"""Fences as models write them: lines of backticks or tildes around code, and what goes wrong.
+"""Fences as models write them: lines of backticks or tildes around code, with their faults.
 
 Beyond CommonMark, a fence may be indented by anything and follow other words on its line; a second
 opening fence as long as the first ends a block that was not closed; a closing fence may stand at
@@ -20,7 +20,7 @@ _KNOWN = {"h", "hpp"}.union(*NAMES.values())
 
 @dataclass(frozen=True, slots=True)
 class Fence:
-    """An opening fence: its character, length, what indents it, and what it says."""
+    """An opening fence: its character, length, indentation, and words."""
 
     mark: str
     length: int
@@ -43,7 +43,7 @@ def opening(line: str) -> Fence | None:
 
 
 def closing(line: str, fence: Fence) -> int | None:
-    """Where in ``line`` the block of ``fence`` ends: before the offset returned; else None."""
+    """The offset in ``line`` before which the block of ``fence`` ends; None if it does not."""
     bare = line.rstrip()
     rest = bare.rstrip(fence.mark)
     if len(bare) - len(rest) < fence.length:
