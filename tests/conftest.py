@@ -88,7 +88,7 @@ def front_matter_is_parsed_once() -> Iterator[None]:
         yield
 
 
-STAND_IN = Path(__file__).parent / "stand_in"
+STAND_IN = Path(__file__).parent / "support/stand_in"
 """Holds a module ``torch`` that costs nothing to import."""
 
 

@@ -2,8 +2,8 @@
 
 What a batch costs beyond its calls depends on the processor that its runner happens to be on: lone
 calls of two processes with the same kernel were up to 24 µs apart for as long as both lived, 7 in
-the median, and on the same processor 1 (docs/measurement.md). They never run at once, so they can
-share it; the judge, which spins meanwhile, must be elsewhere.
+the median, and on the same processor 1 (docs/explanation/measurement.md). They never run at once,
+so they can share it; the judge, which spins meanwhile, must be elsewhere.
 """
 
 import contextlib

@@ -109,9 +109,7 @@ class Device(Protocol):
     def benchmarks(self, problem: "Problem") -> "tuple[Mapping[str, float], ...]":
         """The shapes of ``problem`` that are timed here."""
 
-    def exclusive(
-        self, waiting: Callable[[float], None]
-    ) -> AbstractContextManager[Exclusive]:
+    def exclusive(self, waiting: Callable[[float], None]) -> AbstractContextManager[Exclusive]:
         """Hold the device alone, and watch it, while times are taken.
 
         ``waiting`` is called now and then with the seconds so far while another grade holds it.

@@ -106,9 +106,7 @@ class InProcess:
 
     def _side_by_side(self, work: Sequence[Work]) -> Iterator[Completed]:
         with ThreadPoolExecutor(self._workers) as pool:
-            begun = {
-                pool.submit(self._grader.grade, each.job, each.options): each for each in work
-            }
+            begun = {pool.submit(self._grader.grade, each.job, each.options): each for each in work}
             for done in as_completed(begun):
                 yield Completed(begun[done], done.result())
 

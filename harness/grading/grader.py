@@ -76,7 +76,7 @@ class Grader:
         self._base_budget = budget
         self._languages = languages
         self._cache = build_cache or default_cache()
-        self._benchmark = benchmark or Benchmark(device, progress)
+        self.benchmark = benchmark or Benchmark(device, progress)
         self._reference = reference or loaded_once()
 
     def __enter__(self) -> Self:
@@ -88,7 +88,7 @@ class Grader:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._benchmark.trusted.close()
+        self.benchmark.trusted.close()
         self._progress.finish()
 
     def grade_all(self, jobs: Sequence[Job], options: Options) -> Iterator[Result]:
@@ -103,12 +103,12 @@ class Grader:
         """
         # Not for files without code: they cost nothing but being read.
         if options.timed and any(isinstance(job.solution, Solution) for job in jobs):
-            self._benchmark.trusted.start()
+            self.benchmark.trusted.start()
         ahead = len(jobs) > 1
         graded: dict[Hashable, Result] = {}
         pace = Pace(len(jobs))
         try:
-            with Builds(lambda job: self._build(job, options, ahead=ahead)) as builds:
+            with Builds(lambda job: self.build(job, options, ahead=ahead)) as builds:
                 for number, (job, building, wanted_again) in enumerate(builds.of(jobs)):
                     if len(jobs) > 1:
                         self._progress.overall(number, len(jobs), pace.summary(number))
@@ -142,11 +142,11 @@ class Grader:
         options = common(jobs, options)
         drafts = [self._draft(job, options) for job in jobs]
         if self._device.captures_graphs:  # launch overhead is measured; elsewhere it is not
-            self._benchmark.trusted.start()
+            self.benchmark.trusted.start()
         self._progress.phase("build", len(jobs))
         built = []
         for job in jobs:
-            built.append(self._build(job, options))
+            built.append(self.build(job, options))
             self._progress.advance()
         self._calibrate(contextlib.nullcontext())
         with ExitStack() as sessions:
@@ -168,7 +168,7 @@ class Grader:
         task = drafts[0].task
         cases = benchmark_cases(task)
         with self._exclusive() as held:
-            overhead = self._benchmark.trusted.overhead(held.runner_cpu)
+            overhead = self.benchmark.trusted.overhead(held.runner_cpu)
             budget = self._budget(options)
             outcome = head_to_head(task, ready, cases, budget, overhead, held, self._progress)
             if isinstance(outcome, Lost):
@@ -193,7 +193,12 @@ class Grader:
             return ResultBuilder(task, about, reason=solution.reason, notes=list(job.notes))
         return ResultBuilder(task, solution_ref(solution), notes=list(job.notes))
 
-    def _build(self, job: Job, options: Options, *, ahead: bool = False) -> Built:
+    def build(self, job: Job, options: Options, *, ahead: bool = False) -> Built:
+        """The build of a submission, or why there is none; from the cache if it is there.
+
+        ``ahead``: other files are graded meanwhile, so what a first call would compile is compiled
+        now, beside them.
+        """
         solution, dtype = job.solution, chosen_dtype(job, options)
         if isinstance(solution, Invalid):
             return BuildFailure(verdict=Verdict.INVALID_SUBMISSION, message=solution.message)
@@ -226,7 +231,7 @@ class Grader:
                 error.__traceback__ = None  # its frames hold tensors of the judge's
                 if crowded := crowded_out(self._device, sessions.close):
                     # One of the trusted runners may be what found no memory.
-                    self._benchmark.trusted.renew()
+                    self.benchmark.trusted.renew()
                     return draft.finish(Verdict.MEMORY_LIMIT, crowded)
                 if isinstance(error, MachineError):
                     raise
@@ -246,7 +251,7 @@ class Grader:
         self, ready: ReadyToTime, draft: ResultBuilder, options: Options, builds: Builds
     ) -> tuple[Measurement, ...] | TimedFault:
         with self._exclusive() as held, builds.paused(self._finishing):
-            measured = self._benchmark.measure(
+            measured = self.benchmark.measure(
                 draft.task,
                 ready,
                 held,
@@ -270,9 +275,9 @@ class Grader:
 
         A kernel left running now would skew the idle baseline for all later submissions.
         """
-        if not self._benchmark.trusted.calibrated:
+        if not self.benchmark.trusted.calibrated:
             with self._exclusive() as held, paused:
-                self._benchmark.trusted.overhead(held.runner_cpu)
+                self.benchmark.trusted.overhead(held.runner_cpu)
 
     def _ready(
         self, artifact: Built, draft: ResultBuilder, options: Options, sessions: ExitStack

@@ -7,11 +7,11 @@ import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from importlib import metadata
 
 from harness import __version__
 from harness.device.base import Device
 from harness.device.monitor import unranked_reason
+from harness.frameworks import installed_version
 from harness.judge.task import Task
 from harness.problem.case import Case
 from harness.records.build import Build
@@ -197,16 +197,9 @@ def environment(device: Device, layers: Sequence[str]) -> Environment:
         harness=__version__,
         python=platform.python_version(),
         platform=platform.platform(),
-        torch=_version("torch"),
-        triton=_version("triton"),
+        torch=installed_version("torch") or "",
+        triton=installed_version("triton") or "",
         driver=device.driver_version,
         toolkit=device.toolkit_version,
         sandbox=", ".join(layers),
     )
-
-
-def _version(package: str) -> str:
-    try:
-        return metadata.version(package)
-    except metadata.PackageNotFoundError:
-        return ""

@@ -7,6 +7,7 @@ from hashlib import sha256
 from harness.judge.batch import Batch, BatchMismatch, lay_out
 from harness.judge.task import Task
 from harness.problem.case import Case
+from harness.problem.sampling.footprint import CALLS
 from harness.records.cases import CaseResult
 from harness.records.result import Verdict
 from harness.session.fault import Fault
@@ -14,8 +15,6 @@ from harness.session.session import RunOptions, Session
 
 ORDERS = 3
 """So many ways of ordering threads has the CPU path: forwards, backwards, shuffled."""
-CALLS = 2
-"""Each case is called so often in a row, with other inputs, so that remembered answers show."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ from harness.languages.build.toolchain import NvccNotFound, find_host_compiler, 
 from harness.problem.model import Problem
 from harness.records.build import Build
 from harness.records.result import Verdict
+from harness.solution import suffixes
 from harness.solution.contract import EntryPoint, c_entry, contract
 from harness.solution.model import Artifact, BuildFailure, Solution, Target
 
@@ -30,7 +31,7 @@ class Cuda:
     """CUDA C++ files."""
 
     name = "cuda"
-    suffix = ".cu"
+    suffix = suffixes.CUDA
 
     def claims(self, path: Path, text: str) -> bool:  # noqa: ARG002 (the Protocol's)
         """Any ``.cu`` file."""

@@ -1,4 +1,4 @@
-"""Constants of the error model that are the same for every problem: see docs/tolerance.md.
+"""Constants of the error model the same for every problem: see docs/explanation/tolerance.md.
 
 Apart from the formula itself (:mod:`harness.problem.tolerance`), so that they can be told without
 importing torch.

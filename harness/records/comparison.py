@@ -68,4 +68,3 @@ def faster(ratio: Interval) -> Literal["A", "B"] | None:
     if math.log(above.value) <= MARGIN or not above.value - doubt > 1:
         return None
     return "B" if above is ratio else "A"
-

@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 from harness.device.base import Device
+from harness.frameworks import FRAMEWORKS
 from harness.problem.model import Limits
 from harness.sandbox import ROOT
 from harness.sandbox.launch import OUTPUT_BYTES, Sandbox
@@ -15,12 +16,18 @@ from harness.session.programs import RunnerProgram
 ENTRY = "harness.runner.main:main"
 """The function that a runner's sandbox calls."""
 
-RUNNER_FILES = (str(ROOT / "harness" / "runner"),)
+RUNNER_FILES = tuple(str(ROOT / "harness" / part) for part in ("frameworks", "runner"))
 """Files of the harness that a runner needs, beside those of every sandbox."""
 
 PRELOAD_COMPILED = "harness.runner.preload:compiled"
 PRELOAD_INTERPRETED = "harness.runner.preload:interpreted"
 """The functions that prepare a zygote, for each way of running Triton."""
+
+CACHES = (
+    *("CUDA_CACHE_PATH", "TORCHINDUCTOR_CACHE_DIR", "TRITON_CACHE_DIR", "XDG_CACHE_HOME"),
+    *(variable for framework in FRAMEWORKS.values() for variable in framework.caches),
+)
+"""Environment variables that name folders where compilers keep what they have built."""
 
 _TOOL_OUTPUT_BYTES = 4 << 20
 
@@ -41,6 +48,7 @@ def start_runner(program: RunnerProgram, device: Device, limits: Limits) -> Sand
         readable=(*RUNNER_FILES, *packages(search_path())),
         devices=device.nodes(),
         zygote=_zygote(program),
+        caches=CACHES,
         wrapper=program.wrapper,
         output_bytes=_TOOL_OUTPUT_BYTES if program.wrapper else OUTPUT_BYTES,
     )

@@ -3,7 +3,7 @@
 ``solution`` and ``solve`` take the problem's parameters in order and fill the outputs;
 ``custom_kernel`` takes a tuple and ``ModelNew`` is a module, and both return their outputs, which
 :mod:`harness.runner.entry.contracts` has made in the judge's buffers or copies there. The rules are
-in ``docs/writing-solutions.md``.
+in ``docs/how-to/writing-solutions.md``.
 """
 
 import re
@@ -114,5 +114,5 @@ def wanted_in_python(problem: Problem) -> str:
     return (
         f"    {python_signature(problem)}\n"
         "or solve with the same parameters, custom_kernel(data) or class ModelNew "
-        "(docs/writing-solutions.md)"
+        "(docs/how-to/writing-solutions.md)"
     )

@@ -84,7 +84,9 @@ CPU_BUDGET = TimingBudget(
 """Functional timing on a CPU: shown, never ranked with a GPU's, so a few batches are enough."""
 
 
-def budget_for(device: Device, *, quick: bool = False, base: TimingBudget | None = None) -> TimingBudget:
+def budget_for(
+    device: Device, *, quick: bool = False, base: TimingBudget | None = None
+) -> TimingBudget:
     """The budget of a measurement on ``device``; ``base`` in place of the one it has by default."""
     if not device.rankable:
         return base or CPU_BUDGET

@@ -109,5 +109,8 @@ def _slower_where_in_doubt(measured: Measurement) -> Measurement | Fault:
     factor = (measured.isolated_s.value + BASELINE_FIRST_S) / measured.time_s.value
     if factor <= _MAX_RATIO:
         return measured
-    slower = {"time_s": measured.time_s.times(factor), "speedup": measured.speedup.times(1 / factor)}
+    slower = {
+        "time_s": measured.time_s.times(factor),
+        "speedup": measured.speedup.times(1 / factor),
+    }
     return measured.model_copy(update=slower)

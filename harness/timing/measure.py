@@ -42,9 +42,7 @@ _TOO_SHORT = 2.0
 """A batch that should have had more than so many times the calls is too short to count."""
 
 
-def choose_calls(
-    call_s: float, round_trip_s: float, max_calls: int, budget: TimingBudget
-) -> int:
+def choose_calls(call_s: float, round_trip_s: float, max_calls: int, budget: TimingBudget) -> int:
     """Calls per batch: long enough to drown the overhead, no more than ``max_calls``.
 
     Nor many more than there is time for, where a call of ``call_s`` seconds takes ``round_trip_s``
@@ -146,9 +144,7 @@ def _time_block(
         if overhead is not None:
             overhead.warm_up(seed, program.cpu)
             if null_s is None or not shared:
-                null_s = overhead.time(
-                    program.batch, f"{seed}/blank", program.cpu, wait_s[which]
-                )
+                null_s = overhead.time(program.batch, f"{seed}/blank", program.cpu, wait_s[which])
                 idle_after_s = overhead.after_s
                 early = early or overhead.started_early_fault()
         batch_s = program.time(seed, idle_after_s=idle_after_s)

@@ -11,8 +11,9 @@ from harness.errors import ProblemError
 from harness.judge.batch import Batch, BatchMismatch, lay_out
 from harness.judge.task import Task
 from harness.problem.case import Case
+from harness.problem.sampling.footprint import CALLS
 from harness.verify.impostors import Impostor
-from harness.verify.trial import CALLS, Answers, Trial, TrialMemory, write
+from harness.verify.trial import Answers, Trial, TrialMemory, write
 from harness.verify.variants import Variant
 
 

@@ -33,7 +33,9 @@ def check_statement(problem: Problem, report: PackageReport) -> None:
             "give each its own: results and boards go by it",
         )
     for what in problem.missing:
-        report.error(f"{path}:1", f"cannot be graded: {what}", "docs/problem-format.md says how")
+        report.error(
+            f"{path}:1", f"cannot be graded: {what}", "docs/reference/problem-format.md says how"
+        )
     if not problem.statement.strip():
         report.error(f"{path}:1", "there is no statement", "write it below the front matter")
         return

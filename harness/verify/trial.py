@@ -10,14 +10,12 @@ from torch import Tensor
 from harness.judge.batch import Batch
 from harness.judge.task import Task
 from harness.problem.case import Case
+from harness.problem.sampling.footprint import CALLS
 from harness.problem.tolerance import Expectation
 from harness.verify.arithmetic.model import Arithmetic, ArithmeticModel
 
 Answers = dict[str, Tensor]
 """What a call leaves in its outputs: name → tensor, in the output's type."""
-
-CALLS = 2
-"""Calls of one case, as in a grade."""
 
 _SAME_SIZE = {torch.uint16: torch.int16, torch.uint32: torch.int32, torch.uint64: torch.int64}
 

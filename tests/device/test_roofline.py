@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import pytest
 import torch
-from samples import interval
+from support.samples import interval
 
 from harness.device import roofline as light
 from harness.device.base import Device
@@ -74,7 +74,9 @@ def test_the_slower_of_bytes_and_operations(ceilings: Roofline, shift_task: Task
 
 
 def test_a_cpu_has_none(shift_task: Task) -> None:
-    assert Roofline(CpuDevice()).sol_time_s(shift_task.problem, CASE, "float32", strict=True) is None
+    assert (
+        Roofline(CpuDevice()).sol_time_s(shift_task.problem, CASE, "float32", strict=True) is None
+    )
 
 
 def test_faster_than_light() -> None:

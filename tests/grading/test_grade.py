@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
-from leftovers import left
-from naps import Nap
-from samples import measurement
+from support.leftovers import left
+from support.naps import Nap
+from support.samples import measurement
 from torch import OutOfMemoryError
 
-from harness.device.choose import open_device
 from harness.device.base import Device
+from harness.device.choose import open_device
 from harness.device.cpu import CpuDevice
 from harness.errors import MachineError
 from harness.grading import benchmark as timing

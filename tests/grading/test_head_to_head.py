@@ -12,7 +12,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from samples import interval
+from support.samples import interval
 
 from harness import cli
 from harness.device import choose as device

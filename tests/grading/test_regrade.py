@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from samples import failed, result
+from support.samples import failed, result
 
 from harness import cli
 from harness.device import choose as device

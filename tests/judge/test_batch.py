@@ -13,7 +13,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.device.cpu import HostArena, CpuDevice
+from harness.device.cpu import CpuDevice, HostArena
 from harness.judge.batch import GUARD_BYTES, Batch, BufferLayout, Layout, lay_out
 from harness.judge.task import Task
 from harness.problem.case import Case

@@ -1,6 +1,6 @@
 """The search for a smaller failing case, with judges that are made up; and all of it on the CPU.
 
-The table in docs/shrinking.md comes from here::
+The table in docs/explanation/shrinking.md comes from here::
 
     python tests/judge/test_shrink.py
 """
@@ -439,7 +439,7 @@ def test_a_case_that_passed_is_no_smaller_failure() -> None:
 
 
 def main() -> None:
-    """Print the table of docs/shrinking.md."""
+    """Print the table of docs/explanation/shrinking.md."""
     import tempfile
 
     print("| mistake | first | smallest known | found | trials | seconds |")

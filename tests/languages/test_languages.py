@@ -7,6 +7,7 @@ import pytest
 
 from harness.device.choose import open_device
 from harness.device.cpu import CpuDevice
+from harness.frameworks import FRAMEWORKS
 from harness.grading.grader import Grader
 from harness.grading.job import Job, Options
 from harness.judge.batch import Batch
@@ -17,7 +18,6 @@ from harness.problem.format.load import load_problem
 from harness.problem.reference import Reference
 from harness.progress.progress import NoProgress
 from harness.records.result import Verdict
-from harness.runner.frameworks import FRAMEWORKS
 from harness.session.fault import Fault
 from harness.session.programs import RunnerProgram
 from harness.session.session import RunOptions, Session

@@ -4,11 +4,11 @@ import io
 import re
 
 import pytest
+from harness.grading.live import so_far
 from rich.console import Console
 from rich.control import strip_control_codes
 
-from harness.grading.live import so_far
-from harness.progress.progress import Pace, NoProgress, Progress, TerminalProgress, progress
+from harness.progress.progress import NoProgress, Pace, Progress, TerminalProgress, progress
 from harness.timing.statistics import Timed
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from leftovers import left
+from support.leftovers import left
 
 from harness import wire
 from harness.device.cpu import HostArena

@@ -1,7 +1,7 @@
 """Honest and dishonest ways of computing the shipped GEMM problem, and how far off each is.
 
-``python tests/problem/error_model.py`` prints the tables of docs/tolerance.md: for each way and
-each length k the greatest error over what is allowed. Up to 1 passes.
+``python tests/support/error_model.py`` prints the tables of docs/data/error-model.txt: for each way
+and each length k the greatest error over what is allowed. Up to 1 passes.
 """
 
 from collections.abc import Callable

@@ -15,7 +15,7 @@ from harness.sandbox.support import packages
 from harness.sandbox.zygote import zygote
 from harness.session.start_runner import ENTRY, PRELOAD_COMPILED, RUNNER_FILES
 
-STAND_IN = Path(__file__).parents[1] / "stand_in"
+STAND_IN = Path(__file__).parents[1] / "support/stand_in"
 _MARK = "REPORT:"
 
 

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
-from fake_sessions import BUDGET, CASE, FakeSession, contender
+from support.fake_sessions import BUDGET, CASE, FakeSession, contender
 
 from harness.device.base import Device
 from harness.grading.result_builder import make_score

@@ -6,7 +6,7 @@ from typing import Any, cast
 
 import pytest
 import torch
-from fake_sessions import FAULT, FakeSession
+from support.fake_sessions import FAULT, FakeSession
 
 from harness.device.cpu import CpuDevice
 from harness.errors import MachineError
@@ -100,7 +100,9 @@ def test_it_waits_as_long_as_the_calls_take(
     session = Empty(0.0, constant=2e-4)
     session.ticks = ticks
     found = blank(session)
-    batch = Batch(shift_task, Case(sizes={"n": 50}, scalars={"s": 0.5}), CpuDevice().arena(1 << 20), 3)
+    batch = Batch(
+        shift_task, Case(sizes={"n": 50}, scalars={"s": 0.5}), CpuDevice().arena(1 << 20), 3
+    )
     seen: list[float] = []
     plain = session.run
     session.run = lambda *how, **more: seen.append(plain(*how, **more)) or seen[-1]  # type: ignore[method-assign]

@@ -13,9 +13,10 @@ from harness.judge.task import Task
 from harness.problem.case import Case
 from harness.problem.format.load import load_problem
 from harness.problem.reference import Reference
+from harness.problem.sampling.footprint import CALLS
 from harness.verify.arithmetic.survey import ReferenceTraits, survey
 from harness.verify.impostors import Impostor, impostors
-from harness.verify.trial import CALLS, Trial, TrialMemory
+from harness.verify.trial import Trial, TrialMemory
 
 ROOT = Path(__file__).parents[2]
 SIZES = {"m": 70, "n": 65, "k": 40}

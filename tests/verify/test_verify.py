@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
-from verify_packages import MATTER, REFERENCE, Package
+from support.verify_packages import MATTER, REFERENCE, Package
 
 from harness.cli import cli
 from harness.device.choose import open_device

@@ -7,7 +7,8 @@ from harness.problem.dtypes import DtypeKind
 from harness.problem.model import Direction, Problem
 
 CALLS = 2
-"""A correctness case is called so often in a row, each call with buffers of its own."""
+"""Calls of a correctness case, each with inputs and buffers of its own: that shows remembered
+answers."""
 
 GUARD_BYTES = 8192
 """What fences and aligns one buffer, at most."""

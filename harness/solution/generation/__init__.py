@@ -3,7 +3,7 @@
 In goes the text of a dump. Out comes the code in it, or why there is none, with what the dump says
 of itself: :func:`extract` reads the header (:mod:`.header`), cuts reasoning (:mod:`.reasoning`) and
 chooses one of the blocks of the answer (:mod:`.blocks`), in time linear in the text's length,
-without parsing or running it. The rules: ``docs/generations.md``.
+without parsing or running it. The rules: ``docs/how-to/generations.md``.
 """
 
 from dataclasses import dataclass
