@@ -438,7 +438,7 @@ def test_nothing_survives_a_judge_that_is_killed(tmp_path: Path, forked: bool) -
     nap = Nap()
     code = f"""
     import sys, time
-    sys.path[:0] = [{str(ROOT / "tests/support")!r}, {str(ROOT)!r}]
+    sys.path[:0] = [{str(ROOT / "tests")!r}, {str(ROOT)!r}]
     from support.inside import Inside
     inside = Inside('''
     import os, subprocess
