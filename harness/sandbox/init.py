@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from harness import wire
-from harness.sandbox import ROOT, landlock, namespaces, syscalls, system, view
+from harness.sandbox import landlock, namespaces, python_command, syscalls, system, view
 from harness.sandbox.spec import SandboxSpec
 
 NO_SANDBOX = 113
@@ -39,9 +39,8 @@ _NOT_FOUND = 127
 _LAYERS_BYTES = 256
 """Room for the names of the layers that the child puts on itself."""
 
-_CALL_ENTRY = (
-    f"import sys; sys.path[:0] = [{str(ROOT)!r}]; import socket; "
-    "from harness.sandbox.init import call_entry; "
+_CALL_ENTRY = python_command(
+    "import socket; from harness.sandbox.init import call_entry; "
     "call_entry(sys.argv[1], socket.socket(fileno=int(sys.argv[2])), sys.argv[3])"
 )
 
@@ -180,8 +179,8 @@ def _become(
         _execute(spec.command)
     if spec.wrapper:
         os.set_inheritable(channel.fileno(), True)
-        python = [sys.executable, "-I", "-S", "-u", "-c", _CALL_ENTRY]
-        _execute((*spec.wrapper, *python, spec.entry, str(channel.fileno()), spec.folder))
+        arguments = (spec.entry, str(channel.fileno()), spec.folder)
+        _execute((*spec.wrapper, *_CALL_ENTRY, *arguments))
     call_entry(spec.entry, channel, spec.folder)
     sys.stdout.flush()
     sys.stderr.flush()

@@ -11,16 +11,12 @@ from pathlib import Path
 from typing import IO, NamedTuple
 
 from harness.errors import MachineError
-from harness.sandbox import ROOT, scratch
+from harness.sandbox import ROOT, python_command, scratch
 from harness.sandbox.spec import SandboxSpec
 
-_BOOT = (
-    f"import sys; sys.path[:0] = [{str(ROOT)!r}]; from harness.sandbox.monitor import main; main()"
-)
-_TRY = f"import sys; sys.path[:0] = [{str(ROOT)!r}]; import harness.sandbox.init"
 _TRY_SECONDS = 20.0
 
-MONITOR = (sys.executable, "-I", "-S", "-u", "-c", _BOOT)
+MONITOR = python_command("from harness.sandbox.monitor import main; main()")
 """Starts :mod:`harness.sandbox.monitor`; the arguments of its ``main`` follow."""
 
 
@@ -128,7 +124,7 @@ def in_sandbox(spec: SandboxSpec) -> str:
 def _works(spec: SandboxSpec) -> bool:
     """Whether the harness's own modules can be imported in such a sandbox."""
     try:
-        in_sandbox(spec._replace(command=(sys.executable, "-I", "-S", "-c", _TRY)))
+        in_sandbox(spec._replace(command=python_command("import harness.sandbox.init")))
     except MachineError:
         return False
     return True

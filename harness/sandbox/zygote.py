@@ -9,7 +9,6 @@ import os
 import select
 import socket
 import subprocess
-import sys
 import tempfile
 import threading
 import time
@@ -18,13 +17,10 @@ from typing import IO
 
 from harness import wire
 from harness.errors import MachineError
-from harness.sandbox import ROOT
+from harness.sandbox import python_command
 from harness.sandbox.spec import SandboxSpec
 
-_BOOT = (
-    f"import sys; sys.path[:0] = [{str(ROOT)!r}]; "
-    "from harness.sandbox.zygote_main import main; main()"
-)
+_ZYGOTE = python_command("from harness.sandbox.zygote_main import main; main()")
 _START_SECONDS = 90.0
 """The time that a zygote may take to import and fork, on a busy machine."""
 
@@ -73,7 +69,7 @@ class Zygote:
         self._channel, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         arguments = [str(theirs.fileno()), preload, *path]
         self._process = subprocess.Popen(
-            [sys.executable, "-I", "-S", "-u", "-c", _BOOT, *arguments],
+            [*_ZYGOTE, *arguments],
             # More threads than one could not be forked.
             env={**environment, "OPENBLAS_NUM_THREADS": "1"},
             stdin=subprocess.DEVNULL,

@@ -13,7 +13,7 @@ from support.inside import STAND_IN, Inside, explore
 from support.naps import running, until
 
 from harness.errors import MachineError
-from harness.sandbox import processes
+from harness.sandbox import processes, python_command
 from harness.sandbox import zygote as module
 from harness.sandbox.launch import Sandbox
 from harness.sandbox.zygote import Zygote, zygote, zygote_processes
@@ -84,7 +84,7 @@ def test_a_sandbox_whose_monitor_is_killed_counts_as_killed() -> None:
 def test_a_zygote_that_does_not_start_is_the_machines_fault(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(module, "_BOOT", "import sys; sys.exit('no luck')")
+    monkeypatch.setattr(module, "_ZYGOTE", python_command("sys.exit('no luck')"))
     broken = Zygote((), PRELOAD_COMPILED, ENVIRONMENT)
     with pytest.raises(MachineError, match="no luck"):
         Sandbox(ENTRY, ENVIRONMENT, memory_bytes=1 << 30, zygote=broken)
