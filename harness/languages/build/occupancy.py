@@ -83,8 +83,9 @@ def occupancy(
     """
     if not (0 < registers <= _MAX_REGISTERS and 0 < threads <= 1024):
         return None
-    warps = -(-threads // WARP)
+    warps = -(-threads // WARP)  # a started warp takes a whole one's place
     per_warp = _rounded(registers * WARP, _REGISTER_UNIT)
+    # Each quarter holds whole warps only, so its remainder is lost four times.
     by_registers = _QUARTERS * (_REGISTERS // _QUARTERS // per_warp)
     shared = _rounded(shared_bytes + _SHARED_RESERVED, _SHARED_UNIT)
     limits: dict[Limit, int] = {
@@ -93,6 +94,7 @@ def occupancy(
         "registers": by_registers // warps,
         "shared memory": held.shared_bytes // shared,
     }
+    # In blocks; of equal limits min() takes the first.
     limit = min(limits, key=lambda name: limits[name])
     if limits[limit] == 0:
         return None
