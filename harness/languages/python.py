@@ -38,6 +38,7 @@ from harness.solution.model import Artifact, BuildFailure, Solution, Target
 
 CHECK_S = 20.0
 CHECK_BYTES = 2 << 30
+"""Limits of one check, far above those of honest files: wall time and memory."""
 ANSWER_BYTES = 64 << 10
 MESSAGE_CHARACTERS = 500
 MAX_TOKENS = 200_000

@@ -28,8 +28,11 @@ from harness.sandbox.view import private_places
 from harness.sandbox.zygote import Forked, Zygote
 
 _END_SECONDS = 10.0
+"""Time for killed processes to be gone; longer ones are stuck in the kernel."""
 _SEND_SECONDS = 10.0
+"""Time for a runner to read a message, before it counts as one that does not."""
 _STOP_SECONDS = 5.0
+"""Time for all processes to stop; those that continue each other never do."""
 
 OUTPUT_BYTES = 64 << 10
 """Bytes kept of what a submission prints."""
@@ -103,14 +106,14 @@ class Sandbox:
         wrapper: tuple[str, ...] = (),
     ) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="sandbox-", dir=scratch.home()))
-        how = detect_support() if confined else SandboxSupport(namespaces=False, own_user=False)
-        self.isolated = how.namespaces
+        support = detect_support() if confined else SandboxSupport(namespaces=False, own_user=False)
+        self.isolated = support.namespaces
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         life_read, self._life = os.pipe()
         spec = SandboxSpec(
             folder=str(self.folder),
-            namespaces=how.namespaces,
-            own_user=how.own_user,
+            namespaces=support.namespaces,
+            own_user=support.own_user,
             readable=(
                 *python_files(),
                 *readable,

@@ -68,7 +68,7 @@ def breaches() -> list[str]:
     Raises:
         MachineError: the sandbox cannot be made.
     """
-    how = detect_support()
+    support = detect_support()
     with tempfile.NamedTemporaryFile(prefix="harness-judge-") as judge:  # in a folder all can see
         given = {
             "harness": str(ROOT / "harness" / "cli.py"),
@@ -78,8 +78,8 @@ def breaches() -> list[str]:
         program = (sys.executable, "-I", "-S", "-c", _PROGRAM, json.dumps(given))
         spec = SandboxSpec(
             folder="",
-            namespaces=how.namespaces,
-            own_user=how.own_user,
+            namespaces=support.namespaces,
+            own_user=support.own_user,
             readable=python_files(),
             command=program,
         )

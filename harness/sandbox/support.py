@@ -15,6 +15,7 @@ from harness.sandbox import ROOT, python_command, scratch
 from harness.sandbox.spec import SandboxSpec
 
 _TRY_SECONDS = 20.0
+"""Time for one sandbox and an interpreter in it to start, on a busy machine."""
 
 MONITOR = python_command("from harness.sandbox.monitor import main; main()")
 """Starts :mod:`harness.sandbox.monitor`; the arguments of its ``main`` follow."""

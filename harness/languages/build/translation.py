@@ -17,6 +17,7 @@ from harness.sandbox.command import clean_environment, run_limited
 
 MEMORY_BYTES = 2 << 30
 SECONDS = 10.0
+"""Limits of one translation, far above those of honest files: memory and wall time."""
 ANSWER_BYTES = 64 << 10
 FEATURE_CHARACTERS = 200
 
