@@ -7,10 +7,21 @@ from pathlib import Path
 from harness.device.base import Device
 from harness.frameworks import FRAMEWORKS
 from harness.problem.model import Limits
+from harness.sandbox import ROOT
 from harness.sandbox.launch import OUTPUT_BYTES, Sandbox
 from harness.sandbox.support import packages
 from harness.sandbox.zygote import Zygote, zygote
 from harness.session.programs import RunnerProgram
+
+ENTRY = "harness.runner.main:main"
+"""The function that a runner's sandbox calls."""
+
+RUNNER_FILES = tuple(str(ROOT / "harness" / part) for part in ("frameworks", "runner"))
+"""Files of the harness that a runner needs, beside those of every sandbox."""
+
+PRELOAD_COMPILED = "harness.runner.preload:compiled"
+PRELOAD_INTERPRETED = "harness.runner.preload:interpreted"
+"""The functions that prepare a zygote, for each way of running Triton."""
 
 CACHES = (
     *("CUDA_CACHE_PATH", "TORCHINDUCTOR_CACHE_DIR", "TRITON_CACHE_DIR", "XDG_CACHE_HOME"),
@@ -31,9 +42,10 @@ def start_runner(program: RunnerProgram, device: Device, limits: Limits) -> Sand
     """
     unlimited = program.sanitizer is not None or bool(program.wrapper)
     return Sandbox(
+        ENTRY,
         runner_environment(program),
         memory_bytes=0 if unlimited else 2 * limits.host_bytes,
-        readable=packages(search_path()),
+        readable=(*RUNNER_FILES, *packages(search_path())),
         devices=device.nodes(),
         zygote=choose_zygote(program),
         caches=CACHES,
@@ -46,8 +58,8 @@ def choose_zygote(program: RunnerProgram) -> Zygote | None:
     """The zygote that forks runners of Python submissions; others need no torch, and start anew."""
     if program.kind != "python" or program.wrapper:
         return None
-    environment = runner_environment(program)
-    return zygote(search_path(), interpret=program.interpret, environment=environment)
+    preload = PRELOAD_INTERPRETED if program.interpret else PRELOAD_COMPILED
+    return zygote(search_path(), preload=preload, environment=runner_environment(program))
 
 
 def search_path() -> list[str]:

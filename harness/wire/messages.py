@@ -74,8 +74,8 @@ class Fork(Message):
     environment: dict[str, str]
     """The runner's whole environment."""
 
-    spec: dict[str, object]
-    """The sandbox: the fields of `harness.sandbox.spec.SandboxSpec`."""
+    spec: str
+    """The sandbox: `harness.sandbox.spec.SandboxSpec` as JSON."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,8 +7,7 @@ from harness.doctor import examine as doctor
 from harness.doctor.examine import State, examine
 from harness.frameworks import FRAMEWORKS, Framework
 from harness.languages.build.toolchain import find_tool
-from harness.sandbox import landlock, selftest
-from harness.sandbox import support as launch_means
+from harness.sandbox import landlock, selftest, support
 from harness.sandbox.support import SandboxSupport, detect_support
 
 
@@ -63,7 +62,7 @@ def test_the_sandbox_is_tried(
     if how is None and not detect_support().namespaces:
         pytest.skip("no namespaces here")
     if how is not None:
-        monkeypatch.setattr(selftest, "means", lambda: how)
+        monkeypatch.setattr(selftest, "detect_support", lambda: how)
     found = doctor._sandbox()
     assert found.state is state, found.detail
     if how is not None:
@@ -74,7 +73,7 @@ def test_the_sandbox_is_tried(
 
 
 def test_a_sandbox_that_cannot_be_made(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(launch_means, "KEEPER", ("false",))
+    monkeypatch.setattr(support, "MONITOR", ("false",))
     assert doctor._sandbox().state is State.MISSING
 
 

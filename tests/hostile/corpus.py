@@ -48,7 +48,7 @@ from harness.problem.model import Problem
 from harness.progress.progress import NoProgress
 from harness.records.result import Result, Verdict
 from harness.sandbox import command, processes
-from harness.sandbox import zygote as nursery
+from harness.sandbox.zygote import zygote_processes
 from harness.session import session
 from harness.session.channel import Channel
 from harness.session.fault import Fault
@@ -365,7 +365,7 @@ class Trials:
             for pattern in ("*", "harness-*/*")
             for path in self._temporary.glob(pattern)
         }
-        below = set(processes.descendants(os.getpid())) - set(nursery.zygote_processes())
+        below = set(processes.descendants(os.getpid())) - set(zygote_processes())
         return folders | {f"process {pid}" for pid in below} | _daemons()
 
     def _next_is_graded(self, *, timed: bool = False) -> bool:

@@ -24,7 +24,7 @@ from harness.judge.cases import CasesOutcome, run_cases
 from harness.judge.task import Task
 from harness.problem.case import Case
 from harness.records.result import Verdict
-from harness.sandbox import launch, processes
+from harness.sandbox import launch, processes, support
 from harness.sandbox.zygote import zygote_processes
 from harness.session import session as module
 from harness.session import start_runner as runners
@@ -127,7 +127,7 @@ def nothing_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator
     assert left(before) == set()
     kept = set(zygote_processes())
     assert list(tmp_path.glob("harness-*/sandbox-*")) == []
-    files += 2 * len(kept - before)  # a template's channel and what it prints
+    files += 2 * len(kept - before)  # a zygote's channel and what it prints
     assert len(os.listdir("/proc/self/fd")) <= files + 2  # threads that read output close late
 
 
@@ -716,7 +716,7 @@ def test_a_sandbox_that_does_not_start_is_the_machines_fault(
     shift_task: Task, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     boot = "import sys; print('no luck'); sys.exit(3)"
-    monkeypatch.setattr(launch, "MONITOR", (sys.executable, "-c", boot))
+    monkeypatch.setattr(support, "MONITOR", (sys.executable, "-c", boot))
     monkeypatch.setattr(runners, "choose_zygote", lambda _: None)
     program = source_program(HONEST.encode())
     with (

@@ -27,11 +27,11 @@ HEADER = """\
 SIZES = {"m": 3, "n": 1000, "k": 1, "alpha": 0.5}
 
 
-def launches(text: str, problem: Problem, most_shared: int = 232448) -> Launches:
-    return Launches(read_launches(text, problem), {SIZEOF_VAR: 4}, most_shared, "a.ptx")
+def launches(text: str, problem: Problem, max_shared_bytes: int = 232448) -> Launches:
+    return Launches(read_launches(text, problem), {SIZEOF_VAR: 4}, max_shared_bytes, "a.ptx")
 
 
-def test_a_header(problem: Problem) -> None:
+def test_a_header_gives_launches(problem: Problem) -> None:
     first, second = launches(HEADER, problem).at(SIZES)
     assert first == {
         "kernel": "first",
@@ -109,7 +109,7 @@ def test_what_no_card_can_do_is_refused_for_the_sizes_at_hand(
 ) -> None:
     lines = {"grid": "1", "block": "1", "shared": "0", field: value}
     text = "// launch: k\n" + "".join(f"// {name}: {said}\n" for name, said in lines.items())
-    header = launches(text, problem, most_shared=1000)
+    header = launches(text, problem, max_shared_bytes=1000)
     with pytest.raises(LaunchError, match=re.escape(words)) as refused:
         header.at(SIZES)
     line = 2 + list(lines).index(field)

@@ -12,6 +12,7 @@ from typing import Any, Self
 from harness.sandbox.launch import Sandbox
 from harness.sandbox.support import packages
 from harness.sandbox.zygote import zygote
+from harness.session.start_runner import ENTRY, PRELOAD_COMPILED, RUNNER_FILES
 from harness.wire import messages, transport
 from harness.wire.mailbox import MAILBOX_BYTES
 
@@ -22,7 +23,7 @@ _MARK = "REPORT:"
 class Inside:
     """A sandbox whose runner has loaded ``code``; what that gives to ``report`` is `reported()`.
 
-    ``forked``: from a template, not started as a fresh interpreter.
+    ``forked``: from a zygote, not started as a fresh interpreter.
     """
 
     def __init__(
@@ -37,9 +38,11 @@ class Inside:
         environment = environment or {"PATH": "/usr/bin:/bin"}
         path = [str(STAND_IN), *sys.path]
         if forked:
-            options["zygote"] = zygote(path, interpret=False, environment=environment)
-        readable = packages(path)
-        self.sandbox = Sandbox(environment, memory_bytes=memory_bytes, readable=readable, **options)
+            options["zygote"] = zygote(path, preload=PRELOAD_COMPILED, environment=environment)
+        readable = (*RUNNER_FILES, *packages(path))
+        self.sandbox = Sandbox(
+            ENTRY, environment, memory_bytes=memory_bytes, readable=readable, **options
+        )
         self.sandbox.channel.settimeout(30)
         message, _ = transport.receive(self.sandbox.channel)
         assert isinstance(message, messages.Confined), message

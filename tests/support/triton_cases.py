@@ -14,7 +14,7 @@ import traceback
 import torch
 
 from harness.runner.triton import cpu as triton_cpu
-from harness.runner.triton.cpu import OutOfBounds, NotEmulated
+from harness.runner.triton.cpu import NotEmulated, OutOfBounds
 
 triton_cpu.enable(os.environ)
 

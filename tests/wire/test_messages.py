@@ -75,7 +75,7 @@ def test_arguments_and_launches_become_records() -> None:
         ({**COMPILED, "kernels": [{"name": 5}]}, r"compiled.kernels\[0\].name is 5"),
         ({**COMPILED, "seconds": int("9" * 400)}, "compiled.seconds is 9+"),
         ({**COMPILED, "status": "fine"}, "compiled.status is 'fine'"),
-        ({"type": "fork", "environment": {"A": 1}, "spec": {}}, r"environment\['A'\] is 1"),
+        ({"type": "fork", "environment": {"A": 1}, "spec": ""}, r"environment\['A'\] is 1"),
         (
             {"type": "load", "kind": "python", "path": [], "parameters": [["x"]]},
             r"load.parameters\[0\] is an array",

@@ -1,7 +1,7 @@
-"""Compiling a Triton submission where its kernels do not run: without a card, or ahead of its turn.
+"""Compile a Triton submission where its kernels do not run: without a card, or ahead of its turn.
 
 The submission's own entry point decides what is launched, so it runs: in a sandbox, like any
-runner. What comes back is its word, read as data; it can only harm its own verdict or decorate its
+runner. The answer is untrusted data: it can only harm the submission's own verdict or embellish its
 own record.
 """
 
@@ -19,7 +19,7 @@ from pydantic import ValidationError
 from harness.device.base import sealed_memory
 from harness.device.cpu import CpuDevice
 from harness.languages.build.cache import BuildError, BuildOutcome, Cache, key_of
-from harness.languages.build.nvcc import killed
+from harness.languages.build.compiler import killed_failure
 from harness.problem.case import benchmark_case
 from harness.problem.model import Limits, Problem, Role
 from harness.records.build import KernelResources
@@ -30,35 +30,39 @@ from harness.session.fault import Fault
 from harness.session.programs import RunnerProgram
 from harness.session.session import Session
 from harness.solution.contract import Contract
-from harness.solution.model import Solution, Target
+from harness.solution.model import Solution
 from harness.wire.arguments import ScalarArgument, TensorShape
 from harness.wire.messages import Compiled
 
 KERNELS = "kernels"
 _MAX_BYTES = 64 << 20
+"""Room for the package of compiled kernels."""
 _AHEAD_S = 8.0
+"""Seconds of the processor after which no further kernel is compiled ahead."""
 _PATIENCE_S = 30.0
+"""Wall time, in seconds, of all compiling ahead."""
 _MAX_KERNELS = 64
-_MOST = 1 << 40
+_MAX_FIGURE = 1 << 40
+"""Greater figures on a kernel are no truth."""
 _KILLED = re.compile(r"\bfailed with error code -9\b")
-"""What Triton says of a compiler that somebody has killed."""
+"""Triton's message on a compiler that somebody has killed."""
 
 
 def compile_for_target(
     solution: Solution,
     problem: Problem,
     dtype: str,
-    target: Target,
+    arch: str,
     cache: Cache,
     contract: Contract,
 ) -> BuildOutcome:
-    """Build all launches of the problem's first benchmark shape for ``target.arch``.
+    """Build all launches of the problem's first benchmark shape for ``arch``.
 
     A failure is a kernel that cannot be built, or a build that takes longer than the problem
     allows. Code whose launches cannot be found out without a GPU gives an outcome without kernels.
     """
     calls = (_arguments(problem, problem.benchmarks[0], dtype),)
-    work = _Work(solution, problem, target, contract, calls)
+    work = _Work(solution, problem, arch, contract, calls)
     return cache.fetch(work.key("triton"), lambda _: _build(work))
 
 
@@ -66,18 +70,18 @@ def compile_ahead(
     solution: Solution,
     problem: Problem,
     dtype: str,
-    target: Target,
+    arch: str,
     cache: Cache,
     contract: Contract,
 ) -> BuildOutcome:
-    """Build whatever may be launched on a card that is here; it is kept as the file ``kernels``.
+    """Build whatever may be launched on a card that is here, as the file ``kernels``.
 
-    For the benchmark shapes and the small ones, with all configurations of an autotuner. It may be
-    nothing: that is no failure, for the card tells what it can run.
+    For the benchmark shapes and the small ones, with all configurations of an autotuner. No kernel
+    at all is no failure: what the card can run shows when it runs.
     """
     shapes = (*problem.benchmarks, *problem.cpu_benchmarks)
     calls = tuple(_arguments(problem, shape, dtype) for shape in shapes)
-    work = _Work(solution, problem, target, contract, calls)
+    work = _Work(solution, problem, arch, contract, calls)
     return cache.fetch(work.key("triton ahead"), lambda to: _build_ahead(work, to / KERNELS))
 
 
@@ -86,20 +90,19 @@ class _Work(NamedTuple):
 
     solution: Solution
     problem: Problem
-    target: Target
+    sm: str
     contract: Contract
     calls: tuple[tuple[TensorShape | ScalarArgument, ...], ...]
 
     def key(self, kind: str) -> str:
-        """Under which the outcome is kept."""
-        assert self.target.arch is not None, "the caller asks for an architecture"
+        """The key that the outcome is kept under."""
         return key_of(
             {
                 "kind": kind,
                 "source": self.solution.source,
                 "calls": repr(self.calls),
                 "contract": repr(self.contract),
-                "arch": self.target.arch,
+                "arch": self.sm,
                 "triton": metadata.version("triton"),
                 "python": sys.version,
             }
@@ -107,9 +110,8 @@ class _Work(NamedTuple):
 
     @property
     def arch(self) -> int:
-        """90 for sm_90."""
-        assert self.target.arch is not None
-        return int(self.target.arch.removeprefix("sm_").rstrip("af"))
+        """The number 90 of sm_90."""
+        return int(self.sm.removeprefix("sm_").rstrip("af"))
 
     def session(self, limits: Limits) -> Session:
         """A runner of its own, without the card."""
@@ -120,7 +122,7 @@ class _Work(NamedTuple):
 def _arguments(
     problem: Problem, shape: Mapping[str, int | float], dtype: str
 ) -> tuple[TensorShape | ScalarArgument, ...]:
-    """The arguments of one call, in order, tensors by type, shape and strides alone."""
+    """The arguments of one call, in order; of tensors type, shape and strides alone."""
     values = benchmark_case(problem, shape).values
     return tuple(
         TensorShape(
@@ -138,13 +140,13 @@ def _build(work: _Work) -> BuildOutcome:
     with work.session(work.problem.limits) as session:
         answer = session.compile(work.calls, work.arch)
         if isinstance(answer, Fault):
-            return _unknown(answer, work.solution)
+            return _without_answer(answer, work.solution)
         log = session.output()
     return outcome_of(answer, log, work.solution.display_path)
 
 
 def _build_ahead(work: _Work, file: Path) -> BuildOutcome:
-    """Its kernels in ``file``; what the process says besides is of no interest."""
+    """Have the kernels packed into ``file``; the rest of the answer is ignored."""
     limits = work.problem.limits
     limits = replace(limits, build_s=min(limits.build_s, _PATIENCE_S))
     start = clock()
@@ -161,10 +163,10 @@ def _build_ahead(work: _Work, file: Path) -> BuildOutcome:
 
 
 def outcome_of(answer: Compiled, log: str, shown: str) -> BuildOutcome:
-    """What the runner's ``answer`` about the file ``shown`` comes to; nothing to keep if it lies.
+    """The outcome that the runner's ``answer`` about the file ``shown`` stands for.
 
-    The runner may have been made to answer anything: figures that cannot be (a register count of
-    twenty digits) say nothing.
+    The submission may have made it answer anything: one that cannot be true (a register count of
+    twenty digits) gives an outcome without kernels, not to be kept.
     """
     try:
         kernels = tuple(
@@ -175,13 +177,13 @@ def outcome_of(answer: Compiled, log: str, shown: str) -> BuildOutcome:
         return BuildOutcome(log=log, keep=False)
     failure = None
     if answer.status == "compile_error" and _KILLED.search(answer.message):
-        return BuildOutcome(failure=killed("ptxas"), log=log, keep=False)
+        return BuildOutcome(failure=killed_failure("ptxas"), log=log, keep=False)
     if answer.status == "compile_error":
         place = f"{shown}:{answer.line}: " if answer.line else ""
         failure = BuildError(
             verdict=Verdict.COMPILE_ERROR, message=f"{place}{answer.message[:2000]}"
         )
-    if any(max(_figures(kernel)) > _MOST for kernel in kernels):
+    if any(max(_figures(kernel)) > _MAX_FIGURE for kernel in kernels):
         return BuildOutcome(log=log, keep=False)
     return BuildOutcome(failure=failure, kernels=kernels, log=log, seconds=answer.seconds)
 
@@ -195,8 +197,8 @@ def _figures(kernel: KernelResources) -> tuple[int, ...]:
     )
 
 
-def _unknown(fault: Fault, solution: Solution) -> BuildOutcome:
-    """It did not come to an answer: only taking too long to compile is a verdict of its own."""
+def _without_answer(fault: Fault, solution: Solution) -> BuildOutcome:
+    """The outcome where the runner gave no answer: a failure only if compiling took too long."""
     if fault.verdict is not Verdict.TIME_LIMIT:
         return BuildOutcome(keep=False)
     message = f"{solution.display_path}: compiling takes too long"
