@@ -1,7 +1,8 @@
 """Compiles Triton submissions, each in a fork of a process that has imported what takes seconds.
 
-As the judge has it done. A request is a line of JSON on standard input: the paths of a source and of a
-cache, how many configurations to build, and a message; its answer is a line on standard output, before the next is read.
+A request is a line of JSON on standard input: the paths of a source and of a cache, how many
+configurations to build, and a message. Its answer is a line on standard output, before the next
+request is read.
 """
 
 import json
