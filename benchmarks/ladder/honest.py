@@ -46,7 +46,7 @@ def bind(call: dict[str, Any], arena: Any) -> Call:
         entry.restype = None
 
         def argument(spec: dict[str, Any], index: int) -> Any:
-            if spec["type"] == "scalar":
+            if "ctype" in spec:
                 kind = SCALARS[spec["ctype"]]
                 floating = kind in (ctypes.c_float, ctypes.c_double)
                 return kind(spec["value"] if floating else int(spec["value"]))
@@ -58,7 +58,7 @@ def bind(call: dict[str, Any], arena: Any) -> Call:
         entry = load(Path(call["source"])).solution
 
         def argument(spec: dict[str, Any], index: int) -> Any:
-            if spec["type"] == "scalar":
+            if "ctype" in spec:
                 return (float if spec["ctype"] in ("float", "double") else int)(spec["value"])
             start = spec["base"] + index * spec["stride"]
             flat = arena[start : start + spec["bytes"]].view(getattr(torch, spec["dtype"]))

@@ -30,9 +30,12 @@ class WireRecord:
     """The value of ``type`` in the JSON object; empty where a record needs none."""
 
     def to_json(self) -> dict[str, object]:
-        """The fields, and the type; records inside are left as they are."""
+        """The type and the fields, tuples as lists; records inside are left as they are."""
         values: dict[str, object] = {"type": self.type} if self.type else {}
-        return values | {field.name: getattr(self, field.name) for field in fields(self)}
+        for field in fields(self):
+            value = getattr(self, field.name)
+            values[field.name] = list(value) if isinstance(value, tuple) else value
+        return values
 
     @classmethod
     def from_json(cls, data: object, place: str = "") -> Self:
