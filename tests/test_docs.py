@@ -14,7 +14,7 @@ from typing import NamedTuple
 import click
 import pytest
 
-from harness import cli, wire
+from harness import cli
 from harness.errors import MachineError, NoDeviceError, ProblemError, UsageError
 from harness.languages.build.toolchain import NvccNotFound, find_nvcc
 from harness.records.result import Verdict
@@ -413,15 +413,6 @@ def test_the_documented_quick_budget_is_that_of_the_code() -> None:
     assert len(documented) == listed[1].count("`") // 2
     assert asdict(TimingBudget().quick()) == asdict(TimingBudget()) | documented
     assert all(value != asdict(TimingBudget())[name] for name, value in documented.items())
-
-
-def test_the_documented_protocol_is_that_of_the_runner() -> None:
-    documented = _table(ROOT / "docs/reference/protocol.md", "judge → runner")
-    source = (ROOT / "harness/runner/main.py").read_text(encoding="utf-8")
-    handled = set(re.findall(r'case "(\w+)":', source))
-    assert {name for name in documented if name.isalpha()} == handled
-    docstring = wire.__doc__ or ""
-    assert handled == set(re.findall(r"^``(\w+)`` {3}", docstring, re.MULTILINE))
 
 
 def _commands(command: click.Command, path: str) -> Iterator[tuple[str, click.Command]]:

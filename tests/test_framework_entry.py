@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from harness.wire import FaultCode
+from harness.wire.messages import FaultCode
 
 ROOT = Path(__file__).parents[1]
 TEMPLATE = """\

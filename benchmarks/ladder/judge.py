@@ -120,7 +120,7 @@ def time_rung(
     call = {
         "library": str(library) if library else None,
         "source": None if library else str(rung.file.resolve()),
-        "arguments": arguments,
+        "arguments": [argument.to_json() for argument in arguments],
         "calls": layout.calls,
         "bytes": layout.size,
     }

@@ -1,4 +1,8 @@
-"""Executes CUDA C++ submissions functionally on a CPU; see docs/explanation/cpu-executor.md."""
+"""An executor of CUDA C++ on a CPU: a translator to C++, and headers that stand for CUDA's.
+
+In goes a submission's source. Out comes C++ (`translate`), and the command that compiles it to a
+library with the submission's entry point (`compile_command`). See docs/explanation/cpu-executor.md.
+"""
 
 from __future__ import annotations
 

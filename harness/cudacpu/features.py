@@ -1,4 +1,4 @@
-"""What CUDA C++ can say and this executor cannot do, and how to see it in the tokens."""
+"""Find the features of CUDA C++ that this executor does not support, in a file's tokens."""
 
 from __future__ import annotations
 
@@ -52,14 +52,14 @@ _NAMES: tuple[tuple[str, str], ...] = (
     (r"__nv_fp[468]\w*", "8-bit and smaller floats"),
 )
 
-_HEADER_PATTERNS = tuple((re.compile(pattern), what) for pattern, what in _HEADERS)
+_HEADER_PATTERNS = tuple((re.compile(pattern), feature) for pattern, feature in _HEADERS)
 _NAME_PATTERN = re.compile("|".join(f"(?P<f{i}>{p})" for i, (p, _) in enumerate(_NAMES)))
 _ASSEMBLY = frozenset({"asm", "__asm__", "__asm"})
 _QUALIFIERS = frozenset({"volatile", "__volatile__", "inline", "goto"})
 
 
 def check(tokens: Sequence[Token], lines: Lines) -> None:
-    """Raises `Unsupported` for the first feature in the file that cannot be executed."""
+    """Raise `Unsupported` for the first feature in the file that cannot be executed."""
     for position, feature in _findings(tokens):
         raise Unsupported(lines.line(position), feature)
 
@@ -68,10 +68,10 @@ def _findings(tokens: Sequence[Token]) -> Iterator[tuple[int, str]]:
     live = _live(tokens)
     for index, token in enumerate(live):
         if token.kind is TokenKind.DIRECTIVE:
-            if directive_name(token) == "include" and (what := _header_feature(token)):
-                yield token.start, what
-        elif token.kind is TokenKind.NAME and (what := _name_feature(live, index)):
-            yield token.start, what
+            if directive_name(token) == "include" and (feature := _header_feature(token)):
+                yield token.start, feature
+        elif token.kind is TokenKind.NAME and (feature := _name_feature(live, index)):
+            yield token.start, feature
 
 
 def _live(tokens: Sequence[Token]) -> list[Token]:
@@ -94,7 +94,7 @@ def _live(tokens: Sequence[Token]) -> list[Token]:
 
 def _header_feature(token: Token) -> str | None:
     name = directive_rest(token).strip('<>" \t')
-    return next((what for pattern, what in _HEADER_PATTERNS if pattern.fullmatch(name)), None)
+    return next((feature for pattern, feature in _HEADER_PATTERNS if pattern.fullmatch(name)), None)
 
 
 def _name_feature(tokens: Sequence[Token], index: int) -> str | None:
@@ -109,7 +109,9 @@ def _name_feature(tokens: Sequence[Token], index: int) -> str | None:
         return None
     if index and tokens[index - 1].text in (".", ">"):
         return None  # a member of the submitter's own
-    return next(what for i, (_, what) in enumerate(_NAMES) if match.group(f"f{i}") is not None)
+    return next(
+        feature for i, (_, feature) in enumerate(_NAMES) if match.group(f"f{i}") is not None
+    )
 
 
 def _assembly_is_empty(tokens: Sequence[Token], index: int) -> bool:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 
 class TokenKind(StrEnum):
-    """What a token is. Comments and white space are left out of the token list."""
+    """The kind of a token. Comments and white space are no tokens."""
 
     NAME = "name"
     NUMBER = "number"
@@ -103,14 +103,14 @@ def directive_name(token: Token) -> str:
 
 
 def directive_rest(token: Token) -> str:
-    """What follows the directive's word, comments removed."""
+    """The text after the directive's word, without comments."""
     match = _DIRECTIVE_NAME.match(token.text)
     rest = token.text[match.end() :] if match else ""
     return re.sub(rf"{_BLOCK_COMMENT}|{_LINE_COMMENT}", " ", rest, flags=re.DOTALL).strip()
 
 
 def _directive_end(text: str, start: int) -> tuple[int, bool]:
-    """Where the directive's token ends, and whether a macro's body follows it."""
+    """The end of the directive's token, and whether a macro's body follows it."""
     head = _DIRECTIVE_NAME.match(text, start)
     assert head is not None, "start is at a #"
     name, position = head.group(1), head.end()

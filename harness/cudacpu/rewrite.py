@@ -1,6 +1,6 @@
-"""CUDA C++ to C++: launches, shared memory, and nothing else.
+"""Translate CUDA C++ to C++: rewrite launches and shared memory, and nothing else.
 
-All that is inserted stays on its line, so that every line keeps its number.
+Insertions stay on their line, so that every line keeps its number.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class _Edit(NamedTuple):
 
 
 class _Scope(NamedTuple):
-    """Where a token is: at namespace scope or in a body, and whether device code."""
+    """The place of a token: at namespace scope or in a body, in device code or not."""
 
     is_namespace: bool
     is_device: bool
@@ -412,7 +412,7 @@ def _spelled(tokens: Sequence[Token]) -> str:
 
 
 def _brackets(tokens: Sequence[Token]) -> dict[int, int]:
-    """Which bracket belongs to which, both ways; unmatched ones are missing."""
+    """The partner of each bracket, by index, both ways; unmatched ones are missing."""
     partner: dict[int, int] = {}
     stack: list[int] = []
     outside: list[int] = []  # the stack before a macro's body

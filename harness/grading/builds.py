@@ -43,7 +43,7 @@ class Builds:
         trace: TracebackType | None,
     ) -> None:
         if error is not None:
-            self._gate.end()  # nobody wants what is being built
+            self._gate.cancel()  # nobody wants what is being built
         self._pool.shutdown(cancel_futures=True)
 
     def of(self, jobs: Sequence[Job]) -> Iterator[tuple[Job, Future[Built] | None, bool]]:
@@ -68,10 +68,10 @@ class Builds:
 
     def paused(self, on_wait: Callable[[], None]) -> AbstractContextManager[None]:
         """No build is at work inside; ``on_wait`` is called where one has to come to rest."""
-        return self._gate.closed(on_wait)
+        return self._gate.paused(on_wait)
 
     def _behind_the_gate(self, job: Job) -> Built:
-        with self._gate.open():
+        with self._gate.work():
             return self._build(job)
 
 

@@ -9,7 +9,6 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import Any
 
 import torch
 from torch import Tensor
@@ -24,6 +23,7 @@ from harness.problem.sampling.distributions import fill
 from harness.problem.sampling.tensors import draw_tensor
 from harness.problem.tolerance import Expectation, expectations
 from harness.records.cases import Mismatch
+from harness.wire.arguments import ScalarArgument, TensorArgument
 
 GUARD_BYTES = 4096
 ALIGNMENT = 512
@@ -172,16 +172,16 @@ class Batch:
         self._bytes = arena.bytes[: self.layout.size]
         self._copy: Tensor | None = None
 
-    def arguments(self) -> list[dict[str, Any]]:
-        """The calls' arguments as the runner is told them."""
+    def arguments(self) -> tuple[TensorArgument | ScalarArgument, ...]:
+        """The arguments of all calls, as a message to the runner has them."""
         slots = {s.parameter.name: s for s in self.layout.slots}
         values = self.case.values
-        return [
+        return tuple(
             _tensor_argument(slots[p.name])
             if p.role is Role.TENSOR
-            else {"ctype": p.type, "value": values[p.name]}
+            else ScalarArgument(ctype=p.type, value=values[p.name])
             for p in self._task.problem.parameters
-        ]
+        )
 
     def fill(self, seed: str) -> None:
         """Draw all inputs anew, poison the outputs, set the guards, keep a private copy.
@@ -366,15 +366,15 @@ def _of(tensors: Mapping[str, Tensor], call: int) -> dict[str, Tensor]:
     return {name: tensor[call] for name, tensor in tensors.items()}
 
 
-def _tensor_argument(slots: BufferLayout) -> dict[str, Any]:
-    return {
-        "base": slots.base,
-        "stride": slots.stride,
-        "bytes": slots.bytes,
-        "shape": list(slots.shape),
-        "strides": list(slots.steps),
-        "dtype": str(slots.dtype).removeprefix("torch."),
-    }
+def _tensor_argument(slots: BufferLayout) -> TensorArgument:
+    return TensorArgument(
+        base=slots.base,
+        stride=slots.stride,
+        bytes=slots.bytes,
+        shape=slots.shape,
+        strides=slots.steps,
+        dtype=str(slots.dtype).removeprefix("torch."),
+    )
 
 
 def _seed_bits(text: str) -> int:

@@ -1,9 +1,11 @@
-"""The languages that submissions may be written in, listed once: the first to claim a file has it.
+"""The languages that submissions may be written in, and how each reads and builds a file.
 
-So a Triton kernel that is fed by CuPy is Triton, and what imports nothing known is PyTorch.
+In goes a file, or a :class:`~harness.solution.model.Solution` and a target. Out comes the Solution
+(:mod:`~harness.languages.read`), or what a runner needs of it, an
+:class:`~harness.solution.model.Artifact`, or a failure with its verdict.
 """
 
-from harness.languages import cuda, framework, ptx, pytorch, triton
+from harness.languages import cuda, framework, ptx, python, triton
 from harness.languages.base import Language
 
 LANGUAGES: dict[str, Language] = {
@@ -13,9 +15,10 @@ LANGUAGES: dict[str, Language] = {
         ptx.LANGUAGE,
         triton.LANGUAGE,
         *framework.LANGUAGES,
-        pytorch.LANGUAGE,
+        python.LANGUAGE,
     )
 }
-"""By name, in the order in which they are asked."""
+"""By name. A file is in the first language that claims it: a Triton kernel that is fed by CuPy is
+Triton, and a file that imports nothing known is PyTorch."""
 
 __all__ = ["LANGUAGES", "Language"]

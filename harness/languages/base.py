@@ -1,4 +1,4 @@
-"""What the harness asks of a language. A language is one module that has these three names."""
+"""The interface of a language: one module with a class for it and an instance, LANGUAGE."""
 
 from pathlib import Path
 from typing import Protocol
@@ -13,17 +13,16 @@ class Language(Protocol):
 
     @property
     def name(self) -> str:
-        """How results and commands call it."""
+        """Its name in results and commands."""
 
     @property
     def suffix(self) -> str:
         """The file name extension, with its dot."""
 
     def claims(self, path: Path, text: str) -> bool:
-        """Whether the file at ``path``, which says ``text``, is written in this language.
+        """Whether the file at ``path``, which holds ``text``, is written in this language.
 
-        Where several claim it, it is in the first of them. ``text`` is untrusted: it is looked at,
-        never run, and never given to a parser that its nesting could exhaust.
+        ``text`` is untrusted: never run it, nor give it to a parser that nesting could exhaust.
         """
 
     def build(

@@ -1,4 +1,4 @@
-"""Which files below a folder are submissions."""
+"""Find the submissions among files and folders."""
 
 import os
 import stat
@@ -16,7 +16,7 @@ _NEVER = ("readme", "requirements", "license", "changelog", "cmakelists")
 
 
 def solution_files(paths: Iterable[Path]) -> list[Path]:
-    """Files as given; of folders, the submissions below them, in order.
+    """The files as given, and the submissions below the folders, in order.
 
     These are all ``.cu``, ``.ptx`` and ``.py`` files, and the ``.txt`` and ``.md`` files that begin
     with the header of a generation; in a folder without sources all of them, but for a ``README``

@@ -38,7 +38,7 @@ class InFramework(python.Python):
         return artifact
 
     def _unusable(self, target: Target) -> str | None:
-        """Why nothing written in it can run on this target, if that is so."""
+        """The reason why it cannot run on this target; None if it can."""
         framework = self._framework
         if target.emulated:
             return (

@@ -1,7 +1,7 @@
 """PTX: a ``.ptx`` file whose first comments say how its kernels are launched.
 
-The driver of the card builds it. Where there is a CUDA toolkit, its ptxas reads it first, so that
-what is wrong with it is found on any machine.
+The driver of the card builds it. Where there is a CUDA toolkit, its ptxas reads it first, which
+finds errors on any machine.
 """
 
 import contextlib
@@ -10,7 +10,7 @@ from pathlib import Path
 from harness.languages.base import Language
 from harness.languages.build.cache import BuildOutcome, Cache, key_of
 from harness.languages.build.diagnostics import renamed
-from harness.languages.build.occupancy import most_shared, with_occupancy
+from harness.languages.build.occupancy import max_shared_bytes, with_occupancy
 from harness.languages.build.ptx import SOURCE, PtxSource, assemble, check_fit, find_assembler
 from harness.languages.build.toolchain import NvccNotFound, find_nvcc
 from harness.problem.dtypes import DTYPES
@@ -49,7 +49,7 @@ class Ptx:
         except LaunchError as error:
             return _invalid(f"{solution.display_path}:{error.line}: {error.reason}", None)
         fixed = {SIZEOF_VAR: DTYPES[dtype].itemsize}
-        launches = Launches(each, fixed, most_shared(target.code), solution.display_path)
+        launches = Launches(each, fixed, max_shared_bytes(target.code), solution.display_path)
         outcome = _assembled(solution, problem, target, cache)
         build = Build(
             seconds=outcome.seconds,
@@ -92,7 +92,7 @@ def _invalid(message: str, build: Build | None) -> BuildFailure:
 
 
 def _assembled(solution: Solution, problem: Problem, target: Target, cache: Cache) -> BuildOutcome:
-    """What ptxas says; nothing where there is none, or no card to assemble for."""
+    """The outcome of ptxas; an empty one without a ptxas, or a card to assemble for."""
     if target.arch is None:
         return BuildOutcome()
     with contextlib.suppress(NvccNotFound):

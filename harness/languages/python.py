@@ -1,4 +1,4 @@
-"""What submissions in Python share, whatever they import: Python files are checked here, never run.
+"""PyTorch, and the base of all languages that are Python files: they are checked, never run.
 
 Python's own parser is not safe against hostile text (deep nesting has crashed it), so it runs in a
 limited process of its own; the judge looks at tokens only.
@@ -19,6 +19,7 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from harness.errors import MachineError
+from harness.languages.base import Language
 from harness.languages.build.cache import Cache
 from harness.problem.model import Problem
 from harness.records.build import Build
@@ -37,13 +38,16 @@ from harness.solution.model import Artifact, BuildFailure, Solution, Target
 
 CHECK_S = 20.0
 CHECK_BYTES = 2 << 30
+"""Limits of one check, far above those of honest files: wall time and memory."""
 ANSWER_BYTES = 64 << 10
 MESSAGE_CHARACTERS = 500
-MAX_TOKENS = 200_000  # 1.6 s in the worst case; the largest honest file has some thousands
+MAX_TOKENS = 200_000
+"""Takes 1.6 s in the worst case; the largest honest file has some thousands."""
 
 _MAX_WORDS = 1000
+"""Of one statement."""
 _LINE_STARTS = {tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT}
-_NOT_SAID = {tokenize.NL, tokenize.COMMENT}
+_SKIPPED = {tokenize.NL, tokenize.COMMENT}
 
 CHECKER = r"""
 import ast, json, sys, warnings
@@ -83,7 +87,7 @@ except (ValueError, OverflowError) as error:
     answer["error"] = f"{type(error).__name__}: {error}"[:300]
 sys.stdout.write(json.dumps(answer))
 """
-"""Reads a source from stdin and writes what is wrong with it as JSON."""
+"""Reads a source from stdin and writes its fault, or the entry points in it, as JSON."""
 
 
 class _ImportAnswer(BaseModel):
@@ -110,7 +114,7 @@ class Python:
         target: Target,
         cache: Cache,  # noqa: ARG002 (the Protocol's: there is nothing to keep)
     ) -> Artifact | BuildFailure:
-        """Check the syntax and which entry point is defined; there is nothing to compile.
+        """Check the syntax and find the entry point; there is nothing to compile.
 
         Raises:
             MachineError: the checking process cannot be started.
@@ -134,13 +138,26 @@ class Python:
         )
 
 
+class PyTorch(Python):
+    """Python that calls PyTorch's own operations, eager or compiled."""
+
+    name = "pytorch"
+
+    def claims(self, path: Path, text: str) -> bool:  # noqa: ARG002 (the Protocol's)
+        """Any ``.py`` file that no other language has claimed."""
+        return path.suffix == self.suffix
+
+
+LANGUAGE: Language = PyTorch()
+
+
 @lru_cache(maxsize=4)  # each language asks for the same file
 def imported(text: str) -> frozenset[str]:
     """The packages and modules that import statements of ``text`` name.
 
     ``import a.b`` names ``a`` and ``a.b``; ``from a import b`` the same, as far as can be seen.
-    From its first :data:`MAX_TOKENS` tokens alone: neither comments nor strings count, and text
-    that is not Python gives what was readable before the first fault.
+    Comments and strings do not count, nor what follows the first :data:`MAX_TOKENS` tokens or the
+    first fault of text that is not Python.
     """
     if "import" not in text:
         return frozenset()
@@ -149,7 +166,7 @@ def imported(text: str) -> frozenset[str]:
     try:
         tokens = tokenize.generate_tokens(io.StringIO(text).readline)
         for token in islice(tokens, MAX_TOKENS):
-            if token.type in _NOT_SAID:
+            if token.type in _SKIPPED:
                 continue
             if token.type in _LINE_STARTS or token.string in (";", ":"):
                 names |= _named(statement)
@@ -162,7 +179,7 @@ def imported(text: str) -> frozenset[str]:
 
 
 def _named(statement: Sequence[str]) -> set[str]:
-    """What one statement, as its words, imports."""
+    """The names that one statement, given as its words, imports."""
     match statement:
         case ["import", *words]:
             return {name for part in _parts(words) for name in _path(part)}
@@ -175,7 +192,7 @@ def _named(statement: Sequence[str]) -> set[str]:
 
 
 def _parts(words: Sequence[str]) -> Iterator[list[str]]:
-    """The names between commas, without parentheses and what they are to be called."""
+    """The names between commas, without parentheses and aliases."""
     part: list[str] = []
     for word in (*words, ","):
         if word == ",":
@@ -207,7 +224,7 @@ def _check(text: str) -> Finished:
 
 
 def _entry(solution: Solution, problem: Problem, finished: Finished) -> EntryPoint | BuildFailure:
-    """The entry point, or what is wrong with the submission, judged by the checker's answer."""
+    """The entry point, or the failure that the end of the checker stands for."""
     shown = solution.display_path
     if finished.timed_out:
         verdict, message = Verdict.TIME_LIMIT, f"parsing {shown} took more than {CHECK_S:g} s"
@@ -223,14 +240,14 @@ def _entry(solution: Solution, problem: Problem, finished: Finished) -> EntryPoi
     elif finished.returncode > 0:
         raise MachineError(f"the syntax check does not run: {finished.output[-300:].strip()}")
     else:
-        return _answered(solution, problem, finished)
+        return _checked_entry(solution, problem, finished)
     return BuildFailure(verdict=verdict, message=message)
 
 
-def _answered(
+def _checked_entry(
     solution: Solution, problem: Problem, finished: Finished
 ) -> EntryPoint | BuildFailure:
-    """What the checker found."""
+    """The entry point, or the failure, in the checker's answer."""
     shown = solution.display_path
     try:
         answer = _ImportAnswer.model_validate(json.loads(finished.output))

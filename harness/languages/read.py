@@ -1,4 +1,4 @@
-"""Read a submitted file: what it is, from its bytes and its place. It is looked at, never run.
+"""Read a submitted file: its code, language, problem and author. It is never run.
 
 A file may lie anywhere; in ``solutions/<problem>/<author>/<name>.cu`` (or ``.py``) its place names
 the problem and the author, in ``problems/<problem>/…`` the problem. One of its first
@@ -51,8 +51,8 @@ def read_solution(
 ) -> Solution | Invalid:
     """The submission in ``path``, or why it cannot be one.
 
-    ``problem`` and ``author`` go before what the path says. An author neither given nor in the
-    path is the model of a generation, else ``anonymous``.
+    ``problem`` and ``author`` go before those in the path. An author in neither is the model of a
+    generation, else ``anonymous``.
     """
     try:
         return _parse(_bytes(path, _shown(path)), path, problem, author)
@@ -61,7 +61,7 @@ def read_solution(
 
 
 def parse_solution(submitted: bytes, path: Path) -> Solution | Invalid:
-    """As :func:`read_solution`, of a file with these bytes; nothing is opened at ``path``."""
+    """The submission in these bytes, as :func:`read_solution` reads it; opens nothing."""
     try:
         return _parse(submitted, path, None, None)
     except _FileError as refused:

@@ -1,4 +1,4 @@
-"""The file of a result: as the store has kept it, else as it lies, if it is what was graded."""
+"""The file of a result: the store's copy, else the file at its path, if that was graded."""
 
 import os
 from hashlib import sha256
@@ -27,7 +27,7 @@ def submitted_file(result: Result, kept: bytes | None) -> bytes | None:
 
 
 def code_of(result: Result, kept: bytes | None) -> str | None:
-    """The code in that file, None where :func:`submitted_file` has none or there is no code."""
+    """The code in :func:`submitted_file`; None without a file, or without code in it."""
     file = submitted_file(result, kept)
     if file is None:
         return None

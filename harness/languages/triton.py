@@ -25,8 +25,8 @@ class Triton(python.Python):
     ) -> Artifact | BuildFailure:
         """Check the file and compile it for ``target.arch``, if any.
 
-        With a GPU that is done ``ahead`` alone, and only saves time: what of it is called is not
-        compiled again, the rest is, when it is first called.
+        With a GPU that is done ``ahead`` alone, to save time: a kernel that is missed then is
+        compiled at its first call.
         """
         artifact = super().build(solution, problem, dtype, target, cache)
         if isinstance(artifact, BuildFailure) or target.arch is None:
@@ -36,27 +36,20 @@ class Triton(python.Python):
         # Not at the top: most commands never need the judge's side of a runner.
         from harness.languages.build.triton_target import KERNELS, compile_ahead, compile_for_target
 
-        if not target.emulated:
-            outcome = compile_ahead(solution, problem, dtype, target, cache, artifact.contract)
-            seconds = artifact.build.seconds + outcome.seconds
-            build = artifact.build.model_copy(
-                update={"seconds": seconds, "cached": outcome.cached, "target": target.arch}
-            )
-            return replace(artifact, build=build, kernels=outcome.files.get(KERNELS))
-        outcome = compile_for_target(solution, problem, dtype, target, cache, artifact.contract)
-        build = artifact.build.model_copy(
-            update={
-                "kernels": with_occupancy(outcome.kernels, target.arch),
-                "cached": outcome.cached,
-                "seconds": artifact.build.seconds + outcome.seconds,
-                "target": f"cpu+{target.arch}",
-                "log": outcome.log,
-            }
-        )
-        if outcome.failure is not None:
-            failure = outcome.failure
+        arch = target.arch
+        compile_for = compile_for_target if target.emulated else compile_ahead
+        outcome = compile_for(solution, problem, dtype, arch, cache, artifact.contract)
+        found = {
+            "kernels": with_occupancy(outcome.kernels, arch),
+            "cached": outcome.cached,
+            "seconds": artifact.build.seconds + outcome.seconds,
+            "target": f"cpu+{arch}" if target.emulated else arch,
+            "log": outcome.log,
+        }
+        build = artifact.build.model_copy(update=found)
+        if (failure := outcome.failure) is not None:
             return BuildFailure(verdict=failure.verdict, message=failure.message, build=build)
-        return replace(artifact, build=build)
+        return replace(artifact, build=build, kernels=outcome.files.get(KERNELS))
 
 
 LANGUAGE: Language = Triton()

@@ -1,33 +1,33 @@
-"""Which processor this thread is on while recorded calls are timed."""
+"""Pins the thread that launches recorded calls to the processor that the judge names."""
 
 import contextlib
 import os
 
 
 class ThreadAffinity:
-    """The processor that the judge gives to all runners in turns; taken by the calling thread.
+    """The processor that the calling thread is pinned to.
 
-    Other threads, and such as are started while it is left, stay where they like.
+    Other threads, and those that are started while it is unpinned, run where they like.
     """
 
     def __init__(self) -> None:
-        self._taken: int | None = None
+        self._cpu: int | None = None
         self._before: set[int] = set()
 
-    def take(self, cpu: int) -> None:
-        """Go there; stays anywhere it may be if it may not go there."""
-        if cpu == self._taken:
+    def pin(self, cpu: int) -> None:
+        """Run on no other processor than ``cpu``; changes nothing where that is not allowed."""
+        if cpu == self._cpu:
             return
-        self.leave()
+        self.unpin()
         with contextlib.suppress(OSError):
             before = os.sched_getaffinity(0)
             os.sched_setaffinity(0, {cpu})
-            self._taken, self._before = cpu, before
+            self._cpu, self._before = cpu, before
 
-    def leave(self) -> None:
-        """Go anywhere again, as before."""
-        if self._taken is None:
+    def unpin(self) -> None:
+        """Run wherever the thread could before :meth:`pin`."""
+        if self._cpu is None:
             return
         with contextlib.suppress(OSError):
             os.sched_setaffinity(0, self._before)
-        self._taken = None
+        self._cpu = None

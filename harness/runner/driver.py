@@ -1,4 +1,4 @@
-"""The few calls of the CUDA driver API that judge and runner share, by ctypes.
+"""Calls the CUDA driver API by ctypes, as far as judge and runner need it.
 
 The runner of a ``.cu`` submission must start in well under a second and sees nothing but the
 standard library, so this binding needs nothing else. Handles and pointers are plain integers.
@@ -43,7 +43,7 @@ _BUS_BYTES = 32
 
 
 class CudaError(Exception):
-    """A driver call failed; ``code`` is its ``CUresult``."""
+    """A driver call that failed; ``code`` is its ``CUresult``."""
 
     def __init__(self, call: str, code: int, text: str) -> None:
         self.code = code
@@ -53,7 +53,7 @@ class CudaError(Exception):
 class Captured(NamedTuple):
     """A recorded graph, ready to be launched, and how many kernels one launch of it runs.
 
-    ``kernels`` is None where the driver does not tell.
+    ``kernels`` is None where the driver does not report them.
     """
 
     executable: int
@@ -106,7 +106,7 @@ class Driver:
         self._context = context
         self.make_current()
 
-    def _call(self, name: str, *args: Any) -> None:
+    def _call(self, name: str, *args: object) -> None:
         code = getattr(self._lib, name)(*args)
         if code:
             raise CudaError(name, code, self.describe(code))
@@ -118,7 +118,7 @@ class Driver:
         return text.value.decode("utf-8", "replace") if text.value else "unknown error"
 
     def bus(self) -> str:
-        """Where the device is, as the system names it: ``0000:1b:00.0``."""
+        """The device's PCI address, as the system writes it: ``0000:1b:00.0``."""
         text = ctypes.create_string_buffer(_BUS_BYTES)
         self._call("cuDeviceGetPCIBusId", text, _BUS_BYTES, self._handle)
         return text.value.decode("ascii").lower()
@@ -197,11 +197,11 @@ class Driver:
 
     # -- kernels ---------------------------------------------------------------------------------
 
-    def load_module(self, text: bytes) -> int:
-        """Build PTX for this device; what it leaves behind stays loaded until the process ends.
+    def load_module(self, ptx: bytes) -> int:
+        """Build PTX for this device; the module stays loaded until the process ends.
 
         Raises:
-            CudaError: it does not build, with what the driver's compiler says.
+            CudaError: it does not build, with the log of the driver's compiler.
         """
         log = ctypes.create_string_buffer(_LOG_BYTES)
         options = (c_int * 2)(_JIT_ERROR_LOG, _JIT_ERROR_LOG_BYTES)
@@ -209,11 +209,11 @@ class Driver:
         module = c_void_p()
         try:
             self._call(
-                "cuModuleLoadDataEx", byref(module), c_char_p(text), c_uint(2), options, values
+                "cuModuleLoadDataEx", byref(module), c_char_p(ptx), c_uint(2), options, values
             )
         except CudaError as error:
-            said = log.value.decode("utf-8", "replace").strip()
-            raise CudaError("cuModuleLoadDataEx", error.code, said or str(error)) from error
+            text = log.value.decode("utf-8", "replace").strip()
+            raise CudaError("cuModuleLoadDataEx", error.code, text or str(error)) from error
         return int(module.value or 0)
 
     def function(self, module: int, name: str) -> int:
@@ -233,7 +233,7 @@ class Driver:
         block: Sequence[int],
         shared: int,
         stream: int,
-        arguments: Any,
+        arguments: "ctypes.Array[c_void_p]",
     ) -> None:
         """Enqueue a kernel; ``arguments`` is an array of where each argument lies."""
         self._call(
@@ -248,9 +248,10 @@ class Driver:
     # -- graphs ----------------------------------------------------------------------------------
 
     def begin_capture(self, stream: int) -> None:
-        """Record what is launched on ``stream`` instead of running it.
+        """Record the launches on ``stream`` instead of running them.
 
-        Thread-local mode: what cannot be recorded (an allocation) fails instead of happening once.
+        Thread-local mode: a call that cannot be recorded (an allocation) fails instead of
+        running once.
         """
         self._call("cuStreamBeginCapture_v2", c_void_p(stream), _CAPTURE_MODE_THREAD_LOCAL)
 
@@ -286,7 +287,7 @@ class Driver:
     def count_kernels(self, graph: int) -> int | None:
         """Kernels in a graph that was not destroyed yet, those of child graphs included.
 
-        None where the driver does not tell: what has been recorded is as good without.
+        None where the driver does not report them; the graph can be launched all the same.
         Source: CUDA driver API, "Graph Management" (a node's type, a child graph's graph).
         """
         try:

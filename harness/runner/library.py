@@ -5,14 +5,17 @@ import ctypes
 import os
 from typing import Any
 
-from harness.runner.cuda_graph import GraphProgram
 from harness.runner.driver import CudaError, Driver
 from harness.runner.memory import ImportedArena
-from harness.runner.program import BoundCalls, Failed, LoadedProgram
+from harness.runner.program import Failed, GraphProgram, LoadedProgram
 from harness.runner.strides import Rows, rows_of
-from harness.wire import FaultCode
+from harness.wire.arguments import ScalarArgument, TensorArgument
+from harness.wire.messages import FaultCode, Prepare
 
-SCALARS: dict[str, Any] = {
+CValue = Any
+"""A number or an address as ctypes holds it."""
+
+SCALARS: dict[str, CValue] = {
     "float": ctypes.c_float,
     "double": ctypes.c_double,
     "size_t": ctypes.c_size_t,
@@ -69,23 +72,23 @@ def _reopenable(fd: int) -> int:
 
 
 class _Library:
-    """What both kinds share: binding arguments and calling ``entry``."""
+    """Base of both kinds: binds arguments and calls ``entry``."""
 
     def __init__(self, fd: int, entry: str) -> None:
         self.library = load_entry(fd)
         try:
-            self._entry: Any = self.library[entry]
+            self._entry = self.library[entry]
         except AttributeError:
             raise Failed(
                 FaultCode.NO_ENTRY, f'no function `extern "C" void {entry}(...)`'
             ) from None
         self._entry.restype = None
-        self._bound: list[tuple[Any, ...]] = []
+        self._bound: list[tuple[CValue, ...]] = []
 
-    def bind(self, batch: BoundCalls, arena: ImportedArena) -> None:
+    def bind(self, batch: Prepare, arena: ImportedArena) -> None:
         """Make the C arguments of every call."""
         self._bound = [
-            tuple(argument(spec, index, arena) for spec in batch.arguments)
+            tuple(c_argument(each, index, arena) for each in batch.arguments)
             for index in range(batch.calls)
         ]
 
@@ -94,18 +97,20 @@ class _Library:
         self._entry(*self._bound[index])
 
 
-def argument(spec: dict[str, Any], index: int, arena: ImportedArena) -> Any:
-    """One argument of call ``index`` as C has it: a pointer into the arena, or a number."""
-    if "ctype" in spec:
-        kind = SCALARS[spec["ctype"]]
-        value = spec["value"]
-        return kind(value if kind in (ctypes.c_float, ctypes.c_double) else int(value))
-    return ctypes.c_void_p(arena.address + spec["base"] + index * spec["stride"])
+def c_argument(
+    argument: TensorArgument | ScalarArgument, index: int, arena: ImportedArena
+) -> CValue:
+    """The argument of call ``index`` as C has it: a pointer into the arena, or a number."""
+    if isinstance(argument, TensorArgument):
+        return ctypes.c_void_p(arena.address + argument.base + index * argument.stride)
+    kind = SCALARS[argument.ctype]
+    floating = kind in (ctypes.c_float, ctypes.c_double)
+    return kind(argument.value if floating else int(argument.value))
 
 
-def _rows(spec: dict[str, Any]) -> Rows:
-    span = 1 + sum((n - 1) * s for n, s in zip(spec["shape"], spec["strides"], strict=True))
-    return rows_of(spec["shape"], spec["strides"], spec["bytes"] // span)
+def _rows(tensor: TensorArgument) -> Rows:
+    span = 1 + sum((n - 1) * s for n, s in zip(tensor.shape, tensor.strides, strict=True))
+    return rows_of(tensor.shape, tensor.strides, tensor.bytes // span)
 
 
 class CudaLibrary(_Library, GraphProgram):
@@ -117,7 +122,7 @@ class CudaLibrary(_Library, GraphProgram):
         self._last_error = self.library.harness_last_error
         self._last_error.restype = ctypes.c_int
 
-    def bind(self, batch: BoundCalls, arena: ImportedArena) -> None:
+    def bind(self, batch: Prepare, arena: ImportedArena) -> None:
         """Make the arguments; a graph of an earlier batch is forgotten."""
         self.begin(batch.calls)
         super().bind(batch, arena)
@@ -156,17 +161,16 @@ class CpuLibrary(_Library, LoadedProgram):
         self._launches = self.library.cudacpu_launches
         self._launches.restype = ctypes.c_ulonglong
 
-    def bind(self, batch: BoundCalls, arena: ImportedArena) -> None:
+    def bind(self, batch: Prepare, arena: ImportedArena) -> None:
         """Make the arguments; fence all of the arena but the buffers themselves."""
         super().bind(batch, arena)
         self.library.cudacpu_configure(batch.order, ctypes.c_ulonglong(batch.seed), 0)
         self.library.cudacpu_guard(ctypes.c_void_p(arena.address), ctypes.c_size_t(arena.size))
-        for spec in batch.arguments:
-            if "ctype" in spec:
-                continue
-            rows = _rows(spec)
-            for index in range(batch.calls):
-                self._unguard(arena.address + spec["base"] + index * spec["stride"], rows)
+        for tensor in batch.arguments:
+            if isinstance(tensor, TensorArgument):
+                rows = _rows(tensor)
+                for index in range(batch.calls):
+                    self._unguard(arena.address + tensor.base + index * tensor.stride, rows)
 
     def _unguard(self, start: int, rows: Rows) -> None:
         """Open the rows of one buffer; what lies between them stays fenced.
@@ -188,7 +192,7 @@ class CpuLibrary(_Library, LoadedProgram):
         )
 
     def capture(self) -> bool:
-        """There are no graphs here."""
+        """Return false: there are no graphs on a CPU."""
         return False
 
     def replay(self) -> None:
@@ -196,7 +200,7 @@ class CpuLibrary(_Library, LoadedProgram):
         raise AssertionError("nothing was captured")
 
     def launched(self) -> int:
-        """Kernels that the executor has run, or tried to, since the calls were bound."""
+        """Count the kernels that the executor has run, or tried to, since the calls were bound."""
         return int(self._launches())
 
     def synchronize(self) -> None:

@@ -1,4 +1,4 @@
-"""The runner: loads one submission and does what the judge's messages say.
+"""The runner: loads one submission and obeys the judge's messages.
 
 Runs confined (:mod:`harness.sandbox.init`), one process per submission, the same protocol for
 checking and for timing. Imports torch only for Python submissions.
@@ -10,150 +10,140 @@ import socket
 import sys
 import time
 from pathlib import Path
-from typing import Any
 
-from harness import wire
 from harness.runner.affinity import ThreadAffinity
 from harness.runner.driver import CudaError, Driver
 from harness.runner.memory import ImportedArena, ImportedDeviceArena, ImportedHostArena
-from harness.runner.program import BoundCalls, Failed, LoadedProgram
+from harness.runner.program import Failed, LoadedProgram
 from harness.runner.triton.kernel_cache import pack, unpack
 from harness.sandbox.syscalls import forbid_programs
-from harness.wire import FaultCode, Mailbox, Message
+from harness.wire import messages, transport
+from harness.wire.mailbox import Mailbox
+from harness.wire.messages import FaultCode
+from harness.wire.validation import WireError
 
 _LINE_BUFFERED = 1
 _MAX_CONFIGURATIONS = 64
+_GO_POLL_SECONDS = 20e-6
+"""Sleep between two looks at the mailbox on a CPU, where spinning would slow the judge down."""
 
 
 class Runner:
     """State between messages: the loaded program, the arena, the prepared batch."""
 
-    def __init__(self, channel: socket.socket, folder: Path) -> None:
+    def __init__(
+        self,
+        channel: socket.socket,
+        folder: Path,
+        *,
+        program: LoadedProgram | None = None,
+        arena: ImportedArena | None = None,
+        mailbox: Mailbox | None = None,
+    ) -> None:
         self._channel = channel
         self._folder = folder
-        self._device = "cpu"
         self._driver: Driver | None = None
-        self._program: LoadedProgram | None = None
-        self._arena: ImportedArena | None = None
-        self._mailbox: Mailbox | None = None
+        self._program = program
+        self._arena = arena
+        self._mailbox = mailbox
         self._calls = 0
         self._captured = False
-        self._seat = ThreadAffinity()
+        self._affinity = ThreadAffinity()
 
     def serve(self) -> None:
-        """Answer messages until the judge closes the channel."""
+        """Answer messages until the judge closes the channel.
+
+        Raises:
+            WireError: the channel is closed.
+        """
         while True:
-            message, descriptors = wire.receive(self._channel)
-            try:
-                answer = self._answer(message, descriptors)
-            except Failed as failure:
-                answer = _failed(failure.fault, failure.message)
-            except CudaError as error:
-                answer = _failed(FaultCode.CUDA, str(error))
+            answer = self.answer(*transport.receive(self._channel))
             if answer is not None:
-                wire.send(self._channel, answer)
+                transport.send(self._channel, answer)
 
-    def _answer(self, message: Message, descriptors: list[int]) -> Message | None:
-        if message["type"] != "run":  # threads that are started meanwhile may go anywhere
-            self._seat.leave()
-        match message["type"]:
-            case "open":
-                self._open(str(message["device"]))
-                return {"type": "opened"}
-            case "load":
-                self._load(message, descriptors)
-                return {"type": "loaded"}
-            case "compile":
-                return {"type": "compiled", **self._compile(message, *descriptors)}
-            case "map":
-                self._map(int(message["bytes"]), descriptors[0])
-                return {"type": "mapped"}
-            case "prepare":
-                return {"type": "prepared", "captured": self._prepare(message)}
-            case "run":
-                self._run(int(message["round"]), message.get("cpu"))
+    def answer(self, message: messages.Message, descriptors: list[int]) -> messages.Answer | None:
+        """Obey ``message``; None where its answers are sent on the way."""
+        try:
+            return self._obey(message, descriptors)
+        except (Failed, CudaError) as error:
+            return _failed(error)
+
+    def _obey(self, message: messages.Message, descriptors: list[int]) -> messages.Answer | None:
+        if not isinstance(message, messages.Run):  # threads that are started now may go anywhere
+            self._affinity.unpin()
+        match message:
+            case messages.Open():
+                if message.device == "cuda":
+                    self._driver = Driver()
+                return messages.Opened()
+            case messages.Load():
+                self._load(message, *descriptors)
+                return messages.Loaded()
+            case messages.Compile():
+                return self._compile(message, *descriptors)
+            case messages.Map():
+                self._map(message.bytes, *descriptors)
+                return messages.Mapped()
+            case messages.Prepare():
+                return messages.Prepared(captured=self._prepare(message))
+            case messages.Run():
+                self._run(message)
                 return None
-            case other:
-                raise wire.WireError(f"unknown message {other!r}")
+        raise WireError(f"{message.type} is no message for a runner")
 
-    def _open(self, device: str) -> None:
-        """Reach the device, while nothing that is submitted has run."""
-        self._device = device
-        if device == "cuda":
-            self._driver = Driver()
-
-    def _load(self, message: Message, descriptors: list[int]) -> None:
-        artifact, mailbox, *kernels = descriptors
+    def _load(
+        self, message: messages.Load, artifact: int, mailbox: int, kernels: int | None = None
+    ) -> None:
         self._mailbox = Mailbox(mailbox)
-        for fd in kernels:
-            unpack(fd, Path(os.environ["TRITON_CACHE_DIR"]))
-        if message["kind"] in ("library", "ptx"):  # need no other program from here on
+        if kernels is not None:
+            unpack(kernels, Path(os.environ["TRITON_CACHE_DIR"]))
+        if message.kind in ("library", "ptx"):  # need no other program from here on
             forbid_programs()
-        sys.path[:] = message["path"]
+        sys.path[:] = message.path
         self._program = self._make_program(message, artifact)
 
-    def _compile(self, message: Message, artifact: int, kernels: int | None = None) -> Message:
+    def _compile(
+        self, message: messages.Compile, artifact: int, kernels: int | None = None
+    ) -> messages.Compiled:
         """Build what the submission would launch, for a card that is not here.
 
         With a descriptor for ``kernels`` whatever it may launch is built, and left there.
         """
-        sys.path[:] = message["path"]
-        from harness.runner.triton import compile as triton_compile
+        sys.path[:] = message.path
+        from harness.runner.python import write_source
+        from harness.runner.triton.compile import compile_submission
 
-        source = self._folder / "solution.py"
-        with os.fdopen(artifact, "rb") as file:
-            source.write_bytes(file.read())
+        source = write_source(artifact, self._folder)
         cache = self._folder / "compiled"
         cache.mkdir()
-        answer = triton_compile.main(
-            {
-                "source": str(source),
-                "calls": message["calls"],
-                "arch": message["arch"],
-                "cache": str(cache),
-                "entry": message["entry"],
-                "parameters": message["parameters"],
-                "configurations": _MAX_CONFIGURATIONS if kernels is not None else 1,
-                "launchers": kernels is not None,
-                "seconds": message["seconds"],
-            }
+        compiled = compile_submission(
+            message,
+            source=source,
+            cache=cache,
+            max_configurations=1 if kernels is None else _MAX_CONFIGURATIONS,
+            launchers=kernels is not None,
         )
         if kernels is not None:
             pack(cache, kernels)
             os.close(kernels)
-        return answer
+        return compiled
 
-    def _make_program(self, message: Message, artifact: int) -> LoadedProgram:
-        entry = str(message.get("entry", "solution"))
-        if message["kind"] == "library":
+    def _make_program(self, message: messages.Load, artifact: int) -> LoadedProgram:
+        if message.kind == "library":
             from harness.runner.library import CpuLibrary, CudaLibrary
 
             if self._driver is not None:
-                return CudaLibrary(artifact, self._driver, entry)
-            return CpuLibrary(artifact, entry)
-        if message["kind"] == "ptx":
+                return CudaLibrary(artifact, self._driver, message.entry)
+            return CpuLibrary(artifact, message.entry)
+        if message.kind == "ptx":
             from harness.runner.ptx import PtxProgram
 
-            assert self._driver is not None  # there is no other way to run it
+            assert self._driver is not None, "there is no other way to run PTX"
             return PtxProgram(artifact, self._driver)
         from harness.runner.python import TorchProgram, load_framework
 
-        load_framework(message["language"])
-        interpreter: Any = None
-        if message["interpret"]:
-            from harness.runner.triton import cpu as triton_cpu
-
-            triton_cpu.enable(os.environ)
-            interpreter = triton_cpu
-        return TorchProgram(
-            artifact,
-            self._folder,
-            self._device,
-            interpreter,
-            self._driver,
-            entry=entry,
-            parameters=message.get("parameters", ()),
-        )
+        load_framework(message.language)
+        return TorchProgram(artifact, self._folder, message, self._driver)
 
     def _map(self, size: int, fd: int) -> None:
         if self._arena is not None:
@@ -163,65 +153,57 @@ class Runner:
         else:
             self._arena = ImportedHostArena(fd, size)
 
-    def _prepare(self, message: Message) -> bool:
+    def _prepare(self, batch: messages.Prepare) -> bool:
         """Bind the calls, warm up, capture: all before the inputs that count exist."""
         assert self._program is not None
         assert self._arena is not None
-        batch = BoundCalls(
-            calls=message["calls"],
-            arguments=message["arguments"],
-            order=message["order"],
-            seed=message["seed"],
-            launches=message["launches"],
-        )
         self._calls = batch.calls
         self._program.bind(batch, self._arena)
-        for index in range(message["warmups"]):
+        for index in range(batch.warmups):
             self._program.warm_up(index % batch.calls)
         self._program.synchronize()
-        self._captured = bool(message["capture"]) and self._program.capture()
+        self._captured = batch.capture and self._program.capture()
         if self._captured:  # its first run also sends the graph to the device
             self._program.replay()
             self._program.synchronize()
         return self._captured
 
-    def _run(self, number: int, cpu: int | None) -> None:
-        """Wait for *go*, do all calls of the batch, wait for the device, say *done*."""
+    def _run(self, message: messages.Run) -> None:
+        """Wait for *go*, do all calls of the batch, wait for the device, write *done*."""
         assert self._program is not None
         assert self._mailbox is not None
         # Plain calls may need other threads, which must not wait until this one has waited.
-        if self._captured and cpu is not None:
-            self._seat.take(cpu)
-        wire.send(self._channel, {"type": "ready"})
+        if self._captured and message.cpu is not None:
+            self._affinity.pin(message.cpu)
+        transport.send(self._channel, messages.Ready())
         mailbox = self._mailbox
-        pause = 0.0 if self._device == "cuda" else 20e-6
-        while mailbox.go != number:
-            if pause:
-                time.sleep(pause)
-        answer: Message = {"type": "finished"}
-        before = self._program.launched()
+        while mailbox.go != message.round:
+            if self._driver is None:
+                time.sleep(_GO_POLL_SECONDS)
+        answer: messages.Answer
         try:
-            if self._captured:
-                self._program.replay()
-            else:
-                for index in range(self._calls):
-                    self._program.call(index)
-            self._program.synchronize()
-            after = self._program.launched()
-            if before is not None and after is not None:
-                answer["kernels"] = (after - before) / self._calls
-            if (copied := self._program.copied()) is not None:
-                answer["copied"] = copied
-        except Failed as failure:
-            answer = _failed(failure.fault, failure.message)
-        except CudaError as error:
-            answer = _failed(FaultCode.CUDA, str(error))
-        wire.send(self._channel, answer)
-        mailbox.done = number
+            answer = self._call_all(self._program)
+        except (Failed, CudaError) as error:
+            answer = _failed(error)
+        transport.send(self._channel, answer)
+        mailbox.done = message.round
+
+    def _call_all(self, program: LoadedProgram) -> messages.Finished:
+        before = program.launched()
+        if self._captured:
+            program.replay()
+        else:
+            for index in range(self._calls):
+                program.call(index)
+        program.synchronize()
+        after = program.launched()
+        kernels = None if before is None or after is None else (after - before) / self._calls
+        return messages.Finished(kernels=kernels, copied=program.copied())
 
 
-def _failed(fault: FaultCode, message: str) -> Message:
-    return {"type": "failed", "fault": fault, "message": message[: wire.MAX_TEXT]}
+def _failed(error: Failed | CudaError) -> messages.Failed:
+    fault = error.fault if isinstance(error, Failed) else FaultCode.CUDA
+    return messages.Failed(fault=fault, message=str(error)[: messages.MAX_TEXT])
 
 
 def _show_lines_at_once() -> None:
@@ -235,5 +217,5 @@ def main(channel: socket.socket, folder: Path) -> None:
     _show_lines_at_once()
     try:
         Runner(channel, folder).serve()
-    except wire.WireError:
+    except WireError:
         return

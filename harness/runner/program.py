@@ -1,10 +1,11 @@
-"""What the runner needs from a loaded submission, whatever its language."""
+"""A loaded submission, whatever its language, and what programs on a GPU share."""
 
-from dataclasses import dataclass
-from typing import Any, Protocol
+import contextlib
+from typing import Protocol
 
+from harness.runner.driver import PER_THREAD_STREAM, CudaError, Driver
 from harness.runner.memory import ImportedArena
-from harness.wire import FaultCode
+from harness.wire.messages import FaultCode, Prepare
 
 
 class Failed(Exception):
@@ -16,31 +17,10 @@ class Failed(Exception):
         super().__init__(message)
 
 
-@dataclass(frozen=True, slots=True)
-class BoundCalls:
-    """``calls`` calls of the solution over one arena.
-
-    ``arguments`` has one entry per parameter: a tensor as ``{base, stride, bytes, shape, strides,
-    dtype}`` (call i starts at byte ``base + i * stride`` of the arena; ``strides`` are in elements,
-    gaps between rows belong to nobody) or a scalar as ``{value, ctype}``. ``launches`` are those of
-    each call where the submission has no code to launch them: ``{kernel, grid, block, shared,
-    arguments}``, arguments by their index.
-    """
-
-    calls: int
-    arguments: list[dict[str, Any]]
-    order: int
-    seed: int
-    launches: list[dict[str, Any]]
-
-
 class LoadedProgram(Protocol):
-    """A loaded submission bound to a batch of calls.
+    """A loaded submission bound to a batch of calls; the methods with a body are inherited."""
 
-    What has a body here is for programs that inherit it.
-    """
-
-    def bind(self, batch: BoundCalls, arena: ImportedArena) -> None:
+    def bind(self, batch: Prepare, arena: ImportedArena) -> None:
         """Make the arguments of every call; nothing is executed."""
 
     def call(self, index: int) -> None:
@@ -57,11 +37,59 @@ class LoadedProgram(Protocol):
         """Run what was captured."""
 
     def launched(self) -> int | None:
-        """Kernels launched so far, counted since some moment before the batch; None if unknown."""
+        """Count the kernels launched since some moment before the batch; None if unknown."""
 
     def copied(self) -> int | None:
-        """Outputs that were copied into place in each call; None where none is returned."""
+        """Count the outputs that each call copied into place; None where none is returned."""
         return None
 
     def synchronize(self) -> None:
-        """Wait for all work, on all streams. Raises :class:`Failed` if some of it failed."""
+        """Wait for all work, on all streams.
+
+        Raises:
+            Failed: some of it failed.
+        """
+
+
+class GraphProgram(LoadedProgram):
+    """Base of programs whose calls can be recorded into one CUDA graph and launched as one.
+
+    There is at most one graph, of calls on the per-thread default stream.
+    """
+
+    def __init__(self, driver: Driver) -> None:
+        self._driver = driver
+        self._calls = 0
+        self._graph = 0
+        self._kernels: int | None = None
+        self._launched = 0
+
+    def begin(self, calls: int) -> None:
+        """Forget the graph of an earlier batch; the next has ``calls`` calls."""
+        self._calls = calls
+        if self._graph:
+            self._driver.destroy_graph(self._graph)
+            self._graph = 0
+
+    def capture(self) -> bool:
+        """Record all calls; false if something forbids it."""
+        try:
+            self._driver.begin_capture(PER_THREAD_STREAM)
+            for index in range(self._calls):
+                self.call(index)
+            captured = self._driver.end_capture(PER_THREAD_STREAM)
+            if captured is not None:
+                self._graph, self._kernels = captured
+        except CudaError:
+            with contextlib.suppress(CudaError):
+                self._driver.abandon_capture(PER_THREAD_STREAM)
+        return self._graph != 0
+
+    def replay(self) -> None:
+        """Launch the recorded graph."""
+        self._driver.launch(self._graph, PER_THREAD_STREAM)
+        self._launched += self._kernels or 0
+
+    def launched(self) -> int | None:
+        """Count the kernels of all replays so far; plain calls are not counted."""
+        return self._launched if self._graph and self._kernels is not None else None

@@ -6,15 +6,20 @@ import sys
 import traceback
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING
 
 from harness.frameworks import FRAMEWORKS, launching_on
 from harness.runner.driver import PER_THREAD_STREAM, CudaError, Driver
 from harness.runner.entry.contracts import Caller, caller, offer_imports
-from harness.runner.entry.outputs import Declared
+from harness.runner.entry.outputs import Arguments
 from harness.runner.memory import ImportedArena, ImportedHostArena
-from harness.runner.program import BoundCalls, Failed, LoadedProgram
-from harness.wire import MAX_TEXT, FaultCode
+from harness.runner.program import Failed, LoadedProgram
+from harness.wire.arguments import ScalarArgument, TensorArgument
+from harness.wire.messages import MAX_TEXT, FaultCode, Load, Prepare
+
+if TYPE_CHECKING:
+    from torch import Tensor
+    from torch.cuda import CUDAGraph
 
 _NAME = "solution"
 _COMPILE_ERRORS = frozenset(
@@ -41,34 +46,35 @@ def load_framework(language: str) -> None:
         raise Failed(FaultCode.UNSUPPORTED, str(error)) from error
 
 
-def load_module(fd: int, folder: Path) -> ModuleType:
-    """Write the source behind a descriptor into ``folder`` and import it.
-
-    It must be a real file: Triton reads the source of its kernels.
-
-    Raises:
-        Failed: the module raises.
-    """
+def write_source(fd: int, folder: Path) -> Path:
+    """Write the source behind a descriptor to a file, where Triton reads that of its kernels."""
     path = folder / f"{_NAME}.py"
     with os.fdopen(fd, "rb") as source:
         path.write_bytes(source.read())
+    return path
+
+
+def import_source(path: Path) -> ModuleType:
+    """Import a file as the module ``solution``; whatever it raises is raised."""
     spec = importlib.util.spec_from_file_location(_NAME, path)
     if spec is None or spec.loader is None:
         raise Failed(FaultCode.NO_ENTRY, "the file cannot be imported")
     module = importlib.util.module_from_spec(spec)
     sys.modules[_NAME] = module
-    with reported():
-        spec.loader.exec_module(module)
+    spec.loader.exec_module(module)
     return module
 
 
 class reported:  # noqa: N801 - reads as a statement: `with reported():`
-    """Turns whatever the submission raises into :class:`Failed`, with its own lines only."""
+    """Turn whatever the submission raises into :class:`Failed`, with its own lines only.
+
+    A class, since a generator would cost each call more.
+    """
 
     def __enter__(self) -> None:
         return None
 
-    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         if error is None or isinstance(error, Failed):
             return
         raise Failed(_fault(error), _text(error)) from error
@@ -78,7 +84,7 @@ def _fault(error: BaseException) -> FaultCode:
     name = type(error).__name__
     if isinstance(error, MemoryError) or name == "OutOfMemoryError":
         return FaultCode.MEMORY
-    if name in ("Unsupported", "UnsupportedFeatureError"):
+    if name in ("NotEmulated", "Unsupported", "UnsupportedFeatureError"):
         return FaultCode.UNSUPPORTED
     if name == "OutOfBounds":
         return FaultCode.OUT_OF_BOUNDS
@@ -105,22 +111,9 @@ def _text(error: BaseException) -> str:
 
 
 class TorchProgram(LoadedProgram):
-    """A Python submission that gets the judge's buffers as torch tensors.
+    """A Python submission that gets the judge's buffers as torch tensors."""
 
-    ``entry`` is what is called, ``parameters`` are as :mod:`harness.runner.entry.contracts` wants them.
-    """
-
-    def __init__(
-        self,
-        fd: int,
-        folder: Path,
-        device: str,
-        interpreter: Any = None,
-        driver: Driver | None = None,
-        *,
-        entry: str = "solution",
-        parameters: Declared = (),
-    ) -> None:
+    def __init__(self, fd: int, folder: Path, load: Load, driver: Driver | None) -> None:
         import torch
 
         # By default cuBLAS may add partial sums in half precision, which the problems forbid.
@@ -129,41 +122,51 @@ class TorchProgram(LoadedProgram):
         # The default; a baseline that this process ran before may have allowed it.
         torch.backends.cuda.matmul.allow_tf32 = False
         self._torch = torch
-        self._device = device
-        self._interpreter = interpreter
         self._driver = driver
-        offer_imports(entry)
-        self._caller: Caller = caller(load_module(fd, folder), entry, parameters)
-        self._bound: list[tuple[Any, ...]] = []
-        self._graph: Any = None
+        self._interpreted = load.interpret
+        if load.interpret:
+            from harness.runner.triton import cpu as triton_cpu
+
+            triton_cpu.enable(os.environ)
+            self._watch = triton_cpu.watch
+        offer_imports(load.entry)
+        path = write_source(fd, folder)
+        with reported():
+            module = import_source(path)
+        self._caller: Caller = caller(module, load.entry, load.parameters)
+        self._bound: list[Arguments] = []
+        self._graph: CUDAGraph | None = None
         self._executable = 0
         self._kernels: int | None = None
         self._launched = 0
 
-    def bind(self, batch: BoundCalls, arena: ImportedArena) -> None:
+    def bind(self, batch: Prepare, arena: ImportedArena) -> None:
         """Make the tensors of every call: views of the arena, nothing is copied."""
         self._forget_graph()
         whole = self._whole(arena)
         self._bound = [
-            tuple(self._argument(spec, index, whole) for spec in batch.arguments)
+            tuple(self._argument(each, index, whole) for each in batch.arguments)
             for index in range(batch.calls)
         ]
         with reported():
             self._caller.bind(self._bound)
 
-    def _whole(self, arena: ImportedArena) -> Any:
+    def _whole(self, arena: ImportedArena) -> "Tensor":
+        """The arena as one tensor of bytes."""
         if isinstance(arena, ImportedHostArena):
             return self._torch.frombuffer(arena.buffer, dtype=self._torch.uint8)
-        return self._torch.as_tensor(_DeviceBytes(arena), device=self._device)
+        return self._torch.as_tensor(_DeviceBytes(arena), device="cuda")
 
-    def _argument(self, spec: dict[str, Any], index: int, whole: Any) -> Any:
-        if "ctype" in spec:
-            floating = spec["ctype"] in ("float", "double")
-            return float(spec["value"]) if floating else int(spec["value"])
-        start = spec["base"] + index * spec["stride"]
-        dtype = getattr(self._torch, spec["dtype"])
-        flat = whole[start : start + spec["bytes"]].view(dtype)
-        return flat.as_strided(spec["shape"], spec["strides"])
+    def _argument(
+        self, argument: TensorArgument | ScalarArgument, index: int, whole: "Tensor"
+    ) -> "Tensor | int | float":
+        if isinstance(argument, ScalarArgument):
+            floating = argument.ctype in ("float", "double")
+            return float(argument.value) if floating else int(argument.value)
+        start = argument.base + index * argument.stride
+        dtype = getattr(self._torch, argument.dtype)
+        flat = whole[start : start + argument.bytes].view(dtype)
+        return flat.as_strided(argument.shape, argument.strides)
 
     def warm_up(self, index: int) -> None:
         """Call the solution until it is known how its later calls can be made."""
@@ -173,24 +176,22 @@ class TorchProgram(LoadedProgram):
     def call(self, index: int) -> None:
         """Call the solution."""
         with reported():
-            if self._interpreter is not None:
-                arguments = self._bound[index]
-                self._interpreter.watch([a for a in arguments if isinstance(a, self._torch.Tensor)])
+            if self._interpreted:
+                self._watch(a for a in self._bound[index] if isinstance(a, self._torch.Tensor))
             self._caller.call(index)
 
     def capture(self) -> bool:
         """Record all calls into a CUDA graph; false where the solution forbids it."""
-        if self._device == "cpu":
+        if self._driver is None:
             return False
         placing = self._caller.placing
-        captured = self._record()
-        if placing and not self._caller.placing:  # a call gave its output away, and it was kept
+        captured = self._record(self._driver)
+        if placing and not self._caller.placing:  # the submission holds an output of a call
             self._forget_graph()
-            captured = self._record()
+            captured = self._record(self._driver)
         return captured
 
-    def _record(self) -> bool:
-        assert self._driver is not None
+    def _record(self, driver: Driver) -> bool:
         graph = self._torch.cuda.CUDAGraph(keep_graph=True)
         try:
             with (
@@ -199,7 +200,7 @@ class TorchProgram(LoadedProgram):
             ):
                 for index in range(len(self._bound)):
                     self.call(index)
-            captured = self._driver.instantiate(graph.raw_cuda_graph())
+            captured = driver.instantiate(graph.raw_cuda_graph())
         except (Failed, RuntimeError, CudaError):
             return False
         if captured is None:
@@ -215,16 +216,16 @@ class TorchProgram(LoadedProgram):
 
     def replay(self) -> None:
         """Launch the recorded graph: by the driver, as libraries do, so that it costs the same."""
-        assert self._driver is not None
+        assert self._driver is not None, "nothing is captured on a CPU"
         self._driver.launch(self._executable, PER_THREAD_STREAM)
         self._launched += self._kernels or 0
 
     def launched(self) -> int | None:
-        """Kernels of all replays so far; plain calls, and a CPU's operations, are not counted."""
+        """Count the kernels of all replays so far; plain calls, and a CPU's, are not counted."""
         return self._launched if self._graph is not None and self._kernels is not None else None
 
     def copied(self) -> int | None:
-        """Outputs that the last call copied; the calls of a batch are alike."""
+        """Count the outputs that the last call copied; the calls of a batch are alike."""
         return self._caller.copied
 
     def synchronize(self) -> None:

@@ -1,7 +1,10 @@
-"""Which bytes between a tensor's first and last element are elements: its rows."""
+"""Rows of a tensor: the bytes between its first and last element that are elements."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 
 class Rows(NamedTuple):
@@ -40,13 +43,13 @@ def rows_of(shape: Sequence[int], strides: Sequence[int], itemsize: int) -> Rows
     return Rows(run, tuple(reversed(axes)))
 
 
-def overlap(a: Any, b: Any) -> bool:
+def overlap(a: "Tensor", b: "Tensor") -> bool:
     """Whether any byte from the first to the last element belongs to both tensors."""
     (a_start, a_end), (b_start, b_end) = _span(a), _span(b)
     return a_start < b_end and b_start < a_end
 
 
-def _span(tensor: Any) -> tuple[int, int]:
+def _span(tensor: "Tensor") -> tuple[int, int]:
     """Addresses of the first byte of a tensor and of the one after its last."""
     if tensor.numel() == 0:
         return 0, 0

@@ -1,17 +1,11 @@
 """Run one command that works on untrusted data (a compiler, a parser) within hard limits.
 
-What it gives: an own session, a cleared environment, no inherited descriptors, kernel limits set
-before the command starts, output read as it comes and capped, the memory of the whole process tree
-watched from outside, and the whole tree killed when a limit is passed, when the command ends, or
-when this process dies.
-
-Where the machine allows it, the command runs in a sandbox as runners do: in namespaces of its own,
-without network or sight of other processes, behind a filter of system calls, and with a view of the
-file system that has the system's programs and headers, what the caller names, and the folder it
-works in.
+It gets a sandbox (see :mod:`harness.sandbox.init`) that shows the system's programs and headers,
+what the caller names, and the folder it works in. Its output is read as it comes and capped, the
+memory of its process tree is watched from outside, and the whole tree is killed when a limit is
+passed, when the command ends, or when this process dies.
 """
 
-import json
 import os
 import selectors
 import signal
@@ -21,44 +15,43 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
 
 from harness.errors import MachineError
 from harness.sandbox import processes, scratch
 from harness.sandbox.init import NO_SANDBOX
 from harness.sandbox.pause_gate import clock, pausable, waiting
 from harness.sandbox.spec import SandboxSpec
-from harness.sandbox.support import MONITOR, detect_support, python_files
+from harness.sandbox.support import detect_support, python_files, start_monitor
 
 TICK_S = 0.05
-"""How often the limits are looked at; output wakes the reader earlier."""
+"""Seconds between two checks of the limits; output wakes the reader earlier."""
 
 DRAIN_S = 1.0
-"""How long to read on after the command ended, should a descendant keep the pipe open."""
+"""Seconds to read on after the command ended, should a descendant keep the pipe open."""
 
 DEFAULT_FILE_BYTES = 1 << 30
-MAX_PROCESSES = 8192  # by some kernels counted per user, not per command: hence generous
-MAX_OPEN_FILES = 1024
+MAX_PROCESSES = 8192
+"""Generous, since some kernels count them per user, not per command."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finished:
-    """How a limited command ended.
-
-    ``returncode`` is negative for a signal (as in :mod:`subprocess`), also where a shell tells of
-    one. ``output`` is stdout and stderr together, untrusted text; ``truncated`` says that its end
-    was dropped. ``seconds`` is wall time without that in which it had to stand still
-    (:mod:`harness.sandbox.pause_gate`), ``peak_bytes`` the greatest resident memory seen of the whole
-    tree.
-    """
+    """The outcome of a limited command."""
 
     returncode: int
+    """Negative for a signal (as in :mod:`subprocess`), also where a shell reports one."""
     output: str
+    """Standard output and error together: untrusted text, capped."""
     timed_out: bool
+    """It was stopped at its limit of wall time."""
     over_memory: bool
+    """It was stopped at its limit of memory."""
     truncated: bool
+    """The end of the output was dropped."""
     seconds: float
+    """Wall time, less the time in which it was paused (:mod:`harness.sandbox.pause_gate`)."""
     peak_bytes: int
+    """Greatest resident memory seen of the whole tree."""
 
     @property
     def ok(self) -> bool:
@@ -67,10 +60,9 @@ class Finished:
 
 
 def clean_environment(folder: Path, search: Sequence[Path] = ()) -> dict[str, str]:
-    """The whole environment of a confined command.
+    """The whole environment of a confined command, whose messages are English.
 
     ``folder`` becomes its home and its temporary directory, ``search`` comes first in PATH.
-    English messages, so that they read the same everywhere.
     """
     path = [*map(str, search), "/usr/local/bin", "/usr/bin", "/bin"]
     return {
@@ -95,10 +87,10 @@ def run_limited(
 ) -> Finished:
     """Run ``argv`` in ``cwd`` and wait for its end, at most ``seconds`` of wall time.
 
-    ``memory_bytes`` bounds the resident memory of the whole tree, ``output_bytes`` what is kept of
-    its output, ``file_bytes`` each file it writes. ``environment`` is complete: nothing is
-    inherited. ``cwd`` is the one folder that the command can write to, ``readable`` is what it sees
-    beside that, the system's own files and Python's.
+    ``memory_bytes`` bounds the resident memory of the whole tree, ``output_bytes`` the output
+    that is kept, ``file_bytes`` each file it writes. ``environment`` is complete: nothing is
+    inherited. The command can write to ``cwd`` alone; it sees ``readable``, the system's own files
+    and Python's.
 
     Raises:
         MachineError: the sandbox cannot be made.
@@ -109,23 +101,23 @@ def run_limited(
     with tempfile.TemporaryFile() as given, folder as root:
         given.write(stdin or b"")
         given.seek(0)
-        plan = SandboxSpec(
+        spec = SandboxSpec(
             folder=root,
             namespaces=detect_support().namespaces,
-            own_user=False,  # what it writes is the judge's
+            own_user=False,  # its files are the judge's
             readable=(*python_files(), *map(str, readable)),
             writable=(str(cwd),),
             file_bytes=file_bytes,
-            # The tree's memory is watched from outside; the kernel's limit is the second line, wide
-            # enough that the watch decides first.
+            # The second line of defence, wide enough that the watch from outside decides first.
             memory_bytes=memory_bytes + memory_bytes // 2,
-            open_files=MAX_OPEN_FILES,
             processes=MAX_PROCESSES,
             command=tuple(argv),
             cwd=str(cwd),
         )
         started = clock()
-        process, life = _started(plan, given, environment)
+        life_read, life = os.pipe()
+        process = start_monitor(spec, environment, life_read, stdin=given)
+        os.close(life_read)
         watch = _TreeWatch(process, started + seconds, memory_bytes, output_bytes)
         try:
             with pausable(process.pid):
@@ -138,24 +130,6 @@ def run_limited(
     if process.returncode == NO_SANDBOX and finished.output.startswith("no sandbox"):
         raise MachineError(f"cannot start {argv[0]}: {finished.output.strip()}")
     return finished
-
-
-def _started(
-    plan: SandboxSpec, stdin: IO[bytes], environment: Mapping[str, str]
-) -> tuple[subprocess.Popen[bytes], int]:
-    """The keeper of the sandbox, and the descriptor whose end is that of all in it."""
-    life_read, life = os.pipe()
-    process = subprocess.Popen(
-        [*MONITOR, json.dumps(plan.to_json()), "-", str(life_read)],
-        env=dict(environment),
-        stdin=stdin,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        start_new_session=True,
-        pass_fds=(life_read,),
-    )
-    os.close(life_read)
-    return process, life
 
 
 class _TreeWatch:
@@ -211,7 +185,7 @@ class _TreeWatch:
             open_pipe = self._read(TICK_S)
 
     def finished(self, seconds: float) -> Finished:
-        """How it ended, once it has been reaped, ``seconds`` after it was started."""
+        """The outcome of a process that was reaped ``seconds`` after its start."""
         code = self._process.returncode
         return Finished(
             returncode=128 - code if 128 < code <= 128 + signal.SIGRTMAX else code,
@@ -229,7 +203,7 @@ class _TreeWatch:
         self._pipe.close()
 
     def _read(self, wait_s: float) -> bool:
-        """Take what is there within ``wait_s``; false at the end of the output."""
+        """Take the output that comes within ``wait_s``; False at its end."""
         with waiting():
             ready = self._selector.select(wait_s)
         if not ready:
@@ -247,8 +221,8 @@ class _TreeWatch:
 def _kill_tree(process: subprocess.Popen[bytes]) -> None:
     """Kill the command's session and every descendant, and reap it.
 
-    Nothing is left to do for one that was reaped: :meth:`_TreeWatch.follow` killed its session, and
-    its number may belong to another process by now.
+    A process that was reaped is left alone: :meth:`_TreeWatch.follow` killed its session, and its
+    number may belong to another process by now.
     """
     if process.returncode is not None:
         return

@@ -1,4 +1,4 @@
-"""Rules for what may be opened, for machines where a sandbox gets no view of its own files.
+"""Rules for the files that may be opened, where a sandbox cannot get a view of its own.
 
 Where namespaces cannot be had (containers by default, some distributions), the kernel can still be
 asked to refuse what is not on a list: landlock(7), Linux 5.13 or newer, no privilege needed. The
@@ -20,7 +20,6 @@ from harness.sandbox.spec import SandboxSpec
 from harness.sandbox.view import DEVICES, ETC, SYSTEM
 
 LAYER = "rules for files"
-
 
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
 _VERSION, _PATH_BENEATH = 1, 1
@@ -49,14 +48,14 @@ class _Beneath(ctypes.Structure):
 
 
 def version() -> int:
-    """Which version of the interface this kernel has; 0 for none."""
+    """The version of this kernel's interface; 0 for none."""
     return max(0, int(system.libc.syscall(_CREATE_RULESET, None, 0, _VERSION)))
 
 
-def restrict(plan: SandboxSpec) -> bool:
-    """Allow this process what the plan names, and nothing else, for good; False where it cannot.
+def restrict(spec: SandboxSpec) -> bool:
+    """Allow this process the files of the spec alone, for good; False where the kernel cannot.
 
-    It must have given up gaining privileges.
+    The process must have given up gaining privileges.
 
     Raises:
         OSError: the kernel refuses what it says it can do.
@@ -74,7 +73,7 @@ def restrict(plan: SandboxSpec) -> bool:
     rules = system.libc.syscall(_CREATE_RULESET, ctypes.byref(asked), size, 0)
     system.checked(rules, "rules for files")
     try:
-        for path, access in _allowed(plan):
+        for path, access in _allowed(spec):
             _allow(rules, path, access & handled)
         system.checked(system.libc.syscall(_RESTRICT_SELF, rules, 0), "rules for files")
     finally:
@@ -82,20 +81,20 @@ def restrict(plan: SandboxSpec) -> bool:
     return True
 
 
-def _allowed(plan: SandboxSpec) -> Iterator[tuple[str, int]]:
-    for path in (*SYSTEM, *(f"/etc/{name}" for name in ETC), *plan.readable, "/proc", "/sys"):
+def _allowed(spec: SandboxSpec) -> Iterator[tuple[str, int]]:
+    for path in (*SYSTEM, *(f"/etc/{name}" for name in ETC), *spec.readable, "/proc", "/sys"):
         yield path, _LOOK
     yield str(ROOT), _LIST  # Python lists the folders that it imports from
-    for path in (*DEVICES, *plan.devices):
+    for path in (*DEVICES, *spec.devices):
         yield path, _USE
     # The CUDA driver names its threads there; those of other processes are not meant.
     yield "/proc/self", _LOOK | _WRITE
-    for path in (plan.folder, *plan.writable):
+    for path in (spec.folder, *spec.writable):
         yield path, ~0
 
 
 def _allow(rules: int, path: str, access: int) -> None:
-    """What is not there, or not ours to see, is not allowed."""
+    """Add one rule; a path that is missing, or hidden from us, is left out."""
     try:
         fd = os.open(path, os.O_PATH | os.O_CLOEXEC)
     except OSError:

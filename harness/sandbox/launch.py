@@ -1,7 +1,6 @@
-"""Starting a process in the sandbox, watching it from outside, and ending all of it."""
+"""A sandbox seen from outside: started, watched, paused, and ended whole."""
 
 import contextlib
-import json
 import os
 import shutil
 import signal
@@ -18,17 +17,29 @@ from harness.errors import MachineError
 from harness.sandbox import processes, scratch
 from harness.sandbox.pause_gate import pausable
 from harness.sandbox.spec import SandboxSpec
-from harness.sandbox.support import MONITOR, SandboxSupport, detect_support, parts, python_files
+from harness.sandbox.support import (
+    SandboxSupport,
+    detect_support,
+    parts,
+    python_files,
+    start_monitor,
+)
 from harness.sandbox.view import private_places
 from harness.sandbox.zygote import Forked, Zygote
 
 _END_SECONDS = 10.0
+"""Time for killed processes to be gone; longer ones are stuck in the kernel."""
 _SEND_SECONDS = 10.0
+"""Time for a runner to read a message, before it counts as one that does not."""
 _STOP_SECONDS = 5.0
-_RARELY = 8
+"""Time for all processes to stop; those that continue each other never do."""
 
 OUTPUT_BYTES = 64 << 10
-"""How much is kept of what a submission prints."""
+"""Bytes kept of what a submission prints."""
+
+HIDDEN_MEMORY_EVERY = 8
+"""Calls of :meth:`Sandbox.memory` for each search for unmapped anonymous files: it looks at every
+descriptor of every process, too slow for each call."""
 
 
 class CappedOutput:
@@ -52,7 +63,7 @@ class CappedOutput:
                 self._kept += chunk[: max(0, self._limit - len(self._kept))]
 
     def text(self, wait: float = 0.5) -> str:
-        """What was printed, capped; says how much was cut. Waits for the end of the stream."""
+        """The text printed, capped, and how much was cut; waits ``wait`` seconds for its end."""
         self._thread.join(wait)
         text = bytes(self._kept).decode("utf-8", "replace")
         cut = self._total - len(self._kept)
@@ -60,26 +71,28 @@ class CappedOutput:
 
 
 class Sandbox:
-    """One confined process tree, its channel, and what can be seen of it from outside.
+    """One confined process tree, its channel, and a view of it from outside.
 
     Args:
+        entry: ``module:function`` to run in it, called with the channel and the private folder.
         environment: the whole environment of the process; nothing is inherited.
         memory_bytes: limit on its private memory; 0 for none (ASan reserves terabytes).
         readable: files and folders that it sees, read-only, beside the system's and Python's own,
             and those that ``LD_LIBRARY_PATH`` and the like of its environment name.
         devices: device nodes that it can use.
         tmp_bytes: size of its private temporary folder.
-        output_bytes: how much of what it prints is kept.
+        output_bytes: how much of its output is kept.
         confined: try namespaces (False only in tests of the fallback).
-        nursery: fork it from there instead of starting an interpreter.
+        zygote: fork it from there instead of starting an interpreter.
         caches: environment variables that name folders where compilers keep what they have built:
             each gets a folder of its own, which ends with the sandbox.
-        wrapper: a command (its first word a path) that starts the runner, such as a debugging
-            tool; not with a nursery.
+        wrapper: a command (its first word a path) that starts the entry, such as a debugging
+            tool; not with a zygote.
     """
 
     def __init__(
         self,
+        entry: str,
         environment: Mapping[str, str],
         *,
         memory_bytes: int,
@@ -93,20 +106,26 @@ class Sandbox:
         wrapper: tuple[str, ...] = (),
     ) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="sandbox-", dir=scratch.home()))
-        how = detect_support() if confined else SandboxSupport(namespaces=False, own_user=False)
-        self.isolated = how.namespaces
+        support = detect_support() if confined else SandboxSupport(namespaces=False, own_user=False)
+        self.isolated = support.namespaces
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         life_read, self._life = os.pipe()
-        plan = SandboxSpec(
+        spec = SandboxSpec(
             folder=str(self.folder),
-            namespaces=how.namespaces,
-            own_user=how.own_user,
-            readable=(*python_files(), *readable, *_named(environment), *_tool(wrapper)),
+            namespaces=support.namespaces,
+            own_user=support.own_user,
+            readable=(
+                *python_files(),
+                *readable,
+                *_named_paths(environment),
+                *_tool_folder(wrapper),
+            ),
             devices=tuple(devices),
             tmp_bytes=tmp_bytes,
             file_bytes=tmp_bytes,
             memory_bytes=memory_bytes,
             wrapper=wrapper,
+            entry=entry,
         )
         environment = {
             **environment,
@@ -114,10 +133,13 @@ class Sandbox:
             "TMPDIR": str(self.folder),
             **{name: str(self.folder / name.lower()) for name in caches},
         }
-        fds = (theirs.fileno(), life_read)
-        start = _started if zygote is None else zygote.fork
+        self.process: subprocess.Popen[bytes] | Forked
+        fd = theirs.fileno()
         try:
-            self.process: subprocess.Popen[bytes] | Forked = start(environment, plan, *fds)
+            if zygote is None:
+                self.process = start_monitor(spec, environment, life_read, channel=fd)
+            else:
+                self.process = zygote.fork(environment, spec, fd, life_read)
         except MachineError:
             ours.close()
             os.close(self._life)
@@ -126,25 +148,25 @@ class Sandbox:
         finally:
             theirs.close()
             os.close(life_read)
-        # A runner that does not read what it is sent must not keep the judge waiting for ever.
+        # A runner that does not read its messages must not keep the judge waiting for ever.
         ours.settimeout(_SEND_SECONDS)
         self.channel = ours
         assert self.process.stdout is not None
         self.output = CappedOutput(self.process.stdout, output_bytes)
         self._stopped: list[int] = []
         self._members: list[int] = []
-        self._supervisor = 0
+        self._init_pid = 0
         self._last_census: frozenset[str] | None = None
-        self._private = private_places(str(self.folder))
-        self._standing = ExitStack()
-        self._standing.enter_context(pausable(self.process.pid))
+        self._private_places = private_places(str(self.folder))
+        self._in_gate = ExitStack()
+        self._in_gate.enter_context(pausable(self.process.pid))
         self._looks = 0
         self._hidden = 0
 
     # -- from outside ----------------------------------------------------------------------------
 
     def _submitted(self) -> list[int]:
-        """The processes that run submitted code: all but ours (the keeper and the supervisor).
+        """The processes that run submitted code: all but ours (the monitor and init).
 
         A walk over all of /proc takes milliseconds, so it is only made when the sandbox's own
         /proc, which lists nothing else, has changed.
@@ -152,17 +174,17 @@ class Sandbox:
         census = self._census()
         if census is None or census != self._last_census:
             below = processes.descendants(self.process.pid)
-            self._supervisor = below[0] if below else 0
+            self._init_pid = below[0] if below else 0
             self._members = below[1:]
-            self._last_census = census  # from before the walk: what came meanwhile shows next time
+            self._last_census = census  # of before the walk: later ones show next time
         return self._members
 
     def _census(self) -> frozenset[str] | None:
-        """Process ids as the sandbox's own /proc lists them; None where it has none."""
-        if not self._supervisor:
+        """The process ids that the sandbox's own /proc lists; None where it has none."""
+        if not self._init_pid:
             return None
         try:
-            entries = os.listdir(f"/proc/{self._supervisor}/root/proc")
+            entries = os.listdir(f"/proc/{self._init_pid}/root/proc")
         except OSError:
             return None
         return frozenset(entry for entry in entries if entry.isdigit())
@@ -170,25 +192,25 @@ class Sandbox:
     def memory(self) -> int:
         """Bytes that all submitted processes hold now, those of their files in memory included.
 
-        Anonymous files that nobody has mapped are looked for every :data:`_RARELY` calls.
+        Unmapped anonymous files are looked for in one of :data:`HIDDEN_MEMORY_EVERY` calls.
         """
         members = self._submitted()
-        if self._looks % _RARELY == 0:
+        if self._looks % HIDDEN_MEMORY_EVERY == 0:
             self._hidden = processes.hidden_bytes(members)
         self._looks += 1
         files = 0
-        if self.isolated and self._supervisor:
-            root = f"/proc/{self._supervisor}/root"
-            files = sum(processes.private_files_bytes(root, place) for place in self._private)
+        if self.isolated and self._init_pid:
+            root = f"/proc/{self._init_pid}/root"
+            files = sum(processes.private_files_bytes(root, each) for each in self._private_places)
         return processes.resident_bytes(members) + files + self._hidden
 
     def pause(self) -> bool:
-        """Stop every process that runs submitted code; whether all were seen to stand still."""
-        self._stopped, stands = processes.stop(self._submitted, _STOP_SECONDS)
-        return stands
+        """Stop every process that runs submitted code; whether all of them have stopped."""
+        self._stopped, all_stopped = processes.stop(self._submitted, _STOP_SECONDS)
+        return all_stopped
 
     def resume(self) -> None:
-        """Continue what :meth:`pause` stopped; takes microseconds, for the clock is running."""
+        """Continue what :meth:`pause` stopped, within microseconds: the clock is running."""
         processes.send(self._stopped, signal.SIGCONT)
         self._stopped = []
 
@@ -205,7 +227,7 @@ class Sandbox:
         """
         if self._life < 0:
             return
-        self._standing.close()
+        self._in_gate.close()
         if self.process.poll() is None:
             tree = [self.process.pid, *processes.descendants(self.process.pid)]
         else:  # its namespace ended with it, if it had one
@@ -223,8 +245,8 @@ class Sandbox:
             )
 
 
-def _named(environment: Mapping[str, str]) -> list[str]:
-    """The folders and files that a runner is told to look at."""
+def _named_paths(environment: Mapping[str, str]) -> list[str]:
+    """The folders and files that an environment points to."""
     folders = environment.get("LD_LIBRARY_PATH", "").split(os.pathsep)
     files = environment.get("LD_PRELOAD", "").split(os.pathsep)
     compiler = shutil.which(environment.get("CC", ""), path=environment.get("PATH"))
@@ -233,22 +255,6 @@ def _named(environment: Mapping[str, str]) -> list[str]:
     return [*found, compiler, *map(str, parts(Path(compiler)))] if compiler else found
 
 
-def _tool(wrapper: tuple[str, ...]) -> list[str]:
-    """A tool has its parts beside it."""
+def _tool_folder(wrapper: tuple[str, ...]) -> list[str]:
+    """The folder of a tool, which has its parts beside it."""
     return [str(Path(wrapper[0]).resolve().parent)] if wrapper else []
-
-
-def _started(
-    environment: Mapping[str, str], plan: SandboxSpec, channel: int, life: int
-) -> subprocess.Popen[bytes]:
-    """A sandbox whose first process is a fresh interpreter."""
-    # Unbuffered: what was printed before a process is killed is there to be shown.
-    return subprocess.Popen(
-        [*MONITOR, json.dumps(plan.to_json()), str(channel), str(life)],
-        env=environment,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        pass_fds=(channel, life),
-        start_new_session=True,
-    )

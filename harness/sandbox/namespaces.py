@@ -13,7 +13,7 @@ from harness.sandbox.view import SUBMISSION_USER
 LAYER = "user, mount, pid, network and ipc namespaces"
 
 SPARE_USER = 64990
-"""Who submissions run as if the judge is root: an id that no one has."""
+"""The user id outside that submissions run as if the judge is root: nobody else has it."""
 
 _ALL = (
     system.CLONE_NEWUSER
@@ -25,7 +25,7 @@ _ALL = (
 
 
 def enter(*, own_user: bool) -> None:
-    """Leave for new namespaces, as their root; what is forked from here on is in the new pid one.
+    """Move this process to new namespaces, as their root; its forks are in the new pid namespace.
 
     With ``own_user`` they have a second user (:data:`~harness.sandbox.view.SUBMISSION_USER`), which
     only the machine's root can give them.
@@ -45,7 +45,7 @@ def enter(*, own_user: bool) -> None:
 
 
 def _enter_with_users(users: str) -> None:
-    """A process that stays behind tells the kernel who is who: from inside one may not."""
+    """Have a process that stays outside write the maps of users: inside it is not allowed."""
     ours = os.getpid()
     ready_read, ready = os.pipe()
     helper = os.fork()
@@ -64,9 +64,9 @@ def _enter_with_users(users: str) -> None:
         os.write(ready, b"1")
     finally:
         os.close(ready)
-        told = os.waitpid(helper, 0)[1]
-    if told != 0:
-        raise PermissionError("the users of a namespace cannot be told")
+        status = os.waitpid(helper, 0)[1]
+    if status != 0:
+        raise PermissionError("the users of a namespace cannot be set")
 
 
 def _write(pid: int, name: str, text: str) -> None:

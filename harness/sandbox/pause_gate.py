@@ -1,13 +1,13 @@
-"""Work that stands still while it would disturb: threads, and the processes they wait for.
+"""Work that is paused while something else is timed: threads, and the processes they wait for.
 
 While a time is taken nothing else may be at work. Builds that are ended first, or not begun, leave
 the processor idle for as long as the slowest compiler takes; so their processes are stopped and
 continued instead (SIGSTOP, SIGCONT), and no time passes for them meanwhile.
 
-A thread takes part by working in :meth:`PauseGate.open`. The processes that it starts it names with
-:func:`pausable`, and waits for them in :func:`waiting`, by :func:`clock`; threads that it
-starts take part through :func:`side_by_side`. For threads that are in no gate there is nothing to
-rest from, and time passes as ever: the same code serves both.
+A thread takes part by working in :meth:`PauseGate.work`. It registers the processes that it starts
+with :func:`pausable`, and waits for them in :func:`waiting`, by :func:`clock`; threads that it
+starts take part through :func:`side_by_side`. In a thread without a gate these functions do
+nothing, and time passes as ever: the same code serves both.
 """
 
 import signal
@@ -27,188 +27,190 @@ _START_LOOK_SECONDS = 0.005
 _STOP_SECONDS = 20.0
 """On a busy machine a process may be in the kernel for long, and an honest build is to live."""
 
-_here = threading.local()
-"""``gate``: the one that this thread works in, if it does."""
+_thread = threading.local()
+"""``gate``: the gate that this thread works in, if any. Local to the thread and not passed around,
+since waiting happens deep in code (locks, pipes, channels) that serves callers without one too."""
 
 
 class PauseGate:
-    """Keeps work of other threads away from what must not be disturbed.
+    """Lets threads :meth:`work`, and one thread at a time have them all :meth:`paused`.
 
-    Whoever works does so in :meth:`open`; in :meth:`closed` nobody does. One thread at a time may
-    close it.
+    Args:
+        time_s: the clock that :func:`clock` counts by, in seconds.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, time_s: Callable[[], float] = time.perf_counter) -> None:
+        self._time_s = time_s
         self._changed = threading.Condition()
-        self._working = 0
-        self._shut = False
-        self._still = False
-        self._over = False
-        self._stood_s = 0.0
-        self._roots: set[int] = set()
+        self._working = 0  # threads that are in the gate and do not wait
+        self._closing = False  # nobody begins
+        self._paused = False  # nobody goes on
+        self._cancelled = False
+        self._paused_s = 0.0
+        self._monitors: set[int] = set()
 
     @contextmanager
-    def open(self) -> Iterator[None]:
-        """Wait until the gate is open, and work.
+    def work(self) -> Iterator[None]:
+        """Work, as soon as nothing is being timed.
 
         Raises:
-            CancelledError: :meth:`end` was called, before or meanwhile.
+            CancelledError: :meth:`cancel` was called, before or meanwhile.
         """
         with self._changed:
-            self._changed.wait_for(lambda: self._over or not self._shut)
-            self._go_on()
+            self._changed.wait_for(lambda: self._cancelled or not self._closing)
+            self._check()
             self._working += 1
-        with self._inside():
+        with self._as_worker():
             yield
 
     @contextmanager
-    def closed(self, waiting: Callable[[], None] = lambda: None) -> Iterator[None]:
-        """Let nobody begin or go on; ``waiting`` is called where somebody has to come to rest.
+    def paused(self, on_wait: Callable[[], None] = lambda: None) -> Iterator[None]:
+        """Let nobody begin or go on; ``on_wait`` is called if some thread is still working.
 
-        Whoever works goes on until it rests or ends, and then all processes are stopped. Those of
-        a sandbox in which some cannot be are ended.
+        A thread goes on until it waits or ends; then all processes are stopped. Where some of a
+        sandbox cannot be stopped, all of it is ended.
         """
         since: float | None = None
         try:
             with self._changed:
-                self._shut = True
+                self._closing = True
                 busy = self._working > 0
             if busy:
-                waiting()
+                on_wait()
             with self._changed:
                 self._changed.wait_for(lambda: self._working == 0)
-                self._still = True
-                since = time.perf_counter()
-            for root in sorted(self._roots):
-                _stop(root)
+                self._paused = True
+                since = self._time_s()
+            for monitor in sorted(self._monitors):
+                _stop(monitor)
             yield
         finally:
             try:
                 # Whatever was stopped, also where that was interrupted.
-                for root in sorted(self._roots):
-                    processes.send(_stoppable(root), signal.SIGCONT)
+                for monitor in sorted(self._monitors):
+                    processes.send(_pausable_processes(monitor), signal.SIGCONT)
             finally:
                 with self._changed:
                     if since is not None:
-                        self._stood_s += time.perf_counter() - since
-                    self._shut = self._still = False
+                        self._paused_s += self._time_s() - since
+                    self._closing = self._paused = False
                     self._changed.notify_all()
 
-    def end(self) -> None:
+    def cancel(self) -> None:
         """Let nobody work any more: nobody begins, and processes are ended.
 
-        What they leave is to be kept by nobody: see :func:`check_cancelled`.
+        What they leave is not to be kept: see :func:`check_cancelled`.
         """
         with self._changed:
-            self._over = True
+            self._cancelled = True
             self._changed.notify_all()
-        for root in list(self._roots):  # who comes later finds that it is over
-            processes.send(_stoppable(root), signal.SIGKILL)
+        for monitor in list(self._monitors):  # later ones find that it is cancelled
+            processes.send(_pausable_processes(monitor), signal.SIGKILL)
 
-    def _go_on(self) -> None:
-        if self._over:
+    def _check(self) -> None:
+        if self._cancelled:
             raise CancelledError
 
     # -- for the threads inside, by the functions below --------------------------------------------
 
     @contextmanager
-    def _inside(self) -> Iterator[None]:
-        _here.gate = self
+    def _as_worker(self) -> Iterator[None]:
+        _thread.gate = self
         try:
             yield
-            self._go_on()
+            self._check()
         finally:
-            del _here.gate
+            del _thread.gate
             with self._changed:
                 self._working -= 1
                 self._changed.notify_all()
 
     @contextmanager
-    def _beside(self) -> Iterator[None]:
-        """Work on behalf of a thread that rests meanwhile."""
-        with self._changed:
-            self._changed.wait_for(lambda: self._over or not self._still)
-            self._working += 1
-        with self._inside():
+    def _work_for_waiting(self) -> Iterator[None]:
+        """Work on behalf of a thread that waits meanwhile."""
+        self._begin_again()
+        with self._as_worker():
             yield
 
     @contextmanager
-    def _rest(self) -> Iterator[None]:
+    def _wait(self) -> Iterator[None]:
         with self._changed:
             self._working -= 1
             self._changed.notify_all()
         try:
             yield
         finally:
-            with self._changed:
-                # Not as long as the gate is only being shut: whoever still works may wait for what
-                # this thread has to give back.
-                self._changed.wait_for(lambda: self._over or not self._still)
-                self._working += 1
+            self._begin_again()
+
+    def _begin_again(self) -> None:
+        with self._changed:
+            # Blocked only once everyone has stopped: a thread that still works may need a lock that
+            # this one holds.
+            self._changed.wait_for(lambda: self._cancelled or not self._paused)
+            self._working += 1
 
     @contextmanager
-    def _standing(self, root: int) -> Iterator[None]:
-        # A sandbox that is only being made has nothing yet that could be stopped, and would not
-        # stand still later: this thread is at work until it is made.
+    def _register(self, monitor: int) -> Iterator[None]:
+        # A sandbox that is only being made has nothing yet that could be stopped, and would start
+        # its processes during a pause: this thread is at work until it is made.
         deadline = time.monotonic() + _START_SECONDS
-        while not _begun(root) and time.monotonic() < deadline:
+        while not _is_made(monitor) and time.monotonic() < deadline:
             time.sleep(_START_LOOK_SECONDS)
-        self._roots.add(root)
-        if self._over:
-            processes.send(_stoppable(root), signal.SIGKILL)
+        self._monitors.add(monitor)
+        if self._cancelled:
+            processes.send(_pausable_processes(monitor), signal.SIGKILL)
         try:
             yield
         finally:
-            self._roots.discard(root)
+            self._monitors.discard(monitor)
 
     def _clock(self) -> float:
-        return time.perf_counter() - self._stood_s
+        return self._time_s() - self._paused_s
 
 
-def _stoppable(root: int) -> list[int]:
-    # Not the first of a family: it is ours, and ends the others when the judge has ended.
-    return processes.family(root)[1:]
+def _pausable_processes(monitor: int) -> list[int]:
+    # Not init: it is ours, and ends the others when the judge has ended.
+    return processes.family(monitor)[1:]
 
 
-def _begun(root: int) -> bool:
-    """Whether the sandbox whose keeper is ``root`` has what it was made for, or has ended."""
-    return bool(_stoppable(root)) or processes.at_rest(root)
+def _is_made(monitor: int) -> bool:
+    """Whether the sandbox of this monitor has begun its work, or has ended."""
+    return bool(_pausable_processes(monitor)) or processes.at_rest(monitor)
 
 
-def _stop(root: int) -> None:
-    # One by one: who does not stand still ends, and nobody else.
-    if not processes.stop(lambda: _stoppable(root), _STOP_SECONDS, waiting=True)[1]:
-        processes.send(_stoppable(root), signal.SIGKILL)
+def _stop(monitor: int) -> None:
+    # One sandbox at a time: one that cannot be stopped is ended, and no other.
+    if not processes.stop(lambda: _pausable_processes(monitor), _STOP_SECONDS, waiting=True)[1]:
+        processes.send(_pausable_processes(monitor), signal.SIGKILL)
+
+
+def _gate() -> PauseGate | None:
+    gate: PauseGate | None = getattr(_thread, "gate", None)
+    return gate
 
 
 @contextmanager
 def waiting() -> Iterator[None]:
-    """Wait for a process in here: it may be stopped, and this thread goes on after it."""
-    gate: PauseGate | None = getattr(_here, "gate", None)
-    if gate is None:
+    """Wait for a process in this block: it may be paused, and this thread goes on after it."""
+    gate = _gate()
+    with gate._wait() if gate else nullcontext():
         yield
-    else:
-        with gate._rest():
-            yield
 
 
 @contextmanager
-def pausable(root: int) -> Iterator[None]:
-    """What runs in the sandbox whose keeper is ``root`` may be stopped while this thread rests."""
-    gate: PauseGate | None = getattr(_here, "gate", None)
-    if gate is None:
+def pausable(monitor: int) -> Iterator[None]:
+    """Let the processes of the sandbox of this monitor be paused while this thread waits."""
+    gate = _gate()
+    with gate._register(monitor) if gate else nullcontext():
         yield
-    else:
-        with gate._standing(root):
-            yield
 
 
 def side_by_side(*works: Callable[[], T]) -> list[T]:
-    """What ``works`` return, done by a thread each; they take part as this one does."""
-    gate: PauseGate | None = getattr(_here, "gate", None)
+    """The results of ``works``, run by a thread each; these take part as this one does."""
+    gate = _gate()
 
     def work(one: Callable[[], T]) -> T:
-        with gate._beside() if gate else nullcontext():
+        with gate._work_for_waiting() if gate else nullcontext():
             return one()
 
     with ThreadPoolExecutor(len(works)) as threads:
@@ -219,17 +221,16 @@ def side_by_side(*works: Callable[[], T]) -> list[T]:
 
 
 def clock() -> float:
-    """Seconds, as :func:`time.perf_counter`; they do not pass while this thread has to rest."""
-    gate: PauseGate | None = getattr(_here, "gate", None)
-    return time.perf_counter() if gate is None else gate._clock()
+    """Seconds, as :func:`time.perf_counter`, less those in which this thread's gate was paused."""
+    gate = _gate()
+    return gate._clock() if gate else time.perf_counter()
 
 
 def check_cancelled() -> None:
-    """Nothing, unless the gate that this thread works in has ended, and its processes with it.
+    """Make sure that this thread's gate was not cancelled, and its processes with it.
 
     Raises:
-        CancelledError: it has.
+        CancelledError: it was.
     """
-    gate: PauseGate | None = getattr(_here, "gate", None)
-    if gate is not None:
-        gate._go_on()
+    if gate := _gate():
+        gate._check()

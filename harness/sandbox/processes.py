@@ -1,7 +1,7 @@
-"""Process trees as seen in /proc: found, stopped, continued, ended.
+"""Process trees, from /proc: find, measure, stop, continue and end them.
 
-Written by hand because it is in the path of every timed batch: psutil's walk takes 5 ms and its
-wait sleeps up to 40 ms at a time.
+Not psutil, since this runs beside every timed batch: its walk takes 5 ms, and its wait sleeps up to
+40 ms at a time.
 """
 
 import contextlib
@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 _PAGE = os.sysconf("SC_PAGE_SIZE")
-_BLOCK = 512  # of stat(2), whatever the file system
+_BLOCK_BYTES = 512  # the unit of st_blocks, whatever the file system
 
 
 class _Stat(NamedTuple):
@@ -40,7 +40,7 @@ def _all() -> Iterator[tuple[int, _Stat]]:
 
 
 def descendants(root: int) -> list[int]:
-    """Process ids below ``root``, parents before children; ``root`` itself is not included."""
+    """The process ids below ``root``, parents before children, without ``root``."""
     children: dict[int, list[int]] = {}
     for pid, stat in _all():
         children.setdefault(stat.parent, []).append(pid)
@@ -61,10 +61,10 @@ _LISTS_CHILDREN = Path(f"/proc/self/task/{os.getpid()}/children").exists()
 
 
 def family(root: int) -> list[int]:
-    """As :func:`descendants`, in a time that grows with them and not with the machine.
+    """The same as :func:`descendants`, in a time that does not grow with the machine's processes.
 
-    One that comes or goes at this very moment may hide others: who must have all of them looks
-    until nothing moves any more, as :func:`stop` does.
+    One that starts or ends at this very moment may hide others: to find them all, look until
+    nothing changes any more, as :func:`stop` does.
     """
     if not _LISTS_CHILDREN:
         return descendants(root)
@@ -82,12 +82,12 @@ def _children(pid: int) -> list[int]:
 
 
 def in_session(leader: int) -> list[int]:
-    """Processes of a session, also those whose parents are gone."""
+    """The process ids of a session, also of those whose parents are gone."""
     return [pid for pid, stat in _all() if stat.session == leader]
 
 
 def resident_bytes(pids: Iterable[int]) -> int:
-    """Memory in use by these processes, shared pages counted once each."""
+    """Resident bytes of these processes; a shared page counts once for each."""
     total = 0
     for pid in pids:
         with contextlib.suppress(OSError, IndexError, ValueError):
@@ -96,10 +96,9 @@ def resident_bytes(pids: Iterable[int]) -> int:
 
 
 def hidden_bytes(pids: Iterable[int]) -> int:
-    """Memory in anonymous files that these processes have open and this one has not.
+    """Bytes of the anonymous files that these processes have open and this one has not.
 
-    Such a file holds memory that belongs to no process: it shows in :func:`resident_bytes` only
-    where it is mapped.
+    In :func:`resident_bytes` they show only where they are mapped.
     """
     ours = {inode for inode, _ in _anonymous_files(os.getpid())}
     found = {inode: size for pid in pids for inode, size in _anonymous_files(pid)}
@@ -107,7 +106,7 @@ def hidden_bytes(pids: Iterable[int]) -> int:
 
 
 def _anonymous_files(pid: int) -> Iterator[tuple[int, int]]:
-    """Inode and size in memory of each memfd that a process has open."""
+    """The inode and the size in memory of each memfd that a process has open."""
     folder = f"/proc/{pid}/fd"
     with contextlib.suppress(OSError):
         for entry in os.listdir(folder):
@@ -115,13 +114,13 @@ def _anonymous_files(pid: int) -> Iterator[tuple[int, int]]:
                 file = Path(folder, entry)
                 if str(file.readlink()).startswith("/memfd:"):
                     status = file.stat()
-                    yield status.st_ino, status.st_blocks * _BLOCK
+                    yield status.st_ino, status.st_blocks * _BLOCK_BYTES
 
 
 def private_files_bytes(root: str, place: str) -> int:
-    """What is in use of the file system at ``place`` below another ``root``.
+    """Bytes in use of the file system at ``place`` below another ``root``.
 
-    0 if it is gone, or not there yet: what lies at ``place`` here is not meant.
+    0 if it is gone or not there yet, so that ``root`` shows what is at ``place`` here.
     """
     try:
         if Path(root + place).stat().st_dev == Path(place).stat().st_dev:
@@ -140,7 +139,7 @@ def send(pids: Iterable[int], number: signal.Signals) -> None:
 
 
 def at_rest(pid: int, *, waiting: bool = False) -> bool:
-    """Whether a process is stopped, dead or gone; or ``waiting`` in the kernel, if that will do."""
+    """Whether a process is stopped, dead or gone; ``waiting``: in the kernel will do, too."""
     stat = _stat(pid)
     return stat is None or stat.state in ("TtZXD" if waiting else "TtZX")
 
@@ -148,32 +147,32 @@ def at_rest(pid: int, *, waiting: bool = False) -> bool:
 def stop(
     find: Callable[[], list[int]], seconds: float, *, waiting: bool = False
 ) -> tuple[list[int], bool]:
-    """Stop all processes that ``find`` finds; which were stopped, and whether all stand still.
+    """Stop all processes that ``find`` returns; those signalled, and whether all have stopped.
 
-    With ``waiting`` one that waits in the kernel does, too, once it was told to stop: it will
+    With ``waiting`` a signalled process that waits in the kernel counts as stopped: it will be,
     before it returns. One whose child was stopped between vfork and exec never returns.
 
-    Over only when the same processes were found at rest twice in a row: one may start another
+    Over only when the same processes were found stopped twice in a row: one may start another
     before it stops, and processes may continue each other.
     """
     stopped: dict[int, None] = {}
-    resting: list[int] | None = None
+    at_rest_before: list[int] | None = None
     deadline = time.monotonic() + seconds
-    stand = False
-    while not stand and time.monotonic() < deadline:
+    all_stopped = False
+    while not all_stopped and time.monotonic() < deadline:
         found = find()
         moving = [pid for pid in found if not at_rest(pid, waiting=waiting and pid in stopped)]
         if moving:
             send(moving, signal.SIGSTOP)
             stopped |= dict.fromkeys(moving)
             time.sleep(20e-6)
-        stand = found == resting
-        resting = None if moving else found
-    return list(stopped), stand
+        all_stopped = found == at_rest_before
+        at_rest_before = None if moving else found
+    return list(stopped), all_stopped
 
 
 def end(pids: list[int], seconds: float) -> list[int]:
-    """Kill these processes and wait until they are gone; returns those that are not."""
+    """Kill these processes and wait; returns those that are not gone after ``seconds``."""
     handles: dict[int, int] = {}
     for pid in pids:
         with contextlib.suppress(ProcessLookupError):

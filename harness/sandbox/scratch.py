@@ -1,10 +1,9 @@
-"""Where a judge keeps its temporary folders, and how those of killed judges go away.
+"""The judge's folder for temporary files, and the removal of those that killed judges left.
 
-Each judge makes one folder in the folder for temporary files, as private as :mod:`tempfile` makes
-them, and holds a lock on a file in it for as long as it lives. A judge that ends removes its
-folder. One that is killed cannot; but the kernel lets go of its lock, and the next judge of the
-same user removes what nobody holds. Nothing else is ever touched: not folders of other users, nor
-without our file in them, nor links.
+Each judge makes one folder, as private as :mod:`tempfile` makes them, and locks a file in it for as
+long as it lives. A judge that ends removes its folder. If it is killed the kernel releases the
+lock, and the next judge of the same user removes the folder. Folders of other users or without our
+file, and links, are never touched.
 """
 
 import atexit
@@ -23,7 +22,10 @@ _FOR_OTHERS = 0o711  # a sandbox of another user id passes through, and cannot l
 
 _making = threading.Lock()
 _homes: dict[tuple[int, str], Path] = {}
-_descriptors: list[int] = []  # open as long as the process lives
+"""This process's folders, by process id (a fork makes its own) and parent folder. Global, since a
+process has one such folder, which is removed at its exit."""
+_locks: list[int] = []
+"""Descriptors that hold the locks, open as long as the process lives."""
 
 
 def home() -> Path:
@@ -37,17 +39,17 @@ def home() -> Path:
     with _making:
         if key not in _homes:
             _sweep(Path(parent))
-            _homes[key] = _made(parent)
+            _homes[key] = _make(parent)
         return _homes[key]
 
 
-def _made(parent: str) -> Path:
+def _make(parent: str) -> Path:
     while True:
         folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=parent))
         folder.chmod(_FOR_OTHERS)
         descriptor = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        if _take(descriptor) and (folder / LOCK).exists():
-            _descriptors.append(descriptor)
+        if _lock(descriptor) and (folder / LOCK).exists():
+            _locks.append(descriptor)
             return folder
         os.close(descriptor)  # between the two calls another judge has taken it for a dead one's
         shutil.rmtree(folder, ignore_errors=True)
@@ -68,13 +70,13 @@ def _remove_if_dead(folder: Path) -> None:
         return
     descriptor = os.open(folder / LOCK, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK)
     try:
-        if stat.S_ISREG(os.fstat(descriptor).st_mode) and _take(descriptor):
+        if stat.S_ISREG(os.fstat(descriptor).st_mode) and _lock(descriptor):
             shutil.rmtree(folder, ignore_errors=True)
     finally:
         os.close(descriptor)
 
 
-def _take(descriptor: int) -> bool:
+def _lock(descriptor: int) -> bool:
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -84,7 +86,7 @@ def _take(descriptor: int) -> bool:
 
 @atexit.register
 def _remove_own() -> None:
-    """The end of this process; forked children leave their parent's folder alone."""
+    """Remove this process's folders; forked children leave their parent's alone."""
     for (pid, _), folder in _homes.items():
         if pid == os.getpid():
             shutil.rmtree(folder, ignore_errors=True)

@@ -1,7 +1,4 @@
-"""What a submission could do on this machine that it must not: found out by trying it all.
-
-A program of ours runs where submissions run, tries, and tells what worked.
-"""
+"""The breaches of this machine's sandbox, found by trying: a program of ours runs in one."""
 
 import json
 import os
@@ -15,7 +12,7 @@ from harness.sandbox.support import detect_support, in_sandbox, python_files
 _PROGRAM = """
 import ctypes, json, os, socket, sys
 
-told = json.loads(sys.argv[1])
+given = json.loads(sys.argv[1])
 libc = ctypes.CDLL(None, use_errno=True)
 
 def works(action):
@@ -46,44 +43,44 @@ def privileged():
         raise OSError
 
 attempts = {
-    "read the harness": lambda: open(told["harness"]).close(),
+    "read the harness": lambda: open(given["harness"]).close(),
     "read the system's settings": lambda: open("/etc/hostname").close(),
-    "read the judge's files": lambda: open(told["judge"]).close(),
+    "read the judge's files": lambda: open(given["judge"]).close(),
     "write to the system's files": lambda: write("/usr/harness-was-here"),
     "set the kernel": lambda: write("/proc/sys/kernel/core_pattern"),
-    "signal the judge": lambda: os.kill(told["pid"], 0),
+    "signal the judge": lambda: os.kill(given["pid"], 0),
     "use the network": lambda: socket.socket(socket.AF_INET).close(),
     "trace a process": lambda: call(libc.ptrace(0, 0, 0, 0)),
     "make namespaces": lambda: call(libc.unshare(0x10000000)),
     "mount file systems": lambda: call(libc.mount(b"none", b"/proc", b"tmpfs", 0, None)),
     "use capabilities": capable,
     "gain privileges": privileged,
-    "see names of others' files": lambda: os.stat(told["judge"]),
-    "see others' processes": lambda: os.stat("/proc/%d/root" % told["pid"], follow_symlinks=False),
+    "see names of others' files": lambda: os.stat(given["judge"]),
+    "see others' processes": lambda: os.stat("/proc/%d/root" % given["pid"], follow_symlinks=False),
 }
 print(json.dumps([name for name, action in attempts.items() if works(action)]))
 """
 
 
 def breaches() -> list[str]:
-    """What worked, in words that follow “a submission can”; empty where all is well.
+    """The attempts that worked, as words to follow “a submission can”; empty where all is well.
 
     Raises:
         MachineError: the sandbox cannot be made.
     """
-    how = detect_support()
+    support = detect_support()
     with tempfile.NamedTemporaryFile(prefix="harness-judge-") as judge:  # in a folder all can see
-        told = {
+        given = {
             "harness": str(ROOT / "harness" / "cli.py"),
             "judge": judge.name,
             "pid": os.getpid(),
         }
-        program = (sys.executable, "-I", "-S", "-c", _PROGRAM, json.dumps(told))
-        plan = SandboxSpec(
+        program = (sys.executable, "-I", "-S", "-c", _PROGRAM, json.dumps(given))
+        spec = SandboxSpec(
             folder="",
-            namespaces=how.namespaces,
-            own_user=how.own_user,
+            namespaces=support.namespaces,
+            own_user=support.own_user,
             readable=python_files(),
             command=program,
         )
-        return [str(name) for name in json.loads(in_sandbox(plan))]
+        return [str(name) for name in json.loads(in_sandbox(spec))]

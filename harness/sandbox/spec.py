@@ -1,41 +1,52 @@
-"""What a sandbox is to be like: told by the judge, carried out by the sandbox's first processes."""
+"""The description of one sandbox: written by the judge, carried out by its first processes."""
 
+import json
 from typing import Any, NamedTuple
 
 
-class SandboxSpec(NamedTuple):  # dataclasses take a fifth of the time that a sandbox takes to start
-    """One sandbox, as JSON can hold it.
-
-    ``folder`` exists outside and is where the sandbox's private file system lies inside.
-    ``readable`` are files and folders that can be seen, read-only, beside the system's own;
-    ``writable`` are folders of the judge's that can be changed; ``devices`` are device nodes.
-    ``tmp_bytes`` bounds the private file systems, ``file_bytes`` each file, ``memory_bytes`` the
-    private memory of each process (0: no limit). ``namespaces`` and ``own_user`` say which of the
-    machine's means to use. ``command`` is what to run (nothing: a runner, which a ``wrapper`` may
-    start) in ``cwd``.
-    """
+class SandboxSpec(NamedTuple):  # importing dataclasses takes a fifth of the time a sandbox takes
+    """One sandbox, in fields that JSON can hold: confinement, limits, and what to run."""
 
     folder: str
+    """An existing folder outside; inside, where the private file system is mounted."""
     namespaces: bool
+    """Run in fresh namespaces, with a view of its own files."""
     own_user: bool
+    """Run as a user that owns nothing; needs the machine's root."""
     readable: tuple[str, ...] = ()
+    """Files and folders visible read-only, beside the system's own."""
     writable: tuple[str, ...] = ()
+    """The judge's folders that may be changed."""
     devices: tuple[str, ...] = ()
+    """Device nodes that may be used."""
     tmp_bytes: int = 1 << 30
+    """Size of each private file system in memory, in bytes."""
     file_bytes: int = 1 << 30
+    """Greatest size of a file, in bytes."""
     memory_bytes: int = 0
+    """Greatest private memory of each process, in bytes; 0 for no limit."""
     open_files: int = 1024
+    """Descriptors of one process."""
     processes: int = 4096
+    """Processes, as RLIMIT_NPROC counts them."""
     wrapper: tuple[str, ...] = ()
+    """A command that starts ``entry`` in a fresh interpreter, such as a debugging tool."""
     command: tuple[str, ...] = ()
+    """The program to run, where no channel to an ``entry`` is given."""
     cwd: str = ""
+    """Working directory; empty for ``folder``."""
+    entry: str = ""
+    """``module:function`` to call with the channel and the folder (a Path)."""
 
-    def to_json(self) -> dict[str, Any]:
-        """As :func:`from_json` reads it, but for tuples."""
-        return self._asdict()
+    def to_json(self) -> str:
+        """The text that :func:`from_json` reads."""
+        return json.dumps(self._asdict())
 
 
-def from_json(said: dict[str, Any]) -> SandboxSpec:
-    """The plan that was told."""
-    values: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in said.items()}
-    return SandboxSpec(**values)
+def from_json(text: str) -> SandboxSpec:
+    """The spec that :meth:`SandboxSpec.to_json` has written."""
+    fields: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value
+        for name, value in json.loads(text).items()
+    }
+    return SandboxSpec(**fields)

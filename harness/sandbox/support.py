@@ -1,79 +1,101 @@
-"""How a sandbox can be made on this machine, tried and not guessed, and what every one needs."""
+"""The sandboxes that this machine supports, found by trying, and the parts of every sandbox."""
 
 import functools
-import json
 import os
 import subprocess
 import sys
 import tempfile
 import threading
+from collections.abc import Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import IO, NamedTuple
 
 from harness.errors import MachineError
-from harness.sandbox import ROOT, scratch
+from harness.sandbox import ROOT, python_command, scratch
 from harness.sandbox.spec import SandboxSpec
 
-_BOOT = (
-    f"import sys; sys.path[:0] = [{str(ROOT)!r}]; from harness.sandbox.monitor import main; main()"
-)
-_TRY = f"import sys; sys.path[:0] = [{str(ROOT)!r}]; import harness.runner.main"
 _TRY_SECONDS = 20.0
+"""Time for one sandbox and an interpreter in it to start, on a busy machine."""
 
-MONITOR = (sys.executable, "-I", "-S", "-u", "-c", _BOOT)
-"""Starts :mod:`harness.sandbox.monitor`: the plan, the channel or ``-``, and *life* follow."""
+MONITOR = python_command("from harness.sandbox.monitor import main; main()")
+"""Starts :mod:`harness.sandbox.monitor`; the arguments of its ``main`` follow."""
 
 
 class SandboxSupport(NamedTuple):
-    """What there is. ``own_user``: submissions run as a user that owns nothing."""
+    """The kinds of confinement that this machine allows."""
 
     namespaces: bool
+    """Fresh namespaces."""
     own_user: bool
+    """In them, a second user that owns nothing."""
 
 
 _trying = threading.Lock()
 
 
 def detect_support() -> SandboxSupport:
-    """The best that works here, in some tens of milliseconds; tried once."""
+    """The best that works here, in some tens of milliseconds; tried once per process."""
     with _trying:
-        return _found()
+        return _detected()
 
 
 @functools.cache
-def _found() -> SandboxSupport:
-    plan = SandboxSpec(folder="", namespaces=True, own_user=True, readable=python_files())
-    if os.getuid() == 0 and _works(plan):
+def _detected() -> SandboxSupport:
+    spec = SandboxSpec(folder="", namespaces=True, own_user=True, readable=python_files())
+    if os.getuid() == 0 and _works(spec):
         return SandboxSupport(namespaces=True, own_user=True)
-    return SandboxSupport(namespaces=_works(plan._replace(own_user=False)), own_user=False)
+    return SandboxSupport(namespaces=_works(spec._replace(own_user=False)), own_user=False)
 
 
 def python_files() -> tuple[str, ...]:
-    """What an interpreter needs to start a runner: itself, and of ours what runs in sandboxes."""
-    names = ("__init__.py", "wire.py", "frameworks", "runner", "sandbox")
-    ours = (ROOT / "harness" / part for part in names)
+    """The files of a Python interpreter, and those of the harness that confine a process."""
+    ours = (ROOT / "harness" / part for part in ("__init__.py", "wire", "sandbox"))
     python = (sys.prefix, sys.base_prefix, os.path.realpath(sys.prefix), str(Path(sys.executable)))
     return (*python, *map(str, ours))
 
 
 def packages(path: list[str]) -> tuple[str, ...]:
-    """The folders of an import path, but for those that hold more than packages.
+    """The folders of an import path that hold packages alone.
 
-    They do where they hold the judge, or its temporary files, and with them a sandbox's own.
+    Left out are those that also hold the judge, or its temporary files.
     """
     ours = (ROOT, scratch.home())
     return tuple(entry for entry in path if not any(place.is_relative_to(entry) for place in ours))
 
 
 def parts(tool: Path) -> list[Path]:
-    """The folders a compiler at ``…/bin/tool`` is made of; not all of ``…``: it may be a home."""
+    """The folders that belong to a compiler at ``…/bin/tool``; not all of ``…``, maybe a home."""
     root = tool.resolve().parent.parent
     names = ("bin", "include", "lib", "lib64", "libexec", "nvvm", "share", "targets")
     return [*(root / name for name in names), *root.glob("*-linux-gnu*")]
 
 
-def in_sandbox(plan: SandboxSpec) -> str:
-    """What a program of ours prints in a sandbox; ``plan.folder`` is made for it.
+def start_monitor(
+    spec: SandboxSpec,
+    environment: Mapping[str, str],
+    life: int,
+    *,
+    channel: int | None = None,
+    stdin: int | IO[bytes] = subprocess.DEVNULL,
+) -> subprocess.Popen[bytes]:
+    """Start a fresh monitor for ``spec``, which ends when the other end of ``life`` closes.
+
+    Its output is one pipe, unbuffered, so that the last words of a killed process can be shown.
+    """
+    given = (life,) if channel is None else (channel, life)
+    return subprocess.Popen(
+        [*MONITOR, spec.to_json(), "-" if channel is None else str(channel), str(life)],
+        env=environment,
+        stdin=stdin,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        pass_fds=given,
+        start_new_session=True,
+    )
+
+
+def in_sandbox(spec: SandboxSpec) -> str:
+    """The output of the spec's command, a program of ours; its ``folder`` is made for it.
 
     Raises:
         MachineError: it cannot be made, or the program fails; with what was printed.
@@ -82,7 +104,7 @@ def in_sandbox(plan: SandboxSpec) -> str:
     try:
         with tempfile.TemporaryDirectory(prefix="try-", dir=scratch.home()) as folder:
             done = subprocess.run(
-                [*MONITOR, json.dumps(plan._replace(folder=folder).to_json()), "-", str(life_read)],
+                [*MONITOR, spec._replace(folder=folder).to_json(), "-", str(life_read)],
                 capture_output=True,
                 check=False,
                 text=True,
@@ -100,10 +122,10 @@ def in_sandbox(plan: SandboxSpec) -> str:
     return done.stdout
 
 
-def _works(plan: SandboxSpec) -> bool:
-    """Whether a runner's modules can be imported in such a sandbox."""
+def _works(spec: SandboxSpec) -> bool:
+    """Whether the harness's own modules can be imported in such a sandbox."""
     try:
-        in_sandbox(plan._replace(command=(sys.executable, "-I", "-S", "-c", _TRY)))
+        in_sandbox(spec._replace(command=python_command("import harness.sandbox.init")))
     except MachineError:
         return False
     return True

@@ -1,4 +1,4 @@
-"""A filter of system calls: those that no kernel, compiler or interpreter of ours needs.
+"""A filter against system calls that no kernel, compiler or interpreter of ours needs.
 
 A classic BPF program (seccomp(2), *SECCOMP_MODE_FILTER*), put together by hand: libseccomp is not
 on every machine, and all that is asked here is whether a number is in a list. Calls on the list
@@ -32,7 +32,7 @@ _ANY_NAMESPACE = 0x7E020000  # clone(2)'s flags for user, pid, net, ipc, uts, cg
 
 
 class _Machine(NamedTuple):
-    """How a processor's kernel calls itself, and where its numbers are in the tables below."""
+    """A processor: its number in audit records, and its column in the tables below."""
 
     audit: int
     column: int
@@ -44,77 +44,50 @@ _Table = Mapping[str, tuple[int | None, int | None]]
 """By name: the number on x86-64 and on AArch64, where there is one."""
 
 DENIED: _Table = {
-    "ptrace": (101, 117),
-    "syslog": (103, 116),
-    "uselib": (134, None),
-    "vhangup": (153, 58),
-    "pivot_root": (155, 41),
-    "adjtimex": (159, 171),
-    "chroot": (161, 51),
-    "acct": (163, 89),
-    "settimeofday": (164, 170),
-    "mount": (165, 40),
-    "umount2": (166, 39),
-    "swapon": (167, 224),
-    "swapoff": (168, 225),
-    "reboot": (169, 142),
-    "sethostname": (170, 161),
-    "setdomainname": (171, 162),
-    "iopl": (172, None),
-    "ioperm": (173, None),
-    "init_module": (175, 105),
-    "delete_module": (176, 106),
-    "quotactl": (179, 60),
-    "lookup_dcookie": (212, 18),
-    "clock_settime": (227, 112),
-    "kexec_load": (246, 104),
-    "add_key": (248, 217),
-    "request_key": (249, 218),
-    "keyctl": (250, 219),
-    "migrate_pages": (256, 238),
-    "unshare": (272, 97),
-    "move_pages": (279, 239),
-    "perf_event_open": (298, 241),
-    "fanotify_init": (300, 262),
-    "name_to_handle_at": (303, 264),
-    "open_by_handle_at": (304, 265),
+    # tracing
+    "ptrace": (101, 117), "process_vm_readv": (310, 270), "process_vm_writev": (311, 271),
+    "pidfd_getfd": (438, 438), "kcmp": (312, 272),
+    # mounts and roots
+    "mount": (165, 40), "umount2": (166, 39), "pivot_root": (155, 41), "chroot": (161, 51),
+    "open_tree": (428, 428), "move_mount": (429, 429), "fsopen": (430, 430),
+    "fsconfig": (431, 431), "fsmount": (432, 432), "fspick": (433, 433),
+    "mount_setattr": (442, 442), "quotactl": (179, 60), "quotactl_fd": (443, 443),
+    # namespaces
+    "unshare": (272, 97), "setns": (308, 268),
+    # the machine
+    "reboot": (169, 142), "sethostname": (170, 161), "setdomainname": (171, 162),
+    "swapon": (167, 224), "swapoff": (168, 225), "acct": (163, 89), "syslog": (103, 116),
+    "vhangup": (153, 58), "iopl": (172, None), "ioperm": (173, None), "uselib": (134, None),
+    # clocks
+    "settimeofday": (164, 170), "clock_settime": (227, 112), "adjtimex": (159, 171),
     "clock_adjtime": (305, 266),
-    "setns": (308, 268),
-    "process_vm_readv": (310, 270),
-    "process_vm_writev": (311, 271),
-    "kcmp": (312, 272),
-    "finit_module": (313, 273),
-    "kexec_file_load": (320, 294),
-    "bpf": (321, 280),
-    "userfaultfd": (323, 282),
-    "io_uring_setup": (425, 425),
-    "io_uring_enter": (426, 426),
-    "io_uring_register": (427, 427),
-    "open_tree": (428, 428),
-    "move_mount": (429, 429),
-    "fsopen": (430, 430),
-    "fsconfig": (431, 431),
-    "fsmount": (432, 432),
-    "fspick": (433, 433),
-    "pidfd_getfd": (438, 438),
-    "process_madvise": (440, 440),
-    "mount_setattr": (442, 442),
-    "quotactl_fd": (443, 443),
+    # the kernel's code
+    "init_module": (175, 105), "finit_module": (313, 273), "delete_module": (176, 106),
+    "kexec_load": (246, 104), "kexec_file_load": (320, 294), "bpf": (321, 280),
+    # ways into kernels
+    "perf_event_open": (298, 241), "userfaultfd": (323, 282), "io_uring_setup": (425, 425),
+    "io_uring_enter": (426, 426), "io_uring_register": (427, 427), "add_key": (248, 217),
+    "request_key": (249, 218), "keyctl": (250, 219),
+    # files by handle, watched files
+    "name_to_handle_at": (303, 264), "open_by_handle_at": (304, 265), "fanotify_init": (300, 262),
+    "lookup_dcookie": (212, 18),
+    # memory of other places
+    "migrate_pages": (256, 238), "move_pages": (279, 239), "process_madvise": (440, 440),
     "memfd_secret": (447, 447),
-}
+}  # fmt: skip
 """System calls that fail with EPERM."""
 
 TRACING = frozenset({"ptrace", "process_vm_readv", "process_vm_writev", "pidfd_getfd"})
-"""What debugging tools are made of."""
+"""The denied calls that debugging tools need."""
 
 SPECIAL = {"clone": (56, 220), "clone3": (435, 435), "socket": (41, 198)}
 EXECUTE = {"execve": (59, 221), "execveat": (322, 281)}
 
 
 def deny_system_calls(*, tracing: bool = False) -> bool:
-    """Put the filter on this thread, for good; whether there is one for this processor.
+    """Put the filter on this thread, for good; False where there is none for this processor.
 
-    ``tracing`` is for a tool that watches the submission: it may trace.
+    ``tracing`` allows what a tool needs that watches the submission.
 
     Raises:
         OSError: the kernel does not take it.
@@ -129,7 +102,7 @@ def deny_system_calls(*, tracing: bool = False) -> bool:
 
 
 def forbid_programs() -> bool:
-    """From here on this process starts no other program: no exec. As :func:`deny_system_calls`."""
+    """Deny exec to this thread, for good, with the result of :func:`deny_system_calls`."""
     machine = _MACHINES.get(os.uname().machine)
     if machine is None:
         return False
@@ -144,7 +117,7 @@ def _step(code: int, value: int, then: int = 0, otherwise: int = 0) -> bytes:
 
 
 def _head(machine: _Machine) -> Iterator[bytes]:
-    """Only this processor's own calls: others would be counted in another way."""
+    """Allow this processor's own calls alone: others are numbered in another way."""
     yield _step(_LOAD, _ARCHITECTURE)
     yield _step(_EQUALS, machine.audit, 1, 0)
     yield _step(_RETURN, _KILL)

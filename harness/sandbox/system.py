@@ -1,4 +1,4 @@
-"""The kernel's calls that confinement is made of, as thin as they can be; Linux 5.12 or newer.
+"""Thin wrappers of the system calls that confinement uses; Linux 5.12 or newer.
 
 Standard library alone: this runs before anything else does in a sandbox.
 """
@@ -37,16 +37,16 @@ class _MountAttributes(ctypes.Structure):
     _fields_ = [(name, ctypes.c_uint64) for name in ("set", "clear", "propagation", "userns")]
 
 
-def checked(result: int, what: str) -> None:
+def checked(result: int, action: str) -> None:
     """Raise the ``OSError`` that a system call left, if ``result`` says that it failed."""
     if result < 0:
         code = ctypes.get_errno()
-        raise OSError(code, f"{what}: {os.strerror(code)}")
+        raise OSError(code, f"{action}: {os.strerror(code)}")
 
 
-def prctl(option: int, value: int, what: str) -> None:
+def prctl(option: int, value: int, action: str) -> None:
     """Set an attribute of this process that takes one argument."""
-    checked(libc.prctl(option, value, 0, 0, 0), what)
+    checked(libc.prctl(option, value, 0, 0, 0), action)
 
 
 def unshare(flags: int) -> None:
@@ -55,7 +55,7 @@ def unshare(flags: int) -> None:
 
 
 def mount(kind: str, place: str, flags: int, options: str = "") -> None:
-    """A fresh file system of this kind."""
+    """Mount a fresh file system of this kind."""
     name = kind.encode()
     flags_ = ctypes.c_ulong(flags)
     done = libc.mount(name, place.encode(), name, flags_, options.encode())
@@ -70,7 +70,7 @@ def bind(source: str, place: str) -> None:
 
 
 def keep_mounts_private() -> None:
-    """What is mounted from here on is nobody else's business."""
+    """Hide what is mounted from here on from other mount namespaces."""
     flags = ctypes.c_ulong(MS_REC | MS_PRIVATE)
     checked(libc.mount(b"none", b"/", None, flags, None), "private mounts")
 
@@ -98,7 +98,7 @@ def change_root(place: str) -> None:
 
 
 def drop_capability_bounds() -> None:
-    """Nothing that is started from here on gets a capability."""
+    """Let nothing that is started from here on have a capability."""
     for capability in range(_LAST_CAPABILITY + 1):
         libc.prctl(PR_CAPBSET_DROP, capability, 0, 0, 0)
 

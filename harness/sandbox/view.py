@@ -1,9 +1,9 @@
-"""The file system that a sandbox sees: put together from what it needs, nothing else.
+"""A sandbox's own root file system, put together from what it needs.
 
 A fresh root in memory shows the system's programs and libraries, a handful of files of ``/etc``,
-the folders that the plan names, ``/proc`` of the sandbox's own processes, ``/sys``, a few harmless
-devices and those of the plan: all of it read-only, but for private temporary folders and what the
-plan lets it write. Homes, the judge's packages and results, other people's files and sockets are
+the folders that the spec names, ``/proc`` of the sandbox's own processes, ``/sys``, a few harmless
+devices and those of the spec: all of it read-only, but for private temporary folders and what the
+spec lets it write. Homes, the judge's packages and results, other people's files and sockets are
 not hidden there: they do not exist.
 """
 
@@ -15,7 +15,7 @@ from harness.sandbox import system
 from harness.sandbox.spec import SandboxSpec
 
 SUBMISSION_USER = 1
-"""Inside, where there is a user for it; else everything runs as the sandbox's 0."""
+"""The user id inside, where there is a second user; else everything runs as the sandbox's 0."""
 
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 ETC = ("alternatives", "ld.so.cache", "ld.so.conf", "ld.so.conf.d", "localtime", "OpenCL")
@@ -29,6 +29,9 @@ _PASSWD = "root:x:0:0::/:/bin/false\nsubmission:x:1:1::/:/bin/false\n"  # noqa: 
 _GROUP = "root:x:0:\nsubmission:x:1:\n"
 _ROOT_BYTES = 4 << 20
 
+PROCESSES = 1024
+"""Processes and threads of one sandbox at a time, where the kernel can limit them."""
+
 
 class _Root:
     """The new root while it is put together, at ``place``."""
@@ -38,7 +41,7 @@ class _Root:
         self._shown: list[str] = []
 
     def at(self, path: str) -> str:
-        """Where ``path`` of the new root is now."""
+        """The place of ``path`` of the new root, as long as it is being made."""
         return self.place + path
 
     def folder(self, path: str) -> None:
@@ -49,9 +52,9 @@ class _Root:
         Path(self.at(path)).write_text(text, encoding="ascii")
 
     def show(self, path: str) -> None:
-        """Show a file or folder that exists outside where it lies; what does not is left out.
+        """Show an existing file or folder of outside, at its own path; leave out a missing one.
 
-        A link is shown as a link to what it ends at.
+        A link is shown as a link to its final target.
         """
         real = os.path.realpath(path)
         if path != real and not self._seen(path):
@@ -80,19 +83,19 @@ class _Root:
 
 
 def private_places(folder: str) -> tuple[str, ...]:
-    """Where the file systems in memory are that a sandbox with this folder can write to."""
+    """The mount points of the file systems in memory of a sandbox with this folder."""
     own = () if folder.startswith(_TMP + "/") else (folder,)
     return (_TMP, _SHARED_MEMORY, *own)
 
 
-def enter(plan: SandboxSpec) -> list[str]:
-    """Make the view and go there; returns what was achieved.
+def enter(spec: SandboxSpec) -> list[str]:
+    """Make the view, make it this process's root, and return the layers of confinement made.
 
     To be called by the root of fresh user, mount and pid namespaces.
     """
-    user = SUBMISSION_USER if plan.own_user else 0
-    system.mount("tmpfs", plan.folder, system.MS_NOSUID, f"size={_ROOT_BYTES},mode=755")
-    root = _Root(plan.folder)
+    user = SUBMISSION_USER if spec.own_user else 0
+    system.mount("tmpfs", spec.folder, system.MS_NOSUID, f"size={_ROOT_BYTES},mode=755")
+    root = _Root(spec.folder)
     for path in SYSTEM:
         root.show(path)
     root.folder("/etc")
@@ -100,15 +103,15 @@ def enter(plan: SandboxSpec) -> list[str]:
         root.show(f"/etc/{name}")
     root.file("/etc/passwd", _PASSWD)
     root.file("/etc/group", _GROUP)
-    for path in private_places(plan.folder):  # before what may lie below
-        root.private(path, plan.tmp_bytes, user)
-    root.folder(plan.folder)
-    os.chown(root.at(plan.folder), user, user)
-    for path in sorted(plan.readable, key=len):
+    for path in private_places(spec.folder):  # before what may lie below
+        root.private(path, spec.tmp_bytes, user)
+    root.folder(spec.folder)
+    os.chown(root.at(spec.folder), user, user)
+    for path in sorted(spec.readable, key=len):
         root.show(path)
-    for path in plan.writable:
+    for path in spec.writable:
         root.show(path)
-    for path in (*DEVICES, *plan.devices):
+    for path in (*DEVICES, *spec.devices):
         root.show(path)
     for name, target in _LINKS.items():
         Path(root.at(f"/dev/{name}")).symlink_to(f"/proc/self/{target}")
@@ -116,16 +119,16 @@ def enter(plan: SandboxSpec) -> list[str]:
     flags = system.MS_NOSUID | system.MS_NODEV | system.MS_NOEXEC
     system.mount("proc", root.at("/proc"), flags)
     root.show("/sys")
-    system.change_root(plan.folder)
+    system.change_root(spec.folder)
     layers = ["a view of its own files", *_limit_kernel()]
     system.set_read_only("/", recursive=True, read_only=True)
-    for path in (*private_places(plan.folder), "/proc", *plan.writable):
+    for path in (*private_places(spec.folder), "/proc", *spec.writable):
         system.set_read_only(path, recursive=False, read_only=False)
     return [*layers, "read-only files", "private tmpfs"]
 
 
 def _limit_kernel() -> list[str]:
-    """What the namespace's ``/proc`` lets set for the namespace, and no further writing there."""
+    """Set limits of the namespace in its ``/proc``, then forbid writing there; the layers."""
     layers = []
     for name, value, layer in (
         # Linux 6.14: a limit per pid namespace
@@ -141,7 +144,3 @@ def _limit_kernel() -> list[str]:
         with contextlib.suppress(FileNotFoundError):
             system.bind(path, path)
     return layers
-
-
-PROCESSES = 1024
-"""Processes and threads of one sandbox at a time, where the kernel can limit them."""

@@ -1,7 +1,6 @@
-"""Sandboxes for Python submissions in milliseconds: forked from a template that has torch loaded.
+"""Zygotes: processes with torch loaded, from which sandboxes are forked in milliseconds.
 
-See :mod:`harness.sandbox.zygote_main` for the other side. One template for each set of packages and
-for each way of running Triton (interpreted or compiled), kept until the judge ends.
+This is the judge's side; :mod:`harness.sandbox.zygote_main` runs in the process.
 """
 
 import atexit
@@ -10,25 +9,31 @@ import os
 import select
 import socket
 import subprocess
-import sys
 import tempfile
 import threading
 import time
 from collections.abc import Mapping
 from typing import IO
 
-from harness import wire
 from harness.errors import MachineError
-from harness.sandbox import ROOT
+from harness.sandbox import python_command
 from harness.sandbox.spec import SandboxSpec
+from harness.wire import transport
+from harness.wire.messages import Fork
+from harness.wire.validation import WireError
 
-_BOOT = f"import sys; sys.path[:0] = [{str(ROOT)!r}]; from harness.sandbox.zygote_main import main; main()"
+_ZYGOTE = python_command("from harness.sandbox.zygote_main import main; main()")
 _START_SECONDS = 90.0
-_TOLD = 2000
+"""The time that a zygote may take to import and fork, on a busy machine."""
+
+_LAST_WORDS_S = 0.1
+"""The time that the last words of a dying zygote may take to arrive."""
+
+_MAX_WORDS_BYTES = 2000
 
 
 class Forked:
-    """A sandbox's outermost process, which is no child of ours; as much of ``Popen`` as we need."""
+    """A monitor that a zygote has forked, so no child of ours: as much of ``Popen`` as is used."""
 
     def __init__(self, pid: int, status: IO[bytes], stdout: IO[bytes]) -> None:
         self.pid = pid
@@ -52,21 +57,21 @@ class Forked:
 
 
 class Zygote:
-    """One template process.
+    """One process that forks sandboxes.
 
     Args:
         path: where the packages are found.
-        interpret: whether Triton is to be interpreted.
-        environment: the template's whole environment.
+        preload: ``module:function`` that imports what sandboxes will need.
+        environment: the process's whole environment.
     """
 
-    def __init__(self, path: tuple[str, ...], interpret: bool, environment: Mapping[str, str]):
+    def __init__(self, path: tuple[str, ...], preload: str, environment: Mapping[str, str]) -> None:
         self._lock = threading.Lock()
-        self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - open as long as the template runs
+        self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - open as long as the process runs
         self._channel, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        arguments = [str(theirs.fileno()), "yes" if interpret else "no", *path]
+        arguments = [str(theirs.fileno()), preload, *path]
         self._process = subprocess.Popen(
-            [sys.executable, "-I", "-S", "-u", "-c", _BOOT, *arguments],
+            [*_ZYGOTE, *arguments],
             # More threads than one could not be forked.
             env={**environment, "OPENBLAS_NUM_THREADS": "1"},
             stdin=subprocess.DEVNULL,
@@ -79,7 +84,7 @@ class Zygote:
 
     @property
     def pid(self) -> int:
-        """The template's process."""
+        """The process id."""
         return self._process.pid
 
     @property
@@ -88,45 +93,50 @@ class Zygote:
         return self._process.poll() is None
 
     def fork(
-        self, environment: Mapping[str, str], plan: SandboxSpec, channel: int, life: int
+        self, environment: Mapping[str, str], spec: SandboxSpec, channel: int, life: int
     ) -> Forked:
         """Start one sandbox.
 
         Raises:
-            MachineError: the template does not answer; with what it printed.
+            MachineError: the process does not answer; with what it printed.
         """
         output_read, output = os.pipe()
         status_read, status = os.pipe()
-        message = {"type": "fork", "environment": dict(environment), "plan": plan.to_json()}
-        stdout, told = os.fdopen(output_read, "rb"), os.fdopen(status_read, "rb", buffering=0)
+        message = Fork(environment=dict(environment), spec=spec.to_json())
+        stdout, status_file = (
+            os.fdopen(output_read, "rb"),
+            os.fdopen(status_read, "rb", buffering=0),
+        )
         try:
             with self._lock:
-                wire.send(self._channel, message, (channel, life, output, status))
-        except wire.WireError as error:
+                transport.send(self._channel, message, (channel, life, output, status))
+        except WireError as error:
             raise self._broken() from error
         finally:
             os.close(output)
             os.close(status)
-        if not select.select([told], [], [], _START_SECONDS)[0]:
+        if not select.select([status_file], [], [], _START_SECONDS)[0]:
             raise self._broken()
-        pid = told.readline()
+        pid = status_file.readline()
         if not pid.strip():
             raise self._broken()
-        return Forked(int(pid), told, stdout)
+        return Forked(int(pid), status_file, stdout)
 
     def close(self) -> None:
-        """End the template; what it forked goes on."""
+        """End the process; sandboxes that it has forked go on."""
         self._channel.close()
         self._process.kill()
         self._process.wait()
         self._errors.close()
 
     def _broken(self) -> MachineError:
-        time.sleep(0.1)  # its last words may still be on their way
+        time.sleep(_LAST_WORDS_S)
         text = b"it has ended"
         with contextlib.suppress(ValueError):  # another thread has found out, and closed it
             size = os.fstat(self._errors.fileno()).st_size
-            text = os.pread(self._errors.fileno(), _TOLD, max(0, size - _TOLD))
+            text = os.pread(
+                self._errors.fileno(), _MAX_WORDS_BYTES, max(0, size - _MAX_WORDS_BYTES)
+            )
         return MachineError(
             "the process that starts Python submissions does not answer: "
             + text.decode("utf-8", "replace")
@@ -134,17 +144,22 @@ class Zygote:
 
 
 _lock = threading.Lock()
-_zygotes: dict[tuple[tuple[str, ...], bool], Zygote] = {}
+_zygotes: dict[tuple[tuple[str, ...], str], Zygote] = {}
+"""This process's zygotes by path and preload: global, since all sessions of a judge share them and
+they must be closed at its exit, whichever session asked for them."""
 
 
-def zygote(path: list[str], *, interpret: bool, environment: Mapping[str, str]) -> Zygote:
-    """The judge's nursery for these packages, started if it is not there; returns at once."""
-    key = (tuple(path), interpret)
+def zygote(path: list[str], *, preload: str, environment: Mapping[str, str]) -> Zygote:
+    """The zygote for these packages and this preload function, started if there is none.
+
+    Returns at once: the first fork waits for the imports.
+    """
+    key = (tuple(path), preload)
     with _lock:
         if key in _zygotes and not _zygotes[key].alive:
             _zygotes.pop(key).close()
         if key not in _zygotes:
-            _zygotes[key] = Zygote(key[0], interpret, environment)
+            _zygotes[key] = Zygote(*key, environment)
         return _zygotes[key]
 
 
@@ -156,6 +171,6 @@ def _close_all() -> None:
 
 
 def zygote_processes() -> list[int]:
-    """The processes that are kept for the next submission, as long as the judge runs."""
+    """Process ids of the zygotes, which run as long as the judge does."""
     with _lock:
         return [each.pid for each in _zygotes.values()]

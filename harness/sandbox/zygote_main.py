@@ -1,78 +1,56 @@
-"""The template: a process that has imported what Python submissions need, and forks sandboxes.
+"""The zygote's own process: imports what Python submissions need, once, and forks sandboxes.
 
-Importing torch and Triton takes about three seconds, a fork some milliseconds. The template is
-ours alone: it never runs submitted code, holds no secret, and ends with the judge. It has one
-thread, so that what it forks is sound.
+Importing torch and Triton takes about three seconds, a fork some milliseconds. The zygote never
+runs submitted code, holds no secret, and ends with the judge. It has one thread, so that what it
+forks is sound.
 
-Every request is one message on its channel with four descriptors (the runner's channel, the
-reading end of the *life* pipe, where to print, and a pipe for the status). The template forks a
-*keeper* (:mod:`harness.sandbox.monitor`), which tells its own process id and, when the sandbox has
-ended, the exit status. Neither the pipe nor the keeper can be reached from inside.
+Every request is one message on its channel with four descriptors: the sandbox's channel, the
+reading end of the *life* pipe, where to print, and a pipe for the status. The zygote forks a
+monitor (:mod:`harness.sandbox.monitor`), which writes its own process id to that pipe and, when the
+sandbox has ended, the exit status. Neither the pipe nor the monitor can be reached from inside.
 """
 
-import contextlib
 import os
 import select
 import signal
 import socket
 import sys
 
-from harness import wire
+from harness.sandbox.init import resolve
 from harness.sandbox.monitor import run_and_wait
 from harness.sandbox.spec import from_json
+from harness.wire import transport
+from harness.wire.messages import Fork
+from harness.wire.validation import WireError
 
 
 def main() -> None:
-    """``channel interpret path…`` from the command line; serves until the judge is gone."""
+    """Serve ``channel preload path…`` of the command line until the judge is gone.
+
+    ``preload`` is ``module:function``: called at first, it imports what sandboxes will need, and
+    returns what to do when nobody waits for a sandbox, or None.
+    """
     channel = socket.socket(fileno=int(sys.argv[1]))
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the kernel reaps the keepers
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the kernel reaps the monitors
     sys.path[:] = sys.argv[3:]
-    interpret = sys.argv[2] == "yes"
-    _preload(interpret=interpret)
-    known = interpret
+    when_idle = resolve(sys.argv[2])()
     while True:
-        if not known and not select.select([channel], [], [], 0)[0]:
-            _know_triton()
-            known = True
+        if callable(when_idle) and not select.select([channel], [], [], 0)[0]:
+            when_idle()
+            when_idle = None
         try:
-            message, descriptors = wire.receive(channel)
-        except wire.WireError:
+            message, descriptors = transport.receive(channel)
+        except WireError:
             return
-        if os.fork() == 0:
+        if isinstance(message, Fork) and os.fork() == 0:
             channel.close()
-            _keep(message, descriptors)
+            _become_monitor(message, descriptors)
         for fd in descriptors:
             os.close(fd)
 
 
-def _preload(*, interpret: bool) -> None:
-    """Import what runners will; what cannot be imported here is the runner's to complain about."""
-    with contextlib.suppress(Exception):
-        import torch  # noqa: F401
-
-        from harness.runner import python  # noqa: F401
-
-        if interpret:
-            from harness.runner.triton import cpu as triton_cpu
-
-            triton_cpu.enable(os.environ)
-        else:
-            import triton.language  # noqa: F401
-
-
-def _know_triton() -> None:
-    """Have Triton hash itself, which its cache asks of every process that launches a kernel.
-
-    That takes a second, so it is done when nobody waits for a sandbox.
-    """
-    with contextlib.suppress(Exception):
-        from triton.runtime.cache import triton_key
-
-        triton_key()
-
-
-def _keep(message: wire.Message, descriptors: list[int]) -> None:
-    """Make one sandbox and report how it ended. Never returns."""
+def _become_monitor(message: Fork, descriptors: list[int]) -> None:
+    """Make one sandbox and write how it ended. Never returns."""
     channel, life, output, status = descriptors
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     os.setsid()
@@ -81,7 +59,8 @@ def _keep(message: wire.Message, descriptors: list[int]) -> None:
         os.dup2(output, target)
     os.close(output)
     os.environ.clear()
-    os.environ.update(message["environment"])
-    code = run_and_wait(from_json(message["plan"]), socket.socket(fileno=channel), life, (status,))
+    os.environ.update(message.environment)
+    spec = from_json(message.spec)
+    code = run_and_wait(spec, socket.socket(fileno=channel), life, (status,))
     os.write(status, b"%d\n" % code)
     os._exit(0)

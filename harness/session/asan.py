@@ -1,4 +1,4 @@
-"""What AddressSanitizer reports of a library that was built with it."""
+"""Reads what AddressSanitizer reports of a library that was built with it."""
 
 import re
 from pathlib import Path
@@ -7,8 +7,8 @@ _LINE_LIMIT = 1000
 
 
 def sanitizer_summary(report: str) -> str:
-    """The lines of an AddressSanitizer report that a contestant needs: what, and where."""
-    # Line by line, and short ones: a submission may print anything before.
+    """Summarise an AddressSanitizer report in one line: the access and its place."""
+    # Line by line, each cut: a submission may have printed anything before.
     lines = [line[:_LINE_LIMIT] for line in report.splitlines()]
 
     def first(pattern: str) -> re.Match[str] | None:

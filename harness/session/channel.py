@@ -6,26 +6,36 @@ Whatever the runner does ends in a value here: an answer, or a :class:`Fault`.
 import os
 import select
 import time
+from typing import TypeVar
 
-from harness import cudacpu, wire
+from harness import cudacpu
 from harness.records.result import Verdict
 from harness.sandbox.launch import Sandbox
 from harness.sandbox.pause_gate import clock, waiting
 from harness.session.asan import sanitizer_summary
 from harness.session.fault import BROKEN, Fault, of_exit
 from harness.session.runner_answers import parse_fault
-from harness.wire import Closed, Message, WireError
+from harness.wire import transport
+from harness.wire.messages import Answer, Failed, Message
+from harness.wire.transport import Closed
+from harness.wire.validation import WireError
 
 _DEATH_SECONDS = 1.0
+"""A process whose channel is closed is given so long to end, so that its status is known."""
+
 _OUTPUT_SECONDS = 0.1
 _POLL_SECONDS, _RARE_POLL_SECONDS = 0.02, 0.16
 
+AnswerT = TypeVar("AnswerT", bound=Answer)
+
 
 class Channel:
-    """What is said between the judge and the runner in ``sandbox``, which has ``host_bytes``.
+    """Carries messages between the judge and the runner in a sandbox.
 
-    ``sanitized`` says that AddressSanitizer was preloaded there, and ends it at an error.
-    ``peak_bytes`` is the most memory that it was seen to use.
+    Args:
+        sandbox: where the runner is.
+        host_bytes: the host memory that it may use.
+        sanitized: whether AddressSanitizer was preloaded there, and ends it at an error.
     """
 
     def __init__(self, sandbox: Sandbox, *, host_bytes: int, sanitized: bool) -> None:
@@ -33,13 +43,14 @@ class Channel:
         self._host_bytes = host_bytes
         self._sanitized = sanitized
         self.peak_bytes = 0
+        """The most memory that the runner was seen to use."""
 
     def output(self) -> str:
-        """What the submission printed so far: untrusted, capped."""
+        """The submission's output so far: untrusted, capped."""
         return self._sandbox.output.text(_OUTPUT_SECONDS)
 
     def look(self, deadline: float, seconds: float) -> Fault | None:
-        """See whether the runner is alive, and within its limits of memory and time.
+        """Check that the runner is alive and within its limits of memory and time.
 
         ``deadline`` is when the ``seconds`` that it has are over.
         """
@@ -54,42 +65,44 @@ class Channel:
         return None
 
     def ask(
-        self, message: Message, answer: str, seconds: float, descriptors: tuple[int, ...] = ()
-    ) -> Message | Fault:
+        self,
+        message: Message,
+        answer: type[AnswerT],
+        seconds: float,
+        descriptors: tuple[int, ...] = (),
+    ) -> AnswerT | Fault:
         """Send ``message``, with ``descriptors``, and wait for its ``answer``, so many seconds."""
         self._sandbox.resume()
         try:
-            wire.send(self._sandbox.channel, message, descriptors)
+            transport.send(self._sandbox.channel, message, descriptors)
         except WireError as error:
             return self._broken(error)
         return self.receive(answer, seconds)
 
-    def receive(self, expected: str, seconds: float) -> Message | Fault:
-        """Wait for a message of the ``expected`` type, so many seconds."""
+    def receive(self, expected: type[AnswerT], seconds: float) -> AnswerT | Fault:
+        """Wait for an ``expected`` message, so many seconds."""
         deadline = clock() + seconds
         wait = _POLL_SECONDS
-        while not self._answers(wait):
+        while not self._readable(wait):
             wait = min(2 * wait, _RARE_POLL_SECONDS)
             if (fault := self.look(deadline, seconds)) is not None:
                 return fault
         try:
-            message, descriptors = wire.receive(self._sandbox.channel)
+            message, descriptors = transport.receive(self._sandbox.channel)
         except WireError as error:
             return self._broken(error)
-        for fd in descriptors:
+        for fd in descriptors:  # nobody asked for any
             os.close(fd)
-        if message["type"] == "failed":
+        if isinstance(message, Failed):
             return parse_fault(message)
-        if message["type"] != expected:
-            return BROKEN
-        return message
+        return message if isinstance(message, expected) else BROKEN
 
-    def _answers(self, within_s: float) -> bool:
+    def _readable(self, within_s: float) -> bool:
         with waiting():
             return bool(select.select([self._sandbox.channel], [], [], within_s)[0])
 
     def _broken(self, error: WireError) -> Fault:
-        """The channel is useless: if it is closed, usually because the process died."""
+        """The fault of a useless channel; where it is closed, usually the process has died."""
         deadline = time.perf_counter() + (_DEATH_SECONDS if isinstance(error, Closed) else 0.0)
         while self._sandbox.ended() is None and time.perf_counter() < deadline:
             time.sleep(0.002)
@@ -98,7 +111,7 @@ class Channel:
         return Fault(BROKEN.verdict, f"{BROKEN.message}: {error}")
 
     def _death(self) -> Fault:
-        """The process ended although it was not told to."""
+        """The fault of a process that ended before it was asked to."""
         status = self._sandbox.ended() or 0
         if self._sanitized and status == cudacpu.ASAN_EXIT_STATUS:
             return Fault(Verdict.RUNTIME_ERROR, sanitizer_summary(self.output()))

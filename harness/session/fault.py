@@ -31,7 +31,7 @@ RESTLESS = Fault(Verdict.RUNTIME_ERROR, "the submission's processes cannot be st
 
 
 def of_exit(status: int) -> Fault:
-    """The fault of a process that ended with ``status`` although it was not told to."""
+    """The fault of a process that ended with ``status`` before it was asked to."""
     if status >= 128:
         return Fault(Verdict.RUNTIME_ERROR, f"was killed by {_signal(status - 128)}")
     return Fault(

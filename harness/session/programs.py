@@ -1,8 +1,9 @@
-"""What a runner is to load, made from what the build left behind."""
+"""Programs for a runner to load, made from the files of a build."""
 
 import os
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from harness import cudacpu
 from harness.solution.contract import IN_ORDER, Contract
@@ -12,27 +13,40 @@ from harness.solution.model import Artifact
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunnerProgram:
-    """What a runner is to load: a built ``file`` or Python ``source``, and how.
+    """A program for a runner to load: a built file or a source, and how to run it."""
 
-    ``interpret`` runs Triton through its interpreter; ``sanitizer`` is the runtime to preload for
-    a library built with AddressSanitizer, ``sanitizer_options`` its settings. ``wrapper`` is a
-    command that starts the runner, such as a debugging tool. ``contract`` says how it is called,
-    ``launches`` how its kernels are where that is not code of its own. ``language`` is the one that
-    Python ``source`` is written in, where it may need something to be ready before; ``kernels`` is
-    what Triton has compiled for it already.
-    """
+    kind: Literal["library", "ptx", "python"]
+    """The kind of artifact."""
 
-    kind: str
     file: Path | None = None
+    """The built library."""
+
     source: bytes = b""
+    """The text of a Python or PTX program."""
+
     interpret: bool = False
+    """Whether Triton runs in its interpreter."""
+
     sanitizer: Path | None = None
+    """The runtime to preload for a library that was built with AddressSanitizer."""
+
     sanitizer_options: str = ""
+    """Settings of that runtime."""
+
     wrapper: tuple[str, ...] = ()
+    """A command that starts the runner, such as a debugging tool."""
+
     contract: Contract = IN_ORDER
+    """The entry point and its parameters."""
+
     launches: Launches | None = None
+    """The launches of its kernels, where the program has no code for that."""
+
     language: str = ""
+    """The framework that Python source is written in; empty for none."""
+
     kernels: Path | None = None
+    """The package of kernels that Triton has compiled for it already."""
 
     def open(self) -> list[int]:
         """Descriptors of what to load; the runner never learns a path of ours.
@@ -40,14 +54,14 @@ class RunnerProgram:
         The second, if there is one, is of the kernels that were compiled before.
         """
         if self.file is not None:
-            return [_opened(self.file)]
+            return [_open(self.file)]
         fd = os.memfd_create("solution", os.MFD_CLOEXEC)
         os.write(fd, self.source)
         os.lseek(fd, 0, os.SEEK_SET)
-        return [fd] if self.kernels is None else [fd, _opened(self.kernels)]
+        return [fd] if self.kernels is None else [fd, _open(self.kernels)]
 
 
-def _opened(file: Path) -> int:
+def _open(file: Path) -> int:
     return os.open(file, os.O_RDONLY | os.O_CLOEXEC)
 
 
@@ -60,7 +74,7 @@ def timed_program(artifact: Artifact) -> RunnerProgram:
     """The build whose time counts.
 
     Raises:
-        ValueError: the target says that no times are taken, so there is none.
+        ValueError: the target is built for cases alone, not for timing.
     """
     if artifact.kind == "python":
         return RunnerProgram(

@@ -1,60 +1,70 @@
-"""The judge's side of one runner: starts it, tells it what to do, times it, ends it.
+"""One runner process as the judge sees it: its phases, its time, its end.
 
 Whatever the runner does ends in a value here: an answer, a time, or a :class:`Fault`. Verdicts rest
-on what can be seen from outside (exit status, memory, the judge's clock); what the runner says of
-itself is shown, and can only harm its own verdict.
+on what can be seen from outside (exit status, memory, the judge's clock); what the runner reports
+of itself is shown, and can only harm its own verdict.
 """
 
 import os
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from harness import wire
 from harness.device.base import Arena, Device, sealed_memory
 from harness.errors import MachineError
 from harness.judge.batch import Batch, Layout
 from harness.problem.model import Limits
 from harness.records.result import Verdict
-from harness.session import runner_answers as answers
 from harness.session import start_runner as runners
 from harness.session.channel import Channel
 from harness.session.fault import BROKEN, RESTLESS, Fault
 from harness.session.programs import RunnerProgram
+from harness.session.runner_answers import copied_per_call, kernels_per_call
 from harness.solution.launches import LaunchError
-from harness.wire import Mailbox, Message
+from harness.wire import messages
+from harness.wire.arguments import KernelLaunch, ScalarArgument, TensorShape
+from harness.wire.mailbox import MAILBOX_BYTES, Mailbox
 
 _START_SECONDS = 90.0
 _ANSWER_SECONDS = 20.0
 _FINISHED_SECONDS = 0.02
 _SPIN_CHECKS = 64
+"""Reads of the mailbox between two looks at the clock."""
+
 _LOOK_SECONDS = 0.02
+"""Time between two looks at the runner while it works."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
-    """How a batch is to be run: warm-up calls, graph capture, order of threads on the CPU."""
+    """Options of a batch: warm-up calls, graph capture, order of threads on the CPU."""
 
     warmups: int = 0
+    """Calls before the batch counts."""
+
     capture: bool = False
+    """Whether the calls are recorded into one CUDA graph."""
+
     order: int = 0
+    """The order in which the CPU executor runs threads."""
+
     order_seed: int = 0
+    """Seed of that order."""
 
 
 class Fillable(Protocol):
-    """What is filled before a runner is told to go: a batch, mostly its own."""
+    """A batch as a run sees it; mostly the one that was prepared."""
 
     @property
     def layout(self) -> Layout:
-        """How many calls there are, and where."""
+        """Number and place of the calls."""
 
     def fill(self, seed: str) -> None:
         """Draw all inputs anew."""
 
 
 class Session:
-    """One runner process. Use as a context manager: it is gone, with all its children, after."""
+    """One runner process; as a context manager it is gone, with all its children, after."""
 
     def __init__(self, program: RunnerProgram, device: Device, limits: Limits) -> None:
         self._program = program
@@ -63,22 +73,27 @@ class Session:
         self._call_s = limits.call_s * device.patience
         self._round = 0
         self.layers: tuple[str, ...] = ()
+        """The layers that confine the runner, in words; empty until it has started."""
+
         self.probes = (0.0, 0.0)
         """Seconds that flushing the device took before *go* and after *done* of the last batch.
 
         The first is the longer of two where the runner was stopped while the inputs were written:
         what waits on the device for them has not ended before they are."""
+
         self.kernels: float | None = None
-        """Kernels per call that the last batch launched, as the runner says; its own word."""
+        """Kernels per call that the last batch launched, as the runner reports; untrusted."""
+
         self.copied: int | None = None
         """Outputs per call that the last batch copied into place; likewise."""
+
         self._sandbox = runners.start_runner(program, device, limits)
         self._channel = Channel(
             self._sandbox,
             host_bytes=limits.host_bytes,
             sanitized=program.sanitizer is not None,
         )
-        self._mailbox_fd = sealed_memory("mailbox", wire.MAILBOX_BYTES)
+        self._mailbox_fd = sealed_memory("mailbox", MAILBOX_BYTES)
         self._mailbox = Mailbox(self._mailbox_fd)
 
     def __enter__(self) -> "Session":
@@ -102,7 +117,7 @@ class Session:
         return self._sandbox.isolated
 
     def output(self) -> str:
-        """What the submission printed so far: untrusted, capped."""
+        """The submission's output so far: untrusted, capped."""
         return self._channel.output()
 
     # -- phases ----------------------------------------------------------------------------------
@@ -110,51 +125,59 @@ class Session:
     def _start(self) -> None:
         """Wait until the process is confined and has the device, once.
 
-        Nothing that is submitted has run by then: what fails so far is the machine's fault, and
-        nothing later is for being told so.
+        Nothing that is submitted has run by then, so faults are the machine's; later ones never
+        are, whatever the runner reports.
+
+        Raises:
+            MachineError: the sandbox, the runner or the device does not work.
         """
         if self.layers:
             return
-        confined = self._channel.receive("confined", _START_SECONDS)
+        confined = self._channel.receive(messages.Confined, _START_SECONDS)
         if isinstance(confined, Fault):
             text = f"{confined.message}\n{self.output()}"
             raise MachineError(f"the sandbox does not start: {text}")
-        opened = self._channel.ask(
-            {"type": "open", "device": self._device.kind}, "opened", _START_SECONDS
-        )
+        if confined.version != messages.VERSION:
+            raise MachineError(
+                f"the runner speaks version {confined.version} of the protocol and the judge "
+                f"version {messages.VERSION}: two versions of harness are mixed; if it was "
+                "installed anew meanwhile, start again"
+            )
+        message = messages.Open(device=self._device.kind)
+        opened = self._channel.ask(message, messages.Opened, _START_SECONDS)
         if isinstance(opened, Fault):
             text = f"{opened.message}\n{self.output()}"
             raise MachineError(f"a runner cannot use {self._device.name}: {text}")
-        self.layers = tuple(str(layer) for layer in confined.get("layers", ()))
+        self.layers = confined.layers
 
     def compile(
         self,
-        calls: Sequence[list[Message]],
+        calls: tuple[tuple[TensorShape | ScalarArgument, ...], ...],
         arch: int,
         kernels: int | None = None,
         *,
         within_s: float | None = None,
-    ) -> Message | Fault:
+    ) -> messages.Compiled | Fault:
         """Have a Triton submission's launches compiled for ``sm_<arch>``; nothing is executed.
 
         ``calls`` are the arguments of each call. What is built is packed into the descriptor for
         ``kernels``, if there is one, with all configurations that an autotuner may choose. After
-        ``within_s`` seconds of the processor nothing more is begun. The answer is what the runner
-        says (:func:`harness.runner.triton.compile.main`): untrusted.
+        ``within_s`` seconds of the processor nothing more is begun. The answer is untrusted.
         """
         self._start()
-        message: Message = {
-            "type": "compile",
-            "calls": calls,
-            "seconds": self._limits.build_s if within_s is None else within_s,
-            "arch": arch,
-            "path": runners.search_path(),
-            **self._program.contract.told(),
-        }
+        contract = self._program.contract
+        message = messages.Compile(
+            calls=calls,
+            arch=arch,
+            seconds=self._limits.build_s if within_s is None else within_s,
+            path=tuple(runners.search_path()),
+            entry=contract.entry,
+            parameters=contract.parameters,
+        )
         (artifact,) = self._program.open()
         try:
             given = (artifact,) if kernels is None else (artifact, kernels)
-            return self._channel.ask(message, "compiled", self._limits.build_s, given)
+            return self._channel.ask(message, messages.Compiled, self._limits.build_s, given)
         finally:
             os.close(artifact)
 
@@ -169,53 +192,52 @@ class Session:
         self._start()
         if program is not None:
             self._program = program
-        message: Message = {
-            "type": "load",
-            "kind": self._program.kind,
-            "interpret": self._program.interpret,
-            "language": self._program.language,
-            "path": runners.search_path(),
-            **self._program.contract.told(),
-        }
+        contract = self._program.contract
+        message = messages.Load(
+            kind=self._program.kind,
+            interpret=self._program.interpret,
+            language=self._program.language,
+            path=tuple(runners.search_path()),
+            entry=contract.entry,
+            parameters=contract.parameters,
+        )
         opened = self._program.open()
         try:
             seconds = self._limits.prepare_s + _START_SECONDS
-            answer = self._channel.ask(
-                message, "loaded", seconds, (opened[0], self._mailbox_fd, *opened[1:])
-            )
+            given = (opened[0], self._mailbox_fd, *opened[1:])
+            answer = self._channel.ask(message, messages.Loaded, seconds, given)
         finally:
             for fd in opened:
                 os.close(fd)
         return answer if isinstance(answer, Fault) else None
 
     def map(self, arena: Arena) -> Fault | None:
-        """Let the runner map the judge's buffers."""
-        message: Message = {"type": "map", "bytes": arena.size}
-        answer = self._channel.ask(message, "mapped", _ANSWER_SECONDS, (arena.fd,))
+        """Have the runner map the judge's buffers."""
+        message = messages.Map(bytes=arena.size)
+        answer = self._channel.ask(message, messages.Mapped, _ANSWER_SECONDS, (arena.fd,))
         return answer if isinstance(answer, Fault) else None
 
-    def prepare(self, batch: Batch, plan: RunOptions) -> bool | Fault:
+    def prepare(self, batch: Batch, options: RunOptions) -> bool | Fault:
         """Bind the calls, warm up, capture; returns whether they were captured."""
-        launches = self._program.launches
-        try:
-            told = launches.at(batch.case.values) if launches is not None else []
-        except LaunchError as error:
-            assert launches is not None
-            return Fault(Verdict.INVALID_SUBMISSION, launches.message(error))
-        message: Message = {
-            "type": "prepare",
-            "calls": batch.layout.calls,
-            "arguments": batch.arguments(),
-            "warmups": plan.warmups,
-            "capture": plan.capture,
-            "order": plan.order,
-            "seed": plan.order_seed,
-            "launches": told,
-        }
+        launches: tuple[KernelLaunch, ...] = ()
+        if (header := self._program.launches) is not None:
+            try:
+                launches = header.at(batch.case.values)
+            except LaunchError as error:
+                return Fault(Verdict.INVALID_SUBMISSION, header.message(error))
+        message = messages.Prepare(
+            calls=batch.layout.calls,
+            arguments=batch.arguments(),
+            warmups=options.warmups,
+            capture=options.capture,
+            order=options.order,
+            seed=options.order_seed,
+            launches=launches,
+        )
         compiles = self._program.kind == "python"  # at its first call, and may tune itself
         seconds = self._limits.prepare_s if compiles else self._call_s
-        answer = self._channel.ask(message, "prepared", seconds)
-        return answer if isinstance(answer, Fault) else answer.get("captured") is True
+        answer = self._channel.ask(message, messages.Prepared, seconds)
+        return answer if isinstance(answer, Fault) else answer.captured
 
     def run(
         self, batch: Fillable, seed: str, *, stop: bool = True, cpu: int | None = None
@@ -223,20 +245,16 @@ class Session:
         """Fill the batch with fresh inputs, reveal them, and time its calls; seconds.
 
         The runner is stopped while the inputs are written, the clock starts before it is
-        continued and stops when it says *done*; then it is stopped again until the next message,
-        so that nothing is written any more while the outputs are copied. A runner that says *done*
-        early only gets wrong outputs checked; what it leaves at work on the device shows in the
-        ``probes``. Continuing a stopped process takes a time that scatters by 200 µs, which a batch
-        of one short call drowns in: without ``stop`` the runner waits for *go* awake. ``cpu`` is the
-        processor that it launches recorded calls from; None: any.
+        continued and stops when *done* is written; then it is stopped again until the next message,
+        so that nothing is written any more while the outputs are copied. A runner that writes
+        *done* early only gets wrong outputs checked; what it leaves at work on the device shows in
+        the ``probes``. Continuing a stopped process takes a time that scatters by 200 µs, in which
+        a batch of one short call drowns: without ``stop`` the runner waits for *go* awake. ``cpu``
+        is the processor that it launches recorded calls from; None: any.
         """
         self._round += 1
-        message: Message = {
-            "type": "run",
-            "round": self._round,
-            "cpu": cpu,
-        }
-        ready = self._channel.ask(message, "ready", _ANSWER_SECONDS)
+        message = messages.Run(round=self._round, cpu=cpu)
+        ready = self._channel.ask(message, messages.Ready, _ANSWER_SECONDS)
         if isinstance(ready, Fault):
             return ready
         if stop and not self._sandbox.pause():
@@ -255,18 +273,18 @@ class Session:
         self.probes = (before, self._device.probe())
         if not self._sandbox.pause():
             return RESTLESS
-        finished = self._channel.receive("finished", _FINISHED_SECONDS)
+        finished = self._channel.receive(messages.Finished, _FINISHED_SECONDS)
         if isinstance(finished, Fault):
-            # Whoever is done has said so before: it is not late, it has lied.
+            # `finished` goes before *done*: a runner that has not sent it is not late, it lies.
             return BROKEN if finished.verdict is Verdict.TIME_LIMIT else finished
-        self.kernels = answers.kernels_per_call(finished)
-        self.copied = answers.copied_per_call(finished)
+        self.kernels = kernels_per_call(finished)
+        self.copied = copied_per_call(finished)
         return elapsed
 
     # -- waiting ---------------------------------------------------------------------------------
 
     def _await_done(self, start: float, seconds: float) -> Fault | None:
-        """Spin on the mailbox; now and then see whether the runner is alive and within limits."""
+        """Spin on the mailbox; now and then check that the runner is alive and within limits."""
         mailbox, number = self._mailbox, self._round
         patient = self._device.emulated  # its threads need the processor that we would spin on
         look = time.perf_counter() + _LOOK_SECONDS

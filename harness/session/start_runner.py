@@ -1,4 +1,4 @@
-"""How a runner is started: its limits, its environment, and where it finds packages."""
+"""Starts a runner: its limits, its environment, and where it finds packages."""
 
 import os
 import sys
@@ -7,10 +7,21 @@ from pathlib import Path
 from harness.device.base import Device
 from harness.frameworks import FRAMEWORKS
 from harness.problem.model import Limits
+from harness.sandbox import ROOT
 from harness.sandbox.launch import OUTPUT_BYTES, Sandbox
 from harness.sandbox.support import packages
 from harness.sandbox.zygote import Zygote, zygote
 from harness.session.programs import RunnerProgram
+
+ENTRY = "harness.runner.main:main"
+"""The function that a runner's sandbox calls."""
+
+RUNNER_FILES = tuple(str(ROOT / "harness" / part) for part in ("frameworks", "runner"))
+"""Files of the harness that a runner needs, beside those of every sandbox."""
+
+PRELOAD_COMPILED = "harness.runner.preload:compiled"
+PRELOAD_INTERPRETED = "harness.runner.preload:interpreted"
+"""The functions that prepare a zygote, for each way of running Triton."""
 
 CACHES = (
     *("CUDA_CACHE_PATH", "TORCHINDUCTOR_CACHE_DIR", "TRITON_CACHE_DIR", "XDG_CACHE_HOME"),
@@ -22,7 +33,7 @@ _TOOL_OUTPUT_BYTES = 4 << 20
 
 
 def start_runner(program: RunnerProgram, device: Device, limits: Limits) -> Sandbox:
-    """A confined process for ``program``, which it has yet to be told of.
+    """Start a confined process that can load ``program``.
 
     With a sanitizer, which reserves terabytes, and under a tool its memory is watched, not limited.
 
@@ -31,30 +42,31 @@ def start_runner(program: RunnerProgram, device: Device, limits: Limits) -> Sand
     """
     unlimited = program.sanitizer is not None or bool(program.wrapper)
     return Sandbox(
-        _environment(program),
+        ENTRY,
+        runner_environment(program),
         memory_bytes=0 if unlimited else 2 * limits.host_bytes,
-        readable=packages(search_path()),
+        readable=(*RUNNER_FILES, *packages(search_path())),
         devices=device.nodes(),
-        zygote=_zygote(program),
+        zygote=choose_zygote(program),
         caches=CACHES,
         wrapper=program.wrapper,
         output_bytes=_TOOL_OUTPUT_BYTES if program.wrapper else OUTPUT_BYTES,
     )
 
 
-def _zygote(program: RunnerProgram) -> Zygote | None:
-    """Where the runners of Python submissions come from: they need torch, which loads slowly."""
+def choose_zygote(program: RunnerProgram) -> Zygote | None:
+    """The zygote that forks runners of Python submissions; others need no torch, and start anew."""
     if program.kind != "python" or program.wrapper:
         return None
-    environment = _environment(program)
-    return zygote(search_path(), interpret=program.interpret, environment=environment)
+    preload = PRELOAD_INTERPRETED if program.interpret else PRELOAD_COMPILED
+    return zygote(search_path(), preload=preload, environment=runner_environment(program))
 
 
 def search_path() -> list[str]:
-    """Where the runner finds the packages that the judge has.
+    """Folders in which the runner finds the packages that the judge has.
 
-    Not where Python was started, which it looks at first: that may be anybody's home, and what is
-    installed is found without.
+    The folder in which Python was started is left out: it may be anybody's home, and installed
+    packages are elsewhere.
     """
     main = getattr(sys.modules["__main__"], "__file__", None) or ""
     named = os.environ.get("PYTHONPATH", "").split(os.pathsep)
@@ -62,8 +74,8 @@ def search_path() -> list[str]:
     return [entry for entry in sys.path if Path(entry).is_absolute() and entry not in started]
 
 
-def _environment(program: RunnerProgram) -> dict[str, str]:
-    """What the runner's environment holds; nothing else is inherited."""
+def runner_environment(program: RunnerProgram) -> dict[str, str]:
+    """The runner's whole environment; nothing else is inherited."""
     keep = ("LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "CUDA_HOME", "CC")
     environment = {name: os.environ[name] for name in keep if name in os.environ}
     environment |= {"PATH": "/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8"}

@@ -1,16 +1,15 @@
-"""How a submission may be called: what the file defines decides.
+"""The contract between a submission and its caller, which the names that the file defines decide.
 
 ``solution`` and ``solve`` take the problem's parameters in order and fill the outputs;
-``custom_kernel`` takes a tuple and ``ModelNew`` is a module, and both return what they computed,
-which the runner has made in the judge's buffers or copies there (:mod:`harness.runner.entry.contracts`).
-The rules are in ``docs/how-to/writing-solutions.md``.
+``custom_kernel`` takes a tuple and ``ModelNew`` is a module, and both return their outputs, which
+:mod:`harness.runner.entry.contracts` has made in the judge's buffers or copies there. The rules are
+in ``docs/how-to/writing-solutions.md``.
 """
 
 import re
 from collections.abc import Collection
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
 
 from harness.problem.model import Problem, Role
 from harness.problem.signature import python_signature
@@ -36,24 +35,19 @@ class EntryPoint(StrEnum):
 
 
 class AmbiguousError(ValueError):
-    """A file defines several entry points, none of which goes first."""
+    """A file defines several entry points, and not ``solution``, which would go first."""
 
 
 @dataclass(frozen=True, slots=True)
 class Contract:
-    """What the runner must know to call a submission.
-
-    ``parameters`` are the problem's, in order, each with its name and what it is to the submission:
-    ``in``, ``out`` or ``inout`` for a tensor, ``size`` or ``scalar``; a size that no tensor's shape
-    or strides tell is a scalar to it. Who is called by position is told with them what did not fit.
-    """
+    """How a runner calls a submission."""
 
     entry: EntryPoint = EntryPoint.SOLUTION
+    """The function or class that is called."""
     parameters: tuple[tuple[str, str], ...] = ()
-
-    def told(self) -> dict[str, Any]:
-        """The fields of a message that tell a runner."""
-        return {"entry": self.entry.value, "parameters": [list(each) for each in self.parameters]}
+    """The problem's parameters in order, by name and kind: ``in``, ``out`` or ``inout`` for a
+    tensor, ``size``, or ``scalar``, also for a size that is in no tensor's shape or strides. Where
+    they are passed by position they serve messages on arguments that do not fit."""
 
 
 IN_ORDER = Contract()
@@ -62,11 +56,11 @@ IN_ORDER = Contract()
 
 def contract(entry: EntryPoint, problem: Problem) -> Contract:
     """The contract of a submission to ``problem`` that defines ``entry``."""
-    told = frozenset[str]().union(
+    in_tensors = frozenset[str]().union(
         *(each.names for p in problem.tensors for each in (*p.shape, *p.strides))
     )
     kinds = (
-        p.direction or (Role.SCALAR if p.role is Role.SIZE and p.name not in told else p.role)
+        p.direction or (Role.SCALAR if p.role is Role.SIZE and p.name not in in_tensors else p.role)
         for p in problem.parameters
     )
     return Contract(entry, tuple(zip((p.name for p in problem.parameters), kinds, strict=True)))
@@ -96,7 +90,7 @@ _C_WORDS = re.compile(
 def c_entry(text: str) -> EntryPoint:
     """The entry point of a CUDA C++ file: ``solve`` if that is declared and ``solution`` not named.
 
-    Comments and strings do not count. What the file really defines the linker finds out.
+    Comments and strings do not count. Whether it is really defined the linker finds out.
     """
     solves = commented = False
     for word in _C_WORDS.finditer(text):
@@ -112,7 +106,7 @@ def c_entry(text: str) -> EntryPoint:
 
 
 def wanted_in_python(problem: Problem) -> str:
-    """What a Python file may define, for a message to who has defined none of it."""
+    """The entry points that a Python file may define, for a message where it has none."""
     return (
         f"    {python_signature(problem)}\n"
         "or solve with the same parameters, custom_kernel(data) or class ModelNew "

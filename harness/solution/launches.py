@@ -1,4 +1,4 @@
-"""How the kernels of a PTX file are launched: the comments that it begins with.
+"""The launches of a PTX file's kernels, from the comments that it begins with.
 
 PTX has no host code, so a header says what a host would do. Each ``launch`` begins one, the lines
 below belong to it, and the launches of a call run in this order::
@@ -12,30 +12,29 @@ below belong to it, and the launches of a call run in this order::
 Numbers are expressions in the problem's sizes (:mod:`harness.problem.expressions`); ``grid`` and
 ``block`` have one to three of them, ``shared`` counts bytes beside what the kernel declares, and
 ``arguments`` are parameters of the problem. Without ``shared`` it is 0, without ``arguments`` all
-parameters in order. Expressions are evaluated by the judge, for each case; the runner is told
-numbers.
+parameters in order. The judge evaluates expressions for each case; the runner gets numbers.
 """
 
 import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from harness.problem.expressions import Expression, ExpressionError, Number
 from harness.problem.model import Problem
 from harness.text.escape import quoted
 from harness.text.suggest import did_you_mean
+from harness.wire.arguments import KernelLaunch
 
 MAX_LAUNCHES = 64
 MAX_ARGUMENTS = 64
 MAX_CHARACTERS = 2000
-"""Of one line; together they keep what a runner is told within one message."""
+"""Of one line; the three limits keep all launches of a call within one message to the runner."""
 
 MAX_BLOCKS = (2**31 - 1, 65535, 65535)
 MAX_THREADS = (1024, 1024, 64)
 MAX_THREADS_OF_A_BLOCK = 1024
-"""Source: *CUDA Programming Guide*, appendix "Compute Capabilities"; alike since 3.0."""
+"""Source: *CUDA Programming Guide*, appendix "Compute Capabilities"; the same since 3.0."""
 
 _LINE = re.compile(r"\s*//\s*([A-Za-z]{1,20})\s*:(.*)")
 _KERNEL = re.compile(r"[A-Za-z_$%][\w$]{0,199}", re.ASCII)
@@ -45,7 +44,7 @@ _OTHERS = ("dtypes", "dtype", "verdict")
 
 
 class LaunchError(ValueError):
-    """A header that does not say how to launch, or says what no card can do; with its line."""
+    """A header without launches, or with one that no card can do; with its line."""
 
     def __init__(self, line: int, reason: str) -> None:
         self.line = line
@@ -62,7 +61,7 @@ class Numbers:
     expressions: tuple[Expression, ...]
 
     def values(self, sizes: Mapping[str, Number]) -> list[int]:
-        """What they are with these sizes.
+        """The values of the expressions for these sizes.
 
         Raises:
             LaunchError: one of them has no whole value.
@@ -70,22 +69,28 @@ class Numbers:
         try:
             return [expression.whole(sizes) for expression in self.expressions]
         except ExpressionError as error:
-            raise LaunchError(self.line, f"{self.field}: {error}{_told(sizes)}") from None
+            raise LaunchError(self.line, f"{self.field}: {error}{_given(sizes)}") from None
 
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """One launch; ``arguments`` are indices of the problem's parameters."""
+    """One launch of a kernel, in expressions."""
 
     kernel: str
+    """The kernel's name."""
     line: int
+    """The line of the file that begins the launch."""
     grid: Numbers
+    """Blocks in x, y, z: one to three expressions."""
     block: Numbers
+    """Threads in x, y, z: one to three expressions."""
     shared: Numbers
+    """Bytes of dynamic shared memory: one expression."""
     arguments: tuple[int, ...]
+    """Indices of the problem's parameters."""
 
-    def at(self, sizes: Mapping[str, Number], most_shared: int) -> dict[str, Any]:
-        """The launch in numbers, as a runner is told it; grid and block always have three.
+    def at(self, sizes: Mapping[str, Number], max_shared_bytes: int) -> KernelLaunch:
+        """The launch in numbers, as a message to the runner has it.
 
         Raises:
             LaunchError: a number that no launch can have.
@@ -96,53 +101,54 @@ class Launch:
         if threads > MAX_THREADS_OF_A_BLOCK:
             raise LaunchError(
                 self.block.line,
-                f"block: {' · '.join(map(str, block))} = {threads} threads{_told(sizes)}; a block "
+                f"block: {' · '.join(map(str, block))} = {threads} threads{_given(sizes)}; a block "
                 f"has {MAX_THREADS_OF_A_BLOCK} at most",
             )
         (shared,) = self.shared.values(sizes)
-        if not 0 <= shared <= most_shared:
+        if not 0 <= shared <= max_shared_bytes:
             raise LaunchError(
                 self.shared.line,
-                f"shared: {self.shared.expressions[0]} is {shared}{_told(sizes)}; a block has "
-                f"0 to {most_shared} bytes",
+                f"shared: {self.shared.expressions[0]} is {shared}{_given(sizes)}; a block has "
+                f"0 to {max_shared_bytes} bytes",
             )
-        return {
-            "kernel": self.kernel,
-            "grid": grid,
-            "block": block,
-            "shared": shared,
-            "arguments": list(self.arguments),
-        }
+        return KernelLaunch(
+            kernel=self.kernel,
+            grid=tuple(grid),
+            block=tuple(block),
+            shared=shared,
+            arguments=self.arguments,
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class Launches:
-    """All launches of a file, in order. ``shown`` is the file's name in messages.
-
-    ``fixed`` are the values that do not depend on the case, such as the bytes of ``VAR``.
-    """
+    """All launches of a file."""
 
     each: tuple[Launch, ...]
+    """In order."""
     fixed: Mapping[str, Number]
-    most_shared: int
+    """Values that do not depend on the case, such as the bytes of ``VAR``."""
+    max_shared_bytes: int
+    """Bytes of shared memory that one block can have."""
     shown: str
+    """The file's name in messages."""
 
-    def at(self, values: Mapping[str, Number]) -> list[dict[str, Any]]:
+    def at(self, values: Mapping[str, Number]) -> tuple[KernelLaunch, ...]:
         """Every launch in numbers, for a case with these sizes.
 
         Raises:
             LaunchError: as :meth:`Launch.at`.
         """
         sizes = {**values, **self.fixed}
-        return [launch.at(sizes, self.most_shared) for launch in self.each]
+        return tuple(launch.at(sizes, self.max_shared_bytes) for launch in self.each)
 
     def message(self, error: LaunchError) -> str:
-        """What is wrong, with its place in the file."""
+        """The error with its place in the file."""
         return f"{self.shown}:{error.line}: {error.reason}"
 
 
 def read_launches(text: str, problem: Problem) -> tuple[Launch, ...]:
-    """The launches that the first comments of ``text`` ask for.
+    """The launches in the first comments of ``text``.
 
     Raises:
         LaunchError: there is none, or a line of it cannot be understood.
@@ -194,21 +200,21 @@ class _Draft:
         return Launch(
             kernel=self._kernel,
             line=self.line,
-            grid=self._numbers("grid", names, most=3),
-            block=self._numbers("block", names, most=3),
-            shared=self._numbers("shared", names, most=1, default="0"),
+            grid=self._numbers("grid", names, max_count=3),
+            block=self._numbers("block", names, max_count=3),
+            shared=self._numbers("shared", names, max_count=1, default="0"),
             arguments=self._arguments([parameter.name for parameter in problem.parameters]),
         )
 
     def _numbers(
-        self, field: str, names: Sequence[str], *, most: int, default: str = ""
+        self, field: str, names: Sequence[str], *, max_count: int, default: str = ""
     ) -> Numbers:
         line, rest = self._fields.get(field, (self.line, default))
         if not rest:
             raise LaunchError(line, f"{field}: is missing; say `// {field}: NUMBER`")
         parts = _split(rest)
-        if len(parts) > most:
-            raise LaunchError(line, f"{field}: has {len(parts)} numbers; {most} at most")
+        if len(parts) > max_count:
+            raise LaunchError(line, f"{field}: has {len(parts)} numbers; {max_count} at most")
         expressions = []
         for part in parts:
             try:
@@ -247,7 +253,7 @@ def _split(rest: str) -> list[str]:
 
 
 def _suspect(field: str, line: int) -> None:
-    """Refuse what is nearly a field; other words before a colon are prose."""
+    """Refuse a word that is nearly a field; other words before a colon are prose."""
     if hint := did_you_mean(field, ("launch", *_FIELDS), cutoff=0.7):
         raise LaunchError(line, f"{field}: is unknown here{hint}")
 
@@ -256,17 +262,19 @@ def _hint(name: str, names: Sequence[str], otherwise: str) -> str:
     return did_you_mean(name, names) or f" ({otherwise} {', '.join(names)})"
 
 
-def _within(numbers: Numbers, sizes: Mapping[str, Number], most: Sequence[int]) -> list[int]:
+def _within(numbers: Numbers, sizes: Mapping[str, Number], limits: Sequence[int]) -> list[int]:
     found = numbers.values(sizes)
-    for expression, value, limit in zip(numbers.expressions, found, most, strict=False):
+    for expression, value, limit in zip(numbers.expressions, found, limits, strict=False):
         if not 1 <= value <= limit:
             raise LaunchError(
                 numbers.line,
-                f"{numbers.field}: {expression} is {value}{_told(sizes)}; 1 to {limit} are allowed",
+                f"{numbers.field}: {expression} is {value}{_given(sizes)}; 1 to {limit} are "
+                "allowed",
             )
     return found + [1] * (3 - len(found))
 
 
-def _told(sizes: Mapping[str, Number]) -> str:
+def _given(sizes: Mapping[str, Number]) -> str:
+    """The sizes, for the end of a message."""
     named = [f"{name}={value}" for name, value in sizes.items() if name.isidentifier()]
     return f" with {', '.join(named)}" if named else ""

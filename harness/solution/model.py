@@ -1,7 +1,4 @@
-"""A submission as data: as read from its file, and as built. Nothing here reads or runs anything.
-
-Reading is :mod:`harness.languages.read`, building :mod:`harness.languages`.
-"""
+"""A submission as data: as read by :mod:`harness.languages.read`, and as built by its language."""
 
 import re
 from dataclasses import dataclass
@@ -20,55 +17,55 @@ KNOWN_ARCHITECTURES = tuple(
     f"sm_{capability}"
     for capability in (70, 72, 75, 80, 86, 87, 88, 89, 90, 100, 101, 103, 110, 120, 121)
 )
-"""Those of GPUs that were made, as NVIDIA's tables of compute capabilities have them; a card that
-is here may have a newer one."""
+"""Those in NVIDIA's tables of compute capabilities; a card of this machine may have a newer one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Solution:
     """One submitted file.
 
-    ``display_path`` is the path as the user gave it, free of control characters. ``submitted`` is
-    the file's bytes and ``hash`` their SHA-256 (hex). ``source`` is the same, and ``text`` that
-    without a byte order mark.
-    ``dtypes`` are the types that the file itself says it is written for, ``None`` if it says
-    nothing (then it is taken for all). ``problem`` is ``None`` if neither the user nor the path
-    names one.
-
-    Of a file that holds a model's ``generation``, ``source`` and ``text`` are the code taken from
-    it, each line in the place that it has in the file, and ``problem`` is what its header says
-    where nobody else says anything.
+    Of a language model's ``generation``, ``source`` and ``text`` are the code taken from it, each
+    line at its place in the file.
     """
 
     path: Path
+    """The path that it was read from."""
     display_path: str
+    """The path as the user gave it, free of control characters."""
     submitted: bytes
+    """The file, byte for byte."""
     source: bytes
+    """The code."""
     text: str
+    """The code without a byte order mark."""
     author: str
+    """Given, or from the path."""
     name: str
+    """The file's name without its suffix."""
     problem: str | None
+    """The slug, given, from the path or the generation's header; None if nothing names one."""
     language: str
+    """A key of :data:`harness.languages.LANGUAGES`."""
     hash: str
+    """SHA-256 of ``submitted``, in hex."""
     dtypes: tuple[str, ...] | None
+    """The data types that the file says it is written for; None for all."""
     generation: Generation | None = None
+    """The model's output that the code was taken from."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """What to build for.
-
-    ``arch`` is the card's, such as ``sm_90``; with ``kind`` ``cpu`` it is the one that the
-    submission is compiled for beside being made executable on the host, ``None`` for none.
-    Without ``timed`` a CPU target gets no library made for speed, unless it is the only one. With
-    ``ahead`` what would be compiled on the card, when it is called, is compiled before: of many
-    files side by side.
-    """
+    """The device to build for."""
 
     kind: Literal["cuda", "cpu"]
+    """The kind of device."""
     arch: str | None = "sm_90"
+    """The card's architecture; on a CPU that to compile for beside, None for none."""
     timed: bool = True
+    """On a CPU, also build a library for speed."""
     ahead: bool = False
+    """Compile what the card would compile at the first call: for many files side by side."""
 
     def __post_init__(self) -> None:
         if self.arch is None:
@@ -79,7 +76,7 @@ class Target:
 
     @property
     def emulated(self) -> bool:
-        """What is built is executed by an emulator on the host."""
+        """Whether the build is executed by an emulator on the host."""
         return self.kind == "cpu"
 
     @property
@@ -98,34 +95,36 @@ class Target:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Artifact:
-    """What a runner needs.
-
-    A ``library`` is a shared object that exports its entry point and ``harness_last_error`` (see
-    :mod:`harness.languages.build.prelude`), on a CPU target accompanied by ``checked``, the same with
-    AddressSanitizer (``None`` where the host compiler has no libasan), or, where no times are to be
-    taken, replaced by it. A ``python`` or ``ptx`` artifact is its ``source``. The ``contract`` says
-    how it is called, ``launches`` how the kernels of a ``ptx`` one are; ``language`` is the name of
-    the one that a ``python`` one is written in, ``kernels`` a package of what Triton has compiled
-    for it (:mod:`harness.runner.triton.kernel_cache`).
-    """
+    """A built submission: all that a runner needs."""
 
     kind: Literal["library", "ptx", "python"]
+    """Whether it is a shared library, or ``source``."""
     target: Target
+    """The device that it was built for."""
     library: Path | None
+    """A shared object that exports the entry point and ``harness_last_error``; None if there is
+    only ``checked``, or source."""
     checked: Path | None
+    """The same with AddressSanitizer; None for a card, or where the compiler has no libasan."""
     source: str
+    """The code."""
     build: Build
+    """The record of the build."""
     contract: Contract = IN_ORDER
+    """How the entry point is called."""
     launches: Launches | None = None
+    """How the kernels of PTX are launched."""
     language: str = ""
+    """The language of Python code."""
     kernels: Path | None = None
+    """A package of what Triton has compiled (:mod:`harness.runner.triton.kernel_cache`)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BuildFailure:
-    """The submission does not build: a verdict with its reason.
+    """A submission that does not build: a verdict with its reason.
 
-    ``build`` is what is known of the attempt, its log with it; ``None`` if there was none.
+    ``build`` is the record of the attempt; None if there was none.
     """
 
     verdict: Verdict
@@ -134,20 +133,24 @@ class BuildFailure:
 
     @property
     def log(self) -> str:
-        """What the compiler said: untrusted, capped."""
+        """The compiler's output: untrusted, capped."""
         return self.build.log if self.build else ""
 
 
 @dataclass(frozen=True, slots=True)
 class Invalid:
-    """The file cannot be taken as a submission; the message says what to change.
+    """A file that cannot be taken as a submission.
 
-    Of a generation without code it is known all the same whose it is, for which ``problem``, and
-    what was ``submitted``: the file's bytes.
+    The last three fields are known of a generation without code.
     """
 
     message: str
+    """The reason, and what to change."""
     reason: Reason | None = None
+    """Why a generation has no code."""
     reference: SolutionRef | None = None
+    """Whose it is."""
     problem: str | None = None
+    """The problem that it is for."""
     submitted: bytes | None = None
+    """The file, byte for byte."""

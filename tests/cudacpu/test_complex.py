@@ -7,7 +7,7 @@ N = 64
 
 
 @pytest.mark.parametrize(("var", "dtype"), [("complex64", "c8"), ("complex128", "c16")])
-def test_every_function(load, var, dtype):
+def test_every_function_of_complex_numbers(load, var, dtype):
     single = dtype == "c8"
     library = load("complex", var=var, defines=("SINGLE",) if single else ())
     generator = np.random.default_rng(5)

@@ -14,7 +14,7 @@ def multiply(library, n):
 
 
 @pytest.mark.parametrize("order", [0, 1, 2])
-def test_right(load, order):
+def test_gemm_is_right(load, order):
     library = load("gemm")
     library.configure(order, seed=7)
     assert [multiply(library, n) for n in (1, 16, 33, 100)] == [True] * 4

@@ -47,7 +47,8 @@ from harness.problem.format.load import load_problem
 from harness.problem.model import Problem
 from harness.progress.progress import NoProgress
 from harness.records.result import Result, Verdict
-from harness.sandbox import command, processes, zygote
+from harness.sandbox import command, processes
+from harness.sandbox.zygote import zygote_processes
 from harness.session import session
 from harness.session.channel import Channel
 from harness.session.fault import Fault
@@ -364,7 +365,7 @@ class Trials:
             for pattern in ("*", "harness-*/*")
             for path in self._temporary.glob(pattern)
         }
-        below = set(processes.descendants(os.getpid())) - set(zygote.zygote_processes())
+        below = set(processes.descendants(os.getpid())) - set(zygote_processes())
         return folders | {f"process {pid}" for pid in below} | _daemons()
 
     def _next_is_graded(self, *, timed: bool = False) -> bool:

@@ -23,6 +23,7 @@ from harness.problem.model import Direction, Parameter, Problem, Role
 from harness.problem.reference import upcast
 from harness.problem.tolerance import Expectation
 from harness.runner.library import SCALARS
+from harness.wire.arguments import ScalarArgument, TensorArgument
 
 POISONS = (0xFF, 0x7B)
 
@@ -304,12 +305,14 @@ def test_arguments_are_what_the_runner_needs(shift_task: Task) -> None:
     batch = Batch(shift_task, case, arena, 2)
     x, s, y, n = batch.arguments()
     layout: Layout = batch.layout
-    assert x == {
-        "base": GUARD_BYTES, "stride": layout.slots[0].stride, "bytes": 16,
-        "shape": [4], "strides": [1], "dtype": "float32",
-    }  # fmt: skip
-    assert (s, n) == ({"ctype": "float", "value": 0.25}, {"ctype": "size_t", "value": 4})
-    assert y["base"] == layout.slots[1].base
+    assert x == TensorArgument(
+        base=GUARD_BYTES, stride=layout.slots[0].stride, bytes=16,
+        shape=(4,), strides=(1,), dtype="float32",
+    )  # fmt: skip
+    assert s == ScalarArgument(ctype="float", value=0.25)
+    assert n == ScalarArgument(ctype="size_t", value=4)
+    assert isinstance(y, TensorArgument)
+    assert y.base == layout.slots[1].base
     arena.close()
 
 

@@ -33,7 +33,7 @@ ROOT = Path(__file__).parents[2]
         ("", EntryPoint.SOLUTION),
     ],
 )
-def test_cuda(text: str, entry: EntryPoint) -> None:
+def test_the_entry_point_of_cuda(text: str, entry: EntryPoint) -> None:
     assert c_entry(text) is entry
 
 
@@ -57,7 +57,9 @@ def test_solution_goes_first_and_others_stand_alone() -> None:
         ("from os import *\nclass ModelNew: pass\n", EntryPoint.MODEL_NEW),
     ],
 )
-def test_python(tmp_path: Path, problem: Problem, text: str, entry: EntryPoint) -> None:
+def test_the_entry_point_of_python(
+    tmp_path: Path, problem: Problem, text: str, entry: EntryPoint
+) -> None:
     artifact = build(tmp_path, text, problem)
     assert isinstance(artifact, Artifact), artifact
     assert artifact.contract == contract(entry, problem)
@@ -67,7 +69,7 @@ def test_python(tmp_path: Path, problem: Problem, text: str, entry: EntryPoint) 
     )
 
 
-def test_several_are_an_error(tmp_path: Path, problem: Problem) -> None:
+def test_several_entry_points_are_an_error(tmp_path: Path, problem: Problem) -> None:
     failure = build(tmp_path, "def solve(*_): pass\nclass ModelNew: pass\n", problem)
     assert isinstance(failure, BuildFailure)
     assert failure.verdict is Verdict.INVALID_SUBMISSION
@@ -83,7 +85,7 @@ def build(folder: Path, text: str, problem: Problem) -> Artifact | BuildFailure:
     return LANGUAGES[solution.language].build(solution, problem, "float32", target, Cache(folder))
 
 
-def test_a_size_that_no_tensor_tells_is_a_scalar() -> None:
+def test_a_size_in_no_shape_is_a_scalar() -> None:
     problem = load_problem(ROOT / "problems/gemm-alpha-beta")
     told = dict(contract(EntryPoint.CUSTOM_KERNEL, problem).parameters)
     assert {told[each.name] for each in problem.sizes} == {"size"}

@@ -12,7 +12,7 @@ from support.tools import needs_nvcc
 
 from harness.errors import MachineError
 from harness.languages import LANGUAGES
-from harness.languages.build import nvcc
+from harness.languages.build import compiler
 from harness.languages.build.cache import Cache
 from harness.languages.read import read_solution
 from harness.problem.format.load import load_problem
@@ -73,7 +73,7 @@ def test_complex_numbers_integers_and_booleans(
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float16"])
-def test_a_good_file(problem: Problem, shared_cache: Cache, dtype: str) -> None:
+def test_a_correct_file_compiles(problem: Problem, shared_cache: Cache, dtype: str) -> None:
     artifact = built(FILES / "good/tiled.cu", problem, shared_cache, dtype=dtype)
     assert (artifact.kind, artifact.checked) == ("library", None)
     assert artifact.build.target == "sm_90a"
@@ -112,7 +112,9 @@ def test_hopper_code_has_its_own_instructions(
 
 
 @pytest.mark.parametrize("path", BAD, ids=lambda path: path.stem)
-def test_a_bad_file(problem: Problem, shared_cache: Cache, path: Path) -> None:
+def test_a_wrong_file_has_its_verdict_and_line(
+    problem: Problem, shared_cache: Cache, path: Path
+) -> None:
     header = path.read_text().partition("\n")[0]
     match = re.fullmatch(r"// expect: (\w+) (\d+) (.*)", header)
     assert match
@@ -142,13 +144,13 @@ def test_the_cache_serves_any_name(
     for path in (first, second):
         path.write_text((FILES / "bad/undefined_name.cu").read_text())
     assert str(first) in failed(first, problem, cache).log
-    monkeypatch.setattr(nvcc, "run_limited", None)  # no compiler is called again
+    monkeypatch.setattr(compiler, "run_limited", None)  # no compiler is called again
     failure = failed(second, problem, cache)
     assert str(second) in failure.log
     assert str(first) not in failure.log
 
 
-def test_hits_and_misses(problem: Problem, cache: Cache) -> None:
+def test_the_cache_hits_only_for_the_same_source_and_target(problem: Problem, cache: Cache) -> None:
     path = FILES / "good/tiled.cu"
     with ThreadPoolExecutor(3) as pool:
         artifacts = list(pool.map(lambda _: built(path, problem, cache), range(3)))

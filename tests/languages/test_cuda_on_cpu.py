@@ -144,7 +144,9 @@ def test_without_any_compiler_it_is_the_machines_fault(
 
 
 @pytest.mark.usefixtures("no_nvcc")
-def test_a_bomb_for_the_host_compiler(problem: Problem, cache: Cache, tmp_path: Path) -> None:
+def test_a_bomb_for_the_host_compiler_hits_the_time_limit(
+    problem: Problem, cache: Cache, tmp_path: Path
+) -> None:
     path = text(tmp_path, f'#include "/dev/zero"\n{SIGNATURE} {{}}\n')
     limited = replace(problem, limits=Limits(build_s=1.0))
     verdicts = (Verdict.TIME_LIMIT, Verdict.MEMORY_LIMIT)

@@ -28,7 +28,7 @@ def test_a_folder_of_generations(tmp_path: Path) -> None:
     assert laid(tmp_path, files) == ["0.txt", "1.md"]
 
 
-def test_what_is_named_is_taken(tmp_path: Path) -> None:
+def test_a_named_file_is_taken(tmp_path: Path) -> None:
     assert solution_files([tmp_path / "README.md"]) == [tmp_path / "README.md"]
 
 
@@ -37,7 +37,7 @@ def test_a_pipe_is_not_read(tmp_path: Path) -> None:
     assert laid(tmp_path, {"a.py": "x"}) == ["a.py"]
 
 
-def test_an_empty_one(tmp_path: Path) -> None:
+def test_a_folder_without_submissions_is_refused(tmp_path: Path) -> None:
     with pytest.raises(
         UsageError, match=r"no \.cu, \.ptx or \.py file in this folder, and no generation"
     ):

@@ -104,7 +104,7 @@ def test_a_package_that_is_missing_is_named_with_what_to_install(
     assert f"pip install 'kernel-harness[{name}]'" in built.message
 
 
-def test_a_card_that_is_too_old(
+def test_a_card_that_is_too_old_is_named(
     problem: Problem, cache: Cache, tmp_path: Path, installed: None
 ) -> None:
     built = build("cute", Target(kind="cuda", arch="sm_75"), problem, cache, tmp_path)

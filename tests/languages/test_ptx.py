@@ -96,7 +96,7 @@ def test_a_card_gets_the_text_and_its_launches(
     assert isinstance(built, Artifact)
     assert (built.kind, built.source) == ("ptx", SAMPLE.read_text())
     assert built.launches is not None
-    assert built.launches.at({"n": 1000})[0]["grid"] == [4, 1, 1]
+    assert built.launches.at({"n": 1000})[0].grid == (4, 1, 1)
 
 
 def test_without_a_gpu_there_is_no_way(

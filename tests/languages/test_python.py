@@ -50,7 +50,9 @@ def test_a_file_that_defines_solution(tmp_path: Path, problem: Problem, text: st
         "# def solution(): pass\n",
     ],
 )
-def test_a_file_that_does_not(tmp_path: Path, problem: Problem, text: str) -> None:
+def test_a_file_without_an_entry_point_is_invalid(
+    tmp_path: Path, problem: Problem, text: str
+) -> None:
     failure = build(tmp_path / "a.py", text, problem)
     assert isinstance(failure, BuildFailure)
     assert failure.verdict is Verdict.INVALID_SUBMISSION

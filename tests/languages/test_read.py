@@ -37,13 +37,13 @@ def test_the_layout_names_problem_author_and_name(tmp_path: Path) -> None:
     assert len(solution.hash) == 64
 
 
-def test_what_is_given_goes_first(tmp_path: Path) -> None:
+def test_a_given_problem_and_author_go_first(tmp_path: Path) -> None:
     path = write(tmp_path / "solutions/gemm/ada/tiled.cu")
     solution = accepted(path, problem="softmax", author="bob")
     assert (solution.problem, solution.author) == ("softmax", "bob")
 
 
-def test_elsewhere_nothing_is_inferred(tmp_path: Path) -> None:
+def test_outside_the_layout_nothing_is_inferred(tmp_path: Path) -> None:
     solution = accepted(write(tmp_path / "x.cu"))
     assert (solution.problem, solution.author) == (None, "anonymous")
 
@@ -80,7 +80,7 @@ def test_contents_that_are_no_source(tmp_path: Path, content: bytes, reason: str
     assert reason in refused(write(tmp_path / "a.cu", content))
 
 
-def test_the_largest_file(tmp_path: Path) -> None:
+def test_a_file_of_the_largest_size_is_read(tmp_path: Path) -> None:
     accepted(write(tmp_path / "a.cu", b"/" * MAX_BYTES))
 
 
@@ -126,7 +126,7 @@ def test_authors_and_problems_that_cannot_be_recorded(tmp_path: Path) -> None:
     assert "--problem" in refused(path, problem="../etc")
 
 
-def test_an_unknown_extension(tmp_path: Path) -> None:
+def test_an_unknown_extension_is_refused(tmp_path: Path) -> None:
     assert "one of .cu, .md, .ptx, .py, .txt" in refused(write(tmp_path / "a.cpp"))
     assert "unknown extension" in refused(write(tmp_path / "a"))
 
@@ -180,7 +180,7 @@ def test_the_header_names_data_types(
     assert accepted(write(tmp_path / "a.cu", header + CUDA)).dtypes == dtypes
 
 
-def test_a_wrong_header(tmp_path: Path) -> None:
+def test_a_wrong_dtypes_header_is_refused(tmp_path: Path) -> None:
     message = refused(write(tmp_path / "a.cu", "\n// dtypes: float23\n" + CUDA))
     assert "a.cu:2: dtypes: unknown type 'float23' (did you mean float32?)" in message
     assert "names no type" in refused(write(tmp_path / "b.cu", "// dtypes:\n" + CUDA))

@@ -26,7 +26,7 @@ def _of(path: Path | str, content: bytes) -> Result:
     return result(solution=about, language="python")
 
 
-def test_what_is_kept_goes_first(tmp_path: Path) -> None:
+def test_the_stored_file_goes_first(tmp_path: Path) -> None:
     path = tmp_path / "mine.py"
     path.write_bytes(b"something else")
     assert submitted_file(_of(path, CODE), CODE) == CODE
@@ -34,7 +34,7 @@ def test_what_is_kept_goes_first(tmp_path: Path) -> None:
     assert code_of(_of("/nowhere/mine.py", CODE), CODE) == CODE.decode("utf-8-sig")
 
 
-def test_else_the_file_if_it_is_what_was_graded(tmp_path: Path) -> None:
+def test_the_file_at_the_path_is_taken_if_it_was_graded(tmp_path: Path) -> None:
     path = tmp_path / "mine.py"
     path.write_bytes(CODE)
     assert submitted_file(_of(path, CODE), None) == CODE
@@ -45,7 +45,9 @@ def test_else_the_file_if_it_is_what_was_graded(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", ["", "gone.py", "nul\0.py", "/", "\udcff.py"])
-def test_else_none(path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_there_is_no_file_if_it_changed_or_is_gone(
+    path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     assert submitted_file(_of(path, CODE), None) is None
     assert code_of(_of(path, CODE), None) is None

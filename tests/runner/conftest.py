@@ -6,11 +6,13 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-Compile = Callable[[dict[str, Any]], dict[str, Any]]
+from harness.wire.messages import Compile, Compiled
+from harness.wire.validation import WireRecord
+
+CompileOne = Callable[[Path, Compile, Path, int], Compiled]
 
 _SERVER = Path(__file__).parents[1] / "support/compile_each.py"
 
@@ -24,8 +26,8 @@ def anywhere() -> Iterator[set[int]]:
 
 
 @pytest.fixture(scope="session")
-def compiled() -> Iterator[Compile]:
-    """Compiles one request in a process of its own: see compile_each.py."""
+def compiled() -> Iterator[CompileOne]:
+    """Compiles one file in a process of its own: see compile_each.py."""
     with subprocess.Popen(
         [sys.executable, str(_SERVER)],
         env={**os.environ, "PYTHONPATH": str(_SERVER.parents[2])},
@@ -37,12 +39,14 @@ def compiled() -> Iterator[Compile]:
         assert server.stdout is not None
         asked, answers = server.stdin, server.stdout
 
-        def compile_one(request: dict[str, Any]) -> dict[str, Any]:
-            asked.write(json.dumps(request) + "\n")
+        def compile_one(
+            source: Path, message: Compile, cache: Path, max_configurations: int = 1
+        ) -> Compiled:
+            request = [str(source), str(cache), max_configurations, message]
+            asked.write(json.dumps(request, default=WireRecord.to_json) + "\n")
             asked.flush()
             line = answers.readline()
             assert line, f"{_SERVER.name} has ended"
-            answer: dict[str, Any] = json.loads(line)
-            return answer
+            return Compiled.from_json(json.loads(line))
 
         yield compile_one

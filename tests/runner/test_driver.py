@@ -70,14 +70,14 @@ def test_kernel_nodes_are_counted_and_nothing_else(graph: Graph, kernels: int) -
     assert driver(library).count_kernels(library.graph) == kernels
 
 
-def test_graphs_inside_graphs_without_end() -> None:
+def test_endless_child_graphs_end_the_count() -> None:
     endless: Graph = [KERNEL]
     endless.append(endless)
     library = MadeUp(endless)
     assert driver(library).count_kernels(library.graph) == 8
 
 
-def test_a_driver_that_does_not_tell() -> None:
+def test_the_kernel_count_is_none_where_the_driver_fails() -> None:
     library = MadeUp([KERNEL], tells=False)
     assert driver(library).count_kernels(library.graph) is None
 

@@ -10,7 +10,7 @@ import pytest
 from harness.frameworks import FRAMEWORKS, Framework, launching_on
 from harness.runner.program import Failed
 from harness.runner.python import load_framework
-from harness.wire import FaultCode
+from harness.wire.messages import FaultCode
 
 ROOT = Path(__file__).parents[2]
 

@@ -3,69 +3,65 @@
 import os
 import socket
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
+from typing import cast
 
 from harness.runner.main import Runner
-from harness.wire import Message
+from harness.runner.memory import ImportedArena
+from harness.runner.program import LoadedProgram
+from harness.wire.mailbox import MAILBOX_BYTES, Mailbox
+from harness.wire.messages import Open, Prepare, Run
 
 
-class Noted:
+class NotesAffinity(LoadedProgram):
     """A program that notes which processors its thread may use when it is called."""
 
     def __init__(self) -> None:
         self.seen: list[set[int]] = []
 
-    def bind(self, *_: Any) -> None:
+    def bind(self, batch: object, arena: object) -> None:
         self.capture()
 
     def capture(self) -> bool:
         self.seen.append(os.sched_getaffinity(0))
         return True
 
-    def call(self, _: int) -> None:
+    def call(self, index: int) -> None:
         self.capture()
 
     def replay(self) -> None:
         self.capture()
 
-    def synchronize(self) -> None:
-        pass
-
     def launched(self) -> None:
         return None
 
-    copied = launched
-
-
-def _prepare(runner: Any, *, capture: bool) -> None:
-    message: Message = {
-        "type": "prepare", "calls": 1, "arguments": [], "warmups": 0, "capture": capture,
-        "order": 0, "seed": 0, "launches": [],
-    }  # fmt: skip
-    runner._answer(message, [])
+    def synchronize(self) -> None:
+        pass
 
 
 def test_recorded_calls_run_where_the_judge_says(anywhere: set[int], tmp_path: Path) -> None:
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    fd = os.memfd_create("mailbox")
+    os.ftruncate(fd, MAILBOX_BYTES)
+    mailbox = Mailbox(fd)
+    os.close(fd)
+    mailbox.go = 1
     with ours, theirs:
-        runner: Any = Runner(theirs, tmp_path)
-        runner._program = program = Noted()
-        runner._arena = SimpleNamespace()
-        runner._mailbox = SimpleNamespace(go=1, done=0)
+        program = NotesAffinity()
+        arena = cast(ImportedArena, object())
+        runner = Runner(theirs, tmp_path, program=program, arena=arena, mailbox=mailbox)
         cpu = max(anywhere)
-        run: Message = {"type": "run", "round": 1, "cpu": cpu}
 
-        _prepare(runner, capture=True)
+        runner.answer(Prepare(calls=1, arguments=(), capture=True), [])
         assert program.seen == [anywhere] * 3  # bound, recorded, replayed
-        runner._answer(run, [])
+        runner.answer(Run(round=1, cpu=cpu), [])
         assert program.seen[3:] == [{cpu}]
-        runner._answer({**run, "cpu": None}, [])  # nothing new is said
+        runner.answer(Run(round=1), [])  # without a processor it stays where it is
         assert program.seen[4:] == [{cpu}]
-        runner._answer({"type": "open", "device": "cpu"}, [])
+        runner.answer(Open(device="cpu"), [])
         assert os.sched_getaffinity(0) == anywhere
-        runner._answer(run, [])
-        _prepare(runner, capture=False)
+        runner.answer(Run(round=1, cpu=cpu), [])
+        runner.answer(Prepare(calls=1, arguments=(), capture=False), [])
         assert program.seen[5:] == [{cpu}, anywhere]
-        runner._answer(run, [])  # plain calls may have threads of their own
+        runner.answer(Run(round=1, cpu=cpu), [])  # plain calls may have threads of their own
         assert program.seen[7:] == [anywhere]
+    mailbox.close()

@@ -4,6 +4,7 @@
 
 import ctypes
 import os
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -11,13 +12,17 @@ import pytest
 
 from harness.runner.driver import CudaError, Driver
 from harness.runner.memory import ImportedArena
-from harness.runner.program import BoundCalls, Failed
+from harness.runner.program import Failed
 from harness.runner.ptx import PtxProgram
-from harness.wire import FaultCode
+from harness.wire.arguments import KernelLaunch, ScalarArgument, TensorArgument
+from harness.wire.messages import FaultCode, Prepare
 
-TENSOR = {"base": 4096, "stride": 512, "bytes": 4, "shape": [1], "strides": [1], "dtype": "float32"}
-ARGUMENTS = [TENSOR, {"ctype": "float", "value": 0.5}, {"ctype": "size_t", "value": 9}]
-LAUNCH = {"kernel": "k", "grid": [4, 1, 1], "block": [32, 2, 1], "shared": 0, "arguments": [0, 2]}
+ARGUMENTS = (
+    TensorArgument(base=4096, stride=512, bytes=4, shape=(1,), strides=(1,), dtype="float32"),
+    ScalarArgument(ctype="float", value=0.5),
+    ScalarArgument(ctype="size_t", value=9),
+)
+LAUNCH = KernelLaunch(kernel="k", grid=(4, 1, 1), block=(32, 2, 1), shared=0, arguments=(0, 2))
 ARENA = cast(ImportedArena, SimpleNamespace(address=1 << 40, size=1 << 20))
 
 
@@ -86,13 +91,13 @@ def program(library: MadeUp, text: bytes = b".version 7.8") -> PtxProgram:
     return PtxProgram(fd, driver)
 
 
-def batch(*launches: dict[str, Any]) -> BoundCalls:
-    return BoundCalls(calls=2, arguments=ARGUMENTS, order=0, seed=0, launches=list(launches))
+def batch(*launches: KernelLaunch) -> Prepare:
+    return Prepare(calls=2, arguments=ARGUMENTS, launches=launches)
 
 
 def test_every_call_is_all_launches_in_order_with_its_own_buffers(library: MadeUp) -> None:
     loaded = program(library)
-    loaded.bind(batch(LAUNCH, {**LAUNCH, "kernel": "l", "shared": 64, "arguments": []}), ARENA)
+    loaded.bind(batch(LAUNCH, replace(LAUNCH, kernel="l", shared=64, arguments=())), ARENA)
     assert library.launches == []
     loaded.call(1)
     assert library.launches == [
@@ -103,7 +108,7 @@ def test_every_call_is_all_launches_in_order_with_its_own_buffers(library: MadeU
 
 
 def test_much_shared_memory_is_asked_for(library: MadeUp) -> None:
-    program(library).bind(batch({**LAUNCH, "shared": 49153}), ARENA)
+    program(library).bind(batch(replace(LAUNCH, shared=49153)), ARENA)
     assert library.shared == [49153]
 
 
@@ -115,7 +120,7 @@ def test_a_text_that_the_driver_does_not_build(library: MadeUp) -> None:
 
 def test_a_kernel_that_is_not_there(library: MadeUp) -> None:
     with pytest.raises(Failed, match="no kernel `other`") as failed:
-        program(library).bind(batch({**LAUNCH, "kernel": "other"}), ARENA)
+        program(library).bind(batch(replace(LAUNCH, kernel="other")), ARENA)
     assert failed.value.fault is FaultCode.NO_ENTRY
 
 

@@ -6,37 +6,37 @@ from concurrent.futures import ThreadPoolExecutor
 from harness.runner.affinity import ThreadAffinity
 
 
-def test_taken_and_left(anywhere: set[int]) -> None:
+def test_unpin_restores_what_pin_changed(anywhere: set[int]) -> None:
     seat = ThreadAffinity()
-    seat.take(max(anywhere))
+    seat.pin(max(anywhere))
     assert os.sched_getaffinity(0) == {max(anywhere)}
-    seat.leave()
+    seat.unpin()
     assert os.sched_getaffinity(0) == anywhere
-    seat.leave()
+    seat.unpin()
     assert os.sched_getaffinity(0) == anywhere
 
 
-def test_another_one_is_taken(anywhere: set[int]) -> None:
+def test_pin_moves_to_another_processor(anywhere: set[int]) -> None:
     seat = ThreadAffinity()
     for cpu in sorted(anywhere)[:2] * 2:
-        seat.take(cpu)
+        seat.pin(cpu)
         assert os.sched_getaffinity(0) == {cpu}
-    seat.leave()
+    seat.unpin()
     assert os.sched_getaffinity(0) == anywhere
 
 
-def test_one_that_may_not_be_taken_changes_nothing(anywhere: set[int]) -> None:
+def test_pin_to_a_forbidden_processor_changes_nothing(anywhere: set[int]) -> None:
     seat = ThreadAffinity()
-    seat.take(4095)
+    seat.pin(4095)
     assert os.sched_getaffinity(0) == anywhere
-    seat.leave()
+    seat.unpin()
     assert os.sched_getaffinity(0) == anywhere
 
 
-def test_threads_that_were_there_stay_where_they_like(anywhere: set[int]) -> None:
+def test_pin_moves_no_other_thread(anywhere: set[int]) -> None:
     with ThreadPoolExecutor(1) as other:
         other.submit(int).result()
         seat = ThreadAffinity()
-        seat.take(min(anywhere))
+        seat.pin(min(anywhere))
         assert other.submit(os.sched_getaffinity, 0).result() == anywhere
-        seat.leave()
+        seat.unpin()

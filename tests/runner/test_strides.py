@@ -23,7 +23,7 @@ from harness.runner.strides import Rows, rows_of
         ((2, 1, 5), (30, 999, 1), Rows(20, ((2, 120),))),
     ],
 )
-def test_rows(shape, strides, rows) -> None:
+def test_rows_of_a_tensor_are_its_contiguous_stretches(shape, strides, rows) -> None:
     assert rows_of(shape, strides, 4) == rows
     assert rows.nested
 

@@ -67,7 +67,7 @@ def test_a_time_limit_ends_the_whole_tree(tmp_path: Path) -> None:
     assert nap.gone()
 
 
-def test_what_is_left_behind_is_ended(tmp_path: Path) -> None:
+def test_processes_left_by_a_command_are_ended(tmp_path: Path) -> None:
     nap = Nap()
     with nap.seen(1):
         finished = run(tmp_path, "sh", "-c", f"sleep {nap} & sleep 0.3; echo done")
@@ -77,7 +77,7 @@ def test_what_is_left_behind_is_ended(tmp_path: Path) -> None:
     assert nap.gone()
 
 
-def test_closing_the_output_does_not_hide_the_end(tmp_path: Path) -> None:
+def test_the_end_is_seen_though_the_output_was_closed(tmp_path: Path) -> None:
     finished = run(tmp_path, "sh", "-c", "exec >&- 2>&-; sleep 0.3; exit 4")
     assert finished.returncode == 4
 
@@ -120,14 +120,14 @@ def test_it_sees_neither_network_nor_other_processes(tmp_path: Path) -> None:
     assert [line.split(":")[0].strip() for line in interfaces] in ([], ["lo"])
 
 
-def test_a_missing_command(tmp_path: Path) -> None:
+def test_a_missing_command_is_reported(tmp_path: Path) -> None:
     finished = run(tmp_path, "/no/such/program")
     assert finished.returncode == 127
     with pytest.raises(MachineError):
         run(tmp_path / "nowhere", "true")
 
 
-def test_it_dies_with_its_parent(tmp_path: Path) -> None:
+def test_a_command_ends_with_the_judge(tmp_path: Path) -> None:
     nap = Nap()
     code = (
         "from pathlib import Path\n"

@@ -1,4 +1,4 @@
-"""The supervisor's steps, each in a process of its own; together they are in test_launch."""
+"""The steps of init, each in a process of its own; together they are in test_launch."""
 
 import json
 import os
@@ -20,8 +20,8 @@ ROOT = Path(__file__).parents[2]
 
 def run(code: str) -> Any:
     head = "import json, os, resource, signal, sys, time\nfrom harness.sandbox import init\n"
-    head += "from harness.sandbox.spec import Plan\nimport functools\n"
-    head += "PLAN = functools.partial(Plan, folder='', namespaces=False, own_user=False)\n"
+    head += "from harness.sandbox.spec import SandboxSpec\nimport functools\n"
+    head += "SPEC = functools.partial(SandboxSpec, folder='', namespaces=False, own_user=False)\n"
     done = subprocess.run(
         [sys.executable, "-c", head + code],
         cwd=ROOT,
@@ -34,7 +34,7 @@ def run(code: str) -> Any:
     return json.loads(done.stdout)
 
 
-def test_it_needs_the_standard_library_alone() -> None:
+def test_init_imports_the_standard_library_alone() -> None:
     loaded = run(
         "print(json.dumps([n for n in sys.modules if n.startswith('harness')"
         " or getattr(sys.modules[n], '__file__', None) and 'site-packages' in"
@@ -42,7 +42,7 @@ def test_it_needs_the_standard_library_alone() -> None:
     )
     ours = {name for name in loaded if name.startswith("harness")}
     assert ours == {
-        "harness", "harness.wire", "harness.sandbox",
+        "harness", "harness.sandbox",
         "harness.sandbox.init", "harness.sandbox.landlock", "harness.sandbox.namespaces",
         "harness.sandbox.spec", "harness.sandbox.syscalls", "harness.sandbox.system",
         "harness.sandbox.view",
@@ -53,7 +53,7 @@ def test_it_needs_the_standard_library_alone() -> None:
 def test_limits_are_never_raised() -> None:
     code = """
 resource.setrlimit(resource.RLIMIT_NOFILE, (100, 200))
-init.limit_resources(PLAN(memory_bytes=1 << 30, file_bytes=1 << 20))
+init.limit_resources(SPEC(memory_bytes=1 << 30, file_bytes=1 << 20))
 limits = {name: resource.getrlimit(getattr(resource, "RLIMIT_" + name))
           for name in ("NOFILE", "CORE", "FSIZE", "DATA")}
 print(json.dumps(limits))
@@ -66,16 +66,16 @@ print(json.dumps(limits))
     }
 
 
-def test_no_limit_on_memory_where_a_sanitizer_reserves_it() -> None:
+def test_without_memory_bytes_memory_is_not_limited() -> None:
     code = "before = resource.getrlimit(resource.RLIMIT_DATA)\n"
-    code += "init.limit_resources(PLAN(file_bytes=1 << 20))\n"
+    code += "init.limit_resources(SPEC(file_bytes=1 << 20))\n"
     code += "print(json.dumps([before, resource.getrlimit(resource.RLIMIT_DATA)]))"
     before, after = run(code)
     assert before == after
 
 
-def supervised(child: str, judge: str = "") -> tuple[int, float]:
-    """The status the supervisor leaves with, and how long it took."""
+def run_init(child: str, judge: str = "") -> tuple[int, float]:
+    """The status that init leaves with, and how long it took."""
     code = f"""
 life, judge_end = os.pipe()
 child = os.fork()
@@ -93,7 +93,7 @@ if os.fork() == 0:  # the judge
     os._exit(0)
 os.close(judge_end)
 started = time.monotonic()
-status = init.supervise(child, life)
+status = init.wait_as_init(child, life)
 print(json.dumps([status, time.monotonic() - started]))
 sys.stdout.flush()
 os._exit(0)
@@ -102,20 +102,20 @@ os._exit(0)
     return status, seconds
 
 
-def test_the_runners_end_is_passed_on() -> None:
-    assert supervised("os._exit(7)")[0] == 7
-    assert supervised("os.kill(os.getpid(), 11)")[0] == 128 + 11
+def test_init_leaves_with_the_status_of_its_child() -> None:
+    assert run_init("os._exit(7)")[0] == 7
+    assert run_init("os.kill(os.getpid(), 11)")[0] == 128 + 11
 
 
-def test_the_judges_end_ends_it() -> None:
-    status, seconds = supervised("time.sleep(60)", judge="os._exit(0)")
+def test_init_ends_its_child_when_the_judge_ends() -> None:
+    status, seconds = run_init("time.sleep(60)", judge="os._exit(0)")
     assert status == 0
     assert seconds < 30
 
 
-def test_orphans_do_not_distract_it() -> None:
+def test_init_reaps_orphans_and_waits_for_its_child() -> None:
     orphans = "[os.fork() or os._exit(0) for _ in range(20)]; time.sleep(0.1); os._exit(5)"
-    assert supervised(orphans)[0] == 5
+    assert run_init(orphans)[0] == 5
 
 
 def _dead(pid: int) -> bool:
@@ -124,11 +124,13 @@ def _dead(pid: int) -> bool:
 
 
 @pytest.mark.parametrize("namespaces", [False, True])
-def test_the_judges_end_ends_it_before_there_is_a_runner(tmp_path: Path, namespaces: bool) -> None:
+def test_the_sandbox_ends_with_the_judge_while_it_is_being_made(
+    tmp_path: Path, namespaces: bool
+) -> None:
     """As where the judge stops what there is, and is killed itself."""
     if namespaces and not detect_support().namespaces:
         pytest.skip("this machine allows no namespaces")
-    plan = SandboxSpec(
+    spec = SandboxSpec(
         folder=str(tmp_path),
         namespaces=namespaces,
         own_user=False,
@@ -137,21 +139,21 @@ def test_the_judges_end_ends_it_before_there_is_a_runner(tmp_path: Path, namespa
         command=("sleep", "60"),
         cwd=str(tmp_path),
     )
-    for _ in range(5):  # now and then it tells before it is stopped
+    for _ in range(5):  # now and then it reports before it is stopped
         life_read, life = os.pipe()
-        keeper = subprocess.Popen(
-            [*MONITOR, json.dumps(plan.to_json()), "-", str(life_read)],
+        monitor = subprocess.Popen(
+            [*MONITOR, spec.to_json(), "-", str(life_read)],
             pass_fds=(life_read,),
             start_new_session=True,
         )
         os.close(life_read)
         try:
-            while len(found := processes.family(keeper.pid)) < 2:
-                assert keeper.poll() is None
+            while len(found := processes.family(monitor.pid)) < 2:
+                assert monitor.poll() is None
             os.kill(found[1], signal.SIGSTOP)
             os.close(life)
-            keeper.wait(20)
+            monitor.wait(20)
             assert until(lambda found=found: all(map(_dead, found)))
         finally:
-            keeper.kill()
-            keeper.wait()
+            monitor.kill()
+            monitor.wait()

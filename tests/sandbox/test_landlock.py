@@ -18,16 +18,16 @@ RESTRICTED = """
 import json, os, sys
 sys.path.insert(0, sys.argv[1])
 from harness.sandbox import landlock, system
-from harness.sandbox.spec import Plan
+from harness.sandbox.spec import SandboxSpec
 
 folder, readable, writable, *tried = sys.argv[2:]
 system.drop_capabilities()  # root's let it read the memory of others, rules or none
 system.prctl(system.PR_SET_NO_NEW_PRIVS, 1, "no new privileges")
-plan = Plan(
+spec = SandboxSpec(
     folder=folder, namespaces=False, own_user=False, readable=(readable, "/not/there"),
     writable=(writable,), devices=("/dev/null",),
 )
-assert landlock.restrict(plan)
+assert landlock.restrict(spec)
 opened = []
 for path in tried:
     path, _, mode = path.partition("|")
@@ -62,13 +62,13 @@ def opened(tmp_path: Path) -> Opened:
     return opened
 
 
-def test_what_is_named_can_be_read(opened: Opened) -> None:
+def test_files_of_the_spec_can_be_read(opened: Opened) -> None:
     there = ["own/file", "readable/file", "writable/file", "/dev/null", "/proc/self/stat"]
     assert opened(*there) == there
     assert opened("other/file", "readable/link", "/etc/hostname", str(ROOT / "README.md")) == []
 
 
-def test_little_can_be_written(opened: Opened) -> None:
+def test_only_writable_folders_can_be_written(opened: Opened) -> None:
     assert opened("own/new|x", "writable/new|x", "/dev/null|w") == [
         "own/new", "writable/new", "/dev/null",
     ]  # fmt: skip

@@ -27,7 +27,7 @@ def _sleepers(nap: Nap) -> list[int]:
     return [pid for pid in running(str(nap)) if pid in running("sleep")]
 
 
-def test_descendants(family: tuple[subprocess.Popen[bytes], Nap]) -> None:
+def test_descendants_are_all_processes_below(family: tuple[subprocess.Popen[bytes], Nap]) -> None:
     shell, nap = family
     assert sorted(processes.descendants(shell.pid)) == sorted(_sleepers(nap))
     ours = processes.descendants(os.getpid())
@@ -35,7 +35,7 @@ def test_descendants(family: tuple[subprocess.Popen[bytes], Nap]) -> None:
     assert processes.descendants(_sleepers(nap)[0]) == []
 
 
-def test_a_family_is_all_descendants(
+def test_family_finds_all_descendants(
     family: tuple[subprocess.Popen[bytes], Nap], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shell, nap = family
@@ -46,7 +46,7 @@ def test_a_family_is_all_descendants(
     assert sorted(processes.family(shell.pid)) == sorted(_sleepers(nap))
 
 
-def test_stopping_says_what_was_stopped(family: tuple[subprocess.Popen[bytes], Nap]) -> None:
+def test_stop_returns_the_processes_it_stopped(family: tuple[subprocess.Popen[bytes], Nap]) -> None:
     shell, nap = family
     first, *others = _sleepers(nap)
     processes.send([first], signal.SIGSTOP)
@@ -68,7 +68,7 @@ int main(void) {
 """
 
 
-def test_one_whose_child_stopped_before_it_was_a_program_of_its_own(tmp_path: Path) -> None:
+def test_stop_succeeds_while_a_parent_waits_in_vfork(tmp_path: Path) -> None:
     """It waits for that in the kernel, where no signal reaches it; compilers start others so."""
     (tmp_path / "vfork.c").write_text(VFORK)
     subprocess.run(["cc", "-o", "waits", "vfork.c"], cwd=tmp_path, check=True)
@@ -86,12 +86,12 @@ def test_one_whose_child_stopped_before_it_was_a_program_of_its_own(tmp_path: Pa
         parent.wait()
 
 
-def test_members_of_a_session() -> None:
+def test_in_session_finds_processes_of_a_session() -> None:
     assert os.getpid() in processes.in_session(os.getsid(0))
     assert processes.in_session(2**22 + 1) == []
 
 
-def test_stopped_and_continued(family: tuple[subprocess.Popen[bytes], Nap]) -> None:
+def test_stopped_processes_are_continued(family: tuple[subprocess.Popen[bytes], Nap]) -> None:
     _, nap = family
     pids = _sleepers(nap)
     assert not any(map(processes.at_rest, pids))
@@ -101,7 +101,7 @@ def test_stopped_and_continued(family: tuple[subprocess.Popen[bytes], Nap]) -> N
     assert until(lambda: not any(map(processes.at_rest, pids)))
 
 
-def test_ended(family: tuple[subprocess.Popen[bytes], Nap]) -> None:
+def test_end_kills_and_waits(family: tuple[subprocess.Popen[bytes], Nap]) -> None:
     shell, nap = family
     tree = [shell.pid, *_sleepers(nap)]
     started = time.monotonic()
@@ -110,7 +110,7 @@ def test_ended(family: tuple[subprocess.Popen[bytes], Nap]) -> None:
     assert nap.gone()
 
 
-def test_what_is_gone_is_no_trouble() -> None:
+def test_processes_that_are_gone_are_ignored() -> None:
     with subprocess.Popen([sys.executable, "-S", "-c", ""]) as process:
         process.wait()
         gone = process.pid
@@ -120,7 +120,7 @@ def test_what_is_gone_is_no_trouble() -> None:
     assert processes.resident_bytes([gone]) == 0
 
 
-def test_what_does_not_end_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_end_returns_processes_that_do_not_end(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(processes, "send", lambda *_: None)
     with subprocess.Popen(["sleep", "60"]) as process:
         assert processes.end([process.pid], 0.05) == [process.pid]

@@ -49,14 +49,14 @@ def test_a_judge_has_one_folder(place: Path) -> None:
     assert os.listdir(place) == [scratch.home().name]
 
 
-def test_it_is_gone_with_the_judge(place: Path) -> None:
+def test_the_folder_is_removed_when_the_judge_ends(place: Path) -> None:
     process, folder = _judge(place)
     assert folder.is_dir()
     process.communicate("")
     assert os.listdir(place) == []
 
 
-def test_a_killed_one_leaves_it_to_the_next(place: Path) -> None:
+def test_the_next_judge_removes_the_folder_of_a_killed_one(place: Path) -> None:
     killed, left = _judge(place)
     living, kept = _judge(place)
     killed.send_signal(signal.SIGKILL)
@@ -69,7 +69,7 @@ def test_a_killed_one_leaves_it_to_the_next(place: Path) -> None:
     assert list(place.iterdir()) == [mine]
 
 
-def test_what_is_not_ours_stays(place: Path) -> None:
+def test_folders_of_others_are_left_alone(place: Path) -> None:
     outside = place / "outside"
     outside.mkdir()
     (outside / scratch.LOCK).touch()
@@ -88,24 +88,24 @@ def test_what_is_not_ours_stays(place: Path) -> None:
     assert (outside / scratch.LOCK).exists()
 
 
-def test_one_that_is_just_being_made_is_tried_again(
+def test_a_folder_that_another_judge_removed_is_made_again(
     place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     takes: list[int] = []
-    true_take = scratch._take
+    true_lock = scratch._lock
 
     def stolen_at_first(descriptor: int) -> bool:
         takes.append(descriptor)
-        return len(takes) > 1 and true_take(descriptor)
+        return len(takes) > 1 and true_lock(descriptor)
 
-    monkeypatch.setattr(scratch, "_take", stolen_at_first)
+    monkeypatch.setattr(scratch, "_lock", stolen_at_first)
     folder = scratch.home()
     assert list(place.iterdir()) == [folder]
     with (folder / scratch.LOCK).open() as file, pytest.raises(BlockingIOError):
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
-def test_a_fork_has_its_own_and_leaves_its_parents(place: Path) -> None:
+def test_a_fork_has_its_own_folder_and_leaves_its_parents(place: Path) -> None:
     mine = scratch.home()
     pid = os.fork()
     if pid == 0:

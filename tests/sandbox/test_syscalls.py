@@ -20,7 +20,7 @@ HEADERS = {
 
 
 @pytest.mark.parametrize("column", HEADERS, ids=["x86-64", "aarch64"])
-def test_numbers_are_the_kernel_s(column: int) -> None:
+def test_numbers_of_system_calls_are_those_of_the_kernel(column: int) -> None:
     header = HEADERS[column]
     if not header.exists():
         pytest.skip(f"no {header}")
@@ -53,7 +53,7 @@ def inside(code: str) -> str:
     return done.stdout.strip()
 
 
-def test_no_programs_after_start_up() -> None:
+def test_exec_is_denied_after_forbid_programs() -> None:
     code = """
 syscalls.forbid_programs()
 try:
@@ -98,7 +98,7 @@ with socket.socket(socket.AF_UNIX):
     assert inside(code).splitlines() == ["-1 EPERM", "-1 ENOSYS", "unix"]
 
 
-def test_on_another_processor_there_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_there_is_no_filter_for_an_unknown_processor(monkeypatch: pytest.MonkeyPatch) -> None:
     other = os.uname_result(("Linux", "", "", "", "riscv64"))
     monkeypatch.setattr(os, "uname", lambda: other)
     assert not syscalls.deny_system_calls()

@@ -3,7 +3,7 @@ import re
 from harness.session.asan import sanitizer_summary
 
 
-def test_the_summary_of_a_sanitizers_report() -> None:
+def test_sanitizer_summary_names_the_access_and_its_line() -> None:
     report = """=1==ERROR: AddressSanitizer: heap-buffer-overflow on address 0x1 at pc 0x2
 WRITE of size 4 at 0x1 thread T0
     #0 0x1 in kernel(float*) /tmp/x/solution.cu:12

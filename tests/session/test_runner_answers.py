@@ -1,4 +1,4 @@
-"""What a runner says of itself: a fault, or a number that can be one; anything else is nothing."""
+"""A runner's report of itself: a fault with a short text, or a number that can be one."""
 
 import json
 from typing import Any
@@ -7,10 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness import wire
 from harness.records.result import Verdict
-from harness.session.fault import BROKEN
 from harness.session.runner_answers import copied_per_call, kernels_per_call, parse_fault
+from harness.wire.messages import Failed, FaultCode, Finished
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
@@ -30,23 +29,22 @@ JSON = st.recursive(
     ],
 )
 def test_a_fault_has_its_verdict(fault: str, verdict: Verdict) -> None:
-    found = parse_fault({"type": "failed", "fault": fault, "message": "why"})
+    found = parse_fault(Failed(fault=FaultCode(fault), message="why"))
     assert (found.verdict, found.message) == (verdict, "why")
-    assert parse_fault({"type": "failed", "fault": fault}).message == fault
+    assert parse_fault(Failed(fault=FaultCode(fault))).message == fault
 
 
-@given(JSON, JSON)
-def test_whatever_is_reported_is_a_fault_with_a_short_text(fault: Any, message: Any) -> None:
-    found = parse_fault({"type": "failed", "fault": fault, "message": message})
-    known = fault in list(wire.FaultCode) if isinstance(fault, str) else False
-    assert known or found == BROKEN
+@given(st.sampled_from(FaultCode), st.text())
+def test_any_reported_fault_has_a_short_text(fault: FaultCode, message: str) -> None:
+    found = parse_fault(Failed(fault=fault, message=message))
     assert 0 < len(found.message) <= 4000
-    assert len(parse_fault({"fault": "cuda", "message": "x" * 5000}).message) == 4000
+    assert len(parse_fault(Failed(fault=FaultCode.CUDA, message="x" * 5000)).message) == 4000
 
 
 @given(JSON)
-def test_counts_are_small_numbers_or_nothing(said: Any) -> None:
-    kernels, copied = kernels_per_call({"kernels": said}), copied_per_call({"copied": said})
+def test_counts_are_small_numbers_or_none(said: Any) -> None:
+    finished = Finished(kernels=said, copied=said)
+    kernels, copied = kernels_per_call(finished), copied_per_call(finished)
     number = not isinstance(said, bool) and isinstance(said, int | float)
     assert kernels == (float(said) if number and 0 <= said <= 1e6 else None)
     assert copied == (said if number and isinstance(said, int) and 0 <= said <= 1000 else None)
@@ -60,8 +58,8 @@ def test_counts_are_small_numbers_or_nothing(said: Any) -> None:
         ("true", None, None),
     ],
 )  # fmt: skip
-def test_the_ends_of_what_is_believed(said: str, kernels: float | None, copied: int | None) -> None:
-    value = json.loads(said)
-    assert kernels_per_call({"kernels": value}) == kernels
-    assert copied_per_call({"copied": value}) == copied
-    assert kernels_per_call({}) is copied_per_call({}) is None
+def test_counts_at_the_limits(said: str, kernels: float | None, copied: int | None) -> None:
+    finished = Finished(kernels=json.loads(said), copied=json.loads(said))
+    assert kernels_per_call(finished) == kernels
+    assert copied_per_call(finished) == copied
+    assert kernels_per_call(Finished()) is copied_per_call(Finished()) is None

@@ -17,7 +17,6 @@ from typing import Any
 import pytest
 from support.leftovers import left
 
-from harness import wire
 from harness.device.cpu import HostArena
 from harness.errors import MachineError
 from harness.judge.batch import Batch, lay_out
@@ -25,13 +24,16 @@ from harness.judge.cases import CasesOutcome, run_cases
 from harness.judge.task import Task
 from harness.problem.case import Case
 from harness.records.result import Verdict
-from harness.sandbox import launch, processes
+from harness.sandbox import launch, processes, support
 from harness.sandbox.zygote import zygote_processes
 from harness.session import session as module
 from harness.session import start_runner as runners
 from harness.session.fault import Fault
 from harness.session.programs import RunnerProgram, source_program
 from harness.session.session import RunOptions, Session
+from harness.wire import messages
+from harness.wire.messages import FaultCode
+from harness.wire.transport import MAX_MESSAGE
 
 pytestmark = pytest.mark.usefixtures("stand_in_for_torch")
 
@@ -125,11 +127,11 @@ def nothing_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator
     assert left(before) == set()
     kept = set(zygote_processes())
     assert list(tmp_path.glob("harness-*/sandbox-*")) == []
-    files += 2 * len(kept - before)  # a template's channel and what it prints
+    files += 2 * len(kept - before)  # a zygote's channel and what it prints
     assert len(os.listdir("/proc/self/fd")) <= files + 2  # threads that read output close late
 
 
-def test_an_honest_one_is_accepted(shift_task: Task) -> None:
+def test_an_honest_submission_is_accepted(shift_task: Task) -> None:
     judged = judge(shift_task, HONEST)
     assert judged.verdict is Verdict.ACCEPTED
     assert [case.passed for case in judged.outcome.cases] == [True] * len(CASES)
@@ -349,7 +351,9 @@ RUNTIME, WRONG, LATE = Verdict.RUNTIME_ERROR, Verdict.WRONG_ANSWER, Verdict.TIME
         ),
     ],
 )  # fmt: skip
-def test_hostile(shift_task: Task, verdict: Verdict, words: str, source: str) -> None:
+def test_a_hostile_submission_gets_its_verdict(
+    shift_task: Task, verdict: Verdict, words: str, source: str
+) -> None:
     judged = judge(shift_task, source, call_s=0.4)
     assert (judged.verdict, words in judged.message) == (verdict, True), judged
     assert judged.seconds < 40
@@ -362,8 +366,8 @@ def test_hostile(shift_task: Task, verdict: Verdict, words: str, source: str) ->
     "data",
     [
         b"\xff\x00garbage",
-        b"x" * wire.MAX_MESSAGE,
-        b"x" * (wire.MAX_MESSAGE + 100),
+        b"x" * MAX_MESSAGE,
+        b"x" * (MAX_MESSAGE + 100),
         b"[" * 60_000,
         b"9" * 60_000,
         b"[]",
@@ -379,7 +383,7 @@ def test_hostile(shift_task: Task, verdict: Verdict, words: str, source: str) ->
     ],
     ids=lambda data: repr(data[:20]),
 )
-def test_whatever_is_sent_is_a_verdict(shift_task: Task, data: bytes) -> None:
+def test_any_packet_of_a_submission_ends_in_a_verdict(shift_task: Task, data: bytes) -> None:
     source = f"{TOOLS}\ndata = {data[:60]!r} + {data[60:61]!r} * {max(0, len(data) - 60)}\n"
     if len(data) > 60 and len(set(data[60:])) > 1:
         source = f"{TOOLS}\ndata = {data!r}\n"
@@ -389,10 +393,8 @@ def test_whatever_is_sent_is_a_verdict(shift_task: Task, data: bytes) -> None:
     assert judged.seconds < 40
 
 
-@pytest.mark.parametrize("fault", list(wire.FaultCode))
-def test_a_fault_that_is_reported_only_harms_the_reporter(
-    shift_task: Task, fault: wire.FaultCode
-) -> None:
+@pytest.mark.parametrize("fault", list(FaultCode))
+def test_a_reported_fault_never_leads_to_acceptance(shift_task: Task, fault: FaultCode) -> None:
     source = f"""{TOOLS}
 def solution(*a):
     honest(*a)
@@ -402,7 +404,7 @@ def solution(*a):
     assert judged.verdict is not Verdict.ACCEPTED
 
 
-def test_done_without_end_by_a_thread(shift_task: Task) -> None:
+def test_a_thread_that_forges_done_is_never_accepted(shift_task: Task) -> None:
     # Which phase notices depends on luck; that it is never accepted does not.
     source = f"""{TOOLS}
 def forge():
@@ -421,7 +423,7 @@ def solution(x, s, y, n):
     assert judged.verdict in (RUNTIME, WRONG)
 
 
-def test_a_flood_of_output_costs_nothing(shift_task: Task) -> None:
+def test_a_flood_of_output_is_cut_and_changes_no_verdict(shift_task: Task) -> None:
     source = (
         HONEST + "    import os\n    if n == 1: [os.write(1, b'y' * 2**20) for _ in range(100)]"
     )
@@ -441,20 +443,26 @@ def test_a_flood_of_output_costs_nothing(shift_task: Task) -> None:
         ("mapped", "m = mmap.mmap(-1, 300 << 20); m.write(b'x' * (300 << 20)); time.sleep(0.2)"),
     ],
 )
-def test_memory_is_limited(shift_task: Task, what: str, source: str) -> None:
+def test_memory_beyond_the_limit_is_a_memory_limit(
+    shift_task: Task, what: str, source: str
+) -> None:
     code = f"{TOOLS}\ndef solution(*a):\n    {source}\n    honest(*a)"
     judged = judge(shift_task, code, host_bytes=128 << 20)
     assert judged.verdict is Verdict.MEMORY_LIMIT, judged
     assert judged.seconds < 40
 
 
-def test_hanging_on_import_is_limited(shift_task: Task, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_hanging_on_import_is_a_time_limit(
+    shift_task: Task, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(module, "_START_SECONDS", 6.0)
     judged = judge(shift_task, "while True: pass", prepare_s=0.5)
     assert (judged.verdict, judged.message) == (LATE, "did not finish within 6.5 s")
 
 
-def test_not_answering_is_limited(shift_task: Task, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_answer_that_never_comes_is_a_time_limit(
+    shift_task: Task, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(module, "_ANSWER_SECONDS", 0.5)
     # The next message, on whose arrival the runner would answer, is eaten by a thread.
     source = f"""{TOOLS}
@@ -472,7 +480,7 @@ def solution(*a):
     assert judged.seconds < 40
 
 
-def test_processes_that_cannot_be_stopped(
+def test_processes_that_cannot_be_stopped_are_a_runtime_error(
     shift_task: Task, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(launch.Sandbox, "pause", lambda self: False)
@@ -497,12 +505,14 @@ def test_processes_that_cannot_be_stopped(
          Verdict.NOT_EXECUTABLE_HERE, "wmma"),
     ],
 )  # fmt: skip
-def test_loading(shift_task: Task, source: str, verdict: Verdict, words: str) -> None:
+def test_a_file_that_does_not_load_gets_its_verdict(
+    shift_task: Task, source: str, verdict: Verdict, words: str
+) -> None:
     judged = judge(shift_task, source)
     assert (judged.verdict, words in judged.message) == (verdict, True), judged
 
 
-def test_the_next_submission_is_judged_as_if_nothing_had_been(shift_task: Task) -> None:
+def test_a_crash_does_not_affect_the_next_submission(shift_task: Task) -> None:
     assert judge(shift_task, "import os; os.abort()").verdict is RUNTIME
     assert judge(shift_task, HONEST).verdict is Verdict.ACCEPTED
 
@@ -559,7 +569,7 @@ time.perf_counter = time.monotonic = time.time = lambda: 0.0
     assert batch.check() is None
 
 
-def test_it_stands_still_while_inputs_are_written_and_outputs_are_read(ready: Ready) -> None:
+def test_the_runner_is_stopped_while_inputs_are_written_and_outputs_are_read(ready: Ready) -> None:
     # A thread changes an output without end: after the batch nothing may move any more.
     source = f"""{TOOLS}
 def solution(x, s, y, n):
@@ -580,7 +590,7 @@ threads = []
 
 
 @pytest.mark.parametrize("busy", [0, 1])
-def test_what_waits_on_the_device_for_inputs_shows(
+def test_probes_show_work_that_waits_on_the_device_for_inputs(
     ready: Ready, monkeypatch: pytest.MonkeyPatch, busy: int
 ) -> None:
     """It may have ended when all of them are there: the judge looks before it writes any, too."""
@@ -599,7 +609,7 @@ def test_what_waits_on_the_device_for_inputs_shows(
     assert session.probes == (2e-3, 4e-5)
 
 
-def test_who_is_awake_is_looked_at_once_before_it_goes(
+def test_without_stop_the_device_is_probed_once_before_go(
     ready: Ready, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     session, batch, _ = ready(HONEST)
@@ -620,7 +630,7 @@ def test_inputs_of_a_round_are_new(ready: Ready) -> None:
     assert len(set(seen)) == 3
 
 
-def test_another_program_takes_its_place(ready: Ready) -> None:
+def test_load_replaces_the_program(ready: Ready) -> None:
     session, batch, _ = ready("def solution(*_): ...")
     assert isinstance(session.run(batch, "one"), float)
     assert batch.check() is not None
@@ -630,7 +640,7 @@ def test_another_program_takes_its_place(ready: Ready) -> None:
     assert batch.check() is None
 
 
-def test_what_was_printed_is_there_whatever_comes_after(shift_task: Task, tmp_path: Path) -> None:
+def test_output_survives_a_time_limit_and_a_kill(shift_task: Task, tmp_path: Path) -> None:
     python = "print('before')\ndef solution(*a):\n  print('during')\n  while True: pass"
     assert judge(shift_task, python, call_s=0.2).output == "before\nduring\n"
     c = LIBRARY.replace("BODY", 'puts("during"); raise(SIGKILL);').replace("CODE", "0")
@@ -642,7 +652,7 @@ def test_what_was_printed_is_there_whatever_comes_after(shift_task: Task, tmp_pa
         assert session.output() == "during\n"
 
 
-def test_memory_is_watched(ready: Ready) -> None:
+def test_peak_memory_is_measured(ready: Ready) -> None:
     session, batch, _ = ready(f"{TOOLS}\ndef solution(*a): time.sleep(0.1)")
     session.run(batch, "seed")
     assert 1 << 20 < session._channel.peak_bytes < 200 << 20
@@ -656,7 +666,7 @@ def test_memory_is_watched(ready: Ready) -> None:
         ("[1]", None), ("1e400", None), ("9" * 400, None),
     ],
 )  # fmt: skip
-def test_what_a_runner_says_of_its_launches_is_a_small_number_or_nothing(
+def test_reported_kernel_counts_are_small_numbers_or_none(
     ready: Ready, said: str, kept: float | None
 ) -> None:
     source = f"""{TOOLS}
@@ -673,7 +683,7 @@ def solution(*a):
     assert batch.check() is None
 
 
-def test_launches_of_python_on_a_cpu_are_not_known(ready: Ready) -> None:
+def test_kernel_counts_of_python_on_a_cpu_are_unknown(ready: Ready) -> None:
     session, batch, _ = ready(HONEST)
     assert isinstance(session.run(batch, "seed"), float)
     assert session.kernels is None
@@ -685,17 +695,29 @@ def test_closing_twice_does_no_harm(ready: Ready) -> None:
     session.close()
 
 
-def test_layers_are_told(ready: Ready) -> None:
+def test_layers_of_the_sandbox_are_reported(ready: Ready) -> None:
     session, _, _ = ready(HONEST)
     assert "resource limits" in session.layers
+
+
+def test_a_runner_of_another_version_is_the_machines_fault(
+    shift_task: Task, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(messages, "VERSION", 99)  # of the judge; the runner is another process
+    program = source_program(HONEST.encode())
+    with (
+        Session(program, shift_task.device, shift_task.problem.limits) as session,
+        pytest.raises(MachineError, match=r"speaks version 1 .* and the judge version 99: "),
+    ):
+        session.load()
 
 
 def test_a_sandbox_that_does_not_start_is_the_machines_fault(
     shift_task: Task, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     boot = "import sys; print('no luck'); sys.exit(3)"
-    monkeypatch.setattr(launch, "KEEPER", (sys.executable, "-c", boot))
-    monkeypatch.setattr(runners, "_zygote", lambda _: None)
+    monkeypatch.setattr(support, "MONITOR", (sys.executable, "-c", boot))
+    monkeypatch.setattr(runners, "choose_zygote", lambda _: None)
     program = source_program(HONEST.encode())
     with (
         Session(program, shift_task.device, shift_task.problem.limits) as session,
@@ -742,7 +764,7 @@ void solution(const float* x, float s, float* y, size_t n) {
         ("", 10002, Verdict.NOT_EXECUTABLE_HERE, "unsupported"),
     ],
 )
-def test_a_library(
+def test_a_library_gets_its_verdict(
     shift_task: Task, tmp_path: Path, body: str, code: int, verdict: Verdict, words: str
 ) -> None:
     built = _compile(tmp_path, LIBRARY.replace("BODY", body).replace("CODE", str(code)))
@@ -761,7 +783,9 @@ def test_a_library(
         ("void missing(void); void solution(void) { missing(); }", "undefined symbol: missing"),
     ],
 )
-def test_a_library_that_is_none(shift_task: Task, tmp_path: Path, source: str, words: str) -> None:
+def test_a_library_without_its_entry_is_an_invalid_submission(
+    shift_task: Task, tmp_path: Path, source: str, words: str
+) -> None:
     with Session(
         _compile(tmp_path, source), shift_task.device, shift_task.problem.limits
     ) as session:

@@ -17,7 +17,7 @@ def test_nothing_else_of_the_environment_is_inherited(monkeypatch: pytest.Monkey
     for name in ("GITHUB_TOKEN", "PYTHONPATH", "LD_PRELOAD", "HOME"):
         monkeypatch.setenv(name, "secret")
     monkeypatch.setenv("CUDA_HOME", "/cuda")
-    given = runners._environment(LIBRARY)
+    given = runners.runner_environment(LIBRARY)
     assert "secret" not in given.values()
     assert given["CUDA_HOME"] == "/cuda"
 
@@ -25,23 +25,23 @@ def test_nothing_else_of_the_environment_is_inherited(monkeypatch: pytest.Monkey
 def test_a_sanitizer_is_preloaded_where_it_was_built_in() -> None:
     sanitizer, options = Path("/libasan.so"), "exitcode=99"
     sanitized = RunnerProgram(kind="library", sanitizer=sanitizer, sanitizer_options=options)
-    given = runners._environment(sanitized)
+    given = runners.runner_environment(sanitized)
     assert (given["LD_PRELOAD"], given["ASAN_OPTIONS"]) == (str(sanitizer), options)
-    assert not {"LD_PRELOAD", "ASAN_OPTIONS"} & runners._environment(LIBRARY).keys()
+    assert not {"LD_PRELOAD", "ASAN_OPTIONS"} & runners.runner_environment(LIBRARY).keys()
 
 
-def test_what_needs_no_torch_or_is_started_by_a_tool_comes_from_no_template() -> None:
-    assert runners._zygote(LIBRARY) is None
+def test_libraries_and_wrapped_runners_have_no_zygote() -> None:
+    assert runners.choose_zygote(LIBRARY) is None
     tool = RunnerProgram(kind="python", source=b"", wrapper=("/usr/bin/tool",))
-    assert runners._zygote(tool) is None
+    assert runners.choose_zygote(tool) is None
 
 
 @pytest.mark.usefixtures("stand_in_for_torch")
-def test_python_comes_from_one_template_for_each_way_of_running_triton() -> None:
+def test_python_has_one_zygote_for_each_way_of_running_triton() -> None:
     compiled = source_program(b"x = 1")
     interpreted = RunnerProgram(kind="python", source=b"x = 1", interpret=True)
-    assert runners._zygote(compiled) is runners._zygote(source_program(b"y = 2"))
-    assert runners._zygote(compiled) is not runners._zygote(interpreted)
+    assert runners.choose_zygote(compiled) is runners.choose_zygote(source_program(b"y = 2"))
+    assert runners.choose_zygote(compiled) is not runners.choose_zygote(interpreted)
 
 
 def test_packages_are_looked_for_in_absolute_folders_only(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -35,13 +35,13 @@ def spelled_out(text: str) -> str:
     return re.sub(r"^([ \t]*)\$([A-Z]+)$", code, text, flags=re.MULTILINE)
 
 
-def test_there_are_enough() -> None:
+def test_there_are_enough_recorded_dumps() -> None:
     assert len(CASES) >= 120
     assert len({case["name"] for case in CASES}) == len(CASES)
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
-def test_a_dump(case: dict[str, Any], tmp_path: Path) -> None:
+def test_each_dump_gives_its_code(case: dict[str, Any], tmp_path: Path) -> None:
     text = spelled_out(case["text"])
     outcome = extract(text.replace("\n", "\r\n") if case.get("crlf") else text)
     if "reason" in case:
@@ -142,7 +142,7 @@ def test_a_mebibyte_of_backticks() -> None:
     [(4096, True), (256, True), (128, False), (3000, True), (3072, True), (4095, False),
      (4097, False), (100, False), (32000, True), (6144, True), (3001, False)],
 )  # fmt: skip
-def test_round_numbers(tokens: int, limit: bool) -> None:
+def test_round_numbers_of_tokens_are_limits(tokens: int, limit: bool) -> None:
     assert is_round(tokens) is limit
 
 
@@ -175,7 +175,7 @@ def test_a_file_becomes_a_submission(tmp_path: Path) -> None:
     assert read_solution(path, author="me", problem="vector-add").problem == "vector-add"  # type: ignore[union-attr]
 
 
-def test_a_file_without_code_keeps_whose_it_is(tmp_path: Path) -> None:
+def test_a_file_without_code_keeps_its_author(tmp_path: Path) -> None:
     path = tmp_path / "sample_1.md"
     path.write_text("# Problem: p\n# Model: m\n# Tokens used: 10\n\n<think>\nwell", "utf-8")
     invalid = read_solution(path)

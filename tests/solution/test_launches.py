@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from harness.problem.expressions import SIZEOF_VAR
 from harness.problem.model import Problem
 from harness.solution.launches import LaunchError, Launches, read_launches
+from harness.wire.arguments import KernelLaunch
 
 HEADER = """\
 // Adds, slowly. A grid of 2: not meant.
@@ -27,26 +28,22 @@ HEADER = """\
 SIZES = {"m": 3, "n": 1000, "k": 1, "alpha": 0.5}
 
 
-def launches(text: str, problem: Problem, most_shared: int = 232448) -> Launches:
-    return Launches(read_launches(text, problem), {SIZEOF_VAR: 4}, most_shared, "a.ptx")
+def launches(text: str, problem: Problem, max_shared_bytes: int = 232448) -> Launches:
+    return Launches(read_launches(text, problem), {SIZEOF_VAR: 4}, max_shared_bytes, "a.ptx")
 
 
-def test_a_header(problem: Problem) -> None:
+def test_a_header_gives_launches(problem: Problem) -> None:
     first, second = launches(HEADER, problem).at(SIZES)
-    assert first == {
-        "kernel": "first",
-        "grid": [4, 3, 1],
-        "block": [32, 8, 1],
-        "shared": 0,
-        "arguments": [0, 2, 5],
-    }
-    assert (second["grid"], second["block"], second["shared"]) == ([3, 1, 1], [128, 1, 1], 512)
-    assert second["arguments"] == list(range(7))
+    assert first == KernelLaunch(
+        kernel="first", grid=(4, 3, 1), block=(32, 8, 1), shared=0, arguments=(0, 2, 5)
+    )
+    assert (second.grid, second.block, second.shared) == ((3, 1, 1), (128, 1, 1), 512)
+    assert second.arguments == tuple(range(7))
 
 
 def test_a_kernel_without_arguments(problem: Problem) -> None:
     text = "// launch: k\n// grid: 1\n// block: 1\n// arguments:\n"
-    assert launches(text, problem).at(SIZES)[0]["arguments"] == []
+    assert launches(text, problem).at(SIZES)[0].arguments == ()
 
 
 @pytest.mark.parametrize(
@@ -109,7 +106,7 @@ def test_what_no_card_can_do_is_refused_for_the_sizes_at_hand(
 ) -> None:
     lines = {"grid": "1", "block": "1", "shared": "0", field: value}
     text = "// launch: k\n" + "".join(f"// {name}: {said}\n" for name, said in lines.items())
-    header = launches(text, problem, most_shared=1000)
+    header = launches(text, problem, max_shared_bytes=1000)
     with pytest.raises(LaunchError, match=re.escape(words)) as refused:
         header.at(SIZES)
     line = 2 + list(lines).index(field)
@@ -125,7 +122,7 @@ def test_a_grid_that_is_rounded_up_covers_everything(n: int, threads: int) -> No
     except LaunchError:
         assert -(-n // threads) > 2**31 - 1
     else:
-        assert (launch["grid"][0] - 1) * threads < n <= launch["grid"][0] * threads
+        assert (launch.grid[0] - 1) * threads < n <= launch.grid[0] * threads
 
 
 FIELD = st.sampled_from(["launch", "grid", "block", "shared", "arguments", "dtypes", "girds", "x"])
@@ -138,8 +135,8 @@ def test_any_text_is_a_header_or_an_error_with_its_line(lines: list[str], n: int
     text = "\n".join(["// launch: k", "// grid: n", "// block: 32", *lines])
     try:
         for launch in launches(text, PROBLEM).at({"m": 1, "n": n, "k": 7}):
-            assert all(each >= 1 for each in launch["grid"] + launch["block"])
-            assert launch["block"][0] * launch["block"][1] * launch["block"][2] <= 1024
+            assert all(each >= 1 for each in launch.grid + launch.block)
+            assert launch.block[0] * launch.block[1] * launch.block[2] <= 1024
     except LaunchError as error:
         assert 1 <= error.line <= text.count("\n") + 1
         assert error.reason.isprintable()

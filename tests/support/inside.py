@@ -9,10 +9,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from harness import wire
 from harness.sandbox.launch import Sandbox
 from harness.sandbox.support import packages
 from harness.sandbox.zygote import zygote
+from harness.session.start_runner import ENTRY, PRELOAD_COMPILED, RUNNER_FILES
+from harness.wire import messages, transport
+from harness.wire.mailbox import MAILBOX_BYTES
 
 STAND_IN = Path(__file__).parents[1] / "support/stand_in"
 _MARK = "REPORT:"
@@ -21,7 +23,7 @@ _MARK = "REPORT:"
 class Inside:
     """A sandbox whose runner has loaded ``code``; what that gives to ``report`` is `reported()`.
 
-    ``forked``: from a template, not started as a fresh interpreter.
+    ``forked``: from a zygote, not started as a fresh interpreter.
     """
 
     def __init__(
@@ -36,24 +38,26 @@ class Inside:
         environment = environment or {"PATH": "/usr/bin:/bin"}
         path = [str(STAND_IN), *sys.path]
         if forked:
-            options["zygote"] = zygote(path, interpret=False, environment=environment)
-        readable = packages(path)
-        self.sandbox = Sandbox(environment, memory_bytes=memory_bytes, readable=readable, **options)
+            options["zygote"] = zygote(path, preload=PRELOAD_COMPILED, environment=environment)
+        readable = (*RUNNER_FILES, *packages(path))
+        self.sandbox = Sandbox(
+            ENTRY, environment, memory_bytes=memory_bytes, readable=readable, **options
+        )
         self.sandbox.channel.settimeout(30)
-        message, _ = wire.receive(self.sandbox.channel)
-        assert message["type"] == "confined", message
-        self.layers = message["layers"]
+        message, _ = transport.receive(self.sandbox.channel)
+        assert isinstance(message, messages.Confined), message
+        self.layers = list(message.layers)
         source = os.memfd_create("solution")
         head = f"import json\ndef report(x): print({_MARK!r} + json.dumps(x), flush=True)\n"
         os.write(source, head.encode() + textwrap.dedent(code).encode())
         os.write(source, b"\ndef solution(): ...\n")
         os.lseek(source, 0, os.SEEK_SET)
         mailbox = os.memfd_create("mailbox")
-        os.ftruncate(mailbox, wire.MAILBOX_BYTES)
-        wire.send(self.sandbox.channel, {"type": "open", "device": "cpu"})
-        assert wire.receive(self.sandbox.channel)[0]["type"] == "opened"
-        load = {"type": "load", "kind": "python", "interpret": False, "language": ""}
-        wire.send(self.sandbox.channel, {**load, "path": path}, (source, mailbox))
+        os.ftruncate(mailbox, MAILBOX_BYTES)
+        transport.send(self.sandbox.channel, messages.Open(device="cpu"))
+        assert transport.receive(self.sandbox.channel)[0] == messages.Opened()
+        load = messages.Load(kind="python", path=tuple(path))
+        transport.send(self.sandbox.channel, load, (source, mailbox))
         os.close(source)
         os.close(mailbox)
 
@@ -68,9 +72,9 @@ class Inside:
     ) -> None:
         self.sandbox.close()
 
-    def loaded(self) -> wire.Message:
+    def loaded(self) -> messages.Message:
         """The runner's answer, once the code has run to its end."""
-        return wire.receive(self.sandbox.channel)[0]
+        return transport.receive(self.sandbox.channel)[0]
 
     def reported(self, seconds: float = 10.0) -> Any:
         """The last thing reported so far; waits for the first."""
@@ -87,5 +91,5 @@ def explore(code: str, **options: Any) -> Any:
     """What ``code`` reports from inside a sandbox."""
     with Inside(code, **options) as inside:
         answer = inside.loaded()
-        assert answer["type"] == "loaded", answer
+        assert answer == messages.Loaded(), answer
         return inside.reported()

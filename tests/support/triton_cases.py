@@ -14,7 +14,7 @@ import traceback
 import torch
 
 from harness.runner.triton import cpu as triton_cpu
-from harness.runner.triton.cpu import OutOfBounds, Unsupported
+from harness.runner.triton.cpu import NotEmulated, OutOfBounds
 
 triton_cpu.enable(os.environ)
 
@@ -219,7 +219,7 @@ def case_bfloat16_bits():
 
 def case_bfloat16_atomics_are_refused():
     x = torch.ones(8, dtype=BF16)
-    complains((Unsupported, ValueError), "bf", lambda: add_atomically[(1,)](x, x, 0, BLOCK=8))
+    complains((NotEmulated, ValueError), "bf", lambda: add_atomically[(1,)](x, x, 0, BLOCK=8))
 
 
 def case_dot_is_tf32_unless_told_otherwise():
@@ -343,11 +343,11 @@ def case_tensor_descriptors():
 
 
 def case_assembly_is_unsupported():
-    complains(Unsupported, "inline assembly", lambda: assembly[(1,)](torch.zeros(1)))
+    complains(NotEmulated, "inline assembly", lambda: assembly[(1,)](torch.zeros(1)))
 
 
 def case_libdevice_is_unsupported():
-    complains(Unsupported, "libdevice.tanh", lambda: library[(1,)](torch.zeros(1)))
+    complains(NotEmulated, "libdevice.tanh", lambda: library[(1,)](torch.zeros(1)))
 
 
 def case_autotune_takes_the_first():
@@ -367,7 +367,7 @@ def case_a_cuda_machine_is_pretended():
     assert torch.cuda.get_device_properties(torch.cuda.current_device()).major == 9
     target = triton.runtime.driver.active.get_current_target()
     assert (target.backend, target.arch) == ("cuda", 90)
-    complains(Unsupported, "torch.cuda.Event", lambda: torch.cuda.Event(enable_timing=True))
+    complains(NotEmulated, "torch.cuda.Event", lambda: torch.cuda.Event(enable_timing=True))
 
 
 def case_what_torch_compiles_runs_as_it_is():

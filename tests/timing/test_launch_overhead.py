@@ -60,8 +60,8 @@ def test_null_kernel_is_launched_once_with_its_arguments() -> None:
     program = null_program(problem)
     assert program.launches is not None
     (launch,) = program.launches.at({"n": 5})
-    names = [problem.parameters[each].name for each in launch["arguments"]]
-    assert (launch["kernel"], launch["grid"], launch["block"]) == ("wait", [1, 1, 1], [1, 1, 1])
+    names = [problem.parameters[each].name for each in launch.arguments]
+    assert (launch.kernel, launch.grid, launch.block) == ("wait", (1, 1, 1), (1, 1, 1))
     assert names == ["nanoseconds", "y"]
     parameters = re.search(r"\.entry wait\((.*?)\)", program.source.decode(), re.DOTALL)
     assert parameters is not None

@@ -24,7 +24,7 @@ def made() -> dict[Path, str]:
     return pages()
 
 
-MADE = ("reference.md", "result.schema.json", "pull-request.schema.json")
+MADE = ("reference.md", "protocol.md", "result.schema.json", "pull-request.schema.json")
 
 
 @pytest.mark.parametrize("name", MADE)

@@ -24,7 +24,6 @@ import yaml  # noqa: F401 - here, so that it is instrumented
 from rich.console import Console
 from support.samples import failed, interval, measurement, mismatch, result, unranked
 
-from harness import wire
 from harness.cudacpu import Unsupported, translate
 from harness.cudacpu.lexer import tokenize
 from harness.errors import MachineError, ProblemError, UsageError
@@ -50,7 +49,9 @@ from harness.session.session import Session
 from harness.solution.model import Invalid
 from harness.text import numbers
 from harness.text.plain import head, plain, plain_lines, tail
-from harness.wire import WireError
+from harness.wire import transport
+from harness.wire.messages import MESSAGES, Compiled, FaultCode, Finished, Message, Prepared, parse
+from harness.wire.validation import WireError
 from leaderboard.ranking import board, read_csv, to_csv
 from leaderboard.rows import read_result as read_row
 from leaderboard.schema import checksum
@@ -99,11 +100,11 @@ def read_packet(data: bytes) -> None:
         return
     with ours:
         try:
-            message, received = wire.receive(ours)
+            message, received = transport.receive(ours)
         except WireError as error:
             assert str(error)
         else:
-            assert isinstance(message["type"], str)
+            assert isinstance(message, Message)
             for fd in received:
                 os.close(fd)
     assert _descriptors() == before, "a descriptor was left open"
@@ -136,24 +137,27 @@ def hear_runner(data: bytes) -> None:
             else:
                 assert all(isinstance(layer, str) for layer in session.layers)
             return
-        answer = channel.receive(expected, 1.0)
+        answer = channel.receive(MESSAGES[expected], 1.0)
     if isinstance(answer, Fault):
         assert answer.message
         failure = failed(answer.verdict, message=answer.message, cases=_WRONG.cases)
         assert Result.from_json(failure.to_json()).to_json() == failure.to_json()
-    else:
+        return
+    assert answer.type == expected
+    if isinstance(answer, Finished):
         number = kernels_per_call(answer)
         assert number is None or 0 <= number <= 1e6
-        assert (answer.get("captured") is True) in (True, False)
+    if isinstance(answer, Prepared):
+        assert answer.captured in (True, False)
 
 
 def hear_compiled(data: bytes) -> None:
     """A runner's word on a Triton compilation: an outcome that can be kept and shown."""
     try:
-        message = json.loads(data)
-    except (ValueError, RecursionError):
+        message = parse(data)
+    except WireError:
         return
-    if not isinstance(message, dict) or message.get("type") != "compiled":
+    if not isinstance(message, Compiled):
         return
     outcome = outcome_of(message, "its output", "solution.py")
     entry = CacheEntry(
@@ -399,7 +403,7 @@ _ANSWERS = (
     b'{"type":"finished","kernels":1.5}',
     b'{"type":"prepared","captured":true}',
     b'{"type":"failed","fault":"exception","message":"ValueError: no\\nline two"}',
-    b'{"type":"confined","layers":["resource limits"]}',
+    b'{"type":"confined","version":1,"layers":["resource limits"]}',
     b'{"type":"loaded"}',
     b'{"type":"failed","fault":"cuda","message":"CUDA error 700: illegal address"}',
 )
@@ -429,7 +433,7 @@ TARGETS = (
         name="session",
         run=hear_runner,
         seeds=tuple(bytes([i]) + a for a in _ANSWERS for i in range(14)),
-        words=(*_JSON_WORDS, *(f'"{f}"' for f in wire.FaultCode), *(f'"{e}"' for e in _EXPECTED)),
+        words=(*_JSON_WORDS, *(f'"{f}"' for f in FaultCode), *(f'"{e}"' for e in _EXPECTED)),
         most=8192,
     ),
     Target(

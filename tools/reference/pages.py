@@ -1,4 +1,4 @@
-"""Make docs/reference/reference.md, and the schemas of results and of reports on pull requests."""
+"""Make reference.md and protocol.md in docs/reference/, and the schemas of two records."""
 
 import json
 import textwrap
@@ -14,6 +14,7 @@ from harness.cli import cli
 from harness.records.result import Result
 from leaderboard.columns import DESCRIBED
 from tools import ROOT
+from tools.reference import protocol
 from tools.reference.json_schema import json_schema
 from tools.reference.keys import Key, keys
 
@@ -75,7 +76,7 @@ Each command names those that it takes after *also*.
 
 def pages() -> dict[Path, str]:
     """The text of each file that is made."""
-    made = {FOLDER / "reference.md": reference()}
+    made = {FOLDER / "reference.md": reference(), protocol.PAGE: protocol.page()}
     for name, record in (("result", Result), ("pull-request", PullRequestReport)):
         schema = json.dumps(json_schema(record), indent=2) + "\n"
         made[FOLDER / f"{name}.schema.json"] = schema

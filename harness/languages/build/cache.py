@@ -1,9 +1,9 @@
-"""Compiled submissions, kept by the hash of everything that went into them.
+"""A cache of builds, by the hash of everything that went into them.
 
-Only the judge writes here: a compiler works in a private directory of its own, and the judge copies
-its results over when it is done. So nothing that a submission makes its compiler do can change
-another one's entry. An entry is a folder that appears whole or not at all (rename), its files are
-checked against their hashes when it is used, and what fails that check is built again.
+Only the judge writes here: a compiler works in a private directory, from which the judge copies its
+results, so no submission can make its compiler change another one's entry. An entry is a folder
+that appears whole or not at all (rename); its files are checked against their hashes when it is
+used, and built again if they fail.
 """
 
 import hashlib
@@ -33,20 +33,21 @@ VERSION = 1
 """Part of every key: raise it when the meaning of an entry changes."""
 
 MAX_BYTES = 5 << 30
-KEEP_S = 3600.0  # a younger entry may be in use by a grade that runs right now
+KEEP_S = 3600.0
+"""Seconds; a younger entry may be in use by a grade that runs right now."""
 LOCK_WAIT_S = 1800.0
 MAX_FILE_BYTES = 512 << 20
 
 
 class BuildError(Record):
-    """Why a submission did not build."""
+    """A verdict on a submission that does not build, and the reason."""
 
     verdict: Verdict
     message: str
 
 
 class CacheEntry(Record):
-    """An outcome as it lies on disk; ``files`` maps a role (``library``) to a SHA-256."""
+    """An outcome as stored on disk; ``files`` maps a role (``library``) to a SHA-256."""
 
     files: dict[str, str]
     failure: BuildError | None
@@ -57,19 +58,22 @@ class CacheEntry(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BuildOutcome:
-    """What building gave: either ``files`` or a ``failure``.
-
-    ``seconds`` is what it took when it was built, ``cached`` whether that was earlier. ``keep`` is
-    false for what may end otherwise the next time (a time or memory limit).
-    """
+    """The outcome of one build: either files or a failure."""
 
     files: Mapping[str, Path] = field(default_factory=dict)
+    """By role, such as ``library``."""
     failure: BuildError | None = None
+    """Why there are none."""
     log: str = ""
+    """The compilers' output: untrusted, capped."""
     kernels: tuple[KernelResources, ...] = ()
+    """The compiler's figures on each kernel."""
     seconds: float = 0.0
+    """Wall time of the build, when it was made."""
     keep: bool = True
+    """False where the next build may end otherwise, as after a limit of time or memory."""
     cached: bool = False
+    """It was built earlier."""
 
 
 def key_of(parts: Mapping[str, str | bytes]) -> str:
@@ -90,7 +94,7 @@ class Cache:
         self.max_bytes = max_bytes
 
     def fetch(self, key: str, build: Callable[[Path], BuildOutcome]) -> BuildOutcome:
-        """The outcome kept under ``key``; if there is none, what ``build`` makes.
+        """The outcome stored under ``key``; without one, that of ``build``.
 
         ``build`` gets an empty private directory, which is gone afterwards: the files of the
         outcome returned here are the cache's copies. Of several callers with the same key one
@@ -99,9 +103,9 @@ class Cache:
         Raises:
             MachineError: the cache's folder cannot be written.
         """
-        kept = self._load(key)
-        if kept is not None:
-            return kept
+        loaded = self._load(key)
+        if loaded is not None:
+            return loaded
         try:
             with self._locked(key):
                 outcome = self._load(key) or self._build(key, build)
@@ -129,7 +133,7 @@ class Cache:
             if total <= self.max_bytes or now - used < KEEP_S:
                 break
             with suppress(OSError):
-                # No lock: whoever reads it just now finds it damaged, and builds again.
+                # No lock: a reader of just now finds it damaged, and builds again.
                 doomed = self._staging()
                 folder.rename(doomed / folder.name)
                 shutil.rmtree(doomed)
@@ -162,7 +166,7 @@ class Cache:
         return Path(tempfile.mkdtemp(dir=parent))
 
     def _load(self, key: str) -> BuildOutcome | None:
-        """The outcome under ``key`` if there is one and it is whole."""
+        """The outcome stored under ``key``, if there is one and its files are intact."""
         folder = self._folder(key)
         try:
             entry = CacheEntry.model_validate_json((folder / "entry.json").read_bytes())
@@ -183,7 +187,7 @@ class Cache:
         )
 
     def _build(self, key: str, build: Callable[[Path], BuildOutcome]) -> BuildOutcome:
-        """Build, and keep the outcome if it is one to keep. Holds the key's lock."""
+        """Build, and store an outcome that is to be kept. The caller holds the key's lock."""
         with tempfile.TemporaryDirectory(
             prefix="build-", dir=scratch.home(), ignore_cleanup_errors=True
         ) as d:
@@ -203,7 +207,7 @@ class Cache:
 
     def _store(self, key: str, outcome: BuildOutcome) -> None:
         fresh = self._staging()
-        files = {role: _take(path, fresh / role) for role, path in outcome.files.items()}
+        files = {role: _copy(path, fresh / role) for role, path in outcome.files.items()}
         entry = CacheEntry(
             files=files,
             failure=outcome.failure,
@@ -232,7 +236,7 @@ def _digest(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _take(source: Path, target: Path) -> str:
+def _copy(source: Path, target: Path) -> str:
     """Copy a compiler's result, which must be a plain file, and return its SHA-256."""
     descriptor = os.open(source, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     with os.fdopen(descriptor, "rb") as file:

@@ -1,4 +1,4 @@
-"""Make a compiler's output speak of the file that the user submitted.
+"""Rewrite a compiler's output so that it names the file that the user submitted.
 
 A compiler sees a copy under a neutral name in a private directory; its messages name that copy.
 Everything here is text of untrusted origin: it is rewritten and cut, never interpreted.
@@ -10,10 +10,11 @@ from pathlib import Path
 LOG_BYTES = 64 << 10
 MESSAGE_CHARACTERS = 500
 
-# The assembler writes both with a capital.
 _ERROR = re.compile(
     r"^(.*?\b(?:[Ff]atal error|[Ee]rror|fatal)\b ?(?:#[\w-]+)?\s*: .*)$", re.MULTILINE
 )
+"""The assembler writes both words with a capital."""
+
 _PLACE = re.compile(r":\d+:|\bline \d+; error")
 _CHILD_KILLED = re.compile(
     r"^(?:\S*(?:\+\+|cc|clang)[\w.-]*: fatal error: Killed signal terminated program "
@@ -58,8 +59,8 @@ def names_a_place(message: str) -> bool:
 def tells_of_a_kill(log: str) -> bool:
     """Whether a compiler driver says that somebody has killed one of its parts.
 
-    That is not the submission's doing as far as we know: the kernel had no memory left, or a person
-    did it. A submission can print such a line; it gains a verdict that says nothing of it.
+    As far as we know the submission did not: the machine had no memory left, or a person did it. A
+    submission can print such a line; it gains a verdict that says nothing of it.
     """
     return _CHILD_KILLED.search(log) is not None
 

@@ -16,25 +16,22 @@ import harness.cudacpu
 from harness.cudacpu import compile_command
 from harness.cudacpu.build import INCLUDE
 from harness.languages.build.cache import BuildError, BuildOutcome, Cache
-from harness.languages.build.diagnostics import LOG_BYTES, first_error, names_a_place, neutral
-from harness.languages.build.nvcc import (
-    MEMORY_BYTES,
-    PRELUDE,
-    SOURCE,
-    CudaSource,
-    compile_cuda,
-    killed,
+from harness.languages.build.compiler import (
+    compile_failure,
+    failed,
+    killed_failure,
     lacks_entry,
     limit_failure,
-    silent,
+    run_compiler,
 )
+from harness.languages.build.diagnostics import first_error, neutral
+from harness.languages.build.nvcc import PRELUDE, SOURCE, CudaSource, compile_cuda
 from harness.languages.build.prelude import VAR_TYPES, headers_of
 from harness.languages.build.toolchain import HostCompiler
 from harness.languages.build.translation import translate_limited
 from harness.records.result import Verdict
-from harness.sandbox.command import Finished, clean_environment, run_limited
+from harness.sandbox.command import Finished
 from harness.sandbox.pause_gate import side_by_side
-from harness.sandbox.support import parts
 
 TRANSLATED = "translated.cpp"
 NO_SANITIZER = "note: the host compiler has no libasan: accesses out of bounds go unnoticed\n"
@@ -42,25 +39,32 @@ NO_SANITIZER = "note: the host compiler has no libasan: accesses out of bounds g
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostSource:
-    """What to build. ``cuda`` is the same for nvcc, ``None`` where there is none."""
+    """A CUDA source to build for the CPU, and the tools for it."""
 
     text: str
+    """The submission."""
     prelude: str
+    """The text that is included before its translation."""
     dtype: str
+    """The data type that ``VAR`` stands for."""
     host: HostCompiler
+    """The C++ compiler."""
     cuda: CudaSource | None
+    """The same source for nvcc; None where there is none."""
     seconds: float
+    """Limit on the wall time of one compiler."""
     timed: bool
+    """Also build a library without AddressSanitizer, for speed."""
 
     @property
     def modes(self) -> tuple[bool, ...]:
-        """Which libraries are built: with the sanitizer, without."""
+        """The libraries to build: False for the fast one, True for the one with the sanitizer."""
         if not self.host.sanitizer:
             return (False,)
         return (False, True) if self.timed else (True,)
 
     def key(self) -> dict[str, str | bytes]:
-        """All that the outcome depends on; see :func:`harness.languages.build.cache.key_of`.
+        """All that the outcome depends on, for :func:`harness.languages.build.cache.key_of`.
 
         Raises:
             ValueError: the executor has no such data type.
@@ -91,15 +95,8 @@ class HostSource:
 
     def run(self, folder: Path, *, sanitize: bool) -> Finished:
         """Compile the translated source that lies in ``folder``."""
-        return run_limited(
-            self._command(folder, sanitize=sanitize),
-            cwd=folder,
-            seconds=self.seconds,
-            memory_bytes=MEMORY_BYTES,
-            output_bytes=4 * LOG_BYTES,
-            environment=clean_environment(folder, [self.host.path.parent]),
-            readable=[INCLUDE, *parts(self.host.path)],
-        )
+        command = self._command(folder, sanitize=sanitize)
+        return run_compiler(command, folder, self.seconds, [self.host.path], [INCLUDE])
 
 
 def build_for_host(job: HostSource, folder: Path, cache: Cache) -> BuildOutcome:
@@ -131,7 +128,7 @@ def build_for_host(job: HostSource, folder: Path, cache: Cache) -> BuildOutcome:
 
 @remember
 def executor_hash() -> str:
-    """A hash over the executor: its translator decides the outcome as much as its headers."""
+    """A hash over the executor: both its translator and its headers decide the outcome."""
     root = Path(harness.cudacpu.__file__).parent
     digest = hashlib.sha256()
     for path in sorted(root.rglob("*")):
@@ -149,7 +146,7 @@ def _build_host(job: HostSource, folder: Path) -> BuildOutcome:
     (folder / PRELUDE).write_text(job.prelude, encoding="utf-8")
     done = translate_limited(job.text, name=SOURCE, folder=folder, output=TRANSLATED)
     if done.killed:
-        return BuildOutcome(failure=killed("the translator"), keep=False)
+        return BuildOutcome(failure=killed_failure("the translator"), keep=False)
     if done.obstacle:
         return BuildOutcome(failure=_not_executable(job, done.obstacle), keep=not done.stopped)
     modes = job.modes
@@ -160,12 +157,10 @@ def _build_host(job: HostSource, folder: Path) -> BuildOutcome:
         stopped = limit_failure("the host compiler", run, job.seconds)
         if stopped is not None:
             return BuildOutcome(failure=stopped, log=log, seconds=seconds, keep=False)
-    failed = next((run for run in runs if not run.ok), None)
-    if failed is not None:
-        log = neutral(failed.output, folder)
-        failure = _host_failure(job, failed, log)
-        keep = names_a_place(failure.message) or lacks_entry(log)
-        return BuildOutcome(failure=failure, log=log, seconds=seconds, keep=keep)
+    rejected = next((run for run in runs if not run.ok), None)
+    if rejected is not None:
+        log = neutral(rejected.output, folder)
+        return failed(_host_failure(job, rejected, log), log, seconds)
     return BuildOutcome(
         files={
             "checked" if sanitize else "library": folder / _library_name(sanitize=sanitize)
@@ -177,18 +172,10 @@ def _build_host(job: HostSource, folder: Path) -> BuildOutcome:
 
 
 def _host_failure(job: HostSource, finished: Finished, log: str) -> BuildError:
-    """The verdict on what g++ rejects."""
-    if lacks_entry(log):
-        return BuildError(
-            verdict=Verdict.INVALID_SUBMISSION,
-            message="the file defines no solution() with the problem's parameters",
-        )
-    reason = first_error(log)
-    if not reason:
-        return silent("the host compiler", finished)
-    if job.cuda is None:
-        return BuildError(verdict=Verdict.COMPILE_ERROR, message=reason)
-    return _not_executable(job, reason)
+    """The verdict on what g++ rejects: an error of the executor's where nvcc accepts it."""
+    if job.cuda is not None and not lacks_entry(log) and (reason := first_error(log)):
+        return _not_executable(job, reason)
+    return compile_failure("the host compiler", finished, log)
 
 
 def _not_executable(job: HostSource, reason: str) -> BuildError:

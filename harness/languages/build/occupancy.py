@@ -1,12 +1,12 @@
-"""How many warps of a kernel a multiprocessor can hold at once, from what the compiler said.
+"""Occupancy: the warps of a kernel that a multiprocessor can hold, from the compiler's figures.
 
 Source of the limits: *CUDA Programming Guide*, appendix "Compute Capabilities", table of technical
 specifications; of the granularities, NVIDIA's ``cuda_occupancy.h``: registers are given to whole
 warps in units of 256, each quarter of a multiprocessor has a quarter of them, and of shared memory
 the system keeps 1 KiB a block for itself.
 
-What ptxas does not know is not counted: shared memory asked for at launch, and clusters. They can
-only lower the figures.
+Shared memory asked for at launch and clusters are not counted, as ptxas does not know them. They
+can only lower the figures.
 """
 
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ from harness.records.build import KernelResources, Occupancy
 
 WARP = 32
 BLOCKS = (128, 256, 512, 1024)
-"""Threads per block that are tried where the build does not know the size."""
+"""Threads per block to report where the build does not know the size."""
 
 _REGISTERS = 65536
 _REGISTER_UNIT = 256
@@ -27,7 +27,7 @@ _SHARED_RESERVED = 1024
 
 
 class Multiprocessor(NamedTuple):
-    """What one multiprocessor holds at most; shared memory in bytes."""
+    """The limits of one multiprocessor; shared memory in bytes."""
 
     warps: int
     blocks: int
@@ -47,8 +47,8 @@ MULTIPROCESSORS = {
 Limit = Literal["warps", "blocks", "registers", "shared memory"]
 
 
-def most_shared(arch: str) -> int:
-    """Bytes of shared memory that one block can have on ``arch``; the most of any if unknown."""
+def max_shared_bytes(arch: str) -> int:
+    """Bytes of shared memory that one block can have on ``arch``; the maximum of all if unknown."""
     held = _held(arch)
     known = MULTIPROCESSORS.values() if held is None else (held,)
     return max(each.shared_bytes for each in known) - _SHARED_RESERVED
@@ -79,13 +79,13 @@ def occupancy(
 ) -> Occupancy | None:
     """Occupancy with ``threads`` per block, and what limits it; None if no block fits.
 
-    Where several things limit it alike, the first of warps, blocks, registers, shared memory is
-    named.
+    Of several equal limits the first of warps, blocks, registers, shared memory is named.
     """
     if not (0 < registers <= _MAX_REGISTERS and 0 < threads <= 1024):
         return None
-    warps = -(-threads // WARP)
+    warps = -(-threads // WARP)  # a started warp takes a whole one's place
     per_warp = _rounded(registers * WARP, _REGISTER_UNIT)
+    # Each quarter holds whole warps only, so its remainder is lost four times.
     by_registers = _QUARTERS * (_REGISTERS // _QUARTERS // per_warp)
     shared = _rounded(shared_bytes + _SHARED_RESERVED, _SHARED_UNIT)
     limits: dict[Limit, int] = {
@@ -94,6 +94,7 @@ def occupancy(
         "registers": by_registers // warps,
         "shared memory": held.shared_bytes // shared,
     }
+    # In blocks; of equal limits min() takes the first.
     limit = min(limits, key=lambda name: limits[name])
     if limits[limit] == 0:
         return None
@@ -101,5 +102,5 @@ def occupancy(
 
 
 def _rounded(value: int, unit: int) -> int:
-    """Up to the next multiple."""
+    """``value`` rounded up to a multiple of ``unit``."""
     return -(-value // unit) * unit

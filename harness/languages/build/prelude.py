@@ -1,4 +1,4 @@
-"""The lines that are compiled in front of every CUDA submission.
+"""The prelude: lines that are compiled in front of every CUDA submission.
 
 They define ``VAR``, declare the entry point with the problem's parameters, so that the compiler
 itself rejects wrong ones, and export a second function through which the runner learns about
@@ -94,5 +94,5 @@ def prelude(problem: Problem, dtype: str, entry: str = ENTRY_POINT) -> str:
 
 
 def host_prelude(problem: Problem, entry: str = ENTRY_POINT) -> str:
-    """The same for the CPU, where :mod:`harness.cudacpu` supplies ``VAR`` and keeps errors."""
+    """The prelude for the CPU, where :mod:`harness.cudacpu` supplies ``VAR`` and keeps errors."""
     return prototype(problem, entry) + ENTRY.format(entry=entry)

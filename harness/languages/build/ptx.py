@@ -1,4 +1,4 @@
-"""What a PTX file declares, read from its text, and what ptxas says of it.
+"""The kernels that a PTX file declares, and the verdict and figures of ptxas.
 
 The text is untrusted: it is matched by patterns, never parsed. What these miss the driver finds.
 
@@ -12,14 +12,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.languages.build import ptxas
-from harness.languages.build.cache import BuildError, BuildOutcome
-from harness.languages.build.diagnostics import LOG_BYTES, first_error, names_a_place, neutral
-from harness.languages.build.nvcc import MEMORY_BYTES, limit_failure, silent
+from harness.languages.build.cache import BuildOutcome
+from harness.languages.build.compiler import compile_failure, failed, limit_failure, run_compiler
+from harness.languages.build.diagnostics import neutral
 from harness.languages.build.toolchain import Nvcc
 from harness.problem.model import Problem, Role
-from harness.records.result import Verdict
-from harness.sandbox.command import clean_environment, run_limited
-from harness.sandbox.support import parts
 from harness.solution.launches import Launch, LaunchError
 from harness.solution.model import Target
 
@@ -38,11 +35,11 @@ def entries(text: str) -> dict[str, tuple[int, ...]]:
     found = {}
     for match in _ENTRY.finditer(_SKIPPED.sub(" ", text)):
         declared = (match[2] or "").strip()
-        found[match[1]] = tuple(map(_bytes, declared.split(","))) if declared else ()
+        found[match[1]] = tuple(map(_parameter_bytes, declared.split(","))) if declared else ()
     return found
 
 
-def _bytes(parameter: str) -> int:
+def _parameter_bytes(parameter: str) -> int:
     types = _TYPE.findall(parameter)
     if len(types) != 1:
         return 0
@@ -75,17 +72,17 @@ def check_fit(launch: Launch, text: str, problem: Problem, dtype: str) -> None:
         tensor = parameter.role is Role.TENSOR
         bytes_ = POINTER_BYTES if tensor else parameter.data_type(dtype).itemsize
         if wide not in (0, bytes_):
-            what = "a pointer" if tensor else f"a {parameter.type}"
+            kind = "a pointer" if tensor else f"a {parameter.type}"
             raise LaunchError(
                 launch.line,
                 f"launch: parameter {number} of {launch.kernel} has {wide} bytes; "
-                f"{parameter.name} is {what}, of {bytes_}",
+                f"{parameter.name} is {kind}, of {bytes_}",
             )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PtxSource:
-    """What to assemble, and with what. ``seconds`` limits the wall time."""
+    """A PTX source to assemble, and the ptxas for it; ``seconds`` limits its wall time."""
 
     source: bytes
     target: Target
@@ -100,7 +97,7 @@ class PtxSource:
         return [str(self.assembler), "-v", arch, "-o", "solution.cubin", SOURCE]
 
     def key(self) -> dict[str, str | bytes]:
-        """All that the answer depends on; see :func:`harness.languages.build.cache.key_of`."""
+        """All that the outcome depends on, for :func:`harness.languages.build.cache.key_of`."""
         return {"source": self.source, "ptxas": "\0".join([self.version, *self.command])}
 
 
@@ -118,27 +115,13 @@ def assemble(job: PtxSource, folder: Path) -> BuildOutcome:
     What runs is built by the driver, whose assembler may be another version.
     """
     (folder / SOURCE).write_bytes(job.source)
-    finished = run_limited(
-        job.command,
-        cwd=folder,
-        seconds=job.seconds,
-        memory_bytes=MEMORY_BYTES,
-        output_bytes=4 * LOG_BYTES,
-        environment=clean_environment(folder, [job.assembler.parent]),
-        readable=parts(job.assembler),
-    )
+    finished = run_compiler(job.command, folder, job.seconds, [job.assembler])
     log = neutral(finished.output, folder)
-    failure = limit_failure("ptxas", finished, job.seconds)
-    if failure is not None:
-        return BuildOutcome(failure=failure, log=log, seconds=finished.seconds, keep=False)
-    kernels = ptxas.parse(finished.output)
+    stopped = limit_failure("ptxas", finished, job.seconds)
+    if stopped is not None:
+        return BuildOutcome(failure=stopped, log=log, seconds=finished.seconds, keep=False)
     log = ptxas.without_info(log)
-    if finished.ok:
-        return BuildOutcome(log=log, kernels=kernels, seconds=finished.seconds)
-    message = first_error(log)
-    if message:
-        failure = BuildError(verdict=Verdict.COMPILE_ERROR, message=message)
-    else:
-        failure = silent("ptxas", finished)
-    keep = names_a_place(message)
-    return BuildOutcome(failure=failure, log=log, seconds=finished.seconds, keep=keep)
+    if not finished.ok:
+        return failed(compile_failure("ptxas", finished, log), log, finished.seconds)
+    kernels = ptxas.parse(finished.output)
+    return BuildOutcome(log=log, kernels=kernels, seconds=finished.seconds)

@@ -1,4 +1,4 @@
-"""What ``ptxas -v`` says about each kernel.
+"""Each kernel's figures from the output of ``ptxas -v``.
 
 The text comes out of a compiler that worked on untrusted source, which can print lines of the same
 shape: the figures are shown, never decided upon.
@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from harness.records.build import KernelResources
 
 MAX_KERNELS = 256
-MAX_NAME = 300  # characters; template arguments can make a name arbitrarily long
+MAX_NAME = 300
+"""Characters; template arguments can make a name arbitrarily long."""
 DEMANGLE_S = 5.0
 
 _ENTRY = re.compile(r"ptxas info\s*: Compiling entry function '([^']+)' for '[^']+'")
@@ -23,7 +24,7 @@ _NOISE = re.compile(r"^(?:ptxas|nvlink) info\b.*$|^\s+\d+ bytes stack frame, .*$
 
 
 def parse(log: str) -> tuple[KernelResources, ...]:
-    """The kernels that ``log`` speaks of, in its order, under their mangled names.
+    """The kernels in ``log``, in its order, under their mangled names.
 
     Functions that are not entry points (device functions not inlined) are left out.
     """
@@ -54,7 +55,7 @@ def parse(log: str) -> tuple[KernelResources, ...]:
 
 
 def without_info(log: str) -> str:
-    """``log`` less the lines that :func:`parse` reads; warnings and errors stay."""
+    """``log`` without the lines that :func:`parse` reads; warnings and errors stay."""
     return "\n".join(line for line in log.splitlines() if not _NOISE.match(line)).strip("\n")
 
 

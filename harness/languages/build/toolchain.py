@@ -1,4 +1,4 @@
-"""Where the compilers are on this machine, and which versions.
+"""Find the compilers of this machine, and their versions.
 
 The CUDA compiler is looked for in ``$HARNESS_NVCC``, ``$CUDA_HOME/bin``, ``PATH``, the usual
 ``/usr/local/cuda*/bin`` (newest first) and the folder of the pip packages ``nvidia-cuda-nvcc`` and
@@ -55,7 +55,7 @@ class Nvcc:
 
     @property
     def arguments(self) -> tuple[str, ...]:
-        """What every linking call needs beside its own options."""
+        """Options that every linking call needs."""
         return (f"-L{self.libraries}",) if self.libraries else ()
 
 
@@ -196,7 +196,7 @@ def _site_packages() -> list[Path]:
 
 
 def _output(command: list[str]) -> str:
-    """What a version query prints; empty if it fails. The compilers are trusted."""
+    """The output of a version query; empty if it fails. The compilers are trusted."""
     try:
         done = subprocess.run(
             command,

@@ -1,7 +1,7 @@
 """Translate a CUDA source for the CPU, in a limited process of its own.
 
-The translator is our own code, but its work can be made to grow faster than the text; a submission
-must not be able to hold up the judge with that.
+The translator is our own code, but a submission can make its work grow faster than the text, and
+must not hold up the judge with that.
 """
 
 import signal
@@ -17,6 +17,7 @@ from harness.sandbox.command import clean_environment, run_limited
 
 MEMORY_BYTES = 2 << 30
 SECONDS = 10.0
+"""Limits of one translation, far above those of honest files: memory and wall time."""
 ANSWER_BYTES = 64 << 10
 FEATURE_CHARACTERS = 200
 
@@ -39,15 +40,14 @@ sys.stdout.write(json.dumps(answer))
 
 
 class Translation(NamedTuple):
-    """How it went: ``obstacle`` is empty, or what a CPU cannot execute, as ``name:line: feature``.
-
-    ``stopped`` says that a limit was the obstacle: another time there may be none. ``killed`` says
-    that somebody else has ended the translator.
-    """
+    """The outcome of a translation."""
 
     obstacle: str = ""
+    """The feature that a CPU cannot execute, as ``name:line: feature``; empty for none."""
     stopped: bool = False
+    """The translator was stopped: another time there may be no obstacle."""
     killed: bool = False
+    """It was not stopped by a limit, but by somebody else."""
 
 
 class _TranslationAnswer(BaseModel):

@@ -1,7 +1,7 @@
-"""Compiling a Triton submission where its kernels do not run: without a card, or ahead of its turn.
+"""Compile a Triton submission where its kernels do not run: without a card, or ahead of its turn.
 
 The submission's own entry point decides what is launched, so it runs: in a sandbox, like any
-runner. What comes back is its word, read as data; it can only harm its own verdict or decorate its
+runner. The answer is untrusted data: it can only harm the submission's own verdict or embellish its
 own record.
 """
 
@@ -12,18 +12,17 @@ from collections.abc import Mapping
 from dataclasses import replace
 from importlib import metadata
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from pydantic import ValidationError
 
 from harness.device.base import sealed_memory
 from harness.device.cpu import CpuDevice
 from harness.languages.build.cache import BuildError, BuildOutcome, Cache, key_of
-from harness.languages.build.nvcc import killed
+from harness.languages.build.compiler import killed_failure
 from harness.problem.case import benchmark_case
 from harness.problem.model import Limits, Problem, Role
 from harness.records.build import KernelResources
-from harness.records.fields import Record
 from harness.records.result import Verdict
 from harness.runner.triton.kernel_cache import packed
 from harness.sandbox.pause_gate import clock
@@ -31,44 +30,39 @@ from harness.session.fault import Fault
 from harness.session.programs import RunnerProgram
 from harness.session.session import Session
 from harness.solution.contract import Contract
-from harness.solution.model import Solution, Target
-from harness.wire import Message
+from harness.solution.model import Solution
+from harness.wire.arguments import ScalarArgument, TensorShape
+from harness.wire.messages import Compiled
 
 KERNELS = "kernels"
 _MAX_BYTES = 64 << 20
+"""Room for the package of compiled kernels."""
 _AHEAD_S = 8.0
+"""Seconds of the processor after which no further kernel is compiled ahead."""
 _PATIENCE_S = 30.0
+"""Wall time, in seconds, of all compiling ahead."""
 _MAX_KERNELS = 64
-_MOST = 1 << 40
+_MAX_FIGURE = 1 << 40
+"""Greater figures on a kernel are no truth."""
 _KILLED = re.compile(r"\bfailed with error code -9\b")
-"""What Triton says of a compiler that somebody has killed."""
-
-
-class _CompileAnswer(Record):
-    type: str
-    status: str
-    message: str
-    line: int | None
-    kernels: tuple[KernelResources, ...]
-    configurations: int
-    seconds: float
+"""Triton's message on a compiler that somebody has killed."""
 
 
 def compile_for_target(
     solution: Solution,
     problem: Problem,
     dtype: str,
-    target: Target,
+    arch: str,
     cache: Cache,
     contract: Contract,
 ) -> BuildOutcome:
-    """Build all launches of the problem's first benchmark shape for ``target.arch``.
+    """Build all launches of the problem's first benchmark shape for ``arch``.
 
     A failure is a kernel that cannot be built, or a build that takes longer than the problem
     allows. Code whose launches cannot be found out without a GPU gives an outcome without kernels.
     """
-    calls = [_arguments(problem, problem.benchmarks[0], dtype)]
-    work = _Work(solution, problem, target, contract, calls)
+    calls = (_arguments(problem, problem.benchmarks[0], dtype),)
+    work = _Work(solution, problem, arch, contract, calls)
     return cache.fetch(work.key("triton"), lambda _: _build(work))
 
 
@@ -76,18 +70,18 @@ def compile_ahead(
     solution: Solution,
     problem: Problem,
     dtype: str,
-    target: Target,
+    arch: str,
     cache: Cache,
     contract: Contract,
 ) -> BuildOutcome:
-    """Build whatever may be launched on a card that is here; it is kept as the file ``kernels``.
+    """Build whatever may be launched on a card that is here, as the file ``kernels``.
 
-    For the benchmark shapes and the small ones, with all configurations of an autotuner. It may be
-    nothing: that is no failure, for the card tells what it can run.
+    For the benchmark shapes and the small ones, with all configurations of an autotuner. No kernel
+    at all is no failure: what the card can run shows when it runs.
     """
     shapes = (*problem.benchmarks, *problem.cpu_benchmarks)
-    calls = [_arguments(problem, shape, dtype) for shape in shapes]
-    work = _Work(solution, problem, target, contract, calls)
+    calls = tuple(_arguments(problem, shape, dtype) for shape in shapes)
+    work = _Work(solution, problem, arch, contract, calls)
     return cache.fetch(work.key("triton ahead"), lambda to: _build_ahead(work, to / KERNELS))
 
 
@@ -96,20 +90,19 @@ class _Work(NamedTuple):
 
     solution: Solution
     problem: Problem
-    target: Target
+    sm: str
     contract: Contract
-    calls: list[list[dict[str, Any]]]
+    calls: tuple[tuple[TensorShape | ScalarArgument, ...], ...]
 
     def key(self, kind: str) -> str:
-        """Under which the outcome is kept."""
-        assert self.target.arch is not None, "the caller asks for an architecture"
+        """The key that the outcome is kept under."""
         return key_of(
             {
                 "kind": kind,
                 "source": self.solution.source,
                 "calls": repr(self.calls),
                 "contract": repr(self.contract),
-                "arch": self.target.arch,
+                "arch": self.sm,
                 "triton": metadata.version("triton"),
                 "python": sys.version,
             }
@@ -117,9 +110,8 @@ class _Work(NamedTuple):
 
     @property
     def arch(self) -> int:
-        """90 for sm_90."""
-        assert self.target.arch is not None
-        return int(self.target.arch.removeprefix("sm_").rstrip("af"))
+        """The number 90 of sm_90."""
+        return int(self.sm.removeprefix("sm_").rstrip("af"))
 
     def session(self, limits: Limits) -> Session:
         """A runner of its own, without the card."""
@@ -129,33 +121,32 @@ class _Work(NamedTuple):
 
 def _arguments(
     problem: Problem, shape: Mapping[str, int | float], dtype: str
-) -> list[dict[str, Any]]:
-    """The arguments of one call, in order, tensors by type, shape and strides alone."""
+) -> tuple[TensorShape | ScalarArgument, ...]:
+    """The arguments of one call, in order; of tensors type, shape and strides alone."""
     values = benchmark_case(problem, shape).values
-    return [
-        {
-            "kind": "tensor",
-            "dtype": p.data_type(dtype).name,
-            "shape": list(p.dimensions(values)),
-            "strides": list(p.steps(values)),
-        }
+    return tuple(
+        TensorShape(
+            dtype=p.data_type(dtype).name,
+            shape=tuple(p.dimensions(values)),
+            strides=tuple(p.steps(values)),
+        )
         if p.role is Role.TENSOR
-        else {"kind": "scalar", "value": values[p.name]}
+        else ScalarArgument(ctype=p.type, value=values[p.name])
         for p in problem.parameters
-    ]
+    )
 
 
 def _build(work: _Work) -> BuildOutcome:
     with work.session(work.problem.limits) as session:
         answer = session.compile(work.calls, work.arch)
         if isinstance(answer, Fault):
-            return _unknown(answer, work.solution)
+            return _without_answer(answer, work.solution)
         log = session.output()
     return outcome_of(answer, log, work.solution.display_path)
 
 
 def _build_ahead(work: _Work, file: Path) -> BuildOutcome:
-    """Its kernels in ``file``; what the process says besides is of no interest."""
+    """Have the kernels packed into ``file``; the rest of the answer is ignored."""
     limits = work.problem.limits
     limits = replace(limits, build_s=min(limits.build_s, _PATIENCE_S))
     start = clock()
@@ -171,28 +162,30 @@ def _build_ahead(work: _Work, file: Path) -> BuildOutcome:
     return BuildOutcome(files={KERNELS: file}, seconds=clock() - start)
 
 
-def outcome_of(answer: Message, log: str, shown: str) -> BuildOutcome:
-    """What the runner's ``answer`` about the file ``shown`` comes to; nothing to keep if it lies.
+def outcome_of(answer: Compiled, log: str, shown: str) -> BuildOutcome:
+    """The outcome that the runner's ``answer`` about the file ``shown`` stands for.
 
-    The runner may have been made to answer anything: what is no such answer, or cannot be one
-    (a register count of twenty digits), says nothing.
+    The submission may have made it answer anything: one that cannot be true (a register count of
+    twenty digits) gives an outcome without kernels, not to be kept.
     """
     try:
-        compiled = _CompileAnswer.model_validate(answer)
+        kernels = tuple(
+            KernelResources.model_validate(kernel.to_json())
+            for kernel in answer.kernels[:_MAX_KERNELS]
+        )
     except ValidationError:
         return BuildOutcome(log=log, keep=False)
     failure = None
-    if compiled.status == "compile_error" and _KILLED.search(compiled.message):
-        return BuildOutcome(failure=killed("ptxas"), log=log, keep=False)
-    if compiled.status == "compile_error":
-        place = f"{shown}:{compiled.line}: " if compiled.line else ""
+    if answer.status == "compile_error" and _KILLED.search(answer.message):
+        return BuildOutcome(failure=killed_failure("ptxas"), log=log, keep=False)
+    if answer.status == "compile_error":
+        place = f"{shown}:{answer.line}: " if answer.line else ""
         failure = BuildError(
-            verdict=Verdict.COMPILE_ERROR, message=f"{place}{compiled.message[:2000]}"
+            verdict=Verdict.COMPILE_ERROR, message=f"{place}{answer.message[:2000]}"
         )
-    kernels = compiled.kernels[:_MAX_KERNELS]
-    if any(max(_figures(kernel)) > _MOST for kernel in kernels):
+    if any(max(_figures(kernel)) > _MAX_FIGURE for kernel in kernels):
         return BuildOutcome(log=log, keep=False)
-    return BuildOutcome(failure=failure, kernels=kernels, log=log, seconds=compiled.seconds)
+    return BuildOutcome(failure=failure, kernels=kernels, log=log, seconds=answer.seconds)
 
 
 def _figures(kernel: KernelResources) -> tuple[int, ...]:
@@ -204,8 +197,8 @@ def _figures(kernel: KernelResources) -> tuple[int, ...]:
     )
 
 
-def _unknown(fault: Fault, solution: Solution) -> BuildOutcome:
-    """It did not come to an answer: only taking too long to compile is a verdict of its own."""
+def _without_answer(fault: Fault, solution: Solution) -> BuildOutcome:
+    """The outcome where the runner gave no answer: a failure only if compiling took too long."""
     if fault.verdict is not Verdict.TIME_LIMIT:
         return BuildOutcome(keep=False)
     message = f"{solution.display_path}: compiling takes too long"

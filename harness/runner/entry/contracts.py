@@ -1,52 +1,53 @@
-"""How a loaded Python submission is called, whichever entry point it has.
+"""Calls a loaded Python submission, whichever entry point it has.
 
 ``solution`` and ``solve`` get the parameters in order and fill the outputs. What ``custom_kernel``
-and ``ModelNew`` return must lie in the outputs in the end: the judge looks at its own buffers
-alone. On a GPU it is made there where that can be done (:mod:`harness.runner.entry.output_placement`); else it
-is copied, within the call and in its time. A return value that cannot be copied as it is (shape,
-data type, device) is an error that says what was expected.
+and ``ModelNew`` return must lie in the outputs in the end, the judge's own buffers: it is made
+there where that can be done (:mod:`.output_placement`) or else copied, within the call and in its
+time. A return value that cannot be copied as it is (shape, data type, device) is an error that
+says what was expected.
 """
 
 import inspect
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from harness.runner.entry.outputs import Arguments, Declared, Outputs, list_names
+from harness.runner.entry.outputs import Arguments, Outputs, list_names
 from harness.runner.program import Failed
-from harness.wire import FaultCode
+from harness.wire.arguments import Parameters
+from harness.wire.messages import FaultCode
 
 if TYPE_CHECKING:
+    from torch import Tensor
+    from torch.nn import Module
+
     from harness.runner.entry.output_placement import Placement
 
 
 class Caller(Protocol):
-    """An entry point, ready to be called.
-
-    ``copied`` is how many outputs the last call copied, None where none is returned; ``placing``
-    says whether outputs are made in their place.
-    """
+    """An entry point, ready to be called."""
 
     copied: int | None
+    """Outputs that the last call copied; None where none is returned."""
 
     @property
     def placing(self) -> bool:
-        """False as well from the moment on when that turns out to be wrong."""
+        """Whether outputs are made in their place; false once that turns out to be wrong."""
 
     def bind(self, calls: Sequence[Arguments]) -> None:
-        """Prepare calls with these arguments, all of the same sizes and scalars."""
+        """Prepare calls with these arguments, which have the same sizes and scalars."""
 
     def warm_up(self, index: int) -> None:
-        """Call it, before anything counts, as often as it takes to know its later calls."""
+        """Call it, before anything counts, as often as placing outputs takes."""
 
     def call(self, index: int) -> None:
         """Call it with the arguments of one call."""
 
 
-def caller(module: ModuleType, entry: str, parameters: Declared) -> Caller:
-    """What calls ``entry`` of ``module``.
+def caller(module: ModuleType, entry: str, parameters: Parameters) -> Caller:
+    """Find ``entry`` in ``module``.
 
     Raises:
         Failed: the module has no such thing.
@@ -63,7 +64,7 @@ def caller(module: ModuleType, entry: str, parameters: Declared) -> Caller:
 
 
 def offer_imports(entry: str) -> None:
-    """Let ``custom_kernel`` files import the types that those who write them know."""
+    """Let ``custom_kernel`` files import ``task``, the module of types that they expect."""
     if entry == "custom_kernel":
         task = ModuleType("task")
         vars(task).update(input_t=Any, output_t=Any)
@@ -76,7 +77,7 @@ class _Positional:
     copied: int | None = None
     placing = False
 
-    def __init__(self, entry: Callable[..., Any], name: str, parameters: Declared) -> None:
+    def __init__(self, entry: Callable[..., object], name: str, parameters: Parameters) -> None:
         self._entry = entry
         named = ", ".join(parameter for parameter, _ in parameters)
         self._asked = f"\nthe problem asks for\n    def {name}({named}):" if parameters else ""
@@ -99,16 +100,16 @@ class _Positional:
 
 
 class _Bound(NamedTuple):
-    """One call: what makes it, and where what it returns belongs."""
+    """One call, and where the tensors that it returns belong."""
 
-    make: Callable[[], Any]
+    make: Callable[[], object]
     outputs: Outputs
 
 
 class _Returning:
-    """What an entry point returns is put into the outputs; nothing has a gradient."""
+    """Base of entry points that return their outputs; nothing has a gradient."""
 
-    def __init__(self, entry: Callable[..., Any], parameters: Declared) -> None:
+    def __init__(self, entry: Callable[..., object], parameters: Parameters) -> None:
         self._entry = entry
         self._parameters = parameters
         self._calls: list[_Bound] = []
@@ -129,12 +130,16 @@ class _Returning:
 
     def warm_up(self, index: int) -> None:
         self.call(index)  # may compile, tune, and make what it keeps
+        import torch
+
+        from harness.runner.entry.torch_private import PLACE_OUTPUTS
+
+        if not PLACE_OUTPUTS:
+            return
         if self._placement is None:
             from harness.runner.entry.output_placement import Placement
 
             self._placement = Placement()
-        import torch
-
         make, outputs = self._calls[index]
         with torch.no_grad():
             self._placement.learn(make, outputs)
@@ -153,7 +158,7 @@ class _Returning:
 class _Tuple(_Returning):
     """One tuple: what is read but sizes, in the problem's order, then what is only written.
 
-    None says that the outputs were filled in place.
+    It may return None where it has filled the outputs in place.
     """
 
     def _bound(self, calls: Sequence[Arguments]) -> list[_Bound]:
@@ -168,7 +173,7 @@ class _Tuple(_Returning):
 
 
 class _Model(_Returning):
-    """A module made from sizes and scalars, whose weights and inputs are the tensors that are read.
+    """A module made from sizes and scalars; the tensors that are read are its weights and inputs.
 
     It is made once for a batch, before anything is timed; each call has weights of its own.
     """
@@ -192,8 +197,8 @@ class _Model(_Returning):
             bound.append(_Bound(make, Outputs("ModelNew.forward", self._parameters, arguments)))
         return bound
 
-    def _made(self, named: dict[str, Any]) -> Any:
-        """The module; what its constructor asks for are sizes and scalars, by their names."""
+    def _made(self, named: dict[str, Any]) -> "Module":
+        """Make the module; its constructor asks for sizes and scalars by their names."""
         numbers = {name: named[name] for name, kind in self._parameters if kind in _NUMBERS}
         given = {}
         for parameter in _signature(self._entry):
@@ -214,7 +219,9 @@ class _Model(_Returning):
         return model
 
 
-def _forward(model: Any, weights: list[tuple[Any, Any]], arguments: list[Any]) -> Any:
+def _forward(
+    model: "Module", weights: list[tuple["Tensor", "Tensor"]], arguments: Sequence[object]
+) -> object:
     for weight, value in weights:
         weight.data = value
     return model(*arguments)
@@ -223,15 +230,15 @@ def _forward(model: Any, weights: list[tuple[Any, Any]], arguments: list[Any]) -
 _NUMBERS = ("size", "scalar")
 
 
-def _signature(function: Callable[..., Any]) -> list[inspect.Parameter]:
-    """The parameters that can be given by name."""
+def _signature(function: Callable[..., object]) -> list[inspect.Parameter]:
+    """List the parameters that can be given by name."""
     variable = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
     parameters = inspect.signature(function).parameters.values()
     return [parameter for parameter in parameters if parameter.kind not in variable]
 
 
-def _weights(model: Any, tensors: dict[str, Any]) -> dict[Any, str]:
-    """Which tensor of the problem fills which parameter of the module, and which buffer.
+def _weights(model: "Module", tensors: dict[str, "Tensor"]) -> dict["Tensor", str]:
+    """Assign tensors of the problem to the module's parameters and buffers.
 
     The last part of a parameter's name in ``state_dict`` is a tensor's name, or all of it with
     ``_`` for the dots, and the shapes are the same.
@@ -239,20 +246,22 @@ def _weights(model: Any, tensors: dict[str, Any]) -> dict[Any, str]:
     Raises:
         Failed: a parameter is left that nothing fills, or two different ones have one tensor.
     """
-    filled: dict[Any, str] = {}  # by identity, as tensors are told apart in a dictionary
-    left: dict[Any, str] = {}
+    filled: dict[Tensor, str] = {}  # a dictionary compares tensors by identity
+    left: dict[Tensor, str] = {}
     for key, weight in model.named_parameters(remove_duplicate=False):
         _fill(filled, key, weight, tensors)
         left.setdefault(weight, key)
     for key, buffer in model.named_buffers():
         _fill(filled, key, buffer, tensors)
-    for weight, key in left.items():
-        if weight not in filled:
-            raise Failed(FaultCode.NO_ENTRY, _unfilled(key, weight, tensors))
+    for tensor, key in left.items():
+        if tensor not in filled:
+            raise Failed(FaultCode.NO_ENTRY, _unfilled(key, tensor, tensors))
     return filled
 
 
-def _fill(filled: dict[Any, str], key: str, weight: Any, tensors: dict[str, Any]) -> None:
+def _fill(
+    filled: dict["Tensor", str], key: str, weight: "Tensor", tensors: dict[str, "Tensor"]
+) -> None:
     names = (key.replace(".", "_"), key.rpartition(".")[2])
     name = next((n for n in names if n in tensors and tensors[n].shape == weight.shape), None)
     if name is None:
@@ -266,7 +275,7 @@ def _fill(filled: dict[Any, str], key: str, weight: Any, tensors: dict[str, Any]
     filled[weight] = name
 
 
-def _unfilled(key: str, weight: Any, tensors: dict[str, Any]) -> str:
+def _unfilled(key: str, weight: "Tensor", tensors: dict[str, "Tensor"]) -> str:
     shapes = {name: f"{name} {list(tensor.shape)}" for name, tensor in tensors.items()}
     return (
         f"ModelNew has a parameter `{key}` of shape {list(weight.shape)} that no tensor of the "
@@ -275,9 +284,9 @@ def _unfilled(key: str, weight: Any, tensors: dict[str, Any]) -> str:
 
 
 def _forward_arguments(
-    forward: Callable[..., Any], names: list[str], inputs: list[str]
+    forward: Callable[..., object], names: list[str], inputs: list[str]
 ) -> list[str]:
-    """Which parameters ``forward`` is called with, in order.
+    """Choose the parameters that ``forward`` is called with, in order.
 
     By name if all that it needs have names of the problem's; else the ``inputs`` in order.
 
@@ -302,5 +311,5 @@ def _forward_arguments(
 _BY_POSITION = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
 
-def _listed(names: Any) -> str:
+def _listed(names: Collection[str]) -> str:
     return f" ({list_names(list(names))})" if names else ""

@@ -1,4 +1,4 @@
-"""How an operation of PyTorch that makes a tensor can write to a given one instead."""
+"""Finds how an operation of PyTorch that makes a tensor can write to a given one instead."""
 
 import functools
 from collections.abc import Callable, Mapping, Sequence
@@ -6,43 +6,48 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch._ops import OpOverload
 
-Write = Callable[[Tensor, Sequence[Any], Mapping[str, Any]], None]
-"""Writes what an operation with these arguments gives to a tensor of that shape and type."""
+from harness.runner.entry.torch_private import schema
+
+Arguments = Sequence[Any]
+Keywords = Mapping[str, Any]
+Write = Callable[[Tensor, Arguments, Keywords], None]
+"""Writes the result of an operation with these arguments to a tensor of its shape and type."""
 
 
 @functools.cache
-def makes_memory(func: Any) -> bool:
+def makes_memory(func: object) -> bool:
     """Whether some of what the operation returns is not an argument of it, nor a view of one."""
-    schema = getattr(func, "_schema", None)  # operators that take functions have none
-    return schema is not None and any(each.alias_info is None for each in schema.returns)
+    declared = schema(func)
+    return declared is not None and any(each.alias_info is None for each in declared.returns)
 
 
 @functools.cache
-def writer(func: Any) -> Write | None:
-    """How the operation can write to a tensor instead of making one; None if it cannot."""
+def writer(func: OpOverload) -> Write | None:
+    """The function by which the operation writes to a given tensor; None if it cannot."""
     if func.namespace != "aten" or torch.Tag.dynamic_output_shape in func.tags:
         return None
     return _BY_NAME.get(func.overloadpacket.__name__) or _out_variant(func)
 
 
-def _leave(place: Tensor, *_: Any) -> None:
-    """Whatever is there will do."""
+def _leave(place: Tensor, *_: object) -> None:
+    """Change nothing: any values will do."""
 
 
-def _fill(number: int, place: Tensor, *_: Any) -> None:
+def _fill(number: int, place: Tensor, *_: object) -> None:
     place.fill_(number)
 
 
-def _fill_with_last(place: Tensor, args: Sequence[Any], _: Any) -> None:
+def _fill_with_last(place: Tensor, args: Arguments, _: object) -> None:
     place.fill_(args[-1])
 
 
-def _copy(place: Tensor, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
+def _copy(place: Tensor, args: Arguments, kwargs: Keywords) -> None:
     place.copy_(args[0], non_blocking=kwargs.get("non_blocking", False))
 
 
-def _relu(place: Tensor, args: Sequence[Any], _: Any) -> None:
+def _relu(place: Tensor, args: Arguments, _: object) -> None:
     torch.clamp_min(args[0], 0, out=place)  # PyTorch's own does the same
 
 
@@ -58,14 +63,14 @@ _BY_NAME: dict[str, Write] = (
 )
 
 
-def _out_variant(func: Any) -> Write | None:
-    """By the overload that writes to one given tensor, if PyTorch has written one.
+def _out_variant(func: OpOverload) -> Write | None:
+    """Write by the overload that takes one output, if PyTorch has written one.
 
     Those that it has generated make a tensor and copy it.
     """
     packet = func.overloadpacket
     for overload in (getattr(packet, name) for name in packet.overloads()):
-        outs = [each.name for each in overload._schema.arguments if each.is_out]
+        outs = [each.name for each in schema(overload).arguments if each.is_out]
         if (
             len(outs) == 1
             and torch.Tag.generated not in overload.tags
@@ -76,11 +81,11 @@ def _out_variant(func: Any) -> Write | None:
 
 
 def _write_out(
-    overload: Any, name: str, place: Tensor, args: Sequence[Any], kwargs: Mapping[str, Any]
+    overload: OpOverload, name: str, place: Tensor, args: Arguments, kwargs: Keywords
 ) -> None:
     overload(*args, **kwargs, **{name: place})
 
 
-def _inputs(overload: Any) -> list[tuple[str, str]]:
-    """Names and types of what is read."""
-    return [(a.name, str(a.type)) for a in overload._schema.arguments if not a.is_out]
+def _inputs(overload: OpOverload) -> list[tuple[str, str]]:
+    """Names and types of the arguments that are read."""
+    return [(a.name, str(a.type)) for a in schema(overload).arguments if not a.is_out]

@@ -1,9 +1,9 @@
-"""Outputs that a call returns are made where the judge looks for them, so that none is copied.
+"""Makes the outputs that a call returns in the judge's buffers, so that none is copied.
 
-What a call does with tensors goes through PyTorch's dispatcher. A call that is only watched tells
-which operation makes the memory of each tensor that it returns; in later calls that operation gets
-the judge's buffer to write to: ``torch.empty_like(x)`` is then that buffer, and ``a @ b`` is
-``torch.mm(a, b, out=buffer)``. Nothing else changes, and whatever cannot be placed is copied.
+All operations on tensors go through PyTorch's dispatcher. One call is only watched: it shows which
+operation makes the memory of each tensor that is returned. In later calls that operation writes to
+the judge's buffer: ``torch.empty_like(x)`` is then that buffer, and ``a @ b`` is
+``torch.mm(a, b, out=buffer)``. Nothing else changes, and what cannot be placed is copied.
 
 A file must not notice. So nothing is placed
 
@@ -14,41 +14,51 @@ A file must not notice. So nothing is placed
 - for files that ``torch.compile`` has worked on, which a mode of the dispatcher would turn off.
 
 This runs beside submitted code and decides nothing: what lies in the buffers is checked anyway.
+What it needs of PyTorch's private functions is in :mod:`harness.runner.entry.torch_private`.
 """
 
-import sys
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeGuard
 
 import torch
 from torch import Tensor
-from torch.multiprocessing.reductions import StorageWeakRef
-from torch.utils._python_dispatch import TorchDispatchMode
-from torch.utils._pytree import tree_leaves
+from torch._ops import OpOverload
 
-from harness.runner.entry.out_variants import Write, makes_memory, writer
+from harness.runner.entry.out_variants import Arguments, Keywords, Write, makes_memory, writer
 from harness.runner.entry.outputs import Outputs
+from harness.runner.entry.torch_private import (
+    StorageWeakRef,
+    TorchDispatchMode,
+    all_expired,
+    has_compiled,
+    storage_id,
+    tensor_in,
+    tree_leaves,
+    weak_storage,
+)
 from harness.runner.strides import overlap
 
 ALIGNMENT = 512
-"""What memory of PyTorch's own starts at a multiple of, bytes: files may rely on that."""
+"""Bytes. PyTorch's own memory starts at a multiple of this, and files may rely on that."""
 
 _NEAR = 0.02
-"""Relative; sums in another order differ by less, another tensor's values by more."""
+"""Relative difference; sums in another order differ by less, another tensor's values by more."""
 
 
 class Step(NamedTuple):
-    """An operation that makes memory: with what, and the tensor that comes out."""
+    """An operation that makes memory, and the tensor that comes out."""
 
-    signature: tuple[Any, ...]
+    signature: tuple[object, ...]
+    """The operation and its arguments, as far as they decide the result's form."""
     write: Write
+    """Writes its result to a given tensor."""
     shape: tuple[int, ...]
     strides: tuple[int, ...]
     dtype: torch.dtype
 
 
 class Placement:
-    """What is known of a submission's calls with one set of sizes. Used under ``no_grad``."""
+    """Places the outputs of a submission's calls with one set of sizes. Used under ``no_grad``."""
 
     def __init__(self) -> None:
         self._steps: dict[int, tuple[int, Step]] = {}  # ordinal → which output, and how
@@ -60,41 +70,41 @@ class Placement:
         return bool(self._steps)
 
     def forget(self) -> None:
-        """Other sizes come: what was learnt is not about them."""
+        """Drop what was learnt: other sizes come."""
         self._steps = {}
 
     def stop(self) -> None:
-        """Place nothing any more."""
+        """Place nothing from now on."""
         self.forget()
         self._stopped = True
 
-    def learn(self, call: Callable[[], Any], outputs: Outputs) -> None:
-        """Find out from two calls, which have been made before, what can be placed."""
+    def learn(self, call: Callable[[], object], outputs: Outputs) -> None:
+        """Make two calls, as were made before, and find out from them what can be placed."""
         self.forget()
-        if self._stopped or _compiled() or not any(map(_usable, outputs.places)):
+        if self._stopped or has_compiled() or not any(map(_usable, outputs.places)):
             return
         steps, storages = _watched(call, outputs)
-        if _kept(storages):
+        if not all_expired(storages):
             self.stop()
             return
         self._steps = steps
         if steps and not self._same(call, outputs):
             self.stop()
 
-    def run(self, call: Callable[[], Any], outputs: Outputs) -> int:
-        """Make a call; how many outputs were copied."""
+    def run(self, call: Callable[[], object], outputs: Outputs) -> int:
+        """Make a call; returns how many outputs were copied."""
         if not self._steps:
             return outputs.take(call())
         with _Placing(self._steps, outputs.places) as mode:
             returned = call()
         copied = outputs.take(returned)
         del returned
-        if _kept(mode.placed):
+        if not all_expired(mode.placed):
             self.stop()
         return copied
 
-    def _same(self, call: Callable[[], Any], outputs: Outputs) -> bool:
-        """Whether a placed call gives what lies in the buffers, where the watched one put it."""
+    def _same(self, call: Callable[[], object], outputs: Outputs) -> bool:
+        """Whether a placed call gives what the watched one has left in the buffers."""
         placed = [outputs.places[which] for which, _ in self._steps.values()]
         pairs = []
         try:
@@ -109,16 +119,20 @@ class Placement:
 
 
 class _Makers(TorchDispatchMode):  # type: ignore[no-untyped-call]
-    """Hands operations that make memory to :meth:`make`, and leaves others alone."""
+    """Hands operations that make memory to :meth:`make`; others are called as they are."""
 
     def __torch_dispatch__(
-        self, func: Any, types: Any, args: Any = (), kwargs: Mapping[str, Any] | None = None
-    ) -> Any:
+        self,
+        func: OpOverload,
+        types: object,
+        args: Arguments = (),
+        kwargs: Keywords | None = None,
+    ) -> object:
         kwargs = kwargs or {}
         return self.make(func, args, kwargs) if makes_memory(func) else func(*args, **kwargs)
 
-    def make(self, func: Any, args: Any, kwargs: Mapping[str, Any]) -> Any:
-        """What the operation is to give."""
+    def make(self, func: OpOverload, args: Arguments, kwargs: Keywords) -> object:
+        """The operation's result."""
         raise NotImplementedError
 
 
@@ -130,15 +144,15 @@ class _Watching(_Makers):
         self.steps: list[Step | None] = []
         self.makers: dict[int, int] = {}
 
-    def make(self, func: Any, args: Any, kwargs: Mapping[str, Any]) -> Any:
-        """What it gives, noted."""
+    def make(self, func: OpOverload, args: Arguments, kwargs: Keywords) -> object:
+        """The operation's result, noted."""
         signature = _signature(func, args, kwargs)
         result = func(*args, **kwargs)
         step = None
         if _plain(result):
-            # Some that share their argument's memory do not say so (`_unsafe_view`).
-            made = _storage(result)
-            if made not in {_storage(each) for each in _tensors(args, kwargs)}:
+            # Some that share their argument's memory do not declare it (`_unsafe_view`).
+            made = storage_id(result)
+            if made not in {storage_id(each) for each in _tensors(args, kwargs)}:
                 self.makers[made] = len(self.steps)
             if (write := writer(func)) is not None:
                 step = Step(signature, write, result.shape, result.stride(), result.dtype)
@@ -147,7 +161,7 @@ class _Watching(_Makers):
 
 
 class _Placing(_Makers):
-    """Has some operations write to the judge's buffers. ``placed`` are the memories given out."""
+    """Has some operations write to the judge's buffers."""
 
     def __init__(
         self, steps: Mapping[int, tuple[int, Step]], buffers: Sequence[Tensor | None]
@@ -157,9 +171,10 @@ class _Placing(_Makers):
         self._buffers = buffers
         self._ordinal = 0
         self.placed: list[StorageWeakRef] = []
+        """Storages of the buffers that were given out."""
 
-    def make(self, func: Any, args: Any, kwargs: Mapping[str, Any]) -> Any:
-        """What it gives, in a buffer of the judge's where that is known to do."""
+    def make(self, func: OpOverload, args: Arguments, kwargs: Keywords) -> object:
+        """The operation's result, in a buffer of the judge's where that is known to work."""
         found = self._steps.get(self._ordinal)
         self._ordinal += 1
         if found is None:
@@ -171,16 +186,16 @@ class _Placing(_Makers):
             overlap(each, buffer) for each in _tensors(args, kwargs)
         ):
             return func(*args, **kwargs)
-        place = _over(buffer, step)
-        self.placed.append(_weak(place))
+        place = tensor_in(buffer, step.shape, step.strides, step.dtype)
+        self.placed.append(weak_storage(place))
         step.write(place, args, kwargs)
         return place
 
 
 def _watched(
-    call: Callable[[], Any], outputs: Outputs
+    call: Callable[[], object], outputs: Outputs
 ) -> tuple[dict[int, tuple[int, Step]], list[StorageWeakRef]]:
-    """How each output can be placed, where it can; and the memories of what was returned."""
+    """Watch a call: how each output can be placed, and the storages of what was returned."""
     with _Watching() as mode:
         returned = call()
     outputs.take(returned)
@@ -189,12 +204,12 @@ def _watched(
     for which, (buffer, value) in enumerate(zip(outputs.places, values, strict=False)):
         if buffer is None or not _usable(buffer) or not _whole(value, buffer):
             continue
-        ordinal = mode.makers.get(_storage(value), -1)
+        ordinal = mode.makers.get(storage_id(value), -1)
         step = mode.steps[ordinal] if ordinal >= 0 else None
         if step is not None and _dense(step):
             steps.setdefault(ordinal, (which, step))
-    made = [value for value in values if _plain(value) and _storage(value) in mode.makers]
-    return steps, [_weak(each) for each in made]
+    made = [value for value in values if _plain(value) and storage_id(value) in mode.makers]
+    return steps, [weak_storage(each) for each in made]
 
 
 def _usable(buffer: Tensor | None) -> bool:
@@ -207,8 +222,8 @@ def _usable(buffer: Tensor | None) -> bool:
     )
 
 
-def _whole(value: Any, buffer: Tensor) -> bool:
-    """Whether the value is all of its memory, element by element as in the buffer."""
+def _whole(value: object, buffer: Tensor) -> TypeGuard[Tensor]:
+    """Whether the value fills its memory, element by element as in the buffer."""
     return (
         _plain(value)
         and value.device == buffer.device
@@ -219,7 +234,7 @@ def _whole(value: Any, buffer: Tensor) -> bool:
 
 
 def _dense(step: Step) -> bool:
-    """Whether what came out has no gaps, so that it fills its memory."""
+    """Whether the result has no gaps, so that it fills its memory."""
     expected = 1
     for length, stride in zip(reversed(step.shape), reversed(step.strides), strict=True):
         if length != 1 and stride != expected:
@@ -228,46 +243,24 @@ def _dense(step: Step) -> bool:
     return True
 
 
-def _over(buffer: Tensor, step: Step) -> Tensor:
-    """A tensor as the step makes one, in the buffer's memory and with a storage of its own.
-
-    Of its own, so that it can be told whether anybody still has it.
-    """
-    size = buffer.numel() * buffer.itemsize
-    storage = torch._C._construct_storage_from_data_pointer(buffer.data_ptr(), buffer.device, size)
-    empty = torch.empty(0, dtype=step.dtype, device=buffer.device)
-    return empty.set_(storage, 0, step.shape, step.strides)
+def _plain(value: object) -> TypeGuard[Tensor]:
+    """Whether it is a tensor of numbers in memory, and of no subclass."""
+    return isinstance(value, Tensor) and (
+        type(value) in (Tensor, torch.nn.Parameter) and value.layout is torch.strided
+    )
 
 
-def _weak(tensor: Tensor) -> StorageWeakRef:
-    return StorageWeakRef(tensor.untyped_storage())  # type: ignore[no-untyped-call]
-
-
-def _kept(memories: Sequence[StorageWeakRef]) -> bool:
-    """Whether anybody still has one of them."""
-    return not all(each.expired() for each in memories)  # type: ignore[no-untyped-call]
-
-
-def _storage(tensor: Tensor) -> int:
-    return int(tensor.untyped_storage()._cdata)
-
-
-def _plain(value: Any) -> bool:
-    """Whether it is a tensor of numbers in memory, and nobody's subclass."""
-    return type(value) in (Tensor, torch.nn.Parameter) and value.layout is torch.strided
-
-
-def _tensors(args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Tensor]:
+def _tensors(args: Arguments, kwargs: Keywords) -> list[Tensor]:
     return [each for each in tree_leaves((args, dict(kwargs))) if _plain(each)]
 
 
-def _signature(func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[Any, ...]:
+def _signature(func: OpOverload, args: Arguments, kwargs: Keywords) -> tuple[object, ...]:
     """The operation and what decides shape and type of its result; equal if they are alike."""
     leaves = tree_leaves((args, dict(kwargs)))
     return (func, *map(_described, leaves))
 
 
-def _described(leaf: Any) -> Any:
+def _described(leaf: object) -> object:
     if isinstance(leaf, Tensor):
         return tuple(leaf.shape), leaf.stride(), leaf.dtype, leaf.device
     return repr(leaf)  # a NaN is like another one
@@ -282,9 +275,3 @@ def _near(before: Tensor, after: Tensor) -> bool:
 
 def _wide(tensor: Tensor) -> torch.dtype:
     return torch.float64 if tensor.dtype in (torch.float64, torch.complex128) else torch.float32
-
-
-def _compiled() -> bool:
-    """Whether ``torch.compile`` has compiled anything in this process."""
-    dynamo = sys.modules.get("torch._dynamo.utils")
-    return dynamo is not None and bool(dynamo.counters["frames"])

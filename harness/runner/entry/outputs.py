@@ -1,27 +1,29 @@
-"""The judge's buffers for what a call returns, and how it gets there."""
+"""Copies the tensors that a call returns into the judge's buffers."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from harness.runner.program import Failed
 from harness.runner.strides import overlap
-from harness.wire import FaultCode
+from harness.wire.arguments import Parameters
+from harness.wire.messages import FaultCode
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 Arguments = tuple[Any, ...]
-Declared = Sequence[Sequence[str]]
-"""Name and kind of each parameter: ``in``, ``out``, ``inout``, ``size`` or ``scalar``."""
-
+"""The arguments of one call: tensors and numbers."""
 _MAX_NAMES = 20
 
 
 class Outputs:
-    """The judge's buffers for what one call returns, in the problem's order.
+    """The judge's buffers for the outputs of one call, in the problem's order.
 
-    With ``in_place`` None may be returned: they were filled.
+    With ``in_place`` the call may return None: it has filled them.
     """
 
     def __init__(
-        self, entry: str, parameters: Declared, arguments: Arguments, *, in_place: bool = False
+        self, entry: str, parameters: Parameters, arguments: Arguments, *, in_place: bool = False
     ) -> None:
         self._entry = entry
         self._in_place = in_place
@@ -30,10 +32,10 @@ class Outputs:
         self.places = [
             value if kind == "out" else None for (_, kind), value in pairs if kind in _WRITTEN
         ]
-        """Where a call may write before it has read everything: not to what it also reads."""
+        """Buffers that may be written before all is read; None for those that are read as well."""
 
-    def take(self, returned: Any) -> int:
-        """Copy what was returned into the buffers, but for what lies there; how many were copied.
+    def take(self, returned: object) -> int:
+        """Copy the tensors that do not lie in the buffers yet; returns how many.
 
         Raises:
             Failed: it is not as many tensors, or one has another shape, data type or device.
@@ -52,16 +54,16 @@ class Outputs:
             for (_, buffer), value in zip(self._buffers, values, strict=True)
             if not _same_place(buffer, value)
         ]
-        # What lies in a buffer in another way must be read before anything is written there.
+        # A tensor that overlaps a buffer must be read before anything is written there.
         read = [value.clone() if self._overlaps(value) else value for _, value in elsewhere]
         for (buffer, _), value in zip(elsewhere, read, strict=True):
             buffer.copy_(value)
         return len(elsewhere)
 
-    def _overlaps(self, value: Any) -> bool:
+    def _overlaps(self, value: "Tensor") -> bool:
         return any(overlap(value, buffer) for _, buffer in self._buffers)
 
-    def _check(self, name: str, buffer: Any, value: Any) -> None:
+    def _check(self, name: str, buffer: "Tensor", value: object) -> None:
         import torch
 
         if not isinstance(value, torch.Tensor):
@@ -81,7 +83,7 @@ class Outputs:
 _WRITTEN = ("out", "inout")
 
 
-def _same_place(buffer: Any, value: Any) -> bool:
+def _same_place(buffer: "Tensor", value: "Tensor") -> bool:
     if value is buffer:
         return True
     lazy = value.is_conj() or value.is_neg()  # the same bytes, to be read in another way
@@ -89,7 +91,7 @@ def _same_place(buffer: Any, value: Any) -> bool:
     return bool(at_once and not lazy)
 
 
-def _described(value: Any) -> str:
+def _described(value: object) -> str:
     if isinstance(value, tuple | list):
         return f"{type(value).__name__} of {len(value)}"
     return "None" if value is None else f"a {type(value).__name__}"

@@ -6,8 +6,6 @@ more gives the correctly rounded bfloat16 result (Figueroa, "When is double roun
 1995).
 """
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -15,7 +13,7 @@ Float32 = NDArray[np.float32]
 _HIGH = np.uint32(0xFFFF0000)
 
 
-def rounded(values: NDArray[Any]) -> Float32:
+def rounded(values: NDArray[np.generic]) -> Float32:
     """Round each value to bfloat16, ties to even; infinities and NaN bits stay."""
     single = np.asarray(values, dtype=np.float32)
     bits = single.view(np.uint32)
@@ -29,7 +27,7 @@ def rounded(values: NDArray[Any]) -> Float32:
     return np.asarray(nearest, dtype=np.uint32).view(np.float32)
 
 
-def truncated(values: NDArray[Any]) -> Float32:
+def truncated(values: NDArray[np.generic]) -> Float32:
     """Cut off the digits that bfloat16 lacks."""
     single = np.asarray(values, dtype=np.float32)
     cut = np.asarray(single.view(np.uint32) & _HIGH, dtype=np.uint32).view(np.float32)

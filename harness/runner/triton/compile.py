@@ -10,23 +10,24 @@ not have the interpreter enabled. Put a time limit on it: single kernels have ta
 """
 
 import hashlib
-import importlib.util
-import math
 import os
 import re
-import sys
 import time
 import traceback
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, TypedDict
+from typing import TYPE_CHECKING
 
 from harness.runner.entry.contracts import Caller, caller, offer_imports
-from harness.runner.entry.outputs import Declared
+from harness.runner.entry.outputs import Arguments
 from harness.runner.program import Failed
-from harness.wire import FaultCode
+from harness.runner.python import import_source
+from harness.wire.arguments import CompiledKernel, ScalarArgument, TensorShape
+from harness.wire.messages import Compile, Compiled, CompileStatus, FaultCode
 
-_NAME = "solution"
+if TYPE_CHECKING:
+    from torch import Tensor
+
 _WARP = 32
 
 
@@ -38,145 +39,94 @@ class CompileError(Exception):
         super().__init__(message)
 
 
-class Tensor(TypedDict):
-    """A tensor argument: torch's name of its data type, its shape, its strides in elements."""
+def compile_submission(
+    message: Compile, *, source: Path, cache: Path, max_configurations: int, launchers: bool
+) -> Compiled:
+    """Compile all launches of the submission in the file ``source``.
 
-    kind: Literal["tensor"]
-    dtype: str
-    shape: Sequence[int]
-    strides: Sequence[int]
-
-
-class Scalar(TypedDict):
-    """A number argument, an int or a float as the submission will get it."""
-
-    kind: Literal["scalar"]
-    value: int | float
-
-
-class Request(TypedDict, total=False):
-    """What :func:`main` is asked to do.
-
-    ``source`` is the path of the submission, ``calls`` the arguments of each call to make, ``arch``
-    90 for sm_90, ``cache`` an empty private directory, ``configurations`` how many of an
-    autotuner's configurations to build for each key (default 1: the first that builds). ``entry``
-    is what is called (default ``solution``), ``parameters`` are as :mod:`harness.runner.entry.contracts`
-    wants them. With ``launchers`` the code by which Triton launches kernels is built, too, which
-    is the same for all cards. After ``seconds`` of the processor nothing more is begun.
-    """
-
-    source: str
-    calls: Sequence[Sequence[Tensor | Scalar]]
-    arch: int
-    cache: str
-    configurations: int
-    entry: str
-    parameters: Declared
-    launchers: bool
-    seconds: float
-
-
-class Resources(NamedTuple):
-    """What ptxas said about one kernel; the fields of ``harness.records.build.KernelResources``."""
-
-    name: str
-    registers: int
-    shared_bytes: int
-    spill_store_bytes: int
-    spill_load_bytes: int
-    threads: int | None = None
-
-
-def main(request: Request) -> dict[str, Any]:
-    """Compile all launches of one submission.
-
-    Returns ``{"status", "message", "line", "kernels", "configurations", "seconds"}``, JSON-able:
-
-    * status ``ok``, ``compile_error`` (a kernel cannot be built, or the card could not hold it),
-      ``no_entry_point``, ``unsupported`` (asks for what cannot be pretended) or ``failed`` (the
-      Python around the kernels raised: not a verdict, since outputs hold nothing here);
-    * line: of the submitted file, or None;
-    * kernels: list of the fields of :class:`Resources`, one entry for each kernel built;
-    * configurations: how many the autotuner had to choose from, in all.
+    ``cache`` is an empty private directory. Of an autotuner's configurations
+    ``max_configurations`` are built for each key, beginning with the first that builds. With
+    ``launchers`` the code by which Triton launches kernels is built, too; it is the same for all
+    cards.
     """
     start, begun = time.monotonic(), _worked()
-    os.environ["TRITON_CACHE_DIR"] = request["cache"]
+    os.environ["TRITON_CACHE_DIR"] = str(cache)
     os.environ.pop("TRITON_INTERPRET", None)
     # Not at the top: `import torch` is slow, and Triton reads its settings when imported.
-    from harness.runner.triton.fake_cuda import NotEmulated, install_fake_cuda
+    from harness.runner.triton.fake_cuda import install_fake_cuda
 
-    arch = request.get("arch", 90)
-    install_fake_cuda(arch)
-    end = begun + request.get("seconds", math.inf)
+    install_fake_cuda(message.arch)
     compiler = Compiler(
-        arch,
-        request.get("configurations", 1),
-        launchers=request.get("launchers", False),
-        end=end,
+        message.arch, max_configurations, launchers=launchers, end=begun + message.seconds
     )
-    path = Path(request["source"])
-    status, message, line = "ok", "", None
+    status, text, line = _compile_calls(compiler, message, source)
+    return Compiled(
+        status=status,
+        message=text,
+        line=line,
+        kernels=tuple(compiler.kernels),
+        configurations=compiler.configurations,
+        seconds=time.monotonic() - start,
+    )
+
+
+def _compile_calls(
+    compiler: "Compiler", message: Compile, path: Path
+) -> tuple[CompileStatus, str, int | None]:
+    """Make all calls; how they ended, with the error's text and its line of the file."""
+    from harness.runner.triton.fake_cuda import NotEmulated
+
     try:
-        entry = request.get("entry", "solution")
-        offer_imports(entry)
-        found = caller(_load(path), entry, request.get("parameters", ()))
-        for arguments in request["calls"]:
-            if _worked() > end:
+        offer_imports(message.entry)
+        found = caller(import_source(path), message.entry, message.parameters)
+        for arguments in message.calls:
+            if _worked() > compiler.end:
                 break
-            found.bind([tuple(_arguments(arguments))])
+            found.bind([_values(arguments)])
             compiler.compile_launches(found, path)
     except Failed as failure:
         no_entry = failure.fault is FaultCode.NO_ENTRY
-        status, message = "no_entry_point" if no_entry else "failed", failure.message
+        return "no_entry_point" if no_entry else "failed", failure.message, None
     except CompileError as error:
-        status, message, line = "compile_error", str(error), error.line
+        return "compile_error", str(error), error.line
     except NotEmulated as error:
-        status, message, line = "unsupported", str(error), _line_of_traceback(error, path)
+        return "unsupported", str(error), _line_of_traceback(error, path)
     except SyntaxError as error:
-        status, message, line = "compile_error", f"SyntaxError: {error.msg}", error.lineno
+        return "compile_error", f"SyntaxError: {error.msg}", error.lineno
     except BaseException as error:  # a submission may raise anything, SystemExit too
-        status, message = "failed", f"{type(error).__name__}: {error}"
-        line = _line_of_traceback(error, path)
-    return {
-        "status": status,
-        "message": message,
-        "line": line,
-        "kernels": [kernel._asdict() for kernel in compiler.kernels],
-        "configurations": compiler.configurations,
-        "seconds": time.monotonic() - start,
-    }
+        return "failed", f"{type(error).__name__}: {error}", _line_of_traceback(error, path)
+    return "ok", "", None
 
 
 def _worked() -> float:
-    """Seconds that this process and those it waited for had of the processor.
+    """Count the seconds of the processor that this process and those it waited for have had.
 
-    The judge stops it now and then, so a clock would say too much.
+    Not a clock's: the judge stops this process now and then.
     """
     return sum(os.times()[:4])
 
 
 class Compiler:
-    """Builds what a submission launches, and keeps what ptxas said (``kernels``)."""
+    """Builds what a submission launches; ``kernels`` has what ptxas reported of each.
 
-    def __init__(
-        self, arch: int, configurations: int, *, launchers: bool = False, end: float = math.inf
-    ) -> None:
-        from triton.backends.nvidia import compiler as backend
+    Of further configurations none is begun after ``end``, seconds of the processor.
+    """
 
+    def __init__(self, arch: int, max_configurations: int, *, launchers: bool, end: float) -> None:
         from harness.runner.triton.stub_driver import StubDriver, activate, launcher_builder
 
-        self.kernels: list[Resources] = []
+        self.kernels: list[CompiledKernel] = []
         self.configurations = 0
-        self._wanted = configurations
-        self._end = end
-        self._built: dict[str, Resources] = {}
+        self.end = end
+        self._max_configurations = max_configurations
+        self._built: dict[str, CompiledKernel] = {}
         self._tuned = 0
         launcher = launcher_builder() if launchers else None
         activate(StubDriver(arch, bench=self._bench, load=self._load, launcher=launcher))
         self._count_configurations()
-        self._listen_to_ptxas(backend)
+        self._listen_to_ptxas()
 
-    def compile_launches(self, entry: Caller, path: Path) -> list[Resources]:
+    def compile_launches(self, entry: Caller, path: Path) -> list[CompiledKernel]:
         """Make the call that is bound; every launch in it is compiled and none is executed.
 
         Raises:
@@ -194,67 +144,72 @@ class Compiler:
         return self.kernels
 
     def _count_configurations(self) -> None:
-        """Know which autotuner is running, and how much it has to choose from."""
+        """Count what autotuners have to choose from; each begins with nothing built."""
         from triton.runtime.autotuner import Autotuner
 
         plain = Autotuner.prune_configs
 
-        def prune_configs(autotuner: Any, kwargs: Any) -> Any:
-            choice = plain(autotuner, kwargs)
+        def prune_configs(autotuner: object, kwargs: object) -> list[object]:
+            choice: list[object] = plain(autotuner, kwargs)
             self.configurations += len(choice)
             self._tuned = 0
             return choice
 
         Autotuner.prune_configs = prune_configs
 
-    def _bench(self, launch: Callable[[], Any]) -> float:
+    def _bench(self, launch: Callable[[], object]) -> float:
         """Build a configuration while more are wanted; the first that builds is the best."""
-        if self._tuned >= self._wanted or (self._tuned and _worked() > self._end):
+        if self._tuned >= self._max_configurations or (self._tuned and _worked() > self.end):
             return float("inf")
         launch()
         self._tuned += 1
         return float(self._tuned)
 
-    def _listen_to_ptxas(self, backend: Any) -> None:
-        """Catch what ptxas says where Triton, if asked to, prints it."""
+    def _listen_to_ptxas(self) -> None:
+        """Catch the log of ptxas where Triton, if asked to, prints it."""
         import triton
+        from triton.backends.nvidia import compiler as backend
 
-        said: list[str] = []
-        backend.print = lambda *parts: said.extend(map(str, parts))
+        log: list[str] = []
+        backend.print = lambda *parts: log.extend(map(str, parts))
         triton.knobs.nvidia.dump_ptxas_log = True
         plain = backend.CUDABackend.make_cubin
 
-        def make_cubin(this: Any, source: Any, metadata: Any, *rest: Any) -> Any:
-            said.clear()
-            cubin = plain(this, source, metadata, *rest)
+        def make_cubin(
+            this: object, source: object, metadata: dict[str, str | int], *rest: object
+        ) -> bytes:
+            log.clear()
+            cubin: bytes = plain(this, source, metadata, *rest)
             name, shared = str(metadata["name"]), int(metadata["shared"])
-            resources = parse_ptxas("\n".join(said), name, shared)
             threads = _WARP * int(metadata["num_warps"])
-            self._built[_hash(cubin)] = resources._replace(threads=threads)
+            self._built[_hash(cubin)] = parse_ptxas("\n".join(log), name, shared, threads=threads)
             return cubin
 
         backend.CUDABackend.make_cubin = make_cubin
 
     def _load(self, name: str, cubin: bytes) -> tuple[int, int]:
         """Note a kernel that a launch would load; Triton calls this once for each."""
-        kernel = self._built.get(_hash(cubin), Resources(name, 0, 0, 0, 0))
+        kernel = self._built.get(_hash(cubin), CompiledKernel(name=name))
         self.kernels.append(kernel)
         return kernel.registers, kernel.spill_store_bytes // 4
 
 
-def parse_ptxas(log: str, name: str, shared_bytes: int) -> Resources:
+def parse_ptxas(
+    log: str, name: str, shared_bytes: int, *, threads: int | None = None
+) -> CompiledKernel:
     """Read ``ptxas -v``; Triton's shared memory is dynamic, so ptxas does not know of it."""
 
     def number(pattern: str) -> int:
         found = re.search(pattern, log)
         return int(found[1]) if found else 0
 
-    return Resources(
-        name,
-        number(r"Used (\d+) registers"),
-        shared_bytes,
-        number(r"(\d+) bytes spill stores"),
-        number(r"(\d+) bytes spill loads"),
+    return CompiledKernel(
+        name=name,
+        registers=number(r"Used (\d+) registers"),
+        shared_bytes=shared_bytes,
+        spill_store_bytes=number(r"(\d+) bytes spill stores"),
+        spill_load_bytes=number(r"(\d+) bytes spill loads"),
+        threads=threads,
     )
 
 
@@ -262,26 +217,16 @@ def _hash(cubin: bytes) -> str:
     return hashlib.sha256(cubin).hexdigest()
 
 
-def _load(path: Path) -> Any:
-    spec = importlib.util.spec_from_file_location(_NAME, path)
-    if spec is None or spec.loader is None:
-        raise CompileError("the file cannot be imported", None)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[_NAME] = module
-    spec.loader.exec_module(module)
-    return module
+def _values(arguments: Sequence[TensorShape | ScalarArgument]) -> Arguments:
+    return tuple(a.value if isinstance(a, ScalarArgument) else _zeros(a) for a in arguments)
 
 
-def _arguments(arguments: Sequence[Tensor | Scalar]) -> list[Any]:
+def _zeros(tensor: TensorShape) -> "Tensor":
     import torch
 
-    def tensor(argument: Tensor) -> Any:
-        shape, strides = tuple(argument["shape"]), tuple(argument["strides"])
-        span = 1 + sum((n - 1) * s for n, s in zip(shape, strides, strict=True))
-        elements = torch.zeros(span, dtype=getattr(torch, argument["dtype"]))
-        return elements.as_strided(shape, strides)
-
-    return [a["value"] if a["kind"] == "scalar" else tensor(a) for a in arguments]
+    span = 1 + sum((n - 1) * s for n, s in zip(tensor.shape, tensor.strides, strict=True))
+    elements = torch.zeros(span, dtype=getattr(torch, tensor.dtype))
+    return elements.as_strided(tensor.shape, tensor.strides)
 
 
 def _line_of_traceback(error: BaseException, path: Path) -> int | None:
@@ -304,18 +249,18 @@ def _innermost(error: BaseException) -> BaseException:
 
 
 def _text(error: BaseException) -> str:
-    """Join Triton's message and the Python error behind it, where that says more."""
-    told = str(error).strip()
+    """Join Triton's message and the Python error behind it, unless that is a part of it."""
+    text = str(error).strip()
     cause = str(error.__cause__ or "").strip()
-    return told if not cause or cause in told else f"{told}\n{cause}"
+    return text if not cause or cause in text else f"{text}\n{cause}"
 
 
-def _line_of_kernel(error: Any, path: Path) -> int | None:
+def _line_of_kernel(error: BaseException, path: Path) -> int | None:
     """Find the line in the file: Triton counts from the start of the function."""
     node = getattr(error, "node", None)
     if node is not None:
         text = path.read_text(errors="replace")
-        place = text.find(error.src.strip())
+        place = text.find(getattr(error, "src", "").strip())
         if place >= 0:
             return text.count("\n", 0, place) + int(node.lineno)
     return _line_of_traceback(error, path)

@@ -25,7 +25,7 @@ from harness.runner.triton.memory import LaunchMemory, OutOfBounds
 __all__ = ["NotEmulated", "OutOfBounds", "enable", "watch"]
 
 ARCH = 90
-"""The card that solutions are told they run on."""
+"""Architecture of the card that solutions seem to run on."""
 
 _MEMORY = LaunchMemory()
 """One per process, as is the interpreter that it guards."""
@@ -58,7 +58,7 @@ def enable(environ: MutableMapping[str, str]) -> None:
 
 
 def watch(tensors: Iterable[torch.Tensor]) -> None:
-    """Say what the submission is given for its next calls; replaces what was said before.
+    """Declare the tensors of the submission's next calls, in place of earlier ones.
 
     A launch may touch the whole storage of each tensor it is passed. Tensors named here are held to
     their own extent instead, so that guard bands around them in the same storage count as outside.

@@ -1,11 +1,11 @@
-"""A machine without a GPU, dressed up as one for Python submissions.
+"""Makes torch on a machine without a GPU answer like one with a card.
 
-Solutions written for CUDA say ``device="cuda"``, assert ``x.is_cuda`` and ask ``torch.cuda`` for
-the number of multiprocessors. :func:`install_fake_cuda` answers those few questions and keeps every tensor on
-the CPU, so that the same file runs here and on a card. What it cannot honestly imitate (streams,
-events, graphs) raises :class:`NotEmulated`, which the caller turns into "not executable here".
+Solutions written for CUDA pass ``device="cuda"``, assert ``x.is_cuda`` and ask ``torch.cuda`` for
+the number of multiprocessors. :func:`install_fake_cuda` answers those few questions and keeps every
+tensor on the CPU, so that the same file runs here and on a card. What it cannot honestly imitate
+(streams, events, graphs) raises :class:`NotEmulated`, which ends as "not executable here".
 
-What is mapped: devices named ``cuda`` in any torch call, ``.cuda()``, ``.is_cuda``, and of
+Mapped are devices named ``cuda`` in any torch call, ``.cuda()``, ``.is_cuda``, and of
 ``torch.cuda``: ``is_available``, ``device_count``, ``current_device``, ``set_device``, ``device``,
 ``synchronize``, ``empty_cache``, ``current_stream``, ``get_device_name``,
 ``get_device_capability``, ``get_device_properties``. ``tensor.device`` stays ``cpu``: torch offers
@@ -17,7 +17,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from types import SimpleNamespace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import torch
 from torch.overrides import TorchFunctionMode
@@ -28,7 +28,7 @@ class NotEmulated(Exception):
 
 
 class Card(NamedTuple):
-    """What a submission may ask about the GPU that it believes it runs on."""
+    """The facts of the fake GPU that a submission may ask for."""
 
     name: str
     arch: int
@@ -57,11 +57,11 @@ class _OnCpu(TorchFunctionMode):
 
     def __torch_function__(
         self,
-        func: Callable[..., Any],
+        func: Callable[..., object],
         types: Sequence[type],
-        args: Sequence[Any] = (),
-        kwargs: Mapping[str, Any] | None = None,
-    ) -> Any:
+        args: Sequence[object] = (),
+        kwargs: Mapping[str, object] | None = None,
+    ) -> object:
         if func is torch.Tensor.cuda:
             return args[0]
         named = {key: _to_cpu(value) for key, value in (kwargs or {}).items()}
@@ -70,7 +70,7 @@ class _OnCpu(TorchFunctionMode):
         return func(*(_to_cpu(arg) for arg in args), **named)
 
 
-def _to_cpu(value: Any) -> Any:
+def _to_cpu(value: object) -> object:
     if isinstance(value, torch.device) and value.type == "cuda":
         return torch.device("cpu")
     if isinstance(value, str) and re.fullmatch(r"cuda(:\d+)?", value):
@@ -122,7 +122,7 @@ def install_fake_cuda(arch: int) -> None:
         answers[name] = _refuse(f"torch.cuda.{name}")
     for name, answer in answers.items():
         setattr(torch.cuda, name, answer)
-    torch.compile = _as_it_is
+    torch.compile = _as_it_is  # type: ignore[assignment]
     torch.Tensor.is_cuda = property(lambda _: True)  # type: ignore[assignment]
     _OnCpu().__enter__()  # type: ignore[no-untyped-call]
 
@@ -131,6 +131,8 @@ def _nothing(*_args: object, **_kwargs: object) -> None:
     """Everything is synchronous here."""
 
 
-def _as_it_is(model: Callable[..., Any] | None = None, **_options: object) -> Callable[..., Any]:
-    """What stands for ``torch.compile``, with and without options."""
+def _as_it_is(
+    model: Callable[..., object] | None = None, **_options: object
+) -> Callable[..., object]:
+    """Replace ``torch.compile``, with and without options: the model stays as it is."""
     return model if model is not None else lambda function: function

@@ -1,4 +1,4 @@
-"""Triton's interpreter with bounds, bfloat16 and TF32: see :mod:`harness.runner.triton.cpu`.
+"""Adds bounds, bfloat16 and TF32 to Triton's interpreter: see :mod:`harness.runner.triton.cpu`.
 
 Importing this imports Triton, so ``TRITON_INTERPRET`` must be set before. The interpreter executes
 a kernel's Python source; every operation lands in a method of its ``InterpreterBuilder``, on
@@ -10,20 +10,24 @@ unseen.
 """
 
 import inspect
-from typing import Any
+from collections.abc import Callable
+from types import FunctionType
+from typing import NoReturn
 
 import numpy as np
 import triton.language as tl
+from numpy.typing import NDArray
+from triton.language import dtype as Dtype  # noqa: N812
 from triton.language.extra import libdevice
 from triton.language.extra.cuda import libdevice as cuda_libdevice
 from triton.runtime import interpreter
+from triton.runtime.interpreter import TensorHandle as Handle
 
 from harness.runner.triton import bfloat16
 from harness.runner.triton.fake_cuda import NotEmulated
 from harness.runner.triton.memory import LaunchMemory
 from harness.runner.triton.stub_driver import StubDriver, activate
 
-Handle = interpreter.TensorHandle
 _Base = interpreter.InterpreterBuilder
 _plain_np_dtype = interpreter._get_np_dtype
 _plain_validate = interpreter._validate_np_data_size
@@ -34,7 +38,7 @@ _plain_post_init = Handle.__post_init__
 
 
 def install(arch: int, memory: LaunchMemory) -> None:
-    """Put all of this in place of what Triton has; ``memory`` says what may be touched."""
+    """Replace the parts of Triton by those below; ``memory`` checks their accesses."""
     Grid.memory = Builder.memory = memory
     interpreter._get_np_dtype = _np_dtype
     interpreter._validate_np_data_size = _validate_size
@@ -53,7 +57,7 @@ def install(arch: int, memory: LaunchMemory) -> None:
 
 
 def _first_wins(_launch: object) -> float:
-    """All configurations take equally long, and nobody runs them: the first is chosen."""
+    """Report the same time for all configurations, so that the first is chosen."""
     return 1.0
 
 
@@ -61,44 +65,45 @@ def _cannot_load(name: str, _cubin: bytes) -> tuple[int, int]:
     raise NotEmulated(f"{name} is compiled for a GPU; Triton's interpreter cannot run it")
 
 
-def _refuse_libdevice(name: str) -> Any:
+def _refuse_libdevice(name: str) -> Callable[..., None]:
     def refuse(*_args: object, **_kwargs: object) -> None:
         raise NotEmulated(f"Triton's interpreter has no libdevice.{name}")
 
     return refuse
 
 
-def _is_bfloat16(dtype: Any) -> bool:
+def _is_bfloat16(dtype: Dtype) -> bool:
     return getattr(dtype.scalar, "name", "") == "bf16"
 
 
-def _np_dtype(dtype: Any) -> Any:
+def _np_dtype(dtype: Dtype) -> "np.dtype[np.generic]":
     if not isinstance(dtype, tl.pointer_type) and _is_bfloat16(dtype):
         return np.dtype(np.float32)
-    return _plain_np_dtype(dtype)
+    plain: np.dtype[np.generic] = _plain_np_dtype(dtype)
+    return plain
 
 
-def _validate_size(data: Any, dtype: Any) -> bool:
+def _validate_size(data: NDArray[np.generic], dtype: Dtype) -> bool:
     if not isinstance(dtype, tl.pointer_type) and _is_bfloat16(dtype):
         return bool(data.itemsize <= 4)
     return bool(_plain_validate(data, dtype))
 
 
-def _post_init(handle: Any) -> None:
+def _post_init(handle: Handle) -> None:
     # Comparisons make handles of their operands' type that hold truth values: leave those alone.
     if _is_bfloat16(handle.dtype) and handle.data.dtype.kind == "f":
         handle.data = bfloat16.rounded(handle.data)
     _plain_post_init(handle)
 
 
-def _convert_argument(argument: Any) -> Any:
+def _convert_argument(argument: object) -> Handle:
     converted = _plain_convert_argument(argument)
     if hasattr(argument, "data_ptr") and hasattr(converted, "handle"):
         converted.handle.attr["extent"] = Grid.memory.extent_of(argument.data_ptr())
     return converted
 
 
-def _patch(function: Any) -> Any:
+def _patch(function: FunctionType) -> interpreter._LangPatchScope:
     """Make the language executable for ``function``: once in a launch for each of its modules.
 
     Triton does it again for every call of a ``jit`` function, ``tl.sum`` and ``tl.zeros`` too, and
@@ -112,20 +117,20 @@ def _patch(function: Any) -> Any:
     return _plain_patch(function)
 
 
-def _patch_tensor(tensor: Any, scope: Any) -> None:
+def _patch_tensor(tensor: object, scope: interpreter._LangPatchScope) -> None:
     _plain_patch_tensor(tensor, scope)
     # Triton 3.6 calls int() on an array of one element, which NumPy 2.4 refuses.
     scope.set_attr(tensor, "__index__", lambda self: int(self.handle.data.item()))
 
 
 class Grid(interpreter.GridExecutor):  # type: ignore[misc]
-    """One launch: tells the memory what it may touch, and lets errors through as they are."""
+    """One launch: declares what it may touch, and lets errors through as they are."""
 
     memory: LaunchMemory
     patched: set[int]
     """The modules of the language that are made executable in this launch."""
 
-    def __call__(self, *args: Any, **kwargs: Any) -> None:
+    def __call__(self, *args: object, **kwargs: object) -> None:
         """Run all programs of the grid."""
         Grid.patched = set()
         names = [*self.arg_names]
@@ -140,14 +145,14 @@ class Grid(interpreter.GridExecutor):  # type: ignore[misc]
                 cause = cause.__cause__
             raise cause from None
 
-    def _restore_args_dev(self, *_args: Any) -> None:
+    def _restore_args_dev(self, *_args: object) -> None:
         """Nothing to copy back: tensors are on the CPU, and the kernel worked on them directly."""
 
 
-def _kept_extent(name: str) -> Any:
+def _keep_extent(name: str) -> Callable[..., Handle]:
     """Wrap an operation on pointers that leaves them inside the tensor they came from."""
 
-    def keep(self: Any, *args: Any) -> Any:
+    def keep(self: object, *args: object) -> Handle:
         result = getattr(_Base, name)(self, *args)
         for arg in args:
             if isinstance(arg, Handle) and "extent" in arg.attr:
@@ -158,11 +163,11 @@ def _kept_extent(name: str) -> Any:
 
 
 class Builder(interpreter.InterpreterBuilder):  # type: ignore[misc]
-    """What a kernel's operations do."""
+    """Executes the operations of a kernel."""
 
     memory: LaunchMemory
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> NoReturn:
         if name.startswith(("create_", "get_")):
             raise NotEmulated(f"Triton's interpreter does not implement {name}")
         raise AttributeError(name)
@@ -174,19 +179,21 @@ class Builder(interpreter.InterpreterBuilder):  # type: ignore[misc]
 
     # Memory.
 
-    create_addptr = _kept_extent("create_addptr")
-    create_splat = _kept_extent("create_splat")
-    create_broadcast = _kept_extent("create_broadcast")
-    create_expand_dims = _kept_extent("create_expand_dims")
-    create_reshape = _kept_extent("create_reshape")
-    create_trans = _kept_extent("create_trans")
+    create_addptr = _keep_extent("create_addptr")
+    create_splat = _keep_extent("create_splat")
+    create_broadcast = _keep_extent("create_broadcast")
+    create_expand_dims = _keep_extent("create_expand_dims")
+    create_reshape = _keep_extent("create_reshape")
+    create_trans = _keep_extent("create_trans")
 
-    def _check(self, access: str, pointers: Any, mask: Any) -> None:
+    def _check(self, access: str, pointers: Handle, mask: Handle | bool) -> None:
         size = max(1, pointers.get_element_ty().primitive_bitwidth // 8)
         lanes = mask.data if isinstance(mask, Handle) else mask
         self.memory.check(access, pointers.data, lanes, size, pointers.attr.get("extent"))
 
-    def create_masked_load(self, ptrs: Any, mask: Any, other: Any, *rest: Any, **named: Any) -> Any:
+    def create_masked_load(
+        self, ptrs: Handle, mask: Handle | bool, other: Handle, *rest: object, **named: object
+    ) -> Handle:
         """Load, checked; the 16 bits of a bfloat16 become its value."""
         self._check("load", ptrs, mask)
         if not _is_bfloat16(ptrs.get_element_ty()):
@@ -198,21 +205,23 @@ class Builder(interpreter.InterpreterBuilder):  # type: ignore[misc]
         return Handle(bfloat16.from_bits(bits.data), tl.bfloat16)
 
     def create_masked_store(
-        self, ptrs: Any, value: Any, mask: Any, *rest: Any, **named: Any
-    ) -> Any:
+        self, ptrs: Handle, value: Handle, mask: Handle | bool, *rest: object, **named: object
+    ) -> Handle:
         """Store, checked; the value of a bfloat16 becomes its 16 bits."""
         self._check("store", ptrs, mask)
         if _is_bfloat16(ptrs.get_element_ty()):
             value = Handle(bfloat16.to_bits(value.data), tl.uint16)
         return super().create_masked_store(ptrs, value, mask, *rest, **named)
 
-    def create_atomic_cas(self, ptr: Any, cmp: Any, val: Any, *rest: Any) -> Any:
+    def create_atomic_cas(self, ptr: Handle, cmp: Handle, val: Handle, *rest: object) -> Handle:
         """Update memory, checked."""
         self._refuse_bfloat16("atomic_cas", val)
         self._check("atomic", ptr, True)
         return super().create_atomic_cas(ptr, cmp, val, *rest)
 
-    def create_atomic_rmw(self, op: Any, ptr: Any, val: Any, mask: Any, *rest: Any) -> Any:
+    def create_atomic_rmw(
+        self, op: object, ptr: Handle, val: Handle, mask: Handle | bool, *rest: object
+    ) -> Handle:
         """Update memory, checked."""
         self._refuse_bfloat16(f"atomic {op}", val)
         self._check("atomic", ptr, mask)
@@ -220,21 +229,21 @@ class Builder(interpreter.InterpreterBuilder):  # type: ignore[misc]
 
     # bfloat16.
 
-    def _refuse_bfloat16(self, what: str, *handles: Any) -> None:
+    def _refuse_bfloat16(self, what: str, *handles: object) -> None:
         if any(isinstance(h, Handle) and _is_bfloat16(h.dtype) for h in handles):
             raise NotEmulated(f"Triton's interpreter cannot do {what} on bfloat16")
 
-    def get_bf16(self, value: float) -> Any:
+    def get_bf16(self, value: float) -> Handle:
         """Make a constant."""
         return Handle(np.array([value], dtype=np.float32), tl.bfloat16)
 
-    def cast_impl(self, src: Any, dst_type: Any) -> Any:
+    def cast_impl(self, src: Handle, dst_type: Dtype) -> Handle:
         """Convert by value; the constructor of handles rounds."""
         if _is_bfloat16(src.dtype) or _is_bfloat16(dst_type):
             return Handle(src.data.astype(_np_dtype(dst_type)), dst_type.scalar)
         return super().cast_impl(src, dst_type)
 
-    def create_fp_to_fp(self, src: Any, dst_type: Any, rounding_mode: Any) -> Any:
+    def create_fp_to_fp(self, src: Handle, dst_type: Dtype, rounding_mode: object) -> Handle:
         """Convert with a chosen rounding, and 8-bit types."""
         if _is_bfloat16(src.dtype):
             src = Handle(src.data, tl.float32)
@@ -246,7 +255,7 @@ class Builder(interpreter.InterpreterBuilder):  # type: ignore[misc]
             return Handle(bfloat16.truncated(src.data), tl.bfloat16)
         return Handle(src.data.astype(np.float32), tl.bfloat16)
 
-    def create_bitcast(self, src: Any, dst_type: Any) -> Any:
+    def create_bitcast(self, src: Handle, dst_type: Dtype) -> Handle:
         """Give the same bits another type."""
         if _is_bfloat16(src.dtype) and not isinstance(src.dtype, tl.pointer_type):
             src = Handle(bfloat16.to_bits(src.data), tl.uint16)
@@ -254,13 +263,13 @@ class Builder(interpreter.InterpreterBuilder):  # type: ignore[misc]
             return Handle(bfloat16.from_bits(src.data.view(np.uint16)), tl.bfloat16)
         return super().create_bitcast(src, dst_type)
 
-    def create_fabs(self, arg: Any) -> Any:
+    def create_fabs(self, arg: Handle) -> Handle:
         """Clear the sign."""
         if _is_bfloat16(arg.dtype):
             return Handle(np.abs(arg.data), arg.dtype.scalar)
         return super().create_fabs(arg)
 
-    def create_dot_scaled(self, *args: Any) -> Any:
+    def create_dot_scaled(self, *args: object) -> Handle:
         """Multiply microscaled blocks, where the version can."""
         self._refuse_bfloat16("dot_scaled", *args)
         base = getattr(_Base, "create_dot_scaled", None)
@@ -270,7 +279,9 @@ class Builder(interpreter.InterpreterBuilder):  # type: ignore[misc]
 
     # Precision.
 
-    def create_dot(self, a: Any, b: Any, d: Any, input_precision: Any, *rest: Any) -> Any:
+    def create_dot(
+        self, a: Handle, b: Handle, d: Handle, input_precision: object, *rest: object
+    ) -> Handle:
         """Multiply blocks, under TF32 if the kernel allows it."""
         single = a.data.dtype == np.float32 and not _is_bfloat16(a.dtype)
         if single and input_precision == interpreter._ir.INPUT_PRECISION.TF32:
@@ -280,10 +291,12 @@ class Builder(interpreter.InterpreterBuilder):  # type: ignore[misc]
 
     # What cannot be done.
 
-    def create_extern_elementwise(self, _lib: Any, _path: Any, symbol: Any, *_rest: Any) -> Any:
+    def create_extern_elementwise(
+        self, _lib: object, _path: object, symbol: object, *_rest: object
+    ) -> NoReturn:
         """Refuse: needs a device library."""
         raise NotEmulated(f"Triton's interpreter cannot call the external function {symbol}")
 
-    def create_inline_asm(self, *_args: Any) -> Any:
+    def create_inline_asm(self, *_args: object) -> NoReturn:
         """Refuse: needs a card."""
         raise NotEmulated("Triton's interpreter cannot execute inline assembly")

@@ -1,4 +1,4 @@
-"""What Triton has compiled for a submission, packed to be taken along to another process.
+"""Packs the kernels that Triton has compiled for a submission, for another process.
 
 Both processes run the same submission, so neither gains anything that it could not do itself. The
 judge, which carries the package, does not look into it.
@@ -40,7 +40,7 @@ def pack(folder: Path, fd: int) -> None:
 
 
 def packed(fd: int) -> bytes:
-    """What lies behind the length in front, as far as there is so much; the judge's side."""
+    """Read the package on the judge's side: the bytes after the length, as many as there are."""
     length = int.from_bytes(os.pread(fd, _LENGTH, 0), "little")
     return os.pread(fd, min(length, os.fstat(fd).st_size - _LENGTH), _LENGTH)
 

@@ -1,7 +1,7 @@
-"""What a kernel launch may touch, and the check of every lane of every access."""
+"""Checks every lane of every access of a kernel against the tensors of its launch."""
 
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -17,8 +17,7 @@ class OutOfBounds(Exception):
 class Extent(NamedTuple):
     """Addresses ``start <= a < end`` that belong to what the kernel calls ``name``.
 
-    ``rows`` says which of them are elements, where some are not: what lies between the rows is
-    outside.
+    ``rows`` are the elements among them, where some are none: the gaps between are outside.
     """
 
     name: str
@@ -26,8 +25,8 @@ class Extent(NamedTuple):
     end: int
     rows: Rows | None = None
 
-    def outside(self, address: NDArray[Any], size: int) -> NDArray[np.bool_]:
-        """Which accesses of ``size`` bytes do not lie in this."""
+    def outside(self, address: NDArray[np.uint64], size: int) -> NDArray[np.bool_]:
+        """Mark the accesses of ``size`` bytes that do not lie in this."""
         if self.end - self.start < size:
             return np.ones(address.shape, dtype=bool)
         wrong = (address < np.uint64(self.start)) | (address > np.uint64(self.end - size))
@@ -40,15 +39,14 @@ class Extent(NamedTuple):
 
 
 class LaunchMemory:
-    """The extents of the launch that is running, and of the tensors the judge handed out.
-
-    ``kernel`` and ``program`` say where the launch is, for messages.
-    """
+    """The extents of the launch that is running, and of the tensors the judge handed out."""
 
     def __init__(self) -> None:
         self._watched: tuple[tuple[int, Extent], ...] = ()
         self.kernel = ""
         self.program = (0, 0, 0)
+        """The running program of the grid, for messages; so is ``kernel``."""
+
         self._extents: tuple[Extent, ...] = ()
         self._of_pointer: dict[int, Extent] = {}
 
@@ -59,7 +57,7 @@ class LaunchMemory:
             for index, tensor in enumerate(tensors)
         )
 
-    def launch(self, kernel: str, arguments: Iterable[tuple[str, Any]]) -> None:
+    def launch(self, kernel: str, arguments: Iterable[tuple[str, object]]) -> None:
         """Begin a launch with these (name, value) arguments."""
         self.kernel = kernel
         named = [pair for name, value in arguments for pair in _flatten(name, value)]
@@ -70,7 +68,7 @@ class LaunchMemory:
             self._extents += tuple(extent for _, extent in self._watched)
 
     def extent_of(self, pointer: int) -> Extent | None:
-        """Find what a pointer argument of this launch points into."""
+        """Find the tensor that a pointer argument of this launch points into."""
         return self._of_pointer.get(pointer)
 
     def _extent(self, name: str, tensor: torch.Tensor) -> Extent:
@@ -85,7 +83,12 @@ class LaunchMemory:
         return Extent(name, pointer, pointer)
 
     def check(
-        self, access: str, address: NDArray[Any], mask: Any, size: int, extent: Extent | None
+        self,
+        access: str,
+        address: NDArray[np.uint64],
+        mask: NDArray[np.bool_] | bool,
+        size: int,
+        extent: Extent | None,
     ) -> None:
         """Raise unless each lane that ``mask`` lets through lies inside.
 
@@ -106,7 +109,7 @@ class LaunchMemory:
     def _complaint(
         self,
         access: str,
-        address: NDArray[Any],
+        address: NDArray[np.uint64],
         outside: NDArray[np.bool_],
         size: int,
         allowed: tuple[Extent, ...],
@@ -148,20 +151,20 @@ def _span(name: str, tensor: torch.Tensor) -> Extent:
     return Extent(name, start, end, rows if gaps else None)
 
 
-def _flatten(name: str, value: Any) -> Iterable[tuple[str, Any]]:
+def _flatten(name: str, value: object) -> Iterable[tuple[str, object]]:
     """Tuples, tensor descriptors and reinterpreted tensors hold their tensors inside."""
     if isinstance(value, tuple | list):
         for index, part in enumerate(value):
             yield from _flatten(f"{name}[{index}]", part)
     elif not isinstance(value, torch.Tensor) and isinstance(
-        getattr(value, "base", None), torch.Tensor
+        base := getattr(value, "base", None), torch.Tensor
     ):
-        yield name, value.base
+        yield name, base
     else:
         yield name, value
 
 
-def _holds_addresses(value: Any) -> bool:
+def _holds_addresses(value: object) -> bool:
     """Whether a kernel may take pointers out of this: tables of addresses are plain integers."""
     if isinstance(value, torch.Tensor):
         return value.dtype in (torch.int64, torch.uint64)

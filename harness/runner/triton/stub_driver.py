@@ -8,8 +8,7 @@ nothing. Import it only after the choice between interpreter and compiler is mad
 
 import contextlib
 from collections.abc import Callable, Sequence
-from types import SimpleNamespace
-from typing import Any
+from types import ModuleType, SimpleNamespace
 
 import torch
 import triton
@@ -19,17 +18,18 @@ from triton.backends.driver import DriverBase
 
 from harness.runner.triton.fake_cuda import card
 
-Bench = Callable[[Callable[[], Any]], float]
-"""Given one launch, the time to report for it in milliseconds."""
+Bench = Callable[[Callable[[], object]], float]
+"""Maps a launch to the time to report for it, milliseconds."""
 
 Load = Callable[[str, bytes], tuple[int, int]]
-"""Given a kernel's name and cubin, its registers per thread and spilled words."""
+"""Maps a kernel's name and cubin to its registers per thread and spilled words."""
 
 
 def launcher_builder() -> type:
-    """Makes of each kernel what would launch it, as Triton's own driver does, and launches nothing.
+    """Make a launcher that builds what Triton's own driver would launch a kernel by.
 
     That compiles C for each signature in some versions of Triton, and for the driver in all.
+    Nothing is launched.
     """
     from triton.backends.nvidia import driver
 
@@ -90,7 +90,7 @@ class StubDriver(DriverBase):  # type: ignore[misc]
         """Give anything: only a launcher needs these, and ours looks at no arguments."""
         return ty
 
-    def get_current_target(self) -> Any:
+    def get_current_target(self) -> GPUTarget:
         """Name the target to compile for."""
         return self._target
 
@@ -114,8 +114,8 @@ class StubDriver(DriverBase):  # type: ignore[misc]
         """Say where tensors really are."""
         return torch.device("cpu")
 
-    def get_device_interface(self) -> Any:
-        """Give the (pretended) torch.cuda."""
+    def get_device_interface(self) -> ModuleType:
+        """Give the fake torch.cuda."""
         return torch.cuda
 
     def get_empty_cache_for_benchmark(self) -> torch.Tensor:
@@ -125,17 +125,17 @@ class StubDriver(DriverBase):  # type: ignore[misc]
     def clear_cache(self, cache: torch.Tensor) -> None:
         """Do nothing: there is no cache to flush."""
 
-    def get_benchmarker(self) -> Callable[..., Any]:
-        """Give what stands in for every way to time a launch."""
+    def get_benchmarker(self) -> Callable[..., float | list[float]]:
+        """Give the replacement of every way to time a launch."""
         return self.bench
 
     def bench(
         self,
-        kernel_call: Callable[[], Any],
+        kernel_call: Callable[[], object],
         *_args: object,
         quantiles: Sequence[float] | None = None,
         **_kwargs: object,
-    ) -> Any:
+    ) -> float | list[float]:
         """Time like ``triton.testing.do_bench``: one number, or one for each quantile."""
         time_ms = self._bench(kernel_call)
         return time_ms if quantiles is None else [time_ms] * len(quantiles)

@@ -1,19 +1,19 @@
-"""Raw outputs of language models as submissions: what a dump says of itself, and the code in it.
+"""Generations: submissions that are raw outputs of language models.
 
-:func:`extract` is the line from one to the other: the header (:mod:`.header`) comes off, reasoning
-(:mod:`.reasoning`) is cut, what may be code (:mod:`.blocks`) is collected from the answer, and one
-of it is chosen (:mod:`.choice`). Text alone is looked at, in time linear in its length; nothing is
-parsed as a program and nothing is run. The rules in words: ``docs/how-to/generations.md``.
+In goes the text of a dump. Out comes the code in it, or why there is none, with what the dump says
+of itself: :func:`extract` reads the header (:mod:`.header`), cuts reasoning (:mod:`.reasoning`) and
+chooses one of the blocks of the answer (:mod:`.blocks`), in time linear in the text's length,
+without parsing or running it. The rules: ``docs/how-to/generations.md``.
 """
 
 from dataclasses import dataclass
 
 from harness.records.refs import Generation
 from harness.records.result import Reason
-from harness.solution.generation import blocks, choice, header, reasoning
+from harness.solution.generation import blocks, header, reasoning
 
 SUFFIXES = (".txt", ".md")
-"""What files with generations are called."""
+"""The suffixes of files that hold generations."""
 
 _MESSAGES = {
     Reason.NO_CODE: "the generation holds no code of a supported language outside its reasoning",
@@ -35,7 +35,7 @@ class Extracted:
 
 @dataclass(frozen=True, slots=True)
 class NoCode:
-    """There is none, and why."""
+    """A generation without code, and why."""
 
     reason: Reason
     message: str
@@ -57,11 +57,11 @@ def extract(text: str) -> Extracted | NoCode:
         reasoning_lines=cut.lines(text),
         reasoning_closed=cut.closed,
     )
-    chosen = choice.choose(blocks.find(text, cut.answer))
+    chosen = blocks.choose(blocks.find(text, cut.answer))
     if chosen is None:
         truncated = not cut.closed or head.truncated
         reason = Reason.TRUNCATED_IN_REASONING if truncated else Reason.NO_CODE
-        return NoCode(reason, _told(reason, head, closed=cut.closed), about)
+        return NoCode(reason, _explain(reason, head, closed=cut.closed), about)
     place = {
         "found": chosen.block.kind,
         "info": chosen.block.info,
@@ -72,7 +72,7 @@ def extract(text: str) -> Extracted | NoCode:
     return Extracted(chosen.block.text, chosen.suffix, about.model_copy(update=place))
 
 
-def _told(reason: Reason, head: header.Header, *, closed: bool) -> str:
+def _explain(reason: Reason, head: header.Header, *, closed: bool) -> str:
     message = _MESSAGES[reason]
     if not closed:
         message += ": its reasoning is never closed"

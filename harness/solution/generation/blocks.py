@@ -1,4 +1,4 @@
-"""Everything in an answer that may be code: fenced blocks, tags, and text that begins like code."""
+"""Blocks of an answer that may be code (fenced, tagged, bare), and the choice of one of them."""
 
 import html
 import re
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from harness.records.refs import Found
 from harness.solution.generation import fences
-from harness.solution.generation.code import bare_code
+from harness.solution.generation.code import bare_code, defines_entry, suffix_of
 from harness.solution.generation.reasoning import Span
 
 _TAG = re.compile(r"<(/?)(code|answer|solution)\b[^<>\n]{0,200}>", re.IGNORECASE)
@@ -17,18 +17,31 @@ _END_TOKENS = re.compile(r"<[|｜][\w▁]{1,40}[|｜]>|</s>")
 
 _WRAPPERS = ("markdown", "md")
 
+_ORDER: tuple[Found, ...] = ("fence", "unclosed fence", "tag", "bare")
+"""Of blocks that are equally good the first kind goes first: it marks code most clearly."""
+
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A stretch of code from offset ``start`` of the dump on, its indentation taken off.
+    """A stretch of code at offset ``start`` of the dump, without its indentation.
 
-    ``info`` is what the fence or the tag says, such as ``python``.
+    ``info`` are the words on the fence or the tag, such as ``python``.
     """
 
     kind: Found
     info: str
     start: int
     text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The chosen block, its language's suffix, and its ``number`` of the ``total`` of its kind."""
+
+    block: Block
+    suffix: str
+    number: int
+    total: int
 
 
 def find(text: str, answer: Sequence[Span]) -> list[Block]:
@@ -41,8 +54,22 @@ def find(text: str, answer: Sequence[Span]) -> list[Block]:
     return found
 
 
+def choose(found: Sequence[Block]) -> Choice | None:
+    """The last block that defines an entry point, else the last that is code, else None."""
+    coded = [(block, suffix) for block in found if (suffix := suffix_of(block.text, block.info))]
+    entering = [(block, suffix) for block, suffix in coded if defines_entry(block.text, suffix)]
+    for among in (entering, coded):
+        for kind in _ORDER:
+            of_kind = [each for each in among if each[0].kind == kind]
+            if of_kind:
+                block, suffix = of_kind[-1]
+                same = [each for each in found if each.kind == kind]
+                return Choice(block, suffix, same.index(block) + 1, len(same))
+    return None
+
+
 def _end(text: str, span: Span) -> int:
-    """The end of a part without tokens that end an output."""
+    """The end of a part, less the tokens that mark the end of an output."""
     tail = text[max(span.start, span.stop - 200) : span.stop]
     kept = re.sub(r"\s+\Z", "", tail)
     stripped = False
@@ -91,12 +118,12 @@ def _block(text: str, fence: fences.Fence, span: Span, kind: Found) -> Iterator[
 
 
 def _outdented(line: str, columns: int) -> str:
-    """``line`` without as much white space in front as there is before its fence, at most."""
+    """``line`` less the white space that its fence has in front, at most."""
     return line[columns:] if not line[:columns].strip(" \t") else line.lstrip(" \t")
 
 
 def _tagged(text: str, span: Span) -> Iterator[Block]:
-    """What stands between tags; a tag that is not closed goes on to the end of the part."""
+    """The text between tags; a tag that is not closed goes on to the end of the part."""
     opened: re.Match[str] | None = None
     for tag in _TAG.finditer(text, span.start, span.stop):
         if opened is None and not tag[1]:

@@ -1,4 +1,4 @@
-"""What code looks like: its language, whether it defines an entry point, where it begins in prose.
+"""Recognise code: its language, its entry point, and where it begins in prose.
 
 By patterns of single lines: nothing here parses, so nothing can be exhausted by nesting.
 """
@@ -38,7 +38,7 @@ NAMES = {
     CUDA: {"cuda", "cu", "cpp", "c++", "cc", "c", "cxx", "cuda-cpp", "cudacpp"},
     PTX: {"ptx"},
 }
-"""What fences call the languages, by the suffix of a source file."""
+"""Names of languages on fences, by the suffix of a source file."""
 
 _PYTHON_ENTRY = re.compile(
     rf"^(?:(?:async[ \t]+)?def|class)[ \t]+(?:{_ENTRIES})\b"
@@ -77,7 +77,7 @@ def suffix_of(text: str, info: str = "") -> str | None:
 
 
 def defines_entry(text: str, suffix: str) -> bool:
-    """Whether ``text`` defines one of the entry points of :class:`~.contract.Entry`.
+    """Whether ``text`` defines one of the entry points of :class:`~.contract.EntryPoint`.
 
     That of PTX is a kernel that the comments above launch.
     """
@@ -126,7 +126,7 @@ def _begins_as_ptx(text: str) -> bool:
 
 
 def _with_comments(text: str, start: int) -> int:
-    """Where the comments begin that belong to the line at ``start``.
+    """The offset of the comments that belong to the line at ``start``.
 
     They are right above it; between those with slashes, and below them, lines may be empty.
     """

@@ -1,4 +1,4 @@
-"""Fences as models write them: lines of backticks or tildes around code, and what goes wrong.
+"""Fences as models write them: lines of backticks or tildes around code, with their faults.
 
 Beyond CommonMark, a fence may be indented by anything and follow other words on its line; a second
 opening fence as long as the first ends a block that was not closed; a closing fence may stand at
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from harness.solution.generation.code import NAMES
 
 _TOO_DEEP = 4
-"""Columns to the right of a fence from which on its like is no fence: CommonMark's rule."""
+"""A fence so many columns to the right of the opening one is content: CommonMark's rule."""
 
 _FENCE = re.compile(r"(`{3,}|~{3,})")
 _KNOWN = {"h", "hpp"}.union(*NAMES.values())
@@ -20,7 +20,7 @@ _KNOWN = {"h", "hpp"}.union(*NAMES.values())
 
 @dataclass(frozen=True, slots=True)
 class Fence:
-    """An opening fence: its character, length, what indents it, and what it says."""
+    """An opening fence: its character, length, indentation, and words."""
 
     mark: str
     length: int
@@ -43,12 +43,12 @@ def opening(line: str) -> Fence | None:
 
 
 def closing(line: str, fence: Fence) -> int | None:
-    """Where in ``line`` the block of ``fence`` ends: before the offset returned; else None."""
+    """The offset in ``line`` before which the block of ``fence`` ends; None if it does not."""
     bare = line.rstrip()
     rest = bare.rstrip(fence.mark)
     if len(bare) - len(rest) < fence.length:
         return None
-    # So far in it is content: of a comment, say, that shows how to call something.
+    # Content: part of a comment, say, that shows how to call something.
     deep = not rest.strip() and _width(rest) >= _width(fence.indent) + _TOO_DEEP
     return None if deep else len(rest)
 
@@ -68,7 +68,7 @@ def _width(indent: str) -> int:
 
 
 class Tracker:
-    """Tells, for ascending offsets of a text, whether they are inside a fenced block."""
+    """Says for ascending offsets of a text whether they are inside a fenced block."""
 
     def __init__(self, text: str, start: int) -> None:
         self._text = text

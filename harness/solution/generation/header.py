@@ -1,4 +1,4 @@
-"""The lines on top of a dump that say where it comes from.
+"""The header of a dump: the lines on top that say where it comes from.
 
 ::
 
@@ -36,7 +36,7 @@ _ALSO = {
     "provider", "backend", "temperature", "top p", "top k", "seed", "sample", "level", "language",
     "prompt tokens", "total tokens", "time", "elapsed", "attempt", "gpu", "problem id",
 }  # fmt: skip
-"""Keys that belong to a header and say nothing that is asked for."""
+"""Further keys of a header, which are ignored."""
 
 _DATES = ("%Y%m%d_%H%M%S", "%Y%m%d-%H%M%S", "%Y%m%dT%H%M%S", "%Y%m%d")
 _CUT_OFF = {"length", "max_tokens", "max tokens", "max_output_tokens"}
@@ -45,27 +45,29 @@ _MIN_TOKENS = 256
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """What a dump says of itself; empty or None where it says nothing.
-
-    ``generated`` is ISO 8601 where the date could be read, else as it stands there. The header ends
-    at offset ``end``.
-    """
+    """The header of a dump; fields are empty or None where it does not say."""
 
     end: int = 0
+    """The offset at which the header ends."""
     problem: str = ""
+    """The problem's name."""
     model: str = ""
+    """The model's name."""
     generated: str = ""
+    """The date: ISO 8601 where it could be read, else verbatim."""
     tokens: int | None = None
+    """Tokens that the output took."""
     token_limit: int | None = None
+    """Tokens that it was allowed."""
     finish: str = ""
+    """The reason for its end, such as ``length``."""
 
     @property
     def truncated(self) -> bool:
         """Whether the output was cut off at a limit on its tokens, by what the header says.
 
-        It says so (``Finish reason: length``), it names a limit that was reached, or the tokens
-        used are a number that limits have and lengths seldom: from 256 on a power of two, or a
-        multiple of 1000 or of 1024.
+        It says so (``Finish reason: length``), it names a limit that was reached, or the number of
+        tokens is typical of limits: from 256 on a power of two, or a multiple of 1000 or 1024.
         """
         if self.finish.lower() in _CUT_OFF:
             return True
@@ -88,7 +90,7 @@ def read_header(text: str) -> Header:
     It is the block of ``key: value`` lines on top, up to the first other line, and names a problem
     or a model. Of a key that comes twice the first counts.
     """
-    said: dict[str, str] = {}
+    values: dict[str, str] = {}
     position = len(text) - len(text.lstrip("\ufeff \t\n"))
     for _ in range(_MAX_LINES):
         stop = text.find("\n", position)
@@ -98,18 +100,18 @@ def read_header(text: str) -> Header:
         if found is None or (key not in _KEYS and key not in _ALSO):
             break
         if key in _KEYS:
-            said.setdefault(_KEYS[key], text[found.end() : stop].strip().strip("*`").strip())
+            values.setdefault(_KEYS[key], text[found.end() : stop].strip().strip("*`").strip())
         position = min(stop + 1, len(text))
-    if not said.get("problem") and not said.get("model"):
+    if not values.get("problem") and not values.get("model"):
         return Header()
     return Header(
         end=position,
-        problem=said.get("problem", ""),
-        model=said.get("model", ""),
-        generated=_date(said.get("generated", "")),
-        tokens=_count(said.get("tokens", "")),
-        token_limit=_count(said.get("token limit", "")),
-        finish=said.get("finish", ""),
+        problem=values.get("problem", ""),
+        model=values.get("model", ""),
+        generated=_date(values.get("generated", "")),
+        tokens=_count(values.get("tokens", "")),
+        token_limit=_count(values.get("token limit", "")),
+        finish=values.get("finish", ""),
     )
 
 

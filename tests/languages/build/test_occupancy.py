@@ -49,7 +49,7 @@ def test_the_limits_are_those_of_the_programming_guide() -> None:
         ("120", 64, 20 * KIB, 128, 4 * 4 / 48, "shared memory"),
     ],
 )
-def test_known_values(
+def test_occupancy_of_known_kernels(
     arch: str, registers: int, shared: int, threads: int, fraction: float, limit: str
 ) -> None:
     found = occupancy(registers, shared, threads, MULTIPROCESSORS[arch])
@@ -62,7 +62,9 @@ def test_known_values(
     ("registers", "shared", "threads"),
     [(255, 0, 1024), (32, 228 * KIB, 32), (0, 0, 32), (256, 0, 32), (32, 0, 0), (32, 0, 1025)],
 )
-def test_what_does_not_fit_has_none(registers: int, shared: int, threads: int) -> None:
+def test_a_block_that_does_not_fit_has_no_occupancy(
+    registers: int, shared: int, threads: int
+) -> None:
     assert occupancy(registers, shared, threads, H100) is None
 
 
@@ -72,7 +74,7 @@ THREADS = st.integers(1, 1024)
 
 
 @given(REGISTERS, SHARED, THREADS, st.sampled_from(sorted(MULTIPROCESSORS)))
-def test_nothing_is_held_that_there_is_not(
+def test_occupancy_never_exceeds_the_hardware(
     registers: int, shared: int, threads: int, arch: str
 ) -> None:
     held = MULTIPROCESSORS[arch]
@@ -88,7 +90,7 @@ def test_nothing_is_held_that_there_is_not(
 
 
 @given(REGISTERS, SHARED, THREADS)
-def test_less_needed_is_never_less_held(registers: int, shared: int, threads: int) -> None:
+def test_fewer_resources_never_lower_occupancy(registers: int, shared: int, threads: int) -> None:
     more = occupancy(registers, shared, threads, H100)
     less = occupancy(max(1, registers - 7), shared // 2, threads, H100)
     if more is not None:
@@ -103,14 +105,14 @@ def test_blocks_of_usual_sizes_where_the_size_is_not_known() -> None:
     assert [each.threads for each in large.occupancy] == [128, 256]
 
 
-def test_one_size_where_it_is_known() -> None:
+def test_a_known_block_size_is_the_only_one() -> None:
     known = KernelResources(name="k", registers=64, threads=192)
     (kernel,) = with_occupancy([known], "sm_100a")
     assert [each.threads for each in kernel.occupancy] == [192]
 
 
 @pytest.mark.parametrize("arch", ["sm_75", "sm_130", "", "sm_"])
-def test_nothing_is_said_of_an_unknown_card(arch: str) -> None:
+def test_an_unknown_card_gives_no_occupancy(arch: str) -> None:
     (said,) = with_occupancy([KernelResources(name="k", registers=64)], "sm_90")
     (kernel,) = with_occupancy([said], arch)
     assert kernel.occupancy == ()

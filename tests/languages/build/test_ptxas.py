@@ -18,7 +18,7 @@ ptxas info    : Used 255 registers, used 0 barriers, 520 bytes cumulative stack 
 """  # noqa: E501 (as the compiler wrote it)
 
 
-def test_recorded_text() -> None:
+def test_figures_are_read_from_recorded_text() -> None:
     first, second = parse(RECORDED)
     assert (first.name, first.registers, first.shared_bytes) == ("_Z7productPKfS0_Pfmmm", 32, 2048)
     assert (first.spill_store_bytes, first.spill_load_bytes) == (0, 0)
@@ -26,11 +26,11 @@ def test_recorded_text() -> None:
     assert (second.spill_store_bytes, second.spill_load_bytes) == (516, 512)
 
 
-def test_what_is_parsed_is_not_shown_again() -> None:
+def test_parsed_lines_are_left_out_of_the_log() -> None:
     assert without_info(RECORDED) == RECORDED.splitlines()[6]
 
 
-def test_names_of_the_source() -> None:
+def test_kernels_have_the_names_of_the_source() -> None:
     names = [kernel.name for kernel in demangled(parse(RECORDED), find_demangler())]
     assert names == ["product", "spill"]
     assert demangled(parse(RECORDED), None) == parse(RECORDED)

@@ -36,7 +36,7 @@ def test_the_pip_packages_need_their_library_folder(tmp_path: Path) -> None:
     assert found.arguments == (f"-L{site}/nvidia/cu13/lib",)
 
 
-def test_a_toolkit_needs_none(tmp_path: Path) -> None:
+def test_a_toolkit_needs_no_library_folder(tmp_path: Path) -> None:
     fake_nvcc(tmp_path / "cuda-12.8/bin", "12.8.1")
     path = fake_nvcc(tmp_path / "cuda-13.0/bin", "13.0.88")
     fake_nvcc(tmp_path / "cuda-9.2/bin", "9.2.1")
@@ -45,7 +45,7 @@ def test_a_toolkit_needs_none(tmp_path: Path) -> None:
     assert found.arguments == ()
 
 
-def test_the_order(tmp_path: Path) -> None:
+def test_the_places_of_nvcc_are_searched_in_order(tmp_path: Path) -> None:
     site = tmp_path / "site-packages"
     pip_layout(site, "1.0.0")
     fake_nvcc(tmp_path / "cuda-13.0/bin", "2.0.0")
@@ -65,25 +65,25 @@ def test_the_order(tmp_path: Path) -> None:
         assert found.version == version
 
 
-def test_one_that_does_not_run_is_passed_over(tmp_path: Path) -> None:
+def test_an_nvcc_that_does_not_run_is_passed_over(tmp_path: Path) -> None:
     broken = fake_nvcc(tmp_path / "path", "3.0.0")
     broken.write_text("#!/bin/sh\nexit 1\n")
     good = fake_nvcc(tmp_path / "cuda-13.0/bin", "13.0.1")
     assert find_nvcc({"PATH": str(broken.parent)}, usr_local=tmp_path).path == good
 
 
-def test_a_named_one_that_does_not_run_is_not_passed_over(tmp_path: Path) -> None:
+def test_a_named_nvcc_that_does_not_run_is_an_error(tmp_path: Path) -> None:
     fake_nvcc(tmp_path / "cuda-13.0/bin", "13.0.1")
     with pytest.raises(NvccNotFound, match="HARNESS_NVCC"):
         find_nvcc({"HARNESS_NVCC": str(tmp_path / "none")}, usr_local=tmp_path)
 
 
-def test_none_says_how_to_get_it(tmp_path: Path) -> None:
+def test_a_missing_nvcc_is_reported_with_its_remedy(tmp_path: Path) -> None:
     with pytest.raises(NvccNotFound, match=r"pip install .*nvcc,nvvm,crt,cudart,cccl"):
         find_nvcc({"PATH": str(tmp_path)}, site_packages=[], usr_local=tmp_path)
 
 
-def test_no_host_compiler_says_how_to_get_it(tmp_path: Path) -> None:
+def test_a_missing_host_compiler_is_reported_with_its_remedy(tmp_path: Path) -> None:
     with pytest.raises(HostCompilerNotFound, match="apt-get install"):
         find_host_compiler({"PATH": str(tmp_path)})
 

@@ -71,12 +71,12 @@ def members(artifact: Artifact) -> list[str]:
         return archive.getnames()
 
 
-def test_what_shapes_launch_is_built(built: Artifact) -> None:
+def test_kernels_of_all_shapes_are_compiled(built: Artifact) -> None:
     assert any(name.endswith(".cubin") for name in members(built))
     assert (built.build.target, built.build.cached) == ("sm_90", False)
 
 
-def test_of_one_file_nothing_is(problem: Problem, tmp_path: Path) -> None:
+def test_a_single_file_is_not_compiled_ahead(problem: Problem, tmp_path: Path) -> None:
     solution = read_solution(ROOT / SAMPLE, problem=problem.slug)
     assert isinstance(solution, Solution)
     alone = replace(CARD, ahead=False)
@@ -85,7 +85,9 @@ def test_of_one_file_nothing_is(problem: Problem, tmp_path: Path) -> None:
     assert artifact.kernels is None
 
 
-def test_a_runner_gets_it_before_the_file_is_loaded(built: Artifact, problem: Problem) -> None:
+def test_a_runner_gets_the_kernels_before_the_file_is_loaded(
+    built: Artifact, problem: Problem
+) -> None:
     program = replace(timed_program(built), source=TELLS.encode(), interpret=False)
     opened = program.open()
     assert len(opened) == 2
@@ -98,7 +100,7 @@ def test_a_runner_gets_it_before_the_file_is_loaded(built: Artifact, problem: Pr
     assert fault.message.splitlines()[0].endswith("kernels: " + " ".join(cubins))
 
 
-def test_what_cannot_be_found_out_is_left_to_the_card(
+def test_launches_that_cannot_be_found_are_left_to_the_card(
     problem: Problem, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = tmp_path / "waits.py"
@@ -109,7 +111,9 @@ def test_what_cannot_be_found_out_is_left_to_the_card(
     assert timed_program(artifact).kernels is None
 
 
-def test_what_raises_leaves_nothing_and_is_no_failure(problem: Problem, tmp_path: Path) -> None:
+def test_a_file_that_raises_gives_no_kernels_and_no_failure(
+    problem: Problem, tmp_path: Path
+) -> None:
     file = tmp_path / "raises.py"
     file.write_text("import triton\ndef solution(x, y, z, n): raise ValueError('not here')\n")
     artifact = build(str(file), problem, Cache(tmp_path / "cache"))
@@ -135,8 +139,15 @@ print(triton_key.cache_info().currsize, flush=True)
         assert time.monotonic() < end
 
 
-def test_while_a_time_is_taken_no_time_passes(problem: Problem, tmp_path: Path) -> None:
-    gate, rests, over = PauseGate(), threading.Event(), threading.Event()
+def test_compiling_ahead_does_not_count_the_time_of_a_pause(
+    problem: Problem, tmp_path: Path
+) -> None:
+    ahead_s = 0.0
+
+    def time_s() -> float:
+        return time.perf_counter() + ahead_s
+
+    gate, rests, over = PauseGate(time_s), threading.Event(), threading.Event()
 
     class Rests(contextlib.nullcontext[None]):
         def __enter__(self) -> Any:
@@ -151,17 +162,17 @@ def test_while_a_time_is_taken_no_time_passes(problem: Problem, tmp_path: Path) 
     work = SimpleNamespace(problem=problem, calls=[], arch=90, session=lambda _: Rests())
 
     def build_ahead() -> BuildOutcome:
-        with gate.open():
+        with gate.work():
             return triton_target._build_ahead(cast(Any, work), tmp_path / "kernels")
 
-    began = time.perf_counter()
+    began = time_s()
     with ThreadPoolExecutor(1) as threads:
         building = threads.submit(build_ahead)
         assert rests.wait(_PATIENCE_S)
-        with gate.closed():
-            closed = time.perf_counter()
-            time.sleep(0.5)
-            stood = time.perf_counter() - closed
+        with gate.paused():
+            paused_at = time_s()
+            ahead_s += 1000.0
+            paused_s = time_s() - paused_at
         over.set()
         seconds = building.result(_PATIENCE_S).seconds
-    assert seconds <= time.perf_counter() - began - stood
+    assert seconds <= time_s() - began - paused_s

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from harness.runner.entry.contracts import Caller, caller
 from harness.runner.program import Failed
-from harness.wire import FaultCode
+from harness.wire.messages import FaultCode
 
 LINEAR = (
     ("x", "in"), ("weight", "in"), ("bias", "in"), ("scale", "scalar"), ("y", "out"),

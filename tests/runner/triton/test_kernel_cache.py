@@ -4,7 +4,6 @@ import json
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -12,6 +11,8 @@ from hypothesis import strategies as st
 
 from harness.device.base import sealed_memory
 from harness.runner.triton.kernel_cache import pack, packed, unpack
+from harness.wire.arguments import ScalarArgument, TensorShape
+from harness.wire.messages import Compile, Compiled
 
 SIZE = 1 << 20
 
@@ -52,7 +53,7 @@ def _files(folder: Path) -> dict[str, bytes]:
 @given(
     contents=st.dictionaries(st.from_regex(r"[A-Z2-7]{4}/[a-z]{1,9}", fullmatch=True), st.binary())
 )
-def test_files_arrive_as_they_were(
+def test_files_of_a_cache_arrive_unchanged(
     contents: dict[str, bytes], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     here, there = tmp_path_factory.mktemp("here"), tmp_path_factory.mktemp("there")
@@ -63,7 +64,7 @@ def test_files_arrive_as_they_were(
     assert _files(there) == _files(here)
 
 
-def test_lists_name_the_files_where_they_are(tmp_path: Path) -> None:
+def test_lists_name_the_files_of_the_new_cache(tmp_path: Path) -> None:
     here, there = tmp_path / "here", tmp_path / "there"
     (here / "KEY").mkdir(parents=True)
     listed = {"child_paths": {"k.cubin": str(here / "KEY/k.cubin")}}
@@ -75,7 +76,7 @@ def test_lists_name_the_files_where_they_are(tmp_path: Path) -> None:
     assert not (there / "KEY/link").exists()
 
 
-def test_too_much_is_nothing(tmp_path: Path) -> None:
+def test_a_cache_that_does_not_fit_is_not_packed(tmp_path: Path) -> None:
     here = tmp_path / "here"
     here.mkdir()
     (here / "large").write_bytes(b"x" * SIZE)
@@ -84,7 +85,7 @@ def test_too_much_is_nothing(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("length", [0, 5, 1 << 20, 1 << 63])
-def test_what_is_no_package_is_nothing(length: int, tmp_path: Path) -> None:
+def test_unpack_of_garbage_leaves_the_cache_empty(length: int, tmp_path: Path) -> None:
     fd = sealed_memory("kernels", 4096)
     os.pwrite(fd, length.to_bytes(8, "little") + b"garbage", 0)
     carried = packed(fd)
@@ -96,34 +97,32 @@ def test_what_is_no_package_is_nothing(length: int, tmp_path: Path) -> None:
     assert _files(tmp_path / "there") == {}
 
 
-def _request(source: Path, cache: Path) -> dict[str, Any]:
-    return {
-        "source": str(source),
-        "calls": [
-            [
-                {"kind": "tensor", "dtype": "float32", "shape": [n], "strides": [1]},
-                {"kind": "scalar", "value": n},
-            ]
-            for n in (64, 100)
-        ],
-        "cache": str(cache),
-        "configurations": 64,
-    }
+MESSAGE = Compile(
+    calls=tuple(
+        (
+            TensorShape(dtype="float32", shape=(n,), strides=(1,)),
+            ScalarArgument(ctype="size_t", value=n),
+        )
+        for n in (64, 100)
+    ),
+    arch=90,
+    seconds=600,
+)
 
 
 def test_triton_finds_its_kernels(
-    compiled: Callable[[dict[str, Any]], dict[str, Any]], tmp_path: Path
+    compiled: Callable[[Path, Compile, Path, int], Compiled], tmp_path: Path
 ) -> None:
     source = tmp_path / "solution.py"
     source.write_text(KERNEL)
-    first = compiled(_request(source, tmp_path / "here"))
-    assert first["status"] == "ok", first
+    first = compiled(source, MESSAGE, tmp_path / "here", 64)
+    assert first.status == "ok", first
     # Both configurations, and the chosen one again for a number that 16 does not divide; with
     # registers, so ptxas was asked.
-    assert len(first["kernels"]) == 3
-    assert all(kernel["registers"] for kernel in first["kernels"])
+    assert len(first.kernels) == 3
+    assert all(kernel.registers for kernel in first.kernels)
     _moved(tmp_path / "here", tmp_path / "there")
-    again = compiled(_request(source, tmp_path / "there"))
-    assert again["status"] == "ok"
-    assert len(again["kernels"]) == 3
-    assert not any(kernel["registers"] for kernel in again["kernels"]), "compiled again"
+    again = compiled(source, MESSAGE, tmp_path / "there", 64)
+    assert again.status == "ok"
+    assert len(again.kernels) == 3
+    assert not any(kernel.registers for kernel in again.kernels), "compiled again"

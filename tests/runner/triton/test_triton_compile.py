@@ -2,13 +2,14 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from harness.runner.triton.compile import Resources, parse_ptxas
+from harness.runner.triton.compile import parse_ptxas
+from harness.wire.arguments import CompiledKernel, ScalarArgument, TensorShape
+from harness.wire.messages import Compile, Compiled
 
-Compile = Callable[[dict[str, Any]], dict[str, Any]]
+CompileOne = Callable[[Path, Compile, Path], Compiled]
 
 _HEADER = "import triton, triton.language as tl, torch\n"
 _SQUARE = """
@@ -59,53 +60,49 @@ def solution(x, n):
 }
 
 
-ARGUMENTS = [
-    {"kind": "tensor", "dtype": "bfloat16", "shape": [256, 256], "strides": [256, 1]},
-    {"kind": "scalar", "value": 100},
-]
+ARGUMENTS = (
+    TensorShape(dtype="bfloat16", shape=(256, 256), strides=(256, 1)),
+    ScalarArgument(ctype="size_t", value=100),
+)
+MESSAGE = Compile(calls=(ARGUMENTS,), arch=90, seconds=600)
 
 
-def _request(folder: Path, text: str) -> dict[str, Any]:
+def _source(folder: Path, text: str) -> Path:
     source = folder / "solution.py"
     source.write_text(_HEADER + text)
-    return {
-        "source": str(source),
-        "calls": [ARGUMENTS],
-        "cache": str(folder / "cache"),
-    }
+    return source
 
 
 @pytest.fixture(scope="module")
-def answers(
-    compiled: Compile, tmp_path_factory: pytest.TempPathFactory
-) -> dict[str, dict[str, Any]]:
+def answers(compiled: CompileOne, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Compiled]:
+    folders = {name: tmp_path_factory.mktemp("source") for name in SOURCES}
     return {
-        name: compiled(_request(tmp_path_factory.mktemp("source"), text))
-        for name, text in SOURCES.items()
+        name: compiled(_source(folder, SOURCES[name]), MESSAGE, folder / "cache")
+        for name, folder in folders.items()
     }
 
 
-def test_every_launch_is_compiled_and_none_executed(answers: dict[str, dict[str, Any]]) -> None:
+def test_every_launch_is_compiled_and_none_executed(answers: dict[str, Compiled]) -> None:
     answer = answers["two launches"]
-    assert (answer["status"], answer["line"]) == ("ok", None), answer
-    assert [kernel["name"] for kernel in answer["kernels"]] == ["scale", "scale"]
-    assert all(kernel["registers"] > 0 for kernel in answer["kernels"])
+    assert (answer.status, answer.line) == ("ok", None), answer
+    assert [kernel.name for kernel in answer.kernels] == ["scale", "scale"]
+    assert all(kernel.registers > 0 for kernel in answer.kernels)
 
 
-def test_autotuner_skips_what_does_not_fit(answers: dict[str, dict[str, Any]]) -> None:
+def test_autotuner_skips_what_does_not_fit(answers: dict[str, Compiled]) -> None:
     """As on a card: a configuration that asks for too much shared memory is passed over."""
     answer = answers["tuned"]
-    assert answer["status"] == "ok", answer
-    assert answer["configurations"] == 3
-    assert len(answer["kernels"]) == 1
-    assert 0 < answer["kernels"][0]["shared_bytes"] < 65536
+    assert answer.status == "ok", answer
+    assert answer.configurations == 3
+    assert len(answer.kernels) == 1
+    assert 0 < answer.kernels[0].shared_bytes < 65536
 
 
-def test_too_much_shared_memory_is_an_error_by_itself(answers: dict[str, dict[str, Any]]) -> None:
+def test_too_much_shared_memory_is_an_error_by_itself(answers: dict[str, Compiled]) -> None:
     answer = answers["too big"]
-    assert (answer["status"], answer["line"]) == ("compile_error", 13), answer
-    assert "shared memory" in answer["message"]
-    assert "232448" in answer["message"]
+    assert (answer.status, answer.line) == ("compile_error", 13), answer
+    assert "shared memory" in answer.message
+    assert "232448" in answer.message
 
 
 @pytest.mark.parametrize(
@@ -118,19 +115,21 @@ def test_too_much_shared_memory_is_an_error_by_itself(answers: dict[str, dict[st
         ("syntax", "compile_error", 2, "SyntaxError"),
     ],
 )
-def test_other_ends(
-    answers: dict[str, dict[str, Any]], name: str, status: str, line: int | None, message: str
+def test_a_submission_that_does_not_compile_has_its_status(
+    answers: dict[str, Compiled], name: str, status: str, line: int | None, message: str
 ) -> None:
     answer = answers[name]
-    assert (answer["status"], answer["line"]) == (status, line), answer
-    assert message in answer["message"]
+    assert (answer.status, answer.line) == (status, line), answer
+    assert message in answer.message
 
 
-def test_ptxas_log() -> None:
+def test_parse_ptxas_reads_registers_and_spills() -> None:
     log = (
         "ptxas info    : Compiling entry function 'k' for 'sm_90a'\n"
         "    16 bytes stack frame, 12 bytes spill stores, 8 bytes spill loads\n"
         "ptxas info    : Used 255 registers, used 1 barriers, 16 bytes cumulative stack size\n"
     )
-    assert parse_ptxas(log, "k", 7) == Resources("k", 255, 7, 12, 8)
-    assert parse_ptxas("", "k", 0) == Resources("k", 0, 0, 0, 0)
+    assert parse_ptxas(log, "k", 7) == CompiledKernel(
+        name="k", registers=255, shared_bytes=7, spill_store_bytes=12, spill_load_bytes=8
+    )
+    assert parse_ptxas("", "k", 0) == CompiledKernel(name="k")

@@ -1,0 +1,329 @@
+"""One record for each message of the protocol."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import ClassVar, Literal
+
+from harness.wire.arguments import (
+    CompiledKernel,
+    KernelLaunch,
+    Parameters,
+    ScalarArgument,
+    TensorArgument,
+    TensorShape,
+)
+from harness.wire.validation import WireError, WireRecord
+
+VERSION = 1
+"""Of the protocol, raised with every change to it; the judge refuses runners of another one."""
+
+MAX_TEXT = 4 * 1024
+"""Characters of a fault's text: a message has room for them even if each takes twelve bytes."""
+
+
+class FaultCode(StrEnum):
+    """The kinds of faults that a runner reports; any of them only harms its own verdict."""
+
+    EXCEPTION = "exception"
+    CUDA = "cuda"
+    MEMORY = "memory"
+    UNSUPPORTED = "unsupported"
+    OUT_OF_BOUNDS = "out_of_bounds"
+    BARRIER = "barrier"
+    NO_ENTRY = "no_entry"
+    COMPILE = "compile"
+
+
+CompileStatus = Literal["ok", "compile_error", "no_entry_point", "unsupported", "failed"]
+
+
+class Message(WireRecord):
+    """Base of all messages."""
+
+    sender: ClassVar[str] = "judge"
+    answers: ClassVar[tuple[str, ...]] = ()
+    """Types of the messages that follow when all goes well, in order."""
+
+    descriptors: ClassVar[Mapping[str, str]] = {}
+    """The descriptors that travel with it, in order, each with its meaning."""
+
+
+class Answer(Message):
+    """Base of what a runner sends. Once submitted code runs, it may have sent it."""
+
+    sender: ClassVar[str] = "runner"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fork(Message):
+    """Start a sandbox: sent to a zygote, a process that has loaded torch and forks runners.
+
+    There is no answer: the pipe for the status holds the process id and, after the end, the exit
+    status, a line each.
+    """
+
+    type: ClassVar[str] = "fork"
+    descriptors: ClassVar[Mapping[str, str]] = {
+        "channel": "the runner's end of its channel",
+        "life": "reading end of a pipe that closes when the judge ends",
+        "output": "where the runner prints",
+        "status": "pipe for the process id and the exit status",
+    }
+    environment: dict[str, str]
+    """The runner's whole environment."""
+
+    spec: str
+    """The sandbox: `harness.sandbox.spec.SandboxSpec` as JSON."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Confined(Answer):
+    """The first message of all: the process is confined, and nothing submitted has been loaded.
+
+    Its fields never change, so that a runner of another version is understood as far as this.
+    """
+
+    type: ClassVar[str] = "confined"
+    version: int
+    """Version of the protocol that the runner speaks."""
+
+    layers: tuple[str, ...]
+    """The layers that confine it, in words."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Open(Message):
+    """Reach the device; nothing submitted has run, so all faults until here are the machine's."""
+
+    type: ClassVar[str] = "open"
+    answers: ClassVar[tuple[str, ...]] = ("opened",)
+    device: Literal["cpu", "cuda"]
+    """The kind of device."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Opened(Answer):
+    """The device can be used."""
+
+    type: ClassVar[str] = "opened"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Load(Message):
+    """Load a submission, or another program in its place."""
+
+    type: ClassVar[str] = "load"
+    answers: ClassVar[tuple[str, ...]] = ("loaded",)
+    descriptors: ClassVar[Mapping[str, str]] = {
+        "artifact": "the shared library, PTX or Python source",
+        "mailbox": "the page with *go* and *done*",
+        "kernels": "kernels that Triton has compiled before, where there are some",
+    }
+    kind: Literal["library", "ptx", "python"]
+    """The kind of artifact."""
+
+    interpret: bool = False
+    """Whether Triton runs in its interpreter."""
+
+    language: str = ""
+    """The framework that Python source is written in; empty for none."""
+
+    path: tuple[str, ...]
+    """The runner's `sys.path`."""
+
+    entry: str = "solution"
+    """Name of what is called."""
+
+    parameters: Parameters = ()
+    """Name and kind of each of the problem's parameters."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loaded(Answer):
+    """The program is loaded."""
+
+    type: ClassVar[str] = "loaded"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compile(Message):
+    """Compile what a Triton submission launches, for a card that need not be there."""
+
+    type: ClassVar[str] = "compile"
+    answers: ClassVar[tuple[str, ...]] = ("compiled",)
+    descriptors: ClassVar[Mapping[str, str]] = {
+        "artifact": "the Python source",
+        "kernels": "where to leave what is compiled; with it all configurations are built",
+    }
+    calls: tuple[tuple[TensorShape | ScalarArgument, ...], ...]
+    """The arguments of each call to make."""
+
+    arch: int
+    """The card's architecture: 90 for `sm_90`."""
+
+    seconds: float
+    """Processor time after which nothing more is begun."""
+
+    path: tuple[str, ...] = ()
+    """The runner's `sys.path`."""
+
+    entry: str = "solution"
+    """Name of what is called."""
+
+    parameters: Parameters = ()
+    """Name and kind of each of the problem's parameters."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compiled(Answer):
+    """The outcome of all launches."""
+
+    type: ClassVar[str] = "compiled"
+    status: CompileStatus
+    """`compile_error`: a kernel cannot be built, or the card could not hold it. `unsupported`: the
+    file asks for what cannot be emulated. `failed`: the Python around the kernels raised, which is
+    no verdict, since outputs hold nothing here."""
+
+    message: str
+    """The error's text."""
+
+    line: int | None
+    """The error's line of the submitted file."""
+
+    kernels: tuple[CompiledKernel, ...]
+    """One entry for each kernel that was built."""
+
+    configurations: int
+    """Configurations that autotuners had to choose from, in all."""
+
+    seconds: float
+    """Time that it took."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Map(Message):
+    """Map the judge's buffers."""
+
+    type: ClassVar[str] = "map"
+    answers: ClassVar[tuple[str, ...]] = ("mapped",)
+    descriptors: ClassVar[Mapping[str, str]] = {"arena": "memory of the host or of the device"}
+    bytes: int
+    """Size of the arena."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mapped(Answer):
+    """The arena is mapped."""
+
+    type: ClassVar[str] = "mapped"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prepare(Message):
+    """Bind a batch of calls, warm up, record: before the inputs that count exist."""
+
+    type: ClassVar[str] = "prepare"
+    answers: ClassVar[tuple[str, ...]] = ("prepared",)
+    calls: int
+    """Number of calls in the batch."""
+
+    arguments: tuple[TensorArgument | ScalarArgument, ...]
+    """One entry for each parameter of the problem."""
+
+    warmups: int = 0
+    """Calls to make before the batch is ready."""
+
+    capture: bool = False
+    """Whether to record the calls into one CUDA graph, where that can be done."""
+
+    order: int = 0
+    """The order in which the CPU executor runs threads."""
+
+    seed: int = 0
+    """Seed of that order; not that of the inputs, which never leaves the judge."""
+
+    launches: tuple[KernelLaunch, ...] = ()
+    """The launches of each call of a PTX submission."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prepared(Answer):
+    """The batch can be run."""
+
+    type: ClassVar[str] = "prepared"
+    captured: bool
+    """Whether the calls were recorded."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run(Message):
+    """Wait for *go*, make all calls of the batch, wait for the device, write *done*."""
+
+    type: ClassVar[str] = "run"
+    answers: ClassVar[tuple[str, ...]] = ("ready", "finished")
+    round: int
+    """The number that *go* and *done* will have."""
+
+    cpu: int | None = None
+    """The processor to launch recorded calls from; null for any."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ready(Answer):
+    """The runner waits for *go*."""
+
+    type: ClassVar[str] = "ready"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finished(Answer):
+    """All calls are made; sent before *done*. The counts are only shown, and judge nothing."""
+
+    type: ClassVar[str] = "finished"
+    kernels: object = None
+    """Kernels per call, a number; null, and anything that cannot be one, where it is unknown."""
+
+    copied: object = None
+    """Outputs per call that were copied into place, a whole number; likewise."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failed(Answer):
+    """Instead of any answer but `confined`: something went wrong."""
+
+    type: ClassVar[str] = "failed"
+    fault: FaultCode
+    """The kind of fault."""
+
+    message: str = ""
+    """Its text; the judge cuts it to 4000 characters."""
+
+
+MESSAGES: Mapping[str, type[Message]] = {
+    message.type: message
+    for message in (
+        *(Fork, Confined, Open, Opened, Load, Loaded, Compile, Compiled, Map, Mapped),
+        *(Prepare, Prepared, Run, Ready, Finished, Failed),
+    )
+}
+"""All messages by their types, in the order of a session."""
+
+
+def parse(data: bytes) -> Message:
+    """Read one message.
+
+    Raises:
+        WireError: it is not JSON, of no known type, or not as its record declares.
+    """
+    try:
+        value = json.loads(data)
+    except (ValueError, RecursionError) as error:
+        raise WireError("a message is not JSON") from error
+    kind = value.get("type") if isinstance(value, dict) else None
+    if not isinstance(kind, str):
+        raise WireError("a message has no type")
+    if kind not in MESSAGES:
+        raise WireError(f"no message has the type {kind[:40]!a}")
+    return MESSAGES[kind].from_json(value)

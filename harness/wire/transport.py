@@ -1,0 +1,59 @@
+"""Sends and receives messages: each is one packet of JSON, descriptors travel beside it."""
+
+import json
+import os
+import socket
+
+from harness.wire.messages import Message, parse
+from harness.wire.validation import WireError, WireRecord
+
+MAX_MESSAGE = 64 * 1024
+"""Bytes of a packet."""
+
+_MAX_DESCRIPTORS = 4
+
+
+class Closed(WireError):
+    """The other side is gone, or does not read any more."""
+
+
+def send(channel: socket.socket, message: Message, descriptors: tuple[int, ...] = ()) -> None:
+    """Send one message.
+
+    Raises:
+        WireError: the message is too large, or the other side is gone.
+    """
+    data = _encode(message).encode()
+    if len(data) > MAX_MESSAGE:
+        raise WireError(f"message of {len(data)} bytes; the limit is {MAX_MESSAGE}")
+    try:
+        socket.send_fds(channel, [data], list(descriptors))
+    except OSError as error:
+        raise Closed(f"the channel is closed: {error.strerror or error}") from error
+
+
+_encode = json.JSONEncoder(separators=(",", ":"), default=WireRecord.to_json).encode
+
+
+def receive(channel: socket.socket) -> tuple[Message, list[int]]:
+    """Wait, as the socket does, for the next message and the descriptors that come with it.
+
+    Raises:
+        WireError: end of stream, a truncated packet, or something that is not a message.
+    """
+    try:
+        data, descriptors, flags, _ = socket.recv_fds(channel, MAX_MESSAGE, _MAX_DESCRIPTORS)
+    except (BlockingIOError, TimeoutError):
+        raise
+    except OSError as error:
+        raise Closed(f"the channel is closed: {error.strerror or error}") from error
+    try:
+        if not data:
+            raise Closed("the channel is closed")
+        if flags & (socket.MSG_TRUNC | socket.MSG_CTRUNC):
+            raise WireError("a message is too large")
+        return parse(data), descriptors
+    except WireError:
+        for fd in descriptors:
+            os.close(fd)
+        raise

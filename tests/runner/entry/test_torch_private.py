@@ -1,0 +1,40 @@
+"""The private parts of PyTorch that outputs are placed with."""
+
+import subprocess
+import sys
+
+from harness.runner.entry import torch_private
+
+
+def test_this_version_of_torch_has_every_private_part() -> None:
+    assert torch_private.PLACE_OUTPUTS
+    assert torch_private.missing() == [], "PLACE_OUTPUTS must be off, or its code must change"
+
+
+def test_a_private_part_that_is_gone_is_named() -> None:
+    gone = ("torch._C:_no_such_function", "torch.no_such_module:x", "torch:Tensor.no_such_method")
+    assert [torch_private.exists(name) for name in (*gone, "torch:Tensor.clone")] == [
+        False, False, False, True,
+    ]  # fmt: skip
+
+
+def test_with_the_switch_off_outputs_are_copied() -> None:
+    code = """
+from types import ModuleType
+import torch
+from harness.runner.entry import torch_private
+torch_private.PLACE_OUTPUTS = False
+from harness.runner.entry.contracts import caller
+module = ModuleType("solution")
+module.custom_kernel = lambda data: data[0] + 1
+found = caller(module, "custom_kernel", (("x", "in"), ("y", "out")))
+x, y = torch.ones(4), torch.zeros(4)
+found.bind([(x, y)])
+found.warm_up(0)
+found.call(0)
+assert (found.placing, found.copied, y.tolist()) == (False, 1, [2.0] * 4)
+import sys
+assert "harness.runner.entry.output_placement" not in sys.modules
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
