@@ -10,7 +10,7 @@ from harness.errors import MachineError
 from harness.grading.live import so_far
 from harness.grading.timing_ready import ReadyToTime
 from harness.judge.task import Task
-from harness.problem.case import Case, benchmark_case
+from harness.problem.case import Case
 from harness.problem.sampling.footprint import footprint
 from harness.progress.progress import Progress
 from harness.records.measurement import Measurement
@@ -165,8 +165,7 @@ def benchmark_cases(task: Task) -> Sequence[Case]:
         MachineError: the device has not the memory for one of them.
     """
     problem, device = task.problem, task.device
-    shapes = problem.benchmarks if device.kind == "cuda" else problem.cpu_benchmarks
-    cases = [benchmark_case(problem, shape) for shape in shapes]
+    cases = problem.timed_cases(emulated=device.kind != "cuda")
     free = device.free_bytes()
     for case in cases:
         needed = footprint(problem, case, task.dtype)

@@ -29,9 +29,8 @@ from harness.judge.replay import FailingCase, patient, shrink_failure
 from harness.judge.task import Task
 from harness.languages import LANGUAGES
 from harness.languages.build.cache import default_cache
-from harness.problem.case import parse_case
+from harness.problem.gradable import AnswerKey
 from harness.problem.model import Problem
-from harness.problem.reference import Reference
 from harness.problem.sampling.cases import fresh_seed
 from harness.progress.pace import Pace
 from harness.progress.progress import Progress
@@ -61,7 +60,7 @@ class Grader:
         self._budget = budget or (TimingBudget() if device.kind == "cuda" else CPU_BUDGET)
         self._cache = default_cache()
         self._timing = Timing(device, progress)
-        self._references: dict[Hashable, Reference] = {}
+        self._references: dict[Hashable, AnswerKey] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -180,11 +179,11 @@ class Grader:
             return ResultBuilder(task, about, reason=solution.reason, notes=list(job.notes))
         return ResultBuilder(task, solution_ref(solution), notes=list(job.notes))
 
-    def _reference(self, problem: Problem) -> Reference:
+    def _reference(self, problem: Problem) -> AnswerKey:
         """The problem's own code, loaded once."""
         key = problem.folder, problem.hash
         if key not in self._references:
-            self._references[key] = Reference(problem)
+            self._references[key] = problem.reference()
         return self._references[key]
 
     def _build(self, job: Job, options: Options, *, ahead: bool = False) -> Artifact | BuildFailure:
@@ -350,7 +349,7 @@ class Grader:
         spec = draft.shrunk.case.spec if draft.shrunk else failed.spec
         self._progress.phase("locate")
         with contextlib.suppress(MachineError):  # the verdict stands without it
-            report = locate(task, parse_case(task.problem, spec), program)
+            report = locate(task, task.problem.parse_case(spec), program)
             return f"\n{report}" if report else ""
         return ""
 
@@ -366,7 +365,7 @@ class Grader:
         tool = find_profiler()
         if tool is None:
             raise MachineError(REMEDY)
-        named = options.case and parse_case(task.problem, options.case)
+        named = options.case and task.problem.parse_case(options.case)
         case = named or benchmark_cases(task)[0]
         self._progress.phase(f"profile {case.spec}")
         with self._quiet():

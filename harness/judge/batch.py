@@ -8,7 +8,6 @@ a batch of one: correctness and timing go the same way.
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from hashlib import sha256
 from typing import Any
 
 import torch
@@ -19,10 +18,7 @@ from harness.judge.checker import Checker
 from harness.judge.compare import compare
 from harness.judge.task import Task
 from harness.problem.case import Case
-from harness.problem.model import DEFAULT_ALIGNMENT, Direction, Parameter, Role
-from harness.problem.sampling.distributions import fill
-from harness.problem.sampling.tensors import draw_tensor
-from harness.problem.tolerance import Expectation, expectations
+from harness.problem.gradable import DEFAULT_ALIGNMENT, Direction, Expectation, Role, TensorSpec
 from harness.records.cases import Mismatch
 
 GUARD_BYTES = 4096
@@ -49,34 +45,32 @@ _RAW = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64, 16: torc
 
 @dataclass(frozen=True, slots=True)
 class BufferLayout:
-    """Where the buffers of one tensor parameter lie: call i at byte ``base + i * stride``.
+    """Where the buffers of one tensor lie: call i at byte ``base + i * stride`` of the arena."""
 
-    ``steps`` are the tensor's strides in elements, ``span`` is how many elements a buffer holds
-    from first to last, gaps included.
-    """
-
-    parameter: Parameter
+    tensor: TensorSpec
     dtype: torch.dtype
-    shape: tuple[int, ...]
-    steps: tuple[int, ...]
-    span: int
+    """Element type; of ``tensor.dtype``."""
     base: int
+    """First byte of the first call's buffer."""
     stride: int
+    """Bytes from one call's buffer to the next, guard band included."""
 
     @property
     def bytes(self) -> int:
         """Size of one buffer, gaps included."""
-        return self.span * self.dtype.itemsize
+        return self.tensor.span * self.dtype.itemsize
 
     @property
     def dense(self) -> bool:
         """Whether there are no gaps."""
-        return self.span == math.prod(self.shape)
+        return self.tensor.span == math.prod(self.tensor.shape)
 
     def index(self, offset: int) -> tuple[int, ...] | None:
         """Which element lies ``offset`` elements from the first; None for a gap."""
-        order = sorted(range(len(self.shape)), key=lambda d: -self.steps[d])
-        found = _decode(offset, [(self.shape[d], self.steps[d]) for d in order])
+        shape, steps = self.tensor.shape, self.tensor.strides
+        # From the largest stride on: what is left then lies within one step of it.
+        order = sorted(range(len(shape)), key=lambda d: -steps[d])
+        found = _decode(offset, [(shape[d], steps[d]) for d in order])
         if found is None:
             return None
         place = dict(zip(order, found, strict=True))
@@ -125,16 +119,15 @@ def lay_out(task: Task, case: Case, calls: int, *, portable: bool = False) -> La
     """
     slots = []
     offset = GUARD_BYTES
-    for number, parameter in enumerate(task.problem.tensors):
-        kind = getattr(torch, parameter.data_type(task.dtype).name)
-        shape = tuple(parameter.dimensions(case.values))
-        steps = tuple(parameter.steps(case.values))
-        span = parameter.span(case.values)
-        stride = -(-(span * kind.itemsize + GUARD_BYTES) // ALIGNMENT) * ALIGNMENT
-        promised = max(parameter.aligned_to(task.dtype), kind.itemsize)
+    for number, tensor in enumerate(task.problem.tensors_of(case, task.dtype)):
+        kind = getattr(torch, tensor.dtype)
+        stride = -(-(tensor.span * kind.itemsize + GUARD_BYTES) // ALIGNMENT) * ALIGNMENT
+        promised = max(tensor.alignment, kind.itemsize)
         less = promised < DEFAULT_ALIGNMENT
+        # An odd multiple of what is promised is a multiple of nothing more.
         shift = promised * (2 * number + 1) % ALIGNMENT if less and portable else 0
-        slots.append(BufferLayout(parameter, kind, shape, steps, span, offset + shift, stride))
+        slots.append(BufferLayout(tensor, kind, offset + shift, stride))
+        # With room for any shift, so that the size does not depend on it.
         offset += stride * calls + (ALIGNMENT if less else 0)
     return Layout(calls, tuple(slots), offset)
 
@@ -170,11 +163,12 @@ class Batch:
         self.layout = lay_out(task, case, calls, portable=portable)
         self._task = task
         self._bytes = arena.bytes[: self.layout.size]
+        self._inputs = task.problem.inputs()
         self._copy: Tensor | None = None
 
     def arguments(self) -> list[dict[str, Any]]:
         """The calls' arguments as the runner is told them."""
-        slots = {s.parameter.name: s for s in self.layout.slots}
+        slots = {s.tensor.name: s for s in self.layout.slots}
         values = self.case.values
         return [
             _tensor_argument(slots[p.name])
@@ -189,7 +183,7 @@ class Batch:
         The values of a ``portable`` batch (a correctness case) are drawn on the CPU, so that they
         are the same on every machine; those of a timed batch on the device.
         """
-        self._write(seed, self.case.family, portable=self._portable)
+        self._write(seed, warm_up=False)
         self._copy = self._bytes.clone() if self.checked else None
 
     def fill_for_warm_up(self, seed: str) -> None:
@@ -197,20 +191,20 @@ class Batch:
 
         That takes a tenth of the time where a case's values come from the CPU.
         """
-        self._write(seed, "declared", portable=False)
+        self._write(seed, warm_up=True)
         self._copy = None
 
-    def _write(self, seed: str, family: str, *, portable: bool) -> None:
+    def _write(self, seed: str, *, warm_up: bool) -> None:
         self._fence()
         for slots in self.layout.slots:
             if not slots.dense:
                 buffers = self._buffers(self._bytes, slots)
                 for parity, byte in enumerate(_GAPS):
                     buffers[parity::2].fill_(byte)
-            if slots.parameter.direction is Direction.OUT:
+            if slots.tensor.direction is Direction.OUT:
                 self._poison(slots)
             else:
-                self._draw(slots, seed, family, portable=portable)
+                self._draw(slots, seed, warm_up=warm_up)
 
     def inputs(self, call: int) -> dict[str, Tensor]:
         """What one call reads, as it was before the call: dense tensors of the judge's own.
@@ -218,24 +212,23 @@ class Batch:
         Valid until the next :meth:`fill`, and not to be written to.
         """
         return {
-            s.parameter.name: self._view(self._before(), s)[call].contiguous()
+            s.tensor.name: self._view(self._before(), s)[call].contiguous()
             for s in self.layout.slots
-            if s.parameter.direction is not Direction.OUT
+            if s.tensor.direction is not Direction.OUT
         }
 
     def outputs(self, call: int) -> dict[str, Tensor]:
         """Where one call writes: views of the arena, with strides where they are declared."""
-        return {s.parameter.name: self._view(self._bytes, s)[call] for s in self._outputs()}
+        return {s.tensor.name: self._view(self._bytes, s)[call] for s in self._outputs()}
 
-    def expectations(self, call: int) -> dict[str, Expectation]:
+    def expectations(self, call: int) -> Mapping[str, Expectation]:
         """What one call must leave in its outputs, by the reference.
 
         Raises:
             ProblemError: the reference is wrong.
         """
         task = self._task
-        inputs = self.inputs(call)
-        return expectations(task.reference, task.problem, self.case, task.dtype, inputs)
+        return task.reference.expectations(self.case, task.dtype, self.inputs(call))
 
     def reset(self) -> None:
         """Put the whole arena back to what it was before the calls."""
@@ -253,7 +246,7 @@ class Batch:
             ProblemError: the reference is wrong.
         """
         before = self._before()
-        outputs = {s.parameter.name: self._numbers(self._bytes, s).clone() for s in self._outputs()}
+        outputs = {s.tensor.name: self._numbers(self._bytes, s).clone() for s in self._outputs()}
 
         calls = range(self.layout.calls)
         if expected is None and self._checker.all_surely_right(
@@ -271,12 +264,17 @@ class Batch:
     # -- what the judge does for that ------------------------------------------------------------
 
     def _before(self) -> Tensor:
-        """The private copy."""
-        assert self._copy is not None
+        """The private copy of the arena, as it was when it was filled.
+
+        Raises:
+            ValueError: it was not filled, or for calls that are not looked at.
+        """
+        if self._copy is None:
+            raise ValueError("a batch that is not to be checked has no copy of its inputs")
         return self._copy
 
     def _outputs(self) -> list[BufferLayout]:
-        return [s for s in self.layout.slots if s.parameter.direction is not Direction.IN]
+        return [s for s in self.layout.slots if s.tensor.direction is not Direction.IN]
 
     def _fence(self) -> None:
         """Guards before, between and after the buffers, which are written to anyway."""
@@ -295,17 +293,13 @@ class Batch:
                 int.from_bytes(bytes([byte]) * size, "little", signed=raw.dtype.is_signed)
             )
 
-    def _draw(self, slots: BufferLayout, seed: str, family: str, *, portable: bool) -> None:
-        task, parameter = self._task, slots.parameter
+    def _draw(self, slots: BufferLayout, seed: str, *, warm_up: bool) -> None:
         view = self._view(self._bytes, slots)
-        if portable:
+        if self._portable and not warm_up:
             for number, call in enumerate(view):
-                key = f"{seed}/{number}"
-                call.copy_(draw_tensor(task.problem, parameter, self.case, task.dtype, key))
+                call.copy_(self._inputs.draw(slots.tensor, self.case, f"{seed}/{number}"))
         else:
-            generator = torch.Generator(device=view.device)
-            generator.manual_seed(_seed_bits(f"{seed}/{self.case.spec}/{parameter.name}"))
-            fill(view, parameter, generator=generator, family=family)
+            self._inputs.fill(view, slots.tensor, self.case, seed, warm_up=warm_up)
 
     def _check_rest(self, before: Tensor) -> BatchMismatch | None:
         """Nothing but the outputs may have changed; they are put back, so that all must agree."""
@@ -326,7 +320,7 @@ class Batch:
             if 0 <= call < self.layout.calls:
                 return call, _place(slots, inside)
         after = [s for s in self.layout.slots if s.base > offset]
-        name = (after or self.layout.slots)[0].parameter.name
+        name = (after or self.layout.slots)[0].tensor.name
         return 0, f"wrote out of bounds: before the start of {name}"
 
     # -- views -----------------------------------------------------------------------------------
@@ -347,8 +341,8 @@ class Batch:
         """
         end = slots.base + slots.stride * self.layout.calls
         flat = data[slots.base : end].view(dtype or slots.dtype)
-        stride = slots.stride // slots.dtype.itemsize
-        return flat.as_strided((self.layout.calls, *slots.shape), (stride, *slots.steps))
+        tensor, stride = slots.tensor, slots.stride // slots.dtype.itemsize
+        return flat.as_strided((self.layout.calls, *tensor.shape), (stride, *tensor.strides))
 
     def _numbers(self, data: Tensor, slots: BufferLayout) -> Tensor:
         """The same, but for booleans: those as bytes, since not each byte is a boolean."""
@@ -371,26 +365,24 @@ def _tensor_argument(slots: BufferLayout) -> dict[str, Any]:
         "base": slots.base,
         "stride": slots.stride,
         "bytes": slots.bytes,
-        "shape": list(slots.shape),
-        "strides": list(slots.steps),
-        "dtype": str(slots.dtype).removeprefix("torch."),
+        "shape": list(slots.tensor.shape),
+        "strides": list(slots.tensor.strides),
+        "dtype": slots.tensor.dtype,
     }
-
-
-def _seed_bits(text: str) -> int:
-    return int.from_bytes(sha256(text.encode()).digest()[:8], "big") >> 1
 
 
 def _place(slots: BufferLayout, inside: int) -> str:
     """What a stray write ``inside`` bytes after the start of a buffer did, in words."""
-    name, item = slots.parameter.name, slots.dtype.itemsize
+    name, item = slots.tensor.name, slots.dtype.itemsize
     if inside >= slots.bytes:
         return f"wrote out of bounds: {inside - slots.bytes} bytes after the end of {name}"
     index = slots.index(inside // item)
     if index is None:
-        return f"wrote between the {'rows' if slots.steps[-1] == 1 else 'elements'} of {name}"
+        return (
+            f"wrote between the {'rows' if slots.tensor.strides[-1] == 1 else 'elements'} of {name}"
+        )
     element = 0
-    for here, length in zip(index, slots.shape, strict=True):
+    for here, length in zip(index, slots.tensor.shape, strict=True):
         element = element * length + here
     return f"const input {name} was changed (element {element})"
 

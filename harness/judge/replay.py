@@ -53,7 +53,8 @@ def shrink_failure(
     """The smallest case found within ``seconds`` that fails as ``failure`` does.
 
     ``start`` makes a session with the submission loaded. What is returned has failed in a fresh
-    runner, as the first case it was given: so it does when it is replayed. None where the verdict
+    runner, as the first case it was given: so it does when it is replayed. A problem whose cases
+    are not declared has no smaller ones: its case is run again as it is. None where the verdict
     is none that can be followed to a smaller case, or nothing, not the case itself either, fails
     again.
 
@@ -65,18 +66,20 @@ def shrink_failure(
     began = time.monotonic()
     with Replayer(task, start) as replayer:
         trials = _Trials(replayer, failure)
-        found = shrink(
-            task.problem,
-            failure.case,
-            trials.fails,
-            in_time=lambda: time.monotonic() - began < seconds,
-        )
+        tried = 0
+        if (declared := task.problem.declared) is not None:
+            tried = shrink(
+                declared,
+                failure.case,
+                trials.fails,
+                in_time=lambda: time.monotonic() - began < seconds,
+            ).trials
         confirmed = trials.confirm()
     if confirmed is None:
         return None
     return ShrunkCase(
         case=confirmed.result,
-        trials=found.trials,
+        trials=tried,
         seconds=time.monotonic() - began,
         tensors=confirmed.tensors,
     )

@@ -34,21 +34,28 @@ DECLARED = "declared"
 class Case:
     """One set of arguments, but for the tensors' contents.
 
-    ``scalars`` hold exactly what the submission receives: a ``float`` is already rounded to it.
-    ``single`` names the scalars that are C ``float``: they are written with the fewest digits that
-    give the same ``float``. ``derived`` names the sizes and scalars that follow from the sizes:
-    they are among the values, and not written. ``family`` is one of :data:`FAMILIES`.
+    A declared case is made of sizes, scalars and a family of values, which its ``spec`` spells out.
+    One with a ``label`` is opaque: only the problem knows what tensors belong to it.
     """
 
-    sizes: Mapping[str, int]
+    sizes: Mapping[str, int] = field(default_factory=dict)
+    """Every size by name, as the submission receives it."""
     scalars: Mapping[str, float] = field(default_factory=dict)
+    """Every scalar by name, exactly as received: a ``float`` is already rounded to one."""
     single: frozenset[str] = field(default=frozenset(), compare=False)
+    """Scalars that are C ``float``: written with the fewest digits that give the same one."""
     derived: frozenset[str] = field(default=frozenset(), compare=False)
+    """Sizes and scalars that follow from the sizes: received, and not written in the spec."""
     family: str = DECLARED
+    """Kind of values in the tensors, one of :data:`FAMILIES`."""
+    label: str | None = None
+    """The whole spec of an opaque case (``test=3``); None for a declared one."""
 
     @property
     def spec(self) -> str:
-        """The case as text; :func:`parse_case` gives the same case back, bit for bit."""
+        """The case as text, one line; the problem's ``parse_case`` gives it back, bit for bit."""
+        if self.label is not None:
+            return self.label
         parts = [f"{n}={value}" for n, value in self.sizes.items() if n not in self.derived]
         parts += [
             f"{name}={_shortest(value) if name in self.single else repr(value)}"

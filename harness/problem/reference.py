@@ -10,10 +10,11 @@ device they were given, and scalars exactly as the submission receives them. Wit
 return its tensor; with several a mapping from name to tensor. A magnitude is always real.
 """
 
-import importlib.util
 import inspect
 import traceback
 from collections.abc import Callable, Iterable, Mapping
+from importlib.machinery import ModuleSpec, SourceFileLoader
+from importlib.util import module_from_spec
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -25,7 +26,9 @@ from harness.errors import Diagnostic, ProblemError
 from harness.problem.case import Case
 from harness.problem.dtypes import DtypeKind
 from harness.problem.format.load import REFERENCE_FILE
+from harness.problem.gradable import Expectation
 from harness.problem.model import Direction, Parameter, Problem
+from harness.problem.tolerance import expectations
 from harness.text.suggest import did_you_mean
 
 EXPECTED_FUNCTION = "reference"
@@ -46,12 +49,17 @@ def upcast(tensor: Tensor) -> Tensor:
 
 
 class Reference:
-    """The two functions of one package.
+    """The two functions of one package, and the error model over them.
+
+    Meets :class:`~harness.problem.gradable.AnswerKey`.
 
     Raises:
         ProblemError: on making one, and from its methods, when the file is wrong. The diagnostic
             names file, line and function.
     """
+
+    capturable = True
+    """In a CUDA graph: one that waits for the device fails to be captured, which is noticed."""
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
@@ -59,6 +67,12 @@ class Reference:
         module = self._load()
         names = (EXPECTED_FUNCTION, MAGNITUDE_FUNCTION)
         self._functions = {name: self._function(module, name) for name in names}
+
+    def expectations(
+        self, case: Case, dtype: str, inputs: Mapping[str, Tensor], *, summed: bool = True
+    ) -> dict[str, Expectation]:
+        """What each output must hold, by the error model: :mod:`harness.problem.tolerance`."""
+        return expectations(self, self.problem, case, dtype, inputs, summed=summed)
 
     def expected(
         self, problem: Problem, case: Case, tensors: Mapping[str, Tensor]
@@ -91,11 +105,12 @@ class Reference:
     def _load(self) -> ModuleType:
         if not self.path.is_file():
             raise self._wrong(1, "", "there is no such file")
-        spec = importlib.util.spec_from_file_location("problem_reference", self.path)
-        assert spec is not None and spec.loader is not None
-        module = importlib.util.module_from_spec(spec)
+        loader = SourceFileLoader("problem_reference", str(self.path.absolute()))
+        spec = ModuleSpec(loader.name, loader, origin=loader.path)
+        spec.has_location = True
+        module = module_from_spec(spec)
         try:
-            spec.loader.exec_module(module)
+            loader.exec_module(module)
         except Exception as error:  # the author's code: anything can come
             raise self._raised("", error) from error
         return module

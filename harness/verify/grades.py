@@ -9,10 +9,9 @@ from dataclasses import dataclass, field
 
 from harness.errors import ProblemError
 from harness.judge.batch import Batch, BatchMismatch, lay_out
-from harness.judge.task import Task
 from harness.problem.case import Case
 from harness.verify.impostors import Impostor
-from harness.verify.trial import CALLS, Answers, Trial, TrialMemory, write
+from harness.verify.trial import CALLS, Answers, PackageTask, Trial, TrialMemory, write
 from harness.verify.variants import Variant
 
 
@@ -56,7 +55,7 @@ LARGE = 1 << 19
 
 
 def run_grade(
-    task: Task,
+    task: PackageTask,
     cases: Sequence[Case],
     impostors: Sequence[Impostor],
     variants: Sequence[Variant],

@@ -5,13 +5,11 @@ import re
 import torch
 from torch import Tensor
 
-from harness.judge.task import Task
 from harness.problem.format.frontmatter import read_front_matter
 from harness.problem.format.load import REFERENCE_FILE, STATEMENT_FILE, namesakes
 from harness.problem.model import Problem
-from harness.problem.tolerance import expectations
 from harness.verify.findings import PackageReport
-from harness.verify.trial import Trial
+from harness.verify.trial import PackageTask, Trial
 
 _SLACK = 1e-6
 """By so much, relatively, a magnitude may be less than what is expected: it is rounded, too."""
@@ -52,7 +50,7 @@ class ReferenceCheck:
     A trial that comes here has its expectations from the reference already: here it is asked again.
     """
 
-    def __init__(self, task: Task, report: PackageReport) -> None:
+    def __init__(self, task: PackageTask, report: PackageReport) -> None:
         self._task = task
         self._report = report
         self._path = str(task.problem.folder / REFERENCE_FILE)
@@ -121,7 +119,7 @@ class ReferenceCheck:
         """On the CPU the reference gives the same, but for a small part of what is allowed."""
         task = self._task
         on_cpu = {name: x.cpu() for name, x in trial.inputs[0].items()}
-        there = expectations(task.reference, task.problem, trial.case, task.dtype, on_cpu)
+        there = task.reference.expectations(trial.case, task.dtype, on_cpu)
         double = task.dtype in ("float64", "complex128")
         part = _BETWEEN_DEVICES_DOUBLE if double else _BETWEEN_DEVICES
         for name, here in trial.expected[0].items():

@@ -10,7 +10,9 @@ from torch import Tensor
 from harness.judge.batch import Batch
 from harness.judge.task import Task
 from harness.problem.case import Case
-from harness.problem.tolerance import Expectation
+from harness.problem.gradable import Expectation
+from harness.problem.model import Problem
+from harness.problem.reference import Reference
 from harness.verify.arithmetic.model import Arithmetic, ArithmeticModel
 
 Answers = dict[str, Tensor]
@@ -20,6 +22,14 @@ CALLS = 2
 """Calls of one case, as in a grade."""
 
 _SAME_SIZE = {torch.uint16: torch.int16, torch.uint32: torch.int32, torch.uint64: torch.int64}
+
+
+@dataclass(frozen=True, slots=True)
+class PackageTask(Task):
+    """A task on a package: impostors and variants need its declaration and its reference's code."""
+
+    problem: Problem
+    reference: Reference
 
 
 @dataclass(slots=True)
@@ -32,16 +42,21 @@ class TrialMemory:
 
 @dataclass(slots=True)
 class Trial:
-    """``number`` counts the cases of a grade; ``expected`` and ``right`` have an entry per call."""
+    """One case of a grade, laid out in a batch; the lists have an entry per call."""
 
-    task: Task
+    task: PackageTask
     case: Case
     number: int
+    """Which case of the grade, from 0."""
     batch: Batch
     memory: TrialMemory
+    """What was seen in the cases before it."""
     inputs: list[dict[str, Tensor]] = field(default_factory=list)
-    expected: list[dict[str, Expectation]] = field(default_factory=list)
+    """What the call reads, dense, in its own types."""
+    expected: list[Mapping[str, Expectation]] = field(default_factory=list)
+    """What the reference expects of it."""
     right: list[Answers] = field(default_factory=list)
+    """The same, rounded to the outputs' types."""
 
     def prepare(self) -> None:
         """Draw the inputs, evaluate the reference for all calls.

@@ -13,7 +13,6 @@ from harness.errors import ProblemError
 from harness.grading.case_selection import correctness_cases
 from harness.grading.job import Options
 from harness.judge.batch import Batch, BatchMismatch, lay_out
-from harness.judge.task import Task
 from harness.problem.case import Case
 from harness.problem.format.load import REFERENCE_FILE, STATEMENT_FILE, load_problem
 from harness.problem.model import Problem
@@ -26,7 +25,7 @@ from harness.verify.grades import DetectionScore, GradeScores, run_grade
 from harness.verify.impostors import Impostor, impostors
 from harness.verify.package_lints import check_strength
 from harness.verify.soundness import ReferenceCheck, check_statement
-from harness.verify.trial import CALLS
+from harness.verify.trial import CALLS, PackageTask
 from harness.verify.variants import Absent, Variant, variants
 
 _FEW = 0.5
@@ -86,7 +85,7 @@ def _verify(
     reference = Reference(problem)
     report.dtypes = choices.dtypes or problem.dtypes
     for dtype in report.dtypes:
-        task = Task(problem, reference, dtype, device, choices.seed)
+        task = PackageTask(problem, reference, dtype, device, choices.seed)
         try:
             _verify_type(task, choices, progress, report)
         except ProblemError as error:
@@ -115,7 +114,7 @@ def seeds(seed: str, grades: int) -> list[str]:
 
 
 def _verify_type(
-    task: Task, choices: VerifyChoices, progress: Progress, report: PackageReport
+    task: PackageTask, choices: VerifyChoices, progress: Progress, report: PackageReport
 ) -> None:
     """Everything that is tried in one data type."""
     problem, dtype = task.problem, task.dtype
@@ -151,7 +150,7 @@ def _one_thread() -> Iterator[None]:
         torch.set_num_threads(before)
 
 
-def _survey(task: Task, cases: Sequence[Case]) -> ReferenceTraits:
+def _survey(task: PackageTask, cases: Sequence[Case]) -> ReferenceTraits:
     """What the reference does, in a case of average size."""
     case = cases[len(cases) // 2]
     arena = task.device.arena(lay_out(task, case, CALLS).size)
@@ -163,7 +162,7 @@ def _survey(task: Task, cases: Sequence[Case]) -> ReferenceTraits:
         arena.close()
 
 
-def _report_unknown(task: Task, seen: ReferenceTraits, report: PackageReport) -> None:
+def _report_unknown(task: PackageTask, seen: ReferenceTraits, report: PackageReport) -> None:
     for name in seen.unknown:
         report.warn(
             str(task.problem.folder / REFERENCE_FILE),
@@ -176,7 +175,10 @@ def _report_unknown(task: Task, seen: ReferenceTraits, report: PackageReport) ->
 
 
 def _report_impostors(
-    task: Task, tried: Sequence[Impostor], graded: Sequence[GradeScores], report: PackageReport
+    task: PackageTask,
+    tried: Sequence[Impostor],
+    graded: Sequence[GradeScores],
+    report: PackageReport,
 ) -> None:
     place = str(task.problem.folder / STATEMENT_FILE)
     for one in tried:
@@ -225,7 +227,7 @@ def _missed(
 
 
 def _report_variants(
-    task: Task,
+    task: PackageTask,
     tried: Sequence[Variant | Absent],
     graded: Sequence[GradeScores],
     report: PackageReport,
@@ -273,7 +275,9 @@ def _sum(scores: Sequence[DetectionScore]) -> DetectionScore:
     )
 
 
-def _tried(name: str, task: Task, fate: Status, total: DetectionScore, why: str = "") -> Tried:
+def _tried(
+    name: str, task: PackageTask, fate: Status, total: DetectionScore, why: str = ""
+) -> Tried:
     return Tried(
         name=name,
         dtype=task.dtype,

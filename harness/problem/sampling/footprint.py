@@ -3,8 +3,8 @@
 import math
 
 from harness.problem.case import Case
-from harness.problem.dtypes import DtypeKind
-from harness.problem.model import Direction, Problem
+from harness.problem.dtypes import DTYPES, DtypeKind
+from harness.problem.gradable import Direction, Gradable
 
 CALLS = 2
 """A correctness case is called so often in a row, each call with buffers of its own."""
@@ -28,7 +28,7 @@ COMPARED_AT_ONCE = 1 << 23
 COMPARE_COPIES = 4
 
 
-def footprint(problem: Problem, case: Case, dtype: str) -> int:
+def footprint(problem: Gradable, case: Case, dtype: str) -> int:
     """Bytes, on the device that the tensors lie on, which checking ``case`` takes at its peak.
 
     - the arena: :data:`CALLS` buffers of every tensor in its own type, gaps and guard bands
@@ -45,15 +45,15 @@ def footprint(problem: Problem, case: Case, dtype: str) -> int:
         ExpressionError: a shape has no value for this case.
     """
     total = 0
-    for parameter in problem.tensors:
-        element = parameter.data_type(dtype)
+    for tensor in problem.tensors_of(case, dtype):
+        element = DTYPES[tensor.dtype]
         wide = WIDE_BYTES * (2 if element.kind is DtypeKind.COMPLEX else 1)
-        count = math.prod(parameter.dimensions(case.values))
-        buffer = parameter.span(case.values) * element.itemsize + GUARD_BYTES
-        total += 2 * CALLS * buffer
-        if parameter.direction is not Direction.OUT:
+        count = math.prod(tensor.shape)
+        # In the arena and in the judge's private copy of it.
+        total += 2 * CALLS * (tensor.span * element.itemsize + GUARD_BYTES)
+        if tensor.direction is not Direction.OUT:
             total += INPUT_COPIES * wide * count
-        if parameter.direction is not Direction.IN:
+        if tensor.direction is not Direction.IN:
             total += (CALLS * element.itemsize + OUTPUT_COPIES * wide) * count
             total += COMPARE_COPIES * wide * min(count, COMPARED_AT_ONCE)
     return total
