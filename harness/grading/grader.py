@@ -181,7 +181,7 @@ class Grader:
 
     def _reference(self, problem: Problem) -> AnswerKey:
         """The problem's own code, loaded once."""
-        key = problem.folder, problem.hash
+        key = problem.slug, problem.hash
         if key not in self._references:
             self._references[key] = problem.reference()
         return self._references[key]

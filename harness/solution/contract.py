@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from harness.problem.model import Problem, Role
+from harness.problem.gradable import Gradable, Role
 from harness.problem.signature import python_signature
 
 
@@ -60,11 +60,10 @@ IN_ORDER = Contract()
 """``solution``, called by position."""
 
 
-def contract(entry: EntryPoint, problem: Problem) -> Contract:
+def contract(entry: EntryPoint, problem: Gradable) -> Contract:
     """The contract of a submission to ``problem`` that defines ``entry``."""
-    told = frozenset[str]().union(
-        *(each.names for p in problem.tensors for each in (*p.shape, *p.strides))
-    )
+    tensors = problem.declared.tensors if problem.declared is not None else ()
+    told = frozenset[str]().union(*(e.names for p in tensors for e in (*p.shape, *p.strides)))
     kinds = (
         p.direction or (Role.SCALAR if p.role is Role.SIZE and p.name not in told else p.role)
         for p in problem.parameters
@@ -111,7 +110,7 @@ def c_entry(text: str) -> EntryPoint:
     return EntryPoint.SOLVE if solves else EntryPoint.SOLUTION
 
 
-def wanted_in_python(problem: Problem) -> str:
+def wanted_in_python(problem: Gradable) -> str:
     """What a Python file may define, for a message to who has defined none of it."""
     return (
         f"    {python_signature(problem)}\n"
