@@ -2,13 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from torch import Tensor
 
 from harness.problem.case import Case
 from harness.problem.model import Problem
 from harness.problem.reference import Reference
+from harness.verify.arithmetic.composites import Operation
 from harness.verify.arithmetic.model import Arithmetic, ArithmeticModel
 from harness.verify.arithmetic.operations import PRODUCTS, OperationKind, base_name, tensors
 
@@ -66,15 +66,15 @@ class _Watch(Arithmetic):  # type: ignore[no-untyped-call]
         self.names: set[str] = set()
         self._roundings: dict[int, int] = {}
         self._magnified: set[int] = set()
-        self._kept: list[Any] = []  # so that no storage is given out twice
+        self._kept: list[object] = []  # so that no storage is given out twice
 
     def done(
         self,
-        func: Any,
+        func: Operation,
         kind: OperationKind,
-        args: tuple[Any, ...],
-        kwargs: Mapping[str, Any],
-        result: Any,
+        args: tuple[object, ...],
+        kwargs: Mapping[str, object],
+        result: object,
     ) -> None:
         self.kinds.add(kind)
         self.names.add(base_name(func))
