@@ -1,11 +1,11 @@
-"""Problems as others call them: by title, by the name of a file, with numbers and fillers.
+"""Find problems by what people call them: a title, a file's name, a folder. Never imports torch.
 
 ``6_Matmul_with_large_K_dimension_`` and ``Matmul, large K.py`` both mean ``matmul-large-k``.
 """
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 
@@ -107,3 +107,27 @@ def _loadable(root: Path) -> tuple[Problem, ...]:
         except ProblemError:
             continue  # who asks for it is told; it is no reason to refuse others
     return tuple(problems)
+
+
+def package_folders(root: Path, names: Sequence[str]) -> list[Path]:
+    """The folder of each name: a folder, or a slug of a package in ``root``; all for no name.
+
+    A package need not load to be found by its folder.
+
+    Raises:
+        UsageError: there is none of that name, or none at all.
+        ProblemError: one that is found by its slug alone does not load.
+    """
+    if not names:
+        every = sorted(f for f in root.iterdir() if (f / STATEMENT_FILE).is_file())
+        if not every:
+            raise UsageError(f"no problem in {root}")
+        return every
+    return list(dict.fromkeys(_folder(root, name) for name in names))
+
+
+def _folder(root: Path, name: str) -> Path:
+    for folder in (root / name, Path(name)):
+        if (folder / STATEMENT_FILE).is_file():
+            return folder
+    return find_problem(root, name).folder

@@ -2,8 +2,8 @@
 
 A reference is written in torch and computes in float64. Under :class:`Arithmetic`, a dispatch mode,
 each of its operations is done as an :class:`ArithmeticModel` does it: factors cut, sums in some
-order and accumulator, results rounded. Tensors stay float64 throughout (complex128 for complex numbers); what
-a machine cannot represent does not occur in them.
+order and accumulator, results rounded. Tensors stay float64 throughout (complex128 for complex
+numbers); what a machine cannot represent does not occur in them.
 
 Sources: Higham, *Accuracy and Stability of Numerical Algorithms*, 2nd ed., section 4.2 (orders of
 summation); Fasi, Higham, Mikaitis, Pranesh, *Numerical behavior of NVIDIA tensor cores*, PeerJ CS
@@ -96,7 +96,7 @@ class ArithmeticModel:
         return torch.cat(pieces, -2) if pieces else a.new_zeros(*a.shape[:-1], b.shape[-1])
 
     def _product_in_blocks(self, a: Tensor, b: Tensor) -> Tensor:
-        """Product as in a matrix unit: ``step`` products exactly, then the total is rounded or cut."""
+        """Product as in a matrix unit: ``step`` exact products, then the total is rounded or cut."""
         how = self.accumulator
         kept = a.new_zeros(*a.shape[:-1], b.shape[-1])
         for start in range(0, a.shape[-1], how.step):
