@@ -8,7 +8,6 @@ a batch of one: correctness and timing go the same way.
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 from torch import Tensor
@@ -20,24 +19,25 @@ from harness.judge.task import Task
 from harness.problem.case import Case
 from harness.problem.gradable import DEFAULT_ALIGNMENT, Direction, Expectation, Role, TensorSpec
 from harness.records.cases import Mismatch
+from harness.wire import Message
 
 GUARD_BYTES = 4096
 ALIGNMENT = 512
-"""What timed buffers, and those that are promised the default, are aligned to; bytes."""
+"""Bytes that timed buffers, and those with the default alignment, are aligned to."""
 
 _GUARD = 0xA5
 _GAPS = (_GUARD, 0xFF)
-"""The bytes between the rows of a tensor, in even and in odd calls. What is written there shows in
-one of two calls whatever it is; what is read from there and used shows in odd ones: as a
-floating-point number it is NaN."""
+"""Bytes between the rows of a tensor, in even and in odd calls. Whatever is written there shows in
+one of two calls; what is read from there and used shows in odd ones, where it is NaN as a
+floating-point number."""
 _POISON = (0xFF, 0x7B)
 """Every byte of an output before the call, in even and in odd calls. The first is NaN in all
 floating types, so that reading it shows. The second is a huge finite number in all of them, so that
 leaving out an element shows even where NaN is expected. Both are no bool; an integer that is left
 out would have to be −1 and then 0x7B7B… to go unnoticed."""
 
-_STRETCH = 1 << 28
-"""Bytes that are looked at together: comparing takes as many again."""
+_MAX_COMPARED = 1 << 28
+"""Bytes of the arena compared at a time: comparing takes as many again."""
 
 _RAW = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64, 16: torch.int64}
 """Size of an element → the integer type that moves its bits as they are (16: two of them)."""
@@ -78,7 +78,10 @@ class BufferLayout:
 
 
 def _decode(offset: int, axes: Sequence[tuple[int, int]]) -> list[int] | None:
-    """The indices along ``axes`` (length, step; steps descending) that lead to ``offset``."""
+    """The indices along ``axes`` (length, step; steps descending) that lead to ``offset``.
+
+    Only indices that leave a rest within reach of the inner axes are tried: one, mostly.
+    """
     if not axes:
         return [] if offset == 0 else None
     (length, step), inner = axes[0], axes[1:]
@@ -94,24 +97,27 @@ def _decode(offset: int, axes: Sequence[tuple[int, int]]) -> list[int] | None:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """All slots of a batch and the bytes they take."""
+    """The buffers of all tensors of a batch."""
 
     calls: int
     slots: tuple[BufferLayout, ...]
     size: int
+    """Bytes of the arena that they take, guard bands included."""
 
 
 @dataclass(frozen=True, slots=True)
 class BatchMismatch:
-    """What was found wrong after a batch ran."""
+    """The first thing found wrong after a batch ran."""
 
     call: int
+    """Which of the calls, from 0."""
     message: str
     mismatch: Mismatch | None = None
+    """Of a wrong output; None where something else was written."""
 
 
 def lay_out(task: Task, case: Case, calls: int, *, portable: bool = False) -> Layout:
-    """Place ``calls`` buffers of every tensor, guard bands between them.
+    """Place ``calls`` buffers of every tensor in an arena, guard bands between them.
 
     The buffers of a ``portable`` batch (a correctness case) are aligned to what the problem
     promises and no better, each parameter's at another such address, so that a submission that
@@ -133,16 +139,16 @@ def lay_out(task: Task, case: Case, calls: int, *, portable: bool = False) -> La
 
 
 class Batch:
-    """``calls`` calls of one case in an arena.
+    """Some calls of one case in an arena: filled, and checked after they ran.
 
-    The judge fills all inputs with values never seen before, keeps a private copy of everything
-    (where it is to be ``checked``), and afterwards checks every output against the reference and
-    every other byte against the copy.
+    All inputs get values never seen before. A private copy of everything is kept (unless the batch
+    is not ``checked``); afterwards every output is checked against the reference and every other
+    byte against the copy. With ``portable`` (a correctness case) values are the same on every
+    machine, and addresses aligned to no more than is promised. A ``checker`` kept from batch to
+    batch may know the shape already.
 
-    ``checker`` may know the shape already.
-
-    :meth:`inputs`, :meth:`outputs` and :meth:`check` need no runner: whoever has a way to compute
-    outputs writes them where a submission would and has them judged in the same way.
+    :meth:`inputs`, :meth:`outputs` and :meth:`check` need no runner: ``harness verify`` writes
+    outputs where a submission would and has them judged in the same way.
     """
 
     def __init__(
@@ -166,8 +172,8 @@ class Batch:
         self._inputs = task.problem.inputs()
         self._copy: Tensor | None = None
 
-    def arguments(self) -> list[dict[str, Any]]:
-        """The calls' arguments as the runner is told them."""
+    def arguments(self) -> list[Message]:
+        """The calls' arguments for the runner's ``prepare`` message, in the order of the call."""
         slots = {s.tensor.name: s for s in self.layout.slots}
         values = self.case.values
         return [
@@ -187,7 +193,7 @@ class Batch:
         self._copy = self._bytes.clone() if self.checked else None
 
     def fill_for_warm_up(self, seed: str) -> None:
-        """Fill it for calls that are not looked at: drawn on the device, whatever is in the case.
+        """Fill it for calls whose outputs are not checked; quicker, since drawn on the device.
 
         That takes a tenth of the time where a case's values come from the CPU.
         """
@@ -195,6 +201,7 @@ class Batch:
         self._copy = None
 
     def _write(self, seed: str, *, warm_up: bool) -> None:
+        """Write guards, then gaps, then contents: each overwrites part of the one before."""
         self._fence()
         for slots in self.layout.slots:
             if not slots.dense:
@@ -207,9 +214,9 @@ class Batch:
                 self._draw(slots, seed, warm_up=warm_up)
 
     def inputs(self, call: int) -> dict[str, Tensor]:
-        """What one call reads, as it was before the call: dense tensors of the judge's own.
+        """The tensors that one call reads, as they were before the call; dense.
 
-        Valid until the next :meth:`fill`, and not to be written to.
+        From the judge's own copy: valid until the next :meth:`fill`, and not to be written to.
         """
         return {
             s.tensor.name: self._view(self._before(), s)[call].contiguous()
@@ -218,11 +225,11 @@ class Batch:
         }
 
     def outputs(self, call: int) -> dict[str, Tensor]:
-        """Where one call writes: views of the arena, with strides where they are declared."""
+        """The outputs of one call: views of the arena, with strides where they are declared."""
         return {s.tensor.name: self._view(self._bytes, s)[call] for s in self._outputs()}
 
     def expectations(self, call: int) -> Mapping[str, Expectation]:
-        """What one call must leave in its outputs, by the reference.
+        """The reference's expectations of one call's outputs.
 
         Raises:
             ProblemError: the reference is wrong.
@@ -249,6 +256,8 @@ class Batch:
         outputs = {s.tensor.name: self._numbers(self._bytes, s).clone() for s in self._outputs()}
 
         calls = range(self.layout.calls)
+        # Nearly all batches are right: seeing that takes one wait for the device. Only where it
+        # fails is each call compared by itself, which says what is wrong.
         if expected is None and self._checker.all_surely_right(
             self.case, len(calls), lambda call: (self.inputs(call), _of(outputs, call))
         ):
@@ -261,7 +270,7 @@ class Batch:
                     return BatchMismatch(call, _describe(mismatch), mismatch)
         return self._check_rest(before)
 
-    # -- what the judge does for that ------------------------------------------------------------
+    # -- filling and checking --------------------------------------------------------------------
 
     def _before(self) -> Tensor:
         """The private copy of the arena, as it was when it was filled.
@@ -274,10 +283,11 @@ class Batch:
         return self._copy
 
     def _outputs(self) -> list[BufferLayout]:
+        """The buffers that a submission may write to."""
         return [s for s in self.layout.slots if s.tensor.direction is not Direction.IN]
 
     def _fence(self) -> None:
-        """Guards before, between and after the buffers, which are written to anyway."""
+        """Write guards before, between and after the buffers."""
         end = 0
         for slots in self.layout.slots:
             self._bytes[end : slots.base].fill_(_GUARD)
@@ -286,6 +296,7 @@ class Batch:
         self._bytes[end:].fill_(_GUARD)
 
     def _poison(self, slots: BufferLayout) -> None:
+        """Fill outputs with :data:`_POISON`, as integers of their size: gaps stay as they are."""
         raw = self._raw(self._bytes, slots)
         size = raw.element_size()
         for parity, byte in enumerate(_POISON):
@@ -302,19 +313,22 @@ class Batch:
             self._inputs.fill(view, slots.tensor, self.case, seed, warm_up=warm_up)
 
     def _check_rest(self, before: Tensor) -> BatchMismatch | None:
-        """Nothing but the outputs may have changed; they are put back, so that all must agree."""
+        """Check that nothing but the outputs changed.
+
+        They are put back to what they were, so that the whole arena must equal the copy.
+        """
         after = self._bytes
         for slots in self._outputs():
             self._raw(after, slots).copy_(self._raw(before, slots))
-        for start in range(0, len(after), _STRETCH):
-            one, other = before[start : start + _STRETCH], after[start : start + _STRETCH]
+        for start in range(0, len(after), _MAX_COMPARED):
+            one, other = before[start : start + _MAX_COMPARED], after[start : start + _MAX_COMPARED]
             # In words of eight bytes, which there are whole: bytes would take four times as long.
             if not torch.equal(one.view(torch.int64), other.view(torch.int64)):
                 return BatchMismatch(*self._blame(start + int((one != other).nonzero()[0])))
         return None
 
     def _blame(self, offset: int) -> tuple[int, str]:
-        """Which buffer a stray write at a byte of the arena hit, in words."""
+        """The call that a stray write at a byte of the arena is blamed on, and what it hit."""
         for slots in self.layout.slots:
             call, inside = divmod(offset - slots.base, slots.stride)
             if 0 <= call < self.layout.calls:
@@ -326,16 +340,16 @@ class Batch:
     # -- views -----------------------------------------------------------------------------------
 
     def _rows(self, data: Tensor, slots: BufferLayout) -> Tensor:
-        """(calls, stride), uint8: one parameter's buffers in ``data``, each with its guard band."""
+        """One tensor's buffers in ``data``, each with its guard band: (calls, stride), uint8."""
         calls, stride = self.layout.calls, slots.stride
         return data[slots.base : slots.base + stride * calls].view(calls, stride)
 
     def _buffers(self, data: Tensor, slots: BufferLayout) -> Tensor:
-        """(calls, bytes), uint8: the same without guard bands, but with gaps."""
+        """The same without guard bands, but with gaps: (calls, bytes), uint8."""
         return self._rows(data, slots)[:, : slots.bytes]
 
     def _view(self, data: Tensor, slots: BufferLayout, dtype: torch.dtype | None = None) -> Tensor:
-        """(calls, *shape): the elements of one parameter's buffers in ``data``.
+        """The elements of one tensor's buffers in ``data``: (calls, *shape).
 
         ``dtype`` is another type of the same size to see them as.
         """
@@ -356,11 +370,11 @@ class Batch:
 
 
 def _of(tensors: Mapping[str, Tensor], call: int) -> dict[str, Tensor]:
-    """What one call has of tensors (calls, …)."""
+    """One call's part of tensors (calls, …)."""
     return {name: tensor[call] for name, tensor in tensors.items()}
 
 
-def _tensor_argument(slots: BufferLayout) -> dict[str, Any]:
+def _tensor_argument(slots: BufferLayout) -> Message:
     return {
         "base": slots.base,
         "stride": slots.stride,
@@ -372,7 +386,7 @@ def _tensor_argument(slots: BufferLayout) -> dict[str, Any]:
 
 
 def _place(slots: BufferLayout, inside: int) -> str:
-    """What a stray write ``inside`` bytes after the start of a buffer did, in words."""
+    """Describe a stray write ``inside`` bytes after the start of a buffer."""
     name, item = slots.tensor.name, slots.dtype.itemsize
     if inside >= slots.bytes:
         return f"wrote out of bounds: {inside - slots.bytes} bytes after the end of {name}"
@@ -381,7 +395,7 @@ def _place(slots: BufferLayout, inside: int) -> str:
         return (
             f"wrote between the {'rows' if slots.tensor.strides[-1] == 1 else 'elements'} of {name}"
         )
-    element = 0
+    element = 0  # counted in row-major order, whatever the strides
     for here, length in zip(index, slots.tensor.shape, strict=True):
         element = element * length + here
     return f"const input {name} was changed (element {element})"

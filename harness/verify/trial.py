@@ -1,4 +1,4 @@
-"""One case of a grade, with all that impostors and variants need to make up their answers."""
+"""One case of a grade, with all that impostors and variants need to make their answers."""
 
 from collections.abc import Mapping
 from contextlib import nullcontext
@@ -16,7 +16,7 @@ from harness.problem.reference import Reference
 from harness.verify.arithmetic.model import Arithmetic, ArithmeticModel
 
 Answers = dict[str, Tensor]
-"""What a call leaves in its outputs: name → tensor, in the output's type."""
+"""The outputs of one call: name → tensor, in the output's type."""
 
 CALLS = 2
 """Calls of one case, as in a grade."""
@@ -37,7 +37,9 @@ class TrialMemory:
     """What impostors that remember have seen so far in a grade."""
 
     answers: dict[tuple[tuple[int, ...], ...], list[Answers]] = field(default_factory=dict)
+    """Shapes of all outputs → right answers of the calls of the last case that had them."""
     means: dict[str, float] = field(default_factory=dict)
+    """Output → mean of the first case's."""
 
 
 @dataclass(slots=True)
@@ -59,7 +61,7 @@ class Trial:
     """The same, rounded to the outputs' types."""
 
     def prepare(self) -> None:
-        """Draw the inputs, evaluate the reference for all calls.
+        """Draw the inputs and evaluate the reference for all calls.
 
         Raises:
             ProblemError: the reference is wrong.
@@ -68,11 +70,11 @@ class Trial:
         for call in range(CALLS):
             self.inputs.append(self.batch.inputs(call))
             self.expected.append(self.batch.expectations(call))
-            wanted = {name: e.expected for name, e in self.expected[call].items()}
-            self.right.append(self.stored(wanted))
+            answers = {name: e.expected for name, e in self.expected[call].items()}
+            self.right.append(self.stored(answers))
 
     def stored(self, values: Mapping[str, Tensor]) -> Answers:
-        """Outputs in float64 (int64, complex128), rounded to the outputs' own types."""
+        """Round outputs in float64 (int64, complex128) to their own types."""
         problem, dtype = self.task.problem, self.task.dtype
         return {
             p.name: _as(values[p.name], getattr(torch, p.data_type(dtype).name))
@@ -87,7 +89,7 @@ class Trial:
         inputs: Mapping[str, Tensor] | None = None,
         machine: ArithmeticModel | None = None,
     ) -> Answers:
-        """The reference's answer to one call, with other arguments or on another machine.
+        """Evaluate the reference for one call, with other arguments or on another machine.
 
         Raises:
             ProblemError: it cannot be evaluated so.
@@ -102,26 +104,26 @@ class Trial:
         inputs: Mapping[str, Tensor] | None = None,
         machine: ArithmeticModel | None = None,
     ) -> dict[str, Tensor]:
-        """The same before it is stored: in float64 (int64, complex128)."""
+        """Evaluate likewise, without storing: in float64 (int64, complex128)."""
         task = self.task
         arguments = (task.problem, case or self.case, inputs or self.inputs[call])
         with Arithmetic(machine) if machine is not None else nullcontext():
             return task.reference.expected(*arguments)
 
     def remember(self) -> None:
-        """Let the impostors of later cases know this one."""
+        """Add this case to what impostors of later ones remember."""
         self.memory.answers[self.shapes] = self.right
         for name, answer in self.right[0].items():
             self.memory.means.setdefault(name, mean(answer))
 
     @property
     def shapes(self) -> tuple[tuple[int, ...], ...]:
-        """Of all outputs."""
+        """Shapes of all outputs."""
         return tuple(tuple(x.shape) for x in self.right[0].values())
 
-    def same(self, call: int, answers: Mapping[str, Tensor]) -> bool:
+    def is_right(self, call: int, answers: Mapping[str, Tensor]) -> bool:
         """Whether ``answers`` are the right ones of a call, bit for bit but for the zeros' sign."""
-        return all(alike(answers[name], right) for name, right in self.right[call].items())
+        return all(equal(answers[name], right) for name, right in self.right[call].items())
 
 
 def _as(x: Tensor, kind: torch.dtype) -> Tensor:
@@ -139,7 +141,7 @@ def mean(x: Tensor) -> float:
     return float(numbers.mean().item()) if numbers.numel() else 0.0
 
 
-def alike(a: Tensor, b: Tensor) -> bool:
+def equal(a: Tensor, b: Tensor) -> bool:
     """Whether two tensors of one type hold the same, NaN for NaN; +0 and −0 are the same."""
     if a.dtype is torch.bool:
         a, b = a.view(torch.uint8), b.view(torch.uint8)
@@ -153,6 +155,6 @@ def alike(a: Tensor, b: Tensor) -> bool:
 
 
 def write(views: Mapping[str, Tensor], answers: Mapping[str, Tensor]) -> None:
-    """Put answers where a submission would."""
+    """Write answers into the outputs, as a submission would."""
     for name, answer in answers.items():
         views[name].copy_(answer)

@@ -1,4 +1,4 @@
-"""How much memory the judge needs to check one case: an estimate, on the generous side."""
+"""Estimate the memory that checking one case takes, on the generous side."""
 
 import math
 
@@ -10,7 +10,7 @@ CALLS = 2
 """A correctness case is called so often in a row, each call with buffers of its own."""
 
 GUARD_BYTES = 8192
-"""What fences and aligns one buffer, at most."""
+"""Guard band and alignment of one buffer, at most."""
 
 WIDE_BYTES = 8
 """Float64 and int64, in which references compute; a complex number has two."""
@@ -23,13 +23,14 @@ OUTPUT_COPIES = 5
 """
 
 COMPARED_AT_ONCE = 1 << 23
-"""Elements; comparing takes its temporaries for so many, whatever the output's size."""
+"""Elements compared at a time: temporaries are for no more, whatever the output's size."""
 
 COMPARE_COPIES = 4
+"""Wide temporaries of a comparison."""
 
 
 def footprint(problem: Gradable, case: Case, dtype: str) -> int:
-    """Bytes, on the device that the tensors lie on, which checking ``case`` takes at its peak.
+    """Bytes of the device's memory that checking ``case`` takes at its peak.
 
     - the arena: :data:`CALLS` buffers of every tensor in its own type, gaps and guard bands
       included, and a private copy of all that;

@@ -1,7 +1,6 @@
-"""Operations that torch has as one, taken apart into those of which the emulation knows each.
+"""Take apart operations that torch has as one, into those that the emulation knows.
 
-Each is written as the textbook says, in the stable form. They are called with torch's own
-arguments, inside the emulation.
+Each is the textbook's stable form, called with torch's own arguments inside the emulation.
 """
 
 from collections.abc import Callable, Sequence

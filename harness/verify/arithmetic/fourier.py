@@ -1,4 +1,4 @@
-"""The discrete Fourier transform by an accumulator's arithmetic.
+"""Compute discrete Fourier transforms in an accumulator's arithmetic.
 
 Even lengths are halved (Cooley and Tukey, *An algorithm for the machine calculation of complex
 Fourier series*, Math. Comp. 19, 1965), each stage rounding what it multiplies and adds; what is

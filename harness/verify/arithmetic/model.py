@@ -96,7 +96,7 @@ class ArithmeticModel:
         return torch.cat(pieces, -2) if pieces else a.new_zeros(*a.shape[:-1], b.shape[-1])
 
     def _product_in_blocks(self, a: Tensor, b: Tensor) -> Tensor:
-        """Product as in a matrix unit: ``step`` exact products, then the total is rounded or cut."""
+        """Product as in a matrix unit: ``step`` exact products, then the sum is rounded or cut."""
         how = self.accumulator
         kept = a.new_zeros(*a.shape[:-1], b.shape[-1])
         for start in range(0, a.shape[-1], how.step):

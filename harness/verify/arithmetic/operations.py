@@ -1,4 +1,4 @@
-"""What kind of thing a torch operation is, for the emulation of machines."""
+"""Classify torch operations by how the emulation computes them."""
 
 from collections.abc import Mapping
 from enum import Enum, auto
@@ -100,7 +100,7 @@ def _kind(func: Operation) -> OperationKind:
 
 
 def tensors(values: object) -> list[Tensor]:
-    """All tensors among arguments, or results, however deep."""
+    """All tensors in arguments or results, however deep."""
     if isinstance(values, Tensor):
         return [values]
     if isinstance(values, Mapping):
