@@ -3,6 +3,8 @@
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from harness.errors import ProblemError
+
 
 class Level(StrEnum):
     """Whether a finding makes the package unfit, or only weak."""
@@ -91,6 +93,14 @@ class PackageReport:
     def warn(self, place: str, message: str, remedy: str = "") -> None:
         """Add a warning."""
         self._add(Level.WARNING, place, message, remedy)
+
+    def add_diagnostics(self, error: ProblemError, dtype: str = "") -> None:
+        """Add what is wrong with the package's own files, found in one data type or in all."""
+        where = f" ({dtype})" if dtype else ""
+        for diagnostic in error.diagnostics:
+            key = f"{diagnostic.key}: " if diagnostic.key else ""
+            place = f"{diagnostic.path}:{diagnostic.line}"
+            self.error(place, f"{key}{diagnostic.message}{where}")
 
     def _add(self, level: Level, place: str, message: str, remedy: str) -> None:
         found = PackageFinding(level=level, place=place, message=message, remedy=remedy)

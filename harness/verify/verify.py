@@ -74,9 +74,7 @@ def verify(
     try:
         _verify(folder, choices, device, progress, report)
     except ProblemError as error:
-        for diagnostic in error.diagnostics:
-            where = f"{diagnostic.key}: " if diagnostic.key else ""
-            report.error(f"{diagnostic.path}:{diagnostic.line}", where + diagnostic.message)
+        report.add_diagnostics(error)
     report.seconds = time.monotonic() - started
     return report
 
@@ -96,11 +94,7 @@ def _verify(
         try:
             _verify_type(task, choices, progress, report)
         except ProblemError as error:
-            for diagnostic in error.diagnostics:
-                report.error(
-                    f"{diagnostic.path}:{diagnostic.line}",
-                    f"{diagnostic.key}: {diagnostic.message} ({dtype})",
-                )
+            report.add_diagnostics(error, dtype)
     solutions = _solutions(folder, problem)
     check_strength(problem, solutions, report)
     if choices.examples:

@@ -170,19 +170,25 @@ def _fill_whole(
     for part in _chunks(out):
         part.random_(bottom, top + 1, generator=generator)
         if family == "large":
-            part.copy_(torch.where(_small(part, 0, 1, generator) == 1, high, low))
+            part.copy_(torch.where(_whole_numbers(part, 0, 1, generator) == 1, high, low))
         elif family == "zeros":
-            kept = _small(part, 0, 7, generator) == 0
+            kept = _whole_numbers(part, 0, 7, generator) == 0
             part.copy_(torch.where(kept, part.to(torch.int64), nearest))
         elif family == "mixed":
             # Shifted right, a negative number ends at −1: clamped, if that is out of bounds.
-            shifted = part.to(torch.int64) >> _small(part, 0, 8, generator)
+            shifted = part.to(torch.int64) >> _whole_numbers(part, 0, 8, generator)
             part.copy_(shifted.clamp_(low, high))
 
 
-def _small(like: torch.Tensor, low: int, high: int, generator: torch.Generator) -> torch.Tensor:
-    """Uniform integers (int64) ``low`` … ``high`` in the shape and on the device of ``like``."""
-    out = torch.empty(like.shape, dtype=torch.int64, device=like.device)
+def _whole_numbers(
+    like: torch.Tensor,
+    low: int,
+    high: int,
+    generator: torch.Generator,
+    dtype: torch.dtype = torch.int64,
+) -> torch.Tensor:
+    """Draw integers ``low`` … ``high``, evenly, in the shape and on the device of ``like``."""
+    out = torch.empty(like.shape, dtype=dtype, device=like.device)
     return out.random_(low, high + 1, generator=generator)
 
 
@@ -297,16 +303,8 @@ def _fill_real(
         out.mul_(2.0 ** _TINY_EXPONENT.get(element, -20))
     elif family == "zeros":
         # A value times 0 keeps its sign: +0 and −0.
-        out.mul_(_small_integers(out, 0, 7, generator).eq_(0))
+        out.mul_(_whole_numbers(out, 0, 7, generator, out.dtype).eq_(0))
     elif family == "mixed":
         # Neighbours differ by up to 2^(2 · spread); powers of two lose no digits.
         spread = _MIXED_EXPONENT.get(element, 8)
-        out.mul_(_small_integers(out, -spread, spread, generator).exp2_())
-
-
-def _small_integers(
-    like: torch.Tensor, low: int, high: int, generator: torch.Generator
-) -> torch.Tensor:
-    """Uniform integers ``low`` … ``high`` in the shape, type and device of ``like``."""
-    out = torch.empty(like.shape, dtype=like.dtype, device=like.device)
-    return out.random_(low, high + 1, generator=generator)
+        out.mul_(_whole_numbers(out, -spread, spread, generator, out.dtype).exp2_())
