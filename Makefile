@@ -4,11 +4,13 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+DOCS_STAMP := $(VENV)/.installed-docs
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 DEMO_STORE := build/demo.sqlite
 DEMO_FILES := solutions/gemm-multiply-leakyrelu $(addprefix solutions/vector-add/samples/,naive.cu vectorized.cu triton.py)
 
 .DELETE_ON_ERROR:
-.PHONY: setup demo test corpus explore lint clean
+.PHONY: setup demo test corpus explore lint docs clean
 
 setup: $(STAMP)
 
@@ -16,9 +18,9 @@ setup: $(STAMP)
 $(STAMP): pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=python3.12 …")'
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt torch
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
-	$(BIN)/python scripts/has_nvcc || $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[nvcc]' || echo "no CUDA compiler: see 'harness doctor'"
+	$(PIP) torch
+	$(PIP) -e '.[dev]'
+	$(BIN)/python -m tools.has_nvcc || $(PIP) -e '.[nvcc]' || echo "no CUDA compiler: see 'harness doctor'"
 	touch $@
 
 demo: $(STAMP)
@@ -46,6 +48,18 @@ lint: $(STAMP)
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+# The pages as a web site in build/docs; a link or an anchor that leads nowhere fails. Sphinx with
+# MyST: MkDocs has had no release since 2024, Material for MkDocs ended in November 2026, and their
+# successor Zensical is at 0.1.
+docs: $(DOCS_STAMP)
+	$(BIN)/python -m sphinx -W --keep-going -n -q -d build/doctrees docs build/docs
+	@echo "The pages: build/docs/index.html"
+
+$(DOCS_STAMP): $(STAMP)
+	$(PIP) -e '.[docs]'
+	touch $@
 
 clean:
 	rm -rf $(VENV) build

@@ -88,7 +88,7 @@ def front_matter_is_parsed_once() -> Iterator[None]:
         yield
 
 
-STAND_IN = Path(__file__).parent / "stand_in"
+STAND_IN = Path(__file__).parent / "support/stand_in"
 """Holds a module ``torch`` that costs nothing to import."""
 
 
@@ -126,10 +126,10 @@ def blend_task() -> Task:
 
 
 def _task(name: str, dtype: str) -> Task:
-    from harness.device.memory import Device
+    from harness.device.cpu import CpuDevice
     from harness.judge.task import Task
     from harness.problem.format.load import load_problem
     from harness.problem.reference import Reference
 
     problem = load_problem(PACKAGES / name)
-    return Task(problem, Reference(problem), dtype, Device(), "a secret")
+    return Task(problem, Reference(problem), dtype, CpuDevice(), "a secret")

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from harness.device.memory import Device
+from harness.device.cpu import CpuDevice
 from harness.grading import case_selection as correctness
 from harness.grading.grader import Grader
 from harness.grading.job import Job, Options
@@ -68,7 +68,7 @@ OTHERS = list(_below("problems/*/baselines/*", "solutions/*/*/*"))
 
 @pytest.fixture(scope="module")
 def grade() -> Iterator[Callable[[Example], Result]]:
-    with Grader(Device(), NoProgress()) as grader:
+    with Grader(CpuDevice(), NoProgress()) as grader:
 
         def grade(example: Example) -> Result:
             problem = load_problem(PROBLEMS / example.slug)

@@ -13,7 +13,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from harness import wire
-from harness.device.memory import sealed_memory
+from harness.device.base import sealed_memory
 from harness.wire import Mailbox, WireError
 
 Pair = tuple[socket.socket, socket.socket]

@@ -131,7 +131,7 @@ def _unfit(result: Result, problems: Mapping[str, str]) -> str:
         return "it does not say which file it is about"
     if problems.get(result.problem.slug) != result.problem.hash:
         return "it is about another version of the problem"
-    if result.device.kind == "cpu" and result.score.ranked:
+    if result.device.emulated and result.score.ranked:
         return "times of a CPU are not ranked"
     if result.created > datetime.now(UTC) + _CLOCKS:
         return "it was made in the future"

@@ -1,7 +1,7 @@
 """What became of a pull request: one record, written as JSON and read back as untrusted data.
 
-``docs/pull-request.schema.json`` is its JSON schema. Text in it is as untrusted as that of
-a :class:`~harness.result.Result`.
+``docs/reference/pull-request.schema.json`` is its JSON schema. Text in it is as untrusted as that
+of a :class:`~harness.result.Result`.
 """
 
 import json

@@ -88,7 +88,7 @@ def _heading(report: PullRequestReport) -> str:
         f"Submissions of {code(report.head[:12])}, {how}; problems of the base "
         f"{code(report.base[:12])}, harness {code(report.harness, 40)}.",
     ]
-    if report.timed and any(each.result.device.kind == "cpu" for each in report.graded):
+    if report.timed and any(each.result.device.emulated for each in report.graded):
         lines += ["", "Times of a CPU are shown, and not ranked with a GPU's."]
     return "\n".join(lines) + "\n"
 

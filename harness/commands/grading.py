@@ -154,7 +154,6 @@ def _grade_all(
 
     ``known`` gives the results of a problem that stand for files that are not graded again.
     """
-    from harness.commands.watch import SavedFiles
     from harness.grading.job import SHRINK_S, Options
     from harness.languages.files import solution_files
 
@@ -170,7 +169,7 @@ def _grade_all(
         quick=choices.get("quick", False),
     )
     # Before they are read: what is saved while they are graded must be seen.
-    saved = SavedFiles(lambda: _files_there(files)) if choices["watch"] else None
+    saved = _watched(files) if choices["watch"] else None
     jobs = _jobs(solution_files(files), choices, options)
 
     # Not earlier: torch takes seconds to import, and what was wrong until here is known at once.
@@ -264,6 +263,12 @@ def check_dtype(problem: Problem, options: Options) -> None:
         hint = did_you_mean(options.dtype, problem.dtypes)
         allowed = ", ".join(problem.dtypes)
         raise UsageError(f"--dtype {options.dtype}: {problem.slug} has {allowed}{hint}")
+
+
+def _watched(files: tuple[Path, ...]) -> SavedFiles:
+    from harness.commands.watch import SavedFiles
+
+    return SavedFiles(lambda: _files_there(files))
 
 
 def _files_there(paths: tuple[Path, ...]) -> list[Path]:

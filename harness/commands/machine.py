@@ -38,7 +38,7 @@ def doctor(as_json: bool) -> None:
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 @click.pass_context
 def completion(context: click.Context, shell: str) -> None:
-    """Print the script that makes SHELL complete commands, options, problems and results.
+    """Print the script that makes SHELL complete commands, options and problems.
 
     For bash: eval "$(harness completion bash)", in ~/.bashrc to keep it.
     """

@@ -17,12 +17,26 @@ from harness.commands.common import (
 )
 from harness.commands.complete import problem_slugs
 from harness.errors import ProblemError
+from harness.frameworks import FRAMEWORKS
 from harness.text.plain import plain
 
-STARTER_LANGUAGES = (
-    "cuda", "ptx", "triton", "tilelang", "cute", "cutile", "nvmath", "numba", "cupy", "python",
-)  # fmt: skip
+STARTER_LANGUAGES = ("cuda", "triton", *FRAMEWORKS, "python")
 """Those of :data:`harness.starter.STARTERS`, which is not imported before it is needed."""
+
+
+class _Language(click.Choice[str]):
+    """A language that there are starters in; of PTX, which has none, it says where to begin."""
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """The name, as it is declared."""
+        if value == "ptx":
+            self.fail(
+                "there is no starter in PTX: copy solutions/vector-add/samples/vector_add.ptx "
+                "(docs/languages.md says what its header means)",
+                param,
+                ctx,
+            )
+        return super().convert(value, param, ctx)
 
 
 @click.group(invoke_without_command=True)
@@ -79,7 +93,7 @@ def _list_problems(problems_dir: Path | None) -> None:
 @click.argument("problem", shell_complete=problem_slugs)
 @click.option(
     "--language",
-    type=click.Choice(STARTER_LANGUAGES),
+    type=_Language(STARTER_LANGUAGES),
     default="cuda",
     show_default=True,
     help="What to write in.",

@@ -11,7 +11,7 @@ import click
 from harness.text.plain import plain
 
 if TYPE_CHECKING:
-    from harness.device.memory import Device
+    from harness.device.base import Device
     from harness.grading.job import Job, Options
     from harness.records.result import Result, Verdict
 

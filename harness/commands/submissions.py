@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from harness.commands.common import existing_store, store_option
-from harness.commands.complete import dtypes, problem_slugs, result_ids, verdicts
+from harness.commands.complete import dtypes, problem_slugs, verdicts
 from harness.errors import UsageError
 from harness.text.numbers import counted
 from harness.text.plain import json_text, plain, plain_lines
@@ -20,9 +20,7 @@ if TYPE_CHECKING:
     from leaderboard.store import Store
 
 _MOST = 10_000
-_ids_argument = click.argument(
-    "ids", metavar="ID...", nargs=-1, required=True, shell_complete=result_ids
-)
+_ids_argument = click.argument("ids", metavar="ID...", nargs=-1, required=True)
 
 
 @click.group()
@@ -74,7 +72,7 @@ def list_(
 
 
 @submissions.command()
-@click.argument("id_", metavar="ID", shell_complete=result_ids)
+@click.argument("id_", metavar="ID")
 @click.option(
     "--json", "as_json", is_flag=True, help="Print the record and its rulings as one JSON object."
 )

@@ -1,84 +1,102 @@
-"""Which of some files have been saved: by looking, several times a second.
+"""Which of some files have been saved, however that is done.
 
-Looking finds every way to save: writing in place, renaming another file over it, removing it and
-writing it anew; on file systems, too, that tell of no changes (network, containers).
+watchfiles wakes us when something changes in their folders. What counts is what a look at the files
+then finds: writing in place, renaming another file over one, removing one and writing it anew.
+A look without being told, twice a second, finds what no event tells: changes on network and shared
+file systems, in folders that are new, and where the system has no watches left.
 """
 
+import contextlib
 import hashlib
 import os
 import stat
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
 from pathlib import Path
-from typing import NamedTuple
+
+from watchfiles import watch
 
 from harness.languages.read import MAX_BYTES
 
-POLL_S = 0.3
+SETTLED_MS = 300
+"""Time without a change after which events count: editors write in several steps."""
 
+LOOK_MS = 500
+"""Between looks that no event has caused."""
 
-class _Mark(NamedTuple):
-    """What changes with (nearly) every way to save; what was read is not read again."""
-
-    modified_ns: int
-    changed_ns: int
-    bytes: int
-    inode: int
+_Mark = tuple[int, ...]
+"""What nearly every way to save changes: a file with the same mark is not read again."""
 
 
 class SavedFiles:
-    """Tells which files have other contents than when they were last told of, or first seen.
+    """The files whose contents are not what they were when last reported, or first seen.
 
     Args:
         find: the files there are, asked each time anew, so that new ones are seen.
-        pause: waits for so many seconds.
+        events: what has changed since the last item, once that has settled; an empty one after some
+            time without. Only whether it is empty matters.
     """
 
     def __init__(
-        self, find: Callable[[], Iterable[Path]], *, pause: Callable[[float], None] = time.sleep
+        self,
+        find: Callable[[], Iterable[Path]],
+        *,
+        events: Iterator[Collection[object]] | None = None,
     ) -> None:
         self._find = find
-        self._pause = pause
-        self._marks: dict[Path, _Mark] = {}
-        self._contents: dict[Path, str] = {}
+        self._events = _events({path.parent for path in find()}) if events is None else events
+        self._seen: dict[Path, tuple[_Mark, str]] = {}
         for path, mark in self._look().items():
             self._differs(path, mark)
 
     def wait(self) -> list[Path]:
         """Wait until at least one file was saved; the files, in order.
 
-        A file that changes at every look is still being written: it must have stayed the same from
-        one look to the next. One that is gone is waited for.
+        Without an event a file must be the same in two looks: one that changes at every look is
+        still being written. One that is gone is waited for.
         """
         before = self._look()
         while True:
-            self._pause(POLL_S)
+            told = next(self._events)
             now = self._look()
-            settled = [path for path, mark in now.items() if before.get(path) == mark]
-            saved = [path for path in settled if self._differs(path, now[path])]
-            if saved:
+            settled = [path for path, mark in now.items() if told or before.get(path) == mark]
+            if saved := [path for path in settled if self._differs(path, now[path])]:
                 return saved
             before = now
 
     def forget(self, path: Path) -> None:
-        """Tell of ``path`` again, whatever it holds: nothing came of it."""
-        self._marks.pop(path, None)
-        self._contents.pop(path, None)
+        """Report ``path`` again, even if its contents stay the same: nothing came of it."""
+        self._seen.pop(path, None)
 
     def _look(self) -> dict[Path, _Mark]:
-        marks = {path: _mark(path) for path in self._find()}
-        return {path: mark for path, mark in marks.items() if mark is not None}
+        return {path: mark for path in self._find() if (mark := _mark(path)) is not None}
 
     def _differs(self, path: Path, mark: _Mark) -> bool:
-        if self._marks.get(path) == mark:
+        before = self._seen.get(path)
+        if before is not None and before[0] == mark:
             return False
         contents = _contents(path)
         if contents is None:
             return False
-        self._marks[path] = mark
-        before = self._contents.get(path)
-        self._contents[path] = contents
-        return contents != before
+        self._seen[path] = mark, contents
+        return before is None or before[1] != contents
+
+
+def _events(folders: Iterable[Path]) -> Iterator[Collection[object]]:
+    """Changes in ``folders``, not below them, and an empty item every :data:`LOOK_MS`."""
+    there = [folder for folder in folders if folder.is_dir()]
+    with contextlib.suppress(OSError, RuntimeError):
+        yield from watch(
+            *there,
+            watch_filter=None,
+            step=SETTLED_MS,
+            rust_timeout=LOOK_MS,
+            yield_on_timeout=True,
+            recursive=False,
+        )
+    while True:  # the system has no watches left, or a folder went away just now
+        time.sleep(LOOK_MS / 1000)
+        yield ()
 
 
 def _mark(path: Path) -> _Mark | None:
@@ -89,7 +107,7 @@ def _mark(path: Path) -> _Mark | None:
         return None
     if not stat.S_ISREG(found.st_mode):
         return None
-    return _Mark(found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino)
+    return found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino
 
 
 def _contents(path: Path) -> str | None:

@@ -1,4 +1,4 @@
-"""Executes CUDA C++ submissions functionally on a CPU; see docs/cpu-executor.md."""
+"""Executes CUDA C++ submissions functionally on a CPU; see docs/explanation/cpu-executor.md."""
 
 from __future__ import annotations
 

@@ -4,29 +4,11 @@ from __future__ import annotations
 
 import platform
 import subprocess
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
 INCLUDE = Path(__file__).parent / "include"
-
-# What [VAR] may stand for: the C++ type, and the header that has it.
-_TYPES: dict[str, tuple[str, str | None]] = {
-    "float16": ("__half", "cuda_fp16.h"),
-    "bfloat16": ("__nv_bfloat16", "cuda_bf16.h"),
-    "float32": ("float", None),
-    "float64": ("double", None),
-    "int8": ("signed char", None),
-    "int16": ("short", None),
-    "int32": ("int", None),
-    "int64": ("long long", None),
-    "uint8": ("unsigned char", None),
-    "uint16": ("unsigned short", None),
-    "uint32": ("unsigned int", None),
-    "uint64": ("unsigned long long", None),
-    "bool": ("bool", None),
-    "complex64": ("cuFloatComplex", "cuComplex.h"),
-    "complex128": ("cuDoubleComplex", "cuComplex.h"),
-}
 
 # For the process that loads a sanitized library (with `asan_runtime` in LD_PRELOAD): the first
 # report goes to stderr and ends the process with a status of its own.
@@ -49,21 +31,21 @@ ASAN_OPTIONS = ":".join(
 
 
 def compile_command(
-    *, source: Path, output: Path, var: str, sanitize: bool, compiler: str = "g++"
+    *,
+    source: Path,
+    output: Path,
+    var: str,
+    headers: Sequence[str] = (),
+    sanitize: bool,
+    compiler: str = "g++",
 ) -> list[str]:
     """The argv that builds `source` (a result of `translate`) into the library `output`.
 
-    `var` is the problem's data type ("float32", ...), the macro VAR in the source. With
-    `sanitize` every access is checked, by AddressSanitizer and for its alignment; without, the
-    build is for speed.
-
-    Raises:
-        ValueError: `var` is no data type that CUDA C++ on the CPU has.
+    `var` is the C++ type that the macro VAR stands for in the source, `headers` are those of CUDA
+    that define it. With `sanitize` every access is checked, by AddressSanitizer and for its
+    alignment; without, the build is for speed.
     """
-    if var not in _TYPES:
-        raise ValueError(f"no C++ type stands for {var!r}; known: {', '.join(_TYPES)}")
-    cpp_type, header = _TYPES[var]
-    includes = ["-include", "cuda_runtime.h", *(("-include", header) if header else ())]
+    includes = [word for name in ("cuda_runtime.h", *headers) for word in ("-include", name)]
     return [
         compiler,
         "-std=c++17",
@@ -75,7 +57,7 @@ def compile_command(
         *_semantics(compiler),
         f"-I{INCLUDE}",
         *includes,
-        f"-DVAR={cpp_type}",
+        f"-DVAR={var}",
         "-x",
         "c++",
         str(source),

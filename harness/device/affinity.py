@@ -2,18 +2,17 @@
 
 What a batch costs beyond its calls depends on the processor that its runner happens to be on: lone
 calls of two processes with the same kernel were up to 24 µs apart for as long as both lived, 7 in
-the median, and on the same processor 1 (docs/measurement.md). They never run at once, so they can
-share it; the judge, which spins meanwhile, must be elsewhere.
+the median, and on the same processor 1 (docs/explanation/measurement.md). They never run at once,
+so they can share it; the judge, which spins meanwhile, must be elsewhere.
 """
 
 import contextlib
 import os
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from typing import NamedTuple
-
-from harness.device.memory import CudaDevice
 
 _SLOWEST = 0.9
 """Some machines have fast cores and slow ones: the fast ones are within so much of the fastest."""
@@ -26,24 +25,31 @@ class CpuAssignment(NamedTuple):
     judge: frozenset[int]
 
 
-@contextmanager
-def pinned(card: CudaDevice) -> Iterator[None]:
-    """Have runners on ``card`` timed on one processor, and keep this thread away from it.
+_runner_cpu: ContextVar[int | None] = ContextVar("runner_cpu", default=None)
+"""The runners' processor while this thread keeps away from it, for a timing inside a timing."""
 
-    Changes nothing where this process may use one processor only or not choose, nor the second time
-    around. That a runner goes there is its own word: one that does not is off by some µs of a
-    batch, as without.
+
+@contextmanager
+def pinned(bus: str) -> Iterator[int | None]:
+    """Keep this thread off one processor near the card at ``bus``; the value is that processor.
+
+    Timed runners pin themselves to it when they are told to; one that does not loses a few µs of
+    accuracy. None, and nothing changes, where this process may use one processor only or the
+    system does not let it choose.
     """
-    allowed = os.sched_getaffinity(0)
-    seats = assign_cpus(allowed, card.bus) if card.pinned_cpu is None else None
-    if seats is None or not _moved(seats.judge):
-        yield
+    if (held := _runner_cpu.get()) is not None:
+        yield held
         return
-    card.pinned_cpu = seats.runner
+    allowed = os.sched_getaffinity(0)
+    assigned = assign_cpus(allowed, bus)
+    if assigned is None or not _moved(assigned.judge):
+        yield None
+        return
+    before = _runner_cpu.set(assigned.runner)
     try:
-        yield
+        yield assigned.runner
     finally:
-        card.pinned_cpu = None
+        _runner_cpu.reset(before)
         os.sched_setaffinity(0, allowed)
 
 

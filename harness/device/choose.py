@@ -2,7 +2,9 @@
 
 import ctypes
 
-from harness.device.memory import CudaDevice, Device
+from harness.device.base import Device
+from harness.device.cpu import CpuDevice
+from harness.device.cuda import CudaDevice
 from harness.errors import NoDeviceError
 
 
@@ -27,11 +29,11 @@ def open_device(wanted: str) -> Device:
     import torch
 
     if wanted == "cpu":
-        return Device()
+        return CpuDevice()
     if torch.cuda.is_available():
         return CudaDevice()
     if wanted == "auto" and not gpu_present():
-        return Device()
+        return CpuDevice()
     if gpu_present():
         raise NoDeviceError(
             f"there is a GPU, but torch {torch.__version__} is built without CUDA or for a newer "

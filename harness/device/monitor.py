@@ -52,14 +52,8 @@ class _Reading:
     listed: frozenset[int] | None
 
     def empty(self) -> bool:
-        describe_conditions = (
-            self.clock_mhz,
-            self.temperature_c,
-            self.power_mw,
-            self.reasons,
-            self.listed,
-        )
-        return all(part is None for part in describe_conditions)
+        seen = (self.clock_mhz, self.temperature_c, self.power_mw, self.reasons, self.listed)
+        return all(part is None for part in seen)
 
 
 class GpuMonitor:
@@ -76,8 +70,8 @@ class GpuMonitor:
     is none of ours. In a container NVML may list nothing, or the process ids of the host, which
     mean something else here. So other programs are counted only if a process of ours was listed at
     some time, which proves that the numbers are of this namespace (the judge has the card open
-    while it grades, so it is listed). Otherwise ``describe_other_processes`` is 0: rather a stranger missed than an
-    honest time thrown away.
+    while it grades, so it is listed). Otherwise ``other_processes`` is 0: rather a stranger missed than
+    an honest time thrown away.
     """
 
     def __init__(

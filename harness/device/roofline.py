@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import torch
 
-from harness.device.memory import Device
+from harness.device.base import Device
 from harness.problem.case import Case
 from harness.problem.gradable import Gradable
 
@@ -79,7 +79,7 @@ class Roofline:
         multiplies in pieces may well use tensor cores. None where the problem does not say how
         many bytes and operations there are, and on a CPU.
         """
-        if self._device.kind != "cuda":
+        if self._device.emulated:
             return None
         parts, work = [], problem.work(case, dtype)
         if work.bytes is not None:

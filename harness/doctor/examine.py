@@ -14,15 +14,20 @@ from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from enum import StrEnum
-from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
 
 from harness.errors import MachineError
+from harness.frameworks import FRAMEWORKS, Framework, installed_version
 from harness.languages.build.cache import default_cache
 from harness.languages.build.ptx import find_assembler
-from harness.languages.build.toolchain import PIP_NVCC, NvccNotFound, find_host_compiler, find_nvcc
-from harness.runner.frameworks import FRAMEWORKS, Framework
+from harness.languages.build.toolchain import (
+    PIP_NVCC,
+    NvccNotFound,
+    find_host_compiler,
+    find_nvcc,
+    find_tool,
+)
 from harness.sandbox.selftest import breaches
 from harness.sandbox.support import detect_support
 from harness.text.plain import plain
@@ -35,12 +40,11 @@ _TRY = """
 import sys
 name, root, *path = sys.argv[1:]
 sys.path[:] = [root, *path]
-from harness.runner.frameworks import FRAMEWORKS
-from harness.runner.program import Failed
+from harness.frameworks import FRAMEWORKS
 try:
     FRAMEWORKS[name].load()
-except Failed as failed:
-    sys.exit(failed.message)
+except ImportError as error:
+    sys.exit(str(error))
 """
 
 
@@ -76,7 +80,8 @@ def examine(
         found.append(_folder("store", store, "give another place for the results"))
     cache = default_cache(environment).root
     found.append(_folder("cache", cache, "set HARNESS_CACHE to a folder that can be written"))
-    found += [_tool("compute-sanitizer", "memory checks on the GPU"), _tool("ncu", "profiles")]
+    found.append(_tool("compute-sanitizer", "memory checks on the GPU", environment))
+    found.append(_tool("ncu", "profiles", environment))
     return found
 
 
@@ -101,15 +106,8 @@ def _python() -> Finding:
     return _ok("python", detail)
 
 
-def _version(package: str) -> str | None:
-    try:
-        return metadata.version(package)
-    except metadata.PackageNotFoundError:
-        return None
-
-
 def _torch() -> Finding:
-    version = _version("torch")
+    version = installed_version("torch")
     if version is None:
         return _missing("torch", "not installed: nothing can be judged", "pip install torch")
     cuda = _torch_cuda()
@@ -136,7 +134,7 @@ def _torch_cuda() -> str | None:
 
 
 def _triton() -> Finding:
-    version = _version("triton")
+    version = installed_version("triton")
     if version is None:
         return _missing("triton", "not installed: no Triton submissions", "pip install triton")
     return _ok("triton", version)
@@ -262,9 +260,9 @@ def _folder(name: str, place: Path, remedy: str) -> Finding:
     return _ok(name, f"{place}, {free_gib:.0f} GiB free")
 
 
-def _tool(name: str, use: str) -> Finding:
+def _tool(name: str, use: str, environment: Mapping[str, str]) -> Finding:
     """An optional program of the CUDA toolkit."""
-    path = shutil.which(name) or shutil.which(name, path="/usr/local/cuda/bin")
-    if path:
-        return _ok(name, path)
+    path = find_tool(name, environment)
+    if path is not None:
+        return _ok(name, str(path))
     return _missing(name, f"optional, for {use}", "comes with the CUDA toolkit")

@@ -1,14 +1,11 @@
-"""Times of submissions that were right: all shapes, in turns with the baselines of the problem."""
+"""Benchmarks: times of an accepted submission on all timed shapes, in turns with the baselines."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from harness.device.memory import Device
-from harness.device.monitor import GpuMonitor
+from harness.device.base import Device, Exclusive
 from harness.device.roofline import Roofline
 from harness.errors import MachineError
-from harness.grading.live import so_far
-from harness.grading.timing_ready import ReadyToTime
 from harness.judge.task import Task
 from harness.problem.case import Case
 from harness.problem.sampling.footprint import footprint
@@ -17,145 +14,206 @@ from harness.records.measurement import Measurement
 from harness.session.fault import Fault
 from harness.session.programs import source_program
 from harness.session.session import Session
-from harness.text.numbers import bytes_
-from harness.timing.audit import IdleBaseline, below_sol_fault, busy_device_fault, find_busy_session
+from harness.text import numbers
+from harness.timing.audit import (
+    IdleBaseline,
+    below_sol_fault,
+    busy_device_fault,
+    find_busy_session,
+)
 from harness.timing.budget import TimingBudget
 from harness.timing.measure import Samples, measure_shape, with_baseline
+from harness.timing.statistics import ratio_interval, time_interval
 from harness.timing.timed_program import BaselineError, TimedProgram, prepare_for_timing
 from harness.timing.trusted import TrustedRunners
 
-_PATIENCE_S = 120.0
+_PREPARE_S = 120.0
 """Seconds for a further baseline, whose first call may compile: it is not on trial."""
 
 
-class Timing:
-    """Takes times on one device.
+@dataclass(frozen=True, slots=True)
+class ReadyToTime:
+    """A submission that was right in all cases: ``session`` has the program that is timed.
 
-    What is worth keeping between submissions is kept: the ``trusted`` runners, and how fast the
-    device is.
+    ``restart`` makes another session like it.
     """
 
+    session: Session
+    restart: Callable[[], Session | Fault]
+
+
+@dataclass(frozen=True, slots=True)
+class TimedFault:
+    """A submission failed while it was timed, in ``case`` if in one; ``output`` is what it printed."""
+
+    fault: Fault
+    case: Case | None = None
+    output: str = ""
+
+
+class Benchmark:
+    """Takes times on one device; keeps the trusted runners, and how fast the device is."""
+
     def __init__(self, device: Device, progress: Progress) -> None:
-        self._device = device
         self._progress = progress
-        self._ceilings = Roofline(device)
+        self._roofline = Roofline(device)
         self.trusted = TrustedRunners(device)
 
     def measure(
         self,
+        task: Task,
         ready: ReadyToTime,
-        watch: GpuMonitor | None,
+        held: Exclusive,
         budget: TimingBudget,
         *,
         all_baselines: bool,
-    ) -> tuple[Measurement, ...] | Fault:
-        """Time all benchmark shapes, in turns with the baseline; then again with further ones.
+        note: Callable[[str], None],
+    ) -> tuple[Measurement, ...] | TimedFault:
+        """Times of all benchmark shapes, in turns with the baseline; then again with further ones.
 
-        What is to be said besides goes into the draft.
+        The device is ``held``. ``note`` is given what the result should say besides.
 
         Raises:
             MachineError: no time can be taken on this machine now.
         """
-        draft = ready.draft
-        task = draft.task
-
-        def told(samples: Samples) -> None:
-            self._progress.advance(note=lambda: so_far(*samples))
-            if watch is not None:
-                watch.read()
-
-        capture = task.device.kind == "cuda"
-        cases = benchmark_cases(task)
-        self._progress.phase("baseline")
-        blank = self.trusted.blank()
-        usual = blank.usual if blank else IdleBaseline()
-        trusted = TimedProgram(
-            self.trusted.baseline(task), task, trusted=True, capture=capture, usual=usual
+        run = _Run(self._progress, self._roofline, self.trusted, task, held, budget)
+        baseline = run.timed(self.trusted.baseline(task), task, name="baseline")
+        submission = prepare_for_timing(
+            ready.session, ready.restart, task, run.cases[0], cpu=held.runner_cpu, idle=run.idle
         )
-        submission = prepare_for_timing(ready.session, ready.restart, task, cases[0], usual)
         if isinstance(submission, Fault):
-            return submission
-        if capture and not submission.capture:
-            draft.notes.append("cannot be captured in a CUDA graph: timed as plain calls")
-
-        def beside(
-            baseline: TimedProgram, task: Task, over: str
-        ) -> tuple[Measurement, ...] | Fault:
-            measured: list[Measurement] = []
-            for case in cases:
-                self._progress.phase(f"time {case.spec}{over}", budget.max_blocks)
-                outcome = measure_shape(task, case, submission, baseline, budget, blank, told)
-                if isinstance(outcome, Measurement):
-                    outcome = self._against_light(task, case, outcome, usual)
-                if isinstance(outcome, Fault):
-                    draft.output = submission.session.output()
-                    if outcome.shared:
-                        find_busy_session([submission.session], self._device, usual)
-                    draft.fail_timed(case, outcome)
-                    return outcome
-                measured.append(outcome)
-            return tuple(measured)
-
+            return TimedFault(submission)
+        if task.device.captures_graphs and not submission.capture:
+            note("cannot be captured in a CUDA graph: timed as plain calls")
         try:
-            measured = beside(trusted, task, "")
-            trusted.release()
-            if isinstance(measured, Fault) or not all_baselines:
+            measured = run.beside(submission, baseline, task)
+            baseline.release()
+            if isinstance(measured, TimedFault) or not all_baselines:
                 return measured
             for name in list(task.problem.baselines)[1:]:
-                outcome = self._further(task, name, usual, beside)
-                if isinstance(outcome, Fault):
+                outcome = run.beside_further(submission, name)
+                if isinstance(outcome, TimedFault):
                     return outcome
                 if isinstance(outcome, str):
-                    draft.notes.append(outcome)
+                    note(outcome)
                 else:
                     measured = with_baseline(measured, name, outcome)
             return measured
         finally:
             submission.release()
-            trusted.release()
+            baseline.release()
 
-    def _further(
+
+class _Run:
+    """The measurement of one submission: what stays the same over its shapes and baselines."""
+
+    def __init__(
         self,
+        progress: Progress,
+        roofline: Roofline,
+        trusted: TrustedRunners,
         task: Task,
-        name: str,
-        usual: IdleBaseline,
-        beside: Callable[[TimedProgram, Task, str], tuple[Measurement, ...] | Fault],
-    ) -> tuple[Measurement, ...] | Fault | str:
+        held: Exclusive,
+        budget: TimingBudget,
+    ) -> None:
+        self.cases = benchmark_cases(task)
+        progress.phase("baseline")
+        self._overhead = trusted.overhead(held.runner_cpu)
+        self.idle = self._overhead.idle if self._overhead else IdleBaseline()
+        self._progress = progress
+        self._roofline = roofline
+        self._task = task
+        self._held = held
+        self._budget = budget
+
+    def timed(self, session: Session, task: Task, *, name: str) -> TimedProgram:
+        """A trusted program: a baseline."""
+        return TimedProgram(
+            session,
+            task,
+            name=name,
+            trusted=True,
+            capture=task.device.captures_graphs,
+            cpu=self._held.runner_cpu,
+            idle=self.idle,
+        )
+
+    def beside(
+        self, submission: TimedProgram, baseline: TimedProgram, task: Task, over: str = ""
+    ) -> tuple[Measurement, ...] | TimedFault:
+        """Times of all shapes in turns with one baseline."""
+        measured: list[Measurement] = []
+        after_block = on_block(self._progress, self._held)
+        for case in self.cases:
+            self._progress.phase(f"time {case.spec}{over}", self._budget.max_blocks)
+            outcome = measure_shape(
+                task, case, submission, baseline, self._budget, self._overhead, after_block
+            )
+            if isinstance(outcome, Measurement):
+                outcome = self._against_roofline(task, case, outcome)
+            if isinstance(outcome, Fault):
+                output = submission.session.output()
+                if outcome.shared:  # another program's doing is an error of the machine
+                    find_busy_session([submission.session], task.device, self.idle)
+                return TimedFault(outcome, case, output)
+            measured.append(outcome)
+        return tuple(measured)
+
+    def beside_further(
+        self, submission: TimedProgram, name: str
+    ) -> tuple[Measurement, ...] | TimedFault | str:
         """Times in turns with another baseline, or a note that it does not run here.
 
-        It has a process of its own, so that nothing it does lingers, and inputs that none had yet.
+        It has a process of its own, so that nothing it does lingers, and fresh inputs.
         """
+        task = replace(self._task, seed=f"{self._task.seed}/{name}")
         program = source_program(task.problem.baselines[name].read_bytes())
-        fresh = replace(task, seed=f"{task.seed}/{name}")
-        limits = replace(task.problem.limits, prepare_s=_PATIENCE_S, call_s=_PATIENCE_S)
-        with Session(program, self._device, limits) as session:
-            capture = task.device.kind == "cuda"
-            baseline = TimedProgram(session, fresh, trusted=True, capture=capture, usual=usual)
+        limits = replace(task.problem.limits, prepare_s=_PREPARE_S, call_s=_PREPARE_S)
+        with Session(program, task.device, limits) as session:
+            baseline = self.timed(session, task, name=name)
             try:
                 if (fault := session.load()) is not None:
                     return f"the baseline {name} does not run here: {fault.message}"
-                return beside(baseline, fresh, f" beside {name}")
+                return self.beside(submission, baseline, task, f" beside {name}")
             except BaselineError as error:
                 return f"the baseline {name} does not run here: {error.reason}"
             finally:
                 baseline.release()
 
-    def _against_light(
-        self, task: Task, case: Case, measured: Measurement, usual: IdleBaseline
+    def _against_roofline(
+        self, task: Task, case: Case, measured: Measurement
     ) -> Measurement | Fault:
-        """``measured`` with the least time that the device needs, if it is not below that.
+        """``measured`` with the least time that the device needs; a fault if it is below that.
 
-        That may have to be measured first, and is kept: nothing must slow the device down now.
+        The roofline may have to be measured first, and is kept: nothing may slow the device now.
         """
-        if (fault := busy_device_fault(self._device.probe, usual)) is not None:
+        if (fault := busy_device_fault(task.device.probe, self.idle)) is not None:
             return fault
-        strict = self._ceilings.sol_time_s(task.problem, case, task.dtype, strict=True)
-        if strict is not None:
-            fault = below_sol_fault(measured.time_s.value, strict, case.spec)
+        strict_s = self._roofline.sol_time_s(task.problem, case, task.dtype, strict=True)
+        if strict_s is not None:
+            fault = below_sol_fault(measured.time_s.value, strict_s, case.spec)
             if fault is not None:
                 return fault
-        sol_time_s = self._ceilings.sol_time_s(task.problem, case, task.dtype, strict=False)
+        sol_time_s = self._roofline.sol_time_s(task.problem, case, task.dtype, strict=False)
         return measured.model_copy(update={"sol_time_s": sol_time_s})
+
+
+def on_block(progress: Progress, held: Exclusive) -> Callable[[Samples], None]:
+    """Called after each block: shows what is known so far, and looks at the device."""
+
+    def after_block(samples: Samples) -> None:
+        progress.advance(note=lambda: so_far(samples))
+        if held.monitor is not None:
+            held.monitor.read()
+
+    return after_block
+
+
+def so_far(samples: Samples) -> str:
+    """``12.31 ± 0.04 µs, 1.31× ± 0.02``: time per call and speed-up, from the blocks there are."""
+    times, baseline = samples
+    time = numbers.seconds_interval(time_interval(times))
+    return f"{time}, {numbers.ratio(ratio_interval(baseline, times))}"
 
 
 def benchmark_cases(task: Task) -> Sequence[Case]:
@@ -165,13 +223,14 @@ def benchmark_cases(task: Task) -> Sequence[Case]:
         MachineError: the device has not the memory for one of them.
     """
     problem, device = task.problem, task.device
-    cases = problem.timed_cases(emulated=device.kind != "cuda")
+    cases = problem.timed_cases(emulated=device.emulated)
     free = device.free_bytes()
     for case in cases:
         needed = footprint(problem, case, task.dtype)
         if needed > free:
             raise MachineError(
                 f"{problem.slug} cannot be timed on {device.name}: {case.spec} in {task.dtype} "
-                f"needs about {bytes_(needed)} of memory, and {bytes_(free)} are free"
+                f"needs about {numbers.bytes_(needed)} of memory, and {numbers.bytes_(free)} are "
+                "free"
             )
     return cases

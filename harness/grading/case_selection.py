@@ -24,7 +24,7 @@ def correctness_cases(task: Task, options: Options, *, interpreted: bool = False
     if options.case:
         return [task.problem.parse_case(options.case)]
     memory = _case_bytes(task.device.free_bytes())
-    if task.device.kind == "cpu":
+    if task.device.emulated:
         room = CaseLimits(
             work=_CPU_WORK, row_work=_CPU_ROW_WORK, bytes=memory, in_range=interpreted
         )

@@ -7,31 +7,31 @@ made here.
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Any
 
-from harness.device.monitor import GpuMonitor, unsettled
+from harness.device.base import Exclusive
 from harness.errors import UsageError
+from harness.grading.benchmark import ReadyToTime, TimedFault, on_block
 from harness.grading.job import Job, Options
-from harness.grading.live import so_far
-from harness.grading.result_builder import environment
-from harness.grading.timing_ready import ReadyToTime
+from harness.grading.result_builder import ResultBuilder, environment
+from harness.judge.task import Task
 from harness.problem.case import Case
 from harness.problem.sampling.cases import fresh_seed
 from harness.progress.progress import Progress
 from harness.records.comparison import Comparison, Shape
 from harness.records.measurement import Measurement
 from harness.records.refs import DeviceRef, ProblemRef
-from harness.records.result import Result
 from harness.session.fault import Fault
 from harness.solution.model import Solution
 from harness.timing.audit import IdleBaseline, find_busy_session
 from harness.timing.budget import TimingBudget
 from harness.timing.launch_overhead import OverheadProbe
-from harness.timing.measure import Samples, measure_shape
+from harness.timing.measure import measure_shape
 from harness.timing.statistics import geometric_mean
-from harness.timing.timed_program import TimedProgram, prepare_for_timing
+from harness.timing.timed_program import Pair, TimedProgram, prepare_for_timing
+
+_NAMES = ("A", "B")
 
 
 def common(jobs: Sequence[Job], options: Options) -> Options:
@@ -58,132 +58,101 @@ def common(jobs: Sequence[Job], options: Options) -> Options:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """Submission number ``which`` of the two failed while it was timed."""
+
+    which: int
+    failed: TimedFault
+
+
 def head_to_head(
-    a: ReadyToTime,
-    b: ReadyToTime,
+    task: Task,
+    ready: tuple[ReadyToTime, ReadyToTime],
     cases: Sequence[Case],
     budget: TimingBudget,
-    blank: OverheadProbe | None,
-    watch: GpuMonitor | None,
+    overhead: OverheadProbe | None,
+    held: Exclusive,
     progress: Progress,
-) -> Comparison | Result:
+) -> tuple[Shape, ...] | Lost:
     """Time A and B in turns in all ``cases``, the outputs of both checked.
 
-    Returns:
-        The comparison; or the result of the one that failed while it was timed.
-
     Raises:
-        MachineError: neither is what keeps the device at work.
+        MachineError: no time can be taken on this machine now.
     """
-    task = a.draft.task
-    # A call alone is judged by the baseline's, which is honest: here neither is known to be.
+    # Isolated calls are held against a trusted baseline's, of which there is none here.
     budget = replace(budget, isolated_blocks=0)
-    sides: list[_Side] = []
-
-    def told(samples: Samples) -> None:
-        progress.advance(note=lambda: so_far(*samples))
-        if watch is not None:
-            watch.read()
-
-    usual = blank.usual if blank else IdleBaseline()
+    idle = overhead.idle if overhead else IdleBaseline()
+    programs: list[TimedProgram] = []
     try:
-        for ready in (a, b):
-            joined = prepare_for_timing(ready.session, ready.restart, task, cases[0], usual)
-            if isinstance(joined, Fault):
-                return ready.draft.finish(joined.verdict, joined.message)
-            sides.append(_Side(joined))
+        for which, each in enumerate(ready):
+            program = prepare_for_timing(
+                each.session,
+                each.restart,
+                task,
+                cases[0],
+                name=_NAMES[which],
+                cpu=held.runner_cpu,
+                idle=idle,
+            )
+            if isinstance(program, Fault):
+                return Lost(which, TimedFault(program))
+            programs.append(program)
+        a, b = programs
         shapes = []
         for case in cases:
             progress.phase(f"time {case.spec}", budget.max_blocks)
-            outcome = measure_shape(
-                task,
-                case,
-                sides[1],
-                sides[0],
-                budget,
-                blank,
-                told,
-            )
-            fault = outcome if isinstance(outcome, Fault) else sides[0].idle_fault()
+            after_block = on_block(progress, held)
+            outcome = measure_shape(task, case, b, a, budget, overhead, after_block)
+            # B was measured as the submission, whose monitor was asked; A's is still to be.
+            fault = outcome if isinstance(outcome, Fault) else a.idle_fault()
             if fault is not None:
-                loser = 0 if sides[0].failed else 1
-                if fault.shared:
-                    suspects = (loser, 1 - loser)
-                    ended = [sides[which].session for which in suspects]
-                    loser = suspects[find_busy_session(ended, task.device, usual)]
-                return _lost((a, b)[loser], sides[loser], case, fault)
-            assert isinstance(outcome, Measurement)
-            shapes.append(_shape(outcome, sides))
+                return _lost((a, b), task, case, fault, idle)
+            if isinstance(outcome, Measurement):
+                shapes.append(_shape(outcome, (a, b)))
+        return tuple(shapes)
     finally:
-        for side in sides:
-            side.release()
-    return _comparison(a, b, shapes, _unsettled(watch))
+        for program in programs:
+            program.release()
 
 
-def _unsettled(watch: GpuMonitor | None) -> str:
-    conditions = watch.conditions() if watch is not None else None
-    return unsettled(conditions) if conditions is not None else ""
+def _lost(pair: Pair, task: Task, case: Case, fault: Fault, idle: IdleBaseline) -> Lost:
+    """Who lost by ``fault``; where either may be the cause, the one without whom it is quiet."""
+    which = 0 if fault.whose == _NAMES[0] else 1
+    if fault.shared:
+        suspects = (which, 1 - which)
+        sessions = [pair[suspect].session for suspect in suspects]
+        which = suspects[find_busy_session(sessions, task.device, idle)]
+    return Lost(which, TimedFault(fault, case, pair[which].session.output()))
 
 
-class _Side(TimedProgram):
-    """A contender that remembers having failed: the fault of a measurement names neither."""
-
-    def __init__(self, joined: TimedProgram) -> None:
-        vars(self).update(vars(joined))  # the arena is one's own already
-        self.failed = False
-
-    def setup(self, case: Case, calls: int, **how: Any) -> Fault | None:
-        fault = super().setup(case, calls, **how)
-        self.failed = fault is not None
-        return fault
-
-    def time(self, seed: str, **how: Any) -> float | Fault:
-        seconds = super().time(seed, **how)
-        self.failed = isinstance(seconds, Fault)
-        return seconds
-
-    def started_early_fault(self) -> Fault | None:
-        fault = super().started_early_fault()
-        self.failed = fault is not None
-        return fault
-
-    def idle_fault(self) -> Fault | None:
-        fault = super().idle_fault()
-        self.failed = fault is not None
-        return fault
-
-
-def _lost(ready: ReadyToTime, side: TimedProgram, case: Case, fault: Fault) -> Result:
-    """The result of a submission that was right until it was timed."""
-    draft = ready.draft
-    draft.output = side.session.output()
-    draft.fail_timed(case, fault)
-    return draft.finish(fault.verdict, fault.message)
-
-
-def _shape(measured: Measurement, sides: Sequence[TimedProgram]) -> Shape:
+def _shape(measured: Measurement, pair: Pair) -> Shape:
     """B was measured as the submission, A as the baseline."""
+    a, b = pair
     return Shape(
         spec=measured.spec,
         a_s=measured.baseline_s,
         b_s=measured.time_s,
         ratio=measured.speedup,
-        a_captured=sides[0].captured,
-        b_captured=sides[1].captured,
+        a_captured=a.captured,
+        b_captured=b.captured,
         a_samples_s=measured.baseline_samples_s,
         b_samples_s=measured.samples_s,
     )
 
 
-def _comparison(a: ReadyToTime, b: ReadyToTime, shapes: Sequence[Shape], found: str) -> Comparison:
-    task = a.draft.task
-    notes = [found] if found else []
-    for name, ready, captured in (
+def comparison(
+    a: ResultBuilder, b: ResultBuilder, shapes: Sequence[Shape], unsettled: str
+) -> Comparison:
+    """The record of two submissions; ``unsettled`` is what was not as it must be meanwhile."""
+    task = a.task
+    notes = [unsettled] if unsettled else []
+    for name, builder, captured in (
         ("A", a, all(shape.a_captured for shape in shapes)),
         ("B", b, all(shape.b_captured for shape in shapes)),
     ):
-        notes += [f"{name}: {note}" for note in ready.draft.notes]
-        if task.device.kind == "cuda" and not captured:
+        notes += [f"{name}: {note}" for note in builder.notes]
+        if task.device.captures_graphs and not captured:
             notes.append(f"{name}: cannot be captured in a CUDA graph: timed as plain calls")
     problem = task.problem
     return Comparison(
@@ -192,10 +161,10 @@ def _comparison(a: ReadyToTime, b: ReadyToTime, shapes: Sequence[Shape], found: 
         dtype=task.dtype,
         device=DeviceRef(kind=task.device.kind, name=task.device.name),
         seed=task.seed,
-        a=a.draft.solution,
-        b=b.draft.solution,
+        a=a.solution,
+        b=b.solution,
         shapes=tuple(shapes),
         ratio=geometric_mean([shape.ratio for shape in shapes]),
         notes=tuple(notes),
-        environment=environment(task.device, a.draft.layers),
+        environment=environment(task.device, a.layers),
     )

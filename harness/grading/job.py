@@ -1,4 +1,4 @@
-"""What a command asks to be graded, and how. Light: imported before it is known to make sense."""
+"""What is asked to be graded, and how. Keep imports cheap: loaded before arguments are checked."""
 
 from dataclasses import dataclass
 
@@ -11,30 +11,30 @@ SHRINK_S = 10.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """What the user may choose for a grade.
-
-    ``dtype`` defaults to the problem's first that the file is written for. ``seed`` and ``case``
-    replay; ``timing`` is off for a verdict alone. ``arch`` is what is compiled for where there is
-    no GPU, ``None`` for nothing: a verdict sooner, from execution alone. ``shrink_s`` is how long
-    a smaller case may be looked for when one fails; 0 for not at all. With ``all_baselines`` the
-    problem's further baselines are timed as well as the first, which the score is over. With
-    ``profile`` what is accepted and not timed is profiled. ``quick`` takes times on a GPU with less
-    effort.
-    """
+    """What the user may choose for a grade."""
 
     dtype: str | None = None
+    """The data type; None: the problem's first that the file is written for."""
     seed: str | None = None
+    """Draws the cases of an earlier grade again; None: a fresh secret."""
     case: str | None = None
+    """Runs this one case only, such as ``m=33,n=1``."""
     timing: bool = True
+    """Take times; off for a verdict alone."""
     arch: str | None = "sm_90"
+    """What is compiled for where there is no GPU; None: nothing, which gives verdicts sooner."""
     shrink_s: float = SHRINK_S
+    """Seconds to look for a smaller case when one fails; 0: do not look."""
     all_baselines: bool = False
+    """Also time the baselines beyond the first, which the score is over."""
     profile: bool = False
+    """Profile what is accepted and not timed."""
     quick: bool = False
+    """Where times are ranked: take them with a smaller budget."""
 
     @property
     def timed(self) -> bool:
-        """Whether times are taken: the replay of one case never is."""
+        """Times are taken: never for the replay of one case."""
         return self.timing and self.case is None
 
 

@@ -1,4 +1,4 @@
-"""What is known of a result while a grade goes on, and the finished record it becomes."""
+"""Results in the making: what a grade has found so far, and the record it becomes."""
 
 import platform
 import re
@@ -7,11 +7,11 @@ import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from importlib import metadata
 
 from harness import __version__
-from harness.device.memory import Device
+from harness.device.base import Device
 from harness.device.monitor import unranked_reason
+from harness.frameworks import installed_version
 from harness.judge.task import Task
 from harness.problem.case import Case
 from harness.records.build import Build
@@ -31,20 +31,32 @@ _NEUTRAL = re.compile(r"\bsolution\.(?:cu|py):(\d+)")
 
 @dataclass(slots=True)
 class ResultBuilder:
-    """The parts of a result that are known so far; ``drawn`` are all cases, run or not."""
+    """The parts of a result that are known so far; written by :class:`Grader` alone."""
 
     task: Task
+    """What the submission is held against."""
     solution: SolutionRef
+    """Which submission."""
     reason: Reason | None = None
+    """What exactly is wrong with a file that cannot be taken as a submission."""
     layers: tuple[str, ...] = ()
+    """The layers of confinement that its runner had."""
     build: Build | None = None
+    """How it was built."""
     drawn: tuple[Case, ...] = ()
+    """All cases, run or not."""
     cases: tuple[CaseResult, ...] = ()
+    """The cases that were run."""
     shrunk: ShrunkCase | None = None
+    """The smallest case that fails."""
     output: str = ""
+    """What the submission printed: untrusted, capped."""
     conditions: Conditions | None = None
+    """What the device was like while times were taken."""
     profile: Profile | None = None
+    """What a profiler saw of one call."""
     notes: list[str] = field(default_factory=list)
+    """What else a reader should know."""
 
     def finish(
         self,
@@ -82,8 +94,8 @@ class ResultBuilder:
             environment=environment(task.device, self.layers),
         )
 
-    def fail_timed(self, case: Case, fault: Fault) -> None:
-        """Take down a fault in a timed shape; one that is ``REJECTED`` gave right answers."""
+    def add_timed_failure(self, case: Case, fault: Fault) -> None:
+        """Record a fault in a timed shape; one that is ``REJECTED`` gave right answers."""
         if fault.verdict is not Verdict.REJECTED:
             failed = CaseResult(
                 spec=case.spec, passed=False, message=fault.message, mismatch=fault.mismatch
@@ -113,7 +125,7 @@ class ResultBuilder:
 
 
 def solution_ref(solution: Solution) -> SolutionRef:
-    """How a result names a submission."""
+    """The reference to a submission in records."""
     return SolutionRef(
         author=solution.author,
         name=solution.name,
@@ -137,7 +149,7 @@ def make_score(
     reason = ""
     if known_seed:
         reason = "the seed was given, so the inputs could be known"
-    elif task.device.kind == "cpu":
+    elif not task.device.rankable:
         reason = "cpu: functional timing, not a GPU's"
     elif conditions is not None and (found := unranked_reason(conditions)):
         reason = found
@@ -156,20 +168,16 @@ def make_score(
 
 
 def _noisy(speedup: Interval, measured: Sequence[Measurement], budget: TimingBudget) -> str:
-    """Why the score is too wide to be ranked; empty if it is not."""
-    widest = max(_half(m.speedup) for m in measured)
+    """The reason why a score is too wide to be ranked; empty if it is not."""
+    widest = max(m.speedup.relative_half_width for m in measured)
     for half, allowed, where in (
-        (_half(speedup), budget.max_ranked_rel_ci, "in all"),
+        (speedup.relative_half_width, budget.max_ranked_rel_ci, "in all"),
         (widest, budget.max_ranked_shape_rel_ci, "on one shape"),
     ):
         if half > allowed:
             need = f"±{allowed:.1%} is needed"
             return f"noisy: ±{half:.1%} {where}, {need}; grade again on a quiet machine"
     return ""
-
-
-def _half(interval: Interval) -> float:
-    return interval.high / interval.value - 1
 
 
 def _other_scores(measured: Sequence[Measurement]) -> tuple[BaselineScore, ...]:
@@ -184,21 +192,14 @@ def _other_scores(measured: Sequence[Measurement]) -> tuple[BaselineScore, ...]:
 
 
 def environment(device: Device, layers: Sequence[str]) -> Environment:
-    """What else a result depends on."""
+    """The versions of everything else that a result depends on."""
     return Environment(
         harness=__version__,
         python=platform.python_version(),
         platform=platform.platform(),
-        torch=_version("torch"),
-        triton=_version("triton"),
+        torch=installed_version("torch") or "",
+        triton=installed_version("triton") or "",
         driver=device.driver_version,
         toolkit=device.toolkit_version,
         sandbox=", ".join(layers),
     )
-
-
-def _version(package: str) -> str:
-    try:
-        return metadata.version(package)
-    except metadata.PackageNotFoundError:
-        return ""

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from harness.device.memory import Arena
+from harness.device.base import Arena
 from harness.judge.checker import Checker
 from harness.judge.compare import compare
 from harness.judge.task import Task

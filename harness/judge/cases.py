@@ -7,6 +7,7 @@ from hashlib import sha256
 from harness.judge.batch import Batch, BatchMismatch, lay_out
 from harness.judge.task import Task
 from harness.problem.case import Case
+from harness.problem.sampling.footprint import CALLS
 from harness.records.cases import CaseResult
 from harness.records.result import Verdict
 from harness.session.fault import Fault
@@ -14,8 +15,6 @@ from harness.session.session import RunOptions, Session
 
 ORDERS = 3
 """Ways in which the CPU path orders threads: forwards, backwards, shuffled."""
-CALLS = 2
-"""Calls per case, each with fresh inputs; catches memoised answers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,10 +74,10 @@ def run_case(session: Session, task: Task, batch: Batch, orders: Sequence[int]) 
     On the CPU it is run with the threads in each of ``orders`` (modulo :data:`ORDERS`; at least
     one) until it fails. What is run follows from seed, spec and order alone.
     """
-    on_gpu = task.device.kind == "cuda"
-    for order in orders[:1] if on_gpu else orders:
+    emulated = task.device.emulated
+    for order in orders if emulated else orders[:1]:
         plan = RunOptions(
-            warmups=1 if on_gpu else 0,
+            warmups=0 if emulated else 1,
             order=order % ORDERS,
             order_seed=_order_seed(task.seed, batch.case.spec),
         )

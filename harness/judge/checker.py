@@ -63,7 +63,7 @@ class Checker:
         """Check ``case`` from now on, with the magnitude of what was ``summed`` or without."""
         self._case, self._summed = case, summed
         self._recorded = None  # frees its memory
-        self._recordable = self._kept and self._task.device.kind == "cuda"
+        self._recordable = self._kept and self._task.device.captures_graphs
 
     def _all(self, case: Case, calls: int, each: Callable[[int], tuple[Tensors, Tensors]]) -> bool:
         # Stays on the device until the end: each bool() would wait for it.

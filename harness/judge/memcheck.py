@@ -11,20 +11,16 @@ when it leaves all of it, or is not aligned, as the fault itself does.
 What the reports look like: “Compute Sanitizer User Manual”, Memcheck tool.
 """
 
-import contextlib
-import os
 import re
-import shutil
 import time
-from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
 
 from harness.judge.batch import Batch, lay_out
-from harness.judge.cases import CALLS, run_case
+from harness.judge.cases import run_case
 from harness.judge.task import Task
-from harness.languages.build.toolchain import NvccNotFound, find_nvcc
+from harness.languages.build.toolchain import find_tool
 from harness.problem.case import Case
+from harness.problem.sampling.footprint import CALLS
 from harness.session.programs import RunnerProgram
 from harness.session.session import Session
 
@@ -45,19 +41,6 @@ _INVALID = re.compile(
 )
 _PLACE = re.compile(r"\bsolution\.cu:(\d{1,7})\b")
 _THREAD = re.compile(r"by thread (\(\d+,\d+,\d+\)) in block (\(\d+,\d+,\d+\))")
-
-
-def find_tool(environment: Mapping[str, str] | None = None, name: str = TOOL) -> Path | None:
-    """A CUDA tool on PATH, in ``$CUDA_HOME/bin`` or beside nvcc; None if it is nowhere."""
-    environment = os.environ if environment is None else environment
-    on_path = shutil.which(name, path=environment.get("PATH", ""))
-    candidates = [Path(on_path)] if on_path else []
-    if home := environment.get("CUDA_HOME"):
-        candidates.append(Path(home) / "bin" / name)
-    with contextlib.suppress(NvccNotFound):
-        candidates.append(find_nvcc(environment).path.parent / name)
-    found = next((each for each in candidates if os.access(each, os.X_OK)), None)
-    return found.absolute() if found else None
 
 
 def is_memory_fault(message: str) -> bool:
@@ -89,8 +72,8 @@ def locate(task: Task, case: Case, program: RunnerProgram) -> str | None:
     Raises:
         MachineError: the sandbox does not start, the device has no room.
     """
-    tool = find_tool()
-    if tool is None or program.kind != "library" or task.device.kind != "cuda":
+    tool = find_tool(TOOL)
+    if tool is None or program.kind != "library" or task.device.emulated:
         return None
     watched = replace(program, wrapper=(str(tool), *_OPTIONS))
     limits = replace(task.problem.limits, call_s=_SECONDS, prepare_s=_SECONDS)

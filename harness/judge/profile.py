@@ -13,18 +13,16 @@ units and a line for each launch, as comma-separated values).
 import contextlib
 import csv
 import math
-import os
-import re
 import socket
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from harness.errors import MachineError
 from harness.judge.batch import Batch, lay_out
-from harness.judge.memcheck import find_tool
 from harness.judge.task import Task
+from harness.languages.build.toolchain import find_tool
 from harness.problem.case import Case
 from harness.records.profile import KernelProfile, Profile
 from harness.records.result import Verdict
@@ -37,9 +35,6 @@ REMEDY = (
     "--profile needs Nsight Compute: there is no ncu on PATH, in $CUDA_HOME/bin or beside nvcc. It "
     "comes with the CUDA toolkit (package nsight-compute)"
 )
-
-_PACKAGES = Path("/opt/nvidia/nsight-compute")
-"""Where distributions put each version; a sandbox sees the tool's own folder, not all of /opt."""
 
 METRICS = {
     "gpu__time_duration.sum": "duration_s",
@@ -78,18 +73,9 @@ _FORBIDDEN = (
 )
 
 
-def find_profiler(
-    environment: Mapping[str, str] | None = None, packages: Path = _PACKAGES
-) -> Path | None:
-    """``ncu`` of the newest package, else on PATH, in ``$CUDA_HOME/bin`` or beside nvcc."""
-    installed = [path for path in packages.glob(f"*/{TOOL}") if os.access(path, os.X_OK)]
-    if installed:
-        return max(installed, key=_version)
-    return find_tool(environment, TOOL)
-
-
-def _version(path: Path) -> list[int]:
-    return [int(number) for number in re.findall(r"\d+", path.parent.name)]
+def find_profiler() -> Path | None:
+    """``ncu``, wherever it is: see :func:`harness.languages.build.toolchain.find_tool`."""
+    return find_tool(TOOL)
 
 
 def profile(task: Task, case: Case, program: RunnerProgram, tool: Path) -> Profile | str:

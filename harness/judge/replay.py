@@ -14,11 +14,12 @@ import torch
 
 from harness.errors import MachineError, ProblemError
 from harness.judge.batch import Batch, lay_out
-from harness.judge.cases import CALLS, ORDERS, CaseOutcome, run_case
+from harness.judge.cases import ORDERS, CaseOutcome, run_case
 from harness.judge.shrink import shrink
 from harness.judge.task import Task
 from harness.problem.case import Case
 from harness.problem.model import Limits
+from harness.problem.sampling.footprint import CALLS
 from harness.records.cases import CaseResult, Numbers, ShrunkCase, TensorValues
 from harness.records.result import Verdict
 from harness.session.fault import Fault

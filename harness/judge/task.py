@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from harness.device.memory import Device
+from harness.device.base import Device
 from harness.problem.gradable import AnswerKey, Gradable
 
 

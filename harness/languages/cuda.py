@@ -18,6 +18,7 @@ from harness.languages.build.toolchain import Nvcc, NvccNotFound, find_host_comp
 from harness.problem.model import Problem
 from harness.records.build import Build
 from harness.records.result import Verdict
+from harness.solution import suffixes
 from harness.solution.contract import EntryPoint, c_entry, contract
 from harness.solution.model import Artifact, BuildFailure, Solution, Target
 
@@ -29,7 +30,7 @@ class Cuda:
     """CUDA C++ files."""
 
     name = "cuda"
-    suffix = ".cu"
+    suffix = suffixes.CUDA
 
     def claims(self, path: Path, text: str) -> bool:  # noqa: ARG002 (the Protocol's)
         """Any ``.cu`` file."""
@@ -45,7 +46,7 @@ class Cuda:
             MachineError: there is no C++ compiler, or nvcc does not work.
         """
         entry = c_entry(solution.text)
-        if target.kind == "cuda":
+        if not target.emulated:
             outcome = _for_card(solution, problem, dtype, target, cache, entry)
             built = target.code
         else:

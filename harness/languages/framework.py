@@ -1,16 +1,13 @@
-"""Python files whose kernels another framework than Triton compiles: one language for each.
-
-What they are is told in one table, :data:`harness.runner.frameworks.FRAMEWORKS`.
-"""
+"""Python files whose kernels a framework of :mod:`harness.frameworks` compiles: a language each."""
 
 from pathlib import Path
 
+from harness.frameworks import FRAMEWORKS, Framework
 from harness.languages import python
 from harness.languages.base import Language
 from harness.languages.build.cache import Cache
 from harness.problem.model import Problem
 from harness.records.result import Verdict
-from harness.runner.frameworks import FRAMEWORKS, Framework
 from harness.solution.model import Artifact, BuildFailure, Solution, Target
 
 
@@ -43,7 +40,7 @@ class InFramework(python.Python):
     def _unusable(self, target: Target) -> str | None:
         """Why nothing written in it can run on this target, if that is so."""
         framework = self._framework
-        if target.kind == "cpu":
+        if target.emulated:
             return (
                 f"{framework.title} runs on NVIDIA GPUs alone, and there is none here "
                 "(harness doctor)"

@@ -18,6 +18,7 @@ from harness.problem.expressions import SIZEOF_VAR
 from harness.problem.model import Problem
 from harness.records.build import Build
 from harness.records.result import Verdict
+from harness.solution import suffixes
 from harness.solution.contract import EntryPoint, contract
 from harness.solution.launches import LaunchError, Launches, read_launches
 from harness.solution.model import Artifact, BuildFailure, Solution, Target
@@ -29,7 +30,7 @@ class Ptx:
     """PTX files."""
 
     name = "ptx"
-    suffix = ".ptx"
+    suffix = suffixes.PTX
 
     def claims(self, path: Path, text: str) -> bool:  # noqa: ARG002 (the Protocol's)
         """Any ``.ptx`` file."""
@@ -68,7 +69,7 @@ class Ptx:
                 launches.at(shape)
         except LaunchError as error:
             return _invalid(launches.message(error), build)
-        if target.kind == "cpu":
+        if target.emulated:
             verdict = Verdict.NOT_EXECUTABLE_HERE
             return BuildFailure(verdict=verdict, message=NO_CPU_PATH, build=build)
         return Artifact(

@@ -25,6 +25,7 @@ from harness.records.build import Build
 from harness.records.result import Verdict
 from harness.sandbox import scratch
 from harness.sandbox.command import Finished, clean_environment, run_limited
+from harness.solution import suffixes
 from harness.solution.contract import (
     AmbiguousError,
     EntryPoint,
@@ -99,7 +100,7 @@ class Python:
     """Base of the languages that are Python files."""
 
     name: str
-    suffix = ".py"
+    suffix = suffixes.PYTHON
 
     def build(
         self,

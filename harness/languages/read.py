@@ -11,7 +11,6 @@ A ``.txt`` or ``.md`` file is a language model's output; the submission is the c
 (:mod:`harness.solution.generation`).
 """
 
-import difflib
 import errno
 import hashlib
 import os
@@ -24,6 +23,8 @@ from harness.problem.dtypes import DTYPES
 from harness.records.refs import Generation, SolutionRef
 from harness.solution.generation import SUFFIXES, NoCode, extract
 from harness.solution.model import Invalid, Solution
+from harness.text.escape import quoted
+from harness.text.suggest import did_you_mean, nearest
 
 MAX_BYTES = 1 << 20
 HEADER_LINES = 20
@@ -84,7 +85,7 @@ def _parse(
     ):
         if value is not None and not _SAFE.fullmatch(value):
             raise _FileError(
-                f"{shown}: the {what} {_quoted(value)} cannot be recorded; {remedy} "
+                f"{shown}: the {what} {quoted(value)} cannot be recorded; {remedy} "
                 f"({_SAFE_IN_WORDS})"
             )
     if generation is not None and problem is None:
@@ -138,13 +139,9 @@ def _shown(path: Path) -> str:
     shown = str(path)
     if not shown.isprintable():
         raise _FileError(
-            f"{_quoted(shown)}: the path has characters that cannot be shown; rename it"
+            f"{quoted(shown)}: the path has characters that cannot be shown; rename it"
         )
     return shown
-
-
-def _quoted(text: str) -> str:
-    return ascii(text if len(text) <= 100 else text[:100] + "...")
 
 
 def _bytes(path: Path, shown: str) -> bytes:
@@ -181,8 +178,8 @@ def _similar(path: Path) -> str:
         names = [entry.name for entry in path.parent.iterdir() if entry.suffix in _suffixes()]
     except OSError:
         return ""
-    close = [n for n in difflib.get_close_matches(path.name, names, n=1) if n.isprintable()]
-    return f" (did you mean {path.parent / close[0]}?)" if close else ""
+    close = nearest(path.name, filter(str.isprintable, names))
+    return f" (did you mean {path.parent / close}?)" if close else ""
 
 
 def _suffixes() -> list[str]:
@@ -223,7 +220,7 @@ def _language(path: Path, text: str, shown: str) -> str:
         if language.claims(path, text):
             return language.name
     raise _FileError(
-        f"{shown}: unknown extension {_quoted(path.suffix)}; a submission is one of "
+        f"{shown}: unknown extension {quoted(path.suffix)}; a submission is one of "
         + ", ".join(_suffixes())
     )
 
@@ -243,8 +240,7 @@ def _dtypes(text: str, shown: str, above: int) -> tuple[str, ...] | None:
             raise _FileError(f"{shown}:{number}: dtypes: names no type")
         for name in names:
             if name not in DTYPES:
-                close = difflib.get_close_matches(name, DTYPES, n=1)
-                hint = f"did you mean {close[0]}?" if close else "one of " + ", ".join(DTYPES)
-                raise _FileError(f"{shown}:{number}: dtypes: unknown type {_quoted(name)} ({hint})")
+                hint = did_you_mean(name, DTYPES) or f" (one of {', '.join(DTYPES)})"
+                raise _FileError(f"{shown}:{number}: dtypes: unknown type {quoted(name)}{hint}")
         return names
     return None

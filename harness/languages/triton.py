@@ -31,12 +31,12 @@ class Triton(python.Python):
         artifact = super().build(solution, problem, dtype, target, cache)
         if isinstance(artifact, BuildFailure) or target.arch is None:
             return artifact
-        if target.kind == "cuda" and not target.ahead:
+        if not target.emulated and not target.ahead:
             return artifact
         # Not at the top: most commands never need the judge's side of a runner.
         from harness.languages.build.triton_target import KERNELS, compile_ahead, compile_for_target
 
-        if target.kind == "cuda":
+        if not target.emulated:
             outcome = compile_ahead(solution, problem, dtype, target, cache, artifact.contract)
             seconds = artifact.build.seconds + outcome.seconds
             build = artifact.build.model_copy(

@@ -43,7 +43,8 @@ roundings
 A complex output's error is the distance |got − expected| in the plane; its unit roundoff is a
 component's.
 
-Constants and measured errors: docs/tolerance.md. Integers are exact: nothing is allowed.
+Constants and measured errors: docs/explanation/tolerance.md. Integers are exact: nothing is
+allowed.
 """
 
 import math

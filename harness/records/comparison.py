@@ -63,14 +63,8 @@ def faster(ratio: Interval) -> Literal["A", "B"] | None:
     It is not if the ratio is too near to 1, or 1 is within the interval as people read it: value ±
     the wider side, which for a wide interval goes further than its lower end.
     """
-    above = ratio if ratio.value >= 1 else inverse(ratio)
+    above = ratio if ratio.value >= 1 else ratio.inverse()
     doubt = above.high - above.value
     if math.log(above.value) <= MARGIN or not above.value - doubt > 1:
         return None
     return "B" if above is ratio else "A"
-
-
-def inverse(ratio: Interval) -> Interval:
-    """B / A of A / B."""
-    high = 1 / ratio.low if ratio.low > 0 else math.inf
-    return Interval(value=1 / ratio.value, low=1 / ratio.high, high=high)

@@ -26,6 +26,33 @@ class Interval(Record):
             raise ValueError(f"{self.value} is not between {self.low} and {self.high}")
         return self
 
+    @property
+    def relative_half_width(self) -> float:
+        """Half the interval's width as a part of its value, by the upper side."""
+        return self.high / self.value - 1
+
+    def times(self, factor: float) -> Self:
+        """The interval of the value times a positive number."""
+        return self._of(self.value * factor, self.low * factor, self.high * factor)
+
+    def plus(self, number: float) -> Self:
+        """The interval of the value plus a number."""
+        return self._of(self.value + number, self.low + number, self.high + number)
+
+    def inverse(self) -> Self:
+        """The interval of one over the value, which is positive."""
+        high = 1 / self.low if self.low > 0 else math.inf
+        return self._of(1 / self.value, 1 / self.high, high)
+
+    @classmethod
+    def of_log(cls, middle: float, half: float) -> Self:
+        """The interval of a value whose natural logarithm is ``middle`` ± ``half``."""
+        return cls._of(math.exp(middle), math.exp(middle - half), math.exp(middle + half))
+
+    @classmethod
+    def _of(cls, value: float, low: float, high: float) -> Self:
+        return cls(value=value, low=low, high=high)
+
 
 class BaselineTime(Record):
     """One shape against a baseline that the score is not over.

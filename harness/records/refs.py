@@ -57,6 +57,16 @@ class DeviceRef(Record):
     kind: Literal["cuda", "cpu"]
     name: Text
 
+    @property
+    def emulated(self) -> bool:
+        """Kernels were executed by an emulator: times are functional, and never ranked."""
+        return self.kind == "cpu"
+
+    @property
+    def label(self) -> str:
+        """As people are told of it, its name as untrusted as it came: ``cpu (…)``, or the card's."""
+        return f"cpu ({self.name})" if self.emulated else self.name
+
 
 class Environment(Record):
     """What else a time depends on. Absent parts are empty."""

@@ -1,8 +1,8 @@
 r"""The one record that a grade leaves behind, and the only thing `harness` and `leaderboard` share.
 
-Frozen, versioned, and readable as JSON (every key: ``docs/result.md``). Times are in seconds,
-memory in bytes. The verdict decides which fields exist: only an accepted result has measurements
-and a score, every other one has a message, a wrong answer has the case that shows it.
+Frozen, versioned, and readable as JSON (every key: ``docs/reference/result.md``). Times are in
+seconds, memory in bytes. The verdict decides which fields exist: only an accepted result has
+measurements and a score, every other one has a message, a wrong answer has the case that shows it.
 
 Text that comes from a submission (names, logs, output) is kept as it came and is not safe to
 print: :mod:`harness.text.plain` makes it so. Only lone surrogates, which no UTF-8 file can hold,
@@ -129,7 +129,7 @@ class Result(Record):
         return self
 
     def to_json(self, indent: int | None = None) -> str:
-        """One JSON object, keys as documented in docs/result.md."""
+        """One JSON object, keys as documented in docs/reference/result.md."""
         return self.model_dump_json(by_alias=True, indent=indent)
 
     @classmethod

@@ -48,7 +48,7 @@ class Ruling(Record):
         return self
 
     def to_json(self) -> str:
-        """One JSON object, keys as documented in docs/result.md."""
+        """One JSON object, keys as documented in docs/reference/result.md."""
         return self.model_dump_json()
 
     @classmethod

@@ -4,7 +4,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from harness.records.comparison import Comparison, faster, inverse
+from harness.records.comparison import Comparison, faster
 from harness.records.measurement import Interval
 from harness.records.refs import SolutionRef
 from harness.text import numbers
@@ -19,7 +19,7 @@ def render_comparison(comparison: Comparison, console: Console) -> None:
     facts = (
         comparison.problem.slug,
         comparison.dtype,
-        device.name if device.kind == "cuda" else f"cpu ({device.name})",
+        device.label,
     )
     _print(console, " · ".join(plain(fact, 60) for fact in facts))
     _print(console, f"A  {_name(comparison.a)}")
@@ -28,7 +28,7 @@ def render_comparison(comparison: Comparison, console: Console) -> None:
     for note in comparison.notes:
         _print(console, f"note  {plain(note, 400)}")
     _print(console, sentence(comparison.ratio), "bold")
-    if device.kind == "cpu":
+    if device.emulated:
         _print(console, CPU_NOTE, "yellow")
 
 
@@ -39,7 +39,7 @@ def sentence(ratio: Interval) -> str:
         return f"no clear difference ({numbers.factor(ratio)})"
     if winner == "B":
         return f"B is {numbers.factor(ratio)} times as fast as A"
-    return f"A is {numbers.factor(inverse(ratio))} times as fast as B"
+    return f"A is {numbers.factor(ratio.inverse())} times as fast as B"
 
 
 def _name(solution: SolutionRef) -> str:

@@ -16,7 +16,7 @@ _KINDS = {
 _RETURNS = {"custom_kernel", "ModelNew"}
 _REMEDY = (
     "return a contiguous tensor that the call makes and nothing keeps, or fill the output itself "
-    '(docs/writing-solutions.md, "What is returned")'
+    '(docs/how-to/writing-solutions.md, "What is returned")'
 )
 
 

@@ -71,7 +71,7 @@ def ruling_line(ruling: Ruling) -> str:
 
 
 def submissions_json(results: Sequence[Result], rulings: Sequence[Ruling]) -> str:
-    """A JSON list of what a table shows and a little more; the keys are in docs/result.md."""
+    """A JSON list of what a table shows and a little more; keys: docs/reference/result.md."""
     about = _by_result(rulings)
     return json.dumps([_summary(each, about.get(each.id, [])) for each in results])
 

@@ -64,7 +64,7 @@ def _verdict(result: Result, console: Console) -> None:
         f"{solution.author}/{solution.name}" if solution.name else solution.path,
         solution.language,
         result.dtype,
-        result.device.name if result.device.kind == "cuda" else f"cpu ({result.device.name})",
+        result.device.label,
     )
     text = Text(str(result.verdict), style=_STYLES.get(result.verdict, "bold red"))
     text.append("  " + " · ".join(plain(fact, 60) for fact in facts if fact), style="not bold")
@@ -76,7 +76,7 @@ def _accepted(result: Result, console: Console) -> None:
         _line(console, "score", "not timed")
     else:
         _score(result.score, len(result.measurements), console)
-    if result.device.kind == "cpu":
+    if result.device.emulated:
         _line(console, "device", CPU_NOTE, style="yellow")
     _replay(result, console)
     _line(console, "cases", f"{numbers.integer(len(result.cases))} passed")

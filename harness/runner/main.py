@@ -136,12 +136,9 @@ class Runner:
 
             assert self._driver is not None  # there is no other way to run it
             return PtxProgram(artifact, self._driver)
-        from harness.runner.frameworks import FRAMEWORKS
-        from harness.runner.python import TorchProgram
+        from harness.runner.python import TorchProgram, load_framework
 
-        framework = FRAMEWORKS.get(message["language"])
-        if framework is not None:
-            framework.load()
+        load_framework(message["language"])
         interpreter: Any = None
         if message["interpret"]:
             from harness.runner.triton import cpu as triton_cpu

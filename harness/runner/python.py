@@ -8,10 +8,10 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from harness.frameworks import FRAMEWORKS, launching_on
 from harness.runner.driver import PER_THREAD_STREAM, CudaError, Driver
 from harness.runner.entry.contracts import Caller, caller, offer_imports
 from harness.runner.entry.outputs import Declared
-from harness.runner.frameworks import launching_on
 from harness.runner.memory import ImportedArena, ImportedHostArena
 from harness.runner.program import BoundCalls, Failed, LoadedProgram
 from harness.wire import MAX_TEXT, FaultCode
@@ -19,13 +19,26 @@ from harness.wire import MAX_TEXT, FaultCode
 _NAME = "solution"
 _COMPILE_ERRORS = frozenset(
     {
-        *("CompilationError", "CompileTimeAssertionFailure", "PTXASError"),  # Triton
-        "CompileException",  # CuPy
-        *("TypingError", "LoweringError"),  # Numba
-        *("UnsupportedSyntaxError", "TypeCheckingError", "StaticAssertionError"),  # cuTile
+        *("CompilationError", "CompileTimeAssertionFailure", "PTXASError"),  # Triton's
+        *(name for framework in FRAMEWORKS.values() for name in framework.compile_errors),
     }
 )
-"""The exceptions of compilers about what they are given, by their names: none is imported here."""
+"""Names of the exceptions by which compilers refuse a kernel: none of these is imported here."""
+
+
+def load_framework(language: str) -> None:
+    """Import the framework that ``language`` is the name of, if it is one's.
+
+    Raises:
+        Failed: it cannot be imported here.
+    """
+    framework = FRAMEWORKS.get(language)
+    if framework is None:
+        return
+    try:
+        framework.load()
+    except ImportError as error:
+        raise Failed(FaultCode.UNSUPPORTED, str(error)) from error
 
 
 def load_module(fd: int, folder: Path) -> ModuleType:

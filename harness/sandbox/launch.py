@@ -26,19 +26,6 @@ _END_SECONDS = 10.0
 _SEND_SECONDS = 10.0
 _STOP_SECONDS = 5.0
 _RARELY = 8
-_CACHES = {
-    "CUDA_CACHE_PATH": "nv",
-    "CUDA_TILE_CACHE_DIR": "cutile",
-    "CUPY_CACHE_DIR": "cupy",
-    "CUTE_DSL_CACHE_DIR": "cute",
-    "NUMBA_CACHE_DIR": "numba",
-    "TILELANG_CACHE_DIR": "tilelang",
-    "TORCHINDUCTOR_CACHE_DIR": "inductor",
-    "TRITON_CACHE_DIR": "triton",
-    "TVM_FFI_CACHE_DIR": "tvm-ffi",
-    "XDG_CACHE_HOME": "cache",
-}
-"""Where compilers keep what they have built: in folders that end with the sandbox."""
 
 OUTPUT_BYTES = 64 << 10
 """How much is kept of what a submission prints."""
@@ -85,6 +72,8 @@ class Sandbox:
         output_bytes: how much of what it prints is kept.
         confined: try namespaces (False only in tests of the fallback).
         nursery: fork it from there instead of starting an interpreter.
+        caches: environment variables that name folders where compilers keep what they have built:
+            each gets a folder of its own, which ends with the sandbox.
         wrapper: a command (its first word a path) that starts the runner, such as a debugging
             tool; not with a nursery.
     """
@@ -100,6 +89,7 @@ class Sandbox:
         output_bytes: int = OUTPUT_BYTES,
         confined: bool = True,
         zygote: Zygote | None = None,
+        caches: Iterable[str] = (),
         wrapper: tuple[str, ...] = (),
     ) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="sandbox-", dir=scratch.home()))
@@ -122,7 +112,7 @@ class Sandbox:
             **environment,
             "HOME": str(self.folder),
             "TMPDIR": str(self.folder),
-            **{name: str(self.folder / place) for name, place in _CACHES.items()},
+            **{name: str(self.folder / name.lower()) for name in caches},
         }
         fds = (theirs.fileno(), life_read)
         start = _started if zygote is None else zygote.fork

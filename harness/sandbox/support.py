@@ -50,7 +50,8 @@ def _found() -> SandboxSupport:
 
 def python_files() -> tuple[str, ...]:
     """What an interpreter needs to start a runner: itself, and of ours what runs in sandboxes."""
-    ours = (ROOT / "harness" / part for part in ("__init__.py", "wire.py", "runner", "sandbox"))
+    names = ("__init__.py", "wire.py", "frameworks", "runner", "sandbox")
+    ours = (ROOT / "harness" / part for part in names)
     python = (sys.prefix, sys.base_prefix, os.path.realpath(sys.prefix), str(Path(sys.executable)))
     return (*python, *map(str, ours))
 

@@ -1,4 +1,4 @@
-"""How a phase of a runner ended badly: the verdict that follows, and why.
+"""Faults: how a phase of a runner ended badly, and the verdict that follows.
 
 Verdicts rest on what can be seen from outside, such as the exit status.
 """
@@ -12,15 +12,18 @@ from harness.records.result import Verdict
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """A phase of the runner ended badly: the verdict that follows, and why.
-
-    ``shared`` says that whoever else uses the device could be the cause.
-    """
+    """A phase of a runner that ended badly."""
 
     verdict: Verdict
+    """What follows for the submission."""
     message: str
+    """Why, in words."""
     mismatch: Mismatch | None = None
+    """How an output differs, where one does."""
     shared: bool = False
+    """Any other program that uses the device could be the cause as well."""
+    whose: str = ""
+    """The name of the timed program that it is a fault of; empty outside of a timing."""
 
 
 BROKEN = Fault(Verdict.RUNTIME_ERROR, "the submission broke the judge's protocol")

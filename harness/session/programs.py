@@ -66,7 +66,7 @@ def timed_program(artifact: Artifact) -> RunnerProgram:
         return RunnerProgram(
             kind="python",
             source=artifact.source.encode(),
-            interpret=artifact.target.kind == "cpu",
+            interpret=artifact.target.emulated,
             contract=artifact.contract,
             language=artifact.language,
             kernels=artifact.kernels,

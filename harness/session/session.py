@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from harness import wire
-from harness.device.memory import Arena, Device, sealed_memory
+from harness.device.base import Arena, Device, sealed_memory
 from harness.errors import MachineError
 from harness.judge.batch import Batch, Layout
 from harness.problem.model import Limits
@@ -28,9 +28,6 @@ from harness.wire import Mailbox, Message
 _START_SECONDS = 90.0
 _ANSWER_SECONDS = 20.0
 _FINISHED_SECONDS = 0.02
-_CPU_PATIENCE = 3
-"""Without a GPU a call may take so many times as long: kernels are emulated there."""
-
 _SPIN_CHECKS = 64
 _LOOK_SECONDS = 0.02
 
@@ -63,7 +60,7 @@ class Session:
         self._program = program
         self._device = device
         self._limits = limits
-        self._call_s = limits.call_s * (_CPU_PATIENCE if device.kind == "cpu" else 1)
+        self._call_s = limits.call_s * device.patience
         self._round = 0
         self.layers: tuple[str, ...] = ()
         self.probes = (0.0, 0.0)
@@ -220,7 +217,9 @@ class Session:
         answer = self._channel.ask(message, "prepared", seconds)
         return answer if isinstance(answer, Fault) else answer.get("captured") is True
 
-    def run(self, batch: Fillable, seed: str, *, stop: bool = True) -> float | Fault:
+    def run(
+        self, batch: Fillable, seed: str, *, stop: bool = True, cpu: int | None = None
+    ) -> float | Fault:
         """Fill the batch with fresh inputs, reveal them, and time its calls; seconds.
 
         The runner is stopped while the inputs are written, the clock starts before it is
@@ -228,13 +227,14 @@ class Session:
         so that nothing is written any more while the outputs are copied. A runner that says *done*
         early only gets wrong outputs checked; what it leaves at work on the device shows in the
         ``probes``. Continuing a stopped process takes a time that scatters by 200 µs, which a batch
-        of one short call drowns in: without ``stop`` the runner waits for *go* awake.
+        of one short call drowns in: without ``stop`` the runner waits for *go* awake. ``cpu`` is the
+        processor that it launches recorded calls from; None: any.
         """
         self._round += 1
         message: Message = {
             "type": "run",
             "round": self._round,
-            "cpu": self._device.pinned_cpu,
+            "cpu": cpu,
         }
         ready = self._channel.ask(message, "ready", _ANSWER_SECONDS)
         if isinstance(ready, Fault):
@@ -268,7 +268,7 @@ class Session:
     def _await_done(self, start: float, seconds: float) -> Fault | None:
         """Spin on the mailbox; now and then see whether the runner is alive and within limits."""
         mailbox, number = self._mailbox, self._round
-        patient = self._device.kind == "cpu"
+        patient = self._device.emulated  # its threads need the processor that we would spin on
         look = time.perf_counter() + _LOOK_SECONDS
         while True:
             for _ in range(1 if patient else _SPIN_CHECKS):

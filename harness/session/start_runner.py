@@ -4,12 +4,19 @@ import os
 import sys
 from pathlib import Path
 
-from harness.device.memory import Device
+from harness.device.base import Device
+from harness.frameworks import FRAMEWORKS
 from harness.problem.model import Limits
 from harness.sandbox.launch import OUTPUT_BYTES, Sandbox
 from harness.sandbox.support import packages
 from harness.sandbox.zygote import Zygote, zygote
 from harness.session.programs import RunnerProgram
+
+CACHES = (
+    *("CUDA_CACHE_PATH", "TORCHINDUCTOR_CACHE_DIR", "TRITON_CACHE_DIR", "XDG_CACHE_HOME"),
+    *(variable for framework in FRAMEWORKS.values() for variable in framework.caches),
+)
+"""Environment variables that name folders where compilers keep what they have built."""
 
 _TOOL_OUTPUT_BYTES = 4 << 20
 
@@ -29,6 +36,7 @@ def start_runner(program: RunnerProgram, device: Device, limits: Limits) -> Sand
         readable=packages(search_path()),
         devices=device.nodes(),
         zygote=_zygote(program),
+        caches=CACHES,
         wrapper=program.wrapper,
         output_bytes=_TOOL_OUTPUT_BYTES if program.wrapper else OUTPUT_BYTES,
     )

@@ -13,13 +13,13 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from harness.errors import UsageError
+from harness.frameworks import FRAMEWORKS
 from harness.problem import describe as words
 from harness.problem.expressions import ExpressionError
 from harness.problem.model import Direction, Problem, Role
 from harness.problem.signature import c_prototype, c_type, python_signature
 from harness.records.conditions_text import describe_conditions
 from harness.records.result import Result
-from harness.runner.frameworks import FRAMEWORKS
 from harness.site import charts
 from harness.site.boards import ENTRY_PLACES, PAGE_ROWS, Board, problem_file
 from harness.site.statement import statement_html

@@ -3,7 +3,7 @@
 ``solution`` and ``solve`` take the problem's parameters in order and fill the outputs;
 ``custom_kernel`` takes a tuple and ``ModelNew`` is a module, and both return what they computed,
 which the runner has made in the judge's buffers or copies there (:mod:`harness.runner.entry.contracts`).
-The rules are in ``docs/writing-solutions.md``.
+The rules are in ``docs/how-to/writing-solutions.md``.
 """
 
 import re
@@ -115,5 +115,5 @@ def wanted_in_python(problem: Gradable) -> str:
     return (
         f"    {python_signature(problem)}\n"
         "or solve with the same parameters, custom_kernel(data) or class ModelNew "
-        "(docs/writing-solutions.md)"
+        "(docs/how-to/writing-solutions.md)"
     )

@@ -16,7 +16,6 @@ parameters in order. Expressions are evaluated by the judge, for each case; the 
 numbers.
 """
 
-import difflib
 import math
 import re
 from collections.abc import Mapping, Sequence
@@ -25,6 +24,8 @@ from typing import Any
 
 from harness.problem.expressions import Expression, ExpressionError, Number
 from harness.problem.model import Problem
+from harness.text.escape import quoted
+from harness.text.suggest import did_you_mean
 
 MAX_LAUNCHES = 64
 MAX_ARGUMENTS = 64
@@ -165,7 +166,8 @@ def read_launches(text: str, problem: Problem) -> tuple[Launch, ...]:
             _suspect(field, number)
     if not found:
         raise LaunchError(
-            1, "no line says `// launch: KERNEL`: PTX has no host code (docs/languages.md)"
+            1,
+            "no line says `// launch: KERNEL`: PTX has no host code (docs/reference/languages.md)",
         )
     return tuple(draft.finish(problem) for draft in found)
 
@@ -175,7 +177,7 @@ class _Draft:
 
     def __init__(self, kernel: str, line: int) -> None:
         if not _KERNEL.fullmatch(kernel):
-            raise LaunchError(line, f"launch: {kernel[:100]!a} is no name of a kernel")
+            raise LaunchError(line, f"launch: {quoted(kernel)} is no name of a kernel")
         self.line = line
         self._kernel = kernel
         self._fields: dict[str, tuple[int, str]] = {}
@@ -227,9 +229,8 @@ class _Draft:
         for name in chosen:
             if name not in names:
                 hint = _hint(name, names, "the parameters are")
-                raise LaunchError(
-                    line, f"arguments: {name[:100]!a} is no parameter of the problem{hint}"
-                )
+                message = f"arguments: {quoted(name)} is no parameter of the problem{hint}"
+                raise LaunchError(line, message)
         return tuple(map(names.index, chosen))
 
 
@@ -247,13 +248,12 @@ def _split(rest: str) -> list[str]:
 
 def _suspect(field: str, line: int) -> None:
     """Refuse what is nearly a field; other words before a colon are prose."""
-    if close := difflib.get_close_matches(field, ("launch", *_FIELDS), n=1, cutoff=0.7):
-        raise LaunchError(line, f"{field}: is unknown here (did you mean {close[0]}?)")
+    if hint := did_you_mean(field, ("launch", *_FIELDS), cutoff=0.7):
+        raise LaunchError(line, f"{field}: is unknown here{hint}")
 
 
 def _hint(name: str, names: Sequence[str], otherwise: str) -> str:
-    close = difflib.get_close_matches(name, names, n=1)
-    return f" (did you mean {close[0]}?)" if close else f" ({otherwise} {', '.join(names)})"
+    return did_you_mean(name, names) or f" ({otherwise} {', '.join(names)})"
 
 
 def _within(numbers: Numbers, sizes: Mapping[str, Number], most: Sequence[int]) -> list[int]:

@@ -72,10 +72,15 @@ class Target:
 
     def __post_init__(self) -> None:
         if self.arch is None:
-            if self.kind == "cuda":
+            if not self.emulated:
                 raise ValueError("a card has an architecture")
         elif not ARCHITECTURE.fullmatch(self.arch):
             raise ValueError(f"not a GPU architecture: {self.arch!r} (such as sm_90)")
+
+    @property
+    def emulated(self) -> bool:
+        """What is built is executed by an emulator on the host."""
+        return self.kind == "cpu"
 
     @property
     def code(self) -> str:

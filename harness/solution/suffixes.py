@@ -1,6 +1,9 @@
 """The extensions of the files that are submissions: one per language family, named once."""
 
-SOURCES = (".cu", ".ptx", ".py")
+CUDA = ".cu"
+PTX = ".ptx"
+PYTHON = ".py"
+SOURCES = (CUDA, PTX, PYTHON)
 """CUDA C++, PTX, and Python with whatever it imports."""
 
 NAMED = ", ".join(SOURCES[:-1]) + f" or {SOURCES[-1]}"

@@ -1,8 +1,8 @@
-"""Starting points: a file that builds, runs, and is not yet right, written from a problem's data.
+"""Starting points: files that build and run, but compute nothing, written from a problem's data.
 
-What stands in it follows from the front matter alone: the entry point, what each parameter means,
-where an element lies, a kernel per output with its bounds check, the launches. It is graded
-WRONG_ANSWER until somebody computes something.
+A file follows from the front matter alone: the entry point, a comment on each parameter, where an
+element lies, a kernel per output with its bounds check, the launches. It is graded WRONG_ANSWER
+until it computes something.
 """
 
 import getpass
@@ -17,8 +17,9 @@ from functools import partial
 from pathlib import Path
 
 from harness.errors import UsageError
+from harness.frameworks import FRAMEWORKS
 from harness.problem.model import Problem
-from harness.starter import arrays, cuda, kernels, ptx, triton
+from harness.starter import cuda, framework, python, triton
 from harness.text.plain import plain
 
 ANONYMOUS = "me"
@@ -28,13 +29,13 @@ _GIT_SECONDS = 5
 
 @dataclass(frozen=True, slots=True)
 class Starter:
-    """How a language's first file is called, whose ending it must have, and what writes it.
-
-    ``write`` takes the problem and the command that checks the file.
-    """
+    """The first file in a language."""
 
     file: str
+    """Its name, unless the user gives one with the same extension."""
+
     write: Callable[[Problem, str], str]
+    """Its contents, for a problem and the command that checks it."""
 
     @property
     def suffix(self) -> str:
@@ -44,15 +45,12 @@ class Starter:
 
 STARTERS = {
     "cuda": Starter("kernel.cu", cuda.text),
-    "ptx": Starter("kernel.ptx", ptx.text),
     "triton": Starter("triton_kernel.py", triton.text),
-    "tilelang": Starter("tilelang_kernel.py", partial(kernels.text, language="tilelang")),
-    "cute": Starter("cute_kernel.py", partial(kernels.text, language="cute")),
-    "cutile": Starter("cutile_kernel.py", partial(kernels.text, language="cutile")),
-    "nvmath": Starter("nvmath_calls.py", partial(arrays.text, language="nvmath")),
-    "numba": Starter("numba_kernel.py", partial(kernels.text, language="numba")),
-    "cupy": Starter("cupy_arrays.py", partial(arrays.text, language="cupy")),
-    "python": Starter("pytorch.py", partial(arrays.text, language="python")),
+    **{
+        each.name: Starter(each.starter, partial(framework.text, framework=each))
+        for each in FRAMEWORKS.values()
+    },
+    "python": Starter("pytorch.py", python.text),
 }
 """By the name of the language. No file is called ``triton.py`` or like another package: beside
 others it would be imported in its place."""
@@ -70,7 +68,7 @@ def starter_text(problem: Problem, language: str, command: str) -> str:
 
 
 def default_path(problem: Problem, language: str, author: str) -> Path:
-    """Where the file goes when nobody says: the place names problem and author."""
+    """Where the file goes by default: in a folder that names problem and author."""
     return Path("solutions") / problem.slug / author / STARTERS[language].file
 
 
@@ -90,7 +88,7 @@ def check_command(path: Path, problem: Problem, language: str) -> str:
 
 
 def author_name() -> str:
-    """Who is asking, as git or the system knows them, fit to be a folder's name."""
+    """The user's name, from git or the system, as a folder's name."""
     return _safe(_git_name()) or _safe(_login()) or ANONYMOUS
 
 
@@ -116,7 +114,7 @@ def _login() -> str:
 
 
 def _safe(name: str) -> str:
-    """Letters, digits and - as :mod:`harness.languages.read` wants them; "" if none is left."""
+    """``name`` in the letters, digits and - that an author may have; "" if none is left."""
     ascii_ = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
     return re.sub(r"[^a-z0-9]+", "-", ascii_.lower()).strip("-")[:_MOST].strip("-")
 

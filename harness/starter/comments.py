@@ -19,7 +19,7 @@ def head(problem: Problem, command: str, mark: str, *, note: Iterable[str]) -> l
     lines += [f"{_INDENT}harness problems show {problem.slug}", f"{_INDENT}{command}", ""]
     lines += [*note, ""]
     for parameter in problem.parameters:
-        lines += _told(problem, parameter)
+        lines += _format_parameter(problem, parameter)
     return list(_commented(lines, mark))
 
 
@@ -27,7 +27,7 @@ def python_head(problem: Problem, command: str, dtypes: Sequence[str]) -> list[s
     """The comment of a Python file that is for ``dtypes``; where these are not all, it says so."""
     note = [
         f"VAR is the tensors' dtype: {', '.join(dtypes)}. Write into the outputs; what is "
-        "returned is ignored. (Entry points that return: docs/writing-solutions.md.)"
+        "returned is ignored. (Entry points that return: docs/how-to/writing-solutions.md.)"
     ]
     only = [] if tuple(dtypes) == problem.dtypes else [f"# dtypes: {', '.join(dtypes)}", "#"]
     return [*only, *head(problem, command, "#", note=note)]
@@ -58,7 +58,7 @@ def dtypes(problem: Problem, names: dict[str, str]) -> str:
 
 
 def fresh(name: str, problem: Problem) -> str:
-    """``name``, or one like it that is not a parameter's: no identifier may mean two things."""
+    """``name``, with underscores added until no parameter is called that."""
     taken = {parameter.name for parameter in problem.parameters}
     while name in taken:
         name += "_"
@@ -84,10 +84,11 @@ def _commented(lines: Iterable[str], mark: str) -> Iterator[str]:
             yield f"{mark} {part}".rstrip()
 
 
-def _told(problem: Problem, parameter: Parameter) -> Iterator[str]:
+def _format_parameter(problem: Problem, parameter: Parameter) -> Iterator[str]:
+    """Type, shape, layout, alignment and values of a parameter, a line each."""
     kind = c_type(parameter)
     if parameter.role is not Role.TENSOR:
-        yield f"{parameter.name}  {kind}, {_number(parameter)}"
+        yield f"{parameter.name}  {kind}, {_format_values(parameter)}"
         return
     assert parameter.direction is not None
     direction = words.DIRECTIONS[parameter.direction]
@@ -106,7 +107,7 @@ def _always_dense(parameter: Parameter) -> bool:
     return len(parameter.shape) == 1 and str(parameter.strides[0]) == "1"
 
 
-def _number(parameter: Parameter) -> str:
+def _format_values(parameter: Parameter) -> str:
     known = words.range_of(parameter) or words.values_of(parameter)
     always = words.always_of(parameter)
     return f"{known}; always tried: {always}" if always else known

@@ -47,3 +47,8 @@ def escaped(character: str) -> str:
 def without_commands(text: str, escape: Callable[[str], str]) -> str:
     """``text`` with one character of each command of a CI system written by ``escape``."""
     return _CI_COMMAND.sub(lambda command: escape(command[0]), text)
+
+
+def quoted(text: str, limit: int = 100) -> str:
+    """``text`` as a Python literal in ASCII, cut to ``limit`` characters."""
+    return ascii(text if len(text) <= limit else text[:limit] + "...")

@@ -7,17 +7,31 @@ digits; with an interval, as many as the interval leaves meaningful.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:  # commands say how many there are of something before they load anything
     from collections.abc import Sequence
-
-    from harness.records.measurement import Interval
 
 _TIME = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
 _DECIMAL = ((1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""))
 _BINARY = ((2.0**40, "TiB"), (2.0**30, "GiB"), (2.0**20, "MiB"), (2.0**10, "KiB"), (1.0, "B"))
 _MAX_DECIMALS = 4
+
+
+class Interval(Protocol):
+    """A value with the two ends of its interval."""
+
+    @property
+    def value(self) -> float:
+        """What was found."""
+
+    @property
+    def low(self) -> float:
+        """The lower end."""
+
+    @property
+    def high(self) -> float:
+        """The upper end."""
 
 
 def seconds(value: float) -> str:

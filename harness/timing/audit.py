@@ -1,17 +1,17 @@
-"""What must hold of timed batches, as properties of the data and of physics.
+"""The audits of timed batches: properties of the data and of physics that any honest time has.
 
 A batch counts only if every output of every call is right, every input unchanged and every guard
 band intact (:func:`audit_batch`). The device must be idle when inputs are revealed and when the
-runner says *done* (:class:`IdleMonitor`); a call must take as long alone as among many
-(:func:`linearity_fault`); and nothing is faster than the device (:func:`below_sol_fault`). What these
-mean and what was measured is in docs/measurement.md.
+runner says *done* (:class:`IdleMonitor`); a call must take as long isolated as among many
+(:func:`linearity_fault`); and nothing is faster than the device (:func:`below_sol_fault`). The method
+and its measurements are in docs/explanation/measurement.md.
 """
 
 import statistics
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from harness.device.memory import Device
+from harness.device.base import Device
 from harness.errors import MachineError
 from harness.judge.batch import Batch, BatchMismatch
 from harness.records.measurement import Measurement
@@ -22,7 +22,7 @@ from harness.text.numbers import seconds
 
 
 def audit_batch(batch: Batch) -> BatchMismatch | None:
-    """The first thing that is wrong with a batch that was just timed, or None."""
+    """The first mismatch in a batch that was just timed; None if there is none."""
     return batch.check()
 
 
@@ -31,26 +31,25 @@ def audit_batch(batch: Batch) -> BatchMismatch | None:
 
 @dataclass(frozen=True, slots=True)
 class IdleBaseline:
-    """How long the judge's probes take on an idle device, seconds; unknown without a device."""
+    """Seconds that the judge's probes take on an idle device; infinite where that is unknown."""
 
     before_s: float = float("inf")
     after_s: float = float("inf")
 
     @classmethod
     def median(cls, probes: Sequence["IdleBaseline"]) -> "IdleBaseline":
-        """What most of ``probes`` took."""
+        """The median of ``probes``, each of their two times by itself."""
         return cls(
             statistics.median(probe.before_s for probe in probes),
             statistics.median(probe.after_s for probe in probes),
         )
 
     def started_early_fault(self, before_s: float) -> Fault | None:
-        """What follows where probes such as this one do not end; None if the device was idle.
+        """The fault of a device at work when the inputs of a batch were there; None if it was idle.
 
-        Something was at work when the inputs of a batch were there: it may have begun with them
-        before the clock did, or takes the device from whoever is timed beside it. Where that is so
-        in a few batches only, :meth:`IdleMonitor.fault` says nothing, and a time that is the lower
-        quartile would be theirs: they must not count.
+        The work may have begun with them before the clock did, or take the device from the program
+        that is timed next. Where that is so in a few batches only, :meth:`IdleMonitor.fault` says
+        nothing, yet the lower quartile would be theirs: such batches must not count.
         """
         excess_s = before_s - self.before_s
         return _started_early_fault(excess_s) if excess_s > BUSY_S else None
@@ -59,47 +58,47 @@ class IdleBaseline:
 _PROBES = 9
 
 BUSY_S = 0.5e-3
-"""A probe that takes so much longer than usual in most batches has waited for other work.
+"""Seconds: a probe that is so late in most batches has waited for other work.
 
 Processes take turns on a GPU in slices of about two milliseconds; the probe itself takes a tenth of
 one, and is late by more now and then because the host is."""
 
 BEFORE_SLACK_S, AFTER_SLACK_S = 15e-6, 50e-6
-"""What a probe may take longer than usual before the difference counts as time of the batch."""
+"""Seconds that a probe may be late before the difference counts as time of the batch."""
 
 MAX_LATER_S = 0.2e-3
-"""How much longer than usual a probe after a batch of ours may take to be believed usual there.
+"""Seconds that a probe after a null batch may take longer and still be taken for an idle device's.
 
 After one of 25 ms it takes 0.1 ms longer on an H100, whose host has lost what it had at hand."""
 
 
 @dataclass(slots=True)
 class IdleMonitor:
-    """The probes of one contender's batches, in order; excesses over the usual, seconds."""
+    """How late the probes of one program's batches were, in order, in seconds."""
 
-    usual: IdleBaseline
+    idle: IdleBaseline
     before: list[float] = field(default_factory=list)
     after: list[float] = field(default_factory=list)
 
     def note(
         self, before_s: float, after_s: float, *, awake: bool = False, idle_after_s: float = 0.0
     ) -> float:
-        """Take the probes of a batch; seconds of work beyond what the clock saw.
+        """Seconds of work beyond what the clock saw, from the two probes of a batch; remembers them.
 
         That is what went on after *done*, and, where the runner was ``awake`` while the inputs were
         written, what had begun before *go*. ``idle_after_s`` is what the second probe took just
-        now, after a batch of ours that lasts as long.
+        now after a null batch that lasts as long: a host that was idle for that long is late itself.
         """
-        usual_after_s = min(max(idle_after_s, self.usual.after_s), self.usual.after_s + MAX_LATER_S)
-        before = max(0.0, before_s - self.usual.before_s)
-        after = max(0.0, after_s - usual_after_s)
+        normal_after_s = min(max(idle_after_s, self.idle.after_s), self.idle.after_s + MAX_LATER_S)
+        before = max(0.0, before_s - self.idle.before_s)
+        after = max(0.0, after_s - normal_after_s)
         self.before.append(before)
         self.after.append(after)
         unseen = after if after > AFTER_SLACK_S else 0.0
         return unseen + (before if awake and before > BEFORE_SLACK_S else 0.0)
 
     def fault(self) -> Fault | None:
-        """Whether most batches found the device at work, once there are three of them."""
+        """The fault of a device found at work around most batches; None below three batches."""
         if len(self.before) < 3:
             return None
         early, late = statistics.median(self.before), statistics.median(self.after)
@@ -109,7 +108,7 @@ class IdleMonitor:
             return Fault(
                 Verdict.REJECTED,
                 "the GPU was still at work after the submission said that it was done (a probe of "
-                f"the judge took {seconds(late)} longer than usual): wait for all streams",
+                f"the judge took {seconds(late)} longer than on an idle device): wait for all streams",
                 shared=True,
             )
         return None
@@ -119,28 +118,28 @@ def _started_early_fault(excess_s: float) -> Fault:
     return Fault(
         Verdict.REJECTED,
         "the GPU was at work before the inputs of a timed batch were there (a probe of the judge "
-        f"took {seconds(excess_s)} longer than usual): no kernel may go on between calls",
+        f"took {seconds(excess_s)} longer than on an idle device): no kernel may go on between calls",
         shared=True,
     )
 
 
-def busy_device_fault(probe: Callable[[], float], usual: IdleBaseline) -> Fault | None:
-    """What follows if the device is at work now, though no batch runs.
+def busy_device_fault(probe: Callable[[], float], idle: IdleBaseline) -> Fault | None:
+    """The fault of a device that is at work now, though no batch runs; None if it is idle.
 
-    Told from several probes: on some hosts one in twenty is late although nothing is at work.
+    The median of several probes: on some hosts one in twenty is late although nothing is at work.
     """
-    return usual.started_early_fault(statistics.median(probe() for _ in range(_PROBES)))
+    return idle.started_early_fault(statistics.median(probe() for _ in range(_PROBES)))
 
 
-def find_busy_session(sessions: Sequence[Session], device: Device, usual: IdleBaseline) -> int:
-    """End ``sessions`` one after the other; without which of them ``device`` is idle.
+def find_busy_session(sessions: Sequence[Session], device: Device, idle: IdleBaseline) -> int:
+    """The number of the first session without which ``device`` is idle; ends them up to that one.
 
     Raises:
-        MachineError: it is at work without all of them, so it was none.
+        MachineError: it is at work without all of them, so none of them was the cause.
     """
     for which, session in enumerate(sessions):
         session.close()
-        if busy_device_fault(device.probe, usual) is None:
+        if busy_device_fault(device.probe, idle) is None:
             return which
     raise MachineError(
         f"another program is at work on {device.name}: no time can be taken beside it. Grade again "
@@ -151,30 +150,32 @@ def find_busy_session(sessions: Sequence[Session], device: Device, usual: IdleBa
 # -- linear in calls -------------------------------------------------------------------------------
 
 EXCESS = 1.05
-"""How much longer a call may take alone than among many: more than was ever seen of honest ones."""
+"""Times as long as among many a call may take isolated: more than any honest one was seen to."""
 
 FIRST_S, NODE_S = 2e-6, 1e-6
-"""What a lone call may take longer than the baseline's, and each of its kernels: code and addresses
-come from memory, for the caches have just been flushed, and a short graph hides no launches."""
+"""Seconds that an isolated call may take longer than the baseline's, and each of its kernels: code
+and addresses come from memory, for the caches have just been flushed, and a short graph hides no
+launches."""
 
 BASELINE_FIRST_S = 14e-6
-"""How much longer the baselines' lone calls took for the same reasons: 10 to 14 µs on an H200. So
-much too short the lone calls of others read, which does no harm where they may only be too long."""
+"""Seconds that baselines' isolated calls took longer for the same reasons: 10 to 14 µs on an H200.
+Isolated calls of submissions read too short by as much, which does no harm where they may only be
+too long."""
 
 
 DOUBT_S = 40e-6
-"""How far the constants of two processes' lone calls were seen apart where nothing overlaps (20 µs
-and less, of five of 23 kernels on an H100 whose host is restless), twice: so much longer may be the
-host's doing, and may be calls that overlap."""
+"""Twice the seconds that the overheads of two processes' isolated calls were seen apart where
+nothing overlaps (20 µs and less, of five of 23 kernels on an H100 whose host is restless): within
+this it stays open whether the host or overlapping calls are the cause."""
 
 
 MAX_KERNELS = 8.0
-"""How many kernels a call is believed to have, or twice as many as the baseline's: the number comes
-from the process that runs the submission."""
+"""Kernels that a call is believed to have at most, or twice as many as the baseline's: the number
+is the word of the process that runs the submission."""
 
 
 def linearity_fault(measured: Measurement) -> Fault | None:
-    """Whether the calls of a graph take longer alone than each does in a batch.
+    """The fault of a graph whose calls take longer isolated than among many; None if they do not.
 
     Work of different calls that is merged, or runs side by side, costs less per call the more
     there are of them.
@@ -196,28 +197,30 @@ def linearity_doubt(measured: Measurement) -> str:
 
 
 def _excess(measured: Measurement) -> float:
-    """Seconds that a call surely takes longer alone, beyond what it may."""
+    """Seconds that a call surely takes longer isolated, beyond what is allowed."""
     assert measured.isolated_s is not None
     believed = max(MAX_KERNELS, 2 * (measured.baseline_kernels or 0.0))
-    may = FIRST_S + NODE_S * min(measured.kernels or 1.0, believed)
-    return measured.isolated_s.low - may - EXCESS * measured.time_s.value
+    allowed_s = FIRST_S + NODE_S * min(measured.kernels or 1.0, believed)
+    return measured.isolated_s.low - allowed_s - EXCESS * measured.time_s.value
 
 
 def _apart(measured: Measurement) -> str:
     assert measured.isolated_s is not None
     isolated_s, among_s = measured.isolated_s.value, measured.time_s.value
-    return f"a call takes {seconds(isolated_s)} alone, but {seconds(among_s)} among many in a batch"
+    return (
+        f"a call takes {seconds(isolated_s)} isolated, but {seconds(among_s)} among many in a batch"
+    )
 
 
 # -- speed of light --------------------------------------------------------------------------------
 
 SOL_SLACK = 0.8
-"""Part of the time at full speed below which no honest time lies: ceilings are measured ones, and a
-part of what is written last stays in the cache."""
+"""Part of the speed-of-light time below which no honest time lies: the roofline is a measured one,
+and a part of what is written last stays in the cache."""
 
 
 def below_sol_fault(time_s: float, sol_time_s: float, spec: str) -> Fault | None:
-    """Whether a call took less time than the device needs for the bytes and operations of it."""
+    """The fault of a call that took less time than the device needs for its bytes and operations."""
     if time_s >= SOL_SLACK * sol_time_s:
         return None
     return Fault(

@@ -1,41 +1,54 @@
-"""How long to measure."""
+"""How long a measurement may take, and how sure it must be."""
 
 import math
 from dataclasses import dataclass, replace
 
+from harness.device.base import Device
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TimingBudget:
-    """How long to measure; seconds, relative half-widths.
+    """Lengths of batches, numbers of blocks and stopping criteria of one measurement.
 
-    A batch lasts at least ``batch_s``, but for two reasons: there is memory for fewer calls, or to
-    draw, run and check it would take longer than ``max_block_s``; then ``min_batch_s`` will do. A blank one
-    waits as long as others' calls take, ``null_batch_s`` at most. The first shape is warmed up for
-    ``warm_s``. Blocks are added until the interval of the speed-up is within ``target_rel_ci``, for
-    ``budget_s``, and on for ``max_s`` while it is wider than ``extend_rel_ci``. What is not ranked is a
-    score that stays wider than ``max_ranked_rel_ci``, or a shape's speed-up wider than ``max_ranked_shape_rel_ci``.
-    Last, a call is timed alone, in ``min_isolated`` to ``isolated_blocks`` blocks, for ``isolated_s``
-    seconds.
+    Times are in seconds; widths are half-widths of 95 % intervals relative to their values.
     """
 
     batch_s: float = 0.025
+    """A batch lasts at least so long, where memory and ``max_block_s`` allow."""
     max_block_s: float = 0.2
+    """Drawing, running and checking a batch takes no longer, if that leaves ``min_batch_s``."""
     min_batch_s: float = 0.005
+    """A batch lasts at least so long, whatever a block takes."""
     null_batch_s: float = 0.03
+    """A null batch waits as long as the calls of the other's, but no longer than this."""
     warm_s: float = 0.7
+    """The first shape is warmed up for so long before blocks count."""
     min_blocks: int = 6
+    """Fewer blocks are never enough."""
     max_blocks: int = 40
+    """More are not taken."""
     target_rel_ci: float = 0.0025
+    """Blocks are added until the speed-up's interval is so narrow."""
     extend_rel_ci: float = 0.005
+    """While it is wider than this, they are added beyond ``budget_s``."""
     max_ranked_rel_ci: float = 0.01
+    """A score that stays wider is not ranked."""
     max_ranked_shape_rel_ci: float = 0.03
+    """Nor is one with a shape whose speed-up stays wider."""
     budget_s: float = 0.8
+    """Blocks are added for so long to reach ``target_rel_ci``."""
     max_s: float = 1.7
+    """And for so long while wider than ``extend_rel_ci``."""
     memory_share: float = 0.2
+    """The part of the free memory that the calls of one program's batch may take."""
     max_calls: int = 1000
+    """Calls in a batch at most."""
     min_isolated: int = 10
+    """Blocks of isolated calls at least."""
     isolated_blocks: int = 60
+    """Blocks of isolated calls at most; 0 for none."""
     isolated_s: float = 0.3
+    """Isolated calls are timed for so long."""
 
     def quick(self) -> "TimingBudget":
         """For many files: what a third of the time buys, scores within about 1 %."""
@@ -69,3 +82,13 @@ CPU_BUDGET = TimingBudget(
     isolated_blocks=0,
 )
 """Functional timing on a CPU: shown, never ranked with a GPU's, so a few batches are enough."""
+
+
+def budget_for(
+    device: Device, *, quick: bool = False, base: TimingBudget | None = None
+) -> TimingBudget:
+    """The budget of a measurement on ``device``; ``base`` in place of the one it has by default."""
+    if not device.rankable:
+        return base or CPU_BUDGET
+    full = base or TimingBudget()
+    return full.quick() if quick else full

@@ -17,99 +17,100 @@ from harness.timing.budget import TimingBudget
 from harness.timing.statistics import difference_interval
 from harness.timing.timed_program import Pair, in_turns
 
-_UNCOUNTED = 2
-_AGREE = 1.02
-_TRIES = 3
+_WARM_UP_BLOCKS = 2
+_MAX_RATIO = 1.02
+"""Plain calls that take longer by more than this in isolation may overlap among many."""
+_ATTEMPTS = 3
 
 
 def check_isolated_call(
     pair: Pair, task: Task, case: Case, measured: Measurement, budget: TimingBudget
 ) -> Measurement | Fault:
-    """``measured`` with what a call takes alone, or what follows where that is longer.
+    """``measured`` with the time of an isolated call; slower, or a fault, where that is longer.
 
     What a host adds to the batches of one process and not to the other's can last for a second.
-    So where a lone call takes too long it is timed again, and the shortest time counts: calls that
-    overlap are as much longer alone each time.
+    So an isolated call that takes too long is timed again, and the shortest time counts: calls
+    that overlap are as much longer each time.
     """
-    alone: Interval | None = None
-    for attempt in range(_TRIES):
-        again = _time_isolated(pair, task, case, measured, budget, attempt)
-        if isinstance(again, Fault):
-            return again
-        alone = again if alone is None else min(alone, again, key=lambda each: each.low)
-        measured = measured.model_copy(update={"isolated_s": alone})
+    shortest: Interval | None = None
+    for attempt in range(_ATTEMPTS):
+        isolated = _time_isolated(pair, task, case, measured, budget, attempt)
+        if isinstance(isolated, Fault):
+            return isolated
+        if shortest is None or isolated.low < shortest.low:
+            shortest = isolated
+        measured = measured.model_copy(update={"isolated_s": shortest})
         if not linearity_doubt(measured):
             break
-    return _in_doubt_slower(measured)
+    return _slower_where_in_doubt(measured)
 
 
 def _time_isolated(
-    pair: Pair, task: Task, case: Case, measured: Measurement, budget: TimingBudget, attempt: int
+    pair: Pair,
+    task: Task,
+    case: Case,
+    measured: Measurement,
+    budget: TimingBudget,
+    attempt: int,
 ) -> Interval | Fault:
     """Seconds that one call takes in a batch of its own.
 
-    The baseline's calls, which are honest, take about as long alone as among many, so what its
+    The baseline's calls, which are honest, take about as long isolated as among many, so what its
     batches take beyond that is the constant of these very blocks: one that was measured elsewhere
-    is off by up to 60 µs. So are the probes: what the baseline's took is usual here. That must be
+    is off by up to 60 µs. So are the probes: what the baseline's took is normal here. That must be
     what an idle device takes: a block does not count where something kept the baseline waiting.
     """
     baseline = pair[1]
-    for contender in pair:
-        if (fault := contender.setup(case, 1, check_outputs=True)) is not None:
+    for program in pair:
+        # Outputs of both are checked, so that the host is as busy around the one as the other.
+        if (fault := program.setup(case, 1, check_outputs=True)) is not None:
             return fault
     seed = f"{task.seed}/{case.spec}/alone/{attempt}"
     times: tuple[list[float], list[float]] = ([], [])
     probes: tuple[list[IdleBaseline], list[IdleBaseline]] = ([], [])
     disturbed: Fault | None = None
     start = time.perf_counter()
-    for block in range(_UNCOUNTED + budget.isolated_blocks):
-        took_s = [0.0, 0.0]
+    for block in range(_WARM_UP_BLOCKS + budget.isolated_blocks):
+        block_s = [0.0, 0.0]
         for which in in_turns(block):
-            contender = pair[which]
-            took = contender.time(f"{seed}/{block}", awake=True)
-            if isinstance(took, Fault):
-                return took
-            took_s[which] = took
+            # Awake: continuing a stopped process scatters by 200 µs, which drowns a short call.
+            seconds = pair[which].time(f"{seed}/{block}", awake=True)
+            if isinstance(seconds, Fault):
+                return seconds
+            block_s[which] = seconds
         if (early := baseline.started_early_fault()) is not None:
             disturbed = early
-        elif block >= _UNCOUNTED:
-            for which, contender in enumerate(pair):
-                times[which].append(took_s[which])
-                probes[which].append(IdleBaseline(*contender.session.probes))
-        if len(times[0]) >= budget.min_isolated and time.perf_counter() - start > budget.isolated_s:
+        elif block >= _WARM_UP_BLOCKS:
+            for which, program in enumerate(pair):
+                times[which].append(block_s[which])
+                probes[which].append(IdleBaseline(*program.session.probes))
+        spent = time.perf_counter() - start
+        if len(times[0]) >= budget.min_isolated and spent > budget.isolated_s:
             break
     if disturbed is not None and len(times[0]) < budget.min_isolated:
         return disturbed
-    idleness = IdleMonitor(IdleBaseline.median(probes[1]))
-    unseen = [idleness.note(seen.before_s, seen.after_s, awake=True) for seen in probes[0]]
-    lone = [seconds + more for seconds, more in zip(times[0], unseen, strict=True)]
-    longer, usual_s = difference_interval(lone, times[1]), measured.baseline_s.value
-    return Interval(
-        value=longer.value + usual_s, low=longer.low + usual_s, high=longer.high + usual_s
-    )
+    # The baseline's probes say what is normal around batches of one call.
+    idle = IdleMonitor(IdleBaseline.median(probes[1]))
+    unseen = [idle.note(seen.before_s, seen.after_s, awake=True) for seen in probes[0]]
+    isolated = [seconds + more for seconds, more in zip(times[0], unseen, strict=True)]
+    return difference_interval(isolated, times[1]).plus(measured.baseline_s.value)
 
 
-def _in_doubt_slower(measured: Measurement) -> Measurement | Fault:
-    """What counts where a call takes longer alone than among many.
+def _slower_where_in_doubt(measured: Measurement) -> Measurement | Fault:
+    """What counts where a call takes longer isolated than among many.
 
     In a graph that must not be. Plain calls may overlap: honest ones their launch with the kernel
     before, others themselves. From outside these cannot be told apart, so the longer time counts.
     """
     assert measured.isolated_s is not None
-    among = measured.time_s.value
     if measured.captured:
         return linearity_fault(measured) or measured
-    factor = (measured.isolated_s.value + BASELINE_FIRST_S) / among
-    if factor <= _AGREE:
+    # The baseline's first call was too long by about this, and made ours look as much too short.
+    factor = (measured.isolated_s.value + BASELINE_FIRST_S) / measured.time_s.value
+    if factor <= _MAX_RATIO:
         return measured
     slower = {
-        "time_s": _times(measured.time_s, factor),
-        "speedup": _times(measured.speedup, 1 / factor),
+        "time_s": measured.time_s.times(factor),
+        "speedup": measured.speedup.times(1 / factor),
     }
     return measured.model_copy(update=slower)
-
-
-def _times(interval: Interval, factor: float) -> Interval:
-    return Interval(
-        value=interval.value * factor, low=interval.low * factor, high=interval.high * factor
-    )

@@ -93,9 +93,7 @@ def ratio_interval(above: Sequence[Timed], below: Sequence[Timed]) -> Interval:
         return math.log(_net(tops, top_blanks) / _net(bottoms, bottom_blanks))
 
     middle, half = _resampled(log_ratio, [(*a, *b) for a, b in zip(above, below, strict=True)])
-    return Interval(
-        value=math.exp(middle), low=math.exp(middle - half), high=math.exp(middle + half)
-    )
+    return Interval.of_log(middle, half)
 
 
 def difference_interval(minuends: Sequence[float], subtrahends: Sequence[float]) -> Interval:
@@ -131,6 +129,4 @@ def geometric_mean(parts: Sequence[Interval]) -> Interval:
     middle = statistics.fmean(math.log(part.value) for part in parts)
     halves = [math.log(part.high / part.low) / 2 for part in parts]
     half = math.sqrt(sum(h * h for h in halves)) / len(parts)
-    return Interval(
-        value=math.exp(middle), low=math.exp(middle - half), high=math.exp(middle + half)
-    )
+    return Interval.of_log(middle, half)

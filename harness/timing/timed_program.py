@@ -1,10 +1,11 @@
-"""Who takes part in a measurement: a session with a batch of its own, captured if it can be."""
+"""A program that takes part in a measurement: a session with a batch of its own calls."""
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TypeVar
 
-from harness.device.memory import Arena
+from harness.device.base import Arena
 from harness.errors import MachineError
 from harness.judge.batch import Batch, BatchMismatch, lay_out
 from harness.judge.checker import Checker
@@ -32,14 +33,15 @@ class BaselineError(MachineError):
 
 
 class TimedProgram:
-    """A session that takes part in a measurement, with its own batch of calls.
+    """A session and its batch of calls, timed on fresh inputs as often as a measurement asks.
 
-    A trusted one's outputs decide nothing, and it does not fail: that is an error of the machine
-    or of the problem's package. ``capture`` asks for its calls to be recorded into one
-    graph; ``captured`` tells whether they were. ``elapsed_s`` is how long blocks with it took so far,
-    ``round_trip_s`` what one call of its last batch took with everything around it: drawing inputs,
-    waiting, checking. ``estimated_call_s`` is what a call is thought to take by itself. ``usual`` says how
-    long the judge's probes take while the device is idle.
+    Args:
+        name: whose faults are its own, as :attr:`Fault.whose` says.
+        trusted: its outputs decide nothing, and a fault of it is an error of the machine or of
+            the problem's package (:class:`BaselineError`).
+        capture: record its calls into one graph.
+        cpu: the processor that its runner launches recorded calls from; None: any.
+        idle: how long the judge's probes take while the device is idle.
     """
 
     def __init__(
@@ -47,19 +49,27 @@ class TimedProgram:
         session: Session,
         task: Task,
         *,
+        name: str,
         trusted: bool,
         capture: bool,
-        usual: IdleBaseline | None = None,
+        cpu: int | None = None,
+        idle: IdleBaseline | None = None,
     ) -> None:
         self.session = session
+        self.name = name
         self.capture = capture
         self.captured = False
+        """Whether the calls of the batch were recorded."""
         self.calls = 1
         self.elapsed_s = 0.0
+        """Seconds that its blocks took so far, of all shapes: the first warm the device up."""
         self.round_trip_s = 0.0
+        """Seconds per call of the last batch with all around it: inputs, waiting, checks."""
         self.estimated_call_s = 0.0
-        self._usual = usual or IdleBaseline()
-        self._idleness = IdleMonitor(self._usual)
+        """Seconds per call of the last batch by itself."""
+        self.cpu = cpu
+        self._idle = idle or IdleBaseline()
+        self._idle_monitor = IdleMonitor(self._idle)
         self._task = task
         self._trusted = trusted
         self._checker = Checker(task, kept=True)
@@ -75,13 +85,13 @@ class TimedProgram:
     def setup(self, case: Case, calls: int, *, check_outputs: bool = False) -> Fault | None:
         """Lay out ``calls`` calls, warm them up on throw-away inputs, capture them.
 
-        ``check_outputs``: even a trusted one's outputs are checked, so that around its batches the judge
-        keeps device and host as busy as around any other's.
+        ``check_outputs``: also check a trusted program's, so that the judge keeps device and host
+        as busy around its batches as around the other's.
 
         Raises:
             BaselineError: it is a trusted one, and failed.
         """
-        return self._trust(self._setup(case, calls, checked=check_outputs or not self._trusted))
+        return self._own(self._setup(case, calls, checked=check_outputs or not self._trusted))
 
     def _setup(self, case: Case, calls: int, *, checked: bool) -> Fault | None:
         self.calls = calls
@@ -98,8 +108,8 @@ class TimedProgram:
         )
         self._batch.fill_for_warm_up(f"{self._task.seed}/warm-up")
         device.synchronize()
-        plan = RunOptions(warmups=1 if device.kind == "cuda" else 0, capture=self.capture)
-        prepared = self.session.prepare(self._batch, plan)
+        options = RunOptions(warmups=0 if device.emulated else 1, capture=self.capture)
+        prepared = self.session.prepare(self._batch, options)
         if isinstance(prepared, Fault):
             return prepared
         self.captured = prepared
@@ -108,22 +118,21 @@ class TimedProgram:
     def time(self, seed: str, *, awake: bool = False, idle_after_s: float = 0.0) -> float | Fault:
         """Seconds for one batch on fresh inputs; all its outputs are checked.
 
-        Work that goes on after *done* counts: what the probe takes longer than usual, or than
-        ``idle_after_s``, which it took after a batch of ours. ``awake``: the runner is not stopped
-        before *go*, and what its probes show is the caller's to judge: they differ from those of
-        others.
+        Work that goes on after *done* counts: what the probe takes longer than on an idle device,
+        or than ``idle_after_s``, which it took after a null batch. ``awake``: the runner is not
+        stopped before *go*, and the caller judges what the probes show: they differ from others.
 
         Raises:
             BaselineError: it is a trusted one, and failed.
         """
         began = time.perf_counter()
         try:
-            return self._time(seed, awake, idle_after_s)
+            return self._own(self._time(seed, awake, idle_after_s))
         finally:
             self.round_trip_s = (time.perf_counter() - began) / self.calls
 
     def _time(self, seed: str, awake: bool, idle_after_s: float) -> float | Fault:
-        seconds = self._trust(self.session.run(self.batch, seed, stop=not awake))
+        seconds = self.session.run(self.batch, seed, stop=not awake, cpu=self.cpu)
         if isinstance(seconds, Fault) or not self.batch.checked:
             return seconds
         found = audit_batch(self.batch)
@@ -133,27 +142,33 @@ class TimedProgram:
             return _wrong(self.batch, found)
         if awake:
             return seconds
-        return seconds + self._idleness.note(*self.session.probes, idle_after_s=idle_after_s)
+        return seconds + self._idle_monitor.note(*self.session.probes, idle_after_s=idle_after_s)
 
-    def _trust(self, outcome: T) -> T:
-        if self._trusted and isinstance(outcome, Fault):
+    def _own(self, outcome: T | Fault) -> T | Fault:
+        """``outcome``, a fault in it signed with this program's name."""
+        if not isinstance(outcome, Fault):
+            return outcome
+        if self._trusted:
             raise BaselineError(outcome.message)
-        return outcome
+        return replace(outcome, whose=self.name)
 
     def started_early_fault(self) -> Fault | None:
-        """What follows if the device is always at work when inputs are there, as in the last batch.
+        """The fault of a device at work before the inputs of the last batch were there.
 
-        A trusted one's batches tell, too, of whoever is timed beside it.
+        A trusted program's batches show it, too: whoever is timed beside it may be the cause, so
+        this is never raised as the baseline's error.
         """
-        return self._usual.started_early_fault(self.session.probes[0])
+        fault = self._idle.started_early_fault(self.session.probes[0])
+        return fault and replace(fault, whose=self.name)
 
     def idle_fault(self) -> Fault | None:
-        """Whether most batches so far found the device at work; forgets them."""
-        seen, self._idleness = self._idleness, IdleMonitor(self._usual)
-        return seen.fault()
+        """The fault of a device found at work around most batches so far; forgets them."""
+        seen, self._idle_monitor = self._idle_monitor, IdleMonitor(self._idle)
+        fault = seen.fault()
+        return fault and replace(fault, whose=self.name)
 
     def vacate(self) -> int:
-        """Forget the batch; how many bytes the arena has, which the next one gets."""
+        """Forget the batch; the bytes of the arena, which the next one gets."""
         self._batch = None
         return self._arena.size if self._arena is not None else 0
 
@@ -178,29 +193,36 @@ def prepare_for_timing(
     restart: Callable[[], Session | Fault],
     task: Task,
     case: Case,
-    usual: IdleBaseline | None = None,
+    *,
+    name: str = "submission",
+    cpu: int | None = None,
+    idle: IdleBaseline | None = None,
 ) -> TimedProgram | Fault:
-    """The submission as a contender: captured if it can be, else in a fresh process, uncaptured.
+    """The submission to be timed: captured if it can be, else in a fresh process, uncaptured.
 
     Synchronising or allocating inside a call forbids capture; both are honest and common. So does
     work on streams that the recorded one does not wait for, which shows in wrong outputs. A failed
     capture can leave a submission in any state (many call ``exit`` on any error), so the plain
     calls are made by a process that never saw one.
     """
-    if task.device.kind != "cuda":
-        return TimedProgram(session, task, trusted=False, capture=False)
-    contender = TimedProgram(session, task, trusted=False, capture=True, usual=usual)
-    fault = contender.setup(case, _CAPTURE_CALLS)
-    if fault is None and contender.captured:
-        seconds = contender.time(f"{task.seed}/capture")
+
+    def timed(session: Session, *, capture: bool) -> TimedProgram:
+        return TimedProgram(
+            session, task, name=name, trusted=False, capture=capture, cpu=cpu, idle=idle
+        )
+
+    if not task.device.captures_graphs:
+        return timed(session, capture=False)
+    program = timed(session, capture=True)
+    fault = program.setup(case, _CAPTURE_CALLS)
+    if fault is None and program.captured:
+        seconds = program.time(f"{task.seed}/capture")
         if not isinstance(seconds, Fault):
-            return contender
-    contender.release()
+            return program
+    program.release()
     session.close()
     fresh = restart()
-    if isinstance(fresh, Fault):
-        return fresh
-    return TimedProgram(fresh, task, trusted=False, capture=False, usual=usual)
+    return fresh if isinstance(fresh, Fault) else timed(fresh, capture=False)
 
 
 def in_turns(block: int) -> tuple[int, int]:

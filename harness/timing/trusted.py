@@ -1,18 +1,18 @@
-"""The runners that are ours: one has the problems' baselines, one the kernel of blank batches."""
+"""The judge's own runners: one for the problems' baselines, one for the null kernel."""
 
 from concurrent.futures import Future, ThreadPoolExecutor
 
-from harness.device.memory import Device
+from harness.device.base import Device
 from harness.errors import MachineError
 from harness.judge.task import Task
 from harness.problem.gradable import Gradable
 from harness.session.programs import RunnerProgram, source_program
 from harness.session.session import Session
-from harness.timing.launch_overhead import OverheadProbe, null_problem, waiting_program
+from harness.timing.launch_overhead import OverheadProbe, null_problem, null_program
 
 
 class TrustedRunners:
-    """One session for all baselines of a run, and on a GPU one for blank batches.
+    """One session for all baselines of a run and, where launch overhead is measured, one for that.
 
     They start in the background, with the same confinement and protocol as a submission's, so that
     times can be compared.
@@ -20,18 +20,18 @@ class TrustedRunners:
 
     def __init__(self, device: Device) -> None:
         self._device = device
-        self._empty = null_problem()
+        self._null = null_problem()
         self._threads = ThreadPoolExecutor(2)
         self._sessions: list[Future[Session]] = []
         self._loaded: tuple[str, str] | None = None
-        self._blank: OverheadProbe | None = None
+        self._overhead: OverheadProbe | None = None
 
     def start(self) -> None:
         """Begin to start them; returns at once, and does nothing the second time."""
         if not self._sessions:
-            programs = [_baseline(self._empty)]
-            if self._device.kind == "cuda":
-                programs.append(waiting_program(self._empty))
+            programs = [_baseline(self._null)]
+            if self._device.captures_graphs:
+                programs.append(null_program(self._null))
             self._sessions = [self._threads.submit(self._start, each) for each in programs]
 
     def session(self) -> Session:
@@ -41,25 +41,26 @@ class TrustedRunners:
 
     @property
     def calibrated(self) -> bool:
-        """Whether :meth:`blank` has its answer already."""
-        return self._device.kind == "cpu" or self._blank is not None
+        """Whether :meth:`overhead` has its answer already."""
+        return not self._device.captures_graphs or self._overhead is not None
 
-    def blank(self) -> OverheadProbe | None:
-        """Tells what a batch costs on this machine beyond its calls.
+    def overhead(self, cpu: int | None) -> OverheadProbe | None:
+        """Tells what a batch costs on this machine beyond its calls; None where it cannot.
 
-        Not there on the CPU path, where that scatters by more than small calls take. What an idle
-        device is like is seen the first time: nothing that is submitted must be there by then.
+        On the CPU path that scatters by more than small calls take. What an idle device is like is
+        measured the first time: nothing that is submitted may be there by then. ``cpu`` is where
+        timed runners launch from.
 
         Raises:
-            MachineError: our own kernel does not run here.
+            MachineError: the null kernel does not run here.
         """
-        if self._device.kind == "cpu":
+        if not self._device.captures_graphs:
             return None
-        if self._blank is None:
+        if self._overhead is None:
             self.start()
-            _, empty = [session.result() for session in self._sessions]  # neither at work any more
-            self._blank = OverheadProbe(empty, self._empty, self._device)
-        return self._blank
+            _, null = [session.result() for session in self._sessions]  # neither starting any more
+            self._overhead = OverheadProbe(null, self._null, self._device, cpu=cpu)
+        return self._overhead
 
     def baseline(self, task: Task) -> Session:
         """The session with the task's baseline loaded.
@@ -86,16 +87,16 @@ class TrustedRunners:
         self.renew()
 
     def renew(self) -> None:
-        """End the runners there are: whatever went wrong with them, whoever comes gets new ones."""
-        if self._blank is not None:
-            self._blank.close()
+        """Close all trusted runners; the next call starts new ones."""
+        if self._overhead is not None:
+            self._overhead.close()
         for session in self._sessions:
             if session.exception() is None:
                 session.result().close()
-        self._sessions, self._loaded, self._blank = [], None, None
+        self._sessions, self._loaded, self._overhead = [], None, None
 
     def _start(self, program: RunnerProgram) -> Session:
-        session = Session(program, self._device, self._empty.limits)
+        session = Session(program, self._device, self._null.limits)
         fault = session.load()
         if fault is not None:
             text = f"{fault.message}\n{session.output()}"

@@ -16,7 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from harness.device.memory import Device
+from harness.device.base import Device
 from harness.grading.grader import Grader
 from harness.grading.job import Job, Options
 from harness.languages.read import HEADER_LINES, read_solution
@@ -162,7 +162,7 @@ def run_examples(
     Raises:
         MachineError, HarnessError: not the fault of the files.
     """
-    workers = max(1, (os.cpu_count() or 1) // 2) if device.kind == "cpu" else 1
+    workers = max(1, (os.cpu_count() or 1) // 2) if device.emulated else 1
     with Grader(device, NoProgress()) as grader, ThreadPoolExecutor(workers) as pool:
 
         def grade(example: Example) -> Result:

@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 from harness.errors import ProblemError
 from harness.judge.batch import Batch, BatchMismatch, lay_out
 from harness.problem.case import Case
+from harness.problem.sampling.footprint import CALLS
 from harness.verify.impostors import Impostor
-from harness.verify.trial import CALLS, Answers, PackageTask, Trial, TrialMemory, write
+from harness.verify.trial import Answers, PackageTask, Trial, TrialMemory, write
 from harness.verify.variants import Variant
 
 

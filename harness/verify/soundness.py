@@ -31,7 +31,9 @@ def check_statement(problem: Problem, report: PackageReport) -> None:
             "give each its own: results and boards go by it",
         )
     for what in problem.missing:
-        report.error(f"{path}:1", f"cannot be graded: {what}", "docs/problem-format.md says how")
+        report.error(
+            f"{path}:1", f"cannot be graded: {what}", "docs/reference/problem-format.md says how"
+        )
     if not problem.statement.strip():
         report.error(f"{path}:1", "there is no statement", "write it below the front matter")
         return
@@ -64,7 +66,7 @@ class ReferenceCheck:
         """
         self._check_again(trial)
         self._check_numbers(trial)
-        if self._task.device.kind == "cuda":
+        if not self._task.device.emulated:
             self._check_devices(trial)
 
     def _error(self, key: str, trial: Trial, message: str, remedy: str) -> None:

@@ -13,13 +13,11 @@ from harness.problem.case import Case
 from harness.problem.gradable import Expectation
 from harness.problem.model import Problem
 from harness.problem.reference import Reference
+from harness.problem.sampling.footprint import CALLS
 from harness.verify.arithmetic.model import Arithmetic, ArithmeticModel
 
 Answers = dict[str, Tensor]
 """The outputs of one call: name → tensor, in the output's type."""
-
-CALLS = 2
-"""Calls of one case, as in a grade."""
 
 _SAME_SIZE = {torch.uint16: torch.int16, torch.uint32: torch.int32, torch.uint64: torch.int64}
 

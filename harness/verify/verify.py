@@ -13,7 +13,7 @@ from pathlib import Path
 
 import torch
 
-from harness.device.memory import Device
+from harness.device.base import Device
 from harness.errors import ProblemError
 from harness.grading.case_selection import correctness_cases
 from harness.grading.job import Options
@@ -22,6 +22,7 @@ from harness.problem.case import Case
 from harness.problem.format.load import REFERENCE_FILE, STATEMENT_FILE, load_problem
 from harness.problem.model import Problem
 from harness.problem.reference import Reference
+from harness.problem.sampling.footprint import CALLS
 from harness.progress.progress import Progress
 from harness.verify.arithmetic.survey import ReferenceTraits, survey
 from harness.verify.examples import find_examples, run_examples
@@ -30,7 +31,7 @@ from harness.verify.grades import DetectionScore, GradeScores, run_grade
 from harness.verify.impostors import Impostor, impostors
 from harness.verify.package_lints import check_strength
 from harness.verify.soundness import ReferenceCheck, check_statement
-from harness.verify.trial import CALLS, PackageTask
+from harness.verify.trial import PackageTask
 from harness.verify.variants import Absent, Variant, variants
 
 _MIN_REFUSED = 0.5

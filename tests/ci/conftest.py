@@ -7,7 +7,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from repositories import CI, GOOD, ISOLATED, ROOT, Ended, Repo, pretended
+from support.repositories import CI, GOOD, ISOLATED, ROOT, Ended, Repo, pretended
 
 from harness.ci.command import CiChoices, run
 from harness.ci.repository import Repository

@@ -8,7 +8,7 @@ import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import pytest
-from repositories import ISOLATED, ROOT, Repo
+from support.repositories import ISOLATED, ROOT, Repo
 
 from harness.ci.command import CiChoices, run
 from harness.ci.policy import Rules

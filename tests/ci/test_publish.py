@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from repositories import CI, GOOD, Repo
+from support.repositories import CI, GOOD, Repo
 
 from harness import cli
 from harness.ci import publish

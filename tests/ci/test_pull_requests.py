@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from repositories import CI, GOOD, WRONG, Repo, pretend, pretended
+from support.repositories import CI, GOOD, WRONG, Repo, pretend, pretended
 
 from harness.ci import command, policy
 from harness.ci.changes import ChangeKind, read_changes

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import samples
-from hostile_words import ALL, LINES, NASTY
 from hypothesis import given, settings
 from markdown_it import MarkdownIt
-from repositories import CI, GOOD, WRONG, Repo
+from support import samples
+from support.hostile_words import ALL, LINES, NASTY
+from support.repositories import CI, GOOD, WRONG, Repo
 
 from harness.ci.annotations import MOST, Annotation, annotations, command
 from harness.ci.changes import ChangeKind

@@ -9,7 +9,7 @@ from typing import Any
 import click
 import pytest
 import yaml
-from repositories import ISOLATED, ROOT, Repo
+from support.repositories import ISOLATED, ROOT, Repo
 
 from harness import cli
 from harness.commands import pull_requests
@@ -17,8 +17,11 @@ from harness.commands import pull_requests
 GITHUB = ROOT / ".github"
 WORKFLOWS = [*sorted(GITHUB.glob("workflows/*.yml")), *sorted(GITHUB.glob("templates/*.yml"))]
 ACTIONS = sorted(GITHUB.glob("actions/*/action.yml"))
+PYPROJECT = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
 UNTRUSTED = ["solutions.yml", "check.yml", "grade-on-gpu.yml"]
 """Those that run submitted code."""
+OWN = ["test.yml", "docs.yml"]
+"""Those of this repository's own code and pages."""
 
 
 def load(path: Path) -> dict[str, Any]:
@@ -47,7 +50,7 @@ def ids(path: Path) -> str:
 
 
 def test_there_are_all_of_them() -> None:
-    assert {path.name for path in WORKFLOWS} == {*UNTRUSTED, "publish.yml"}
+    assert {path.name for path in WORKFLOWS} == {*UNTRUSTED, *OWN, "publish.yml"}
     assert {path.parent.name for path in ACTIONS} == {"grade", "comment"}
 
 
@@ -68,6 +71,14 @@ def test_actions_of_others_are_pinned(path: Path) -> None:
             assert re.search(rf"{re.escape(used)} # v\d+\.\d+\.\d+$", text, re.MULTILINE)
         else:
             assert used == "./" or (ROOT / used / "action.yml").is_file()
+
+
+def test_each_action_is_pinned_at_one_version() -> None:
+    pins: dict[str, set[str]] = {}
+    for path in [*WORKFLOWS, *ACTIONS]:
+        for name, pin in re.findall(r"uses: (actions/[\w-]+)@(.+)", path.read_text("utf-8")):
+            pins.setdefault(name, set()).add(pin)
+    assert {name: found for name, found in pins.items() if len(found) > 1} == {}
 
 
 @pytest.mark.parametrize("path", WORKFLOWS, ids=ids)
@@ -101,6 +112,60 @@ def test_where_submitted_code_runs(name: str) -> None:
     assert set(grade["with"]) <= set(known)
     assert {name for name, about in known.items() if about.get("required")} <= set(grade["with"])
     assert "require-sandbox" not in grade["with"]  # it is the default
+
+
+@pytest.mark.parametrize("name", OWN)
+def test_own_workflows_run_make_for_main_and_for_pull_requests(name: str) -> None:
+    data = load(named(name))
+    assert data["permissions"] == {"contents": "read"}
+    assert data["on"] == {
+        "push": {"branches": ["main"]},
+        "pull_request": {"paths-ignore": ["solutions/**"]},
+    }
+    targets = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE))
+    made = [s["run"].split() for s in steps(data) if s.get("run", "").startswith("make ")]
+    assert made
+    assert all(set(words) <= targets for _, *words in made)
+
+
+def test_all_supported_pythons_are_tested() -> None:
+    job = load(named("test.yml"))["jobs"]["test"]
+    pythons = [tuple(map(int, each.split("."))) for each in job["strategy"]["matrix"]["python"]]
+    lowest = re.search(r'^requires-python = ">=3\.(\d+)"', PYPROJECT, re.MULTILINE)
+    assert lowest is not None
+    assert pythons == [(3, int(lowest[1]) + more) for more in range(len(pythons))]
+    assert {"run": "make test"} in job["steps"]
+    assert {"run": "make corpus"} in load(named("test.yml"))["jobs"]["corpus"]["steps"]
+
+
+def test_only_pages_of_main_are_published() -> None:
+    build, publish = load(named("docs.yml"))["jobs"].values()
+    assert "permissions" not in build
+    assert publish["permissions"] == {"pages": "write", "id-token": "write"}
+    assert publish["if"] == "github.event_name == 'push'"
+    assert ["run" in step or "checkout" in step["uses"] for step in publish["steps"]] == [False]
+    (upload,) = [step for step in build["steps"] if "pages-artifact" in step.get("uses", "")]
+    assert (upload["if"], upload["with"]) == (publish["if"], {"path": "build/docs"})
+
+
+def test_dependencies_and_all_actions_are_updated() -> None:
+    data = load(GITHUB / "dependabot.yml")
+    places = {
+        update["package-ecosystem"]: update.get("directories", [update.get("directory")])
+        for update in data["updates"]
+    }
+    assert places == {"pip": ["/"], "github-actions": ["/", "/.github/actions/*"]}
+
+
+def test_hooks_before_a_commit_are_the_lines_of_make_lint() -> None:
+    (local,) = load(ROOT / ".pre-commit-config.yaml")["repos"]
+    rule = re.search(
+        r"^lint:.*\n((?:\t.*\n)+)", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE
+    )
+    assert rule is not None
+    lines = [line.strip().replace("$(BIN)", ".venv/bin") for line in rule[1].splitlines()]
+    assert [hook["entry"] for hook in local["hooks"]] == lines
+    assert {hook["language"] for hook in local["hooks"]} == {"system"}
 
 
 def test_the_gpu_is_used_with_approval() -> None:

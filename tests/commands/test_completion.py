@@ -8,12 +8,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from samples import result
 
 from harness import cli
 from harness.records.result import Verdict
 from harness.sandbox import selftest
-from leaderboard.store import Store
 
 ROOT = Path(__file__).parents[2]
 PROGRAM = "from harness.cli import main; main()"
@@ -21,16 +19,13 @@ PROGRAM = "from harness.cli import main; main()"
 
 @pytest.fixture
 def place(tmp_path: Path) -> Path:
-    """A folder with a store and problems of its own, where a newcomer stands."""
+    """A folder with problems of its own, where a newcomer stands."""
     for name, slug in (("alpha", "alpha"), ("folder", "alias"), ("b c", ""), ("no-problem", None)):
         folder = tmp_path / "problems" / name
         folder.mkdir(parents=True)
         if slug is not None:
             text = f'---\nslug: "{slug}"\n' if slug else "no front matter"
             (folder / "problem.md").write_text(text)
-    with Store.open(str(tmp_path / "results.sqlite")) as store:
-        for id_ in ("abc123", "abd456", "x y", "$(reboot)", "a\n\u202eb"):
-            store.add(result(id=id_, author="[red]\x1b[2J\nplain"))
     return tmp_path
 
 
@@ -67,7 +62,7 @@ def offered(
 
 
 def _environment(place: Path, **variables: str) -> dict[str, str]:
-    own = {"PYTHONPATH": str(ROOT), "HARNESS_STORE": str(place / "results.sqlite")}
+    own = {"PYTHONPATH": str(ROOT)}
     inherited = {name: said for name, said in os.environ.items() if name != "HARNESS_PROBLEMS"}
     return {**inherited, **own, **variables}
 
@@ -97,28 +92,6 @@ def test_problems_of_another_folder(offered: Offered) -> None:
     assert offered(here) == ["softmax"]
     assert offered("harness init soft", HARNESS_PROBLEMS=f"{ROOT}/problems") == ["softmax"]
     assert offered("harness init --problems /none s") == []
-
-
-@pytest.mark.parametrize("command", ["show", "delete", "invalidate"])
-def test_results(place: Path, offered: Offered, command: str) -> None:
-    """Those whose ids a shell takes as they are."""
-    assert offered(f"harness submissions {command} ") == ["abc123", "abd456"]
-    assert offered(f"harness submissions {command} abd") == ["abd456"]
-    other = f"harness submissions {command} --store other.sqlite a"
-    assert offered(other) == []
-    assert not (place / "other.sqlite").exists()
-    (place / "broken.sqlite").write_text("no data base at all " * 10)
-    assert offered(f"harness submissions {command} --store broken.sqlite a") == []
-
-
-def test_what_a_result_is(offered: Offered) -> None:
-    kind, value, told = offered("harness submissions show abc", "zsh")
-    assert (kind, value) == ("plain", "abc123")
-    assert told.startswith("gemm [red]")
-    assert told.endswith("/tiled.cu ACCEPTED 2026-03-01")
-    assert "\x1b" not in told
-    (line,) = offered("harness submissions show abc", "fish")
-    assert line.startswith("plain,abc123\tgemm")
 
 
 def test_nothing_is_tried_while_a_command_is_typed(

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from samples import failed, result
+from support.samples import failed, result
 
 from harness import cli
 from harness.commands.exchange import LINE_BYTES, read_lines, write_lines

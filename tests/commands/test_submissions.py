@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from samples import failed, result
+from support.samples import failed, result
 
 from harness import cli, starter
 from harness.records.refs import DeviceRef, SolutionRef

@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -12,7 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.commands.watch import SavedFiles
+import harness.commands.watch
+from harness.commands.watch import SavedFiles, _events
 from harness.records.result import Result
 from harness.sandbox import processes
 from leaderboard.store import Store
@@ -22,14 +24,18 @@ SAMPLE = ROOT / "solutions/vector-add/samples/naive.cu"
 
 
 class Steps:
-    """What happens between one look and the next; fails when nothing is left to happen."""
+    """What happens between one look and the next, without an event; fails when nothing is left."""
 
     def __init__(self, *steps: Callable[[], object]) -> None:
         self.left = list(steps)
 
-    def __call__(self, _seconds: float) -> None:
+    def __iter__(self) -> Iterator[tuple[()]]:
+        return self
+
+    def __next__(self) -> tuple[()]:
         assert self.left, "waits for ever"
         self.left.pop(0)()
+        return ()
 
 
 def nothing() -> None: ...
@@ -43,9 +49,9 @@ def path(tmp_path: Path) -> Path:
 
 
 def _saved(path: Path, *steps: Callable[[], object]) -> list[Path]:
-    pause = Steps(*steps, nothing)
-    found = SavedFiles(lambda: [path], pause=pause).wait()
-    assert pause.left == [], "noticed too early"
+    steps = Steps(*steps, nothing)
+    found = SavedFiles(lambda: [path], events=steps).wait()
+    assert steps.left == [], "noticed too early"
     return found
 
 
@@ -88,14 +94,14 @@ def test_the_same_contents_are_no_change(path: Path) -> None:
     def touch() -> None:
         os.utime(path, ns=(1, 1))
 
-    pause = Steps(touch, nothing, lambda: _replace(path, "one"), nothing, path.unlink, nothing)
-    pause.left += [lambda: path.write_text("one"), nothing, lambda: path.write_text("two"), nothing]
-    assert SavedFiles(lambda: [path], pause=pause).wait() == [path]
-    assert pause.left == []
+    steps = Steps(touch, nothing, lambda: _replace(path, "one"), nothing, path.unlink, nothing)
+    steps.left += [lambda: path.write_text("one"), nothing, lambda: path.write_text("two"), nothing]
+    assert SavedFiles(lambda: [path], events=steps).wait() == [path]
+    assert steps.left == []
 
 
 def test_what_changed_while_nobody_waited(path: Path) -> None:
-    saved = SavedFiles(lambda: [path], pause=Steps(nothing, nothing))
+    saved = SavedFiles(lambda: [path], events=Steps(nothing, nothing))
     path.write_text("two")
     assert saved.wait() == [path]
     saved.forget(path)
@@ -105,8 +111,8 @@ def test_what_changed_while_nobody_waited(path: Path) -> None:
 def test_new_files_and_only_what_changed(tmp_path: Path, path: Path) -> None:
     (tmp_path / "other.cu").write_text("other")
     new = tmp_path / "new.cu"
-    pause = Steps(lambda: new.write_text("new"), nothing, lambda: path.write_text("2"), nothing)
-    saved = SavedFiles(lambda: sorted(tmp_path.glob("*.cu")), pause=pause)
+    steps = Steps(lambda: new.write_text("new"), nothing, lambda: path.write_text("2"), nothing)
+    saved = SavedFiles(lambda: sorted(tmp_path.glob("*.cu")), events=steps)
     assert saved.wait() == [new]
     assert saved.wait() == [path]
 
@@ -117,8 +123,67 @@ def test_what_is_no_file_is_not_opened(tmp_path: Path, path: Path) -> None:
     link.symlink_to(path)
     folder.mkdir()
     strange = [pipe, link, folder, tmp_path / "none.cu", tmp_path / "nul\0.cu", path]
-    pause = Steps(lambda: path.write_text("two"), nothing)
-    assert SavedFiles(lambda: strange, pause=pause).wait() == [path]
+    steps = Steps(lambda: path.write_text("two"), nothing)
+    assert SavedFiles(lambda: strange, events=steps).wait() == [path]
+
+
+def _save_later(*saves: Callable[[], object]) -> threading.Thread:
+    """Does them one after the other, once somebody waits for it."""
+
+    def save() -> None:
+        for each in saves:
+            time.sleep(0.7)
+            each()
+
+    thread = threading.Thread(target=save)
+    thread.start()
+    return thread
+
+
+def test_events_tell_of_each_way_to_save(tmp_path: Path, path: Path) -> None:
+    new = tmp_path / "new.cu"
+    saved = SavedFiles(lambda: sorted(tmp_path.glob("*.cu")))
+    for save, expected in (
+        (lambda: path.write_text("two"), path),
+        (lambda: _replace(path, "three"), path),
+        (lambda: new.write_text("new"), new),
+    ):
+        thread = _save_later(save)
+        assert saved.wait() == [expected]
+        thread.join()
+
+
+def test_an_event_counts_when_nothing_more_follows(path: Path) -> None:
+    def twice() -> None:
+        path.write_text("half")
+        time.sleep(0.01)
+        path.write_text("whole")
+
+    told = []
+
+    def events() -> Iterator[set[str]]:
+        for each in _events([path.parent]):
+            if each:
+                told.append(path.read_text())
+                yield {"changed"}
+
+    saved = SavedFiles(lambda: [path], events=events())
+    thread = _save_later(twice, twice)
+    assert saved.wait() == [path]
+    thread.join()
+    assert told == ["whole"]
+
+
+def test_without_events_a_look_finds_it(monkeypatch: pytest.MonkeyPatch, path: Path) -> None:
+    def none_left(*_: object, **__: object) -> Iterator[set[str]]:
+        raise OSError("no watches left")
+        yield
+
+    monkeypatch.setattr(harness.commands.watch, "watch", none_left)
+    saved = SavedFiles(lambda: [path])
+    thread = _save_later(lambda: path.write_text("two"))
+    assert saved.wait() == [path]
+    thread.join()
 
 
 @given(st.lists(st.sampled_from(["a", "b", "ab"]), min_size=1, max_size=6))
@@ -130,8 +195,8 @@ def test_any_sequence_of_saves(texts: list[str]) -> None:
         path = Path(folder) / "mine.py"
         path.write_text("")
         saves = [lambda text=text: _replace(path, text) for text in texts]
-        pause = Steps(*(step for save in saves for step in (save, nothing)))
-        saved = SavedFiles(lambda: [path], pause=pause)
+        steps = Steps(*(step for save in saves for step in (save, nothing)))
+        saved = SavedFiles(lambda: [path], events=steps)
         told = []
         changes = [
             text for before, text in zip(["", *texts], texts, strict=False) if text != before

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 from harness.cudacpu import ASAN_OPTIONS, asan_runtime, compile_command, translate
+from harness.languages.build.prelude import VAR_TYPES, headers_of
 
 KERNELS = Path(__file__).parent / "kernels"
 Build = Callable[..., Path]
@@ -80,7 +81,14 @@ def build(tmp_path_factory: pytest.TempPathFactory) -> Build:
             source, output = directory / f"{stem}.cpp", directory / f"{stem}.so"
             original = (KERNELS / f"{kernel}.cu").read_text()
             source.write_text(translate(original, f"{kernel}.cu"))
-            command = compile_command(source=source, output=output, var=var, sanitize=sanitize)
+            type_ = VAR_TYPES[var]
+            command = compile_command(
+                source=source,
+                output=output,
+                var=type_,
+                headers=headers_of(type_),
+                sanitize=sanitize,
+            )
             done = subprocess.run(
                 [*command, *(f"-D{d}" for d in defines)], capture_output=True, text=True
             )

@@ -5,14 +5,14 @@ import re
 from pathlib import Path
 
 import pytest
+from harness.device.exclusive import exclusive_timing
 from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.device import affinity as seats
 from harness.device.affinity import CpuAssignment, assign_cpus, pinned
 from harness.device.choose import open_device
-from harness.device.exclusive import exclusive_timing
-from harness.device.memory import CudaDevice
+from harness.device.cuda import CudaDevice
 from harness.sandbox import processes
 from harness.timing.trusted import TrustedRunners
 

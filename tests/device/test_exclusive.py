@@ -7,12 +7,13 @@ from typing import Any
 import pytest
 
 from harness.device import exclusive as quiet
-from harness.device.memory import CudaDevice, Device
+from harness.device.cpu import CpuDevice
+from harness.device.cuda import CudaDevice
 from harness.device.monitor import GpuMonitor
 
 
 def test_a_cpu_is_not_held() -> None:
-    with quiet.exclusive_timing(Device(), lambda _: None) as watch:
+    with quiet.exclusive_timing(CpuDevice(), lambda _: None) as watch:
         assert watch is None
 
 

@@ -7,10 +7,11 @@ from typing import Any, cast
 
 import pytest
 import torch
-from samples import interval
+from support.samples import interval
 
 from harness.device import roofline as light
-from harness.device.memory import Device
+from harness.device.base import Device
+from harness.device.cpu import CpuDevice
 from harness.device.roofline import Roofline
 from harness.grading.benchmark import Timing
 from harness.judge.task import Task
@@ -73,7 +74,9 @@ def test_the_slower_of_bytes_and_operations(ceilings: Roofline, shift_task: Task
 
 
 def test_a_cpu_has_none(shift_task: Task) -> None:
-    assert Roofline(Device()).sol_time_s(shift_task.problem, CASE, "float32", strict=True) is None
+    assert (
+        Roofline(CpuDevice()).sol_time_s(shift_task.problem, CASE, "float32", strict=True) is None
+    )
 
 
 def test_faster_than_light() -> None:
@@ -89,7 +92,7 @@ def test_ceilings_are_not_measured_beside_what_was_left_at_work(
     monkeypatch: pytest.MonkeyPatch, shift_task: Task
 ) -> None:
     """They are kept: whoever comes later would be held to a slower card."""
-    timing = Timing(Device(), NoProgress())
+    timing = Timing(CpuDevice(), NoProgress())
     measured = cast(Any, SimpleNamespace(time_s=interval(1e-3), model_copy=lambda update: "fine"))
     usual = IdleBaseline(4e-5, 2e-4)
     asked: list[bool] = []
@@ -119,7 +122,7 @@ def test_waiting_for_the_device_hardly_counts(
         nonlocal now
         now += 3e-4
 
-    device = Device()
+    device = CpuDevice()
     monkeypatch.setattr(device, "synchronize", wait)
     monkeypatch.setattr(light.time, "perf_counter", lambda: now)
     assert Roofline(device)._fastest(work) == pytest.approx(each_s, rel=0.035)
@@ -128,6 +131,6 @@ def test_waiting_for_the_device_hardly_counts(
 
 def test_measured_for_real() -> None:
     """On this very processor: a rate is a positive number, whatever it is."""
-    device = Device()
+    device = CpuDevice()
     ceilings = Roofline(device)
     assert ceilings._fastest(lambda: torch.zeros(1000).sum()) > 0

@@ -1,10 +1,12 @@
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from harness.doctor import examine as doctor
 from harness.doctor.examine import State, examine
-from harness.runner.frameworks import FRAMEWORKS, Framework
+from harness.frameworks import FRAMEWORKS, Framework
+from harness.languages.build.toolchain import find_tool
 from harness.sandbox import landlock, selftest
 from harness.sandbox import support as launch_means
 from harness.sandbox.support import SandboxSupport, detect_support
@@ -36,6 +38,19 @@ def test_whatever_is_not_ok_has_a_remedy(tmp_path: Path, monkeypatch: pytest.Mon
     for name in ("nvcc", "g++"):
         assert found[name].state is State.MISSING
     assert all(finding.remedy for finding in found.values() if finding.state is not State.OK)
+
+
+@pytest.mark.parametrize("tool", ["compute-sanitizer", "ncu"])
+def test_tools_of_the_toolkit_in_cuda_home_are_found(
+    tool: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As the judge finds them."""
+    monkeypatch.setattr(doctor, "find_tool", partial(find_tool, packages=tmp_path / "none"))
+    environment = {"PATH": "", "CUDA_HOME": str(tmp_path), "HARNESS_NVCC": "/nowhere"}
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / tool).touch(0o755)
+    found = doctor._tool(tool, "a use", environment)
+    assert (found.state, found.detail) == (State.OK, str(tmp_path / "bin" / tool))
 
 
 @pytest.mark.parametrize(

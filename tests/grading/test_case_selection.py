@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.device.memory import Device
+from harness.device.base import Device
+from harness.device.cpu import CpuDevice
 from harness.grading import case_selection as correctness
 from harness.grading.job import Options
 from harness.judge.task import Task
@@ -20,7 +21,7 @@ def test_cases_are_drawn_to_fit(monkeypatch: pytest.MonkeyPatch) -> None:
     for free in (80 << 30, 79 << 30):  # a little less, and yet the same cases
         monkeypatch.setattr(Device, "free_bytes", lambda _, free=free: free)
         correctness.correctness_cases(
-            Task(shift, Reference(shift), "float32", Device(), "seed"), Options()
+            Task(shift, Reference(shift), "float32", CpuDevice(), "seed"), Options()
         )
     assert [options["room"].bytes for options in asked] == [32 << 30] * 2
     assert correctness._case_bytes(0) == 1

@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
-from leftovers import left
-from naps import Nap
-from samples import measurement
+from support.leftovers import left
+from support.naps import Nap
+from support.samples import measurement
 from torch import OutOfMemoryError
 
+from harness.device.base import Device
 from harness.device.choose import open_device
-from harness.device.memory import Device
+from harness.device.cpu import CpuDevice
 from harness.errors import MachineError
 from harness.grading import benchmark as timing
 from harness.grading import grader as grade
@@ -53,7 +54,7 @@ def grader(monkeypatch: pytest.MonkeyPatch, stand_in_for_torch: None) -> Iterato
     for name in ("checked_program", "timed_program"):  # the interpreter needs the real torch
         monkeypatch.setattr(grade, name, _plain)
     before = set(processes.descendants(os.getpid()))  # other fixtures' processes
-    with Grader(Device(), NoProgress()) as one:
+    with Grader(CpuDevice(), NoProgress()) as one:
         yield one
     assert left(before) == set()
 
@@ -328,7 +329,7 @@ def test_what_is_ranked(shift: Problem) -> None:
 
     assert _scored(shift, Card()).ranked
     assert _scored(shift, Card()).baseline == "plain"
-    assert "cpu" in _scored(shift, Device()).unranked_reason
+    assert "cpu" in _scored(shift, CpuDevice()).unranked_reason
     assert _scored(shift, Card(), 0.001, 0.016).ranked  # ±0.8 % in all
     noisy = _scored(shift, Card(), 0.001, 0.028)
     assert noisy.unranked_reason.startswith("noisy: ±1.4% in all, ±1.0% is needed")

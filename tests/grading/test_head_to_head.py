@@ -12,11 +12,11 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from samples import interval
+from support.samples import interval
 
 from harness import cli
 from harness.device import choose as device
-from harness.device.memory import Device
+from harness.device.cpu import CpuDevice
 from harness.errors import UsageError
 from harness.grading import grader as grade
 from harness.grading.grader import Grader
@@ -27,7 +27,7 @@ from harness.problem.format.load import load_problem
 from harness.problem.model import Problem
 from harness.progress.progress import NoProgress
 from harness.records import comparison
-from harness.records.comparison import Comparison, faster, inverse
+from harness.records.comparison import Comparison, faster
 from harness.records.measurement import Conditions, Interval
 from harness.records.result import Result, Verdict
 from harness.session.programs import source_program
@@ -57,7 +57,7 @@ def plain_programs(monkeypatch: pytest.MonkeyPatch, stand_in_for_torch: None) ->
 
 @pytest.fixture
 def grader(plain_programs: None) -> Iterator[Grader]:
-    with Grader(Device(), NoProgress()) as one:
+    with Grader(CpuDevice(), NoProgress()) as one:
         yield one
 
 
@@ -97,7 +97,7 @@ def test_the_margin_is_that_of_the_boards() -> None:
 def test_who_is_faster(ratio: Interval, who: str | None) -> None:
     assert faster(ratio) == who
     if ratio.low > 0:
-        assert faster(inverse(ratio)) == {"A": "B", "B": "A", None: None}[who]
+        assert faster(ratio.inverse()) == {"A": "B", "B": "A", None: None}[who]
 
 
 class TestCommon:

@@ -5,11 +5,11 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
-from fake_sessions import BUDGET, CASE, FakeSession, contender
+from harness.grading.timing_ready import ReadyToTime
+from support.fake_sessions import BUDGET, CASE, FakeSession, contender
 
 from harness.errors import MachineError
 from harness.grading import head_to_head as compare
-from harness.grading.timing_ready import ReadyToTime
 from harness.judge.task import Task
 from harness.progress.progress import NoProgress
 from harness.records.result import Verdict

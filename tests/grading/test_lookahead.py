@@ -1,9 +1,8 @@
 """Builds ahead of their turn."""
 
+from harness.grading.lookahead import prefetch
 from hypothesis import given
 from hypothesis import strategies as st
-
-from harness.grading.lookahead import prefetch
 
 
 @given(count=st.integers(0, 20), most=st.integers(1, 8))

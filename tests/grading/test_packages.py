@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.device.memory import Device
+from harness.device.cpu import CpuDevice
 from harness.grading.grader import Grader
 from harness.grading.job import Job, Options
 from harness.languages.read import read_solution
@@ -34,7 +34,7 @@ def files() -> Iterator[object]:
 
 @pytest.fixture(scope="module")
 def grader() -> Iterator[Grader]:
-    with Grader(Device(), NoProgress()) as one:
+    with Grader(CpuDevice(), NoProgress()) as one:
         yield one
 
 

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from samples import failed, result
+from support.samples import failed, result
 
 from harness import cli
 from harness.device import choose as device
-from harness.device.memory import Device
+from harness.device.cpu import CpuDevice
 from harness.grading import grader as grade
 from harness.grading.job import Job
 from harness.grading.regrade import CHANGED, GONE, NO_PROBLEM, job_again
@@ -201,7 +201,7 @@ class TestCommand:
                 path=str(path),
             )
             old = result(
-                device=DeviceRef(kind="cpu", name=Device().name),
+                device=DeviceRef(kind="cpu", name=CpuDevice().name),
                 language="python",
                 dtype="float16",
                 solution=solution,

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from samples import result
+from support.samples import result
 
 from harness.grading.job import Job
 from harness.grading.resume import RecordedResults

@@ -3,7 +3,7 @@
 The first lines of a file say, each in a comment of its own::
 
     // What it tries, in a sentence or two.
-    // threat: 22, 25                  (docs/hostile.md; a word where it is no cheat but a fault)
+    // threat: 22, 25                  (docs/explanation/hostile.md; a word for a fault)
     // problem: vector-add
     // verdict: wrong_answer; on cpu: runtime_error
 
@@ -39,7 +39,7 @@ from unittest import mock
 
 import generated
 
-from harness.device.memory import Device
+from harness.device.base import Device
 from harness.grading.grader import Grader
 from harness.grading.job import Job, Options
 from harness.languages.read import HEADER_LINES, read_solution
@@ -72,7 +72,7 @@ FOLDERS = (
     "compiler",
     "honest",
 )
-"""In the order of docs/hostile.md."""
+"""In the order of docs/explanation/hostile.md."""
 
 SHAPES: Mapping[str, Mapping[str, float]] = {
     # Few blocks, and long: where there is most to gain from running calls side by side.
@@ -137,7 +137,7 @@ class Entry:
 
     @property
     def id(self) -> str:
-        """As it is named in docs/hostile.md."""
+        """As it is named in docs/explanation/hostile.md."""
         return f"{self.folder}/{self.name}"
 
     def runs_on(self, device: str) -> bool:

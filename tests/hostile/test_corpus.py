@@ -16,14 +16,14 @@ import pytest
 from corpus import FOLDERS, HERE, ROOT, Entry, Trials, entries
 
 from harness.device.choose import open_device
-from harness.device.memory import Device
+from harness.device.cpu import CpuDevice
 from harness.records.result import Verdict
 from harness.sandbox import scratch
 from harness.sandbox.support import detect_support
 from harness.verify.examples import Wanted
 
 ENTRIES = entries()
-PAGE = ROOT / "docs" / "hostile.md"
+PAGE = ROOT / "docs/explanation/hostile.md"
 QUICK = {
     "channel/forges_finished.py",
     "channel/kills_its_parent.py",
@@ -38,7 +38,7 @@ QUICK = {
 }
 """Graded in every run of the tests; the others are the corpus."""
 
-# Elsewhere some of them would harm the machine, as docs/threat-model.md says.
+# Elsewhere some of them would harm the machine, as docs/explanation/threat-model.md says.
 confined = pytest.mark.skipif(not detect_support().namespaces, reason="no namespaces here")
 
 
@@ -53,7 +53,7 @@ def _chosen(device: str) -> list[Any]:
 
 @pytest.fixture(scope="module")
 def on_cpu(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Trials]:
-    with Trials(Device(), tmp_path_factory.mktemp("cpu")) as trials:
+    with Trials(CpuDevice(), tmp_path_factory.mktemp("cpu")) as trials:
         yield trials
 
 
@@ -110,9 +110,9 @@ def test_times_that_are_too_short_are_noticed(on_cpu: Trials) -> None:
 @confined
 @pytest.mark.corpus
 def test_the_command_prints_a_table_and_counts() -> None:
-    script = ROOT / "scripts" / "hostile.py"
-    command = [sys.executable, script, "--jobs", "1", "filters/encoded.py", "replay/stale"]
-    done = subprocess.run(command, capture_output=True, text=True)
+    names = ["filters/encoded.py", "replay/stale"]
+    command = [sys.executable, "-m", "tools.hostile", "--jobs", "1", *names]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
     lines = done.stdout.splitlines()
     assert lines[0].split()[:3] == ["filters/encoded.py", "wrong_answer", "wrong_answer"]

@@ -1,7 +1,7 @@
 """Submissions that are about time, and honest ones that look like them, timed on a GPU.
 
 Nothing else may be at work on the card. That what is accepted has gained nothing shows in
-``scripts/bench.py hostile``, and where a file says what a call ``takes``.
+``python -m tools.hostile --device cuda``, and where a file says what a call ``takes``.
 """
 
 from collections.abc import Iterator

@@ -12,7 +12,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.device.memory import Device, HostArena
+from harness.device.cpu import CpuDevice, HostArena
 from harness.judge.batch import GUARD_BYTES, Batch, BufferLayout, Layout, lay_out
 from harness.judge.task import Task
 from harness.problem.case import Case
@@ -322,7 +322,7 @@ def test_the_runner_knows_every_type_that_a_value_may_have() -> None:
 
 
 def test_arenas_have_room_and_are_let_go() -> None:
-    arena = Device().arena(5000)
+    arena = CpuDevice().arena(5000)
     assert arena.size == 8192
     assert arena.bytes.numel() == 8192
     kept = arena.bytes[:10]

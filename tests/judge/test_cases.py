@@ -3,7 +3,7 @@
 from typing import Any, cast
 
 import pytest
-from fake_sessions import FAULT, FakeSession
+from support.fake_sessions import FAULT, FakeSession
 
 from harness.judge.cases import CasesOutcome, run_cases
 from harness.judge.task import Task

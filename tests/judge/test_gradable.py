@@ -1,4 +1,4 @@
-"""A problem of concrete tensors, which declares no shapes, goes through the judge like any other."""
+"""A problem of concrete tensors, without declared shapes, goes through the judge like any other."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -6,10 +6,10 @@ from typing import cast
 
 import pytest
 import torch
-from concrete_problem import ConcreteProblem, Formal
+from support.concrete_problem import ConcreteProblem, Formal
 from torch import Tensor
 
-from harness.device.memory import Device
+from harness.device.cpu import CpuDevice
 from harness.errors import UsageError
 from harness.grading import grader
 from harness.grading.grader import Grader
@@ -67,7 +67,7 @@ def problem() -> ConcreteProblem:
 
 @pytest.fixture(scope="module")
 def task(problem: ConcreteProblem) -> Task:
-    return Task(problem, problem.reference(), "float32", Device(), "a secret")
+    return Task(problem, problem.reference(), "float32", CpuDevice(), "a secret")
 
 
 Judge = Callable[[str], CasesOutcome]
@@ -136,7 +136,7 @@ def test_the_grader_grades_it(
     plain = lambda built: source_program(built.source.encode())  # noqa: E731 - no interpreter
     monkeypatch.setattr(grader, "checked_program", plain)
     verdicts = []
-    with Grader(Device(), NoProgress()) as one:
+    with Grader(CpuDevice(), NoProgress()) as one:
         for name, more in (("right", ""), ("wrong", "    y[0] += 1.0\n")):
             path = tmp_path / f"{name}.py"
             path.write_text(HONEST + more)

@@ -9,10 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.device.choose import open_device
-from harness.device.memory import Device
+from harness.device.cpu import CpuDevice
 from harness.grading.grader import Grader
 from harness.grading.job import Job, Options
-from harness.judge.memcheck import TOOL, find_tool, first_report, is_memory_fault
+from harness.judge.memcheck import TOOL, first_report, is_memory_fault
+from harness.languages.build.toolchain import find_tool
 from harness.languages.read import read_solution
 from harness.problem.format.load import load_problem
 from harness.problem.model import Limits
@@ -89,26 +90,13 @@ def test_which_faults_are_looked_into(message: str, is_one: bool) -> None:
     assert is_memory_fault(message) is is_one
 
 
-def test_where_the_tool_is(tmp_path: Path) -> None:
-    tool = tmp_path / "bin" / TOOL
-    tool.parent.mkdir()
-    tool.write_text("#!/bin/sh\n")
-    environment = {"PATH": str(tool.parent), "HARNESS_NVCC": "/nowhere"}
-    assert find_tool(environment) is None  # it cannot be executed
-    tool.chmod(0o755)
-    assert find_tool(environment) == tool
-    home = {"PATH": "", "CUDA_HOME": str(tmp_path), "HARNESS_NVCC": "/nowhere"}
-    assert find_tool(home) == tool
-    assert find_tool({"PATH": "", "HARNESS_NVCC": "/nowhere"}) is None
-
-
 def test_a_command_can_start_the_runner(tmp_path: Path) -> None:
     said = "print('wrapped', flush=True)"
     start = f"import os, sys; {said}; os.execv(sys.argv[1], sys.argv[1:])"
     source = b"print('loaded')\ndef solution(*_): ..."
     wrapper = (sys.executable, "-I", "-S", "-c", start)
     program = RunnerProgram(kind="python", source=source, wrapper=wrapper)
-    with Session(program, Device(), Limits()) as session:
+    with Session(program, CpuDevice(), Limits()) as session:
         assert session.load() is None
         assert re.search("wrapped\n.*loaded\n", session.output(), re.DOTALL)
         assert session.layers
@@ -135,7 +123,7 @@ BROKEN = {
 @pytest.mark.gpu
 @pytest.mark.parametrize("name", BROKEN)
 def test_a_fault_on_a_gpu_is_located(name: str, tmp_path: Path) -> None:
-    if find_tool() is None:
+    if find_tool(TOOL) is None:
         pytest.skip(f"no {TOOL} here")
     broken, words = BROKEN[name]
     path = tmp_path / "broken.cu"

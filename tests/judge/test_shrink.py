@@ -1,6 +1,6 @@
 """The search for a smaller failing case, with judges that are made up; and all of it on the CPU.
 
-The table in docs/shrinking.md comes from here::
+The table in docs/explanation/shrinking.md comes from here::
 
     python tests/judge/test_shrink.py
 """
@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.device.memory import Device
+from harness.device.cpu import CpuDevice
 from harness.grading.grader import Grader
 from harness.grading.job import Job, Options
 from harness.judge.shrink import complexity, shrink, simpler
@@ -273,7 +273,7 @@ def graded(wrong: Wrong, folder: Path, **options: Any) -> Result:
         path = next(EXAMPLES.glob(f"*/{wrong.name}"))
     job = Job(path=str(path), solution=read_solution(path, problem=GEMM.slug), problem=GEMM)
     chosen = {"seed": "5eed", "case": wrong.start, "timing": False, **options}
-    with Grader(Device(), NoProgress()) as grader:
+    with Grader(CpuDevice(), NoProgress()) as grader:
         return grader.grade(job, Options(**chosen))
 
 
@@ -359,7 +359,7 @@ def check(
         path.write_text(source)
         job = Job(path=str(path), solution=read_solution(path, problem="shift"), problem=problem)
         chosen: dict[str, Any] = {"timing": False, "case": "n=60,s=1.375", "shrink_s": 40.0}
-        with Grader(Device(), NoProgress()) as grader:
+        with Grader(CpuDevice(), NoProgress()) as grader:
             return grader.grade(job, Options(**chosen | options))
 
     return run
@@ -439,7 +439,7 @@ def test_a_case_that_passed_is_no_smaller_failure() -> None:
 
 
 def main() -> None:
-    """Print the table of docs/shrinking.md."""
+    """Print the table of docs/explanation/shrinking.md."""
     import tempfile
 
     print("| mistake | first | smallest known | found | trials | seconds |")

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tools import needs_nvcc
+from support.tools import needs_nvcc
 
 from harness.errors import MachineError
 from harness.languages import LANGUAGES

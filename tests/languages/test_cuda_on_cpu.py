@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tools import needs_nvcc
+from support.tools import needs_nvcc
 
 from harness.languages import LANGUAGES, cuda
 from harness.languages.build.cache import Cache
@@ -158,3 +158,11 @@ def test_a_bomb_for_the_translator(
     monkeypatch.setattr("harness.languages.build.translation.SECONDS", 0.5)
     path = text(tmp_path, f"{SIGNATURE} {{}}\n" + "a<<<" * 10_000)
     assert failed(path, problem, cache).verdict is not Verdict.INTERNAL_ERROR
+
+
+def test_a_data_type_without_a_c_type_is_refused(
+    tmp_path: Path, problem: Problem, cache: Cache, no_nvcc: None
+) -> None:
+    path = text(tmp_path, f'extern "C" {SIGNATURE} {{}}\n')
+    with pytest.raises(KeyError, match="float33"):
+        build(path, problem, cache, dtype="float33")

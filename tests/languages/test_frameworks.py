@@ -3,12 +3,12 @@ from pathlib import Path
 
 import pytest
 
+from harness.frameworks import FRAMEWORKS, Framework
 from harness.languages import LANGUAGES
 from harness.languages.build.cache import Cache
 from harness.languages.read import read_solution
 from harness.problem.model import Problem
 from harness.records.result import Verdict
-from harness.runner.frameworks import FRAMEWORKS, Framework
 from harness.solution.model import Artifact, BuildFailure, Solution, Target
 from harness.solution.suffixes import SOURCES
 

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from harness.device.choose import open_device
-from harness.device.memory import Device
+from harness.device.cpu import CpuDevice
+from harness.frameworks import FRAMEWORKS
 from harness.grading.grader import Grader
 from harness.grading.job import Job, Options
 from harness.judge.batch import Batch
@@ -17,7 +18,6 @@ from harness.problem.format.load import load_problem
 from harness.problem.reference import Reference
 from harness.progress.progress import NoProgress
 from harness.records.result import Verdict
-from harness.runner.frameworks import FRAMEWORKS
 from harness.session.fault import Fault
 from harness.session.programs import RunnerProgram
 from harness.session.session import RunOptions, Session
@@ -48,7 +48,7 @@ def test_every_language_has_samples_of_two_problems() -> None:
 
 @pytest.mark.parametrize("solution", SAMPLES)
 def test_without_a_gpu_the_verdict_says_why(solution: Solution) -> None:
-    with Grader(Device(), NoProgress()) as grader:
+    with Grader(CpuDevice(), NoProgress()) as grader:
         problem = load_problem(ROOT / "problems" / str(solution.problem))
         job = Job(path=solution.display_path, solution=solution, problem=problem)
         result = grader.grade(job, Options(timing=False))
@@ -73,7 +73,7 @@ def test_a_launch_that_does_not_fit_a_case_is_the_submission_s_fault() -> None:
     problem = load_problem(ROOT / "problems/vector-add")
     text = "// launch: k\n// grid: n // 256\n// block: 256\n"
     launches = Launches(read_launches(text, problem), {}, 1 << 16, "a.ptx")
-    task = Task(problem, Reference(problem), "float32", Device(), "seed")
+    task = Task(problem, Reference(problem), "float32", CpuDevice(), "seed")
     case = benchmark_case(problem, {"n": 100})
     arena = task.device.arena(1 << 20)
     session = Session.__new__(Session)  # it is found before anything is asked of a runner

@@ -4,7 +4,7 @@ from hashlib import sha256
 from pathlib import Path
 
 import pytest
-from samples import result
+from support.samples import result
 
 from harness.languages.read import parse_solution, read_solution
 from harness.languages.submitted_files import code_of, submitted_file

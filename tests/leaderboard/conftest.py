@@ -1,14 +1,11 @@
-"""A store in a file; makes the builders in tests/samples.py importable, however pytest began."""
+"""A store in a file."""
 
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from leaderboard.store import Store
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 import math
 
 import pytest
-from samples import START, failed, result, score, unranked
+from support.samples import START, failed, result, score, unranked
 
 from harness.records.measurement import Interval
 from harness.records.refs import DeviceRef

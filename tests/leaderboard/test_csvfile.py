@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from samples import failed, result, unranked
+from support.samples import failed, result, unranked
 
 from leaderboard.columns import COLUMNS
 from leaderboard.csvfile import neutral, read_csv, to_csv

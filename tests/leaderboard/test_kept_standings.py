@@ -3,8 +3,8 @@
 from pathlib import Path
 
 import pytest
-from by_hand import execute
-from samples import failed, result
+from support.by_hand import execute
+from support.samples import failed, result
 
 from leaderboard import queries
 from leaderboard.standing import standing

@@ -7,9 +7,9 @@ from itertools import combinations
 from typing import Any
 
 import pytest
-import samples
 from hypothesis import given
 from hypothesis import strategies as st
+from support import samples
 
 from harness.records.refs import Generation, SolutionRef
 from harness.records.result import Reason, Result, Verdict

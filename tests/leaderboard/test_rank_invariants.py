@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from samples import failed, result, score, unranked
+from support.samples import failed, result, score, unranked
 
 from harness.records.refs import DeviceRef
 from harness.records.result import Result, Verdict

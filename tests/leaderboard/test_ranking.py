@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from samples import START, failed, result, score, unranked
+from support.samples import START, failed, result, score, unranked
 
 from harness.records.refs import DeviceRef
 from harness.records.result import Result, Verdict

@@ -5,10 +5,10 @@ import sqlite3
 from pathlib import Path
 
 import pytest
-from by_hand import execute
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from samples import result
+from support.by_hand import execute
+from support.samples import result
 
 from harness.records.ruling import Action, Ruling, rule
 from leaderboard import queries
@@ -179,7 +179,7 @@ def test_an_invalidation_says_why() -> None:
 
 
 def test_every_key_is_documented() -> None:
-    page = (Path(__file__).parents[2] / "docs/result.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs/reference/result.md").read_text(encoding="utf-8")
     section = page.split("\n# Ruling\n")[1].split("\n# ")[0]
-    assert re.findall(r"^\| `(\w+)` \|", section, re.MULTILINE) == list(Ruling.model_fields)
+    assert re.findall(r"^- `(\w+)`: ", section, re.MULTILINE) == list(Ruling.model_fields)
     assert [each for each in Action if f"`{each}`" not in section] == []

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from samples import START, failed, result, score, unranked
+from support.samples import START, failed, result, score, unranked
 
 from harness.records.result import Result
 from leaderboard.csvfile import neutral, to_csv

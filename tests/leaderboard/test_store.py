@@ -6,11 +6,11 @@ import sys
 from pathlib import Path
 
 import pytest
-from by_hand import execute
-from samples import failed, result
 from sqlalchemy import insert, select
 from sqlalchemy.dialects import postgresql
 from sqlalchemy.schema import CreateIndex, CreateTable
+from support.by_hand import execute
+from support.samples import failed, result
 
 from harness.records.refs import SolutionRef
 from harness.records.result import Result
@@ -242,7 +242,7 @@ def test_the_columns_are_those_of_the_result(opened: Store, file: Path) -> None:
 def test_a_forked_child_opens_its_own_connection(file: Path) -> None:
     script = """if True:
         import os, sys
-        from samples import result
+        from support.samples import result
         from leaderboard.store import Store
         store = Store.open(sys.argv[1])
         store.add(result(id="parent before"))

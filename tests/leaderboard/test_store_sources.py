@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from samples import result
 from sqlalchemy.dialects import postgresql
+from support.samples import result
 
 from harness.records.result import Result
 from leaderboard import sources

@@ -8,7 +8,7 @@ from pathlib import Path
 
 sys.path[:0] = [str(Path(__file__).parents[1]), str(Path(__file__).parents[2])]
 
-from samples import result  # noqa: E402 (the path comes first)
+from support.samples import result  # noqa: E402 (the path comes first)
 
 from leaderboard.store import Store  # noqa: E402
 

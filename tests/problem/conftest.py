@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from problem_texts import BLOCK, BLOCK_REFERENCE, MINIMAL, REFERENCE, ROOT, Write
+from support.problem_texts import BLOCK, BLOCK_REFERENCE, MINIMAL, REFERENCE, ROOT, Write
 
 from harness.problem.format.load import load_problem
 from harness.problem.model import Problem

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from problem_texts import MINIMAL, REFERENCE, Write
+from support.problem_texts import MINIMAL, REFERENCE, Write
 
 import harness.problem.reference
 from harness.errors import ProblemError

@@ -1,6 +1,6 @@
 """The entry point in C++ and Python."""
 
-from problem_texts import MINIMAL, Write
+from support.problem_texts import MINIMAL, Write
 
 from harness.problem.format.load import load_problem
 from harness.problem.signature import c_prototype, python_signature

@@ -1,12 +1,14 @@
-"""Honest arithmetic passes and cheaper arithmetic fails: docs/tolerance.md has the whole tables."""
+"""Honest arithmetic passes and cheaper arithmetic fails: docs/data/error-model.txt has all."""
 
 import math
 from dataclasses import replace
 
 import pytest
 import torch
-from drawing import draw_tensor
-from error_model import (
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.drawing import draw_tensor
+from support.error_model import (
     CUT_PROBLEM,
     HONEST,
     HONEST_CUT,
@@ -16,8 +18,6 @@ from error_model import (
     cut,
     ratios,
 )
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from harness.errors import HarnessError
 from harness.problem.case import Case, parse_case

@@ -4,12 +4,11 @@ import io
 import re
 
 import pytest
+from harness.grading.live import so_far
 from rich.console import Console
 from rich.control import strip_control_codes
 
-from harness.grading.live import so_far
-from harness.progress.pace import Pace
-from harness.progress.progress import NoProgress, Progress, TerminalProgress, progress
+from harness.progress.progress import NoProgress, Pace, Progress, TerminalProgress, progress
 from harness.timing.statistics import Timed
 
 
@@ -118,8 +117,8 @@ def test_a_run_is_told_until_it_is_over() -> None:
 def test_the_pace_of_a_run() -> None:
     now = 100.0
     pace = Pace(200, clock=lambda: now)
-    assert pace.told(0) == ""
+    assert pace.summary(0) == ""
     now += 60
-    assert pace.told(10) == "10 a minute, 19 min left"
-    assert pace.told(195) == "195 a minute, 2 s left"
-    assert pace.told(1) == "1 a minute, 3.3 h left"
+    assert pace.summary(10) == "10 a minute, 19 min left"
+    assert pace.summary(195) == "195 a minute, 2 s left"
+    assert pace.summary(1) == "1 a minute, 3.3 h left"

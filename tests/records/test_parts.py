@@ -4,7 +4,7 @@ import math
 
 import pydantic
 import pytest
-from samples import interval, measurement, mismatch, score
+from support.samples import interval, measurement, mismatch, score
 
 from harness.records.build import KernelResources
 from harness.records.cases import CaseResult, Mismatch

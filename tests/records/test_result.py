@@ -13,7 +13,7 @@ import pydantic
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from samples import failed, measurement, result, score
+from support.samples import failed, measurement, result, score
 
 from harness import records as package
 from harness.records.cases import CaseResult, Element, Mismatch
@@ -136,14 +136,14 @@ def test_another_schema_is_named() -> None:
 def test_every_key_is_documented() -> None:
     documented: dict[str, list[str]] = {}
     section = ""
-    for line in (ROOT / "docs/result.md").read_text(encoding="utf-8").splitlines():
+    for line in (ROOT / "docs/reference/result.md").read_text(encoding="utf-8").splitlines():
         if heading := re.fullmatch(r"## `(\w+)`", line):
             section = heading[1]
             documented[section] = []
         elif line.startswith("#"):
             section = ""
-        elif section and (row := re.match(r"\| `(\w+)` \|", line)):
-            documented[section].append(row[1])
+        elif section and (row := re.match(r"- (`\w+`(?:, `\w+`)*): ", line)):
+            documented[section] += row[1].replace("`", "").split(", ")
     modules = [
         import_module(f"{package.__name__}.{m.name}")
         for m in iter_modules(package.__path__)
@@ -159,5 +159,5 @@ def test_every_key_is_documented() -> None:
 
 
 def test_every_verdict_is_documented() -> None:
-    text = (ROOT / "docs/result.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs/reference/result.md").read_text(encoding="utf-8")
     assert [v for v in Verdict if f"| `{v}` |" not in text] == []

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from rich.console import Console
-from samples import START, interval, result
+from support.samples import START, interval, result
 
 from harness.records.comparison import Comparison, Shape
 from harness.records.measurement import Interval

@@ -1,7 +1,7 @@
 """The hint about outputs that were copied: only where some were."""
 
 import pytest
-from samples import measurement, result
+from support.samples import measurement, result
 
 from harness.records.build import Build
 from harness.report import generation

@@ -4,7 +4,7 @@ import io
 import re
 
 from rich.console import Console
-from samples import result
+from support.samples import result
 
 from harness.records.profile import KernelProfile, Profile
 from harness.report.terminal import render_result

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.console import Console
-from samples import START, failed, interval, measurement, mismatch, result, score, unranked
+from support.samples import START, failed, interval, measurement, mismatch, result, score, unranked
 
 from harness.records.build import Build, KernelResources, Occupancy
 from harness.records.cases import CaseResult, Element, Mismatch, ShrunkCase, TensorValues

@@ -10,14 +10,23 @@ import json
 import logging
 import tempfile
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hostile_words import ALL, LINES, LITERALS, NASTY, accepted, complaint, filled, not_accepted
 from hypothesis import given, settings
 from rich.console import Console
+from support.hostile_words import (
+    ALL,
+    LINES,
+    LITERALS,
+    NASTY,
+    accepted,
+    complaint,
+    filled,
+    hostile_problem,
+    not_accepted,
+)
 
 from harness import cli
 from harness.ci.annotations import annotations
@@ -31,8 +40,6 @@ from harness.ci.summary import comment, summary
 from harness.doctor.examine import Finding as Part
 from harness.doctor.examine import State
 from harness.doctor.render import render_findings
-from harness.problem.format.load import load_problem
-from harness.problem.model import Problem
 from harness.progress.progress import TerminalProgress
 from harness.records.comparison import Comparison
 from harness.records.conditions_text import describe_conditions
@@ -176,24 +183,6 @@ def of_verifications(words: str) -> Iterator[str]:
 def of_machines(words: str) -> Iterator[str]:
     parts = [Part(name=words, state=state, detail=words, remedy=words) for state in State]
     yield from on_consoles(lambda console: render_findings(parts, console))
-
-
-SAMPLE = load_problem(ROOT / "problems" / "gemm-multiply-leakyrelu")
-
-
-def hostile_problem(words: str) -> Problem:
-    return replace(
-        SAMPLE,
-        slug=words,
-        title=words,
-        difficulty=words,
-        author=words,
-        tags=(words,),
-        parameters=SAMPLE.parameters[:1],
-        statement=f"{words}\n\n- {words}\n\n```\n{words}\n```\n$ {words} $",
-        missing=(words,),
-        baselines={words: Path(words.replace("\0", ""))},
-    )
 
 
 def of_problems(words: str) -> Iterator[str]:

@@ -7,8 +7,9 @@ from typing import Any, ClassVar
 
 import pytest
 
-from harness.runner.frameworks import FRAMEWORKS, Framework, launching_on
+from harness.frameworks import FRAMEWORKS, Framework, launching_on
 from harness.runner.program import Failed
+from harness.runner.python import load_framework
 from harness.wire import FaultCode
 
 ROOT = Path(__file__).parents[2]
@@ -16,7 +17,8 @@ ROOT = Path(__file__).parents[2]
 
 def framework(**changes: Any) -> Framework:
     facts = {"name": "made", "title": "Made", "imported": "made", "module": "made_up"}
-    return Framework(**{**facts, "distributions": ("made",), "capability": 70, **changes})
+    facts |= {"distributions": ("made",), "capability": 70, "starter": "made_kernel.py"}
+    return Framework(**{**facts, "template": Path("made.py.jinja"), **changes})
 
 
 def place(folder: Path, monkeypatch: pytest.MonkeyPatch, **modules: str) -> None:
@@ -41,8 +43,9 @@ def test_a_package_that_does_not_import_is_no_fault_of_the_submission(
     text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     place(tmp_path, monkeypatch, made_up=text)
+    monkeypatch.setitem(FRAMEWORKS, "made", framework())
     with pytest.raises(Failed) as failed:
-        framework().load()
+        load_framework("made")
     assert failed.value.fault is FaultCode.UNSUPPORTED
     assert failed.value.message.startswith("Made cannot be imported here (")
     assert failed.value.message.endswith("pip install 'kernel-harness[made]'")
@@ -51,7 +54,8 @@ def test_a_package_that_does_not_import_is_no_fault_of_the_submission(
 def test_nothing_is_imported_for_others() -> None:
     script = (
         "import json, sys\n"
-        "from harness.runner import frameworks, main, python\n"
+        "from harness import frameworks\n"
+        "from harness.runner import main, python\n"
         "with frameworks.launching_on(7): pass\n"
         "print(json.dumps(sorted(sys.modules)))"
     )

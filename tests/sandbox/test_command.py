@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from naps import Nap
+from support.naps import Nap
 
 from harness.errors import MachineError
 from harness.sandbox.command import Finished, clean_environment, run_limited

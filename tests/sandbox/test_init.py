@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from naps import until
+from support.naps import until
 
 from harness.sandbox import processes
 from harness.sandbox.spec import SandboxSpec

@@ -11,13 +11,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from inside import Inside, explore
-from naps import Nap, until
+from support.inside import Inside, explore
+from support.naps import Nap, until
 
 from harness.errors import MachineError
 from harness.sandbox import landlock, launch, processes, syscalls, view
 from harness.sandbox.launch import Sandbox
 from harness.sandbox.support import detect_support
+from harness.session.start_runner import CACHES
 
 ROOT = Path(__file__).parents[2]
 LISTED = [landlock.LAYER] if landlock.version() else []
@@ -204,7 +205,11 @@ class TestInside:
 
 
 def test_nothing_is_inherited(found: Any) -> None:
-    ours = {"PATH", "HOME", "TMPDIR", *launch._CACHES}
+    ours = {
+        "PATH",
+        "HOME",
+        "TMPDIR",
+    }
     assert set(found["environment"]) <= ours | {"LC_CTYPE"}  # which Python itself sets
     # What it reads, prints to (twice), is told by, and the mailbox; the listing is closed by now.
     open_files = [t.split(":[")[0] for t in found["descriptors"].values() if "No such" not in t]
@@ -428,7 +433,7 @@ def test_nothing_survives_a_judge_that_is_killed(tmp_path: Path, forked: bool) -
     code = f"""
     import sys, time
     sys.path[:0] = [{str(ROOT / "tests/support")!r}, {str(ROOT)!r}]
-    from inside import Inside
+    from support.inside import Inside
     inside = Inside('''
     import os, subprocess
     subprocess.Popen(["sleep", "{nap}"])
@@ -561,10 +566,10 @@ def test_one_that_cannot_be_ended_is_the_machines_fault(monkeypatch: pytest.Monk
 
 
 def test_what_compilers_keep_is_the_sandbox_s_own() -> None:
-    code = f"import os; report([os.environ.get(name) for name in {list(launch._CACHES)!r}])"
-    with Inside(code) as inside:
+    code = f"import os; report([os.environ.get(name) for name in {list(CACHES)!r}])"
+    with Inside(code, caches=CACHES) as inside:
         places = inside.reported()
         folder = str(inside.sandbox.folder)
     assert all(place.startswith(f"{folder}/") for place in places)
-    assert len(set(places)) == len(places) == len(launch._CACHES)
-    assert {"CUPY_CACHE_DIR", "NUMBA_CACHE_DIR", "TILELANG_CACHE_DIR"} < set(launch._CACHES)
+    assert len(set(places)) == len(places) == len(CACHES)
+    assert {"CUPY_CACHE_DIR", "NUMBA_CACHE_DIR", "TILELANG_CACHE_DIR"} < set(CACHES)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from naps import Nap, running, until
+from support.naps import Nap, running, until
 
 from harness.sandbox import processes
 from harness.sandbox.command import Finished, clean_environment, run_limited

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from naps import Nap, running, until
+from support.naps import Nap, running, until
 
 from harness.sandbox import processes
 

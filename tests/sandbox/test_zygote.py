@@ -9,8 +9,8 @@ import threading
 from pathlib import Path
 
 import pytest
-from inside import STAND_IN, Inside, explore
-from naps import running, until
+from support.inside import STAND_IN, Inside, explore
+from support.naps import running, until
 
 from harness.errors import MachineError
 from harness.sandbox import processes

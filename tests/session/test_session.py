@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from leftovers import left
+from support.leftovers import left
 
 from harness import wire
-from harness.device.memory import HostArena
+from harness.device.cpu import HostArena
 from harness.errors import MachineError
 from harness.judge.batch import Batch, lay_out
 from harness.judge.cases import CasesOutcome, run_cases

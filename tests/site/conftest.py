@@ -1,9 +1,9 @@
-"""A site of a few results, built once; and the shared builders of other tests."""
+"""A site of a few results, built once."""
 
 from pathlib import Path
 
 import pytest
-from site_samples import built, some_results
+from support.site_samples import built, some_results
 
 
 @pytest.fixture(scope="session")

@@ -5,8 +5,8 @@ import re
 from xml.etree import ElementTree
 
 import pytest
-from samples import interval, measurement
-from site_samples import shapes
+from support.samples import interval, measurement
+from support.site_samples import shapes
 
 from harness.records.measurement import Interval
 from harness.site.charts import MAX_SAMPLES, WIDTH, roofline_chart, samples_chart, speedup_chart

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from samples import result
-from site_samples import PROBLEM, Page
+from support.samples import result
+from support.site_samples import PROBLEM, Page
 
 from harness.cli import cli
 from harness.errors import UsageError

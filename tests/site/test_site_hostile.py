@@ -5,9 +5,8 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from hostile_words import ALL, LINES, accepted, complaint, filled
-from site_samples import ROOT, Page, built, pages, shapes
-from test_untrusted import hostile_problem
+from support.hostile_words import ALL, LINES, accepted, complaint, filled, hostile_problem
+from support.site_samples import ROOT, Page, built, pages, shapes
 
 from harness.problem.format.load import load_problem
 from harness.records.measurement import Measurement

@@ -6,7 +6,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import pytest
-from site_samples import PROBLEM, Page, built, pages, some_results
+from support.site_samples import PROBLEM, Page, built, pages, some_results
 
 from harness.site import boards as boards_module
 from harness.site.boards import slug

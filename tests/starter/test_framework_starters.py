@@ -13,16 +13,17 @@ from typing import Any
 import pytest
 
 from harness.errors import UsageError
+from harness.frameworks import ALL_DTYPES, FRAMEWORKS
 from harness.languages import LANGUAGES
 from harness.languages.build.cache import Cache
 from harness.languages.read import read_solution
+from harness.problem.dtypes import DTYPES
 from harness.problem.format.load import load_problem, problem_folders
 from harness.problem.model import Direction, Problem
 from harness.records.result import Verdict
-from harness.runner.frameworks import FRAMEWORKS
 from harness.solution.model import BuildFailure, Solution, Target
 from harness.starter import STARTERS, starter_text
-from harness.starter.styles import unravelled
+from harness.starter.framework import unravelled
 
 PROBLEMS = Path(__file__).parents[2] / "problems"
 SLUGS = [folder.name for folder in problem_folders(PROBLEMS)]
@@ -92,6 +93,13 @@ def test_what_a_framework_does_not_know_is_left_out(tmp_path: Path, hard: Proble
     one = replace(vector_add, dtypes=("bfloat16",))
     with pytest.raises(UsageError, match="no starter in CuPy"):
         starter_text(one, "cupy", "check")
+
+
+def test_the_table_of_frameworks_knows_every_data_type() -> None:
+    assert set(DTYPES) == ALL_DTYPES
+    for framework in FRAMEWORKS.values():
+        assert framework.takes <= ALL_DTYPES, framework.name
+        assert framework.template.is_file()
 
 
 def test_places_of_elements() -> None:

@@ -1,7 +1,7 @@
 """Honest and dishonest ways of computing the shipped GEMM problem, and how far off each is.
 
-``python tests/problem/error_model.py`` prints the tables of docs/tolerance.md: for each way and
-each length k the greatest error over what is allowed. Up to 1 passes.
+``python tests/support/error_model.py`` prints the tables of docs/data/error-model.txt: for each way
+and each length k the greatest error over what is allowed. Up to 1 passes.
 """
 
 from collections.abc import Callable
@@ -9,7 +9,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import torch
-from drawing import draw_tensor
 from torch import Tensor
 
 from harness.problem.case import Case
@@ -17,6 +16,7 @@ from harness.problem.format.load import load_problem
 from harness.problem.model import Problem
 from harness.problem.reference import Reference
 from harness.problem.tolerance import expectations
+from support.drawing import draw_tensor
 
 PROBLEM = load_problem(Path(__file__).resolve().parents[2] / "problems" / "gemm-multiply-leakyrelu")
 

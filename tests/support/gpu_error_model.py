@@ -1,6 +1,6 @@
-"""Measure, on the card, what docs/tolerance.md says about matrix units and the benchmark shapes.
+"""Measure on the card what docs/explanation/tolerance.md says of matrix units and benchmark shapes.
 
-``python tests/problem/gpu_error_model.py`` prints the greatest error over what is allowed at every
+``python tests/support/gpu_error_model.py`` prints the greatest error over what is allowed at every
 benchmark shape, for honest and dishonest ways that PyTorch has of computing the shipped problem,
 and their worst over a grade's drawn cases.
 """
@@ -12,7 +12,6 @@ from contextlib import contextmanager
 from types import ModuleType
 
 import torch
-from error_model import PROBLEM
 from torch import Tensor
 
 from harness.judge.compare import compare
@@ -21,6 +20,7 @@ from harness.problem.reference import Reference
 from harness.problem.sampling.cases import draw_cases
 from harness.problem.sampling.distributions import fill
 from harness.problem.tolerance import expectations
+from support.error_model import PROBLEM
 
 MATMUL = torch.backends.cuda.matmul
 REDUCED = (

@@ -1,13 +1,12 @@
 """Check, on the card, what the tests check without one: families of values and the footprint.
 
-``python tests/problem/gpu_families.py`` fills tensors of every type with every family in place,
+``python tests/support/gpu_families.py`` fills tensors of every type with every family in place,
 compares the memory that checking a case takes at its peak with the estimate, and prints both.
 """
 
 from dataclasses import replace
 
 import torch
-from error_model import PROBLEM
 
 from harness.judge.compare import compare
 from harness.problem.case import Case, benchmark_case
@@ -17,6 +16,7 @@ from harness.problem.reference import Reference
 from harness.problem.sampling.distributions import FAMILIES, fill
 from harness.problem.sampling.footprint import footprint
 from harness.problem.tolerance import expectations
+from support.error_model import PROBLEM
 
 PARAMETER = Parameter(name="x", type="[VAR]", role=Role.TENSOR, line=1, nonfinite=True)
 

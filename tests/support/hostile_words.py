@@ -4,13 +4,17 @@ import re
 import types
 import typing
 import unicodedata
+from dataclasses import replace
 from datetime import UTC, datetime
 from enum import Enum
+from pathlib import Path
 from typing import Annotated, Any, Literal, Union
 
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
+from harness.problem.format.load import load_problem
+from harness.problem.model import Problem
 from harness.records.result import Verdict
 
 PIECES = (
@@ -73,7 +77,7 @@ PIECES = (
     "##teamcity[blockOpened name='a']",
     "error: ",
 )
-"""What each tries is said in docs/robustness.md."""
+"""What each tries is said in docs/explanation/robustness.md."""
 
 NASTY = st.lists(st.sampled_from(PIECES) | st.characters(), min_size=1, max_size=8).map("".join)
 ALL = "".join(PIECES)
@@ -182,4 +186,23 @@ def not_accepted(verdict: Verdict, words: str) -> Any:
         Result_reason=None,
         Result_measurements=(),
         Result_score=None,
+    )
+
+
+_SAMPLE = load_problem(Path(__file__).parents[2] / "problems/gemm-multiply-leakyrelu")
+
+
+def hostile_problem(words: str) -> Problem:
+    """A problem that has ``words`` wherever its author may write something."""
+    return replace(
+        _SAMPLE,
+        slug=words,
+        title=words,
+        difficulty=words,
+        author=words,
+        tags=(words,),
+        parameters=_SAMPLE.parameters[:1],
+        statement=f"{words}\n\n- {words}\n\n```\n{words}\n```\n$ {words} $",
+        missing=(words,),
+        baselines={words: Path(words.replace("\0", ""))},
     )

@@ -14,7 +14,7 @@ from harness.sandbox.launch import Sandbox
 from harness.sandbox.support import packages
 from harness.sandbox.zygote import zygote
 
-STAND_IN = Path(__file__).parents[1] / "stand_in"
+STAND_IN = Path(__file__).parents[1] / "support/stand_in"
 _MARK = "REPORT:"
 
 

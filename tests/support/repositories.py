@@ -7,8 +7,6 @@ import subprocess
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-import samples
-
 from harness.ci.report import PullRequestReport
 from harness.errors import JudgeError
 from harness.grading.job import Job, Options
@@ -16,6 +14,7 @@ from harness.records.cases import CaseResult
 from harness.records.refs import DeviceRef, SolutionRef
 from harness.records.result import Result, Verdict
 from harness.solution.model import Invalid
+from support import samples
 
 ROOT = Path(__file__).parents[2]
 ISOLATED = {

@@ -4,8 +4,6 @@ from collections.abc import Iterable
 from html.parser import HTMLParser
 from pathlib import Path
 
-from samples import interval, measurement, result, score, unranked
-
 from harness.languages.submitted_files import code_of
 from harness.problem.format.load import load_problem
 from harness.problem.model import Problem
@@ -14,6 +12,7 @@ from harness.records.refs import DeviceRef
 from harness.records.result import Result
 from harness.site.build import build_site
 from leaderboard.ranking import board, rows, to_csv
+from support.samples import interval, measurement, result, score, unranked
 
 ROOT = Path(__file__).parents[2]
 SLUG = "gemm-multiply-leakyrelu"

@@ -6,9 +6,9 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
-from fake_sessions import BUDGET, CASE, FakeSession, contender
+from support.fake_sessions import BUDGET, CASE, FakeSession, contender
 
-from harness.device.memory import Device
+from harness.device.base import Device
 from harness.grading.result_builder import make_score
 from harness.judge.task import Task
 from harness.records.measurement import Measurement

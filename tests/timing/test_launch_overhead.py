@@ -6,9 +6,9 @@ from typing import Any, cast
 
 import pytest
 import torch
-from fake_sessions import FAULT, FakeSession
+from support.fake_sessions import FAULT, FakeSession
 
-from harness.device.memory import Device
+from harness.device.cpu import CpuDevice
 from harness.errors import MachineError
 from harness.judge.batch import Batch
 from harness.judge.task import Task
@@ -44,7 +44,7 @@ class Empty(FakeSession):
 
 
 def blank(session: FakeSession) -> OverheadProbe:
-    return OverheadProbe(cast(Session, session), null_problem(), Device())
+    return OverheadProbe(cast(Session, session), null_problem(), CpuDevice())
 
 
 def test_the_package_is_whole() -> None:
@@ -82,7 +82,7 @@ def test_the_batch_of_another_is_timed_empty(shift_task: Task) -> None:
     session = Empty(1e-5, constant=2e-4)
     found = blank(session)
     case = Case(sizes={"n": 50}, scalars={"s": 0.5})
-    with_three = Batch(shift_task, case, Device().arena(1 << 20), 3)
+    with_three = Batch(shift_task, case, CpuDevice().arena(1 << 20), 3)
     assert found.time(with_three, "seed", 0.0) == pytest.approx(2.3e-4)
     assert session.batches[-1] == (3, "seed")
     found.warm_up("seed")
@@ -100,7 +100,9 @@ def test_it_waits_as_long_as_the_calls_take(
     session = Empty(0.0, constant=2e-4)
     session.ticks = ticks
     found = blank(session)
-    batch = Batch(shift_task, Case(sizes={"n": 50}, scalars={"s": 0.5}), Device().arena(1 << 20), 3)
+    batch = Batch(
+        shift_task, Case(sizes={"n": 50}, scalars={"s": 0.5}), CpuDevice().arena(1 << 20), 3
+    )
     seen: list[float] = []
     plain = session.run
     session.run = lambda *how, **more: seen.append(plain(*how, **more)) or seen[-1]  # type: ignore[method-assign]

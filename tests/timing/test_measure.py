@@ -8,11 +8,11 @@ from dataclasses import replace
 from typing import Any, cast
 
 import pytest
-from fake_sessions import BUDGET, CASE, FAULT, FakeBlank, FakeSession, contender
 from hypothesis import given
 from hypothesis import strategies as st
+from support.fake_sessions import BUDGET, CASE, FAULT, FakeBlank, FakeSession, contender
 
-from harness.device.memory import Arena, Device
+from harness.device.base import Arena, Device
 from harness.judge.batch import lay_out
 from harness.judge.task import Task
 from harness.records.measurement import Measurement

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
-from fake_sessions import BUDGET, CASE, FAULT, FakeSession, contender
+from support.fake_sessions import BUDGET, CASE, FAULT, FakeSession, contender
 
 from harness.judge.task import Task
 from harness.records.measurement import Measurement

@@ -1,3 +1,3 @@
 """A package to verify, written where a test wants it."""
 
-from verify_packages import package as package
+from support.verify_packages import package as package

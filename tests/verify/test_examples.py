@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from verify_packages import Package
+from support.verify_packages import Package
 
 from harness.problem.format.load import load_problem
 from harness.records.result import Verdict

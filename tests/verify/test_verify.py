@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
-from verify_packages import MATTER, REFERENCE, Package
+from support.verify_packages import MATTER, REFERENCE, Package
 
 from harness.cli import cli
 from harness.device.choose import open_device
-from harness.device.memory import Device
+from harness.device.cpu import CpuDevice
 from harness.errors import UsageError
 from harness.problem.format.load import load_problem, problem_folders
 from harness.progress.progress import NoProgress
@@ -25,7 +25,7 @@ SLUGS = [folder.name for folder in problem_folders(ROOT / "problems")]
 
 def look(folder: Path, **choices: Any) -> PackageReport:
     chosen = VerifyChoices(**{"seed": "7", "grades": 1, "examples": False} | choices)
-    return verify(folder, chosen, Device(), NoProgress())
+    return verify(folder, chosen, CpuDevice(), NoProgress())
 
 
 def messages(report: PackageReport, level: Level) -> list[str]:

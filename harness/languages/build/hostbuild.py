@@ -28,6 +28,7 @@ from harness.languages.build.nvcc import (
     limit_failure,
     silent,
 )
+from harness.languages.build.prelude import VAR_TYPES, headers_of
 from harness.languages.build.toolchain import HostCompiler
 from harness.languages.build.translation import translate_limited
 from harness.records.result import Verdict
@@ -80,7 +81,8 @@ class HostSource:
         command = compile_command(
             source=folder / TRANSLATED,
             output=output,
-            var=self.dtype,
+            var=VAR_TYPES[self.dtype],
+            headers=headers_of(VAR_TYPES[self.dtype]),
             sanitize=sanitize,
             compiler=str(self.host.path),
         )

@@ -63,6 +63,11 @@ const void* const harness_entry = (const void*)&{entry};
 ENTRY_SYMBOL = "harness_entry"
 
 
+def headers_of(text: str) -> list[str]:
+    """The CUDA headers that define the types named in ``text``."""
+    return [header for pattern, header in HEADERS.items() if re.search(pattern, text)]
+
+
 def prototype(problem: Problem, entry: str = ENTRY_POINT) -> str:
     """The declaration of ``entry`` with C linkage, one line ending in a semicolon."""
     declaration = " ".join(c_prototype(problem, entry).split()).rstrip("; ")
@@ -83,9 +88,7 @@ def prelude(problem: Problem, dtype: str, entry: str = ENTRY_POINT) -> str:
     var = VAR_TYPES[dtype]
     declaration = prototype(problem, entry)
     lines = ["#include <stddef.h>", "#include <stdint.h>"]
-    for pattern, header in HEADERS.items():
-        if re.search(pattern, f"{var} {declaration}"):
-            lines.append(f"#include <{header}>")
+    lines += [f"#include <{header}>" for header in headers_of(f"{var} {declaration}")]
     lines += [f"#define VAR {var}", declaration]
     return "\n".join(lines) + LAST_ERROR + ENTRY.format(entry=entry)
 

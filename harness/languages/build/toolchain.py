@@ -2,9 +2,11 @@
 
 The CUDA compiler is looked for in ``$HARNESS_NVCC``, ``$CUDA_HOME/bin``, ``PATH``, the usual
 ``/usr/local/cuda*/bin`` (newest first) and the folder of the pip packages ``nvidia-cuda-nvcc`` and
-companions (``site-packages/nvidia/cu13/bin``); the host compiler in ``$HARNESS_CXX`` and ``PATH``.
+companions (``site-packages/nvidia/cu13/bin``); the host compiler in ``$HARNESS_CXX`` and ``PATH``;
+other tools of the toolkit as :func:`find_tool` says.
 """
 
+import contextlib
 import os
 import re
 import shutil
@@ -19,6 +21,8 @@ from harness.errors import MachineError
 PIP_NVCC = 'pip install "cuda-toolkit[nvcc,nvvm,crt,cudart,cccl]==13.0.2"'
 VERSION_S = 10.0
 USR_LOCAL = Path("/usr/local")
+NSIGHT_COMPUTE = Path("/opt/nvidia/nsight-compute")
+"""Where distributions put each version; a sandbox sees the tool's own folder, not all of /opt."""
 
 
 class NvccNotFound(MachineError):
@@ -115,6 +119,38 @@ def find_host_compiler(environment: Mapping[str, str] | None = None) -> HostComp
     raise HostCompilerNotFound(f" at HARNESS_CXX={named}" if named else "")
 
 
+def find_tool(
+    name: str,
+    environment: Mapping[str, str] | None = None,
+    *,
+    packages: Path = NSIGHT_COMPUTE,
+    usr_local: Path = USR_LOCAL,
+) -> Path | None:
+    """A program of the CUDA toolkit, such as ``compute-sanitizer`` or ``ncu``; None without one.
+
+    That of the newest package in ``packages``, else on PATH, in ``$CUDA_HOME/bin``, beside nvcc, or
+    in ``/usr/local/cuda*/bin`` (newest first).
+    """
+    environment = os.environ if environment is None else environment
+    for candidate in _tool_candidates(name, environment, packages, usr_local):
+        if os.access(candidate, os.X_OK):
+            return candidate.absolute()
+    return None
+
+
+def _tool_candidates(
+    name: str, environment: Mapping[str, str], packages: Path, usr_local: Path
+) -> Iterator[Path]:
+    yield from sorted(packages.glob(f"*/{name}"), key=_version_of_folder, reverse=True)
+    if on_path := shutil.which(name, path=environment.get("PATH", "")):
+        yield Path(on_path)
+    if home := environment.get("CUDA_HOME"):
+        yield Path(home) / "bin" / name
+    with contextlib.suppress(NvccNotFound):
+        yield find_nvcc(environment, usr_local=usr_local).path.parent / name
+    yield from sorted(usr_local.glob(f"cuda*/bin/{name}"), key=_version_in_path, reverse=True)
+
+
 def find_demangler() -> str | None:
     """A program that turns symbols into C++ names, or none."""
     return shutil.which("cu++filt") or shutil.which("c++filt")
@@ -147,7 +183,12 @@ def _nvcc_at(path: Path) -> Nvcc | None:
 
 def _version_in_path(path: Path) -> tuple[int, ...]:
     """``/usr/local/cuda-13.0/bin/nvcc`` → (13, 0)."""
-    return tuple(map(int, re.findall(r"\d+", path.parent.parent.name)))
+    return _version_of_folder(path.parent)
+
+
+def _version_of_folder(path: Path) -> tuple[int, ...]:
+    """``/opt/nvidia/nsight-compute/2025.3.1/ncu`` → (2025, 3, 1)."""
+    return tuple(map(int, re.findall(r"\d+", path.parent.name)))
 
 
 def _site_packages() -> list[Path]:

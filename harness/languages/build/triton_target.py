@@ -16,7 +16,8 @@ from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
-from harness.device.memory import Device, sealed_memory
+from harness.device.base import sealed_memory
+from harness.device.cpu import CpuDevice
 from harness.languages.build.cache import BuildError, BuildOutcome, Cache, key_of
 from harness.languages.build.nvcc import killed
 from harness.problem.case import benchmark_case
@@ -123,7 +124,7 @@ class _Work(NamedTuple):
     def session(self, limits: Limits) -> Session:
         """A runner of its own, without the card."""
         program = RunnerProgram(kind="python", source=self.solution.source, contract=self.contract)
-        return Session(program, Device(), limits)
+        return Session(program, CpuDevice(), limits)
 
 
 def _arguments(

@@ -11,10 +11,12 @@ from pathlib import Path
 import yaml
 
 from harness.errors import Diagnostic, ProblemError
+from harness.text.escape import visible
 
 MAX_FILE_BYTES = 1 << 20
 MAX_FRONT_MATTER_BYTES = 64 << 10
 MAX_DEPTH = 8
+_MAX_SHOWN = 80
 
 Data = str | None | list["Data"] | dict[str, "Data"]
 """What the YAML holds. Scalars stay text; an empty value is None."""
@@ -218,6 +220,5 @@ def dotted(location: Location) -> str:
 
 
 def printable(text: str) -> str:
-    """Text from the file, cut and escaped so that it cannot disturb a terminal."""
-    shown = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text[:80])
-    return shown + ("…" if len(text) > 80 else "")
+    """Text from the file on one line, cut, with escapes for what would disturb a terminal."""
+    return visible(text[:_MAX_SHOWN]) + ("…" if len(text) > _MAX_SHOWN else "")

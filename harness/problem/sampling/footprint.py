@@ -7,7 +7,8 @@ from harness.problem.dtypes import DTYPES, DtypeKind
 from harness.problem.gradable import Direction, Gradable
 
 CALLS = 2
-"""A correctness case is called so often in a row, each call with buffers of its own."""
+"""Calls of a correctness case, each with inputs and buffers of its own: that shows remembered
+answers."""
 
 GUARD_BYTES = 8192
 """Guard band and alignment of one buffer, at most."""

@@ -14,7 +14,7 @@ from functools import partial
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from harness.runner.entry.outputs import Arguments, Declared, Outputs, quoted
+from harness.runner.entry.outputs import Arguments, Declared, Outputs, list_names
 from harness.runner.program import Failed
 from harness.wire import FaultCode
 
@@ -294,8 +294,8 @@ def _forward_arguments(
         return inputs
     raise Failed(
         FaultCode.NO_ENTRY,
-        f"ModelNew.forward takes {len(needed)} arguments ({quoted(needed)}), and the problem has "
-        f"{len(inputs)} inputs that are no weights{_listed(inputs)}",
+        f"ModelNew.forward takes {len(needed)} arguments ({list_names(needed)}), and the problem "
+        f"has {len(inputs)} inputs that are no weights{_listed(inputs)}",
     )
 
 
@@ -303,4 +303,4 @@ _BY_POSITION = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_
 
 
 def _listed(names: Any) -> str:
-    return f" ({quoted(list(names))})" if names else ""
+    return f" ({list_names(list(names))})" if names else ""

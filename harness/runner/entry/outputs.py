@@ -43,7 +43,7 @@ class Outputs:
         single = len(self._buffers) == 1 and not isinstance(returned, tuple | list)
         values = [returned] if single else returned
         if not isinstance(values, tuple | list) or len(values) != len(self._buffers):
-            wanted = quoted([name for name, _ in self._buffers])
+            wanted = list_names([name for name, _ in self._buffers])
             raise self._wrong(f"{_described(returned)}, expected {wanted}")
         for (name, buffer), value in zip(self._buffers, values, strict=True):
             self._check(name, buffer, value)
@@ -95,7 +95,7 @@ def _described(value: Any) -> str:
     return "None" if value is None else f"a {type(value).__name__}"
 
 
-def quoted(given: Sequence[str]) -> str:
+def list_names(given: Sequence[str]) -> str:
     """The first of them, for a message."""
     shown = [f"`{name}`" for name in given[:_MAX_NAMES]]
     return ", ".join(shown) + (", …" if len(given) > _MAX_NAMES else "") or "none"

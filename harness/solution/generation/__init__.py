@@ -3,7 +3,7 @@
 :func:`extract` is the line from one to the other: the header (:mod:`.header`) comes off, reasoning
 (:mod:`.reasoning`) is cut, what may be code (:mod:`.blocks`) is collected from the answer, and one
 of it is chosen (:mod:`.choice`). Text alone is looked at, in time linear in its length; nothing is
-parsed as a program and nothing is run. The rules in words: ``docs/generations.md``.
+parsed as a program and nothing is run. The rules in words: ``docs/how-to/generations.md``.
 """
 
 from dataclasses import dataclass

@@ -5,7 +5,9 @@ By patterns of single lines: nothing here parses, so nothing can be exhausted by
 
 import re
 
+from harness.frameworks import FRAMEWORKS
 from harness.solution.contract import EntryPoint
+from harness.solution.suffixes import CUDA, PTX, PYTHON
 
 _ENTRIES = "|".join(re.escape(entry) for entry in EntryPoint)
 _C_ENTRIES = "|".join(re.escape(entry) for entry in EntryPoint if entry.in_c)
@@ -32,13 +34,10 @@ _BELOW_COMMENTS = re.compile(_SLASH_COMMENTS)
 _PTX_LAUNCH = re.compile(rf"{_SLASH_COMMENTS}?[ \t]*//[ \t]*launch[ \t]*:", re.IGNORECASE)
 _PTX_KERNEL = re.compile(rf"^[ \t]*{_PTX_ENTRY}", re.MULTILINE)
 NAMES = {
-    ".py": {
-        "python", "py", "python3", "pytorch", "triton", "tilelang", "cute", "cutile", "nvmath",
-        "numba", "cupy",
-    },
-    ".cu": {"cuda", "cu", "cpp", "c++", "cc", "c", "cxx", "cuda-cpp", "cudacpp"},
-    ".ptx": {"ptx"},
-}  # fmt: skip
+    PYTHON: {"python", "py", "python3", "pytorch", "triton", *FRAMEWORKS},
+    CUDA: {"cuda", "cu", "cpp", "c++", "cc", "c", "cxx", "cuda-cpp", "cudacpp"},
+    PTX: {"ptx"},
+}
 """What fences call the languages, by the suffix of a source file."""
 
 _PYTHON_ENTRY = re.compile(
@@ -65,14 +64,14 @@ def suffix_of(text: str, info: str = "") -> str | None:
     None where neither looks like a language that submissions are written in.
     """
     if _begins_as_ptx(text):
-        return ".ptx"
+        return PTX
     python, cuda = _PYTHON.search(text), _CUDA.search(text)
     if python is not None and (
         cuda is None or python.start() <= cuda.start() or _DOCSTRING.match(text)
     ):
-        return ".py"
+        return PYTHON
     if cuda is not None:
-        return ".cu"
+        return CUDA
     words = re.split(r"[\s{:,]+", info.lower().lstrip("{.")) or [""]
     return next((suffix for suffix, names in NAMES.items() if words[0] in names), None)
 
@@ -82,9 +81,9 @@ def defines_entry(text: str, suffix: str) -> bool:
 
     That of PTX is a kernel that the comments above launch.
     """
-    if suffix == ".py":
+    if suffix == PYTHON:
         return _PYTHON_ENTRY.search(text) is not None
-    if suffix == ".ptx":
+    if suffix == PTX:
         return bool(_PTX_LAUNCH.match(text) and _PTX_KERNEL.search(text))
     declared = commented = False
     for step in _C_STEPS.finditer(text):
@@ -114,7 +113,7 @@ def bare_code(text: str) -> tuple[int, str] | None:
     start = text.rfind("\n", 0, min(starts) + 1) + 1
     start = _with_comments(text, start)
     suffix = suffix_of(text[start:])
-    code = _without_prose(text[start:]) if suffix == ".py" else _to_last_brace(text[start:])
+    code = _without_prose(text[start:]) if suffix == PYTHON else _to_last_brace(text[start:])
     if suffix is None or (text[:start].strip() and not defines_entry(code, suffix)):
         return None
     return start, code

@@ -7,6 +7,7 @@ from harness.languages.build.toolchain import (
     NvccNotFound,
     find_host_compiler,
     find_nvcc,
+    find_tool,
 )
 
 
@@ -85,3 +86,46 @@ def test_none_says_how_to_get_it(tmp_path: Path) -> None:
 def test_no_host_compiler_says_how_to_get_it(tmp_path: Path) -> None:
     with pytest.raises(HostCompilerNotFound, match="apt-get install"):
         find_host_compiler({"PATH": str(tmp_path)})
+
+
+def _tool(folder: Path, name: str = "ncu", mode: int = 0o755) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / name).touch(mode)
+    return folder / name
+
+
+def test_where_a_tool_is(tmp_path: Path) -> None:
+    tool = _tool(tmp_path / "bin", mode=0o644)
+    places = {"packages": tmp_path / "none", "usr_local": tmp_path / "none"}
+    environment = {"PATH": str(tool.parent), "HARNESS_NVCC": "/nowhere"}
+    assert find_tool("ncu", environment, **places) is None  # it cannot be executed
+    tool.chmod(0o755)
+    assert find_tool("ncu", environment, **places) == tool
+    home = {"PATH": "", "CUDA_HOME": str(tmp_path), "HARNESS_NVCC": "/nowhere"}
+    assert find_tool("ncu", home, **places) == tool
+    assert find_tool("ncu", {"PATH": "", "HARNESS_NVCC": "/nowhere"}, **places) is None
+
+
+def test_a_tool_lies_beside_nvcc_or_in_the_newest_toolkit(tmp_path: Path) -> None:
+    nowhere = tmp_path / "none"
+    nvcc = fake_nvcc(tmp_path / "own", "13.0.88")
+    environment = {"PATH": "", "HARNESS_NVCC": str(nvcc)}
+    assert find_tool("ncu", environment, packages=nowhere, usr_local=nowhere) is None
+    for version in ("12.8", "13.0", "9.2"):
+        _tool(tmp_path / f"cuda-{version}/bin")
+    found = find_tool("ncu", environment, packages=nowhere, usr_local=tmp_path)
+    assert found == tmp_path / "cuda-13.0/bin/ncu"
+    beside = _tool(nvcc.parent)
+    assert find_tool("ncu", environment, packages=nowhere, usr_local=tmp_path) == beside
+
+
+def test_the_newest_package_is_taken(tmp_path: Path) -> None:
+    nowhere = {"PATH": "", "HARNESS_NVCC": "/nowhere"}
+    places = {"packages": tmp_path, "usr_local": tmp_path / "none"}
+    assert find_tool("ncu", nowhere, **places) is None
+    for version in ("2025.3.1", "2025.10.0", "2024.1.0"):
+        _tool(tmp_path / version)
+    assert find_tool("ncu", nowhere, **places) == tmp_path / "2025.10.0/ncu"
+    on_path = {"PATH": str(tmp_path / "2024.1.0"), "HARNESS_NVCC": "/nowhere"}
+    places["packages"] = tmp_path / "none"
+    assert find_tool("ncu", on_path, **places) == tmp_path / "2024.1.0/ncu"

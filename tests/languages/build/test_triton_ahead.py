@@ -15,7 +15,7 @@ from typing import Any, cast
 
 import pytest
 
-from harness.device.memory import Device
+from harness.device.cpu import CpuDevice
 from harness.languages.build import triton_target
 from harness.languages.build.cache import BuildOutcome, Cache
 from harness.languages.read import read_solution
@@ -91,7 +91,7 @@ def test_a_runner_gets_it_before_the_file_is_loaded(built: Artifact, problem: Pr
     assert len(opened) == 2
     for fd in opened:
         os.close(fd)
-    with Session(program, Device(), problem.limits) as session:
+    with Session(program, CpuDevice(), problem.limits) as session:
         fault = session.load()
     assert isinstance(fault, Fault)
     cubins = sorted(Path(name).name for name in members(built) if name.endswith(".cubin"))
@@ -126,7 +126,7 @@ print(triton_key.cache_info().currsize, flush=True)
 
     def known() -> bool:
         program = RunnerProgram(kind="python", source=source)
-        with Session(program, Device(), problem.limits) as session:
+        with Session(program, CpuDevice(), problem.limits) as session:
             session.load()
             return session.output().startswith("1")
 

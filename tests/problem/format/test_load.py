@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from problem_texts import BLOCK, MINIMAL, ROOT, Write
+from support.problem_texts import BLOCK, MINIMAL, ROOT, Write
 
 from harness.errors import ProblemError, UsageError
 from harness.problem.format.frontmatter import read_front_matter

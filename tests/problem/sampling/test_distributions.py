@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 import torch
-from drawing import draw_tensor
+from support.drawing import draw_tensor
 
 from harness.problem.case import Case
 from harness.problem.dtypes import DTYPES, DtypeKind

@@ -8,7 +8,7 @@ from decimal import Decimal
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from problem_texts import BLOCK, MINIMAL, Write
+from support.problem_texts import BLOCK, MINIMAL, Write
 
 from harness.errors import ProblemError, UsageError
 from harness.problem.case import Case, benchmark_case, families, parse_case, singles

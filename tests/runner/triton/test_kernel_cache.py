@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.device.memory import sealed_memory
+from harness.device.base import sealed_memory
 from harness.runner.triton.kernel_cache import pack, packed, unpack
 
 SIZE = 1 << 20

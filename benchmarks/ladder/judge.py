@@ -1,0 +1,128 @@
+"""How long the judge says that a rung takes, and what another process needs to call it the same."""
+
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+from benchmarks.ladder.rungs import Rung
+from harness.device.base import Device
+from harness.errors import MachineError
+from harness.grading.benchmark import on_block
+from harness.grading.grader import Grader
+from harness.grading.job import Job, Options
+from harness.judge.batch import Batch, lay_out
+from harness.judge.task import Task
+from harness.languages.read import read_solution
+from harness.problem.case import benchmark_case
+from harness.problem.format.load import load_problem
+from harness.problem.model import Problem
+from harness.problem.reference import Reference
+from harness.progress.progress import NoProgress
+from harness.session.fault import Fault
+from harness.session.programs import timed_program
+from harness.session.session import Session
+from harness.solution.model import Artifact, BuildFailure, Invalid
+from harness.timing.audit import IdleBaseline
+from harness.timing.budget import TimingBudget
+from harness.timing.launch_overhead import OverheadProbe
+from harness.timing.measure import measure_shape
+from harness.timing.timed_program import TimedProgram, prepare_for_timing
+
+
+def built(grader: Grader, file: Path, problem: Problem, dtype: str) -> Artifact:
+    """The build of a file of ours.
+
+    Raises:
+        MachineError: it does not build here.
+    """
+    solution = read_solution(file, problem=problem.slug)
+    if isinstance(solution, Invalid):
+        raise MachineError(solution.message)
+    job = Job(path=file.name, solution=solution, problem=problem)
+    artifact = grader.build(job, Options(dtype=dtype))
+    if isinstance(artifact, BuildFailure):
+        raise MachineError(artifact.message)
+    return artifact
+
+
+def time_rung(
+    grader: Grader,
+    device: Device,
+    rung: Rung,
+    budget: TimingBudget,
+    overhead: OverheadProbe | None,
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The row of a table, and the build, arguments and number of calls for an honest process.
+
+    Raises:
+        MachineError: it does not build or run here.
+    """
+    problem = load_problem(rung.problem)
+    task = Task(problem, Reference(problem), "float32", device, "ladder")
+    artifact = built(grader, rung.file, problem, task.dtype)
+    case = benchmark_case(problem, dict(rung.values))
+    with ExitStack() as sessions:
+
+        def start() -> Session | Fault:
+            program = timed_program(artifact)
+            session = sessions.enter_context(Session(program, device, problem.limits))
+            return session.load() or session
+
+        session = start()
+        if isinstance(session, Fault):
+            raise MachineError(session.message)
+        with device.exclusive(lambda _: None) as held:
+            program = prepare_for_timing(
+                session,
+                start,
+                task,
+                case,
+                cpu=held.runner_cpu,
+                idle=overhead.idle if overhead else IdleBaseline(),
+            )
+            if isinstance(program, Fault):
+                raise MachineError(program.message)
+            baseline = TimedProgram(
+                grader.benchmark.trusted.baseline(task),
+                task,
+                name="baseline",
+                trusted=True,
+                capture=device.captures_graphs,
+                cpu=held.runner_cpu,
+            )
+            try:
+                measured = measure_shape(
+                    task, case, program, baseline, budget, overhead, on_block(NoProgress(), held)
+                )
+            finally:
+                program.release()
+                baseline.release()
+    if isinstance(measured, Fault):
+        raise MachineError(measured.message)
+    conditions = held.monitor.conditions() if held.monitor is not None else None
+    layout = lay_out(task, case, measured.calls_per_batch)
+    arena = device.arena(layout.size)
+    try:
+        arguments = Batch(task, case, arena, layout.calls, checked=False).arguments()
+    finally:
+        arena.close()
+    row = {
+        "kind": rung.kind,
+        "kernel": rung.name,
+        "calls": measured.calls_per_batch,
+        "captured": measured.captured,
+        "kernels": measured.kernels,
+        "ours_s": measured.time_s.value,
+        "low_s": measured.time_s.low,
+        "high_s": measured.time_s.high,
+        "clock_mhz": conditions.clock_mhz if conditions is not None else None,
+    }
+    library = artifact.library
+    call = {
+        "library": str(library) if library else None,
+        "source": None if library else str(rung.file.resolve()),
+        "arguments": arguments,
+        "calls": layout.calls,
+        "bytes": layout.size,
+    }
+    return row, call

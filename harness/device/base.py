@@ -1,0 +1,143 @@
+"""What the judge asks of the device that submissions run on, whatever kind it is.
+
+A new kind of device is one module that meets :class:`Device`, and an entry in
+:mod:`harness.device.choose`. Nothing else asks which kind it has in hand.
+"""
+
+import fcntl
+import math
+import os
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+import torch
+
+from harness.records.measurement import Conditions
+from harness.text.numbers import bytes_
+
+_SEALS = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL
+
+Kind = Literal["cuda", "cpu"]
+"""How records and commands name a kind of device."""
+
+
+class Arena(Protocol):
+    """Memory that judge and runner share."""
+
+    size: int
+    """Bytes."""
+    fd: int
+    """The descriptor that the runner maps it by."""
+    bytes: torch.Tensor
+    """All of it as uint8, shape ``(size,)``, on the device."""
+
+    def close(self) -> None:
+        """Give the memory back once the runner has let go of it, too."""
+
+
+class Monitor(Protocol):
+    """Watches a device while times are taken on it."""
+
+    def read(self) -> None:
+        """Look at the device now, between two batches."""
+
+    def conditions(self) -> Conditions | None:
+        """What was seen so far; None if the device told nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Exclusive:
+    """A device that nobody else times on."""
+
+    monitor: Monitor | None = None
+    """Watches it; None where there is nothing to watch."""
+    runner_cpu: int | None = None
+    """The processor that all timed runners share, away from the judge's; None: any."""
+
+
+class Device(Protocol):
+    """Where submissions run: its facts, its memory, and how it is held still for a timing."""
+
+    kind: Kind
+    """Names it in records; never asked for in a decision."""
+    name: str
+    """As the device calls itself, such as ``NVIDIA H100 80GB HBM3``."""
+    torch_device: str
+    """Where torch keeps the judge's tensors for it, such as ``cuda:0``."""
+    driver_version: str
+    """Empty where there is no driver."""
+    toolkit_version: str
+    """Of the toolkit that torch was built with; empty for none."""
+    architecture: str | None
+    """What kernels are compiled for, such as ``sm_90``; None: whatever the user asks for."""
+    emulated: bool
+    """Kernels are executed by an emulator on the host: small cases, several orders of threads."""
+    rankable: bool
+    """Times taken here may stand on a board."""
+    captures_graphs: bool
+    """Calls can be recorded once and launched together; then launch overhead is measured, too."""
+    patience: float
+    """How many times as long as the problem's limit says a call may take here."""
+
+    def arena(self, size: int) -> Arena:
+        """New shared memory of at least ``size`` bytes.
+
+        Raises:
+            MachineError: the device has not that much memory.
+        """
+
+    def flush(self) -> None:
+        """Put the caches into the state that every timed batch starts from."""
+
+    def synchronize(self) -> None:
+        """Wait for the judge's own work on the device."""
+
+    def probe(self) -> float:
+        """Flush and wait; the seconds that took, longer than ever where others are at work."""
+
+    def nodes(self) -> tuple[str, ...]:
+        """The files under /dev that a runner needs to use it."""
+
+    def free_bytes(self) -> int:
+        """Memory that can be allocated now."""
+
+    def exclusive(self, waiting: Callable[[float], None]) -> AbstractContextManager[Exclusive]:
+        """Hold the device alone, and watch it, while times are taken.
+
+        ``waiting`` is called now and then with the seconds so far while another grade holds it.
+
+        Raises:
+            MachineError: there is no place for a lock that all users of this machine share.
+        """
+
+
+def sealed_memory(name: str, size: int) -> int:
+    """A memfd of ``size`` bytes that nobody can resize (a truncated one would kill its reader)."""
+    fd = os.memfd_create(name, os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+    os.ftruncate(fd, size)
+    fcntl.fcntl(fd, fcntl.F_ADD_SEALS, _SEALS)
+    return fd
+
+
+def round_up(size: int, unit: int) -> int:
+    """The least multiple of ``unit`` that holds ``size``, and at least one of it."""
+    return max(1, math.ceil(size / unit)) * unit
+
+
+def crowded_out(device: Device, end: Callable[[], None]) -> str:
+    """Why there is no memory left, if a submission holds most of it; empty if it does not.
+
+    ``end`` ends the submission's processes: what is free then and was not before, it held.
+    """
+    beside = device.free_bytes()
+    end()
+    without = device.free_bytes()
+    held = without - beside
+    if held <= without / 2:
+        return ""
+    return (
+        f"holds {bytes_(held)} of the memory of {device.name}, of which {bytes_(without)} are "
+        "free without it: there is no room for its inputs and outputs"
+    )

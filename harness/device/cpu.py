@@ -1,0 +1,77 @@
+"""A machine without a GPU: kernels are emulated, verdicts are full, times are shown, not ranked."""
+
+import contextlib
+import mmap
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import torch
+
+from harness.device.base import Arena, Exclusive, Kind, round_up, sealed_memory
+
+
+class HostArena:
+    """Shared host memory."""
+
+    def __init__(self, size: int) -> None:
+        self.size = round_up(size, mmap.PAGESIZE)
+        self.fd = sealed_memory("arena", self.size)
+        self.bytes = torch.frombuffer(mmap.mmap(self.fd, self.size), dtype=torch.uint8)
+
+    def close(self) -> None:
+        """Let go of it. The last view unmaps it: torch would not notice if it were gone before."""
+        self.bytes = torch.empty(0, dtype=torch.uint8)
+        os.close(self.fd)
+
+
+class CpuDevice:
+    """The host's processor, which emulates kernels; meets :class:`harness.device.base.Device`."""
+
+    kind: Kind = "cpu"
+    torch_device = "cpu"
+    driver_version = ""
+    toolkit_version = ""
+    architecture: str | None = None
+    emulated = True
+    rankable = False
+    captures_graphs = False
+    patience = 3.0
+
+    def __init__(self) -> None:
+        self.name = _processor_name()
+
+    def arena(self, size: int) -> Arena:
+        """New shared host memory."""
+        return HostArena(size)
+
+    def flush(self) -> None:
+        """Nothing: caches decide nothing where kernels are emulated."""
+
+    def synchronize(self) -> None:
+        """Nothing to wait for."""
+
+    def probe(self) -> float:
+        """No time at all: nobody else's work can be told from the emulator's."""
+        return 0.0
+
+    def nodes(self) -> tuple[str, ...]:
+        """None."""
+        return ()
+
+    def free_bytes(self) -> int:
+        """Host memory that the system has to give."""
+        return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+
+    @contextmanager
+    def exclusive(self, waiting: Callable[[float], None]) -> Iterator[Exclusive]:  # noqa: ARG002
+        """Held by nobody: what is not ranked may share the machine."""
+        yield Exclusive()
+
+
+def _processor_name() -> str:
+    with contextlib.suppress(OSError), open("/proc/cpuinfo", encoding="utf-8") as file:
+        for line in file:
+            if line.startswith("model name"):
+                return line.split(":", 1)[1].strip()
+    return os.uname().machine

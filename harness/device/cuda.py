@@ -1,0 +1,126 @@
+"""An NVIDIA GPU: memory shared through the driver, one timing at a time, watched through NVML."""
+
+import contextlib
+import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import torch
+
+from harness.device.affinity import pinned
+from harness.device.base import Arena, Exclusive, Kind, round_up
+from harness.device.lock import exclusive
+from harness.device.monitor import GpuMonitor
+from harness.errors import MachineError
+from harness.runner.driver import CudaError, Driver
+
+
+class DeviceArena:
+    """Shared device memory: an exportable virtual-memory allocation, seen by torch as bytes.
+
+    Raises:
+        MachineError: the device has not that much memory.
+    """
+
+    def __init__(self, driver: Driver, size: int) -> None:
+        self._driver = driver
+        self.size = round_up(size, driver.granularity())
+        try:
+            self._handle = driver.create(self.size)
+        except CudaError as error:
+            raise MachineError(f"cannot allocate {self.size} bytes on the GPU: {error}") from error
+        self.fd = driver.export_fd(self._handle)
+        self._address = driver.map(self._handle, self.size)
+        self.__cuda_array_interface__ = {
+            "shape": (self.size,),
+            "typestr": "|u1",
+            "data": (self._address, False),
+            "version": 3,
+        }
+        self.bytes = torch.as_tensor(self, device=f"cuda:{driver.device}")
+
+    def close(self) -> None:
+        """Unmap and free."""
+        torch.cuda.synchronize()
+        self.bytes = torch.empty(0, dtype=torch.uint8)
+        os.close(self.fd)
+        self._driver.unmap(self._address, self.size, self._handle)
+
+
+class CudaDevice:
+    """One NVIDIA GPU; meets :class:`harness.device.base.Device`."""
+
+    kind: Kind = "cuda"
+    emulated = False
+    rankable = True
+    captures_graphs = True
+    patience = 1.0
+
+    def __init__(self, index: int = 0) -> None:
+        self.torch_device = f"cuda:{index}"
+        torch.cuda.set_device(index)
+        torch.empty(1, device=self.torch_device)  # makes the context
+        self.driver = Driver(index)
+        properties = torch.cuda.get_device_properties(index)
+        self.name: str = properties.name
+        self.uuid = str(properties.uuid)
+        self.bus = self.driver.bus()
+        self.driver_version = _driver_version()
+        self.toolkit_version = torch.version.cuda or ""
+        self.architecture: str | None = f"sm_{properties.major}{properties.minor}"
+        # Twice the L2's size: writing it leaves nothing of a batch in the cache.
+        self._flush = torch.empty(2 * properties.L2_cache_size // 4, device=self.torch_device)
+        self._generation = 0
+
+    def arena(self, size: int) -> Arena:
+        """New shared device memory."""
+        return DeviceArena(self.driver, size)
+
+    def flush(self) -> None:
+        """Write twice the L2's size with new values, and make persisting lines normal."""
+        self._generation += 1
+        self._flush.fill_(float(self._generation))
+        self.driver.reset_persisting_l2()
+
+    def synchronize(self) -> None:
+        """Wait for the judge's context."""
+        torch.cuda.synchronize()
+
+    def probe(self) -> float:
+        """Flush and wait for it; a kernel of another process makes that wait its turn."""
+        self.synchronize()
+        start = time.perf_counter()
+        self.flush()
+        self.synchronize()
+        return time.perf_counter() - start
+
+    def nodes(self) -> tuple[str, ...]:
+        """The driver's, with those of all cards."""
+        return tuple(str(path) for path in sorted(Path("/dev").glob("nvidia*")))
+
+    def free_bytes(self) -> int:
+        """Free device memory as the driver tells it, once torch has let go of what it keeps."""
+        torch.cuda.empty_cache()
+        return int(torch.cuda.mem_get_info()[0])
+
+    @contextmanager
+    def exclusive(self, waiting: Callable[[float], None]) -> Iterator[Exclusive]:
+        """Lock the card for this machine, watch it, pin timed runners to one processor.
+
+        Raises:
+            MachineError: there is no place for a lock that all users of this machine share.
+        """
+        with (
+            exclusive(self.uuid, waiting),
+            pinned(self.bus) as runner_cpu,
+            GpuMonitor(self.uuid) as monitor,
+        ):
+            yield Exclusive(monitor, runner_cpu)
+
+
+def _driver_version() -> str:
+    with contextlib.suppress(OSError):
+        return Path("/sys/module/nvidia/version").read_text(encoding="ascii").strip()
+    return ""

@@ -1,1 +1,0 @@
-"""Feeds hostile bytes to whatever of the judge reads what others wrote; see docs/robustness.md."""

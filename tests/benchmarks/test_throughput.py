@@ -1,0 +1,68 @@
+"""What `bench.py throughput` grades, and what it makes of the outcome."""
+
+from pathlib import Path
+
+from support.samples import failed, result
+
+from harness.languages.read import read_solution
+from harness.problem.format.load import load_problem
+from harness.records.refs import SolutionRef
+from harness.records.result import Verdict
+
+
+def test_variants_differ_and_some_are_wrong(tmp_path: Path) -> None:
+    from benchmarks.throughput import write_variants
+
+    folder = tmp_path / "solutions/gemm-multiply-leakyrelu/bench"
+    wanted = write_variants(folder, 48)
+    files = sorted(folder.iterdir())
+    assert [file.stem for file in files] == sorted(wanted)
+    assert len({file.read_bytes() for file in files}) == 48
+    assert {file.suffix for file in files} == {".cu", ".py"}
+    assert set(wanted.values()) == {"ACCEPTED", "WRONG_ANSWER", "COMPILE_ERROR"}
+    assert list(wanted.values()).count("ACCEPTED") > 36
+    languages = {read_solution(file).language for file in files}
+    assert languages == {"cuda", "triton"}
+    broken = [file for file in files if wanted[file.stem] == "COMPILE_ERROR"]
+    assert {file.suffix for file in broken} == {".cu", ".py"}
+
+
+def test_the_problem_has_smaller_shapes(tmp_path: Path) -> None:
+    from benchmarks.throughput import SLUG, modest
+
+    modest(tmp_path / SLUG)
+    problem = load_problem(tmp_path / SLUG)
+    assert len(problem.benchmarks) == 3
+    assert max(shape["m"] for shape in problem.benchmarks) <= 2048
+
+
+def test_phases_are_added_up() -> None:
+    from benchmarks.throughput import Phases
+
+    now = 0.0
+    phases = Phases(lambda: now)
+    for name, seconds in (("build", 1.0), ("time m=1", 2.0), ("check", 0.5), ("time m=2", 4.0)):
+        phases.phase(name, 3)
+        now += seconds
+        phases.advance(note="x")
+    phases.finish()
+    assert phases.seconds == {"start": 0.0, "build": 1.0, "time": 6.0, "check": 0.5}
+
+
+def test_what_is_not_as_it_must_be_is_named() -> None:
+    from benchmarks.throughput import Phases, tell
+
+    def named(name: str) -> SolutionRef:
+        return SolutionRef(author="b", name=name, language="cuda", hash="h", path=f"{name}.cu")
+
+    now = 0.0
+    phases = Phases(lambda: now)
+    phases.phase("check")
+    now = 3.0
+    results = [result(solution=named("v0000")), failed(solution=named("v0001"), message="so")]
+    found = tell(results, {"v0000": "ACCEPTED", "v0001": "ACCEPTED"}, phases, 6.0)
+    assert found["per_minute"] == 20.0
+    assert found["verdicts"] == {Verdict.ACCEPTED: 1, Verdict.WRONG_ANSWER: 1}
+    assert found["unexpected"] == ["v0001 is WRONG_ANSWER, not ACCEPTED: so"]
+    assert "| check | 3.0 | 100% | 1.50 |" in found["lines"]
+    assert any("20.0 | this harness" in line for line in found["lines"])

@@ -1,0 +1,192 @@
+"""Make docs/reference/reference.md, and the schemas of results and of reports on pull requests."""
+
+import json
+import textwrap
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from itertools import groupby
+from pathlib import Path
+
+import click
+
+from harness.ci.report import PullRequestReport
+from harness.cli import cli
+from harness.records.result import Result
+from leaderboard.columns import DESCRIBED
+from tools import ROOT
+from tools.reference.json_schema import json_schema
+from tools.reference.keys import Key, keys
+
+FOLDER = ROOT / "docs/reference"
+
+_HEAD = """# Reference
+
+Made from the code by `python -m tools.reference`; a test holds it up to date. What a key means
+is in [problem-format.md](problem-format.md); results and verdicts are in [result.md](result.md).
+"""
+
+_KEYS = """## Front matter
+
+*Required*: without it the file is refused. *To grade*: without it the problem can be shown, and
+not graded. Defaults are in brackets. `cpu_benchmarks` have the keys of `benchmarks`.
+
+A *text* is any non-empty scalar, as it is written; a *flag* is `true` or `false`, a *number* finite
+(`1e-3` is one), both bare or quoted; an *expression* is
+[arithmetic](problem-format.md#expressions) over sizes and scalars.
+"""
+
+_COLUMNS = """## Columns of a board
+
+In CSV (`harness leaderboard --csv`) and JSON (`--json`), in this order; new ones will come at the
+end. What is missing is an empty cell, and `null` in JSON.
+"""
+
+_EXIT_CODES = """## Exit codes
+
+| exit code | meaning |
+| --- | --- |
+| 0 | everything was accepted |
+| 1 | judged, and not all accepted; `regrade`: or one was skipped |
+| 2 | usage: an unknown file, option, data type, problem, or a mistake in a problem file |
+| 3 | a fault of the harness or of the machine |
+| 4 | no usable device |
+| 130 | interrupted, or a question was not answered with yes |
+"""
+
+_VARIABLES = """## Environment variables
+
+Those that set an option are with the [option](#options-of-several-commands).
+
+- `HARNESS_CACHE`: folder in which compiled submissions are kept
+- `HARNESS_NVCC`, `HARNESS_CXX`: compilers to use
+"""
+
+_COMMANDS = """## Commands
+
+`harness COMMAND --help` says the same. A default is in brackets, an environment variable that sets
+the option in parentheses.
+"""
+
+_SHARED = """### Options of several commands
+
+Each command names those that it takes after *also*.
+"""
+
+
+def pages() -> dict[Path, str]:
+    """The text of each file that is made."""
+    made = {FOLDER / "reference.md": reference()}
+    for name, record in (("result", Result), ("pull-request", PullRequestReport)):
+        schema = json.dumps(json_schema(record), indent=2) + "\n"
+        made[FOLDER / f"{name}.schema.json"] = schema
+    return made
+
+
+def reference() -> str:
+    """The page of tables."""
+    return "\n".join([_HEAD, *_front_matter(), *_board(), _EXIT_CODES, _VARIABLES, *_commands()])
+
+
+def _front_matter() -> Iterator[str]:
+    found = keys()
+    yield _KEYS
+    inside = [key for key in found if key.path[0] == "parameters[]"]
+    top = [key for key in found if key.path[0] not in ("parameters[]", "cpu_benchmarks[]")]
+    yield _list(_rows(top, lambda key: [key.necessity]))
+    yield "### Of each parameter\n"
+    yield _list(_rows(inside, lambda key: [_of(key), key.necessity]))
+
+
+def _rows(
+    found: Iterable[Key], remarks: Callable[[Key], Iterable[str]]
+) -> Iterator[tuple[str, str]]:
+    """Keys in a row that differ in nothing but their names are one row."""
+    for (said, meaning), same in groupby(found, lambda key: _row(key, remarks(key))):
+        yield ", ".join(f"`{key.name}`" for key in same) + said, meaning
+
+
+def _row(key: Key, remarks: Iterable[str]) -> tuple[str, str]:
+    """The ``remarks`` on a key, and what it may hold with its default."""
+    said = "; ".join(remark for remark in remarks if remark)
+    default = f" [{key.default}]" if key.default else ""
+    return f" ({said})" if said else "", f"{key.value}{default}"
+
+
+def _of(key: Key) -> str:
+    return "" if len(key.roles) == 3 else ", ".join(key.roles)
+
+
+def _board() -> Iterator[str]:
+    yield _COLUMNS
+    yield _list((f"`{name}` ({column.kind})", column.meaning) for name, column in DESCRIBED.items())
+
+
+def _commands() -> Iterator[str]:
+    yield _COMMANDS
+    found = dict(_below(cli, "harness"))
+    shared = _shared(found.values())
+    yield f"{_SHARED}\n{_list(shared.items())}"
+    for name, command in found.items():
+        pieces = command.collect_usage_pieces(click.Context(command, info_name=name))
+        usage = " ".join([name, *(piece for piece in pieces if piece != "[OPTIONS]")])
+        summary = (command.help or "").split("\n\n")[0].replace("\n", " ")
+        options = _options(command)
+        also = ", ".join(f"`{_name(each)}`" for each in options if each in shared.items())
+        yield f"### `{usage}`\n\n{_paragraph(summary + (f' Also {also}.' if also else ''))}\n"
+        if own := [option for option in options if option not in shared.items()]:
+            yield _list(own)
+
+
+def _shared(commands: Iterable[click.Command]) -> dict[str, str]:
+    """The options that several commands have in the same words; of a name the first of them."""
+    uses = Counter(option for command in commands for option in _options(command))
+    several = [option for option, count in uses.items() if count > 1]
+    return dict(next(same) for _, same in groupby(sorted(several, key=_name), _name))
+
+
+def _list(items: Iterable[tuple[str, str]]) -> str:
+    """Names and what each means: a line or a few for each."""
+    lines = (_paragraph(f"- {names}: {_no_tags(meaning)}") for names, meaning in items)
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _paragraph(text: str) -> str:
+    """``text`` in lines of at most 100 characters; those after the first of a list are indented."""
+    indent = "  " if text.startswith("- ") else ""
+    wrapped = textwrap.wrap(
+        text, 100, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+    )
+    return "\n".join(wrapped)
+
+
+def _no_tags(text: str) -> str:
+    """``text`` with what Markdown would take for HTML escaped."""
+    return text.replace("<", "\\<")
+
+
+def _options(command: click.Command) -> list[tuple[str, str]]:
+    """A row for each option: its names, and what it does."""
+    return [_option(each) for each in command.params if isinstance(each, click.Option)]
+
+
+def _name(option: tuple[str, str]) -> str:
+    """``--json``, without what it takes."""
+    return option[0].strip("`").split()[0]
+
+
+def _below(command: click.Command, name: str) -> Iterator[tuple[str, click.Command]]:
+    if isinstance(command, click.Group):
+        if command.invoke_without_command:
+            yield name, command
+        for below, child in sorted(command.commands.items()):
+            yield from _below(child, f"{name} {below}")
+    else:
+        yield name, command
+
+
+def _option(option: click.Option) -> tuple[str, str]:
+    names = "/".join([", ".join(option.opts), *option.secondary_opts])
+    value = "" if option.is_flag else f" {option.make_metavar(click.Context(cli))}"
+    more = f" [{option.default}]" if option.show_default and option.default is not None else ""
+    variable = f" (`{option.envvar}`)" if option.envvar else ""
+    return f"`{names}{value}`", f"{option.help}{more}{variable}"
