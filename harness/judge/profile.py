@@ -1,4 +1,4 @@
-"""What the kernels of one call do: NVIDIA's Nsight Compute (``ncu``), run once, apart from grading.
+"""Profile the kernels of one call: NVIDIA's Nsight Compute (``ncu``), run once, apart from grading.
 
 The runner is started by the tool, in the same confinement as ever. It makes one call to warm up and
 one more; the tool runs each kernel of both by itself, several times where counters need that, with

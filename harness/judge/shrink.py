@@ -122,7 +122,7 @@ class _Searcher:
         return self._tried[spec]
 
     def _cost(self, case: Case) -> tuple[float, ...]:
-        """What makes a case hard to follow, the most important first."""
+        """Costs that make a case hard to follow, the most important first."""
         values = case.values
         elements = sum(math.prod(p.dimensions(values)) for p in self._problem.tensors)
         sizes = sum(int(values[p.name]) for p in self._sizes)

@@ -1,4 +1,4 @@
-"""What stays the same over one grade."""
+"""The record of what stays the same over one grade."""
 
 from dataclasses import dataclass
 

@@ -10,7 +10,7 @@ VARIABLE_TYPE = "[VAR]"
 
 
 class DtypeKind(StrEnum):
-    """What sort of number a data type holds."""
+    """Sort of number that a data type holds."""
 
     FLOAT = "float"
     INTEGER = "integer"

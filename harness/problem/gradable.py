@@ -1,4 +1,4 @@
-"""What the judge asks of a problem: the seam between problem formats and the judge.
+"""Protocols that a problem meets for the judge: the seam between problem formats and the judge.
 
 A format brings three objects, and the judge knows nothing else of it:
 
@@ -49,7 +49,7 @@ class Direction(StrEnum):
 
 
 class Role(StrEnum):
-    """What a parameter is for: pointers are tensors, integers sizes, other numbers scalars."""
+    """Use of a parameter: pointers are tensors, integers sizes, other numbers scalars."""
 
     TENSOR = "tensor"
     SIZE = "size"
@@ -58,7 +58,7 @@ class Role(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """What a submission may use."""
+    """Bounds of what a submission may use."""
 
     build_s: float = 120.0
     """Wall time of building it, seconds."""
@@ -100,7 +100,7 @@ def span(shape: Sequence[int], strides: Sequence[int]) -> int:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Work:
-    """What one call of a case takes at least; decides the speed of light (SOL)."""
+    """Least work of one call of a case, from which the speed of light (SOL) follows."""
 
     flops: float | None = None
     """Floating-point operations; None where the problem does not say."""
@@ -112,7 +112,7 @@ class Work:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Expectation:
-    """What one output should hold, element by element."""
+    """The right values of one output, and how far off each may be."""
 
     expected: Tensor
     """float64 (integers int64 or bool, complex complex128), the output's shape; NaN or infinite
@@ -143,7 +143,7 @@ class FormalParameter(Protocol):
 
 
 class InputSource(Protocol):
-    """Where the contents of input tensors come from.
+    """Draws the contents of input tensors.
 
     All follows from the seed, and nobody can tell one tensor's values from another's.
     """
@@ -262,7 +262,7 @@ class Gradable(Protocol):
     # -- its code --------------------------------------------------------------------------------
 
     def inputs(self) -> InputSource:
-        """Where its tensors' contents come from."""
+        """Its source of tensor contents."""
 
     def reference(self) -> AnswerKey:
         """Its answers; loads the author's code, so once is enough.

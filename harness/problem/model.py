@@ -50,7 +50,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Distribution:
-    """How the values of a tensor or a scalar are drawn.
+    """Distribution of the values of a tensor or a scalar.
 
     ``kind`` is ``normal`` (mean in ``a``, standard deviation in ``b``) or ``uniform`` (lowest in
     ``a``, highest in ``b``).

@@ -1,4 +1,4 @@
-"""Run a package's ``reference.py``: what the right answer is, and what was summed for it.
+"""Run a package's ``reference.py``: right answers, and the magnitude of what was summed.
 
 The file is the problem author's, and trusted: it runs inside the judge. It defines
 
@@ -71,7 +71,7 @@ class Reference:
     def expectations(
         self, case: Case, dtype: str, inputs: Mapping[str, Tensor], *, summed: bool = True
     ) -> dict[str, Expectation]:
-        """What each output must hold, by the error model: :mod:`harness.problem.tolerance`."""
+        """Expected outputs and allowed errors, by the error model (:mod:`~.tolerance`)."""
         return expectations(self, self.problem, case, dtype, inputs, summed=summed)
 
     def expected(
@@ -88,14 +88,16 @@ class Reference:
     def magnitude(
         self, problem: Problem, case: Case, tensors: Mapping[str, Tensor]
     ) -> dict[str, Tensor]:
-        """What was summed for each element of each output, in magnitude; arguments as above."""
+        """The magnitude of what was summed for each element of each output; arguments as above."""
         return self._call(MAGNITUDE_FUNCTION, problem, case, _widened(problem, tensors))
 
     def expected_and_magnitude(
         self, problem: Problem, case: Case, tensors: Mapping[str, Tensor]
     ) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
-        """Both, from one wide copy of the inputs unless the first function has altered it."""
+        """Both of the above, from one wide copy of the inputs unless the first has altered it."""
         wide = _widened(problem, tensors)
+        # The second function must see the inputs as they were: written to, or returned as an
+        # output that may be written to later, they are made again.
         untouched = _versions(wide)
         expected = self._call(EXPECTED_FUNCTION, problem, case, wide)
         if _versions(wide) != untouched or _share(wide.values(), expected.values()):
@@ -150,7 +152,11 @@ class Reference:
     def _checked(
         self, name: str, problem: Problem, case: Case, returned: object
     ) -> dict[str, Tensor]:
-        """What the function returned, by output, if every shape is right."""
+        """Check what the function returned; by output.
+
+        Raises:
+            ProblemError: an output is missing, or has a wrong shape or type.
+        """
         outputs = problem.outputs
         if isinstance(returned, Tensor) and len(outputs) == 1:
             returned = {outputs[0].name: returned}
@@ -210,7 +216,7 @@ class Reference:
 
 
 def _widened(problem: Problem, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """What both functions are given beside scalars."""
+    """Dense wide copies of all tensors that are read: arguments of both functions."""
     given = [p.name for p in problem.tensors if p.direction is not Direction.OUT]
     return {name: upcast(tensors[name]) for name in given}
 

@@ -1,4 +1,4 @@
-"""How far from the exact result an honest computation may end up: an error model, no taste.
+"""The error model: how far from the exact result an honest computation may end up.
 
 For every element of an output::
 
@@ -138,7 +138,7 @@ class Weights(NamedTuple):
 
 
 def weights_of(problem: Problem, case: Case, output: Parameter, dtype: str) -> Weights | None:
-    """What the formula above is made of for ``output``; None if that is exact.
+    """The formula's weights for ``output``; None if that is exact.
 
     Raises:
         HarnessError: the problem declares no tolerance.

@@ -24,7 +24,7 @@ class PackageFinding:
 
 
 class Status(StrEnum):
-    """What became of an impostor or an honest variant in one data type."""
+    """Outcome for an impostor or an honest variant in one data type."""
 
     REJECTED = "rejected"
     ACCEPTED = "accepted"

@@ -32,7 +32,7 @@ class PackageTask(Task):
 
 @dataclass(slots=True)
 class TrialMemory:
-    """What impostors that remember have seen so far in a grade."""
+    """Answers that impostors which remember have seen so far in a grade."""
 
     answers: dict[tuple[tuple[int, ...], ...], list[Answers]] = field(default_factory=dict)
     """Shapes of all outputs → right answers of the calls of the last case that had them."""

@@ -259,7 +259,7 @@ def _with_ends(parameters: list[Parameter]) -> list[Parameter]:
 
 
 def _check_always(fields: Fields, parameters: list[Parameter]) -> None:
-    """What a dependent size should be tried with must lie in its range with some others."""
+    """Check that ``always`` values of dependent sizes lie in their range with some other sizes."""
     for i, p in enumerate(parameters):
         if not needs(p):
             continue

@@ -30,7 +30,7 @@ _MAX_PRODUCTS = 1 << 25
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArithmeticModel:
-    """How something is computed. The defaults are a float64 machine."""
+    """Formats and orders of a machine's arithmetic. The defaults are a float64 machine."""
 
     working: Format = FLOAT64
     """Format of the results of single operations."""

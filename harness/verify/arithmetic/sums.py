@@ -42,7 +42,7 @@ BLOCK = 16
 
 @dataclass(frozen=True, slots=True)
 class Accumulator:
-    """Where a sum is kept, and how terms get there.
+    """Format of a running sum, and how terms are added to it.
 
     ``step`` terms are added exactly before each rounding, as matrix units do; ``truncates`` cuts
     off instead of rounding.

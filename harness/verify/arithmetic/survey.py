@@ -17,7 +17,7 @@ _FACTORS = frozenset({"mul", "div"})
 
 @dataclass(frozen=True, slots=True)
 class ReferenceTraits:
-    """What was seen while a reference was evaluated."""
+    """Kinds of operations that a reference is made of."""
 
     sums: bool
     """Whether anything is summed, so that order and accumulator matter."""
