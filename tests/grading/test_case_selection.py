@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 
-from harness.device.base import Device
 from harness.device.cpu import CpuDevice
 from harness.grading import case_selection as correctness
 from harness.grading.job import Options
@@ -19,7 +18,7 @@ def test_cases_are_drawn_to_fit(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
     monkeypatch.setattr(Problem, "draw_cases", lambda *_, **options: asked.append(options) or [])
     for free in (80 << 30, 79 << 30):  # a little less, and yet the same cases
-        monkeypatch.setattr(Device, "free_bytes", lambda _, free=free: free)
+        monkeypatch.setattr(CpuDevice, "free_bytes", lambda _, free=free: free)
         correctness.correctness_cases(
             Task(shift, Reference(shift), "float32", CpuDevice(), "seed"), Options()
         )
