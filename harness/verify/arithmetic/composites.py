@@ -43,7 +43,9 @@ def _listed(dim: Dims, x: Tensor) -> list[int]:
     return [dim] if isinstance(dim, int) else list(dim or range(x.dim()))
 
 
-def _moments(x: Tensor, dim: Any, correction: float | None, keepdim: bool) -> tuple[Tensor, Tensor]:
+def _moments(
+    x: Tensor, dim: Dims, correction: float | None, keepdim: bool
+) -> tuple[Tensor, Tensor]:
     """Variance and mean, in two passes."""
     dims = _listed(dim, x)
     mean = x.mean(dims, keepdim=True)
