@@ -19,7 +19,7 @@ from harness.problem.format.load import load_problem
 from harness.progress.progress import NoProgress
 from harness.records.result import Result, Verdict
 from harness.solution.suffixes import SOURCES
-from harness.verify.examples import Wanted, header, limited
+from harness.verify.examples import ExpectedVerdict, limited, read_header
 
 ROOT = Path(__file__).parents[1]
 PROBLEMS, SOLUTIONS = ROOT / "problems", ROOT / "solutions"
@@ -35,7 +35,7 @@ class Example(NamedTuple):
     """A file and what must become of it; None where nothing is said: it must be accepted."""
 
     path: Path
-    wanted: Wanted | None
+    wanted: ExpectedVerdict | None
 
     @property
     def slug(self) -> str:
@@ -53,7 +53,7 @@ def _below(*patterns: str) -> Iterator[Any]:
     quick: set[tuple[Path, str]] = set()
     for pattern in patterns:
         for path in sorted(p for p in ROOT.glob(pattern) if p.suffix in SOURCES):
-            example = Example(path, header(path.read_text(encoding="utf-8")))
+            example = Example(path, read_header(path.read_text(encoding="utf-8")))
             marks = [pytest.mark.nvcc] if path.suffix in (".cu", ".ptx") else []
             kind = (path.parent, path.suffix)
             if QUICK not in path.parents or kind in quick:

@@ -44,7 +44,7 @@ def constant(grader: Grader, device: Device, folder: Path) -> Iterator[Row]:
         file.write_text(wait_source(us * 1000))
         spins_s = us * calls * 1e-6
         batches, nulls = [], []
-        program = timed_program(built(grader, file, task))
+        program = timed_program(built(grader, file, problem, task.dtype))
         with (
             Session(program, device, problem.limits) as session,
             device.exclusive(lambda _: None) as held,

@@ -15,6 +15,7 @@ from harness.judge.task import Task
 from harness.languages.read import read_solution
 from harness.problem.case import benchmark_case
 from harness.problem.format.load import load_problem
+from harness.problem.model import Problem
 from harness.problem.reference import Reference
 from harness.progress.progress import NoProgress
 from harness.session.fault import Fault
@@ -28,17 +29,17 @@ from harness.timing.measure import measure_shape
 from harness.timing.timed_program import TimedProgram, prepare_for_timing
 
 
-def built(grader: Grader, file: Path, task: Task) -> Artifact:
+def built(grader: Grader, file: Path, problem: Problem, dtype: str) -> Artifact:
     """The build of a file of ours.
 
     Raises:
         MachineError: it does not build here.
     """
-    solution = read_solution(file, problem=task.problem.slug)
+    solution = read_solution(file, problem=problem.slug)
     if isinstance(solution, Invalid):
         raise MachineError(solution.message)
-    job = Job(path=file.name, solution=solution, problem=task.problem)
-    artifact = grader.build(job, Options(dtype=task.dtype))
+    job = Job(path=file.name, solution=solution, problem=problem)
+    artifact = grader.build(job, Options(dtype=dtype))
     if isinstance(artifact, BuildFailure):
         raise MachineError(artifact.message)
     return artifact
@@ -58,7 +59,7 @@ def time_rung(
     """
     problem = load_problem(rung.problem)
     task = Task(problem, Reference(problem), "float32", device, "ladder")
-    artifact = built(grader, rung.file, task)
+    artifact = built(grader, rung.file, problem, task.dtype)
     case = benchmark_case(problem, dict(rung.values))
     with ExitStack() as sessions:
 

@@ -7,18 +7,15 @@ A new kind of device is one module that meets :class:`Device`, and an entry in
 import fcntl
 import math
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import Literal, Protocol
 
 import torch
 
 from harness.records.measurement import Conditions
 from harness.text.numbers import bytes_
-
-if TYPE_CHECKING:
-    from harness.problem.model import Problem
 
 _SEALS = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL
 
@@ -105,9 +102,6 @@ class Device(Protocol):
 
     def free_bytes(self) -> int:
         """Memory that can be allocated now."""
-
-    def benchmarks(self, problem: "Problem") -> "tuple[Mapping[str, float], ...]":
-        """The shapes of ``problem`` that are timed here."""
 
     def exclusive(self, waiting: Callable[[float], None]) -> AbstractContextManager[Exclusive]:
         """Hold the device alone, and watch it, while times are taken.

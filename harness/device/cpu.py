@@ -3,13 +3,12 @@
 import contextlib
 import mmap
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import torch
 
 from harness.device.base import Arena, Exclusive, Kind, round_up, sealed_memory
-from harness.problem.model import Problem
 
 
 class HostArena:
@@ -63,10 +62,6 @@ class CpuDevice:
     def free_bytes(self) -> int:
         """Host memory that the system has to give."""
         return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-
-    def benchmarks(self, problem: Problem) -> tuple[Mapping[str, float], ...]:
-        """The small shapes, which an emulator can do."""
-        return problem.cpu_benchmarks
 
     @contextmanager
     def exclusive(self, waiting: Callable[[float], None]) -> Iterator[Exclusive]:  # noqa: ARG002

@@ -3,7 +3,7 @@
 import contextlib
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -14,7 +14,6 @@ from harness.device.base import Arena, Exclusive, Kind, round_up
 from harness.device.lock import exclusive
 from harness.device.monitor import GpuMonitor
 from harness.errors import MachineError
-from harness.problem.model import Problem
 from harness.runner.driver import CudaError, Driver
 
 
@@ -105,10 +104,6 @@ class CudaDevice:
         """Free device memory as the driver tells it, once torch has let go of what it keeps."""
         torch.cuda.empty_cache()
         return int(torch.cuda.mem_get_info()[0])
-
-    def benchmarks(self, problem: Problem) -> tuple[Mapping[str, float], ...]:
-        """The shapes that boards are made of."""
-        return problem.benchmarks
 
     @contextmanager
     def exclusive(self, waiting: Callable[[float], None]) -> Iterator[Exclusive]:

@@ -12,7 +12,7 @@ import torch
 
 from harness.device.base import Device
 from harness.problem.case import Case
-from harness.problem.model import Problem
+from harness.problem.gradable import Gradable
 
 _COPY_BYTES = 1 << 30
 _SIDE = 8192
@@ -70,7 +70,9 @@ class Roofline:
             self._peaks[element, tf32] = 2 * side**3 / fastest
         return self._peaks[element, tf32]
 
-    def sol_time_s(self, problem: Problem, case: Case, dtype: str, *, strict: bool) -> float | None:
+    def sol_time_s(
+        self, problem: Gradable, case: Case, dtype: str, *, strict: bool
+    ) -> float | None:
         """Least seconds for one call of ``case``: max(bytes / bandwidth, flops / peak).
 
         With ``strict`` float32 gets TF32's peak even where a problem does not allow TF32: whoever
@@ -79,15 +81,13 @@ class Roofline:
         """
         if self._device.emulated:
             return None
-        parts = []
-        if problem.bytes:
-            parts.append(problem.evaluate(problem.bytes, case.values, dtype) / self.bandwidth())
-        if problem.flops:
-            inputs = problem.tolerance.inputs if problem.tolerance else {}
-            tf32 = strict or inputs.get(dtype) == "tf32"
-            peak = self.peak(getattr(torch, dtype), tf32=tf32)
+        parts, work = [], problem.work(case, dtype)
+        if work.bytes is not None:
+            parts.append(work.bytes / self.bandwidth())
+        if work.flops is not None:
+            peak = self.peak(getattr(torch, dtype), tf32=strict or work.tf32)
             if peak is not None:
-                parts.append(problem.evaluate(problem.flops, case.values, dtype) / peak)
+                parts.append(work.flops / peak)
         return max(parts, default=None)
 
     def _fastest(self, work: Callable[[], object]) -> float:

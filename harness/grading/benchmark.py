@@ -7,7 +7,7 @@ from harness.device.base import Device, Exclusive
 from harness.device.roofline import Roofline
 from harness.errors import MachineError
 from harness.judge.task import Task
-from harness.problem.case import Case, benchmark_case
+from harness.problem.case import Case
 from harness.problem.sampling.footprint import footprint
 from harness.progress.progress import Progress
 from harness.records.measurement import Measurement
@@ -223,7 +223,7 @@ def benchmark_cases(task: Task) -> Sequence[Case]:
         MachineError: the device has not the memory for one of them.
     """
     problem, device = task.problem, task.device
-    cases = [benchmark_case(problem, shape) for shape in device.benchmarks(problem)]
+    cases = problem.timed_cases(emulated=device.emulated)
     free = device.free_bytes()
     for case in cases:
         needed = footprint(problem, case, task.dtype)

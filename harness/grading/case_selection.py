@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from harness.grading.job import Options
 from harness.judge.task import Task
-from harness.problem.case import Case, parse_case
-from harness.problem.sampling.cases import CaseLimits, draw_cases
+from harness.problem.case import Case
+from harness.problem.sampling.cases import CaseLimits
 
 _CPU_WORK = 2e6
 """Operations of one correctness case on the CPU path: a fraction of a second of emulation."""
@@ -22,7 +22,7 @@ def correctness_cases(task: Task, options: Options, *, interpreted: bool = False
     blocks, as are tried there, take an interpreter ten seconds.
     """
     if options.case:
-        return [parse_case(task.problem, options.case)]
+        return [task.problem.parse_case(options.case)]
     memory = _case_bytes(task.device.free_bytes())
     if task.device.emulated:
         room = CaseLimits(
@@ -30,7 +30,7 @@ def correctness_cases(task: Task, options: Options, *, interpreted: bool = False
         )
     else:
         room = CaseLimits(bytes=memory)
-    return draw_cases(task.problem, task.seed, dtype=task.dtype, room=room)
+    return task.problem.draw_cases(task.seed, dtype=task.dtype, room=room)
 
 
 def _case_bytes(free: int) -> int:

@@ -30,9 +30,8 @@ from harness.judge.task import Task
 from harness.languages import LANGUAGES
 from harness.languages.base import Language
 from harness.languages.build.cache import Cache, default_cache
-from harness.problem.case import parse_case
+from harness.problem.gradable import AnswerKey, Gradable
 from harness.problem.model import Limits, Problem
-from harness.problem.reference import Reference
 from harness.problem.sampling.cases import fresh_seed
 from harness.progress.progress import Pace, Progress
 from harness.records.comparison import Comparison
@@ -73,7 +72,7 @@ class Grader:
         builders: int | None = None,
         build_cache: Cache | None = None,
         benchmark: Benchmark | None = None,
-        reference: Callable[[Problem], Reference] | None = None,
+        reference: Callable[[Problem], AnswerKey] | None = None,
         open_session: Callable[[RunnerProgram, Device, Limits], Session] = Session,
     ) -> None:
         self._device = device
@@ -372,7 +371,7 @@ class Grader:
         spec = draft.shrunk.case.spec if draft.shrunk else failed.spec
         self._progress.phase("locate")
         with contextlib.suppress(MachineError):  # the verdict stands without it
-            report = locate(task, parse_case(task.problem, spec), program)
+            report = locate(task, task.problem.parse_case(spec), program)
             return f"\n{report}" if report else ""
         return ""
 
@@ -388,7 +387,7 @@ class Grader:
         tool = find_profiler()
         if tool is None:
             raise MachineError(REMEDY)
-        named = options.case and parse_case(task.problem, options.case)
+        named = options.case and task.problem.parse_case(options.case)
         case = named or benchmark_cases(task)[0]
         self._progress.phase(f"profile {case.spec}")
         with self._exclusive():
@@ -409,14 +408,14 @@ class Grader:
         self._progress.phase(f"wait for the GPU, {seconds:.0f} s")
 
 
-def loaded_once() -> Callable[[Problem], Reference]:
+def loaded_once() -> Callable[[Gradable], AnswerKey]:
     """Gives the reference of a problem, whose code is loaded the first time."""
-    known: dict[Hashable, Reference] = {}
+    known: dict[Hashable, AnswerKey] = {}
 
-    def reference(problem: Problem) -> Reference:
-        key = problem.folder, problem.hash
+    def reference(problem: Gradable) -> AnswerKey:
+        key = problem.slug, problem.hash
         if key not in known:
-            known[key] = Reference(problem)
+            known[key] = problem.reference()
         return known[key]
 
     return reference

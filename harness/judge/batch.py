@@ -8,7 +8,6 @@ a batch of one: correctness and timing go the same way.
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from hashlib import sha256
 
 import torch
 from torch import Tensor
@@ -18,30 +17,27 @@ from harness.judge.checker import Checker
 from harness.judge.compare import compare
 from harness.judge.task import Task
 from harness.problem.case import Case
-from harness.problem.model import DEFAULT_ALIGNMENT, Direction, Parameter, Role
-from harness.problem.sampling.distributions import fill
-from harness.problem.sampling.tensors import draw_tensor
-from harness.problem.tolerance import Expectation, expectations
+from harness.problem.gradable import DEFAULT_ALIGNMENT, Direction, Expectation, Role, TensorSpec
 from harness.records.cases import Mismatch
 from harness.wire.arguments import ScalarArgument, TensorArgument
 
 GUARD_BYTES = 4096
 ALIGNMENT = 512
-"""What timed buffers, and those that are promised the default, are aligned to; bytes."""
+"""Bytes that timed buffers, and those with the default alignment, are aligned to."""
 
 _GUARD = 0xA5
 _GAPS = (_GUARD, 0xFF)
-"""The bytes between the rows of a tensor, in even and in odd calls. What is written there shows in
-one of two calls whatever it is; what is read from there and used shows in odd ones: as a
-floating-point number it is NaN."""
+"""Bytes between the rows of a tensor, in even and in odd calls. Whatever is written there shows in
+one of two calls; what is read from there and used shows in odd ones, where it is NaN as a
+floating-point number."""
 _POISON = (0xFF, 0x7B)
 """Every byte of an output before the call, in even and in odd calls. The first is NaN in all
 floating types, so that reading it shows. The second is a huge finite number in all of them, so that
 leaving out an element shows even where NaN is expected. Both are no bool; an integer that is left
 out would have to be −1 and then 0x7B7B… to go unnoticed."""
 
-_STRETCH = 1 << 28
-"""Bytes that are looked at together: comparing takes as many again."""
+_MAX_COMPARED = 1 << 28
+"""Bytes of the arena compared at a time: comparing takes as many again."""
 
 _RAW = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64, 16: torch.int64}
 """Size of an element → the integer type that moves its bits as they are (16: two of them)."""
@@ -49,34 +45,32 @@ _RAW = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64, 16: torc
 
 @dataclass(frozen=True, slots=True)
 class BufferLayout:
-    """Where the buffers of one tensor parameter lie: call i at byte ``base + i * stride``.
+    """Where the buffers of one tensor lie: call i at byte ``base + i * stride`` of the arena."""
 
-    ``steps`` are the tensor's strides in elements, ``span`` is how many elements a buffer holds
-    from first to last, gaps included.
-    """
-
-    parameter: Parameter
+    tensor: TensorSpec
     dtype: torch.dtype
-    shape: tuple[int, ...]
-    steps: tuple[int, ...]
-    span: int
+    """Element type; of ``tensor.dtype``."""
     base: int
+    """First byte of the first call's buffer."""
     stride: int
+    """Bytes from one call's buffer to the next, guard band included."""
 
     @property
     def bytes(self) -> int:
         """Size of one buffer, gaps included."""
-        return self.span * self.dtype.itemsize
+        return self.tensor.span * self.dtype.itemsize
 
     @property
     def dense(self) -> bool:
         """Whether there are no gaps."""
-        return self.span == math.prod(self.shape)
+        return self.tensor.span == math.prod(self.tensor.shape)
 
     def index(self, offset: int) -> tuple[int, ...] | None:
         """Which element lies ``offset`` elements from the first; None for a gap."""
-        order = sorted(range(len(self.shape)), key=lambda d: -self.steps[d])
-        found = _decode(offset, [(self.shape[d], self.steps[d]) for d in order])
+        shape, steps = self.tensor.shape, self.tensor.strides
+        # From the largest stride on: what is left then lies within one step of it.
+        order = sorted(range(len(shape)), key=lambda d: -steps[d])
+        found = _decode(offset, [(shape[d], steps[d]) for d in order])
         if found is None:
             return None
         place = dict(zip(order, found, strict=True))
@@ -84,7 +78,10 @@ class BufferLayout:
 
 
 def _decode(offset: int, axes: Sequence[tuple[int, int]]) -> list[int] | None:
-    """The indices along ``axes`` (length, step; steps descending) that lead to ``offset``."""
+    """The indices along ``axes`` (length, step; steps descending) that lead to ``offset``.
+
+    Only indices that leave a rest within reach of the inner axes are tried: one, mostly.
+    """
     if not axes:
         return [] if offset == 0 else None
     (length, step), inner = axes[0], axes[1:]
@@ -100,24 +97,27 @@ def _decode(offset: int, axes: Sequence[tuple[int, int]]) -> list[int] | None:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """All slots of a batch and the bytes they take."""
+    """The buffers of all tensors of a batch."""
 
     calls: int
     slots: tuple[BufferLayout, ...]
     size: int
+    """Bytes of the arena that they take, guard bands included."""
 
 
 @dataclass(frozen=True, slots=True)
 class BatchMismatch:
-    """What was found wrong after a batch ran."""
+    """The first thing found wrong after a batch ran."""
 
     call: int
+    """Which of the calls, from 0."""
     message: str
     mismatch: Mismatch | None = None
+    """Of a wrong output; None where something else was written."""
 
 
 def lay_out(task: Task, case: Case, calls: int, *, portable: bool = False) -> Layout:
-    """Place ``calls`` buffers of every tensor, guard bands between them.
+    """Place ``calls`` buffers of every tensor in an arena, guard bands between them.
 
     The buffers of a ``portable`` batch (a correctness case) are aligned to what the problem
     promises and no better, each parameter's at another such address, so that a submission that
@@ -125,31 +125,30 @@ def lay_out(task: Task, case: Case, calls: int, *, portable: bool = False) -> La
     """
     slots = []
     offset = GUARD_BYTES
-    for number, parameter in enumerate(task.problem.tensors):
-        kind = getattr(torch, parameter.data_type(task.dtype).name)
-        shape = tuple(parameter.dimensions(case.values))
-        steps = tuple(parameter.steps(case.values))
-        span = parameter.span(case.values)
-        stride = -(-(span * kind.itemsize + GUARD_BYTES) // ALIGNMENT) * ALIGNMENT
-        promised = max(parameter.aligned_to(task.dtype), kind.itemsize)
+    for number, tensor in enumerate(task.problem.tensors_of(case, task.dtype)):
+        kind = getattr(torch, tensor.dtype)
+        stride = -(-(tensor.span * kind.itemsize + GUARD_BYTES) // ALIGNMENT) * ALIGNMENT
+        promised = max(tensor.alignment, kind.itemsize)
         less = promised < DEFAULT_ALIGNMENT
+        # An odd multiple of what is promised is a multiple of nothing more.
         shift = promised * (2 * number + 1) % ALIGNMENT if less and portable else 0
-        slots.append(BufferLayout(parameter, kind, shape, steps, span, offset + shift, stride))
+        slots.append(BufferLayout(tensor, kind, offset + shift, stride))
+        # With room for any shift, so that the size does not depend on it.
         offset += stride * calls + (ALIGNMENT if less else 0)
     return Layout(calls, tuple(slots), offset)
 
 
 class Batch:
-    """``calls`` calls of one case in an arena.
+    """Some calls of one case in an arena: filled, and checked after they ran.
 
-    The judge fills all inputs with values never seen before, keeps a private copy of everything
-    (where it is to be ``checked``), and afterwards checks every output against the reference and
-    every other byte against the copy.
+    All inputs get values never seen before. A private copy of everything is kept (unless the batch
+    is not ``checked``); afterwards every output is checked against the reference and every other
+    byte against the copy. With ``portable`` (a correctness case) values are the same on every
+    machine, and addresses aligned to no more than is promised. A ``checker`` kept from batch to
+    batch may know the shape already.
 
-    ``checker`` may know the shape already.
-
-    :meth:`inputs`, :meth:`outputs` and :meth:`check` need no runner: whoever has a way to compute
-    outputs writes them where a submission would and has them judged in the same way.
+    :meth:`inputs`, :meth:`outputs` and :meth:`check` need no runner: ``harness verify`` writes
+    outputs where a submission would and has them judged in the same way.
     """
 
     def __init__(
@@ -170,11 +169,12 @@ class Batch:
         self.layout = lay_out(task, case, calls, portable=portable)
         self._task = task
         self._bytes = arena.bytes[: self.layout.size]
+        self._inputs = task.problem.inputs()
         self._copy: Tensor | None = None
 
     def arguments(self) -> tuple[TensorArgument | ScalarArgument, ...]:
-        """The arguments of all calls, as a message to the runner has them."""
-        slots = {s.parameter.name: s for s in self.layout.slots}
+        """The calls' arguments for the runner's ``prepare`` message, in the order of the call."""
+        slots = {s.tensor.name: s for s in self.layout.slots}
         values = self.case.values
         return tuple(
             _tensor_argument(slots[p.name])
@@ -189,53 +189,53 @@ class Batch:
         The values of a ``portable`` batch (a correctness case) are drawn on the CPU, so that they
         are the same on every machine; those of a timed batch on the device.
         """
-        self._write(seed, self.case.family, portable=self._portable)
+        self._write(seed, warm_up=False)
         self._copy = self._bytes.clone() if self.checked else None
 
     def fill_for_warm_up(self, seed: str) -> None:
-        """Fill it for calls that are not looked at: drawn on the device, whatever is in the case.
+        """Fill it for calls whose outputs are not checked; quicker, since drawn on the device.
 
         That takes a tenth of the time where a case's values come from the CPU.
         """
-        self._write(seed, "declared", portable=False)
+        self._write(seed, warm_up=True)
         self._copy = None
 
-    def _write(self, seed: str, family: str, *, portable: bool) -> None:
+    def _write(self, seed: str, *, warm_up: bool) -> None:
+        """Write guards, then gaps, then contents: each overwrites part of the one before."""
         self._fence()
         for slots in self.layout.slots:
             if not slots.dense:
                 buffers = self._buffers(self._bytes, slots)
                 for parity, byte in enumerate(_GAPS):
                     buffers[parity::2].fill_(byte)
-            if slots.parameter.direction is Direction.OUT:
+            if slots.tensor.direction is Direction.OUT:
                 self._poison(slots)
             else:
-                self._draw(slots, seed, family, portable=portable)
+                self._draw(slots, seed, warm_up=warm_up)
 
     def inputs(self, call: int) -> dict[str, Tensor]:
-        """What one call reads, as it was before the call: dense tensors of the judge's own.
+        """The tensors that one call reads, as they were before the call; dense.
 
-        Valid until the next :meth:`fill`, and not to be written to.
+        From the judge's own copy: valid until the next :meth:`fill`, and not to be written to.
         """
         return {
-            s.parameter.name: self._view(self._before(), s)[call].contiguous()
+            s.tensor.name: self._view(self._before(), s)[call].contiguous()
             for s in self.layout.slots
-            if s.parameter.direction is not Direction.OUT
+            if s.tensor.direction is not Direction.OUT
         }
 
     def outputs(self, call: int) -> dict[str, Tensor]:
-        """Where one call writes: views of the arena, with strides where they are declared."""
-        return {s.parameter.name: self._view(self._bytes, s)[call] for s in self._outputs()}
+        """The outputs of one call: views of the arena, with strides where they are declared."""
+        return {s.tensor.name: self._view(self._bytes, s)[call] for s in self._outputs()}
 
-    def expectations(self, call: int) -> dict[str, Expectation]:
-        """What one call must leave in its outputs, by the reference.
+    def expectations(self, call: int) -> Mapping[str, Expectation]:
+        """The reference's expectations of one call's outputs.
 
         Raises:
             ProblemError: the reference is wrong.
         """
         task = self._task
-        inputs = self.inputs(call)
-        return expectations(task.reference, task.problem, self.case, task.dtype, inputs)
+        return task.reference.expectations(self.case, task.dtype, self.inputs(call))
 
     def reset(self) -> None:
         """Put the whole arena back to what it was before the calls."""
@@ -253,9 +253,11 @@ class Batch:
             ProblemError: the reference is wrong.
         """
         before = self._before()
-        outputs = {s.parameter.name: self._numbers(self._bytes, s).clone() for s in self._outputs()}
+        outputs = {s.tensor.name: self._numbers(self._bytes, s).clone() for s in self._outputs()}
 
         calls = range(self.layout.calls)
+        # Nearly all batches are right: seeing that takes one wait for the device. Only where it
+        # fails is each call compared by itself, which says what is wrong.
         if expected is None and self._checker.all_surely_right(
             self.case, len(calls), lambda call: (self.inputs(call), _of(outputs, call))
         ):
@@ -268,18 +270,24 @@ class Batch:
                     return BatchMismatch(call, _describe(mismatch), mismatch)
         return self._check_rest(before)
 
-    # -- what the judge does for that ------------------------------------------------------------
+    # -- filling and checking --------------------------------------------------------------------
 
     def _before(self) -> Tensor:
-        """The private copy."""
-        assert self._copy is not None
+        """The private copy of the arena, as it was when it was filled.
+
+        Raises:
+            ValueError: it was not filled, or for calls that are not looked at.
+        """
+        if self._copy is None:
+            raise ValueError("a batch that is not to be checked has no copy of its inputs")
         return self._copy
 
     def _outputs(self) -> list[BufferLayout]:
-        return [s for s in self.layout.slots if s.parameter.direction is not Direction.IN]
+        """The buffers that a submission may write to."""
+        return [s for s in self.layout.slots if s.tensor.direction is not Direction.IN]
 
     def _fence(self) -> None:
-        """Guards before, between and after the buffers, which are written to anyway."""
+        """Write guards before, between and after the buffers."""
         end = 0
         for slots in self.layout.slots:
             self._bytes[end : slots.base].fill_(_GUARD)
@@ -288,6 +296,7 @@ class Batch:
         self._bytes[end:].fill_(_GUARD)
 
     def _poison(self, slots: BufferLayout) -> None:
+        """Fill outputs with :data:`_POISON`, as integers of their size: gaps stay as they are."""
         raw = self._raw(self._bytes, slots)
         size = raw.element_size()
         for parity, byte in enumerate(_POISON):
@@ -295,60 +304,59 @@ class Batch:
                 int.from_bytes(bytes([byte]) * size, "little", signed=raw.dtype.is_signed)
             )
 
-    def _draw(self, slots: BufferLayout, seed: str, family: str, *, portable: bool) -> None:
-        task, parameter = self._task, slots.parameter
+    def _draw(self, slots: BufferLayout, seed: str, *, warm_up: bool) -> None:
         view = self._view(self._bytes, slots)
-        if portable:
+        if self._portable and not warm_up:
             for number, call in enumerate(view):
-                key = f"{seed}/{number}"
-                call.copy_(draw_tensor(task.problem, parameter, self.case, task.dtype, key))
+                call.copy_(self._inputs.draw(slots.tensor, self.case, f"{seed}/{number}"))
         else:
-            generator = torch.Generator(device=view.device)
-            generator.manual_seed(_seed_bits(f"{seed}/{self.case.spec}/{parameter.name}"))
-            fill(view, parameter, generator=generator, family=family)
+            self._inputs.fill(view, slots.tensor, self.case, seed, warm_up=warm_up)
 
     def _check_rest(self, before: Tensor) -> BatchMismatch | None:
-        """Nothing but the outputs may have changed; they are put back, so that all must agree."""
+        """Check that nothing but the outputs changed.
+
+        They are put back to what they were, so that the whole arena must equal the copy.
+        """
         after = self._bytes
         for slots in self._outputs():
             self._raw(after, slots).copy_(self._raw(before, slots))
-        for start in range(0, len(after), _STRETCH):
-            one, other = before[start : start + _STRETCH], after[start : start + _STRETCH]
+        for start in range(0, len(after), _MAX_COMPARED):
+            one, other = before[start : start + _MAX_COMPARED], after[start : start + _MAX_COMPARED]
             # In words of eight bytes, which there are whole: bytes would take four times as long.
             if not torch.equal(one.view(torch.int64), other.view(torch.int64)):
                 return BatchMismatch(*self._blame(start + int((one != other).nonzero()[0])))
         return None
 
     def _blame(self, offset: int) -> tuple[int, str]:
-        """Which buffer a stray write at a byte of the arena hit, in words."""
+        """The call that a stray write at a byte of the arena is blamed on, and what it hit."""
         for slots in self.layout.slots:
             call, inside = divmod(offset - slots.base, slots.stride)
             if 0 <= call < self.layout.calls:
                 return call, _place(slots, inside)
         after = [s for s in self.layout.slots if s.base > offset]
-        name = (after or self.layout.slots)[0].parameter.name
+        name = (after or self.layout.slots)[0].tensor.name
         return 0, f"wrote out of bounds: before the start of {name}"
 
     # -- views -----------------------------------------------------------------------------------
 
     def _rows(self, data: Tensor, slots: BufferLayout) -> Tensor:
-        """(calls, stride), uint8: one parameter's buffers in ``data``, each with its guard band."""
+        """One tensor's buffers in ``data``, each with its guard band: (calls, stride), uint8."""
         calls, stride = self.layout.calls, slots.stride
         return data[slots.base : slots.base + stride * calls].view(calls, stride)
 
     def _buffers(self, data: Tensor, slots: BufferLayout) -> Tensor:
-        """(calls, bytes), uint8: the same without guard bands, but with gaps."""
+        """The same without guard bands, but with gaps: (calls, bytes), uint8."""
         return self._rows(data, slots)[:, : slots.bytes]
 
     def _view(self, data: Tensor, slots: BufferLayout, dtype: torch.dtype | None = None) -> Tensor:
-        """(calls, *shape): the elements of one parameter's buffers in ``data``.
+        """The elements of one tensor's buffers in ``data``: (calls, *shape).
 
         ``dtype`` is another type of the same size to see them as.
         """
         end = slots.base + slots.stride * self.layout.calls
         flat = data[slots.base : end].view(dtype or slots.dtype)
-        stride = slots.stride // slots.dtype.itemsize
-        return flat.as_strided((self.layout.calls, *slots.shape), (stride, *slots.steps))
+        tensor, stride = slots.tensor, slots.stride // slots.dtype.itemsize
+        return flat.as_strided((self.layout.calls, *tensor.shape), (stride, *tensor.strides))
 
     def _numbers(self, data: Tensor, slots: BufferLayout) -> Tensor:
         """The same, but for booleans: those as bytes, since not each byte is a boolean."""
@@ -362,7 +370,7 @@ class Batch:
 
 
 def _of(tensors: Mapping[str, Tensor], call: int) -> dict[str, Tensor]:
-    """What one call has of tensors (calls, …)."""
+    """One call's part of tensors (calls, …)."""
     return {name: tensor[call] for name, tensor in tensors.items()}
 
 
@@ -371,26 +379,24 @@ def _tensor_argument(slots: BufferLayout) -> TensorArgument:
         base=slots.base,
         stride=slots.stride,
         bytes=slots.bytes,
-        shape=slots.shape,
-        strides=slots.steps,
-        dtype=str(slots.dtype).removeprefix("torch."),
+        shape=slots.tensor.shape,
+        strides=slots.tensor.strides,
+        dtype=slots.tensor.dtype,
     )
 
 
-def _seed_bits(text: str) -> int:
-    return int.from_bytes(sha256(text.encode()).digest()[:8], "big") >> 1
-
-
 def _place(slots: BufferLayout, inside: int) -> str:
-    """What a stray write ``inside`` bytes after the start of a buffer did, in words."""
-    name, item = slots.parameter.name, slots.dtype.itemsize
+    """Describe a stray write ``inside`` bytes after the start of a buffer."""
+    name, item = slots.tensor.name, slots.dtype.itemsize
     if inside >= slots.bytes:
         return f"wrote out of bounds: {inside - slots.bytes} bytes after the end of {name}"
     index = slots.index(inside // item)
     if index is None:
-        return f"wrote between the {'rows' if slots.steps[-1] == 1 else 'elements'} of {name}"
-    element = 0
-    for here, length in zip(index, slots.shape, strict=True):
+        return (
+            f"wrote between the {'rows' if slots.tensor.strides[-1] == 1 else 'elements'} of {name}"
+        )
+    element = 0  # counted in row-major order, whatever the strides
+    for here, length in zip(index, slots.tensor.shape, strict=True):
         element = element * length + here
     return f"const input {name} was changed (element {element})"
 

@@ -1,4 +1,4 @@
-"""Correctness: every case run once through the judge's protocol and checked to the last byte."""
+"""Run correctness cases, one after the other, and check each to the last byte."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -14,12 +14,12 @@ from harness.session.fault import Fault
 from harness.session.session import RunOptions, Session
 
 ORDERS = 3
-"""So many ways of ordering threads has the CPU path: forwards, backwards, shuffled."""
+"""Ways in which the CPU path orders threads: forwards, backwards, shuffled."""
 
 
 @dataclass(frozen=True, slots=True)
 class CaseOutcome:
-    """What became of one case: it passed if ``fault`` is None, else call ``call`` failed."""
+    """Result of one case: passed if ``fault`` is None, else its call ``call`` (from 0) failed."""
 
     result: CaseResult
     fault: Fault | None = None
@@ -28,7 +28,7 @@ class CaseOutcome:
 
 @dataclass(frozen=True, slots=True)
 class CasesOutcome:
-    """What became of the cases: all passed if ``fault`` is None."""
+    """Results of the cases that were run; the last one failed unless ``fault`` is None."""
 
     cases: tuple[CaseResult, ...]
     fault: Fault | None
@@ -40,12 +40,15 @@ def run_cases(
     cases: Sequence[Case],
     advance: Callable[[], None],
 ) -> CasesOutcome:
-    """Run the cases in order until one fails.
+    """Run the cases in order until one fails; at least one case.
 
     On the CPU the order in which threads run differs from case to case.
+
+    Raises:
+        ProblemError: the reference is wrong.
+        MachineError: the device has not enough memory.
     """
     done: list[CaseResult] = []
-    alone = len(cases) == 1
     size = max(lay_out(task, case, CALLS).size for case in cases)
     arena = task.device.arena(size)
     try:
@@ -54,8 +57,9 @@ def run_cases(
             if fault is not None:
                 break
             batch = Batch(task, case, arena, calls=CALLS, portable=True)
-            # A case by itself is a replay: in whatever order it failed, it fails again.
-            outcome = run_case(session, task, batch, range(ORDERS) if alone else [number])
+            # A single case is a replay: in whatever order it failed, it must fail again.
+            orders = range(ORDERS) if len(cases) == 1 else [number]
+            outcome = run_case(session, task, batch, orders)
             done.append(outcome.result)
             fault = outcome.fault
             advance()
@@ -65,13 +69,12 @@ def run_cases(
 
 
 def run_case(session: Session, task: Task, batch: Batch, orders: Sequence[int]) -> CaseOutcome:
-    """One case, laid out in the arena that the session has mapped.
+    """Run one case, laid out in the arena that the session has mapped.
 
-    On the CPU it is run with the threads in each of ``orders`` (modulo :data:`ORDERS`) until it
-    fails. What is run follows from seed, spec and order alone.
+    On the CPU it is run with the threads in each of ``orders`` (modulo :data:`ORDERS`; at least
+    one) until it fails. What is run follows from seed, spec and order alone.
     """
     emulated = task.device.emulated
-    outcome = None
     for order in orders if emulated else orders[:1]:
         plan = RunOptions(
             warmups=0 if emulated else 1,
@@ -81,12 +84,11 @@ def run_case(session: Session, task: Task, batch: Batch, orders: Sequence[int]) 
         outcome = _run_once(session, task, batch, plan)
         if outcome.fault is not None:
             break
-    assert outcome is not None
     return outcome
 
 
 def _order_seed(seed: str, spec: str) -> int:
-    """Decides a shuffled order; tells the runner nothing of the seed of the inputs."""
+    """Seed of a shuffled order, from which a runner cannot tell the seed of the inputs."""
     return int.from_bytes(sha256(f"order|{seed}|{spec}".encode()).digest()[:4], "big")
 
 

@@ -1,11 +1,11 @@
-"""Whether the calls of a batch are right, told with one wait for the device.
+"""Check all calls of a batch with one wait for the device.
 
-To check a call takes some forty small kernels: the reference in float64, what was summed without
-signs, the allowance, the comparison. Where calls are short, launching them takes longer than they
-do, and a batch has up to a thousand calls. So on a GPU they are recorded once for each shape, into
+Checking a call takes some forty small kernels: the reference in float64, the magnitude of what was
+summed, the allowance, the comparison. Where calls are short, launching them takes longer than they
+do, and a batch has up to a thousand calls. So on a GPU they are captured once for each shape, into
 a graph that works on buffers of the judge's own, and each call costs a few copies and one launch.
 
-Where calls are long, what was summed is up to half of the work. It only makes the allowance larger:
+Where calls are long, the magnitude is up to half of the work. It only makes the allowance larger:
 calls that keep to what is allowed without it are right beyond doubt, too.
 """
 
@@ -18,18 +18,18 @@ from harness.errors import ProblemError
 from harness.judge.compare import CHUNK, surely_right
 from harness.judge.task import Task
 from harness.problem.case import Case
-from harness.problem.tolerance import expectations
 
 Tensors = Mapping[str, Tensor]
 
-_MANY = 16
-"""Calls from which on recording pays."""
+_MIN_CAPTURED = 16
+"""Calls of a batch from which on capturing a graph pays."""
 
 
 class Checker:
     """Checks calls of one task.
 
-    One that is ``kept`` from batch to batch learns of each shape how it is checked soonest.
+    One that is ``kept`` from batch to batch tries, for each shape, the quick ways first: without
+    the magnitude, and in a graph.
     """
 
     def __init__(self, task: Task, *, kept: bool = False) -> None:
@@ -60,12 +60,13 @@ class Checker:
         return self._all(case, calls, each)
 
     def _turn_to(self, case: Case, *, summed: bool) -> None:
-        """Check ``case`` from now on, with what was ``summed`` or without."""
+        """Check ``case`` from now on, with the magnitude of what was ``summed`` or without."""
         self._case, self._summed = case, summed
         self._recorded = None  # frees its memory
         self._recordable = self._kept and self._task.device.captures_graphs
 
     def _all(self, case: Case, calls: int, each: Callable[[int], tuple[Tensors, Tensors]]) -> bool:
+        # Stays on the device until the end: each bool() would wait for it.
         sure = torch.ones((), dtype=torch.bool, device=self._task.device.torch_device)
         for call in range(calls):
             inputs, outputs = each(call)
@@ -79,9 +80,12 @@ class Checker:
     def _recorded_for(
         self, case: Case, calls: int, inputs: Tensors, outputs: Tensors
     ) -> "_GraphedCheck | None":
-        """The graph for this shape: the one there is, or a new one where that pays."""
-        if self._recorded is not None or not self._recordable or calls < _MANY:
+        """The graph for this shape, captured now if that pays; None to check without one."""
+        if self._recorded is not None or not self._recordable or calls < _MIN_CAPTURED:
             return self._recorded
+        if not self._task.reference.capturable:
+            return None
+        # Beyond a chunk the kernels take longer than their launches.
         if sum(tensor.numel() for tensor in (*inputs.values(), *outputs.values())) > CHUNK:
             return None
         try:
@@ -105,7 +109,8 @@ class _GraphedCheck:
     ) -> None:
         self._inputs = _copies(inputs)
         self._outputs = _copies(outputs)
-        # Libraries make their plans and workspaces when they are first called.
+        # Libraries make their plans and workspaces when they are first called, which no graph may
+        # capture.
         _surely_right(task, case, self._inputs, self._outputs, summed)
         torch.cuda.synchronize()
         self._graph = torch.cuda.CUDAGraph()
@@ -113,7 +118,7 @@ class _GraphedCheck:
             self._sure = _surely_right(task, case, self._inputs, self._outputs, summed)
 
     def surely_right(self, inputs: Tensors, outputs: Tensors) -> Tensor:
-        """A bool without dimensions, valid until the next call."""
+        """Replay the check on copies of these: a bool without dimensions, until the next call."""
         for own, given in ((self._inputs, inputs), (self._outputs, outputs)):
             for name, tensor in given.items():
                 own[name].copy_(tensor)
@@ -124,9 +129,10 @@ class _GraphedCheck:
 def _surely_right(
     task: Task, case: Case, inputs: Tensors, outputs: Tensors, summed: bool
 ) -> Tensor:
-    wanted = expectations(task.reference, task.problem, case, task.dtype, inputs, summed=summed)
+    """Whether one call's outputs are right beyond doubt: a bool tensor, not waited for."""
+    known = task.reference.expectations(case, task.dtype, inputs, summed=summed)
     return torch.stack(
-        [surely_right(outputs[name], want.expected, want.allowed) for name, want in wanted.items()]
+        [surely_right(outputs[name], want.expected, want.allowed) for name, want in known.items()]
     ).all()
 
 

@@ -28,7 +28,7 @@ from torch import Tensor
 from harness.records.cases import Element, Mismatch
 
 CHUNK = 1 << 23
-"""Elements looked at together, in float64: 64 MiB for each temporary, of which there are few."""
+"""Elements compared at a time, in float64: 64 MiB for each temporary, of which there are few."""
 
 ROUNDINGS = 32.0
 """Unit roundoffs of the output's type, relative to what is expected, by which a finite element may
@@ -48,12 +48,13 @@ def compare(parameter_name: str, got: Tensor, expected: Tensor, allowed: Tensor)
         ValueError: shapes or devices differ, or a complex number is expected of a real output.
     """
     _require_alike(parameter_name, got, expected, allowed)
+    # Right outputs, nearly all, take this way: a quarter of the cost, and one wait for the device.
     if bool(surely_right(got, expected, allowed)):
         return None
     with torch.inference_mode():
         chunks = list(_chunks(got, expected, allowed))
         wrong = sum(int(chunk.wrong().count_nonzero()) for chunk in chunks)
-        if wrong == 0:
+        if wrong == 0:  # infinities, NaN or overflows, right by rules of their own
             return None
         first, worst = _extremes(chunks, got.shape)
     return Mismatch(
@@ -92,29 +93,33 @@ def _require_alike(parameter_name: str, got: Tensor, expected: Tensor, allowed: 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Chunk:
-    """A flat stretch of the three tensors, views of them."""
+    """A flat stretch of the three tensors; views."""
 
     start: int
+    """Elements before it, in row-major order."""
     got: Tensor
     expected: Tensor
     allowed: Tensor
 
     def near(self) -> Tensor:
-        """Bool, without dimensions: whether all are right by the plain rule."""
+        """Whether all are right by |got − expected| ≤ allowed: a bool without dimensions."""
         if self.exact:
             return (self._whole(self.got) == self._whole(self.expected)).all()
+        # The difference is formed in float64, to which the narrower type is promoted.
         right = ((self.got - self.expected).abs() <= self.allowed).all()
         # Neither NaN nor infinity is below infinity, and the largest of all is NaN if any is.
         return right & (self.allowed.amax() < math.inf)
 
     def wrong(self) -> Tensor:
-        """Bool, flat: which elements are wrong."""
+        """Which elements are wrong, by all rules: bool, flat."""
         if self.exact:
             return self._whole(self.got) != self._whole(self.expected)
         largest = torch.finfo(self.got.dtype).max
         got, bound = self._wide(), self.allowance()
         if not self.got.is_complex():
             return _right(got, self.expected, bound, largest).logical_not_()
+        # Complex: as numbers in the plane where both components are plain, else each component by
+        # the rules for real numbers.
         expected = self.expected.to(torch.complex128)
         parts = torch.view_as_real(expected)
         bounds = self._finite(self.allowed.unsqueeze(-1), parts)
@@ -124,17 +129,19 @@ class _Chunk:
         return torch.where(plain, near, by_part).logical_not_()
 
     def badness(self, wrong: Tensor) -> Tensor:
-        """Float64, flat: error over allowance where ``wrong``, −1 elsewhere."""
+        """Error over allowance where ``wrong``, −1 elsewhere: float64, flat."""
         expected = self.expected if self.got.is_complex() else self.expected.to(torch.float64)
         error = (self._wide() - expected).abs()
+        # An allowance of 0 would make 0/0 of what is right, and all that is wrong equally bad.
         ratio = error.div_(self.allowance().clamp(min=torch.finfo(torch.float64).tiny))
         return ratio.nan_to_num_(nan=math.inf).masked_fill_(wrong.logical_not(), -1.0)
 
     def allowance(self) -> Tensor:
-        """Float64, flat: ``allowed``, made finite wherever what is expected is."""
+        """``allowed``, made finite wherever what is expected is: float64, flat."""
         return self.allowed if self.exact else self._finite(self.allowed, self.expected)
 
     def _finite(self, allowed: Tensor, expected: Tensor) -> Tensor:
+        # eps is the distance from 1 to the next number: two unit roundoffs.
         relative = ROUNDINGS * torch.finfo(self.got.dtype).eps / 2
         return torch.where(allowed.isfinite(), allowed, expected.abs() * relative)
 
@@ -144,7 +151,10 @@ class _Chunk:
         return not (self.got.dtype.is_floating_point or self.got.is_complex())
 
     def _whole(self, numbers: Tensor) -> Tensor:
-        """Integers as int64; what the reference gives as floating-point numbers stays that."""
+        """Integers as int64; float64 where the reference gave floating-point numbers.
+
+        uint64 becomes int64 with the same bits, which is how it is expected.
+        """
         if self.expected.dtype.is_floating_point:
             return numbers.to(torch.float64)
         return numbers.to(torch.int64)
@@ -154,9 +164,10 @@ class _Chunk:
 
 
 def _right(got: Tensor, expected: Tensor, allowed: Tensor, largest: float) -> Tensor:
-    """Bool: which real numbers (float64) are right, in a type that ends at ``largest``."""
-    # NaN compares false: whatever is not surely right is wrong.
+    """Which real numbers (float64) are right in a type that ends at ``largest``: bool."""
+    # NaN compares false: whatever is not shown to be right is wrong.
     right = ((got - expected).abs_() <= allowed) & expected.isfinite()
+    # Within the allowance an honest result may already be past the end of the type.
     overflows = expected.abs().add_(allowed) > largest
     overflows |= expected.isinf()
     right |= got.isinf() & overflows & (got.signbit() == expected.signbit())
@@ -165,6 +176,7 @@ def _right(got: Tensor, expected: Tensor, allowed: Tensor, largest: float) -> Te
 
 
 def _chunks(got: Tensor, expected: Tensor, allowed: Tensor) -> Iterator[_Chunk]:
+    """Stretches of at most :data:`CHUNK` elements; copies ``got`` first if it has gaps."""
     flat = [tensor.reshape(-1) for tensor in (got, expected, allowed)]
     for start in range(0, got.numel(), CHUNK):
         a, b, c = (tensor[start : start + CHUNK] for tensor in flat)
@@ -172,25 +184,24 @@ def _chunks(got: Tensor, expected: Tensor, allowed: Tensor) -> Iterator[_Chunk]:
 
 
 def _extremes(chunks: list[_Chunk], shape: torch.Size) -> tuple[Element, Element]:
-    """The first wrong element and the worst."""
-    first: Element | None = None
-    worst: tuple[_Chunk, int] | None = None
-    most = -1.0
+    """The first wrong element and the worst; at least one is wrong."""
+    candidates: list[tuple[float, _Chunk, int]] = []  # of each chunk the worst
+    firsts: list[tuple[_Chunk, int]] = []
     for chunk in chunks:
         wrong = chunk.wrong()
         if not bool(wrong.any()):
             continue
-        if first is None:
-            first = _element(chunk, shape, int(wrong.to(torch.uint8).argmax().item()))
+        if not firsts:  # argmax of bytes gives the first of the largest
+            firsts.append((chunk, int(wrong.to(torch.uint8).argmax().item())))
         badness = chunk.badness(wrong)
         here = int(badness.argmax().item())
-        if float(badness[here].item()) > most:
-            most, worst = float(badness[here].item()), (chunk, here)
-    assert first is not None and worst is not None
-    return first, _element(worst[0], shape, worst[1])
+        candidates.append((float(badness[here].item()), chunk, here))
+    _, chunk, here = max(candidates, key=lambda candidate: candidate[0])
+    return _element(*firsts[0], shape), _element(chunk, here, shape)
 
 
-def _element(chunk: _Chunk, shape: torch.Size, flat: int) -> Element:
+def _element(chunk: _Chunk, flat: int, shape: torch.Size) -> Element:
+    """Element number ``flat`` of a chunk, for the record; ``shape`` is the whole output's."""
     index: list[int] = []
     rest = chunk.start + flat
     for length in reversed(shape):

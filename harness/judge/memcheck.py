@@ -1,9 +1,9 @@
-"""Where a kernel accessed memory that is not its own: NVIDIA's compute-sanitizer, run once.
+"""Find where a kernel accessed memory that is not its own: NVIDIA's compute-sanitizer, run once.
 
-A GPU says that something was wrong, not what. After such a fault the case is run again, in the same
+A GPU says that something was wrong, not what. After such a fault the case is run again in the same
 confinement, with the runner started by the tool; libraries are built with line numbers. What the
-tool prints is mixed with what the submission prints, so a submission can forge a report. All that
-it gains is a wrong hint about itself.
+tool prints is mixed with what the submission prints, so a submission can forge a report; it gains
+no more than a wrong hint about itself.
 
 The judge's buffers are one allocation, which the tool does not see into: an access is reported
 when it leaves all of it, or is not aligned, as the fault itself does.
@@ -67,7 +67,7 @@ def first_report(output: str) -> str | None:
 
 
 def locate(task: Task, case: Case, program: RunnerProgram) -> str | None:
-    """What the tool says of ``case``; None where there is no tool, or it says nothing.
+    """The tool's first report on ``case``; None where there is no tool, or it reports nothing.
 
     Raises:
         MachineError: the sandbox does not start, the device has no room.
@@ -93,7 +93,7 @@ def locate(task: Task, case: Case, program: RunnerProgram) -> str | None:
 
 
 def _await_report(session: Session) -> str | None:
-    """The tool is a process of its own: what it has to say may come after the fault."""
+    """The first complete report, waiting a little: the tool prints after the fault is known."""
     deadline = time.monotonic() + _REPORT_SECONDS
     while time.monotonic() < deadline:
         report = first_report(session.output())

@@ -1,4 +1,4 @@
-"""What the kernels of one call do: NVIDIA's Nsight Compute (``ncu``), run once, apart from grading.
+"""Profile the kernels of one call: NVIDIA's Nsight Compute (``ncu``), run once, apart from grading.
 
 The runner is started by the tool, in the same confinement as ever. It makes one call to warm up and
 one more; the tool runs each kernel of both by itself, several times where counters need that, with
@@ -79,7 +79,7 @@ def find_profiler() -> Path | None:
 
 
 def profile(task: Task, case: Case, program: RunnerProgram, tool: Path) -> Profile | str:
-    """What the kernels of one call of ``case`` do; or, in words, why that is not known.
+    """Profile the kernels of one call of ``case``; or say in words why that is not possible.
 
     Raises:
         MachineError: the device has no room.
@@ -104,7 +104,7 @@ def profile(task: Task, case: Case, program: RunnerProgram, tool: Path) -> Profi
 
 
 def _call(session: Session, task: Task, case: Case) -> Fault | None:
-    """One call to warm up, and one more."""
+    """Make one call to warm up, and one more; None if both went well."""
     try:
         fault = session.load()
     except MachineError as error:  # it is the tool that starts the runner
@@ -128,7 +128,7 @@ def _call(session: Session, task: Task, case: Case) -> Fault | None:
 
 
 def _let_go(session: Session) -> None:
-    """Let the runner end by itself, and the tool with it: only then it says what it saw."""
+    """Let the runner end by itself, and the tool with it: only then it prints what it saw."""
     sandbox = session._sandbox
     sandbox.resume()
     with contextlib.suppress(OSError):
@@ -139,7 +139,7 @@ def _let_go(session: Session) -> None:
 
 
 def read_launches(output: str) -> tuple[KernelProfile, ...]:
-    """The launches that the tool's table tells of, in order; what is no line of it is left out."""
+    """The launches in the tool's table, in order; lines that do not belong to it are left out."""
     lines = iter(output.splitlines())
     for line in lines:
         names = _cells(line) if line.startswith('"ID"') else []
@@ -176,7 +176,7 @@ def _cells(line: str) -> list[str]:
 
 
 def _number(text: str, unit: str) -> float | None:
-    """In SI units, shares as parts of 1; None for what is no such number."""
+    """A number in SI units, percentages as parts of 1; None if it is none, or negative."""
     scale = _UNITS.get(unit)
     try:
         value = float(text.replace(",", "")) * (math.nan if scale is None else scale)
@@ -188,8 +188,8 @@ def _number(text: str, unit: str) -> float | None:
 def last_call(launches: Sequence[KernelProfile]) -> tuple[tuple[KernelProfile, ...], bool]:
     """The launches of the second of two calls, and whether these are known.
 
-    They are where both calls launched the same. If not (the first one tuned itself, or there may
-    have been more launches than are told of), all launches are returned.
+    They are known where both calls launched the same kernels. If not (the first one tuned itself,
+    or there were more launches than the table holds), all launches are returned.
     """
     half = len(launches) // 2
     first, second = launches[:half], launches[half:]

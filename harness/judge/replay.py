@@ -1,4 +1,4 @@
-"""Runs single cases just as ``--case`` does, in as few runners as can be; and shrinks one so.
+"""Replay single cases just as ``--case`` does, in few runners; shrink a failing one that way.
 
 Each case gets an arena of its own size, as it has when it is replayed by hand: what lies behind the
 last buffer decides what an access out of bounds does. A runner that failed otherwise than by a
@@ -8,7 +8,7 @@ wrong answer is replaced by a fresh one.
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Literal, TypeAlias
 
 import torch
 
@@ -29,6 +29,8 @@ SHRINKABLE = (Verdict.WRONG_ANSWER, Verdict.RUNTIME_ERROR)
 MAX_ELEMENTS = 64
 """Tensors of no more elements than this are shown whole."""
 
+_Rows: TypeAlias = "float | list[_Rows]"
+
 _MAX_CONFIRMED = 3
 _TRIAL_SECONDS = 2.0
 _MAPPED_BYTES = 256 << 20
@@ -36,25 +38,27 @@ _MAPPED_BYTES = 256 << 20
 
 @dataclass(frozen=True, slots=True)
 class FailingCase:
-    """A case of a grade that failed: which, the how-manieth it was, and with what verdict."""
+    """A case of a grade that failed."""
 
     case: Case
     number: int
+    """Its place in the grade, from 0; decides the order of threads."""
     verdict: Verdict
 
 
 def patient(limits: Limits) -> Limits:
-    """The limits of a trial: what takes long does not fail in the way that is looked for."""
+    """The limits of a trial: shorter, since a case that hangs fails in another way."""
     return replace(limits, call_s=min(limits.call_s, _TRIAL_SECONDS))
 
 
 def shrink_failure(
     task: Task, failure: FailingCase, start: Callable[[], Session | Fault], seconds: float
 ) -> ShrunkCase | None:
-    """The smallest case found within ``seconds`` that fails as ``failure`` does.
+    """Find the smallest case within ``seconds`` that fails as ``failure`` does.
 
     ``start`` makes a session with the submission loaded. What is returned has failed in a fresh
-    runner, as the first case it was given: so it does when it is replayed. None where the verdict
+    runner, as the first case it was given: so it does when it is replayed. A problem whose cases
+    are not declared has no smaller ones: its case is run again as it is. None where the verdict
     is none that can be followed to a smaller case, or nothing, not the case itself either, fails
     again.
 
@@ -66,29 +70,32 @@ def shrink_failure(
     began = time.monotonic()
     with Replayer(task, start) as replayer:
         trials = _Trials(replayer, failure)
-        found = shrink(
-            task.problem,
-            failure.case,
-            trials.fails,
-            in_time=lambda: time.monotonic() - began < seconds,
-        )
+        tried = 0
+        if (declared := task.problem.declared) is not None:
+            tried = shrink(
+                declared,
+                failure.case,
+                trials.fails,
+                in_time=lambda: time.monotonic() - began < seconds,
+            ).trials
         confirmed = trials.confirm()
     if confirmed is None:
         return None
     return ShrunkCase(
         case=confirmed.result,
-        trials=found.trials,
+        trials=tried,
         seconds=time.monotonic() - began,
         tensors=confirmed.tensors,
     )
 
 
 @dataclass(frozen=True, slots=True)
-class Ran:
-    """How one case went; ``verdict`` is None if it passed."""
+class Replay:
+    """How one replayed case went."""
 
     result: CaseResult
     verdict: Verdict | None
+    """None if it passed."""
     tensors: tuple[TensorValues, ...] = ()
 
 
@@ -113,8 +120,11 @@ class Replayer:
             self._session.close()
             self._session = None
 
-    def run(self, case: Case, orders: Sequence[int], *, show: bool = False) -> Ran:
-        """Run ``case``, on the CPU in ``orders``; ``show``: with its small tensors if it fails."""
+    def run(self, case: Case, orders: Sequence[int], *, show: bool = False) -> Replay:
+        """Run ``case``, on the CPU with threads in each of ``orders``.
+
+        With ``show`` its small tensors are returned, too, if it fails.
+        """
         task = self._task
         size = lay_out(task, case, CALLS).size
         if self._mapped + size > _MAPPED_BYTES:  # a CPU runner keeps what it has mapped
@@ -133,23 +143,23 @@ class Replayer:
             batch = Batch(task, case, arena, calls=CALLS, portable=True)
             outcome = run_case(self._session, task, batch, orders)
             if outcome.fault is None:
-                return Ran(outcome.result, None)
+                return Replay(outcome.result, None)
             if outcome.fault.verdict is not Verdict.WRONG_ANSWER:
                 self.restart()
-            tensors = _shown(task, batch, outcome) if show else ()
-            return Ran(outcome.result, outcome.fault.verdict, tensors)
+            tensors = _small_tensors(task, batch, outcome, outcome.fault) if show else ()
+            return Replay(outcome.result, outcome.fault.verdict, tensors)
         finally:
             arena.close()
 
 
-def _not_run(case: Case, fault: Fault) -> Ran:
-    """The runner did not get as far as the case: whatever the fault, it says nothing of it."""
+def _not_run(case: Case, fault: Fault) -> Replay:
+    """A case that the runner did not get as far as; its fault says nothing of the case."""
     result = CaseResult(spec=case.spec, passed=False, message=fault.message)
-    return Ran(result, Verdict.INTERNAL_ERROR)
+    return Replay(result, Verdict.INTERNAL_ERROR)
 
 
 class _Trials:
-    """Asks of case after case whether it fails as the first did."""
+    """Tries case after case, and remembers those that fail as the first did."""
 
     def __init__(self, replayer: Replayer, failure: FailingCase) -> None:
         self._replayer = replayer
@@ -159,7 +169,7 @@ class _Trials:
     def fails(self, case: Case) -> bool:
         """Whether ``case`` fails with the same verdict, with threads in the same order.
 
-        A case that the machine or the problem's reference cannot cope with is none to report.
+        One that the machine or the problem's reference cannot cope with counts as passed.
         """
         try:
             ran = self._replayer.run(case, [self._failure.number % ORDERS])
@@ -169,8 +179,8 @@ class _Trials:
             self._failing.append(case)
         return ran.verdict is self._failure.verdict
 
-    def confirm(self) -> Ran | None:
-        """The smallest that fails again in a fresh runner; of those found last."""
+    def confirm(self) -> Replay | None:
+        """Run the last few found again in fresh runners: the smallest that fails, or None."""
         for case in reversed(self._failing[-_MAX_CONFIRMED:]):
             self._replayer.restart()
             ran = self._replayer.run(case, range(ORDERS), show=True)
@@ -179,31 +189,29 @@ class _Trials:
         return None
 
 
-def _shown(task: Task, batch: Batch, outcome: CaseOutcome) -> tuple[TensorValues, ...]:
-    """Those tensors of the call that failed that are small enough."""
-    assert outcome.fault is not None
-    wrong = outcome.fault.verdict is Verdict.WRONG_ANSWER
+def _small_tensors(
+    task: Task, batch: Batch, outcome: CaseOutcome, fault: Fault
+) -> tuple[TensorValues, ...]:
+    """Inputs, expected outputs and, of wrong answers, outputs of the call that failed.
+
+    Only those of at most :data:`MAX_ELEMENTS` elements.
+    """
+    wrong = fault.verdict is Verdict.WRONG_ANSWER
     got = {name: t.clone() for name, t in batch.outputs(outcome.call).items()} if wrong else {}
     if not wrong:  # it may have ended before the inputs were written, or while they were
         batch.fill(task.seed)
     expected = {k: e.expected for k, e in batch.expectations(outcome.call).items()}
-    shown: list[TensorValues] = []
-    for role, tensors in (
-        ("input", batch.inputs(outcome.call)),
-        ("expected", expected),
-        ("got", got),
-    ):
-        for name, tensor in tensors.items():
-            if tensor.numel() <= MAX_ELEMENTS:
-                shown.append(
-                    TensorValues(
-                        parameter=name,
-                        role=role,  # type: ignore[arg-type]  # one of three literals
-                        shape=tuple(tensor.shape),
-                        values=_nested(tensor),
-                    )
-                )
-    return tuple(shown)
+    groups: dict[Literal["input", "expected", "got"], dict[str, torch.Tensor]] = {
+        "input": batch.inputs(outcome.call),
+        "expected": expected,
+        "got": got,
+    }
+    return tuple(
+        TensorValues(parameter=name, role=role, shape=tuple(x.shape), values=_nested(x))
+        for role, tensors in groups.items()
+        for name, x in tensors.items()
+        if x.numel() <= MAX_ELEMENTS
+    )
 
 
 def _nested(tensor: torch.Tensor) -> Numbers:
@@ -213,7 +221,7 @@ def _nested(tensor: torch.Tensor) -> Numbers:
     return _tuples(tensor.tolist())
 
 
-def _tuples(rows: Any) -> Numbers:
+def _tuples(rows: "_Rows") -> Numbers:
     if isinstance(rows, list):
         return tuple(map(_tuples, rows))
     return rows if isinstance(rows, float) else int(rows)

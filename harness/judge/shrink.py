@@ -1,4 +1,4 @@
-"""The smallest case that still fails: what a person can follow by hand instead of 287×153×71.
+"""Find the smallest case that still fails: one to follow by hand instead of 287×153×71.
 
 A case is smaller than another if its tensors have fewer elements together, then if its sizes add
 up to less, then if its scalars are simpler (0, 1, −1, 2, ½, few digits), then if its values are
@@ -6,8 +6,8 @@ more readable (``integers``, ``constant``). Failures are seldom monotone (“unl
 “only above 128”, “k odd”), so the search is greedy and local: sizes are moved together and one by
 one, each upwards through the numbers at which kernels break until one fails, then by bisection
 between the last that passed and that one; again until nothing changes; at last through what is
-left below, and with other scalars and values, since some fail for few values only. It knows nothing
-of submissions: whether a case fails is the caller's to say.
+left below, and with other scalars and values, since some fail for few values only. Whether a case
+fails is asked of the caller; submissions are not known here.
 """
 
 import contextlib
@@ -23,12 +23,12 @@ from harness.problem.sampling.distributions import FAMILIES
 from harness.problem.sizes import as_received, bounds, derive, in_order
 
 READABLE = ("integers", "constant", "declared")
-"""Families of values from the most readable on; all others come after them."""
+"""Families of values, the most readable first; all others come after them."""
 
 _SIMPLE = (0.0, 1.0, -1.0, 2.0, 0.5, -0.5, -2.0)
 _DIGITS = 3
 _SWEEP = 64
-"""So many values below a size are tried one after the other in the end."""
+"""Values from the lowest on that are tried one after the other in the end."""
 
 _SMALL = 6
 _NEIGHBOURS = (-1, 0, 1)
@@ -36,7 +36,7 @@ _NEIGHBOURS = (-1, 0, 1)
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """The smallest failing case that was found, and how many cases were run for it."""
+    """The smallest failing case found, and how many cases were run for it."""
 
     case: Case
     trials: int
@@ -51,9 +51,9 @@ def shrink(
 ) -> Search:
     """Reduce ``case``, which fails, to a smaller one of ``problem`` that still does.
 
-    Every case that ``fails`` is asked about is a legal one: sizes are not below what the problem
-    declares, dependent ones are within their bounds, scalars within theirs. ``in_time`` is asked
-    before each; the best so far is returned once it says no.
+    ``fails`` is called with legal cases only: sizes are not below what the problem declares,
+    dependent ones are within their bounds, scalars within theirs. ``in_time`` is called before
+    each; the best so far is returned once it gives False.
     """
     search = _Searcher(problem, case, fails, in_time)
     with contextlib.suppress(_OutOfTime):
@@ -68,8 +68,8 @@ class _OutOfTime(Exception):
 class _Searcher:
     """The best case so far, and what was tried.
 
-    Sizes are kept as what they are above their lower bound, so that a row length that must be at
-    least k follows when k shrinks.
+    Dependent sizes keep their distance from their lower bound, so that a row length that must be
+    at least k follows when k shrinks.
     """
 
     def __init__(
@@ -90,7 +90,7 @@ class _Searcher:
         self.trials = 0
 
     def run(self) -> None:
-        """To a fixed point; the last, long pass only once nothing else helps."""
+        """Shrink to a fixed point; the last, long passes only once nothing else helps."""
         while True:
             before = self.best
             self._shrink_sizes()
@@ -122,6 +122,7 @@ class _Searcher:
         return self._tried[spec]
 
     def _cost(self, case: Case) -> tuple[float, ...]:
+        """Costs that make a case hard to follow, the most important first."""
         values = case.values
         elements = sum(math.prod(p.dimensions(values)) for p in self._problem.tensors)
         sizes = sum(int(values[p.name]) for p in self._sizes)
@@ -131,7 +132,7 @@ class _Searcher:
     # -- sizes -----------------------------------------------------------------------------------
 
     def _shrink_sizes(self) -> None:
-        """All together, then those that are equal, then one by one, the largest first.
+        """Shrink all together, then those that are equal, then one by one, the largest first.
 
         Before that each at its lowest, all the others as they are: what does not matter is gone
         at once, and all that follows is cheap.
@@ -151,7 +152,7 @@ class _Searcher:
             self._shrink_group([p])
 
     def _shrink_group(self, group: Sequence[Parameter]) -> None:
-        """Upwards to the first value at which it fails, then between it and the one before."""
+        """Try values upwards until one fails, then bisect between it and the one before."""
         if not group:
             return
         top = max(int(self.best.values[p.name]) for p in group)
@@ -173,7 +174,7 @@ class _Searcher:
                 passed = middle
 
     def _sweep(self) -> None:
-        """Every size through the values below it that were not tried."""
+        """Try every value below each size, from the lowest on."""
         for p in self._sizes:
             top = int(self.best.values[p.name])
             for value in range(p.low, min(top, p.low + _SWEEP)):
@@ -181,7 +182,7 @@ class _Searcher:
                     break
 
     def _draw_again(self) -> None:
-        """Smaller sizes with other scalars and families, which make all values others."""
+        """Try smaller sizes with other scalars and families, which change all values drawn."""
         for scalars, family in self._variants():
             for p in self._sizes:
                 now = int(self.best.values[p.name])
@@ -190,7 +191,8 @@ class _Searcher:
                         return
 
     def _variants(self) -> list[tuple[dict[str, float], str]]:
-        given, family = self._given_scalars(), self.best.family
+        """Scalars and families to draw again with: one thing changed in each."""
+        given, family = self._best_scalars(), self.best.family
         variants = [(given, other) for other in FAMILIES if other != family]
         for p in self._scalars:
             simple = (as_received(p, value) for value in _SIMPLE)
@@ -200,7 +202,7 @@ class _Searcher:
     def _with_sizes(self, group: Sequence[Parameter], value: int) -> Case | None:
         """The best case with no size of ``group`` above ``value``; None if there is no such."""
         chosen = {p.name: max(min(value, int(self.best.values[p.name])), _lowest(p)) for p in group}
-        return self._case(chosen, self._given_scalars(), self.best.family)
+        return self._case(chosen, self._best_scalars(), self.best.family)
 
     def _case(
         self, chosen: Mapping[str, int], scalars: Mapping[str, float], family: str
@@ -221,7 +223,7 @@ class _Searcher:
     def _parsed(
         self, sizes: Mapping[str, Number], scalars: Mapping[str, float], family: str
     ) -> Case | None:
-        """Through the reader of ``--case``, so that whatever comes of it can be replayed."""
+        """The case as ``--case`` reads it, so that it can be replayed; None if it refuses."""
         parts = [f"{name}={value}" for name, value in sizes.items()]
         parts += [f"{name}={value!r}" for name, value in scalars.items()]
         if family != "declared":
@@ -233,30 +235,30 @@ class _Searcher:
 
     # -- the rest --------------------------------------------------------------------------------
 
-    def _given_sizes(self) -> dict[str, int]:
+    def _best_sizes(self) -> dict[str, int]:
         return {p.name: int(self.best.values[p.name]) for p in self._sizes}
 
-    def _given_scalars(self) -> dict[str, float]:
+    def _best_scalars(self) -> dict[str, float]:
         return {p.name: float(self.best.values[p.name]) for p in self._scalars}
 
     def _shrink_scalars(self) -> None:
-        """Each to the simplest value with which it still fails."""
+        """Take each scalar to the simplest value with which the case still fails."""
         for p in self._scalars:
-            given = self._given_scalars()
+            given = self._best_scalars()
             for value in simpler(p, given[p.name]):
                 changed = {**given, p.name: value}
-                if self._attempt(self._case(self._given_sizes(), changed, self.best.family)):
+                if self._attempt(self._case(self._best_sizes(), changed, self.best.family)):
                     break
 
     def _shrink_family(self) -> None:
-        """To the most readable values with which it still fails."""
+        """Take the most readable family of values with which the case still fails."""
         for family in sorted(FAMILIES, key=_unreadable):
-            if self._attempt(self._parsed(self._given_sizes(), self._given_scalars(), family)):
+            if self._attempt(self._parsed(self._best_sizes(), self._best_scalars(), family)):
                 return
 
 
 def complexity(parameter: Parameter, value: float) -> float:
-    """How hard a scalar is on the reader: 0, 1, … for the simple ones, then by its digits."""
+    """Rank a scalar by how hard it is to read: 0, 1, … for simple ones, then by its digits."""
     if value in _SIMPLE:
         return _SIMPLE.index(value)
     written = (as_received(parameter, float(f"{value:.{d}g}")) for d in range(1, 17))
@@ -268,7 +270,7 @@ def complexity(parameter: Parameter, value: float) -> float:
 def simpler(parameter: Parameter, value: float) -> list[float]:
     """Values of a scalar that are simpler than ``value``, the simplest first.
 
-    None is outside of what the problem draws: a divisor that is never 0 is not made 0.
+    All within what the problem draws: a divisor that is never 0 is not made 0.
     """
     rounded = [float(f"{value:.{digits}g}") for digits in range(1, _DIGITS + 1)]
     whole = [float(round(value))] if abs(value) < 1e9 else []
@@ -280,6 +282,7 @@ def simpler(parameter: Parameter, value: float) -> list[float]:
 
 
 def _drawable(parameter: Parameter, value: float) -> bool:
+    """Whether the problem may draw ``value``; of a normal distribution, within 4 deviations."""
     values = parameter.values
     if value in (as_received(parameter, x) for x in parameter.always):
         return True
@@ -302,12 +305,15 @@ def _resolved(
     old: Mapping[str, Number],
     new: Mapping[str, Number],
 ) -> Number | None:
-    """The value of one size: computed, chosen, or as far above its lower bound as it was."""
+    """The new value of one size: computed, chosen, or as far above its lower bound as it was.
+
+    None if it would be illegal.
+    """
     if size.equals is not None:
         return derive(size, new)
     value = chosen.get(size.name, int(old[size.name]))
     if size.lower is None and size.upper is None:
-        # Above the range is where a case that was given by hand may come from.
+        # No upper limit: a case given by hand may lie above the range.
         return value if value >= size.low or value in size.always else None
     low, high = bounds(size, new)
     if size.name not in chosen:

@@ -1,18 +1,20 @@
-"""What stays the same over one grade."""
+"""The record of what stays the same over one grade."""
 
 from dataclasses import dataclass
 
 from harness.device.base import Device
-from harness.problem.model import Problem
-from harness.problem.reference import Reference
+from harness.problem.gradable import AnswerKey, Gradable
 
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A problem in one data type on one device; all inputs of the grade follow from ``seed``."""
+    """A problem in one data type on one device."""
 
-    problem: Problem
-    reference: Reference
+    problem: Gradable
+    reference: AnswerKey
+    """The problem's, loaded."""
     dtype: str
+    """What ``[VAR]`` stands for, by torch's name."""
     device: Device
     seed: str
+    """The grade's secret: all inputs follow from it."""

@@ -1,4 +1,4 @@
-"""A case: the sizes, scalars and kind of values of one call, as text and as a record.
+"""Cases: the sizes, scalars and kind of values of one call, as a record and as text.
 
 A case is written and read as one line, its ``spec`` (``m=33,n=1,k=7,alpha=-0.5``). With the seed
 it decides every bit of the inputs, so the pair replays a failure anywhere.
@@ -34,21 +34,28 @@ DECLARED = "declared"
 class Case:
     """One set of arguments, but for the tensors' contents.
 
-    ``scalars`` hold exactly what the submission receives: a ``float`` is already rounded to it.
-    ``single`` names the scalars that are C ``float``: they are written with the fewest digits that
-    give the same ``float``. ``derived`` names the sizes and scalars that follow from the sizes:
-    they are among the values, and not written. ``family`` is one of :data:`FAMILIES`.
+    A declared case is made of sizes, scalars and a family of values, which its ``spec`` spells out.
+    One with a ``label`` is opaque: only the problem knows what tensors belong to it.
     """
 
-    sizes: Mapping[str, int]
+    sizes: Mapping[str, int] = field(default_factory=dict)
+    """Every size by name, as the submission receives it."""
     scalars: Mapping[str, float] = field(default_factory=dict)
+    """Every scalar by name, exactly as received: a ``float`` is already rounded to one."""
     single: frozenset[str] = field(default=frozenset(), compare=False)
+    """Scalars that are C ``float``: written with the fewest digits that give the same one."""
     derived: frozenset[str] = field(default=frozenset(), compare=False)
+    """Sizes and scalars that follow from the sizes: received, and not written in the spec."""
     family: str = DECLARED
+    """Kind of values in the tensors, one of :data:`FAMILIES`."""
+    label: str | None = None
+    """The whole spec of an opaque case (``test=3``); None for a declared one."""
 
     @property
     def spec(self) -> str:
-        """The case as text; :func:`parse_case` gives the same case back, bit for bit."""
+        """The case as text, one line; the problem's ``parse_case`` gives it back, bit for bit."""
+        if self.label is not None:
+            return self.label
         parts = [f"{n}={value}" for n, value in self.sizes.items() if n not in self.derived]
         parts += [
             f"{name}={_shortest(value) if name in self.single else repr(value)}"
@@ -61,7 +68,7 @@ class Case:
 
     @property
     def values(self) -> dict[str, Number]:
-        """Sizes and scalars by name, as expressions want them."""
+        """Sizes and scalars by name; what expressions are evaluated with."""
         return {**self.sizes, **self.scalars}
 
 
@@ -89,13 +96,13 @@ def families(problem: Problem, dtype: str | None = None) -> tuple[str, ...]:
     return tuple(f for f in FAMILIES if nan or f != NONFINITE)
 
 
-def whole_case(problem: Problem, given: Mapping[str, Number], family: str = DECLARED) -> Case:
-    """The case with the values ``given`` for all that does not follow from the sizes.
+def whole_case(problem: Problem, chosen: Mapping[str, Number], family: str = DECLARED) -> Case:
+    """The case with these values; what follows from the sizes is computed.
 
     Raises:
         ExpressionError: something that follows has no value, or a size is out of its range.
     """
-    values = completed(problem.parameters, given)
+    values = completed(problem.parameters, chosen)
     return Case(
         sizes={p.name: int(values[p.name]) for p in problem.sizes},
         scalars={p.name: as_received(p, values[p.name]) for p in problem.scalars},
@@ -106,7 +113,7 @@ def whole_case(problem: Problem, given: Mapping[str, Number], family: str = DECL
 
 
 def benchmark_case(problem: Problem, benchmark: Mapping[str, float]) -> Case:
-    """One entry of ``problem.benchmarks`` or ``problem.cpu_benchmarks`` as a case.
+    """The case of one entry of ``problem.benchmarks`` or ``problem.cpu_benchmarks``.
 
     Raises:
         ExpressionError: the sizes do not go together. Loading has made sure that they do.
@@ -115,7 +122,7 @@ def benchmark_case(problem: Problem, benchmark: Mapping[str, float]) -> Case:
 
 
 def parse_case(problem: Problem, text: str) -> Case:
-    """Read a spec.
+    """Read a spec: every size and scalar that does not follow from others, once.
 
     Raises:
         UsageError: it is not one of this problem, and which part is to blame.

@@ -1,7 +1,7 @@
-"""What a front matter says about a parameter, in words, for those who are to write a solution.
+"""Describe parameters in words, for people who write a solution.
 
-Everything follows from the declarations: shape, layout, direction, alignment, values, range. The
-text of expressions is the author's own; whoever prints it makes it fit to show.
+Shape, layout, direction, alignment, values and range, all as declared. Expressions are the author's
+own text: not safe to print.
 """
 
 from harness.problem.dtypes import DtypeKind
@@ -16,17 +16,17 @@ DIRECTIONS = {
 
 
 def is_complex(problem: Problem, parameter: Parameter) -> bool:
-    """Whether the elements are complex, whichever of the data types is asked for."""
+    """Whether the elements are complex in every data type."""
     return all(parameter.data_type(dtype).kind is DtypeKind.COMPLEX for dtype in problem.dtypes)
 
 
 def shape_of(parameter: Parameter) -> str:
-    """``[m, k]``; nothing for numbers."""
+    """A tensor's shape, ``[m, k]``; empty for numbers."""
     return f"[{', '.join(str(e) for e in parameter.shape)}]" if parameter.shape else ""
 
 
 def strides_of(parameter: Parameter) -> str:
-    """``[ld_a, 1]`` in elements, or that there are no gaps; nothing for numbers."""
+    """A tensor's strides, ``[ld_a, 1]`` in elements, or that it is dense; empty for numbers."""
     if parameter.role is not Role.TENSOR:
         return ""
     if not parameter.strides:
@@ -35,14 +35,14 @@ def strides_of(parameter: Parameter) -> str:
 
 
 def alignment_of(parameter: Parameter) -> str:
-    """What the address is a multiple of, in bytes: ``256``, or ``sizeof(VAR)``."""
+    """Bytes that a tensor's address is a multiple of: ``256``, or ``sizeof(VAR)``."""
     if parameter.role is not Role.TENSOR:
         return ""
     return str(DEFAULT_ALIGNMENT if parameter.alignment is None else parameter.alignment)
 
 
 def range_of(parameter: Parameter) -> str:
-    """The values that a size may have: ``1 to 300``, ``k to k + 16``, or what it is equal to."""
+    """A size's range, ``1 to 300`` or ``k to k + 16``, or what it equals; empty for others."""
     if parameter.equals is not None:
         return f"= {parameter.equals}"
     if parameter.role is not Role.SIZE:
@@ -53,7 +53,7 @@ def range_of(parameter: Parameter) -> str:
 
 
 def values_of(parameter: Parameter) -> str:
-    """The distribution of a tensor's elements or of a scalar; nothing for sizes and outputs."""
+    """The distribution of a tensor's elements or of a scalar; empty for sizes and outputs."""
     if parameter.role is Role.SIZE or parameter.equals is not None:
         return ""
     if parameter.direction is Direction.OUT:
@@ -67,12 +67,12 @@ def values_of(parameter: Parameter) -> str:
 
 
 def always_of(parameter: Parameter) -> str:
-    """The values that every grade tries: ``1, 2, 15``."""
+    """Values that every grade tries: ``1, 2, 15``."""
     return ", ".join(f"{value:.9g}" for value in parameter.always)
 
 
 def alignment_in_words(problem: Problem, parameter: Parameter) -> str:
-    """``a multiple of 256 bytes``; where less than a vector load needs is promised, that too."""
+    """A tensor's alignment in a clause; says so where it is less than vector loads need."""
     promised = alignment_of(parameter)
     if promised == SIZEOF_VAR:
         return "any multiple of an element's size"

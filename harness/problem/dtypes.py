@@ -1,4 +1,4 @@
-"""Data types and C types as plain facts: no torch, so that loading a problem stays instant."""
+"""Facts of data types and C types. No torch, so that loading a problem stays instant."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ VARIABLE_TYPE = "[VAR]"
 
 
 class DtypeKind(StrEnum):
-    """What sort of number a data type holds."""
+    """Sort of number that a data type holds."""
 
     FLOAT = "float"
     INTEGER = "integer"
@@ -20,19 +20,20 @@ class DtypeKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DataType:
-    """One element type, under the name that torch gives it.
-
-    ``roundoff`` is the unit roundoff u (half the distance from 1 to the next number), ``smallest``
-    the smallest positive subnormal, ``largest`` the largest finite number. For complex types they
-    are those of a component; integers and booleans are exact and have zeros.
-    """
+    """One element type. The last three are a component's for complex types, 0 for exact ones."""
 
     name: str
+    """As torch calls it: ``float32``."""
     kind: DtypeKind
+    """Float, integer, boolean or complex."""
     itemsize: int
+    """Bytes of one element."""
     roundoff: float = 0.0
+    """Unit roundoff u: half the distance from 1 to the next number."""
     smallest: float = 0.0
+    """Smallest positive subnormal."""
     largest: float = 0.0
+    """Largest finite number."""
 
 
 def _float(name: str, itemsize: int, precision: int, max_exponent: int) -> DataType:

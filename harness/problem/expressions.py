@@ -1,4 +1,4 @@
-"""Arithmetic in problem files: ``2*m*n*k + 3*m*n``, ``sizeof(VAR)*(m*k + k*n)``.
+"""Read and evaluate arithmetic of problem files: ``2*m*n*k + 3*m*n``, ``sizeof(VAR)*(m + k)``.
 
 Parsed with :mod:`ast` against a whitelist and evaluated by walking the tree, so a problem file
 cannot run code. Length, depth and the size of every intermediate value are bounded.
@@ -44,7 +44,7 @@ _FUNCTIONS: dict[str, tuple[int, int, Callable[..., Number]]] = {
     "log2": (1, 1, math.log2),
     "sqrt": (1, 1, math.sqrt),
 }
-"""Name → fewest arguments, most arguments, function."""
+"""Name → minimal and maximal number of arguments, function."""
 
 
 class ExpressionError(ValueError):
@@ -158,10 +158,10 @@ def _check_call(name: str, arguments: list[ast.expr], names: set[str], depth: in
         return
     if name not in _FUNCTIONS:
         raise ExpressionError(f"unknown function {name} (there are {', '.join(_FUNCTIONS)})")
-    fewest, most, _ = _FUNCTIONS[name]
-    if not fewest <= len(arguments) <= most:
-        count = str(fewest) if fewest == most else f"{fewest} to {most}"
-        raise ExpressionError(f"{name} takes {count} argument{'s' if most > 1 else ''}")
+    low, high, _ = _FUNCTIONS[name]
+    if not low <= len(arguments) <= high:
+        count = str(low) if low == high else f"{low} to {high}"
+        raise ExpressionError(f"{name} takes {count} argument{'s' if high > 1 else ''}")
     for argument in arguments:
         _check(argument, names, depth + 1)
 
@@ -200,6 +200,7 @@ def _power(base: Number, exponent: Number) -> Number:
     Raises:
         ExpressionError: too large, or not real.
     """
+    # log2 of the result, before Python computes an integer of a million digits.
     if base and abs(exponent * math.log2(abs(base))) > math.log2(MAX_VALUE):
         raise ExpressionError(f"{base}**{exponent} is too large or too small")
     if base < 0 and exponent != int(exponent):

@@ -1,11 +1,11 @@
-"""Problems as others call them: by title, by the name of a file, with numbers and fillers.
+"""Find problems by what people call them: a title, a file's name, a folder. Never imports torch.
 
 ``6_Matmul_with_large_K_dimension_`` and ``Matmul, large K.py`` both mean ``matmul-large-k``.
 """
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 
@@ -24,7 +24,7 @@ _LONGEST = 200
 
 _STEMMED = 6
 _OFTEN = 2
-"""So many times a text has to say a word before it speaks of what the word means."""
+"""Times that a text has to say a word to be about it."""
 
 
 def find_named(root: Path, name: str, place: str) -> Problem:
@@ -56,7 +56,7 @@ def find_named(root: Path, name: str, place: str) -> Problem:
 
 
 def key_of(name: str) -> str:
-    """What two names of one problem have in common."""
+    """Reduce a name to what all names of one problem have in common: ``matmullargek``."""
     name = re.sub(r"\.(?:py|cu|md|txt)\Z", "", name[:_LONGEST].strip().lower())
     words = re.findall(r"[^\W_]+", name)
     if len(words) > 1 and words[0].isdecimal():
@@ -65,10 +65,10 @@ def key_of(name: str) -> str:
 
 
 def other_subject(text: str, problem: Problem, root: Path) -> str | None:
-    """The slug of another problem that ``text`` speaks of, where it does not speak of ``problem``.
+    """The slug of another problem that ``text`` is about; None if it is about ``problem``, or none.
 
-    It speaks of a problem if it says each word of its slug, or a form of it, at least twice. One
-    whose words are all in ``problem``'s own statement is no other.
+    It is about a problem if it has each word of its slug, or a form of it, at least twice. Problems
+    whose words are all in ``problem``'s own statement do not count.
     """
     said = Counter(_words(text))
     if _times(problem.slug, said) >= _OFTEN:
@@ -88,7 +88,7 @@ def _words(text: str) -> list[str]:
 
 
 def _times(slug: str, said: Mapping[str, int]) -> int:
-    """How often the least frequent of a slug's words is said; forms of long ones count."""
+    """Count the least frequent of a slug's words; forms of long words count, too."""
     counts = [
         said.get(part, 0)
         if len(part) < _STEMMED
@@ -105,5 +105,29 @@ def _loadable(root: Path) -> tuple[Problem, ...]:
         try:
             problems.append(load_problem(path.parent))
         except ProblemError:
-            continue  # who asks for it is told; it is no reason to refuse others
+            continue  # finding it by its slug says why; others are still found
     return tuple(problems)
+
+
+def package_folders(root: Path, names: Sequence[str]) -> list[Path]:
+    """The folder of each name: a folder, or a slug of a package in ``root``; all for no name.
+
+    A package need not load to be found by its folder.
+
+    Raises:
+        UsageError: there is none of that name, or none at all.
+        ProblemError: one that is found by its slug alone does not load.
+    """
+    if not names:
+        every = sorted(f for f in root.iterdir() if (f / STATEMENT_FILE).is_file())
+        if not every:
+            raise UsageError(f"no problem in {root}")
+        return every
+    return list(dict.fromkeys(_folder(root, name) for name in names))
+
+
+def _folder(root: Path, name: str) -> Path:
+    for folder in (root / name, Path(name)):
+        if (folder / STATEMENT_FILE).is_file():
+            return folder
+    return find_problem(root, name).folder

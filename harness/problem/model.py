@@ -1,18 +1,42 @@
-"""A problem as data: what its front matter declares, checked and frozen.
+"""A problem package as data: what its front matter declares, checked and frozen.
 
-Loading (:mod:`harness.problem.format.load`) makes these records; nothing here reads files.
+Loading (:mod:`harness.problem.format.load`) makes these records. :class:`Problem` is the judge's
+:class:`~harness.problem.gradable.Gradable`; nothing here imports torch before it is needed.
 """
+
+from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from harness.problem.dtypes import DTYPES, VARIABLE_TYPE, DataType, data_type
 from harness.problem.expressions import SIZEOF_VAR, Expression, Number
+from harness.problem.gradable import (
+    DEFAULT_ALIGNMENT,
+    Direction,
+    Limits,
+    Role,
+    TensorSpec,
+    Work,
+    span,
+)
+
+if TYPE_CHECKING:
+    from harness.problem.case import Case
+    from harness.problem.reference import Reference
+    from harness.problem.sampling.cases import CaseLimits
+    from harness.problem.sampling.inputs import DeclaredInputs
 
 __all__ = [
+    "COMPLEX",
+    "CUT_MEAN",
+    "CUT_SPREAD",
+    "CUT_WORST",
     "DEFAULT_ALIGNMENT",
+    "SUBNORMALS",
+    "TRUNCATION",
     "VARIABLE_TYPE",
     "Direction",
     "Distribution",
@@ -24,29 +48,9 @@ __all__ = [
 ]
 
 
-DEFAULT_ALIGNMENT = 256
-"""Bytes; what CUDA's own allocator promises."""
-
-
-class Direction(StrEnum):
-    """Which way a pointer's contents go, seen from the submission."""
-
-    IN = "in"
-    OUT = "out"
-    INOUT = "inout"
-
-
-class Role(StrEnum):
-    """What a parameter is for: pointers are tensors, integers sizes, other numbers scalars."""
-
-    TENSOR = "tensor"
-    SIZE = "size"
-    SCALAR = "scalar"
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Distribution:
-    """How the values of a tensor or a scalar are drawn.
+    """Distribution of the values of a tensor or a scalar.
 
     ``kind`` is ``normal`` (mean in ``a``, standard deviation in ``b``) or ``uniform`` (lowest in
     ``a``, highest in ``b``).
@@ -59,39 +63,44 @@ class Distribution:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parameter:
-    """One argument of ``solution``, in the order of the call.
+    """One argument of ``solution``, in the order of the call; a tensor, a size or a scalar.
 
-    ``type`` is a C type name or ``[VAR]``. Tensors have ``shape`` (row-major, expressions over the
-    size parameters) and ``direction``; sizes have ``low``, ``high`` (both included); ``always`` are
-    the values of a size or scalar that every grade tries.
-
-    A tensor's ``strides`` are expressions, in elements, empty where it is dense and row-major;
-    ``alignment`` is what its address is promised to be a multiple of, in bytes, None where nothing
-    is said (:meth:`aligned_to` gives the number); one that is ``nonfinite`` may hold NaN and
-    infinity.
-
-    A size or scalar with ``equals`` is not drawn but follows from the sizes. A size with ``lower``
-    and ``upper`` is drawn between these expressions over other sizes (both are None where the ends
-    are plain numbers); ``low`` is then the lower end with every other size at its lowest, ``high``
-    the upper end with every other size at its highest. :mod:`harness.problem.sizes` evaluates them.
+    :mod:`harness.problem.sizes` evaluates ``equals``, ``lower`` and ``upper``.
     """
 
     name: str
+    """An identifier in C and Python."""
     type: str
+    """C type of an element or of the value, or ``[VAR]``."""
     role: Role
+    """Tensor, size or scalar."""
     line: int
+    """Where the front matter declares it, from 1."""
     direction: Direction | None = None
+    """Which way a tensor's contents go; None for numbers."""
     shape: tuple[Expression, ...] = ()
+    """A tensor's dimensions, row-major, over the sizes."""
     values: Distribution = field(default_factory=Distribution)
+    """How a tensor's elements or a scalar are drawn."""
     strides: tuple[Expression, ...] = ()
+    """A tensor's strides in elements; empty where it is dense and row-major."""
     alignment: Expression | None = None
+    """Bytes that the address is promised to be a multiple of; None where nothing is said
+    (:meth:`aligned_to` gives the number)."""
     nonfinite: bool = False
+    """Whether a tensor may hold NaN and infinity."""
     equals: Expression | None = None
+    """What a size or scalar follows from, which is then not drawn."""
     lower: Expression | None = None
+    """Lower end of a size's range, over other sizes; None where the ends are plain numbers."""
     upper: Expression | None = None
+    """Upper end likewise."""
     low: int = 1
+    """Lowest size; with ``lower`` its value when every other size is at its lowest."""
     high: int = 1
+    """Highest size, included; with ``upper`` its value when every other is at its highest."""
     always: tuple[float, ...] = ()
+    """Values of a size or scalar that every grade tries."""
 
     def data_type(self, dtype: str) -> DataType:
         """The type of one element (or of the scalar) when ``[VAR]`` stands for ``dtype``."""
@@ -132,74 +141,97 @@ class Parameter:
         return tuple(reversed(steps))
 
     def span(self, values: Mapping[str, Number]) -> int:
-        """Elements from the tensor's first to its last, gaps included: what a buffer must hold.
+        """Elements from the tensor's first to its last, gaps included.
 
         Raises:
             ExpressionError: as :meth:`dimensions`.
         """
-        pairs = zip(self.dimensions(values), self.steps(values), strict=True)
-        return 1 + sum((length - 1) * step for length, step in pairs)
+        return span(self.dimensions(values), self.steps(values))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tolerance:
-    """The error model's constants; see :mod:`harness.problem.tolerance` for the formula.
-
-    ``accumulator`` names the precision in which sums must be kept (data type → data type),
-    ``inputs`` the precision to which factors may be cut before they are multiplied (data type →
-    one of :data:`~harness.problem.dtypes.PRECISIONS`; a type that is not named is not cut),
-    ``length`` the number of terms summed, ``constant`` and ``factor`` the constants in front,
-    ``roundings`` how often a result on its way may be rounded to the output's type.
-    """
+    """The error model's constants; see :mod:`harness.problem.tolerance` for the formula."""
 
     accumulator: Mapping[str, str]
+    """Data type → data type in which its sums must be kept."""
     length: Expression
+    """Terms that are summed for one element, over sizes and scalars."""
     inputs: Mapping[str, str] = field(default_factory=dict)
+    """Data type → precision to which factors may be cut before they are multiplied, one of
+    :data:`~harness.problem.dtypes.PRECISIONS`; types that are not named are not cut."""
     factor: float = 4.0
+    """In front of √length · |expected|."""
     constant: float = 16.0
+    """In front of the magnitude of what was summed."""
     roundings: float = 1.0
+    """How often a result on its way may be rounded to the output's type."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
-    """What a submission may use: seconds of wall time and bytes."""
+# Constants of the error model that are the same for every problem (docs/tolerance.md). They are
+# here, not beside the formula, so that they can be shown without importing torch.
 
-    build_s: float = 120.0
-    prepare_s: float = 60.0
-    call_s: float = 10.0
-    host_bytes: int = 4 << 30
+TRUNCATION = 8.0
+"""Unit roundoffs of the accumulator that a matrix unit may lose where rounding loses one."""
+
+SUBNORMALS = 16.0
+"""An intermediate result below the normal range loses up to half a subnormal absolutely, and what
+it is multiplied with afterwards multiplies that."""
+
+COMPLEX = 2.0
+"""A component of a sum of complex products is a sum of twice as many real ones, and the distance in
+the plane has the errors of two components: √2 each, if they are alike."""
+
+CUT_WORST, CUT_SPREAD, CUT_MEAN = 4.0, 16.0, 4.0
+"""Factors that are cut to unit roundoff u make a product wrong by at most ``CUT_WORST`` u; of many
+terms it is ``CUT_SPREAD`` u over the square root of their number, and ``CUT_MEAN`` u of the sum.
+One product's error has a spread of about 0.6 u; of a sum of k products, each of about
+magnitude / k, that makes 0.9 u · magnitude / √k for normal data: 16 is more than ten times as much
+as is likely."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Problem:
-    """One judged task.
-
-    ``benchmarks`` are the timed cases on a GPU, ``cpu_benchmarks`` those on the CPU path; each
-    maps every size and scalar to its value, those that follow from others too. ``dtypes`` is what
-    ``[VAR]`` may stand for, the first is the default. ``baselines`` maps a name to a solution file
-    inside the package, the first is the one scores are relative to. ``complete`` is false when the
-    front matter parses but leaves open what grading needs (``missing`` says what, in words).
-    """
+    """One judged task. Meets :class:`~harness.problem.gradable.Gradable`."""
 
     slug: str
+    """Name in paths, commands and results: a-z, 0-9, - and _."""
     title: str
+    """Name for people, one line."""
     difficulty: str
+    """The author's word for it; may be empty."""
     author: str
+    """Who wrote the problem; may be empty."""
     tags: tuple[str, ...]
+    """The author's keywords."""
     parameters: tuple[Parameter, ...]
+    """The entry point's parameters, in the order of the call."""
     statement: str
+    """Markdown below the front matter."""
     folder: Path
+    """The package."""
     hash: str
+    """SHA-256 (hex) of the files that decide what a score means."""
     dtypes: tuple[str, ...]
+    """What ``[VAR]`` may stand for; the first is the default."""
     benchmarks: tuple[Mapping[str, float], ...]
+    """Timed cases on a GPU: every size and scalar by name, those that follow from others too."""
     cpu_benchmarks: tuple[Mapping[str, float], ...]
+    """Timed cases on the CPU path, likewise."""
     cases: int
+    """Correctness cases with random sizes, beside those for edges and families of values."""
     tolerance: Tolerance | None
+    """Constants of the error model; None where all outputs are integers, or nothing is said."""
     flops: Expression | None
+    """Floating-point operations of one call; None where nothing is said."""
     bytes: Expression | None
+    """Bytes that one call must read and write; None where nothing is said."""
     baselines: Mapping[str, Path]
+    """Name → solution file in the package; scores are relative to the first."""
     limits: Limits
+    """Seconds and bytes that a submission may use."""
     missing: tuple[str, ...] = ()
+    """What grading needs and the front matter leaves open, in words."""
 
     @property
     def complete(self) -> bool:
@@ -233,3 +265,77 @@ class Problem:
             ExpressionError: it has no value there.
         """
         return float(expression.evaluate({**values, SIZEOF_VAR: DTYPES[dtype].itemsize}))
+
+    # -- as the judge asks (harness.problem.gradable) --------------------------------------------
+
+    @property
+    def declared(self) -> Problem:
+        """Itself: its cases are made of declared sizes and scalars."""
+        return self
+
+    def tensors_of(self, case: Case, dtype: str) -> tuple[TensorSpec, ...]:
+        """The tensors of one call, in order.
+
+        Raises:
+            ExpressionError: a shape or stride has no value for this case.
+        """
+        values = case.values
+        return tuple(
+            TensorSpec(
+                name=p.name,
+                dtype=p.data_type(dtype).name,
+                shape=p.dimensions(values),
+                strides=p.steps(values),
+                direction=p.direction or Direction.IN,
+                alignment=p.aligned_to(dtype),
+            )
+            for p in self.tensors
+        )
+
+    def draw_cases(self, seed: str, *, dtype: str, room: CaseLimits) -> list[Case]:
+        """The correctness cases of one grade: :func:`harness.problem.sampling.cases.draw_cases`."""
+        from harness.problem.sampling.cases import draw_cases
+
+        return draw_cases(self, seed, dtype=dtype, room=room)
+
+    def timed_cases(self, *, emulated: bool) -> list[Case]:
+        """``benchmarks``, or ``cpu_benchmarks`` where kernels are emulated."""
+        from harness.problem.case import benchmark_case
+
+        shapes = self.cpu_benchmarks if emulated else self.benchmarks
+        return [benchmark_case(self, shape) for shape in shapes]
+
+    def parse_case(self, spec: str) -> Case:
+        """Read a spec: :func:`harness.problem.case.parse_case`."""
+        from harness.problem.case import parse_case
+
+        return parse_case(self, spec)
+
+    def work(self, case: Case, dtype: str) -> Work:
+        """``flops`` and ``bytes`` of one call.
+
+        Raises:
+            ExpressionError: one has no value for this case.
+        """
+        cut = self.tolerance.inputs if self.tolerance else {}
+        return Work(
+            flops=self.evaluate(self.flops, case.values, dtype) if self.flops else None,
+            bytes=self.evaluate(self.bytes, case.values, dtype) if self.bytes else None,
+            tf32=cut.get(dtype) == "tf32",
+        )
+
+    def inputs(self) -> DeclaredInputs:
+        """Values by the declared distributions and families."""
+        from harness.problem.sampling.inputs import DeclaredInputs
+
+        return DeclaredInputs(self)
+
+    def reference(self) -> Reference:
+        """The package's ``reference.py``, loaded, with the error model.
+
+        Raises:
+            ProblemError: the file is wrong.
+        """
+        from harness.problem.reference import Reference
+
+        return Reference(self)

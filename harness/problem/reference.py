@@ -1,4 +1,4 @@
-"""Run a package's ``reference.py``: what the right answer is, and what was summed for it.
+"""Run a package's ``reference.py``: right answers, and the magnitude of what was summed.
 
 The file is the problem author's, and trusted: it runs inside the judge. It defines
 
@@ -10,10 +10,11 @@ device they were given, and scalars exactly as the submission receives them. Wit
 return its tensor; with several a mapping from name to tensor. A magnitude is always real.
 """
 
-import importlib.util
 import inspect
 import traceback
 from collections.abc import Callable, Iterable, Mapping
+from importlib.machinery import ModuleSpec, SourceFileLoader
+from importlib.util import module_from_spec
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -25,7 +26,9 @@ from harness.errors import Diagnostic, ProblemError
 from harness.problem.case import Case
 from harness.problem.dtypes import DtypeKind
 from harness.problem.format.load import REFERENCE_FILE
+from harness.problem.gradable import Expectation
 from harness.problem.model import Direction, Parameter, Problem
+from harness.problem.tolerance import expectations
 from harness.text.suggest import did_you_mean
 
 EXPECTED_FUNCTION = "reference"
@@ -46,12 +49,17 @@ def upcast(tensor: Tensor) -> Tensor:
 
 
 class Reference:
-    """The two functions of one package.
+    """The two functions of one package, and the error model over them.
+
+    Meets :class:`~harness.problem.gradable.AnswerKey`.
 
     Raises:
         ProblemError: on making one, and from its methods, when the file is wrong. The diagnostic
             names file, line and function.
     """
+
+    capturable = True
+    """In a CUDA graph: one that waits for the device fails to be captured, which is noticed."""
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
@@ -59,6 +67,12 @@ class Reference:
         module = self._load()
         names = (EXPECTED_FUNCTION, MAGNITUDE_FUNCTION)
         self._functions = {name: self._function(module, name) for name in names}
+
+    def expectations(
+        self, case: Case, dtype: str, inputs: Mapping[str, Tensor], *, summed: bool = True
+    ) -> dict[str, Expectation]:
+        """Expected outputs and allowed errors, by the error model (:mod:`~.tolerance`)."""
+        return expectations(self, self.problem, case, dtype, inputs, summed=summed)
 
     def expected(
         self, problem: Problem, case: Case, tensors: Mapping[str, Tensor]
@@ -74,14 +88,16 @@ class Reference:
     def magnitude(
         self, problem: Problem, case: Case, tensors: Mapping[str, Tensor]
     ) -> dict[str, Tensor]:
-        """What was summed for each element of each output, in magnitude; arguments as above."""
+        """The magnitude of what was summed for each element of each output; arguments as above."""
         return self._call(MAGNITUDE_FUNCTION, problem, case, _widened(problem, tensors))
 
     def expected_and_magnitude(
         self, problem: Problem, case: Case, tensors: Mapping[str, Tensor]
     ) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
-        """Both, from one wide copy of the inputs unless the first function has altered it."""
+        """Both of the above, from one wide copy of the inputs unless the first has altered it."""
         wide = _widened(problem, tensors)
+        # The second function must see the inputs as they were: written to, or returned as an
+        # output that may be written to later, they are made again.
         untouched = _versions(wide)
         expected = self._call(EXPECTED_FUNCTION, problem, case, wide)
         if _versions(wide) != untouched or _share(wide.values(), expected.values()):
@@ -91,11 +107,12 @@ class Reference:
     def _load(self) -> ModuleType:
         if not self.path.is_file():
             raise self._wrong(1, "", "there is no such file")
-        spec = importlib.util.spec_from_file_location("problem_reference", self.path)
-        assert spec is not None and spec.loader is not None
-        module = importlib.util.module_from_spec(spec)
+        loader = SourceFileLoader("problem_reference", str(self.path.absolute()))
+        spec = ModuleSpec(loader.name, loader, origin=loader.path)
+        spec.has_location = True
+        module = module_from_spec(spec)
         try:
-            spec.loader.exec_module(module)
+            loader.exec_module(module)
         except Exception as error:  # the author's code: anything can come
             raise self._raised("", error) from error
         return module
@@ -135,7 +152,11 @@ class Reference:
     def _checked(
         self, name: str, problem: Problem, case: Case, returned: object
     ) -> dict[str, Tensor]:
-        """What the function returned, by output, if every shape is right."""
+        """Check what the function returned; by output.
+
+        Raises:
+            ProblemError: an output is missing, or has a wrong shape or type.
+        """
         outputs = problem.outputs
         if isinstance(returned, Tensor) and len(outputs) == 1:
             returned = {outputs[0].name: returned}
@@ -195,7 +216,7 @@ class Reference:
 
 
 def _widened(problem: Problem, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """What both functions are given beside scalars."""
+    """Dense wide copies of all tensors that are read: arguments of both functions."""
     given = [p.name for p in problem.tensors if p.direction is not Direction.OUT]
     return {name: upcast(tensors[name]) for name in given}
 

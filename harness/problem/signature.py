@@ -1,11 +1,12 @@
 """The entry point that a submission must have, written from the problem's parameters."""
 
-from harness.problem.model import VARIABLE_TYPE, Direction, Parameter, Problem, Role
+from harness.problem.dtypes import VARIABLE_TYPE
+from harness.problem.gradable import Direction, FormalParameter, Gradable, Role
 
 ENTRY_POINT = "solution"
 
 
-def c_prototype(problem: Problem, entry: str = ENTRY_POINT) -> str:
+def c_prototype(problem: Gradable, entry: str = ENTRY_POINT) -> str:
     """The declaration of ``entry`` in C++; ``VAR`` is a macro that stands for the data type.
 
     Pointers that are only read are ``const``; scalars and sizes come by value.
@@ -13,22 +14,22 @@ def c_prototype(problem: Problem, entry: str = ENTRY_POINT) -> str:
     return f'extern "C" void {entry}({", ".join(c_arguments(problem))});'
 
 
-def python_signature(problem: Problem) -> str:
+def python_signature(problem: Gradable) -> str:
     """The first line of the function in Python."""
     return f"def {ENTRY_POINT}({', '.join(p.name for p in problem.parameters)}):"
 
 
-def c_type(parameter: Parameter) -> str:
+def c_type(parameter: FormalParameter) -> str:
     """The type of one element, or of the value, in C; ``VAR`` for the problem's data type."""
     return "VAR" if parameter.type == VARIABLE_TYPE else parameter.type
 
 
-def c_arguments(problem: Problem) -> list[str]:
+def c_arguments(problem: Gradable) -> list[str]:
     """The parameters as C++ declares them, in order: ``const VAR* matrix_a``, ``size_t m``."""
     return [_c_argument(parameter) for parameter in problem.parameters]
 
 
-def _c_argument(parameter: Parameter) -> str:
+def _c_argument(parameter: FormalParameter) -> str:
     if parameter.role is not Role.TENSOR:
         return f"{c_type(parameter)} {parameter.name}"
     const = "const " if parameter.direction is Direction.IN else ""

@@ -1,9 +1,8 @@
-"""Sizes that depend on each other: ranges between other sizes, and values that follow from them.
+"""Evaluate sizes that depend on each other: ranges between other sizes, and derived values.
 
 A size is *free* (its range has plain ends), *dependent* (its ``range`` is between expressions over
-other sizes) or *derived* (it ``equals`` an expression). Everything here works on mappings from
-names to numbers, needs no torch, and is used when a problem is loaded as well as when cases are
-drawn and read.
+other sizes) or *derived* (it ``equals`` an expression). All functions take mappings from names to
+numbers; none needs torch. Used when a problem is loaded, and when cases are drawn and read.
 """
 
 import math
@@ -19,7 +18,7 @@ MAX_SIZE = 2**31 - 1
 """Largest value of a size parameter."""
 
 RANDOM_POINTS = 24
-"""So many drawn sets of sizes are tried, beside the corners, when a problem is loaded."""
+"""Drawn sets of sizes that are tried, beside the corners, when a problem is loaded."""
 
 
 def to_single(value: float) -> float:
@@ -36,7 +35,7 @@ def as_received(parameter: Parameter, value: float) -> float:
 
 
 def needs(parameter: Parameter) -> frozenset[str]:
-    """The names that a parameter's value or range is made of."""
+    """The names in a parameter's value or range."""
     ends = (parameter.lower, parameter.upper, parameter.equals)
     return frozenset[str]().union(*(e.names for e in ends if e is not None))
 
@@ -51,6 +50,7 @@ def in_order(parameters: Sequence[Parameter]) -> list[Parameter]:
     ready: list[Parameter] = []
     names = {p.name for p in waiting}
     while waiting:
+        # Rounds: all that depend on nothing that still waits, in the order of the file.
         done = {p.name for p in ready}
         free = [p for p in waiting if needs(p) & names <= done]
         if not free:
@@ -79,12 +79,14 @@ def derive(parameter: Parameter, values: Mapping[str, Number]) -> Number:
     Raises:
         ExpressionError: it has none.
     """
-    assert parameter.equals is not None
+    equals = parameter.equals
+    if equals is None:
+        raise ExpressionError(f"{parameter.name} is not derived")
     if parameter.role is Role.SIZE:
-        return _size(parameter.equals, values)
-    value = as_received(parameter, parameter.equals.evaluate(values))
+        return _size(equals, values)
+    value = as_received(parameter, equals.evaluate(values))
     if not math.isfinite(value):
-        raise ExpressionError(f"{parameter.equals.text!r} is too large for a {parameter.type}")
+        raise ExpressionError(f"{equals.text!r} is too large for a {parameter.type}")
     return value
 
 
@@ -111,7 +113,7 @@ def completed(parameters: Sequence[Parameter], values: Mapping[str, Number]) -> 
 
 
 def check_range(parameter: Parameter, values: Mapping[str, Number]) -> None:
-    """Nothing if a dependent size lies within its range.
+    """Check that a dependent size lies within its range.
 
     Raises:
         ExpressionError: it does not, or the range has no value.
@@ -119,16 +121,17 @@ def check_range(parameter: Parameter, values: Mapping[str, Number]) -> None:
     low, high = bounds(parameter, values)
     value = values[parameter.name]
     if not low <= value <= high:
-        ends = f"from {_told(parameter.lower, low)} to {_told(parameter.upper, high)}"
+        ends = f"from {_shown_end(parameter.lower, low)} to {_shown_end(parameter.upper, high)}"
         raise ExpressionError(f"{parameter.name} must be {ends}, not {value}")
 
 
-def _told(end: Expression | None, value: int) -> str:
+def _shown_end(end: Expression | None, value: int) -> str:
+    """One end of a range for a message: ``300``, or ``k + 16 (23)``."""
     return str(value) if end is None or not end.names else f"{end.text} ({value})"
 
 
 def check_tensor(parameter: Parameter, values: Mapping[str, Number]) -> None:
-    """Nothing if a tensor's dimensions and strides make sense with these sizes.
+    """Check a tensor's dimensions and strides with these sizes.
 
     Raises:
         ExpressionError: a dimension or a stride is not a positive whole number, or two elements
@@ -149,9 +152,11 @@ def check_tensor(parameter: Parameter, values: Mapping[str, Number]) -> None:
             strict=True,
         )
     )
+    # Sufficient for no overlap, and simple to explain: each stride is at least as long as all that
+    # the smaller ones span. Of equal strides the outer one is the culprit, hence the second key.
     inner = 1  # elements from the first to the last of all dimensions with smaller strides
     for step, _, expression, length in sorted(places, key=lambda place: place[:2]):
-        if length == 1:
+        if length == 1:  # its stride is never taken
             continue
         if step < inner:
             raise ExpressionError(
@@ -162,18 +167,20 @@ def check_tensor(parameter: Parameter, values: Mapping[str, Number]) -> None:
 
 
 def draw_size(parameter: Parameter, values: Mapping[str, Number], source: random.Random) -> int:
-    """Log-uniform over the range, both ends included.
+    """Draw a size, log-uniform over its range, both ends included.
 
     Raises:
         ExpressionError: the range is empty with these ``values`` of other sizes.
     """
     low, high = bounds(parameter, values)
+    # Up to high + 1, so that rounding down leaves the highest a share; clamped, since exp(log(x))
+    # may be off by a digit.
     exponent = source.uniform(math.log(low), math.log(high + 1))
     return min(max(int(math.exp(exponent)), low), high)
 
 
 def points(parameters: Sequence[Parameter]) -> Iterator[tuple[str, dict[str, Number]]]:
-    """Sets of sizes to try a declaration with, each with how to call it: the corners first.
+    """Sets of sizes to try a declaration with, each with its description: the corners first.
 
     Every size at its lowest, every size at its highest, each size at an end or an ``always`` value
     with the others at the other end, and :data:`RANDOM_POINTS` drawn ones, always the same. A set
@@ -213,5 +220,5 @@ def _at(sizes: Sequence[Parameter], free: Mapping[str, int], end: int) -> dict[s
                 derive(parameter, values) if parameter.derived else bounds(parameter, values)[end]
             )
         except ExpressionError:
-            continue  # whoever asks for this size is told that it has no value
+            continue  # left out: its own complaint is made where it is looked up
     return values

@@ -1,4 +1,4 @@
-"""How far from the exact result an honest computation may end up: an error model, no taste.
+"""The error model: how far from the exact result an honest computation may end up.
 
 For every element of an output::
 
@@ -49,8 +49,7 @@ allowed.
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import torch
 from torch import Tensor
@@ -59,33 +58,25 @@ from harness.errors import HarnessError
 from harness.problem.case import Case
 from harness.problem.dtypes import DTYPES, PRECISIONS, DtypeKind
 from harness.problem.expressions import SIZEOF_VAR
-from harness.problem.model import Parameter, Problem
-from harness.problem.reference import Reference
-from harness.problem.roundoff import (
+from harness.problem.gradable import Expectation
+from harness.problem.model import (
     COMPLEX,
     CUT_MEAN,
     CUT_SPREAD,
     CUT_WORST,
     SUBNORMALS,
     TRUNCATION,
+    Parameter,
+    Problem,
 )
 from harness.problem.sampling.distributions import EVENNESS, NONFINITE
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Expectation:
-    """What one output should hold, element by element.
-
-    ``expected`` is in float64 (int64 or bool, complex128); it is NaN or infinite where NaN or
-    infinity in the inputs reaches. ``allowed`` is in float64, and is of no use there.
-    """
-
-    expected: Tensor
-    allowed: Tensor
+if TYPE_CHECKING:
+    from harness.problem.reference import Reference
 
 
 def expectations(
-    reference: Reference,
+    reference: "Reference",
     problem: Problem,
     case: Case,
     dtype: str,
@@ -95,27 +86,30 @@ def expectations(
 ) -> dict[str, Expectation]:
     """Expected values and allowed errors of every output, on the device of ``tensors``.
 
-    Without ``summed`` nothing is allowed for the magnitude of what was summed, which is not
-    computed then: less than may be allowed, never more.
+    Without ``summed`` the magnitude is not computed, and nothing allowed for it: that halves the
+    work, and what passes with less than may be allowed is right.
 
     Raises:
         ProblemError: the reference is wrong.
     """
     weights = {p.name: weights_of(problem, case, p, dtype) for p in problem.outputs}
     magnitude: dict[str, Tensor] = {}
+    # Exact outputs, and tolerances without a constant, have no use for the magnitude.
     if not summed or not any(weight and weight.magnitude for weight in weights.values()):
         found = reference.expected(problem, case, tensors)
     elif case.family != NONFINITE:
+        # One wide copy of the inputs serves both functions.
         found, magnitude = reference.expected_and_magnitude(problem, case, tensors)
     else:
         found = reference.expected(problem, case, tensors)
         magnitude = reference.magnitude(problem, case, _finite(tensors))
-    wanted: dict[str, Expectation] = {}
+    made: dict[str, Expectation] = {}
     for p in problem.outputs:
+        # Taken out of the mappings, so that each wide tensor is freed once it has been used.
         expected = reference.fitting(p, dtype, found.pop(p.name))
         allowed = allowed_error(weights[p.name], expected, magnitude.pop(p.name, None))
-        wanted[p.name] = Expectation(expected=expected, allowed=allowed)
-    return wanted
+        made[p.name] = Expectation(expected=expected, allowed=allowed)
+    return made
 
 
 def _finite(tensors: Mapping[str, Tensor]) -> Mapping[str, Tensor]:
@@ -136,15 +130,15 @@ def _zeroed(tensor: Tensor) -> Tensor:
 
 
 class Weights(NamedTuple):
-    """The formula for one output of a case: what each of its tensors counts, and what is added."""
+    """The formula for one output of a case: magnitude · m + expected · |e| + min_error."""
 
     magnitude: float
     expected: float
-    least: float
+    min_error: float
 
 
 def weights_of(problem: Problem, case: Case, output: Parameter, dtype: str) -> Weights | None:
-    """What the formula above is made of for ``output``; None if that is exact.
+    """The formula's weights for ``output``; None if that is exact.
 
     Raises:
         HarnessError: the problem declares no tolerance.
@@ -156,23 +150,27 @@ def weights_of(problem: Problem, case: Case, output: Parameter, dtype: str) -> W
     model = problem.tolerance
     if model is None:
         raise HarnessError(f"{problem.slug} declares no tolerance")
+    # The reference is itself a float64 computation: its own error adds to the submission's.
     reference = DTYPES["float64"].roundoff
     length = max(1.0, float(model.length.evaluate({**case.values, SIZEOF_VAR: out.itemsize})))
     cut = PRECISIONS.get(model.inputs.get(out.name, ""), 0.0)
+    # A cut to no less than the type itself loses nothing.
     cut = cut if cut > out.roundoff else 0.0
     unit = DTYPES[model.accumulator[out.name]].roundoff
+    # Matrix units truncate, but only where the accumulator is wider than their factors.
     if unit < max(out.roundoff, cut):
         unit *= TRUNCATION
     unit += reference
     if out.kind is DtypeKind.COMPLEX:
         unit *= COMPLEX
+    # Errors of cut factors average out over the terms that weigh something, and no others.
     terms = max(1.0, length * EVENNESS.get(case.family, 1.0))
     return Weights(
         magnitude=unit * model.constant + cut * min(CUT_WORST, CUT_SPREAD / math.sqrt(terms)),
         expected=unit * model.factor * math.sqrt(length)
         + cut * CUT_MEAN
         + model.roundings * (out.roundoff + reference),
-        least=model.roundings * SUBNORMALS * out.smallest,
+        min_error=model.roundings * SUBNORMALS * out.smallest,
     )
 
 
@@ -186,8 +184,8 @@ def allowed_error(weights: Weights | None, expected: Tensor, magnitude: Tensor |
         return torch.zeros_like(expected, dtype=torch.float64)
     # Checking large outputs takes as long as reading and writing memory: what has no weight is left
     # out, and the constant goes along with the first term.
-    least = torch.tensor(weights.least, dtype=torch.float64)
+    min_error = torch.tensor(weights.min_error, dtype=torch.float64)
     if not weights.magnitude or magnitude is None:
-        return torch.add(least, expected.abs(), alpha=weights.expected)
-    allowed = torch.add(least, magnitude.to(torch.float64), alpha=weights.magnitude)
+        return torch.add(min_error, expected.abs(), alpha=weights.expected)
+    allowed = torch.add(min_error, magnitude.to(torch.float64), alpha=weights.magnitude)
     return allowed.add_(expected.abs(), alpha=weights.expected)

@@ -15,14 +15,18 @@ from rich.text import Text
 from harness.problem import describe as words
 from harness.problem.dtypes import DTYPES, PRECISIONS, DtypeKind
 from harness.problem.expressions import ExpressionError
-from harness.problem.model import Direction, Parameter, Problem, Role, Tolerance
-from harness.problem.roundoff import (
+from harness.problem.model import (
     COMPLEX,
     CUT_MEAN,
     CUT_SPREAD,
     CUT_WORST,
     SUBNORMALS,
     TRUNCATION,
+    Direction,
+    Parameter,
+    Problem,
+    Role,
+    Tolerance,
 )
 from harness.problem.signature import c_prototype, c_type, python_signature
 from harness.solution.suffixes import SOURCES

@@ -11,7 +11,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from enum import StrEnum
 
-from harness.problem.model import Problem, Role
+from harness.problem.gradable import Gradable, Role
 from harness.problem.signature import python_signature
 
 
@@ -54,10 +54,11 @@ IN_ORDER = Contract()
 """``solution``, called by position."""
 
 
-def contract(entry: EntryPoint, problem: Problem) -> Contract:
+def contract(entry: EntryPoint, problem: Gradable) -> Contract:
     """The contract of a submission to ``problem`` that defines ``entry``."""
+    tensors = problem.declared.tensors if problem.declared is not None else ()
     in_tensors = frozenset[str]().union(
-        *(each.names for p in problem.tensors for each in (*p.shape, *p.strides))
+        *(each.names for p in tensors for each in (*p.shape, *p.strides))
     )
     kinds = (
         p.direction or (Role.SCALAR if p.role is Role.SIZE and p.name not in in_tensors else p.role)
@@ -105,7 +106,7 @@ def c_entry(text: str) -> EntryPoint:
     return EntryPoint.SOLVE if solves else EntryPoint.SOLUTION
 
 
-def wanted_in_python(problem: Problem) -> str:
+def wanted_in_python(problem: Gradable) -> str:
     """The entry points that a Python file may define, for a message where it has none."""
     return (
         f"    {python_signature(problem)}\n"

@@ -16,7 +16,6 @@ from harness.device.base import Device
 from harness.errors import MachineError
 from harness.judge.batch import Batch, Layout
 from harness.judge.task import Task
-from harness.problem.case import benchmark_case
 from harness.problem.format.load import load_problem
 from harness.problem.model import Problem
 from harness.problem.reference import Reference
@@ -60,7 +59,7 @@ class OverheadProbe:
         self, session: Session, problem: Problem, device: Device, *, cpu: int | None = None
     ) -> None:
         self._session = session
-        case = benchmark_case(problem, device.benchmarks(problem)[0])
+        case = problem.timed_cases(emulated=device.emulated)[0]
         task = Task(problem, Reference(problem), problem.dtypes[0], device, "blank")
         self._small = TimedProgram(
             session, task, name="null kernel", trusted=True, capture=device.captures_graphs

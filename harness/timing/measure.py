@@ -248,7 +248,7 @@ def _measurement(
     pair: Pair,
     samples: Samples,
 ) -> Measurement:
-    problem = task.problem
+    work = task.problem.work(case, task.dtype)
     submission, baseline = pair
     own_null_s, baseline_null_s = (lower_quartile([one.null_batch_s for one in s]) for s in samples)
     return Measurement(
@@ -265,8 +265,8 @@ def _measurement(
         baseline_launch_overhead_s=baseline_null_s * baseline.calls,
         samples_s=tuple(max(one.batch_s - own_null_s, MIN_S) for one in samples[0]),
         baseline_samples_s=tuple(max(one.batch_s - baseline_null_s, MIN_S) for one in samples[1]),
-        flops=problem.evaluate(problem.flops, case.values, task.dtype) if problem.flops else None,
-        bytes=problem.evaluate(problem.bytes, case.values, task.dtype) if problem.bytes else None,
+        flops=work.flops,
+        bytes=work.bytes,
     )
 
 

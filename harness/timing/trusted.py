@@ -5,7 +5,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from harness.device.base import Device
 from harness.errors import MachineError
 from harness.judge.task import Task
-from harness.problem.model import Problem
+from harness.problem.gradable import Gradable
 from harness.session.programs import RunnerProgram, source_program
 from harness.session.session import Session
 from harness.timing.launch_overhead import OverheadProbe, null_problem, null_program
@@ -105,7 +105,7 @@ class TrustedRunners:
         return session
 
 
-def _baseline(problem: Problem) -> RunnerProgram:
+def _baseline(problem: Gradable) -> RunnerProgram:
     """The first baseline of a problem: a solution file of the package itself."""
     file = next(iter(problem.baselines.values()))
     return source_program(file.read_bytes())

@@ -1,4 +1,4 @@
-"""The files of a package that must get a verdict: which, and whether they do.
+"""Grade the files of a package that must get a certain verdict.
 
 A submission is data here: one of its first lines says ``verdict: X`` or ``verdict: X; on cpu: Y``
 (``X`` on a GPU, ``Y`` without one)::
@@ -35,23 +35,23 @@ _HOST_LIMIT = 1 << 30
 
 
 class HeaderError(ValueError):
-    """The line that says the verdict is missing, or names none."""
+    """A header names something that is no verdict."""
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class ExpectedVerdict:
     """The verdict that a file must get on a GPU and without one."""
 
     cuda: Verdict
     cpu: Verdict
 
     def on(self, device: str) -> Verdict:
-        """On ``cuda`` or ``cpu``."""
+        """The verdict on ``cuda`` or ``cpu``."""
         return self.cuda if device == "cuda" else self.cpu
 
 
-def header(text: str) -> Wanted | None:
-    """What one of the first lines of a file says; None if none does.
+def read_header(text: str) -> ExpectedVerdict | None:
+    """The verdict that one of the first lines of a file names; None if none does.
 
     Raises:
         HeaderError: it names something that is no verdict.
@@ -60,7 +60,7 @@ def header(text: str) -> Wanted | None:
         found = _HEADER.match(line)
         if found:
             cuda = _verdict(found[1])
-            return Wanted(cuda, _verdict(found[2]) if found[2] else cuda)
+            return ExpectedVerdict(cuda, _verdict(found[2]) if found[2] else cuda)
     return None
 
 
@@ -73,18 +73,16 @@ def _verdict(word: str) -> Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A file and what must become of it: one of ``wanted``, on the device at hand.
-
-    ``dtype`` is None for the first that the file is written for.
-    """
+    """A file, and the verdicts that are right for it on the device at hand."""
 
     path: Path
     wanted: tuple[Verdict, ...]
     dtype: str | None = None
+    """None for the first that the file is written for."""
 
 
 def limited(problem: Problem, verdict: Verdict) -> Problem:
-    """``problem``, with limits that are reached sooner by those who must reach them."""
+    """``problem``, with lower limits for files that must reach one, so that they do so soon."""
     limits = problem.limits
     if verdict is Verdict.TIME_LIMIT:
         limits = replace(limits, call_s=_TIME_LIMIT_S, prepare_s=_PREPARE_LIMIT_S)
@@ -102,12 +100,12 @@ def find_examples(
 ) -> list[Example]:
     """All files of a package, and its solutions, in the order in which they are graded.
 
-    What is wrong with their headers or their places goes into the report. Examples are graded in
-    the first data type that they are written for, baselines and solutions in all of ``dtypes``.
+    Faults of their headers or folders go into the report. Examples are graded in the first data
+    type that they are written for, baselines and solutions in all of ``dtypes``.
     """
     found: list[Example] = []
     for path in _below(problem.folder / "examples"):
-        wanted = _wanted(path, report)
+        wanted = _expected(path, report)
         if wanted is None:
             report.error(
                 str(path), "no line says which verdict it must get", "add: verdict: wrong_answer"
@@ -122,7 +120,7 @@ def find_examples(
             )
         found.append(Example(path, (wanted.on(device),)))
     for path in (*problem.baselines.values(), *(_below(solutions) if solutions else ())):
-        wanted = _wanted(path, report)
+        wanted = _expected(path, report)
         verdicts: tuple[Verdict, ...] = (Verdict.ACCEPTED,)
         if wanted is not None:
             verdicts = (wanted.on(device),)
@@ -140,9 +138,9 @@ def _below(folder: Path) -> list[Path]:
     return sorted(p for p in folder.rglob("*") if p.suffix in SOURCES and p.is_file())
 
 
-def _wanted(path: Path, report: PackageReport) -> Wanted | None:
+def _expected(path: Path, report: PackageReport) -> ExpectedVerdict | None:
     try:
-        return header(path.read_text(encoding="utf-8"))
+        return read_header(path.read_text(encoding="utf-8"))
     except HeaderError as error:
         report.error(str(path), str(error), f"one of {', '.join(v.lower() for v in Verdict)}")
     except (OSError, UnicodeDecodeError) as error:
@@ -159,10 +157,10 @@ def run_examples(
 ) -> None:
     """Grade all files, without times, and report those that get another verdict.
 
-    On the CPU some at a time.
+    On the CPU several at a time, since no times are taken.
 
     Raises:
-        MachineError, HarnessError: nobody's doing who wrote the files.
+        MachineError, HarnessError: not the fault of the files.
     """
     workers = max(1, (os.cpu_count() or 1) // 2) if device.emulated else 1
     with Grader(device, NoProgress()) as grader, ThreadPoolExecutor(workers) as pool:

@@ -1,7 +1,7 @@
-"""Grades of impostors and honest variants, in the judge's own way: batch, reference, comparison.
+"""Grade impostors and honest variants with the judge's own batch, reference and comparison.
 
-Every case of a grade is drawn, laid out and filled as for a submission, and what an impostor would
-have left in the outputs is written there and checked by the same code.
+Every case of a grade is drawn, laid out and filled as for a submission; what an impostor would
+leave in the outputs is written there, and checked by the same code.
 """
 
 from collections.abc import Callable, Sequence
@@ -9,31 +9,31 @@ from dataclasses import dataclass, field
 
 from harness.errors import ProblemError
 from harness.judge.batch import Batch, BatchMismatch, lay_out
-from harness.judge.task import Task
 from harness.problem.case import Case
 from harness.problem.sampling.footprint import CALLS
 from harness.verify.impostors import Impostor
-from harness.verify.trial import Answers, Trial, TrialMemory, write
+from harness.verify.trial import Answers, PackageTask, Trial, TrialMemory, write
 from harness.verify.variants import Variant
 
 
 @dataclass(slots=True)
 class DetectionScore:
-    """How an impostor or a variant did in one grade.
-
-    ``refused`` of the ``applicable`` ones of the ``cases`` tried were found wrong; ``broken`` could
-    not be evaluated at all. ``first`` is the first refused case and what was wrong there.
-    """
+    """How an impostor or a variant did in one grade."""
 
     cases: int = 0
+    """Cases tried."""
     applicable: int = 0
+    """Of these, cases where its answer differs from the right one."""
     refused: int = 0
+    """Of these, cases where it was found wrong."""
     broken: int = 0
+    """Cases in which its answer could not be evaluated at all."""
     first: tuple[str, BatchMismatch] | None = None
+    """Spec of the first refused case, and what was wrong there."""
 
     @property
     def settled(self) -> bool:
-        """Whether more cases would tell no more."""
+        """Whether further cases are not worth their time."""
         return self.refused >= ENOUGH and self.refused == self.applicable
 
 
@@ -49,15 +49,16 @@ class GradeScores:
 Look = Callable[[Trial], None]
 
 ENOUGH = 6
-"""An impostor that was refused in so many cases of a grade, and in every one where it differs, is
-not tried in the rest: most are refused everywhere, and to see that again takes most of the time."""
+"""Refused cases of a grade after which an impostor is not tried in the rest, if it was refused in
+every one where it differs: most are refused everywhere, and seeing that again takes most of the
+time."""
 
 LARGE = 1 << 19
-"""Bytes of a batch from which on it is large: what was refused once is not tried there."""
+"""Bytes of a batch from which on impostors that were refused once are not tried in it."""
 
 
 def run_grade(
-    task: Task,
+    task: PackageTask,
     cases: Sequence[Case],
     impostors: Sequence[Impostor],
     variants: Sequence[Variant],
@@ -66,7 +67,7 @@ def run_grade(
 ) -> GradeScores:
     """Try the impostors with the cases, and all variants with all cases.
 
-    ``look`` is called with each case first.
+    ``look`` is called with each case before that.
 
     Raises:
         ProblemError: the reference is wrong.
@@ -109,7 +110,8 @@ def _try_impostor(trial: Trial, impostor: Impostor, score: DetectionScore) -> No
                 impostor.write(trial, call, views)
             else:
                 write(views, trial.right[call])
-        if all(trial.same(call, batch.outputs(call)) for call in wrong_calls):
+        # Bit for bit right: there is nothing to see through in this case.
+        if all(trial.is_right(call, batch.outputs(call)) for call in wrong_calls):
             return
         score.applicable += 1
         found = batch.check(trial.expected)
@@ -133,9 +135,9 @@ def _try_variants(
         answers = {call: one.answer(trial, call) for one, call in zip(chosen, calls, strict=True)}
         for one, call in zip(chosen, calls, strict=True):
             scores[one.name].cases += 1
-            scores[one.name].applicable += not trial.same(call, answers[call])
+            scores[one.name].applicable += not trial.is_right(call, answers[call])
         while (found := _check(trial, answers)) is not None:
-            if found.call not in answers:  # the right answer: “float64 inside” is told so
+            if found.call not in answers:  # the right answer itself: “float64 inside” reports it
                 break
             score = scores[chosen[calls.index(found.call)].name]
             score.refused += 1
@@ -144,7 +146,7 @@ def _try_variants(
 
 
 def _check(trial: Trial, answers: dict[int, Answers]) -> BatchMismatch | None:
-    """What the judge finds wrong with ``answers``; calls that have none are answered rightly."""
+    """Have the judge check ``answers``; calls that have none get the right one."""
     batch = trial.batch
     for call in range(CALLS):
         write(batch.outputs(call), answers.get(call, trial.right[call]))

@@ -42,21 +42,23 @@ Writer = Callable[[Trial, int, Mapping[str, Tensor]], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Impostor:
-    """One way to go wrong.
-
-    ``both``: in both calls of a case; else in one of them (which one alternates), the other being
-    right, so that half the work is saved and the impostor is the harder to find. ``rare``: not
-    every grade has a case where it differs. ``precision``: it differs from an honest computation
-    by its accuracy alone. ``remedy`` is what an author does who is told that it was accepted.
-    """
+    """One way to go wrong."""
 
     name: str
+    """What it does: ``writes zeros``."""
     write: Writer
+    """Leaves its answer in the outputs of a call."""
     remedy: str
+    """What an author should change if it is accepted."""
     both: bool = True
+    """Whether it goes wrong in both calls of a case; else in one of them (which one alternates),
+    which saves half the work and makes it harder to find."""
     rare: bool = False
+    """Whether grades may lack a case where it differs."""
     precision: bool = False
+    """Whether it differs from an honest computation by its accuracy alone."""
     excuse: str = ""
+    """Why it may be accepted, in words; empty where it may not."""
 
 
 _CASES = "add a value under `always`, a wider range, or other values, so that some case tells"
@@ -74,7 +76,7 @@ def impostors(problem: Problem, dtype: str, seen: ReferenceTraits) -> list[Impos
     ]
 
 
-# -- those that do not compute -----------------------------------------------------------------
+# -- computing nothing -----------------------------------------------------------------
 
 
 def _idle(problem: Problem, dtype: str) -> Iterator[Impostor]:
@@ -133,7 +135,7 @@ def _first_mean(trial: Trial, call: int, views: Mapping[str, Tensor]) -> None:
         _fill(view, trial.memory.means[name])
 
 
-# -- those that remember -----------------------------------------------------------------------
+# -- remembering -----------------------------------------------------------------------
 
 
 def _forgetful() -> Iterator[Impostor]:
@@ -150,12 +152,11 @@ def _earlier_case(trial: Trial, call: int, views: Mapping[str, Tensor]) -> None:
     write(views, trial.memory.answers.get(trial.shapes, trial.right)[call])
 
 
-# -- those that miss something -----------------------------------------------------------------
+# -- missing a part -----------------------------------------------------------------
 
 
 def _careless(problem: Problem) -> Iterator[Impostor]:
-    most = max(len(p.shape) for p in problem.outputs)
-    if most > 1:
+    if max(len(p.shape) for p in problem.outputs) > 1:
         yield Impostor(name="misses the last row", write=_all_but_last(2), remedy=_CASES)
         yield Impostor(name="misses the last column", write=_all_but_last(1), remedy=_CASES)
         yield Impostor(name="transposed", write=_transposed, remedy=_CASES)
@@ -168,7 +169,7 @@ def _careless(problem: Problem) -> Iterator[Impostor]:
 
 
 def _all_but_last(from_end: int) -> Writer:
-    """All but the last along the dimension so far from the end, where there are two or more."""
+    """Write all but the last along the dimension so far from the end; all if it has one."""
 
     def run(trial: Trial, call: int, views: Mapping[str, Tensor]) -> None:
         for name, view in views.items():
@@ -211,7 +212,7 @@ def _transposed(trial: Trial, call: int, views: Mapping[str, Tensor]) -> None:
         view.copy_(right)
 
 
-# -- those that ignore an argument -------------------------------------------------------------
+# -- ignoring an argument -------------------------------------------------------------
 
 
 def _ignorant(problem: Problem, dtype: str) -> Iterator[Impostor]:
@@ -286,7 +287,7 @@ def _without_last(dim: int) -> Callable[[Tensor], Tensor]:
     return run
 
 
-# -- those that are not precise enough ---------------------------------------------------------
+# -- too little precision ---------------------------------------------------------
 
 _BELOW = {
     FLOAT64: FLOAT32,
@@ -338,7 +339,7 @@ _FINER = "what it loses may be less than rounding the result does: it is the mor
 
 
 def cuts(problem: Problem, dtype: str) -> list[Format]:
-    """The precisions below what the tolerance allows inputs to be cut to."""
+    """Precisions below what the tolerance allows inputs to be cut to."""
     if DTYPES[dtype].kind not in (DtypeKind.FLOAT, DtypeKind.COMPLEX):
         return []
     allowed = inputs_allowed(problem, dtype) or component(dtype)
@@ -349,7 +350,7 @@ def cuts(problem: Problem, dtype: str) -> list[Format]:
 
 
 def result_cuts(problem: Problem, dtype: str) -> list[Format]:
-    """The precisions to which no result may be cut.
+    """Precisions to which no result may be cut.
 
     Where factors may be cut, results may lose a few roundoffs of that precision, which the next
     one below is: the one after that is tried.
@@ -361,9 +362,9 @@ def result_cuts(problem: Problem, dtype: str) -> list[Format]:
 
 
 def cheaper(problem: Problem, dtype: str) -> list[Format]:
-    """The formats in which an impostor would rather keep its sums.
+    """Formats too narrow for sums, which an impostor keeps them in.
 
-    Not those as precise as what factors may be cut to: what they lose cannot be told from that.
+    Not those as precise as what factors may be cut to: their loss cannot be told from that.
     """
     accumulator = accumulator_of(problem, dtype)
     found = {FLOAT64: [FLOAT32], FLOAT32: [FLOAT16, BFLOAT16]}.get(accumulator, [])

@@ -1,4 +1,4 @@
-"""Where a package is right but weak: warnings."""
+"""Warn where a package is right but weak: short benchmarks, missing values, few examples."""
 
 from pathlib import Path
 
@@ -12,14 +12,14 @@ GPU_FLOP_PER_S = 60e12
 """An H100's memory, and its float32 arithmetic outside matrix units, rounded down."""
 
 SHORTEST_S = 5e-6
-"""What takes a current GPU less than this is lost in what a launch costs."""
+"""Seconds; shorter calls on a current GPU are lost in the launch overhead."""
 
 MIN_WRONG = 3
 """Examples of wrong answers that a package should have."""
 
 
 def check_strength(problem: Problem, solutions: Path | None, report: PackageReport) -> None:
-    """Benchmarks, scalars and examples; ``solutions`` is where the problem's solutions lie."""
+    """Check benchmarks, scalars and examples; ``solutions`` is the folder of its solutions."""
     path = problem.folder / STATEMENT_FILE
     _check_benchmarks(problem, path, report)
     _check_scalars(problem, path, report)
@@ -51,9 +51,9 @@ def _check_scalars(problem: Problem, path: Path, report: PackageReport) -> None:
             continue
         always = scalar.always
         lacking = []
-        if _may_be(scalar.values, 0.0) and 0 not in always:
+        if _can_be(scalar.values, 0.0) and 0 not in always:
             lacking.append("0")
-        if _may_be(scalar.values, 1.0) and 1 not in always:
+        if _can_be(scalar.values, 1.0) and 1 not in always:
             lacking.append("1")
         if _may_be_negative(scalar.values) and not any(value < 0 for value in always):
             lacking.append("a negative number")
@@ -65,7 +65,7 @@ def _check_scalars(problem: Problem, path: Path, report: PackageReport) -> None:
             )
 
 
-def _may_be(values: Distribution, value: float) -> bool:
+def _can_be(values: Distribution, value: float) -> bool:
     return values.kind == "normal" or values.a <= value <= values.b
 
 

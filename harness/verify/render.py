@@ -1,9 +1,8 @@
-"""What ``harness verify`` found, on the terminal and as JSON."""
+"""Print reports of ``harness verify`` on the terminal, and as JSON."""
 
 import json
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import Any
 
 from rich.console import Console
 from rich.text import Text
@@ -17,7 +16,7 @@ _STYLES = {Level.ERROR: "bold red", Level.WARNING: "yellow"}
 
 
 def render_report(report: PackageReport, console: Console) -> None:
-    """One line per finding, and one to close."""
+    """Print a line for each finding, and one to close."""
     for finding in report.findings:
         line = Text()
         line.append(finding.level.upper(), _STYLES[finding.level])
@@ -29,7 +28,7 @@ def render_report(report: PackageReport, console: Console) -> None:
 
 
 def render_total(reports: Sequence[PackageReport], console: Console) -> None:
-    """One line about all problems."""
+    """Print one line about all problems."""
     errors = sum(r.errors for r in reports)
     warnings = sum(r.warnings for r in reports)
     seconds = sum(r.seconds for r in reports)
@@ -68,17 +67,17 @@ def closing_line(report: PackageReport) -> str:
 
 
 def reports_json(reports: Sequence[PackageReport]) -> str:
-    """Everything, as one line of JSON."""
+    """All reports as one line of JSON."""
     return json_text(json.dumps([_record(report) for report in reports]))
 
 
-def _record(report: PackageReport) -> dict[str, Any]:
+def _record(report: PackageReport) -> dict[str, object]:
     return {**asdict(report), "errors": report.errors, "warnings": report.warnings}
 
 
-def _names(report: PackageReport, fate: Status, *, impostors: bool) -> set[str]:
+def _names(report: PackageReport, status: Status, *, impostors: bool) -> set[str]:
     tried = report.impostors if impostors else report.variants
-    names = {t.name for t in tried if t.fate is fate}
-    if impostors and fate is Status.REJECTED:  # accepted in one data type is accepted
-        names -= {t.name for t in tried if t.fate is Status.ACCEPTED}
+    names = {t.name for t in tried if t.status is status}
+    if impostors and status is Status.REJECTED:  # accepted in one data type is accepted
+        names -= {t.name for t in tried if t.status is Status.ACCEPTED}
     return names

@@ -1,30 +1,28 @@
-"""Whether a package's front matter, statement and reference are what grading relies on."""
+"""Check that a package's front matter, statement and reference are what grading relies on."""
 
 import re
 
 import torch
 from torch import Tensor
 
-from harness.judge.task import Task
 from harness.problem.format.frontmatter import read_front_matter
 from harness.problem.format.load import REFERENCE_FILE, STATEMENT_FILE, namesakes
 from harness.problem.model import Problem
-from harness.problem.tolerance import expectations
 from harness.verify.findings import PackageReport
-from harness.verify.trial import Trial
+from harness.verify.trial import PackageTask, Trial
 
 _SLACK = 1e-6
-"""By so much, relatively, a magnitude may be less than what is expected: it is rounded, too."""
+"""Relative amount by which a magnitude may be below what is expected: it is rounded, too."""
 
 _BETWEEN_DEVICES = 0.1
-"""The reference on the CPU and on the GPU may differ by this part of what is allowed."""
+"""Part of the allowance by which the reference may differ between CPU and GPU."""
 
 _BETWEEN_DEVICES_DOUBLE = 0.5
 """The same for float64, where the reference is no more precise than a submission may be."""
 
 
 def check_statement(problem: Problem, report: PackageReport) -> None:
-    """The front matter says all that grading needs, the statement all that a contestant does."""
+    """Check that the front matter is complete, the slug unique, and every parameter explained."""
     path = problem.folder / STATEMENT_FILE
     for other in namesakes(problem.folder, problem.slug):
         report.error(
@@ -49,16 +47,16 @@ def check_statement(problem: Problem, report: PackageReport) -> None:
 
 
 class ReferenceCheck:
-    """Looks at each case of a grade; says each kind of fault once per data type.
+    """Checks the reference in each case of a grade; reports each kind of fault once per data type.
 
-    A trial that comes here has its expectations from the reference already: here it is asked again.
+    A trial has its expectations from the reference already: here it is evaluated again.
     """
 
-    def __init__(self, task: Task, report: PackageReport) -> None:
+    def __init__(self, task: PackageTask, report: PackageReport) -> None:
         self._task = task
         self._report = report
         self._path = str(task.problem.folder / REFERENCE_FILE)
-        self._said: set[str] = set()
+        self._reported: set[str] = set()
 
     def __call__(self, trial: Trial) -> None:
         """Check one case.
@@ -72,14 +70,14 @@ class ReferenceCheck:
             self._check_devices(trial)
 
     def _error(self, key: str, trial: Trial, message: str, remedy: str) -> None:
-        if key not in self._said:
-            self._said.add(key)
+        if key not in self._reported:
+            self._reported.add(key)
             task = self._task
             case = f"{task.dtype}, case {trial.case.spec}, seed {task.seed}"
             self._report.error(self._path, f"{message} ({case})", remedy)
 
     def _check_again(self, trial: Trial) -> None:
-        """The same inputs give the same bits, and stay as they are."""
+        """Check that the same inputs give the same bits, and stay as they are."""
         task = self._task
         given = {name: x.clone() for name, x in trial.inputs[0].items()}
         again = task.reference.expected(task.problem, trial.case, given)
@@ -93,13 +91,13 @@ class ReferenceCheck:
                 self._error("writes", trial, message, "work on a copy")
 
     def _check_numbers(self, trial: Trial) -> None:
-        """Finite where the inputs are; a magnitude that is one."""
+        """Check that results are finite where inputs are, and magnitudes at least the results."""
         task, case = self._task, trial.case
         finite = all(_all_finite(x) for x in trial.inputs[0].values())
         magnitude = task.reference.magnitude(task.problem, case, trial.inputs[0])
         for name, summed in magnitude.items():
-            wanted = trial.expected[0][name]
-            if not (wanted.expected.is_floating_point() or wanted.expected.is_complex()):
+            known = trial.expected[0][name]
+            if not (known.expected.is_floating_point() or known.expected.is_complex()):
                 continue
             size = summed.abs() if summed.is_complex() else summed.to(torch.float64)
             if bool((size < 0).any()):
@@ -107,23 +105,23 @@ class ReferenceCheck:
                 self._error("negative", trial, message, "sum absolute values")
             if not finite:
                 continue
-            if not _all_finite(wanted.expected):
+            if not _all_finite(known.expected):
                 message = f"{name} is not finite though all inputs are"
                 remedy = "evaluate it so that nothing overflows, or draw other values"
                 self._error("infinite", trial, message, remedy)
             elif not _all_finite(size):
                 message = f"the magnitude of {name} is not finite though all inputs are"
                 self._error("magnitude", trial, message, "an infinite allowance allows nothing")
-            elif bool((size < wanted.expected.abs() * (1 - _SLACK)).any()):
+            elif bool((size < known.expected.abs() * (1 - _SLACK)).any()):
                 message = f"the magnitude of {name} is less than {name} itself"
                 remedy = "it is what was summed without its signs, so at least the result's size"
                 self._error("small", trial, message, remedy)
 
     def _check_devices(self, trial: Trial) -> None:
-        """On the CPU the reference gives the same, but for a small part of what is allowed."""
+        """Check that the CPU gives the same as the GPU, but for a small part of what is allowed."""
         task = self._task
         on_cpu = {name: x.cpu() for name, x in trial.inputs[0].items()}
-        there = expectations(task.reference, task.problem, trial.case, task.dtype, on_cpu)
+        there = task.reference.expectations(trial.case, task.dtype, on_cpu)
         double = task.dtype in ("float64", "complex128")
         part = _BETWEEN_DEVICES_DOUBLE if double else _BETWEEN_DEVICES
         for name, here in trial.expected[0].items():

@@ -1,4 +1,4 @@
-"""What a problem's tolerance says of the machines that may compute it."""
+"""Formats that a problem's tolerance allows: of sums, of results, of cut factors."""
 
 from harness.problem.dtypes import DataType, DtypeKind
 from harness.problem.model import Problem

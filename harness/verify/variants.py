@@ -1,4 +1,4 @@
-"""Honest variants: ways of solving a problem that its judge must accept, whatever the case."""
+"""Honest variants: ways of computing a problem that its judge must accept in every case."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -22,12 +22,12 @@ ULPS = 2.0
 
 
 _CUTTING = 2.0
-"""Roundings to nearest that cutting off may cost as much as."""
+"""Roundings to nearest that cutting off once may cost."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Variant:
-    """One honest way; ``answer`` gives what it leaves in the outputs of a call."""
+    """One honest way; ``answer`` computes the outputs of a call."""
 
     name: str
     answer: Callable[[Trial, int], Answers]
@@ -35,7 +35,7 @@ class Variant:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Absent:
-    """A variant that a problem has no place for, and why."""
+    """A variant that does not apply to a problem, and why."""
 
     name: str
     why: str
@@ -89,10 +89,10 @@ _NAMES = {
 def _unfused(
     problem: Problem, dtype: str, seen: ReferenceTraits, machine: ArithmeticModel
 ) -> Iterator[Variant | Absent]:
-    """Every operation's result stored in the output's type; the last one truncated on its way."""
-    name, kept = "every step rounded", storage(problem, dtype)
+    """Unfused kernels: every result stored in the output's type; or only the last one, cut off."""
+    name, stored = "every step rounded", storage(problem, dtype)
     allowed = problem.tolerance.roundings if problem.tolerance else 0.0
-    if kept.bits >= machine.working.bits:
+    if stored.bits >= machine.working.bits:
         yield Absent(name=name, why="the outputs have the precision of the computation")
     elif seen.roundings > allowed:
         why = f"{seen.roundings} steps round, the tolerance has room for {allowed:g}"
@@ -100,9 +100,9 @@ def _unfused(
     elif seen.magnified:
         yield Absent(name=name, why="what a step's rounding loses can be magnified after it")
     else:
-        yield _variant(name, replace(machine, storage=kept))
+        yield _variant(name, replace(machine, storage=stored))
     name = "results cut off"
-    if kept.bits >= machine.working.bits:
+    if stored.bits >= machine.working.bits:
         yield Absent(name=name, why="the outputs have the precision of the computation")
     elif allowed < _CUTTING:
         yield Absent(name=name, why="the tolerance has room for one rounding to nearest")
@@ -113,7 +113,7 @@ def _unfused(
 def _matrix_unit(
     problem: Problem, dtype: str, seen: ReferenceTraits, machine: ArithmeticModel
 ) -> Iterator[Variant | Absent]:
-    """Blocks of exact products onto an accumulator that cuts off: tensor cores."""
+    """Tensor cores: blocks of exact products onto an accumulator that cuts off."""
     name = "truncating sums"
     if not seen.sums:
         yield Absent(name=name, why="nothing is summed")
@@ -146,7 +146,7 @@ def _variant(name: str, machine: ArithmeticModel) -> Variant:
 def _cut_off(
     problem: Problem, dtype: str, machine: ArithmeticModel
 ) -> Callable[[Trial, int], Answers]:
-    """Each output cut off to its own type, where that is less than what is computed in."""
+    """Cut each output off to its own type, where that is less than what is computed in."""
 
     def run(trial: Trial, call: int) -> Answers:
         found = trial.computed(call, machine=machine)

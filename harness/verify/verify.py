@@ -1,4 +1,9 @@
-"""``harness verify``: one problem package from front matter to examples."""
+"""``harness verify``: one problem package from front matter to examples.
+
+In comes a folder, out comes a :class:`PackageReport`. In each data type impostors (which must be
+rejected) and honest variants (which must be accepted) go through some grades; then the package's
+examples, baselines and solutions are graded.
+"""
 
 import time
 from collections.abc import Iterator, Sequence
@@ -13,7 +18,6 @@ from harness.errors import ProblemError
 from harness.grading.case_selection import correctness_cases
 from harness.grading.job import Options
 from harness.judge.batch import Batch, BatchMismatch, lay_out
-from harness.judge.task import Task
 from harness.problem.case import Case
 from harness.problem.format.load import REFERENCE_FILE, STATEMENT_FILE, load_problem
 from harness.problem.model import Problem
@@ -22,41 +26,44 @@ from harness.problem.sampling.footprint import CALLS
 from harness.progress.progress import Progress
 from harness.verify.arithmetic.survey import ReferenceTraits, survey
 from harness.verify.examples import find_examples, run_examples
-from harness.verify.findings import PackageReport, Status, Tried
+from harness.verify.findings import DetectionResult, PackageReport, Status
 from harness.verify.grades import DetectionScore, GradeScores, run_grade
 from harness.verify.impostors import Impostor, impostors
 from harness.verify.package_lints import check_strength
 from harness.verify.soundness import ReferenceCheck, check_statement
+from harness.verify.trial import PackageTask
 from harness.verify.variants import Absent, Variant, variants
 
-_FEW = 0.5
-_FEW_IMPRECISE = 0.125
-"""An impostor that is refused in a smaller part of the cases where it differs is nearly through.
-Lack of precision shows in long sums only, so less is asked there."""
+_MIN_REFUSED = 0.5
+_MIN_REFUSED_IMPRECISE = 0.125
+"""Warn of an impostor that is refused in a smaller part of the cases where it differs. Lack of
+precision shows in long sums only, so less is asked there."""
 
-_RARE = 3
-"""An impostor that seldom differs must be rejected in a grade with so many cases where it does: one
-alone may be within what is allowed by chance."""
+_MIN_RARE = 3
+"""An impostor that seldom differs must be rejected in a grade with so many cases where it does: in
+a single one it may be within what is allowed by chance."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VerifyChoices:
-    """What the user may choose. ``dtypes`` None for all that are declared.
-
-    Without ``impostors`` honest variants are tried alone.
-    """
+    """What the user may choose."""
 
     dtypes: tuple[str, ...] | None = None
+    """Data types to try; None for all that are declared."""
     grades: int = 2
+    """Grades, each with cases of its own, for each data type."""
     examples: bool = True
+    """Whether the package's files are graded."""
     impostors: bool = True
+    """Whether impostors are tried, beside honest variants."""
     seed: str
+    """Seed of the first grade."""
 
 
 def verify(
     folder: Path, choices: VerifyChoices, device: Device, progress: Progress
 ) -> PackageReport:
-    """Look at the package in ``folder``; what is wrong with it is in the report.
+    """Verify the package in ``folder``; what is wrong with it is in the report.
 
     Raises:
         MachineError, HarnessError: not the author's doing.
@@ -68,9 +75,7 @@ def verify(
     try:
         _verify(folder, choices, device, progress, report)
     except ProblemError as error:
-        for diagnostic in error.diagnostics:
-            where = f"{diagnostic.key}: " if diagnostic.key else ""
-            report.error(f"{diagnostic.path}:{diagnostic.line}", where + diagnostic.message)
+        report.add_diagnostics(error)
     report.seconds = time.monotonic() - started
     return report
 
@@ -86,15 +91,11 @@ def _verify(
     reference = Reference(problem)
     report.dtypes = choices.dtypes or problem.dtypes
     for dtype in report.dtypes:
-        task = Task(problem, reference, dtype, device, choices.seed)
+        task = PackageTask(problem, reference, dtype, device, choices.seed)
         try:
             _verify_type(task, choices, progress, report)
         except ProblemError as error:
-            for diagnostic in error.diagnostics:
-                report.error(
-                    f"{diagnostic.path}:{diagnostic.line}",
-                    f"{diagnostic.key}: {diagnostic.message} ({dtype})",
-                )
+            report.add_diagnostics(error, dtype)
     solutions = _solutions(folder, problem)
     check_strength(problem, solutions, report)
     if choices.examples:
@@ -110,14 +111,14 @@ def _solutions(folder: Path, problem: Problem) -> Path | None:
 
 
 def seeds(seed: str, grades: int) -> list[str]:
-    """The seed of each grade: the first is the one given, so that it can be replayed as it is."""
+    """Seeds of the grades; the first is the one given, so that it can be replayed as it is."""
     return [seed, *(f"{seed}-{number}" for number in range(2, grades + 1))]
 
 
 def _verify_type(
-    task: Task, choices: VerifyChoices, progress: Progress, report: PackageReport
+    task: PackageTask, choices: VerifyChoices, progress: Progress, report: PackageReport
 ) -> None:
-    """Everything that is tried in one data type."""
+    """Try impostors and variants in one data type, and report what became of them."""
     problem, dtype = task.problem, task.dtype
     graded: list[GradeScores] = []
     false: Sequence[Impostor] = ()
@@ -142,7 +143,7 @@ def _verify_type(
 
 @contextmanager
 def _one_thread() -> Iterator[None]:
-    """Thousands of small operations: handing them to other cores takes longer than doing them."""
+    """Keep torch on one core: handing thousands of small operations to others costs more."""
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
@@ -151,8 +152,8 @@ def _one_thread() -> Iterator[None]:
         torch.set_num_threads(before)
 
 
-def _survey(task: Task, cases: Sequence[Case]) -> ReferenceTraits:
-    """What the reference does, in a case of average size."""
+def _survey(task: PackageTask, cases: Sequence[Case]) -> ReferenceTraits:
+    """Watch the reference compute one case, of the middle of the list."""
     case = cases[len(cases) // 2]
     arena = task.device.arena(lay_out(task, case, CALLS).size)
     try:
@@ -163,7 +164,7 @@ def _survey(task: Task, cases: Sequence[Case]) -> ReferenceTraits:
         arena.close()
 
 
-def _report_unknown(task: Task, seen: ReferenceTraits, report: PackageReport) -> None:
+def _report_unknown(task: PackageTask, seen: ReferenceTraits, report: PackageReport) -> None:
     for name in seen.unknown:
         report.warn(
             str(task.problem.folder / REFERENCE_FILE),
@@ -172,27 +173,30 @@ def _report_unknown(task: Task, seen: ReferenceTraits, report: PackageReport) ->
         )
 
 
-# -- what is said of impostors and variants ------------------------------------------------------
+# -- reports on impostors and variants ------------------------------------------------------
 
 
 def _report_impostors(
-    task: Task, tried: Sequence[Impostor], graded: Sequence[GradeScores], report: PackageReport
+    task: PackageTask,
+    tried: Sequence[Impostor],
+    graded: Sequence[GradeScores],
+    report: PackageReport,
 ) -> None:
     place = str(task.problem.folder / STATEMENT_FILE)
     for one in tried:
         scores = [g.impostors[one.name] for g in graded]
-        total = _sum(scores)
-        fate, why = Status.REJECTED, ""
+        total = _total(scores)
+        status, why = Status.REJECTED, ""
         if total.applicable == 0:
-            fate = Status.NOT_APPLICABLE
+            status = Status.NOT_APPLICABLE
             why = "the reference cannot be evaluated so" if total.broken else "right in every case"
-        elif one.rare and total.refused == 0 and total.applicable < _RARE:
-            fate, why = Status.NOT_APPLICABLE, "right in all but a few cases"
+        elif one.rare and total.refused == 0 and total.applicable < _MIN_RARE:
+            status, why = Status.NOT_APPLICABLE, "right in all but a few cases"
         missed = _missed(one, total, graded)
         if missed is not None and one.excuse:
-            fate, why = Status.NOT_APPLICABLE, one.excuse
+            status, why = Status.NOT_APPLICABLE, one.excuse
         elif missed is not None:
-            fate = Status.ACCEPTED
+            status = Status.ACCEPTED
             score = missed.impostors[one.name]
             report.error(
                 place,
@@ -200,32 +204,32 @@ def _report_impostors(
                 f"{task.dtype} (seed {missed.seed}; in {score.applicable} it differs)",
                 one.remedy,
             )
-        few = _FEW_IMPRECISE if one.precision else _FEW
-        weak = total.refused < few * total.applicable
-        if fate is Status.REJECTED and weak and not one.excuse:
+        share = _MIN_REFUSED_IMPRECISE if one.precision else _MIN_REFUSED
+        weak = total.refused < share * total.applicable
+        if status is Status.REJECTED and weak and not one.excuse:
             report.warn(
                 place,
                 f"impostor “{one.name}” is rejected in {total.refused} of the {total.applicable} "
                 f"cases in which it differs in {task.dtype}",
                 one.remedy,
             )
-        report.impostors.append(_tried(one.name, task, fate, total, why))
+        report.impostors.append(_result(one.name, task, status, total, why))
 
 
 def _missed(
     one: Impostor, total: DetectionScore, graded: Sequence[GradeScores]
 ) -> GradeScores | None:
-    """The first grade that an impostor got through."""
+    """The first grade that did not refuse an impostor, though it differed; None if all did."""
     for grade in graded:
         score = grade.impostors[one.name]
-        differs = score.applicable >= _RARE if one.rare else total.applicable > 0
+        differs = score.applicable >= _MIN_RARE if one.rare else total.applicable > 0
         if differs and score.refused == 0:
             return grade
     return None
 
 
 def _report_variants(
-    task: Task,
+    task: PackageTask,
     tried: Sequence[Variant | Absent],
     graded: Sequence[GradeScores],
     report: PackageReport,
@@ -234,12 +238,12 @@ def _report_variants(
     for one in tried:
         if isinstance(one, Absent):
             report.variants.append(
-                _tried(one.name, task, Status.NOT_APPLICABLE, DetectionScore(), one.why)
+                _result(one.name, task, Status.NOT_APPLICABLE, DetectionScore(), one.why)
             )
             continue
-        total = _sum([g.variants[one.name] for g in graded])
-        fate = Status.REJECTED if total.refused else Status.ACCEPTED
-        report.variants.append(_tried(one.name, task, fate, total))
+        total = _total([g.variants[one.name] for g in graded])
+        status = Status.REJECTED if total.refused else Status.ACCEPTED
+        report.variants.append(_result(one.name, task, status, total))
         for grade in graded:
             first = grade.variants[one.name].first
             if first is not None:
@@ -254,7 +258,7 @@ def _report_variants(
 
 
 def _worst(found: BatchMismatch) -> str:
-    """The worst element, in numbers."""
+    """Describe the worst element, in numbers."""
     if found.mismatch is None:
         return found.message
     worst = found.mismatch.worst
@@ -264,7 +268,7 @@ def _worst(found: BatchMismatch) -> str:
     )
 
 
-def _sum(scores: Sequence[DetectionScore]) -> DetectionScore:
+def _total(scores: Sequence[DetectionScore]) -> DetectionScore:
     return DetectionScore(
         cases=sum(s.cases for s in scores),
         applicable=sum(s.applicable for s in scores),
@@ -273,11 +277,13 @@ def _sum(scores: Sequence[DetectionScore]) -> DetectionScore:
     )
 
 
-def _tried(name: str, task: Task, fate: Status, total: DetectionScore, why: str = "") -> Tried:
-    return Tried(
+def _result(
+    name: str, task: PackageTask, status: Status, total: DetectionScore, why: str = ""
+) -> DetectionResult:
+    return DetectionResult(
         name=name,
         dtype=task.dtype,
-        fate=fate,
+        status=status,
         cases=total.cases,
         applicable=total.applicable,
         refused=total.refused,

@@ -9,15 +9,14 @@ from harness.grading import case_selection
 from harness.grading.job import Options
 from harness.judge.task import Task
 from harness.problem.format.load import load_problem
+from harness.problem.model import Problem
 from harness.problem.reference import Reference
 
 
 def test_cases_are_drawn_to_fit(monkeypatch: pytest.MonkeyPatch) -> None:
     shift = load_problem(Path(__file__).parents[1] / "support/packages/shift")
     asked = []
-    monkeypatch.setattr(
-        case_selection, "draw_cases", lambda *_, **options: asked.append(options) or []
-    )
+    monkeypatch.setattr(Problem, "draw_cases", lambda *_, **options: asked.append(options) or [])
     for free in (80 << 30, 79 << 30):  # a little less, and yet the same cases
         monkeypatch.setattr(CpuDevice, "free_bytes", lambda _, free=free: free)
         case_selection.correctness_cases(

@@ -6,7 +6,6 @@ from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from random import Random
-from typing import Any, cast
 
 import pytest
 import torch
@@ -19,9 +18,9 @@ from harness.judge.task import Task
 from harness.problem.case import Case
 from harness.problem.dtypes import C_TYPES, DTYPES
 from harness.problem.expressions import Expression
+from harness.problem.gradable import Expectation, TensorSpec
 from harness.problem.model import Direction, Parameter, Problem, Role
 from harness.problem.reference import upcast
-from harness.problem.tolerance import Expectation
 from harness.runner.library import SCALARS
 from harness.wire.arguments import ScalarArgument, TensorArgument
 
@@ -68,7 +67,9 @@ def test_buffers_are_aligned_fenced_and_apart(
     task = replace(shift_task, problem=problem, dtype=dtype)
     layout = lay_out(task, Case(sizes={"m": m, "n": n}), calls)
     assert layout.calls == calls
-    assert [slots.parameter for slots in layout.slots] == list(problem.tensors)
+    case = Case(sizes={"m": m, "n": n})
+    assert tuple(slots.tensor for slots in layout.slots) == problem.tensors_of(case, dtype)
+    assert [slots.tensor.name for slots in layout.slots] == [p.name for p in problem.tensors]
     used = sorted(
         (slots.base + call * slots.stride, slots.bytes)
         for slots in layout.slots
@@ -98,7 +99,7 @@ Filled = tuple[Batch, HostArena]
 
 
 def _slots(batch: Batch, name: str) -> BufferLayout:
-    return next(slots for slots in batch.layout.slots if slots.parameter.name == name)
+    return next(slots for slots in batch.layout.slots if slots.tensor.name == name)
 
 
 def view(filled: Filled, name: str, call: int) -> torch.Tensor:
@@ -106,7 +107,7 @@ def view(filled: Filled, name: str, call: int) -> torch.Tensor:
     batch, arena = filled
     slots = _slots(batch, name)
     start = slots.base + call * slots.stride
-    return arena.bytes[start : start + slots.bytes].view(slots.dtype).view(slots.shape)
+    return arena.bytes[start : start + slots.bytes].view(slots.dtype).view(slots.tensor.shape)
 
 
 def solve(filled: Filled, calls: tuple[int, ...] = (0, 1, 2)) -> None:
@@ -130,7 +131,7 @@ def test_warm_up_inputs_are_numbers_in_their_places(filled: Filled) -> None:
             start = slots.base + call * slots.stride
             end = start + slots.bytes
             changed = bool((arena.bytes[start:end] != before[start:end]).any())
-            assert changed is (slots.parameter.direction is not Direction.OUT)
+            assert changed is (slots.tensor.direction is not Direction.OUT)
             fence = slice(end, slots.base + (call + 1) * slots.stride)
             assert torch.equal(arena.bytes[fence], before[fence])
     assert bool(view(filled, "a", 0).isfinite().all())
@@ -476,6 +477,14 @@ def test_elements_and_gaps_are_told_apart(lengths: list[tuple[int, int]], random
         sum(i * s for i, s in zip(index, steps, strict=True)): index
         for index in product(*map(range, shape))
     }
-    slots = BufferLayout(cast(Any, None), torch.float32, tuple(shape), tuple(steps), span, 0, 0)
+    tensor = TensorSpec(
+        name="x",
+        dtype="float32",
+        shape=tuple(shape),
+        strides=tuple(steps),
+        direction=Direction.IN,
+    )
+    assert tensor.span == span
+    slots = BufferLayout(tensor, torch.float32, 0, 0)
     assert {at: slots.index(at) for at in range(span)} == {at: places.get(at) for at in range(span)}
     assert slots.dense == (len(places) == span)

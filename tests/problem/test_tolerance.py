@@ -7,6 +7,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.drawing import draw_tensor
 from support.error_model import (
     CUT_PROBLEM,
     HONEST,
@@ -20,11 +21,9 @@ from support.error_model import (
 
 from harness.errors import HarnessError
 from harness.problem.case import Case, parse_case
-from harness.problem.model import Direction
+from harness.problem.model import SUBNORMALS, TRUNCATION, Direction
 from harness.problem.reference import Reference
-from harness.problem.roundoff import SUBNORMALS, TRUNCATION
 from harness.problem.sampling.distributions import FAMILIES
-from harness.problem.sampling.tensors import draw_tensor
 from harness.problem.tolerance import allowed_error, expectations, weights_of
 
 DTYPES = ("float32", "float16", "bfloat16", "float64")

@@ -64,7 +64,7 @@ from harness.report.terminal import render_result
 from harness.site.build import build_site
 from harness.text.escape import visible
 from harness.text.plain import head, json_text, plain, plain_lines, tail
-from harness.verify.findings import ExampleRun, PackageReport, Status, Tried
+from harness.verify.findings import DetectionResult, ExampleRun, PackageReport, Status
 from harness.verify.render import render_report, render_total, reports_json
 from leaderboard.csvfile import neutral
 from leaderboard.models import by_model, write_csv
@@ -166,8 +166,8 @@ def of_submissions(words: str) -> Iterator[str]:
 
 def of_verifications(words: str) -> Iterator[str]:
     tried = [
-        Tried(name=words, dtype=words, fate=fate, why=words, cases=1, applicable=1)
-        for fate in Status
+        DetectionResult(name=words, dtype=words, status=status, why=words, cases=1, applicable=1)
+        for status in Status
     ]
     report = PackageReport(slug=words, device=words, seed=words, dtypes=(words,), impostors=tried)
     report.variants = tried

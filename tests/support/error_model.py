@@ -15,8 +15,8 @@ from harness.problem.case import Case
 from harness.problem.format.load import load_problem
 from harness.problem.model import Problem
 from harness.problem.reference import Reference
-from harness.problem.sampling.tensors import draw_tensor
 from harness.problem.tolerance import expectations
+from support.drawing import draw_tensor
 
 PROBLEM = load_problem(Path(__file__).resolve().parents[2] / "problems" / "gemm-multiply-leakyrelu")
 

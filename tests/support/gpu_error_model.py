@@ -17,7 +17,8 @@ from torch import Tensor
 from harness.judge.compare import compare
 from harness.problem.case import Case, benchmark_case
 from harness.problem.reference import Reference
-from harness.problem.sampling.cases import draw_cases, fill
+from harness.problem.sampling.cases import draw_cases
+from harness.problem.sampling.distributions import fill
 from harness.problem.tolerance import expectations
 from support.error_model import PROBLEM
 

@@ -33,7 +33,7 @@ class NullKernelSession(FakeSession):
         if self.fails == "run":
             return FAULT
         batch.fill(seed)
-        (wait,) = {s.parameter.name: s for s in self.own.slots if s.dtype is torch.int64}.values()
+        (wait,) = {s.tensor.name: s for s in self.own.slots if s.dtype is torch.int64}.values()
         waited = self.arena.bytes[wait.base : wait.base + wait.bytes].view(torch.int64).item()
         waited_s = math.ceil(waited * 1e-9 / self.ticks) * self.ticks
         return self.constant + self.per_call * batch.layout.calls + waited_s

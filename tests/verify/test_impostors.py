@@ -9,14 +9,13 @@ from torch import Tensor
 
 from harness.device.cpu import CpuDevice
 from harness.judge.batch import Batch, lay_out
-from harness.judge.task import Task
 from harness.problem.case import Case
 from harness.problem.format.load import load_problem
 from harness.problem.reference import Reference
 from harness.problem.sampling.footprint import CALLS
 from harness.verify.arithmetic.survey import ReferenceTraits, survey
 from harness.verify.impostors import Impostor, impostors
-from harness.verify.trial import Trial, TrialMemory
+from harness.verify.trial import PackageTask, Trial, TrialMemory
 
 ROOT = Path(__file__).parents[2]
 SIZES = {"m": 70, "n": 65, "k": 40}
@@ -27,7 +26,7 @@ class Stage:
 
     def __init__(self, dtype: str, sizes: dict[str, int], alpha: float) -> None:
         problem = load_problem(ROOT / "problems" / "gemm-multiply-leakyrelu")
-        self.task = Task(problem, Reference(problem), dtype, CpuDevice(), "a secret")
+        self.task = PackageTask(problem, Reference(problem), dtype, CpuDevice(), "a secret")
         self.case = Case(sizes=sizes, scalars={"alpha": alpha}, single=frozenset({"alpha"}))
         self.arena = self.task.device.arena(lay_out(self.task, self.case, CALLS).size)
         self.memory = TrialMemory()

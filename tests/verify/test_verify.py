@@ -40,11 +40,11 @@ def test_every_problem_of_ours(slug: str) -> None:
     assert messages(report, Level.ERROR) == []
     for dtype in report.dtypes:
         impostors = [t for t in report.impostors if t.dtype == dtype]
-        rejected = [t for t in impostors if t.fate is Status.REJECTED]
+        rejected = [t for t in impostors if t.status is Status.REJECTED]
         assert len(rejected) >= 14
-        assert all(t.why for t in impostors if t.fate is Status.NOT_APPLICABLE)
+        assert all(t.why for t in impostors if t.status is Status.NOT_APPLICABLE)
         honest = [t for t in report.variants if t.dtype == dtype]
-        assert sum(t.fate is Status.ACCEPTED for t in honest) >= 2
+        assert sum(t.status is Status.ACCEPTED for t in honest) >= 2
         assert all(t.refused == 0 for t in honest)
 
 
@@ -92,19 +92,19 @@ def test_a_weak_package(package: Package) -> None:
     )
     report = look(folder)
     errors, warnings = messages(report, Level.ERROR), messages(report, Level.WARNING)
-    accepted = {t.name for t in report.impostors if t.fate is Status.ACCEPTED}
+    accepted = {t.name for t in report.impostors if t.status is Status.ACCEPTED}
     assert {"writes zeros", "takes x for zeros", "inputs in tf32", "sums in bfloat16"} <= accepted
     assert {"skips the last term of every sum", "results in bfloat16"} <= accepted
     assert any("impostor “writes zeros” is accepted in all" in m for m in errors)
     assert any("too small to time" in m for m in warnings)
     assert any("does not mention the parameter x" in m for m in warnings)
     assert report.variants
-    assert all(t.fate is not Status.REJECTED for t in report.variants)
+    assert all(t.status is not Status.REJECTED for t in report.variants)
 
 
 def test_a_tolerance_that_is_too_narrow(package: Package) -> None:
     report = look(package(constant=1e-3))
-    rejected = {t.name for t in report.variants if t.fate is Status.REJECTED}
+    rejected = {t.name for t in report.variants if t.status is Status.REJECTED}
     assert "sequential sums" in rejected
     assert "float64 inside" not in rejected
     said = [m for m in messages(report, Level.ERROR) if "honest variant “sequential sums”" in m]
@@ -166,7 +166,7 @@ def test_an_impostor_that_few_cases_reject(package: Package) -> None:
     matter = MATTER.replace("low: -2, high: 2", "low: 0.9999, high: 1.0001")
     report = look(package(matter=matter, constant=5000))
     tried = {t.name: t for t in report.impostors}["takes s for 1"]
-    assert tried.fate is Status.REJECTED
+    assert tried.status is Status.REJECTED
     assert 0 < tried.refused < tried.applicable / 2
     told = f"takes s for 1” is rejected in {tried.refused} of the {tried.applicable} cases"
     assert any(told in m for m in messages(report, Level.WARNING))
@@ -199,7 +199,7 @@ def test_command(package: Package, monkeypatch: pytest.MonkeyPatch) -> None:
     assert told.exit_code == 0
     [record] = json.loads(told.stdout)
     assert (record["slug"], record["errors"], record["seed"]) == ("row-sum", 0, "7")
-    fates = {t["fate"] for t in record["impostors"]}
+    fates = {t["status"] for t in record["impostors"]}
     assert "rejected" in fates
     assert "accepted" not in fates
     with pytest.raises(UsageError, match="no problem 'nonesuch'"):

@@ -1,7 +1,7 @@
 """Read typed values out of front matter, collecting every complaint instead of stopping at one.
 
-A converter is a function from :data:`~harness.problem.format.frontmatter.Data` to a value that raises
-:class:`FieldError` (or any ``ValueError``) with what is wrong, in words.
+A converter is a function from :data:`~harness.problem.format.frontmatter.Data` to a value, which
+raises :class:`FieldError` (or any ``ValueError``) with what is wrong, in words.
 """
 
 import math
@@ -26,7 +26,7 @@ _REAL = re.compile(r"[+-]?(\d{1,40}(\.\d{0,40})?|\.\d{1,40})([eE][+-]?\d{1,3})?"
 
 
 class FieldError(ValueError):
-    """A value is not what its key wants; the message says what it wants."""
+    """A value does not fit its key; the message says what would."""
 
 
 @dataclass(slots=True)
@@ -81,17 +81,22 @@ class Fields:
         return self.take(key, convert, default)
 
     def items(
-        self, key: str, convert: Callable[[Data], T], *, fewest: int = 0, most: int = MAX_ITEMS
+        self,
+        key: str,
+        convert: Callable[[Data], T],
+        *,
+        min_items: int = 0,
+        max_items: int = MAX_ITEMS,
     ) -> tuple[T, ...]:
         """The values of a list; wrong ones are left out, a wrong length leaves nothing."""
         values = (
             self._convert(location, value, convert, None)
-            for location, value in self._elements(key, fewest, most)
+            for location, value in self._elements(key, min_items, max_items)
         )
         return tuple(value for value in values if value is not None)
 
     def pass_over(self, key: str) -> bool:
-        """Count ``key`` as read without looking at it; whether it is there."""
+        """Count ``key`` as read without reading it; True if it is there."""
         self._known.append(key)
         return key in self._data
 
@@ -109,13 +114,13 @@ class Fields:
         )
 
     def rest(self) -> Mapping[str, Data]:
-        """The keys that nobody has read yet, which is then done."""
+        """The keys not read so far, with their values; they count as read then."""
         keys = [key for key in self._data if key not in self._known]
         self._known.extend(keys)
         return {key: self._data[key] for key in keys}
 
     def close(self, where: str = "") -> None:
-        """Complain about every key that was never asked for (`` for a size``, say)."""
+        """Complain about every key not read; ``where`` ends the message (`` for a size``)."""
         for key in self._data:
             if key not in self._known:
                 hint = did_you_mean(key, [k for k in self._known if k not in self._data])
@@ -137,7 +142,7 @@ class Fields:
         return {}
 
     def _elements(
-        self, key: str, fewest: int = 0, most: int = MAX_ITEMS
+        self, key: str, min_items: int = 0, max_items: int = MAX_ITEMS
     ) -> Iterator[tuple[Location, Data]]:
         self._known.append(key)
         location = (*self.location, key)
@@ -147,8 +152,9 @@ class Fields:
         if not isinstance(value, list):
             self.report.add(location, f"must be a list, not {_kind(value)}")
             return
-        if not fewest <= len(value) <= most:
-            count = str(most) if fewest == most else f"{fewest} to {most}"
+        if not min_items <= len(value) <= max_items:
+            same = min_items == max_items
+            count = str(max_items) if same else f"{min_items} to {max_items}"
             self.report.add(location, f"must have {count} items, not {len(value)}")
             return
         for i, item in enumerate(value):
@@ -156,7 +162,7 @@ class Fields:
 
 
 def _kind(value: Data) -> str:
-    """What a value is, for complaints."""
+    """Describe a value, for complaints."""
     if value is None:
         return "empty"
     if isinstance(value, str):

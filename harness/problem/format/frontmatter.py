@@ -1,8 +1,8 @@
 """Split a problem file into YAML and statement, and read the YAML strictly, keeping its lines.
 
 YAML decides the structure only: mappings, lists, and text. What a piece of text means (``1e-3``,
-``"true"``, ``m*k``) is decided by who reads it (:mod:`harness.problem.format.fields`), so that YAML's own
-surprises (``1e-3`` is text, ``no`` is false, the last of two equal keys wins) cannot happen.
+``"true"``, ``m*k``) is decided by converters (:mod:`harness.problem.format.fields`), so that YAML's
+own surprises (``1e-3`` is text, ``no`` is false, the last of two equal keys wins) cannot happen.
 """
 
 from dataclasses import dataclass, field
@@ -27,16 +27,15 @@ Location = tuple[int | str, ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FrontMatter:
-    """One problem file, taken apart.
-
-    ``lines`` are 1-based lines of the file by location; ``diagnostics`` what is wrong with the
-    YAML while its rest can still be read (a key given twice).
-    """
+    """One problem file, taken apart."""
 
     data: dict[str, Data]
     lines: dict[Location, int]
+    """Lines of the file, from 1, by location."""
     statement: str
+    """Markdown below the front matter."""
     diagnostics: tuple[Diagnostic, ...] = ()
+    """Faults in the YAML that leave its rest readable (a key given twice)."""
 
     def line(self, location: Location) -> int:
         """The line of the innermost part of ``location`` that the file has."""
@@ -117,7 +116,7 @@ def _split(path: Path, text: str) -> tuple[str, str, int]:
 
 
 _TAGS = {"map", "seq", "str", "int", "float", "bool", "null", "timestamp", "merge", "value"}
-"""What YAML itself takes plain nodes for."""
+"""Tags that YAML itself gives to plain nodes."""
 
 
 class _Loader(yaml.SafeLoader):

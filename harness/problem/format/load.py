@@ -172,7 +172,7 @@ def _read(fields: Fields, folder: Path, statement: str) -> Problem:
 
 
 def _left_open(fields: Fields, folder: Path) -> Iterable[str]:
-    """What the format has no need of, but grading has."""
+    """Say which optional keys and files are absent that grading needs."""
     for key in ("dtypes", "tolerance", "benchmarks", "cpu_benchmarks", "flops", "bytes"):
         if key not in fields:
             yield f"no {key}"
@@ -183,7 +183,7 @@ def _left_open(fields: Fields, folder: Path) -> Iterable[str]:
 
 
 def _check_tensors(fields: Fields, parameters: tuple[Parameter, ...]) -> None:
-    """Shapes use sizes only, are given for all tensors or none, and something is written."""
+    """Check that shapes use sizes only, stand at all tensors or none, and something is written."""
     sizes = [p.name for p in parameters if p.role is Role.SIZE]
     tensors = [(i, p) for i, p in enumerate(parameters) if p.role is Role.TENSOR]
     sections = [("parameters", i) for i, _ in tensors]
@@ -207,7 +207,7 @@ def _check_tensors(fields: Fields, parameters: tuple[Parameter, ...]) -> None:
 
 
 def _check_places(fields: Fields, parameters: tuple[Parameter, ...]) -> None:
-    """Dimensions and strides must make sense whatever the sizes; one complaint for each tensor."""
+    """Check dimensions and strides at many sizes; at most one complaint for each tensor."""
     if any(_RELATION.search(d.key) for d in fields.report.diagnostics):
         return  # whatever is wrong here may come of that
     wrong: set[int] = set()
@@ -238,7 +238,7 @@ def _dense(parameter: Parameter, values: Mapping[str, Number]) -> bool:
 def _check_alignment(
     fields: Fields, parameters: tuple[Parameter, ...], dtypes: tuple[str, ...]
 ) -> None:
-    """An element must lie where its type may lie."""
+    """Check that alignments are no less than an element's size."""
     for i, parameter in enumerate(parameters):
         if parameter.alignment is None or not parameter.type:
             continue
@@ -252,7 +252,7 @@ def _check_alignment(
 
 
 def _read_dtypes(fields: Fields, parameters: tuple[Parameter, ...]) -> tuple[str, ...]:
-    dtypes = fields.items("dtypes", one_of(tuple(DTYPES)), fewest=1)
+    dtypes = fields.items("dtypes", one_of(tuple(DTYPES)), min_items=1)
     if len(set(dtypes)) != len(dtypes):
         fields.complain("dtypes", "names a data type twice")
     if dtypes and not any(p.type == VARIABLE_TYPE for p in parameters):
@@ -261,7 +261,7 @@ def _read_dtypes(fields: Fields, parameters: tuple[Parameter, ...]) -> tuple[str
 
 
 def _read_baselines(fields: Fields, folder: Path) -> Mapping[str, Path]:
-    """Name → file. The file must exist inside the package."""
+    """Read baselines, name → file; each file must exist inside the package."""
     section = fields.section("baselines")
 
     def as_file(value: Data) -> Path:

@@ -101,8 +101,8 @@ def _read_parameter(fields: Fields, missing: list[str]) -> Parameter:
 
 def _read_tensor(fields: Fields, parameter: Parameter, missing: list[str]) -> Parameter:
     # An empty shape would be a 0-dimensional tensor; a single number is [1].
-    shape = fields.items("shape", as_expression, fewest=1, most=8)
-    strides = fields.items("strides", as_expression, fewest=1, most=8)
+    shape = fields.items("shape", as_expression, min_items=1, max_items=8)
+    strides = fields.items("strides", as_expression, min_items=1, max_items=8)
     if "shape" not in fields:
         missing.append(f"no shape for {parameter.name}")
         if "strides" in fields:
@@ -145,7 +145,7 @@ def _read_size(fields: Fields, parameter: Parameter, missing: list[str]) -> Para
     always = fields.items("always", whole_between(1, MAX_SIZE))
     if "range" not in fields:
         missing.append(f"no range for {parameter.name}")
-    ends = fields.items("range", as_range_end, fewest=2, most=2)
+    ends = fields.items("range", as_range_end, min_items=2, max_items=2)
     parameter = replace(parameter, always=tuple(dict.fromkeys(always)))
     if len(ends) != 2:
         return parameter
@@ -259,7 +259,7 @@ def _with_ends(parameters: list[Parameter]) -> list[Parameter]:
 
 
 def _check_always(fields: Fields, parameters: list[Parameter]) -> None:
-    """What a dependent size should be tried with must lie in its range with some others."""
+    """Check that ``always`` values of dependent sizes lie in their range with some other sizes."""
     for i, p in enumerate(parameters):
         if not needs(p):
             continue

@@ -1,4 +1,4 @@
-"""Read how a problem is graded: timed cases, tolerance, work and limits."""
+"""Read timed cases, tolerance, work and limits: what decides a score."""
 
 from collections.abc import Callable, Mapping
 
@@ -26,7 +26,7 @@ def read_benchmarks(
 ) -> tuple[Mapping[str, float], ...]:
     """The cases under ``key``, each a mapping from every size and scalar to its value.
 
-    What follows from the sizes is not given, and computed.
+    Those that follow from the sizes are not in the file, and computed.
     """
     if fields.empty(key):
         fields.complain(key, "lists no case")
@@ -64,7 +64,7 @@ def _read_case(
 def _fitting(
     fields: Fields, parameters: tuple[Parameter, ...], case: dict[str, float]
 ) -> Mapping[str, float]:
-    """``case`` with what follows from it, if its sizes go together; else a complaint."""
+    """``case`` with what follows from its sizes; if they do not go together, a complaint."""
     try:
         whole = completed(parameters, case)
     except ExpressionError as error:
@@ -142,7 +142,7 @@ def read_tolerance(fields: Fields, parameters: tuple[Parameter, ...]) -> Toleran
 
 
 def _precision(name: str) -> Callable[[Data], str]:
-    """A converter for what factors of type ``name`` may be cut to, itself included."""
+    """A converter for the precisions that factors of type ``name`` may be cut to, or kept in."""
     return one_of(tuple(dict.fromkeys((*PRECISIONS, name))))
 
 
@@ -155,7 +155,7 @@ def _not_negative(value: Data) -> float:
 
 
 def read_limits(fields: Fields) -> Limits:
-    """What a submission may use; the defaults where nothing is said."""
+    """The limits of a submission; defaults where the file says nothing."""
     section = fields.section("limits")
     default = Limits()
     limits = Limits(

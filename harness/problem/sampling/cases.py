@@ -1,4 +1,4 @@
-"""Which sizes, scalars and kinds of values a submission is tried with, decided by a seed."""
+"""Draw the cases of a grade from a seed: sizes, scalars and families of values."""
 
 import math
 import random
@@ -23,10 +23,10 @@ from harness.problem.sizes import (
 )
 
 SMALL_FIRST = 3
-"""So many of the smallest cases come first: most wrong submissions fail there, cheaply."""
+"""Smallest cases that come first: most wrong submissions fail there, cheaply."""
 
 ATTEMPTS = 1000
-"""So often the other sizes are drawn until an ``always`` value of a dependent size is in range."""
+"""Draws of the other sizes until an ``always`` value of a dependent size is in range."""
 
 
 def fresh_seed() -> str:
@@ -36,19 +36,17 @@ def fresh_seed() -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaseLimits:
-    """What one case may take.
-
-    ``work`` bounds its operations: the problem's ``flops``, or the product of its sizes. A row of
-    an output (everything but its last dimension counts rows) is ``row_work`` operations at least,
-    for kernels start a block for it. ``bytes`` bounds the memory that checking it takes
-    (:func:`~harness.problem.sampling.footprint.footprint`). With ``in_range`` no size is larger than its
-    range, not by ``always`` either.
-    """
+    """Bounds of one case on the device at hand."""
 
     work: float | None = None
+    """Most operations: the problem's ``flops``, or the product of its sizes; None for any."""
     row_work: float = 0.0
+    """Operations that a row of an output counts at least, since kernels start a block for it; all
+    dimensions but the last count rows."""
     bytes: int | None = None
+    """Most memory for checking it (:mod:`harness.problem.sampling.footprint`); None for any."""
     in_range: bool = False
+    """Whether ``always`` values above a size's range are left out."""
 
 
 _ALL_ROOM = CaseLimits()
@@ -57,7 +55,7 @@ _ALL_ROOM = CaseLimits()
 def draw_cases(
     problem: Problem, seed: str, *, dtype: str, room: CaseLimits = _ALL_ROOM
 ) -> list[Case]:
-    """The correctness cases of one grade, all decided by ``seed``.
+    """Draw the correctness cases of one grade, all decided by ``seed``.
 
     Every ``always`` value of every size and scalar is in; so are all sizes at their smallest, all
     near their largest, each family of values, and ``problem.cases`` cases of random size
@@ -83,19 +81,21 @@ def draw_cases(
 def _draw_cases(problem: Problem, seed: str, dtype: str, room: CaseLimits) -> list[Case]:
     digest = sha256(f"cases|{seed}|{problem.slug}|{dtype}".encode()).digest()
     source = random.Random(digest)  # noqa: S311 - seeded by a secret
-    drawer = CaseSampler(problem, dtype, source, room)
-    cases = drawer.edges()
-    cases += [drawer.smallest(), drawer.largest()]
-    cases += drawer.family_cases()
-    cases += [drawer.random_case() for _ in range(problem.cases)]
+    sampler = CaseSampler(problem, dtype, source, room)
+    cases = sampler.boundary_cases()
+    cases += [sampler.smallest(), sampler.largest()]
+    cases += sampler.family_cases()
+    cases += [sampler.random_case() for _ in range(problem.cases)]
     cases = list({case.spec: case for case in cases}.values())
-    drawer.random.shuffle(cases)
-    first = sorted(cases, key=drawer.work)[:SMALL_FIRST]
+    sampler.random.shuffle(cases)
+    first = sorted(cases, key=sampler.work)[:SMALL_FIRST]
     return first + [case for case in cases if case not in first]
 
 
 @dataclass(slots=True)
 class CaseSampler:
+    """Draws single cases from one stream of random numbers; the order of calls matters."""
+
     problem: Problem
     dtype: str
     random: random.Random
@@ -104,10 +104,11 @@ class CaseSampler:
     def case(
         self, sizes: Mapping[str, int], scalars: Mapping[str, float], family: str = DECLARED
     ) -> Case:
+        """The case with these, and what follows from them."""
         return whole_case(self.problem, {**sizes, **scalars}, family)
 
     def work(self, case: Case) -> float:
-        """Operations of one case; the product of its sizes where the problem does not say."""
+        """Count operations; the product of the sizes where the problem does not say."""
         flops = self.problem.flops
         if flops is None:
             work = float(math.prod(case.sizes.values()))
@@ -116,22 +117,23 @@ class CaseSampler:
         return max(work, self.room.row_work * self.rows(case) if self.room.row_work else 0.0)
 
     def rows(self, case: Case) -> int:
-        """Of the output that has most."""
+        """Count the rows of the output that has most."""
         outputs = (p for p in self.problem.tensors if p.direction is not Direction.IN)
         return max((math.prod(p.dimensions(case.values)[:-1]) for p in outputs), default=1)
 
     def fits(self, case: Case) -> bool:
+        """Whether a case keeps to its limits."""
         room = self.room
         if room.work is not None and self.work(case) > room.work:
             return False
         return room.bytes is None or footprint(self.problem, case, self.dtype) <= room.bytes
 
     def smallest(self) -> Case:
-        """Every size at its lowest."""
+        """A case with every size at its lowest."""
         return self.case(self.settled({p.name: p.low for p in self.drawn()}), self.scalars())
 
     def largest(self, family: str = DECLARED) -> Case:
-        """Every size in the top quarter of its range, as far as the bounds allow."""
+        """A case with every size in the top quarter of its range, as far as the limits allow."""
         sizes: dict[str, int] = {}
         for p in self.drawn():
             low, high = bounds(p, self.derived(sizes))
@@ -141,14 +143,15 @@ class CaseSampler:
     def random_case(
         self, *, family: str = DECLARED, fixed: Mapping[str, float] | None = None
     ) -> Case:
-        """Random sizes and scalars, but for the ``fixed`` ones, within the bounds."""
+        """A case with random sizes and scalars, but for the ``fixed`` ones, within the limits."""
         scalars = {**self.scalars(), **(fixed or {})}
         return self.shrunk(self.case(self.sizes(), scalars, family), keep=())
 
     def family_cases(self) -> Iterator[Case]:
-        """One case for each family of values; of ``nonfinite``, one for each scalar's edge.
+        """One case for each family of values; for ``nonfinite``, one for each scalar's edge.
 
-        And a large one: where there is a single element, NaN in one tensor hides that in another.
+        ``nonfinite`` gets a large case, too: where there is a single element, NaN in one tensor
+        hides what NaN in another does.
         """
         for family in families(self.problem, self.dtype):
             if family not in (DECLARED, NONFINITE):
@@ -160,32 +163,36 @@ class CaseSampler:
                     yield self.random_case(family=family, fixed=fixed)
                 yield self.largest(family)
 
-    def edges(self) -> list[Case]:
+    def boundary_cases(self) -> list[Case]:
         """Cases that together try every ``always`` value of every size and scalar."""
         parameters = (*self.problem.sizes, *self.problem.scalars)
         edges = {p.name: self.always(p) for p in parameters}
         for values in edges.values():
             self.random.shuffle(values)
         cases: list[Case] = []
+        # Values side by side, one of each parameter per case: as few cases as the longest list.
         for row in range(max((len(values) for values in edges.values()), default=0)):
             chosen = {name: v[row % len(v)] for name, v in edges.items() if v}
-            cases.append(self.with_edges(chosen))
+            cases.append(self.with_boundary_values(chosen))
+        # What the limits shrank, or a range moved, is tried again in a case of its own.
         tried = {(name, value) for case in cases for name, value in case.values.items()}
         for parameter in parameters:
             for value in edges[parameter.name]:
                 if (parameter.name, as_received(parameter, value)) not in tried:
-                    case = self.with_edges({parameter.name: value}, keep=(parameter.name,))
+                    case = self.with_boundary_values(
+                        {parameter.name: value}, keep=(parameter.name,)
+                    )
                     if case.values[parameter.name] == as_received(parameter, value):
                         cases.append(case)
         return [case for case in cases if self.fits(case)]
 
     def always(self, parameter: Parameter) -> list[float]:
-        """Its ``always`` values that there is room for."""
+        """A parameter's ``always`` values within the limits."""
         if parameter.role is Role.SIZE and self.room.in_range and not needs(parameter):
             return [value for value in parameter.always if value <= parameter.high]
         return list(parameter.always)
 
-    def with_edges(self, chosen: Mapping[str, float], keep: tuple[str, ...] = ()) -> Case:
+    def with_boundary_values(self, chosen: Mapping[str, float], keep: tuple[str, ...] = ()) -> Case:
         """A case with the chosen values, the rest random; ``keep`` names sizes not to shrink.
 
         A value that a dependent size cannot have with the others is moved into the range.
@@ -206,19 +213,20 @@ class CaseSampler:
         """``case`` with its largest sizes reduced until it fits, or can get no smaller."""
         sizes = {p.name: case.sizes[p.name] for p in self.drawn()}
         stuck = set(keep)
-        while not self.fits(self.case(sizes, self.given(case.scalars))):
+        while not self.fits(self.case(sizes, self.free_scalars(case.scalars))):
             low = self.lowest(sizes)
             reducible = [n for n in sizes if n not in stuck and sizes[n] > low[n]]
             if not reducible:
                 break
             largest = max(reducible, key=lambda name: sizes[name])
+            # By a random share, so that cases that are too large do not all end at one size.
             less = max(low[largest], sizes[largest] * self.random.randint(60, 90) // 100)
             reduced = self.settled({**sizes, largest: less})
             if any(reduced[name] != sizes[name] for name in keep if name in sizes):
                 stuck.add(largest)  # what is to be kept needs it
             else:
                 sizes = reduced
-        return self.case(sizes, self.given(case.scalars), case.family)
+        return self.case(sizes, self.free_scalars(case.scalars), case.family)
 
     # -- sizes -------------------------------------------------------------------------------
 
@@ -228,7 +236,7 @@ class CaseSampler:
         return [p for p in ordered if p.role is Role.SIZE and not p.derived]
 
     def derived(self, sizes: Mapping[str, int]) -> dict[str, Number]:
-        """``sizes`` and those that follow from them, as far as they are known."""
+        """``sizes`` and those that follow from them, as far as these can be computed."""
         known: dict[str, Number] = dict(sizes)
         for p in in_order(self.problem.sizes):
             if p.derived and needs(p) <= known.keys():
@@ -260,14 +268,14 @@ class CaseSampler:
         return new
 
     def lowest(self, sizes: Mapping[str, int]) -> dict[str, int]:
-        """The least that each size could be with the others as they are."""
+        """The lowest value of each size with the others as they are."""
         known = self.derived(sizes)
         return {p.name: bounds(p, known)[0] if needs(p) else p.low for p in self.drawn()}
 
     # -- scalars -----------------------------------------------------------------------------
 
     def scalars(self) -> dict[str, float]:
-        """Fresh values for all scalars that are drawn, as their distributions say."""
+        """Draw all scalars that do not follow from sizes, by their distributions."""
         drawn: dict[str, float] = {}
         for p in self.problem.scalars:
             if p.derived:
@@ -279,6 +287,6 @@ class CaseSampler:
             drawn[p.name] = as_received(p, value)
         return drawn
 
-    def given(self, scalars: Mapping[str, float]) -> dict[str, float]:
+    def free_scalars(self, scalars: Mapping[str, float]) -> dict[str, float]:
         """``scalars`` without those that follow from the sizes."""
         return {p.name: scalars[p.name] for p in self.problem.scalars if not p.derived}

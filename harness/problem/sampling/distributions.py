@@ -1,4 +1,4 @@
-"""What the tensors of a case hold: the declared distribution, or a family made to be awkward.
+"""Fill tensors by the declared distribution, or by a family of values made to be awkward.
 
 The families keep what a kernel computes inside the range of the data type, and leave sums that are
 exact in float32 wherever many terms are alike (``integers``, ``constant``, ``rows``), so that none
@@ -50,7 +50,8 @@ _MAX_CHUNK = 1 << 24
 _LARGE_EXPONENT = {torch.float16: 1}
 _TINY_EXPONENT = {torch.float16: -3}
 _MIXED_EXPONENT = {torch.float16: 2}
-"""float16 has no room: products of three values must neither overflow nor vanish."""
+"""Powers of two of the families where the usual 20, −20 and 8 are too much: float16 has no room,
+products of three values must neither overflow nor vanish."""
 
 _EXPONENTS = (-3, 0)
 """Of the powers of two in ``constant`` and ``rows``: products of two have 7 bits together, which
@@ -60,7 +61,9 @@ _NEAR = 2.0**-6
 """By how much opposites differ in ``cancellation``: a few units in the last place of bfloat16."""
 
 _NONFINITE_SHARE = 32
+"""At most one element of so many is NaN or infinite."""
 _NONFINITE_LENGTH = 8
+"""At most one for so many along the longest dimension."""
 _NONFINITE = (float("nan"), float("inf"), float("-inf"))
 
 
@@ -93,9 +96,11 @@ def fill(
         out = torch.view_as_real(out)
     real = out.is_floating_point()
     if family == "constant" or (family == "rows" and dimensions):
+        # One value for all, or one for each row: drawn with dimensions of 1, then broadcast. A
+        # complex number's components keep theirs, so that they differ.
         rows = out.shape[: dimensions - 1] if family == "rows" else ()
         ones = [1] * (dimensions - len(rows))
-        out.copy_(_alike(out, (*rows, *ones, *out.shape[dimensions:]), parameter, generator))
+        out.copy_(_repeated(out, (*rows, *ones, *out.shape[dimensions:]), parameter, generator))
     elif family == "cancellation" and dimensions:
         _fill_cancelling(out, dimensions, parameter, generator)
     elif not real:
@@ -114,6 +119,7 @@ def _fill_pieces(
         _fill_real(out, parameter, generator, family, out.dtype)
         return
     for part in _chunks(out):
+        # float64, since vector units of other widths round other numbers in lesser types.
         drawn = torch.empty(part.shape, dtype=torch.float64)
         _fill_real(drawn, parameter, generator, family, out.dtype)
         part.copy_(drawn)
@@ -132,15 +138,16 @@ def _chunks(out: torch.Tensor) -> tuple[torch.Tensor, ...]:
 
 
 def _bounds(kind: torch.dtype, parameter: Parameter) -> tuple[int, int]:
-    """The declared lowest and highest integer, −8 and 8 (0 and 8) where none are declared."""
+    """The declared lowest and highest integer; −8 and 8 (0 and 8 without a sign) if none."""
     if kind is torch.bool:
         return 0, 1
     low, high = (-8 if kind.is_signed else 0), 8
     if parameter.values.kind == "uniform":
         low, high = round(parameter.values.a), round(parameter.values.b)
     limits = torch.iinfo(kind)
-    most = min(limits.max, torch.iinfo(torch.int64).max - 1)
-    return min(max(low, limits.min), most), min(max(high, limits.min), most)
+    # random_ takes an upper end that is excluded, and must itself be an int64.
+    top = min(limits.max, torch.iinfo(torch.int64).max - 1)
+    return min(max(low, limits.min), top), min(max(high, limits.min), top)
 
 
 def _fill_whole(
@@ -154,39 +161,46 @@ def _fill_whole(
     low, high = _bounds(out.dtype, parameter)
     nearest = min(max(0, low), high)  # to zero
 
-    def near(least: int, most: int) -> tuple[int, int]:
-        ends = max(low, least), min(high, most)
+    def within(bottom: int, top: int) -> tuple[int, int]:
+        ends = max(low, bottom), min(high, top)
         return ends if ends[0] <= ends[1] else (nearest, nearest)
 
-    ends = {"uniform": near(0, high), "tiny": near(-1, 1), "integers": near(-3, 3)}
-    least, most = ends.get(family, (low, high))
+    ends = {"uniform": within(0, high), "tiny": within(-1, 1), "integers": within(-3, 3)}
+    bottom, top = ends.get(family, (low, high))
     for part in _chunks(out):
-        part.random_(least, most + 1, generator=generator)
+        part.random_(bottom, top + 1, generator=generator)
         if family == "large":
-            part.copy_(torch.where(_small(part, 0, 1, generator) == 1, high, low))
+            part.copy_(torch.where(_whole_numbers(part, 0, 1, generator) == 1, high, low))
         elif family == "zeros":
-            kept = _small(part, 0, 7, generator) == 0
+            kept = _whole_numbers(part, 0, 7, generator) == 0
             part.copy_(torch.where(kept, part.to(torch.int64), nearest))
         elif family == "mixed":
-            shifted = part.to(torch.int64) >> _small(part, 0, 8, generator)
+            # Shifted right, a negative number ends at −1: clamped, if that is out of bounds.
+            shifted = part.to(torch.int64) >> _whole_numbers(part, 0, 8, generator)
             part.copy_(shifted.clamp_(low, high))
 
 
-def _small(like: torch.Tensor, low: int, high: int, generator: torch.Generator) -> torch.Tensor:
-    """Uniform integers (int64) ``low`` … ``high`` in the shape and on the device of ``like``."""
-    out = torch.empty(like.shape, dtype=torch.int64, device=like.device)
+def _whole_numbers(
+    like: torch.Tensor,
+    low: int,
+    high: int,
+    generator: torch.Generator,
+    dtype: torch.dtype = torch.int64,
+) -> torch.Tensor:
+    """Draw integers ``low`` … ``high``, evenly, in the shape and on the device of ``like``."""
+    out = torch.empty(like.shape, dtype=dtype, device=like.device)
     return out.random_(low, high + 1, generator=generator)
 
 
 # -- structure -------------------------------------------------------------------------------
 
 
-def _alike(
+def _repeated(
     like: torch.Tensor, shape: Sequence[int], parameter: Parameter, generator: torch.Generator
 ) -> torch.Tensor:
-    """Values to be repeated: a tensor of ``shape`` on the device of ``like``.
+    """Draw values to be repeated: a tensor of ``shape`` on the device of ``like``.
 
-    Powers of two of either sign; integers between the declared bounds.
+    Powers of two of either sign, whose sums are exact; integers between the declared bounds.
     """
     if not like.is_floating_point():
         low, high = _bounds(like.dtype, parameter)
@@ -203,12 +217,14 @@ def _fill_cancelling(
 ) -> None:
     """Pairs along all ``dimensions``: opposites along the last, equals along the others."""
     real = out.is_floating_point()
+    # One value for each block of two along every dimension; the last block may be cut short.
     lengths = [-(-length // 2) for length in out.shape[:dimensions]]
     shape = (*lengths, *out.shape[dimensions:])
     kind = torch.float64 if real and out.device.type == "cpu" else out.dtype
     ones = torch.empty(shape, dtype=kind, device=out.device)
     if real:
         _fill_real(ones, parameter, generator, "declared", out.dtype)
+        # −x, give or take 1/64 or 2/64 of x, or exactly: sums nearly vanish, and not all do.
         steps = torch.empty_like(ones).random_(-2, 3, generator=generator)
         others = steps.mul_(_NEAR).add_(1).mul_(ones).neg_()
     else:
@@ -216,6 +232,7 @@ def _fill_cancelling(
         ones.random_(low, high + 1, generator=generator)
         # Mirrored between the bounds: whole numbers from −8 to 8 cancel, none leaves the bounds.
         others = ones.to(torch.int64).neg_().add_(low + high).to(ones.dtype)
+    # Every second element along each dimension, from the first or second on: 2^dimensions views.
     for parity in itertools.product((0, 1), repeat=dimensions):
         places = out[tuple(slice(start, None, 2) for start in parity)]
         values = others if parity[-1] else ones
@@ -226,7 +243,7 @@ def _fill_cancelling(
 
 
 def _strew(out: torch.Tensor, dimensions: int, generator: torch.Generator) -> None:
-    """Put NaN and infinities in a few places of ``out``, in at least one, which gets NaN.
+    """Put NaN and infinities at a few places of ``out``; at one at least, which gets NaN.
 
     One in :data:`_NONFINITE_SHARE` elements, but no more than one for :data:`_NONFINITE_LENGTH` of
     the longest dimension, so that most rows and columns of a matrix stay free of them. Complex
@@ -242,13 +259,13 @@ def _strew(out: torch.Tensor, dimensions: int, generator: torch.Generator) -> No
         for size in out.shape
     )
     which = torch.randint(0, 1 if complex_ else 3, (count,), generator=generator, device=out.device)
-    which[0] = 0
+    which[0] = 0  # NaN
     values = torch.tensor(_NONFINITE, dtype=out.dtype, device=out.device)
     if not where:
         out.copy_(values[which[0]])
         return
     out[where] = values[which]
-    # Another value may have come to the same place.
+    # The place drawn first may have been drawn again, and got another value.
     out[tuple(index[0] for index in where)] = math.nan
 
 
@@ -262,14 +279,17 @@ def _fill_real(
     family: str,
     element: torch.dtype,
 ) -> None:
-    """Fill floating-point ``out`` in place; ``element`` is the type the values end up in."""
+    """Fill floating-point ``out`` in place; ``element`` is the type the values end up in.
+
+    Random numbers are taken in a fixed order, so that seeds give the same values for ever.
+    """
     values = parameter.values
     if family == "integers":
         out.random_(-3, 4, generator=generator)
         return
     if family == "uniform":
         low, high = (values.a, values.b) if values.kind == "uniform" else (0.0, values.b)
-        if low < 0:
+        if low < 0:  # positive values only, of the same magnitude
             low, high = 0.0, max(abs(low), abs(high))
         out.uniform_(low, high, generator=generator)
         return
@@ -283,15 +303,8 @@ def _fill_real(
         out.mul_(2.0 ** _TINY_EXPONENT.get(element, -20))
     elif family == "zeros":
         # A value times 0 keeps its sign: +0 and −0.
-        out.mul_(_small_integers(out, 0, 7, generator).eq_(0))
+        out.mul_(_whole_numbers(out, 0, 7, generator, out.dtype).eq_(0))
     elif family == "mixed":
+        # Neighbours differ by up to 2^(2 · spread); powers of two lose no digits.
         spread = _MIXED_EXPONENT.get(element, 8)
-        out.mul_(_small_integers(out, -spread, spread, generator).exp2_())
-
-
-def _small_integers(
-    like: torch.Tensor, low: int, high: int, generator: torch.Generator
-) -> torch.Tensor:
-    """Uniform integers ``low`` … ``high`` in the shape, type and device of ``like``."""
-    out = torch.empty(like.shape, dtype=like.dtype, device=like.device)
-    return out.random_(low, high + 1, generator=generator)
+        out.mul_(_whole_numbers(out, -spread, spread, generator, out.dtype).exp2_())

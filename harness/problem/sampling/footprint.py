@@ -1,17 +1,17 @@
-"""How much memory the judge needs to check one case: an estimate, on the generous side."""
+"""Estimate the memory that checking one case takes, on the generous side."""
 
 import math
 
 from harness.problem.case import Case
-from harness.problem.dtypes import DtypeKind
-from harness.problem.model import Direction, Problem
+from harness.problem.dtypes import DTYPES, DtypeKind
+from harness.problem.gradable import Direction, Gradable
 
 CALLS = 2
 """Calls of a correctness case, each with inputs and buffers of its own: that shows remembered
 answers."""
 
 GUARD_BYTES = 8192
-"""What fences and aligns one buffer, at most."""
+"""Guard band and alignment of one buffer, at most."""
 
 WIDE_BYTES = 8
 """Float64 and int64, in which references compute; a complex number has two."""
@@ -24,13 +24,14 @@ OUTPUT_COPIES = 5
 """
 
 COMPARED_AT_ONCE = 1 << 23
-"""Elements; comparing takes its temporaries for so many, whatever the output's size."""
+"""Elements compared at a time: temporaries are for no more, whatever the output's size."""
 
 COMPARE_COPIES = 4
+"""Wide temporaries of a comparison."""
 
 
-def footprint(problem: Problem, case: Case, dtype: str) -> int:
-    """Bytes, on the device that the tensors lie on, which checking ``case`` takes at its peak.
+def footprint(problem: Gradable, case: Case, dtype: str) -> int:
+    """Bytes of the device's memory that checking ``case`` takes at its peak.
 
     - the arena: :data:`CALLS` buffers of every tensor in its own type, gaps and guard bands
       included, and a private copy of all that;
@@ -46,15 +47,15 @@ def footprint(problem: Problem, case: Case, dtype: str) -> int:
         ExpressionError: a shape has no value for this case.
     """
     total = 0
-    for parameter in problem.tensors:
-        element = parameter.data_type(dtype)
+    for tensor in problem.tensors_of(case, dtype):
+        element = DTYPES[tensor.dtype]
         wide = WIDE_BYTES * (2 if element.kind is DtypeKind.COMPLEX else 1)
-        count = math.prod(parameter.dimensions(case.values))
-        buffer = parameter.span(case.values) * element.itemsize + GUARD_BYTES
-        total += 2 * CALLS * buffer
-        if parameter.direction is not Direction.OUT:
+        count = math.prod(tensor.shape)
+        # In the arena and in the judge's private copy of it.
+        total += 2 * CALLS * (tensor.span * element.itemsize + GUARD_BYTES)
+        if tensor.direction is not Direction.OUT:
             total += INPUT_COPIES * wide * count
-        if parameter.direction is not Direction.IN:
+        if tensor.direction is not Direction.IN:
             total += (CALLS * element.itemsize + OUTPUT_COPIES * wide) * count
             total += COMPARE_COPIES * wide * min(count, COMPARED_AT_ONCE)
     return total

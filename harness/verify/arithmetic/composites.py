@@ -1,28 +1,34 @@
-"""Operations that torch has as one, taken apart into those of which the emulation knows each.
+"""Take apart operations that torch has as one, into those that the emulation knows.
 
-Each is written as the textbook says, in the stable form. They are called with torch's own
-arguments, inside the emulation.
+Each is the textbook's stable form, called with torch's own arguments inside the emulation.
 """
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
 
 import torch
 from torch import Tensor
+from torch._ops import OpOverload
+
+Operation: TypeAlias = OpOverload[..., Any]
+"""One operation of torch, as its dispatcher calls it."""
+
+Dims: TypeAlias = int | Sequence[int] | None
+"""Dimensions as torch takes them; None for all."""
 
 
-def _softmax(func: Any, x: Tensor, dim: int, half_to_float: bool = False) -> Tensor:  # noqa: ARG001
+def _softmax(func: Operation, x: Tensor, dim: int, half_to_float: bool = False) -> Tensor:  # noqa: ARG001
     powers = torch.exp(x - torch.amax(x, dim, keepdim=True))
     return powers / powers.sum(dim, keepdim=True)
 
 
-def _log_softmax(func: Any, x: Tensor, dim: int, half_to_float: bool = False) -> Tensor:  # noqa: ARG001
+def _log_softmax(func: Operation, x: Tensor, dim: int, half_to_float: bool = False) -> Tensor:  # noqa: ARG001
     shifted = x - torch.amax(x, dim, keepdim=True)
     return shifted - shifted.exp().sum(dim, keepdim=True).log()
 
 
-def _logsumexp(func: Any, x: Tensor, dim: Any, keepdim: bool = False) -> Tensor:  # noqa: ARG001
-    dims = [dim] if isinstance(dim, int) else list(dim)
+def _logsumexp(func: Operation, x: Tensor, dim: Dims, keepdim: bool = False) -> Tensor:  # noqa: ARG001
+    dims = _listed(dim, x)
     top = torch.amax(x, dims, keepdim=True)
     top = top.where(top.isfinite(), torch.zeros_like(top))
     found = (x - top).exp().sum(dims, keepdim=True).log() + top
@@ -33,9 +39,15 @@ def _logsumexp(func: Any, x: Tensor, dim: Any, keepdim: bool = False) -> Tensor:
     return found
 
 
-def _moments(x: Tensor, dim: Any, correction: float | None, keepdim: bool) -> tuple[Tensor, Tensor]:
+def _listed(dim: Dims, x: Tensor) -> list[int]:
+    return [dim] if isinstance(dim, int) else list(dim or range(x.dim()))
+
+
+def _moments(
+    x: Tensor, dim: Dims, correction: float | None, keepdim: bool
+) -> tuple[Tensor, Tensor]:
     """Variance and mean, in two passes."""
-    dims = [dim] if isinstance(dim, int) else list(dim or range(x.dim()))
+    dims = _listed(dim, x)
     mean = x.mean(dims, keepdim=True)
     squares = torch.square(x - mean)
     count = 1
@@ -50,8 +62,13 @@ def _moments(x: Tensor, dim: Any, correction: float | None, keepdim: bool) -> tu
 
 
 def _var(
-    func: Any, x: Tensor, dim: Any = None, *, correction: Any = None, keepdim: bool = False
-) -> Any:
+    func: Operation,
+    x: Tensor,
+    dim: Dims = None,
+    *,
+    correction: float | None = None,
+    keepdim: bool = False,
+) -> object:
     variance, mean = _moments(x, dim, correction, keepdim)
     name = func.overloadpacket.__name__
     if name.startswith("std"):
@@ -60,9 +77,9 @@ def _var(
 
 
 def _vector_norm(
-    func: Any, x: Tensor, ord: float = 2, dim: Any = None, keepdim: bool = False, **_: Any
+    func: Operation, x: Tensor, ord: float = 2, dim: Dims = None, keepdim: bool = False, **_: object
 ) -> Tensor:
-    dims = [dim] if isinstance(dim, int) else list(dim or range(x.dim()))
+    dims = _listed(dim, x)
     if ord == 2:
         return torch.square(x.abs()).sum(dims, keepdim=keepdim).sqrt()
     if ord == 1:
@@ -72,7 +89,7 @@ def _vector_norm(
 
 
 def _layer_norm(
-    func: Any,  # noqa: ARG001
+    func: Operation,  # noqa: ARG001
     x: Tensor,
     shape: list[int],
     weight: Tensor | None,
@@ -90,7 +107,7 @@ def _layer_norm(
     return out, mean, scale
 
 
-COMPOSITES: dict[str, Callable[..., Any]] = {
+COMPOSITES: dict[str, Callable[..., object]] = {
     "_softmax": _softmax,
     "_log_softmax": _log_softmax,
     "logsumexp": _logsumexp,

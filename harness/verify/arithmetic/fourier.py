@@ -1,4 +1,4 @@
-"""The discrete Fourier transform by an accumulator's arithmetic.
+"""Compute discrete Fourier transforms in an accumulator's arithmetic.
 
 Even lengths are halved (Cooley and Tukey, *An algorithm for the machine calculation of complex
 Fourier series*, Math. Comp. 19, 1965), each stage rounding what it multiplies and adds; what is
@@ -6,11 +6,11 @@ left is multiplied by the matrix of the transform. Roots of unity are exact but 
 """
 
 import math
-from typing import Any
 
 import torch
 from torch import Tensor
 
+from harness.verify.arithmetic.composites import Operation
 from harness.verify.arithmetic.rounding import rounded
 from harness.verify.arithmetic.sums import Accumulator, total
 
@@ -18,23 +18,24 @@ _MAX_ODD = 128
 """Longest odd factor that is transformed by its matrix; beyond it torch does it in float64."""
 
 
-def transform(func: Any, x: Tensor, *rest: Any, how: Accumulator) -> Tensor:
-    """What ``aten._fft_c2c``, ``_fft_r2c`` or ``_fft_c2r`` with these arguments gives.
+def transform(
+    func: Operation, x: Tensor, dims: list[int], scaling: int, last: int, *, how: Accumulator
+) -> Tensor:
+    """The result of ``aten._fft_c2c``, ``_fft_r2c`` or ``_fft_c2r`` with these arguments.
 
-    Transforms that are scaled or have more than one dimension are done one dimension after the
-    other; the scaling comes from the operation itself.
+    ``last`` is what differs: c2c whether forward, r2c whether one-sided, c2r the length of the last
+    dimension. More than one dimension is done one after the other; the scaling comes from the
+    operation itself.
     """
     name = func.overloadpacket.__name__
+    scale = _scale(x, dims, scaling)
     if name == "_fft_c2c":
-        dims, scaling, forward = rest
-        return _along(x, dims, how, forward=forward) * _scale(x, dims, scaling)
+        return _along(x, dims, how, forward=bool(last)) * scale
     if name == "_fft_r2c":
-        dims, scaling, onesided = rest
-        found = _along(x.to(torch.complex128), dims, how, forward=True) * _scale(x, dims, scaling)
-        last = dims[-1]
-        return found.narrow(last, 0, x.shape[last] // 2 + 1) if onesided else found
-    dims, scaling, size = rest
-    full = _mirrored(x, dims[-1], size)
+        found = _along(x.to(torch.complex128), dims, how, forward=True) * scale
+        # The spectrum of real numbers is symmetric: half of it says all.
+        return found.narrow(dims[-1], 0, x.shape[dims[-1]] // 2 + 1) if last else found
+    full = _mirrored(x, dims[-1], last)
     found = _along(full, dims, how, forward=False).real * _scale(full, dims, scaling)
     return found.contiguous()
 

@@ -1,9 +1,9 @@
-"""Evaluate a reference as a given machine would: with its precision and its order of summation.
+"""Evaluate a reference with the precision and the order of summation of a given machine.
 
 A reference is written in torch and computes in float64. Under :class:`Arithmetic`, a dispatch mode,
-each of its operations is done as a :class:`ArithmeticModel` does it: factors cut, sums in some order and
-accumulator, results rounded. Tensors stay float64 throughout (complex128 for complex numbers); what
-a machine cannot represent does not occur in them.
+each of its operations is done as an :class:`ArithmeticModel` does it: factors cut, sums in some
+order and accumulator, results rounded. Tensors stay float64 throughout (complex128 for complex
+numbers); what a machine cannot represent does not occur in them.
 
 Sources: Higham, *Accuracy and Stability of Numerical Algorithms*, 2nd ed., section 4.2 (orders of
 summation); Fasi, Higham, Mikaitis, Pranesh, *Numerical behavior of NVIDIA tensor cores*, PeerJ CS
@@ -13,13 +13,13 @@ functions (their errors in units in the last place).
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from harness.verify.arithmetic import composites, fourier
+from harness.verify.arithmetic.composites import Dims, Operation
 from harness.verify.arithmetic.operations import OperationKind, base_name, classify
 from harness.verify.arithmetic.rounding import FLOAT64, Format, rounded, truncated
 from harness.verify.arithmetic.sums import EXACTLY, Accumulator, running, total
@@ -30,24 +30,25 @@ _MAX_PRODUCTS = 1 << 25
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArithmeticModel:
-    """How something is computed. The defaults are a float64 machine.
-
-    ``working`` is what single operations give; ``storage`` what each result is rounded to besides
-    (an unfused computation, which keeps it in memory), None where results stay in registers.
-    ``factors`` is what the factors of products of matrices are cut to, ``cut_off`` without
-    rounding. ``additions``: plain additions go to the accumulator's format, too. ``ulps`` is the
-    error of exponentials, logarithms and their like. ``skips`` leaves out the last term of every
-    sum.
-    """
+    """Formats and orders of a machine's arithmetic. The defaults are a float64 machine."""
 
     working: Format = FLOAT64
+    """Format of the results of single operations."""
     accumulator: Accumulator = EXACTLY
+    """Where sums are kept, and in which order terms get there."""
     storage: Format | None = None
+    """Format that each result is rounded to besides, as an unfused computation does that keeps it
+    in memory; None where results stay in registers."""
     factors: Format | None = None
+    """Format that the factors of products of matrices are cut to; None for uncut."""
     cut_off: bool = False
+    """Whether factors are cut without rounding."""
     additions: bool = False
+    """Whether plain additions go to the accumulator's format, too."""
     ulps: float = 0.0
+    """Error of exponentials, logarithms and the like, units in the last place of ``working``."""
     skips: bool = False
+    """Whether the last term of every sum is left out; no honest machine's."""
 
     @property
     def exact(self) -> bool:
@@ -55,24 +56,24 @@ class ArithmeticModel:
         return self.accumulator == EXACTLY and not self.skips
 
     def result(self, x: Tensor) -> Tensor:
-        """What is left of a result of one operation."""
+        """Round the result of one operation to ``working``, and to ``storage``."""
         x = rounded(x, self.working)
         return x if self.storage is None else rounded(x, self.storage)
 
     def factor(self, x: Tensor) -> Tensor:
-        """A factor of a product of matrices as it enters it."""
+        """Cut a factor of a product of matrices to ``factors``."""
         if self.factors is None:
             return x
         return (truncated if self.cut_off else rounded)(x, self.factors)
 
     def sum(self, terms: Tensor) -> Tensor:
-        """(length, …) → (…)."""
+        """Sum over the first dimension: (length, …) → (…)."""
         if self.skips and terms.shape[0] > 1:
             terms = terms[:-1]
         return terms.sum(0) if self.accumulator == EXACTLY else total(terms, self.accumulator)
 
     def product(self, a: Tensor, b: Tensor) -> Tensor:
-        """(…, m, k) · (…, k, n) → (…, m, n)."""
+        """Product of matrices: (…, m, k) · (…, k, n) → (…, m, n)."""
         a, b = self.factor(a), self.factor(b)
         if self.skips and a.shape[-1] > 1:
             a, b = a[..., :-1], b[..., :-1, :]
@@ -81,6 +82,7 @@ class ArithmeticModel:
             return a @ b
         if how.step > 1 and not a.is_complex():
             return self._product_in_blocks(a, b)
+        # All products of some rows are formed at once: (k, rows, n) terms, to be added up over k.
         rows, size = a.shape[-2], a[..., :1, :].numel() * b.shape[-1]
         at_once = max(1, _MAX_PRODUCTS // max(1, size))
         kind = how.native
@@ -94,7 +96,7 @@ class ArithmeticModel:
         return torch.cat(pieces, -2) if pieces else a.new_zeros(*a.shape[:-1], b.shape[-1])
 
     def _product_in_blocks(self, a: Tensor, b: Tensor) -> Tensor:
-        """As a matrix unit: some products exactly, then a rounding (or truncation) of the total."""
+        """Product as in a matrix unit: ``step`` exact products, then the sum is rounded or cut."""
         how = self.accumulator
         kept = a.new_zeros(*a.shape[:-1], b.shape[-1])
         for start in range(0, a.shape[-1], how.step):
@@ -123,12 +125,12 @@ class Arithmetic(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
     def __torch_dispatch__(
         self,
-        func: Any,
-        types: Any,
-        args: tuple[Any, ...] = (),
-        kwargs: Mapping[str, Any] | None = None,
-    ) -> Any:
-        """Do one operation."""
+        func: Operation,
+        types: object,
+        args: tuple[object, ...] = (),
+        kwargs: Mapping[str, object] | None = None,
+    ) -> object:
+        """Compute one operation as the model does."""
         kwargs = dict(kwargs or {})
         kind = classify(func, args, kwargs)
         result = self._compute(func, kind, args, kwargs)
@@ -137,17 +139,21 @@ class Arithmetic(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
     def done(
         self,
-        func: Any,
+        func: Operation,
         kind: OperationKind,
-        args: tuple[Any, ...],
-        kwargs: Mapping[str, Any],
-        result: Any,
+        args: tuple[object, ...],
+        kwargs: Mapping[str, object],
+        result: object,
     ) -> None:
-        """Called after each operation; for those who watch."""
+        """Called after each operation; :mod:`survey` counts in it."""
 
     def _compute(
-        self, func: Any, kind: OperationKind, args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> Any:
+        self,
+        func: Operation,
+        kind: OperationKind,
+        args: tuple[object, ...],
+        kwargs: dict[str, object],
+    ) -> object:
         machine = self.machine
         name = base_name(func)
         if kind is OperationKind.EXACT:
@@ -170,7 +176,7 @@ class Arithmetic(TorchDispatchMode):  # type: ignore[no-untyped-call]
         return result
 
 
-def _overwrite(result: Any, how: Callable[[Tensor], Tensor]) -> None:
+def _overwrite(result: object, how: Callable[[Tensor], Tensor]) -> None:
     """Replace what is in the floating-point results of an operation, new or changed in place."""
     for x in result if isinstance(result, (tuple, list)) else (result,):
         if isinstance(x, Tensor) and x.dtype in (torch.float64, torch.complex128):
@@ -180,9 +186,10 @@ def _overwrite(result: Any, how: Callable[[Tensor], Tensor]) -> None:
 
 
 def _blurred(x: Tensor, machine: ArithmeticModel) -> Tensor:
-    """``x`` off by up to ``ulps`` units in the last place, this way and that."""
+    """Move ``x`` by up to ``ulps`` units in the last place, this way and that."""
     if x.is_complex():
         return torch.view_as_complex(_blurred(torch.view_as_real(x), machine))
+    # Multiples of the golden ratio spread evenly over (−1, 1), the same ones every time.
     number = torch.arange(x.numel(), device=x.device, dtype=torch.float64).view(x.shape)
     spread = (number * 0.6180339887498949).frac().mul_(2).sub_(1)
     # A unit in the last place is between one and two unit roundoffs, relative to the number.
@@ -193,7 +200,7 @@ def _blurred(x: Tensor, machine: ArithmeticModel) -> Tensor:
 _EXTREMES = frozenset({"amax", "amin", "max", "min", "argmax", "argmin"})
 
 
-def _without_last(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
+def _without_last(args: tuple[object, ...], kwargs: dict[str, object]) -> tuple[object, ...]:
     """The arguments of a maximum along dimensions, without the last element of each."""
     if not args or not isinstance(args[0], Tensor):
         return args
@@ -201,9 +208,9 @@ def _without_last(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, .
     dims = kwargs.get("dim", args[1] if len(args) > 1 else None)
     if isinstance(dims, Tensor):  # the maximum of two tensors
         return args
-    if dims is None or (isinstance(dims, (list, tuple)) and not dims):
-        dims = list(range(x.dim()))
-    for d in [dims] if isinstance(dims, int) else dims:
+    if isinstance(dims, int):
+        dims = [dims]
+    for d in dims if isinstance(dims, (list, tuple)) and dims else range(x.dim()):
         if x.shape[d] > 1:
             x = x.narrow(d, 0, x.shape[d] - 1)
     return (x, *args[1:])
@@ -212,7 +219,7 @@ def _without_last(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, .
 # -- sums --------------------------------------------------------------------------------------
 
 
-def _leading(x: Tensor, dims: Any) -> tuple[Tensor, list[int]]:
+def _leading(x: Tensor, dims: Dims) -> tuple[Tensor, list[int]]:
     """``x`` with the given dimensions made one, and first; and those dimensions, not negative."""
     if isinstance(dims, int):
         dims = [dims]
@@ -225,10 +232,14 @@ def _leading(x: Tensor, dims: Any) -> tuple[Tensor, list[int]]:
 
 
 def _sum(
-    machine: ArithmeticModel, func: Any, x: Tensor, dim: Any = None, *rest: Any, **_: Any
+    machine: ArithmeticModel,
+    func: Operation,
+    x: Tensor,
+    dim: Dims = None,
+    keepdim: bool = False,
+    **_: object,
 ) -> Tensor:
-    keepdim = bool(rest[0]) if rest else bool(_.get("keepdim", False))
-    terms, dims = _leading(x, dim if dim is not None else _.get("dim"))
+    terms, dims = _leading(x, dim)
     found = machine.sum(terms)
     if base_name(func) == "mean":
         found = machine.result(found) / terms.shape[0]
@@ -238,7 +249,9 @@ def _sum(
     return machine.result(found)
 
 
-def _product(machine: ArithmeticModel, func: Any, a: Tensor, b: Tensor, **_: Any) -> Tensor:
+def _product(
+    machine: ArithmeticModel, func: Operation, a: Tensor, b: Tensor, **_: object
+) -> Tensor:
     name = base_name(func)
     if name == "vdot":
         a = a.conj()
@@ -254,7 +267,7 @@ def _product(machine: ArithmeticModel, func: Any, a: Tensor, b: Tensor, **_: Any
 
 def _product_added(
     machine: ArithmeticModel,
-    func: Any,  # noqa: ARG001 - all sums are called alike
+    func: Operation,  # noqa: ARG001 - all sums are called alike
     added: Tensor,
     a: Tensor,
     b: Tensor,
@@ -273,7 +286,7 @@ def _product_added(
     return machine.result(found)
 
 
-def _cumsum(machine: ArithmeticModel, func: Any, x: Tensor, dim: int, **_: Any) -> Tensor:
+def _cumsum(machine: ArithmeticModel, func: Operation, x: Tensor, dim: int, **_: object) -> Tensor:
     if machine.accumulator == EXACTLY or x.dim() == 0:
         found = func(x, dim)
         if machine.skips and x.dim() and x.shape[dim] > 1:
@@ -282,19 +295,21 @@ def _cumsum(machine: ArithmeticModel, func: Any, x: Tensor, dim: int, **_: Any) 
     return machine.result(running(x.movedim(dim, 0), machine.accumulator).movedim(0, dim))
 
 
-def _fft(machine: ArithmeticModel, func: Any, x: Tensor, *rest: Any, **_: Any) -> Tensor:
+def _fft(
+    machine: ArithmeticModel, func: Operation, x: Tensor, dims: list[int], scaling: int, last: int
+) -> Tensor:
     x = machine.factor(x)
     if machine.exact:
         if machine.skips and x.shape[-1] > 1:
             x = x.clone()
             x[..., -1] = 0
-        return machine.result(func(x, *rest))
-    return machine.result(fourier.transform(func, x, *rest, how=machine.accumulator))
+        return machine.result(func(x, dims, scaling, last))
+    return machine.result(fourier.transform(func, x, dims, scaling, last, how=machine.accumulator))
 
 
 def _convolution(
     machine: ArithmeticModel,
-    func: Any,
+    func: Operation,
     x: Tensor,
     weight: Tensor,
     bias: Tensor | None,

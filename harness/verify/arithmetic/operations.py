@@ -1,14 +1,13 @@
-"""What kind of thing a torch operation is, for the emulation of machines."""
+"""Classify torch operations by how the emulation computes them."""
 
 from collections.abc import Mapping
 from enum import Enum, auto
 from functools import cache
-from typing import Any
 
 import torch
 from torch import Tensor
 
-from harness.verify.arithmetic.composites import COMPOSITES
+from harness.verify.arithmetic.composites import COMPOSITES, Operation
 
 
 class OperationKind(Enum):
@@ -67,20 +66,22 @@ _EXACT = frozenset(_EXACT_NAMES.split())
 
 
 @cache
-def base_name(func: Any) -> str:
+def base_name(func: Operation) -> str:
     """``add`` for ``aten.add_.Tensor``; the leading underscore of a private name stays."""
     name: str = func.overloadpacket.__name__
     return name.rstrip("_")
 
 
-def classify(func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> OperationKind:
+def classify(
+    func: Operation, args: tuple[object, ...], kwargs: Mapping[str, object]
+) -> OperationKind:
     """The kind of an operation with these arguments."""
     kind = _kind(func)
     return kind if kind is OperationKind.EXACT or _floating(args, kwargs) else OperationKind.EXACT
 
 
 @cache
-def _kind(func: Any) -> OperationKind:
+def _kind(func: Operation) -> OperationKind:
     """The kind of an operation on numbers that are not integers."""
     name = base_name(func)
     if func.is_view or name in _EXACT:
@@ -98,8 +99,8 @@ def _kind(func: Any) -> OperationKind:
     return OperationKind.UNKNOWN
 
 
-def tensors(values: Any) -> list[Tensor]:
-    """All tensors among arguments, or results, however deep."""
+def tensors(values: object) -> list[Tensor]:
+    """All tensors in arguments or results, however deep."""
     if isinstance(values, Tensor):
         return [values]
     if isinstance(values, Mapping):
@@ -109,7 +110,7 @@ def tensors(values: Any) -> list[Tensor]:
     return [x for value in values for x in tensors(value)]
 
 
-def _floating(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> bool:
+def _floating(args: tuple[object, ...], kwargs: Mapping[str, object]) -> bool:
     """Whether anything rounded goes in: float64 or complex128."""
     for x in (*args, *kwargs.values()):
         if isinstance(x, Tensor):

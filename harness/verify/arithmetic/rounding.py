@@ -1,4 +1,4 @@
-"""Rounding float64 numbers to what a lesser format can hold.
+"""Round float64 numbers to what a lesser format can hold.
 
 Everything here takes and gives float64 (complex128 component by component), so that a format is a
 property of the values and not of the tensor. The range of the formats that torch does not have
@@ -58,6 +58,8 @@ def rounded(x: Tensor, to: Format) -> Tensor:
         return torch.view_as_complex(rounded(torch.view_as_real(x), to))
     if to.element is not None:
         return x.to(to.element).to(torch.float64)
+    # On the bits as an integer: half a unit is added, less one where the last bit that stays is
+    # even, so that ties go to even; a carry into the exponent is right, too.
     drop = _FRACTION + 1 - to.bits
     raw = x.contiguous().view(torch.int64)
     even = (raw >> drop) & 1

@@ -1,4 +1,4 @@
-"""Sums of many terms, as machines with other orders and accumulators would form them.
+"""Sum many terms in the order and with the accumulator of a given machine.
 
 Terms lie along the first dimension: (length, …) → (…). What an accumulator of float32 or float64
 would do is done by torch in that very type; lesser ones are imitated in float64 with a rounding
@@ -42,7 +42,7 @@ BLOCK = 16
 
 @dataclass(frozen=True, slots=True)
 class Accumulator:
-    """Where a sum is kept, and how terms get there.
+    """Format of a running sum, and how terms are added to it.
 
     ``step`` terms are added exactly before each rounding, as matrix units do; ``truncates`` cuts
     off instead of rounding.
@@ -68,7 +68,7 @@ class Accumulator:
 
 
 EXACTLY = Accumulator()
-"""As the reference does."""
+"""In float64, as the reference sums."""
 
 
 def total(terms: Tensor, how: Accumulator) -> Tensor:
@@ -78,7 +78,7 @@ def total(terms: Tensor, how: Accumulator) -> Tensor:
         return torch.view_as_complex(total(parts, how).contiguous())
     if terms.shape[0] == 0 or terms.numel() == 0:
         return terms.sum(0)
-    if how.step > 1:
+    if how.step > 1:  # float64 holds such a group's sum without error that matters
         terms = _grouped(terms, how.step).sum(1)
     if how.native is not None:
         terms = terms.to(how.native)
@@ -90,7 +90,7 @@ def total(terms: Tensor, how: Accumulator) -> Tensor:
 
 
 def running(terms: Tensor, how: Accumulator) -> Tensor:
-    """Sums of the first 1, 2, 3 … terms, (length, …) → (length, …); float64 both."""
+    """Prefix sums of 1, 2, 3 … terms, (length, …) → (length, …); float64 both."""
     if terms.is_complex():
         return torch.view_as_complex(running(torch.view_as_real(terms), how).contiguous())
     if terms.numel() == 0:
@@ -137,6 +137,8 @@ def _reversed(terms: Tensor, how: Accumulator) -> Tensor:
 
 
 def _pairwise(terms: Tensor, how: Accumulator) -> Tensor:
+    # Half to half, not neighbour to neighbour: the same tree over another order of the terms, and
+    # without strided copies.
     while terms.shape[0] > 1:
         half = terms.shape[0] // 2
         rest = terms[2 * half :]

@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import pytest
 import torch
+from support.drawing import draw_tensor
 
 from harness.problem.case import Case
 from harness.problem.dtypes import DTYPES, DtypeKind
 from harness.problem.model import Distribution, Parameter, Role
 from harness.problem.sampling.distributions import FAMILIES, fill
-from harness.problem.sampling.tensors import draw_tensor
 
 FLOATS = ("float32", "float16", "bfloat16", "float64")
 NORMAL = Parameter(name="x", type="[VAR]", role=Role.TENSOR, line=1)

@@ -7,30 +7,36 @@ from support.verify_packages import Package
 
 from harness.problem.format.load import load_problem
 from harness.records.result import Verdict
-from harness.verify.examples import HeaderError, Wanted, find_examples, header, limited
+from harness.verify.examples import (
+    ExpectedVerdict,
+    HeaderError,
+    find_examples,
+    limited,
+    read_header,
+)
 from harness.verify.findings import PackageReport
 
 
 @pytest.mark.parametrize(
     ("text", "wanted"),
     [
-        ("// verdict: wrong_answer\n", Wanted(Verdict.WRONG_ANSWER, Verdict.WRONG_ANSWER)),
+        ("// verdict: wrong_answer\n", ExpectedVerdict(Verdict.WRONG_ANSWER, Verdict.WRONG_ANSWER)),
         ("# one\n# verdict: accepted; on cpu: not_executable_here\nimport torch\n",
-         Wanted(Verdict.ACCEPTED, Verdict.NOT_EXECUTABLE_HERE)),
+         ExpectedVerdict(Verdict.ACCEPTED, Verdict.NOT_EXECUTABLE_HERE)),
         ("# verdict: wrong_answer; on cpu: runtime_error (it is noticed)\n",
-         Wanted(Verdict.WRONG_ANSWER, Verdict.RUNTIME_ERROR)),
+         ExpectedVerdict(Verdict.WRONG_ANSWER, Verdict.RUNTIME_ERROR)),
         ("int verdict; // verdict: accepted\n", None),
         ("\n" * 30 + "// verdict: accepted\n", None),
         ("", None),
     ],
 )  # fmt: skip
-def test_header(text: str, wanted: Wanted | None) -> None:
-    assert header(text) == wanted
+def test_header(text: str, wanted: ExpectedVerdict | None) -> None:
+    assert read_header(text) == wanted
 
 
 def test_header_with_a_word_that_is_no_verdict() -> None:
     with pytest.raises(HeaderError, match="rong_answer is no verdict"):
-        header("// verdict: rong_answer\n")
+        read_header("// verdict: rong_answer\n")
 
 
 def write(folder: Path, name: str, text: str) -> Path:

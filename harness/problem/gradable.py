@@ -1,0 +1,272 @@
+"""Protocols that a problem meets for the judge: the seam between problem formats and the judge.
+
+A format brings three objects, and the judge knows nothing else of it:
+
+- :class:`Gradable`: facts and cases. Made without importing torch.
+- :class:`InputSource`: the contents of input tensors, from a seed.
+- :class:`AnswerKey`: the right outputs of a call, and how far off they may be.
+
+One correctness case goes like this. ``draw_cases`` (or ``parse_case``, for a replay) gives a
+:class:`~harness.problem.case.Case`; ``tensors_of`` says how its tensors lie in memory; the judge
+places buffers for some calls in an arena, fills every input with ``InputSource.draw``, poisons the
+outputs and lets the submission run; ``AnswerKey.expectations`` then gives, from the judge's own
+copy of the inputs, what each output must hold. Timed cases go the same way with
+``InputSource.fill``.
+
+Packages (``problem.md`` and ``reference.py``) meet this with
+:class:`~harness.problem.model.Problem`, :class:`~harness.problem.sampling.inputs.DeclaredInputs`
+and :class:`~harness.problem.reference.Reference`. A format whose cases are concrete tensors drawn
+by somebody's code gives its cases a ``label`` and looks up their tensors by it: an example of 100
+lines is tests/support/concrete_problem.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from torch import Tensor
+
+    from harness.problem.case import Case
+    from harness.problem.model import Problem
+    from harness.problem.sampling.cases import CaseLimits
+
+DEFAULT_ALIGNMENT = 256
+"""Bytes; what CUDA's own allocator promises."""
+
+
+class Direction(StrEnum):
+    """Which way a tensor's contents go, seen from the submission."""
+
+    IN = "in"
+    OUT = "out"
+    INOUT = "inout"
+
+
+class Role(StrEnum):
+    """Use of a parameter: pointers are tensors, integers sizes, other numbers scalars."""
+
+    TENSOR = "tensor"
+    SIZE = "size"
+    SCALAR = "scalar"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """Bounds of what a submission may use."""
+
+    build_s: float = 120.0
+    """Wall time of building it, seconds."""
+    prepare_s: float = 60.0
+    """Wall time of loading it and of the calls that warm it up, seconds."""
+    call_s: float = 10.0
+    """Wall time of one call, seconds."""
+    host_bytes: int = 4 << 30
+    """Host memory, bytes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TensorSpec:
+    """One tensor argument of a case, all of it known."""
+
+    name: str
+    """The parameter's name."""
+    dtype: str
+    """Element type, by torch's name: ``float32``; one of :data:`~harness.problem.dtypes.DTYPES`."""
+    shape: tuple[int, ...]
+    """Elements along each dimension, row-major; empty for a single element."""
+    strides: tuple[int, ...]
+    """Elements from one index to the next, as many as dimensions; no two elements overlap."""
+    direction: Direction
+    """Whether the submission reads it, writes it, or both."""
+    alignment: int = DEFAULT_ALIGNMENT
+    """Bytes that the address is promised to be a multiple of."""
+
+    @property
+    def span(self) -> int:
+        """Elements from the first to the last, gaps included: what a buffer must hold."""
+        return span(self.shape, self.strides)
+
+
+def span(shape: Sequence[int], strides: Sequence[int]) -> int:
+    """Elements from the first to the last of a tensor, gaps included."""
+    return 1 + sum((n - 1) * step for n, step in zip(shape, strides, strict=True))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Work:
+    """Least work of one call of a case, from which the speed of light (SOL) follows."""
+
+    flops: float | None = None
+    """Floating-point operations; None where the problem does not say."""
+    bytes: float | None = None
+    """Bytes read and written; None where the problem does not say."""
+    tf32: bool = False
+    """Whether float32 factors may be cut to TF32, which matrix units multiply faster."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Expectation:
+    """The right values of one output, and how far off each may be."""
+
+    expected: Tensor
+    """float64 (integers int64 or bool, complex complex128), the output's shape; NaN or infinite
+    where NaN or infinity in the inputs reaches."""
+    allowed: Tensor
+    """float64, same shape and device: the largest |got − expected| that is right. 0 for integers.
+    Of no use where ``expected`` is not finite."""
+
+
+class FormalParameter(Protocol):
+    """One parameter of the entry point, as a signature shows it."""
+
+    @property
+    def name(self) -> str:
+        """An identifier in C and Python."""
+
+    @property
+    def type(self) -> str:
+        """C type of an element or of the value; ``[VAR]`` for the data type of the grade."""
+
+    @property
+    def role(self) -> Role:
+        """Tensor, size or scalar."""
+
+    @property
+    def direction(self) -> Direction | None:
+        """Which way a tensor goes; None for numbers."""
+
+
+class InputSource(Protocol):
+    """Draws the contents of input tensors.
+
+    All follows from the seed, and nobody can tell one tensor's values from another's.
+    """
+
+    def draw(self, tensor: TensorSpec, case: Case, seed: str) -> Tensor:
+        """One tensor of one call of a correctness case: ``tensor.shape``, on the CPU.
+
+        The same on every machine, so that spec and seed replay a failure anywhere.
+
+        Raises:
+            ProblemError: the problem's author has made a mistake.
+        """
+
+    def fill(
+        self, out: Tensor, tensor: TensorSpec, case: Case, seed: str, *, warm_up: bool
+    ) -> None:
+        """Fill ``out`` (calls, ...), a strided view on any device, call by call afresh.
+
+        For timed batches: quick, on the device of ``out``, not the same on all machines. With
+        ``warm_up`` nobody looks at the results, and any values like the usual ones will do.
+
+        Raises:
+            ProblemError: the problem's author has made a mistake.
+        """
+
+
+class AnswerKey(Protocol):
+    """The right outputs of a call, and how far off they may be.
+
+    Both come from one place, since an allowance may depend on what the reference summed.
+    """
+
+    @property
+    def capturable(self) -> bool:
+        """Whether ``expectations`` may be recorded into a CUDA graph: torch operations alone."""
+
+    def expectations(
+        self, case: Case, dtype: str, inputs: Mapping[str, Tensor], *, summed: bool = True
+    ) -> Mapping[str, Expectation]:
+        """Expectations of every output, by name, on the device of ``inputs``.
+
+        ``inputs`` holds every tensor that is read, dense, in its own type, as it was before the
+        call; they must not be written to. Without ``summed`` the allowance may be smaller than
+        it should be where that is cheaper (what passes is right), never larger.
+
+        Raises:
+            ProblemError: the problem's author has made a mistake.
+        """
+
+
+class Gradable(Protocol):
+    """One problem as the judge sees it. No member needs torch but ``inputs`` and ``reference``."""
+
+    # -- what it is ------------------------------------------------------------------------------
+
+    @property
+    def slug(self) -> str:
+        """Its name in paths, commands and results: a-z, 0-9, - and _."""
+
+    @property
+    def title(self) -> str:
+        """Its name for people, one line."""
+
+    @property
+    def hash(self) -> str:
+        """SHA-256 (hex) of all that decides what a score means; boards compare equal ones only."""
+
+    @property
+    def dtypes(self) -> tuple[str, ...]:
+        """Data types that it is graded in, by torch's name; the first is the default."""
+
+    @property
+    def parameters(self) -> Sequence[FormalParameter]:
+        """The entry point's parameters, in the order of the call."""
+
+    @property
+    def limits(self) -> Limits:
+        """Seconds and bytes that a submission may use."""
+
+    @property
+    def baselines(self) -> Mapping[str, Path]:
+        """Name → solution file; scores are relative to the first."""
+
+    @property
+    def declared(self) -> Problem | None:
+        """The declaration of sizes and scalars that cases are made of; None for concrete cases.
+
+        What varies sizes (shrinking, ``harness verify``) steps aside without it.
+        """
+
+    # -- its cases -------------------------------------------------------------------------------
+
+    def draw_cases(self, seed: str, *, dtype: str, room: CaseLimits) -> list[Case]:
+        """The correctness cases of one grade, cheapest first; at least one.
+
+        Raises:
+            ProblemError: the problem's author has made a mistake.
+        """
+
+    def timed_cases(self, *, emulated: bool) -> list[Case]:
+        """The cases that are timed: on a GPU, or small ones where kernels are ``emulated``."""
+
+    def parse_case(self, spec: str) -> Case:
+        """The case that :attr:`~harness.problem.case.Case.spec` came from.
+
+        Raises:
+            UsageError: there is none, and why.
+        """
+
+    def tensors_of(self, case: Case, dtype: str) -> tuple[TensorSpec, ...]:
+        """The tensors of one call, in the order of ``parameters``."""
+
+    def work(self, case: Case, dtype: str) -> Work:
+        """Operations and bytes of one call."""
+
+    # -- its code --------------------------------------------------------------------------------
+
+    def inputs(self) -> InputSource:
+        """Its source of tensor contents."""
+
+    def reference(self) -> AnswerKey:
+        """Its answers; loads the author's code, so once is enough.
+
+        Raises:
+            ProblemError: the author's code does not load.
+        """
