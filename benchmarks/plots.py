@@ -11,8 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks.svg import BOTTOM, HEIGHT, LEFT, RIGHT, TOP, WIDTH, Page
-from harness.site.svg import Scale
+from harness.site.svg import Drawing, Scale
 
 ROOT = Path(__file__).resolve().parents[1]
 DATA = ROOT / "docs/data"
@@ -20,12 +19,27 @@ PLOTS = ROOT / "docs/data/plots"
 
 Data = Mapping[str, Any]
 
+WIDTH, HEIGHT = 760, 420
+LEFT, RIGHT, TOP, BOTTOM = 70, 20, 50, 60
+
+STYLE = """
+.page { fill: #ffffff; }
+.chart { font: 12px sans-serif; fill: #222222; }
+.title { font-size: 15px; }
+.grid { stroke: #dddddd; }
+.zero { stroke: #999999; }
+.goal { fill: #e6f2e6; }
+.interval { stroke: #1f5fbf; stroke-width: 1.5; }
+.do_bench_s { fill: #b8860b; }
+.events_s { fill: #c0392b; }
+.ours_s { fill: #1f5fbf; }
+"""
+
 CLOCKS = (
-    ("do_bench_s", "do_bench", "#b8860b"),
-    ("events_s", "CUDA events", "#c0392b"),
-    ("ours_s", "the judge", "#1f5fbf"),
+    ("do_bench_s", "do_bench"),
+    ("events_s", "CUDA events"),
+    ("ours_s", "the judge"),
 )
-_GOAL = "#e6f2e6"
 _ROW = 44
 _GAP = 40
 _CLOSE = 0.05
@@ -36,24 +50,25 @@ def accuracy(data: Data) -> str:
     """How far each clock is from CUPTI, over the time of a call: all, and a closer look."""
     rows = [row for row in data["rows"] if row.get("cupti_s")]
     used = [clock for clock in CLOCKS if any(clock[0] in row for row in rows)]
-    offs = [row[key] / row["cupti_s"] - 1 for row in rows for key, _, _ in used if key in row]
+    offs = [row[key] / row["cupti_s"] - 1 for row in rows for key, _ in used if key in row]
     most = max(_CLOSE, min(2.0, 1.05 * max(offs, default=0.0)))
     height = HEIGHT - TOP - BOTTOM
-    page = Page(f"Time per call against CUPTI: {_where(data)}", HEIGHT + height + _GAP)
-    for number, (_, name, colour) in enumerate(used):
-        page.dot(LEFT + 10 + 130 * number, 38, colour)
+    total = HEIGHT + height + _GAP
+    page = _page("accuracy", f"Time per call against CUPTI: {_where(data)}", total)
+    for number, (key, name) in enumerate(used):
+        page.dot(LEFT + 10 + 130 * number, 38, 4, key)
         page.text(LEFT + 20 + 130 * number, 42, name)
     _panel(page, rows, used, (-_CLOSE, most), TOP, TOP + height)
-    bottom = page.height - BOTTOM
+    bottom = total - BOTTOM
     _panel(page, rows, used, (-_CLOSE, _CLOSE), bottom - height, bottom)
     page.text((LEFT + WIDTH - RIGHT) / 2, bottom + 40, "CUPTI, µs per call", anchor="middle")
-    return page.svg()
+    return page.file(STYLE)
 
 
 def _panel(
-    page: Page,
+    page: Drawing,
     rows: Sequence[Data],
-    used: Sequence[tuple[str, str, str]],
+    used: Sequence[tuple[str, str]],
     ends: tuple[float, float],
     top: float,
     bottom: float,
@@ -63,14 +78,14 @@ def _panel(
     decades = _decade(min(times), math.floor), _decade(max(times), math.ceil)
     x = Scale(*decades, LEFT, WIDTH - RIGHT, log=True)
     y = Scale(*ends, bottom, top)
-    page.rectangle(LEFT, y(0.01), WIDTH - RIGHT - LEFT, y(-0.01) - y(0.01), _GOAL)
+    page.bar(LEFT, y(0.01), WIDTH - RIGHT - LEFT, y(-0.01) - y(0.01), "goal")
     for tick in x.ticks(_TICKS):
-        page.line(x(tick), top, x(tick), bottom)
+        page.line(x(tick), top, x(tick), bottom, "grid")
         page.text(x(tick), bottom + 18, f"{tick:g}", anchor="middle")
     for tick in y.ticks(_TICKS):
-        page.line(LEFT, y(tick), WIDTH - RIGHT, y(tick), "#999999" if tick == 0 else "#dddddd")
+        page.line(LEFT, y(tick), WIDTH - RIGHT, y(tick), "zero" if tick == 0 else "grid")
         page.text(LEFT - 8, y(tick) + 4, _percent(tick), anchor="end")
-    for key, _, colour in used:
+    for key, _ in used:
         for row in rows:
             off = row.get(key, math.inf) / row["cupti_s"] - 1
             if not ends[0] <= off <= ends[1]:
@@ -81,14 +96,15 @@ def _panel(
                     min(max(row[end] / row["cupti_s"] - 1, ends[0]), ends[1])
                     for end in ("low_s", "high_s")
                 )
-                page.line(place, y(low), place, y(high), colour, 1.5)
-            page.dot(place, y(off), colour, f"{row['kernel']}: {off:+.1%}")
+                page.line(place, y(low), place, y(high), "interval")
+            page.dot(place, y(off), 4, key, f"{row['kernel']}: {off:+.1%}")
 
 
 def repeat(data: Data) -> str:
     """Every grade of each file against the median of its grades, with its interval if known."""
     scores = {name: grades for name, grades in data["scores"].items() if grades}
-    page = Page(f"The same file graded again: {_where(data)}", TOP + BOTTOM + _ROW * len(scores))
+    total = TOP + BOTTOM + _ROW * len(scores)
+    page = _page("repeat", f"The same file graded again: {_where(data)}", total)
     middles = {
         name: statistics.median(grade["value"] for grade in grades)
         for name, grades in scores.items()
@@ -100,11 +116,11 @@ def repeat(data: Data) -> str:
         for end in ("low", "high")
     ]
     most = max(0.005, 1.1 * max(ends, default=0.0))
-    bottom = page.height - BOTTOM
+    bottom = total - BOTTOM
     x = Scale(-most, most, LEFT + 130, WIDTH - RIGHT)
-    page.rectangle(x(-0.003), TOP, x(0.003) - x(-0.003), bottom - TOP, _GOAL)
+    page.bar(x(-0.003), TOP, x(0.003) - x(-0.003), bottom - TOP, "goal")
     for tick in x.ticks(_TICKS):
-        page.line(x(tick), TOP, x(tick), bottom, "#999999" if abs(tick) < 1e-12 else "#dddddd")
+        page.line(x(tick), TOP, x(tick), bottom, "zero" if abs(tick) < 1e-12 else "grid")
         page.text(x(tick), bottom + 18, _percent(tick), anchor="middle")
     caption = "score against the median of its grades; ±0.3 % is shaded"
     page.text(x(0.0), bottom + 40, caption, anchor="middle")
@@ -116,12 +132,21 @@ def repeat(data: Data) -> str:
             off = grade["value"] / middles[name] - 1
             if "low" in grade:
                 low, high = (grade[end] / middles[name] - 1 for end in ("low", "high"))
-                page.line(x(low), height, x(high), height, "#1f5fbf", 1.5)
-            page.dot(x(off), height, "#1f5fbf", f"{name}: {off:+.2%}")
-    return page.svg()
+                page.line(x(low), height, x(high), height, "interval")
+            page.dot(x(off), height, 4, "ours_s", f"{name}: {off:+.2%}")
+    return page.file(STYLE)
 
 
 KINDS = {"accuracy": accuracy, "repeat": repeat}
+
+
+def _page(key: str, title: str, height: int) -> Drawing:
+    page = Drawing(
+        key, WIDTH, height, title, "The figures are in the tables of docs/data/benchmarks.md."
+    )
+    page.bar(0, 0, WIDTH, height, "page")
+    page.text(LEFT, 24, title, kind="title")
+    return page
 
 
 def _where(data: Data) -> str:

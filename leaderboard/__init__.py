@@ -1,6 +1,6 @@
-"""Stores results and ranks them. Knows of `harness` its records alone: results and rulings.
+"""Keeps results for good and ranks them: the store, the boards, and models compared by samples.
 
-:mod:`leaderboard.store` keeps every result, :mod:`leaderboard.ranking` makes boards of them,
-:mod:`leaderboard.ties` says who beats whom, :mod:`leaderboard.csvfile` exports. Only who asks for a
-frame, or reads a CSV, loads pandas.
+Results, rulings and submitted files come in, as the records of ``harness``, and of ``harness``
+nothing else is known here. Out go the same records, boards as pandas frames of typed columns, as
+rows (:class:`leaderboard.board.BoardRow`, which needs no pandas) and as CSV.
 """

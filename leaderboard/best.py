@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 from harness.records.measurement import BaselineScore, Interval
 from harness.records.result import Result
-from leaderboard.ranking import KEY, board, rows
+from leaderboard.ranking import board, rows
 
 
 def with_best(result: Result, recorded: Iterable[Result]) -> Result:
@@ -39,12 +39,10 @@ def with_best(result: Result, recorded: Iterable[Result]) -> Result:
 def _best(result: Result, recorded: list[Result]) -> Result | None:
     current = {result.problem.slug: result.problem.hash}
     (mine,) = rows(board([result], current=current))
-    for row in rows(
-        board(recorded, problem=result.problem.slug, all_entries=True, current=current)
-    ):
-        here = all(row[name] == mine[name] for name in KEY)
-        if here and row["rank"] is not None and row["solution_hash"] != result.solution.hash:
-            return next(each for each in recorded if each.id == row["result"])
+    others = board(recorded, problem=result.problem.slug, all_entries=True, current=current)
+    for row in rows(others):
+        if row.key == mine.key and row.rank is not None and row.solution_hash != mine.solution_hash:
+            return next(each for each in recorded if each.id == row.result)
     return None
 
 

@@ -1,84 +1,112 @@
-"""Boards that are made: which standings are on them, in their order, with their ranks."""
+"""A row of a board, and the columns that users of CSV and JSON may rely on. Needs no pandas."""
 
-import json
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, fields
 from datetime import datetime
-from typing import TYPE_CHECKING
-
-import numpy as np
-from numpy.typing import NDArray
-
-from leaderboard.columns import COLUMNS
-from leaderboard.standing import WIDTHS
-from leaderboard.standings import Standings, columns, few_columns
+from itertools import groupby
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import pandas as pd
 
-OTHER_VERSION = "measured on another version of the problem: submit it again"
-"""The reason why entries of other versions of a problem are not ranked."""
+
+@dataclass(frozen=True, slots=True)
+class BoardKey:
+    """What the entries of one board have in common: they may be compared."""
+
+    problem: str
+    """Slug of the problem."""
+    dtype: str
+    """Data type that [VAR] stood for."""
+    device_kind: str
+    """cuda or cpu: never on one board."""
+    device: str
+    """Name of the device."""
+    harness_major: str
+    """First number of `harness`."""
+    baseline: str
+    """What the speed-up is over; empty if nothing was timed."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Boards:
-    """Boards one after the other, in each the ranked entries by rank, then the unranked ones.
+@dataclass(frozen=True, slots=True)
+class BoardRow(BoardKey):
+    """One entry of a board. Fields are the columns of CSV and JSON; new ones come at the end."""
 
-    ``listed`` are the places of their entries in ``standings``, ``ranks`` their ranks, 0 for those
-    without. ``other_version`` says of all ``standings`` whether they are of another version of the
-    problem than the current one.
-    """
+    rank: int | None
+    """1 is best, ties share; missing: not ranked."""
+    author: str
+    """Who submitted it."""
+    solution: str
+    """Name of the submitted file."""
+    language: str
+    """`cuda`, `triton` or `python`."""
+    time_us: float | None
+    """Geometric mean of the times per call over the shapes, microseconds."""
+    speedup: float | None
+    """Geometric mean of the speed-ups over `baseline`."""
+    speedup_low: float | None
+    """The lower end of its 95 % interval."""
+    speedup_high: float | None
+    """The interval's upper end."""
+    unranked_reason: str
+    """Why it is not ranked; empty for ranked entries."""
+    date: datetime
+    """When it was graded, in UTC."""
+    problem_hash: str
+    """Version of the problem that it was measured on."""
+    solution_hash: str
+    """SHA-256 of the submitted file."""
+    harness: str
+    """Version that graded."""
+    result: str
+    """Id of the result in the store."""
+    sol_fraction: float | None
+    """Geometric mean of the fractions of the speed of light (SOL); missing: not known."""
 
-    standings: Standings
-    listed: NDArray[np.int64]
-    ranks: NDArray[np.int64]
-    other_version: NDArray[np.bool_]
+    @property
+    def key(self) -> BoardKey:
+        """The board that it is on."""
+        return BoardKey(*(getattr(self, name) for name in KEY))
 
-    def __len__(self) -> int:
-        return len(self.listed)
-
-    def parts(self) -> tuple[list[str], list[str], list[str], list[str]]:
-        """Of each entry what :class:`Standings` has as text: board, entry, reason, origin."""
-        order = self.listed.tolist()
-        standings = self.standings
-        boards, entries, reasons, origins = (
-            [part[at] for at in order]
-            for part in (standings.boards, standings.entries, standings.reasons, standings.origins)
-        )
-        for place in np.flatnonzero(self.other_version[self.listed]).tolist():
-            reasons[place] = json.dumps(OTHER_VERSION)
-        return boards, entries, reasons, origins
-
-    def columns(self) -> dict[str, list[object]]:
-        """The values of each of :data:`COLUMNS`: dates are datetimes, what is missing is None."""
-        boards, entries, reasons, origins = self.parts()
-        values = [
-            *few_columns(boards, WIDTHS[0]),
-            [rank or None for rank in self.ranks.tolist()],
-            *columns(entries, WIDTHS[1]),
-            *few_columns(reasons, WIDTHS[2]),
-            *columns(origins, WIDTHS[3]),
-        ]
-        return {
-            name: _plain(column, kind)
-            for (name, kind), column in zip(COLUMNS.items(), values, strict=True)
-        }
-
-    def frame(self) -> "pd.DataFrame":
-        """The same as a frame with the types that :data:`COLUMNS` says."""
-        import pandas as pd
-
-        return pd.DataFrame(self.columns()).astype(dict(COLUMNS))
+    def cells(self) -> dict[str, object]:
+        """The values by column."""
+        return {name: getattr(self, name) for name in COLUMNS}
 
 
-def _plain(column: list[object], kind: str) -> list[object]:
-    if kind == "float64":
-        return [None if value != value else value for value in column]  # NaN
+_DTYPES: Mapping[object, str] = {
+    str: "str",
+    int | None: "Int64",
+    float | None: "float64",
+    datetime: "datetime64[us, UTC]",
+}
+
+COLUMNS: Mapping[str, str] = {each.name: _DTYPES[each.type] for each in fields(BoardRow)}
+"""Columns of a board in their order, with the types that pandas gives them."""
+
+KEY = [each.name for each in fields(BoardKey)]
+"""The columns that make a board."""
+
+
+def rows(boards: "pd.DataFrame") -> list[BoardRow]:
+    """The rows of ranked ``boards`` as records; what is missing is None."""
+    columns = [plain_values(boards[name], kind) for name, kind in COLUMNS.items()]
+    return [BoardRow(*values) for values in zip(*columns, strict=True)]
+
+
+def plain_values(column: "pd.Series", kind: str) -> list[Any]:
+    """The values of a column of this pandas type as Python's own; what is missing is None."""
+    import pandas as pd
+
     if kind.startswith("datetime"):
-        return [datetime.fromisoformat(str(value)) for value in column]
-    return column
+        return list(pd.DatetimeIndex(column).to_pydatetime())
+    missing = column.isna()
+    if not missing.any():
+        return column.tolist()
+    return column.astype(object).where(~missing, None).tolist()
 
 
-def rows(boards: Boards) -> list[dict[str, object]]:
-    """The rows of boards as plain Python values: missing is None, dates are datetimes."""
-    values = boards.columns()
-    return [dict(zip(values, row, strict=True)) for row in zip(*values.values(), strict=True)]
+def by_board(rows: Iterable[BoardRow]) -> Iterator[tuple[BoardKey, list[BoardRow]]]:
+    """The rows of each board, which lie one after the other."""
+    for key, group in groupby(rows, attrgetter(*KEY)):
+        yield BoardKey(*key), list(group)

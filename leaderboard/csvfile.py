@@ -15,99 +15,73 @@ Numbers are written in full: what :func:`read_csv` returns equals the frame of w
 for the escapes.
 """
 
-import contextlib
+import csv
 import re
-from itertools import islice
+from contextlib import nullcontext
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO, Any
+
+import numpy as np
+import pandas as pd
 
 from harness.text.escape import visible
-from leaderboard.board import Boards
-from leaderboard.columns import COLUMNS
-from leaderboard.standings import values
-
-if TYPE_CHECKING:
-    import pandas as pd
+from leaderboard.board import COLUMNS, plain_values
 
 _FORMULA = re.compile(r"[\s']*[=+\-@＝＋－＠]|'")
-_AT_ONCE = 4096
-"""Lines to write at once."""
+_MARKS = ("'", "=", "+", "@", ";", "#", ":", '"-', '" ')
+"""Printable ASCII without any of these is neutral."""
 
-_NOTHING = '""'
 _FORMULA_BEHIND = re.compile(r";(?=[\s'\"]*[=+\-@＝＋－＠])")
-_MARKS = ("\\", "'", ";", "=", "@", "##", "::", "NaN", "Infinity")
-_MARKED = re.compile('"[ +-]')
-"""Without any of these, lines of JSON values in ASCII are lines of cells."""
 
 
-def to_csv(boards: Boards, file: str | Path | IO[str]) -> None:
+def to_csv(boards: pd.DataFrame, file: str | Path | IO[str]) -> None:
     """Write ``boards`` with a header; dates in ISO 8601.
 
     Raises:
         OSError: the file cannot be written.
     """
-    keys, entries, reasons, origins = boards.parts()
-    ranks = [str(rank) if rank else _NOTHING for rank in boards.ranks.tolist()]
-    header = ",".join(map(_quoted, COLUMNS))
-    columns = (_few(keys), ranks, _cells(entries), _few(reasons), _cells(origins))
-    rows = map(",".join, zip(*columns, strict=True))
-    with contextlib.ExitStack() as opened:
-        if isinstance(file, str | Path):
-            file = opened.enter_context(open(file, "w", encoding="utf-8", newline=""))
-        file.write(header + "\n")
-        while some := list(islice(rows, _AT_ONCE)):
-            file.write("\n".join([*some, ""]))
+    columns = [_cells(boards[name], kind) for name, kind in COLUMNS.items()]
+    with (
+        open(file, "w", encoding="utf-8", newline="")
+        if isinstance(file, str | Path)
+        else nullcontext(file)
+    ) as opened:
+        writer = csv.writer(opened, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n")
+        writer.writerow(COLUMNS)
+        writer.writerows(zip(*columns, strict=True))
 
 
-def _cells(lines: list[str]) -> list[str]:
-    """What is written of lines of JSON values; most are written as they are."""
-    if _as_they_are("\n".join(lines)):
-        return lines
-    return [line if _as_they_are(line) else _rewritten(line) for line in lines]
+def _cells(column: pd.Series, kind: str) -> list[Any]:
+    if kind == "str":
+        return _neutral(column.tolist())
+    if kind.startswith("datetime"):
+        # Years before 1000 need their zeros, which strftime leaves out.
+        texts = np.datetime_as_string(column.dt.tz_localize(None).to_numpy(), unit="us")
+        return [f"{text}+0000" for text in texts]
+    return plain_values(column, kind)
 
 
-def _few(lines: list[str]) -> list[str]:
-    """As :func:`_cells`, where most lines are the same."""
-    distinct = list(set(lines))
-    known = dict(zip(distinct, _cells(distinct), strict=True))
-    return [known[line] for line in lines]
+def _neutral(texts: list[str]) -> list[str]:
+    # Most columns have nothing to hide, which is found out at once; each cell follows a quote.
+    whole = '"'.join(["", *texts])
+    if whole.isascii() and whole.isprintable() and not any(mark in whole for mark in _MARKS):
+        return texts
+    cells = {text: neutral(text) for text in set(texts)}
+    return [cells[text] for text in texts]
 
 
-def _as_they_are(text: str) -> bool:
-    # A letter that is not there is found out ten times as fast as a word.
-    marked = any(mark[0] in text and mark in text for mark in _MARKS)
-    return not marked and _MARKED.search(text) is None
-
-
-def _rewritten(line: str) -> str:
-    return ",".join(map(_cell, values(line)))
-
-
-def _cell(value: str | float) -> str:
-    if isinstance(value, str):
-        return _quoted(neutral(value))
-    return repr(value) if value == value else _NOTHING  # not NaN, which is what is missing
-
-
-def _quoted(text: str) -> str:
-    return '"' + text.replace('"', '""') + '"'
-
-
-def read_csv(file: str | Path | IO[str]) -> "pd.DataFrame":
+def read_csv(file: str | Path | IO[str]) -> pd.DataFrame:
     """Read a board that :func:`to_csv` wrote, with the types it had.
 
     Raises:
         ValueError: this is not a board.
         OSError: the file cannot be read.
     """
-    import numpy as np
-    import pandas as pd
-
     text = pd.read_csv(file, dtype="str", keep_default_na=False, encoding="utf-8")
     if list(text.columns) != list(COLUMNS):
         raise ValueError("the columns are not those of a board")
+    columns = {name: _read(text[name], kind) for name, kind in COLUMNS.items()}
     try:
-        columns = {name: _values(text[name], kind) for name, kind in COLUMNS.items()}
         with np.errstate(invalid="raise"):
             return pd.DataFrame(columns).astype(dict(COLUMNS))
     except (
@@ -118,9 +92,7 @@ def read_csv(file: str | Path | IO[str]) -> "pd.DataFrame":
         raise ValueError(f"a cell does not hold what its column holds: {error}") from error
 
 
-def _values(cells: "pd.Series", kind: str) -> "pd.Series":
-    import pandas as pd
-
+def _read(cells: pd.Series, kind: str) -> pd.Series:
     if kind == "str":
         return cells.str.removeprefix("'")
     if kind.startswith("datetime"):

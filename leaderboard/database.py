@@ -5,7 +5,7 @@ import random
 import sqlite3
 import time
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from sqlalchemy import Connection, Engine, Row, Select, create_engine, event, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, NoSuchModuleError
@@ -38,6 +38,7 @@ class Database:
     def __init__(self, url: str) -> None:
         self.engine = _engine(url)
         self._pid = os.getpid()
+        self._damaged_text = False
         self.url = self.engine.url.render_as_string(hide_password=True)
 
     def close(self) -> None:
@@ -62,6 +63,8 @@ class Database:
                     self.engine.connect().execution_options(store_write=write) as connection,
                     connection.begin(),
                 ):
+                    if self._damaged_text:
+                        _decode_damaged_text(connection)
                     return work(connection)
             except IntegrityError as error:
                 # On PostgreSQL another writer has just added the same id: look again.
@@ -69,6 +72,9 @@ class Database:
                 if collisions > 3:
                     raise StoreError(f"{self.url}: {_explain(error)}") from error
             except DBAPIError as error:
+                if _is_damaged_text(error) and not self._damaged_text:
+                    self._damaged_text = True
+                    continue
                 if not _worth_retrying(error):
                     raise StoreError(f"{self.url}: {_explain(error)}") from error
                 if time.monotonic() > give_up:
@@ -123,10 +129,17 @@ def _engine(url: str) -> Engine:
 def _configure_sqlite(connection: sqlite3.Connection, _: object) -> None:
     # We say BEGIN ourselves: the module's own implicit one comes too late to be IMMEDIATE.
     connection.isolation_level = None
-    # A damaged byte must spoil its own row (by the checksum), not the whole query.
-    connection.text_factory = lambda raw: raw.decode("utf-8", "surrogateescape")
     connection.execute("PRAGMA journal_mode=WAL")
     connection.execute("PRAGMA synchronous=FULL")
+
+
+def _decode_damaged_text(connection: Connection) -> None:
+    """From now on a damaged byte spoils its own row (by the checksum), not the whole query.
+
+    Decoding text this way takes longer than SQLite's own.
+    """
+    raw = cast(sqlite3.Connection, connection.connection.dbapi_connection)
+    raw.text_factory = lambda text: text.decode("utf-8", "surrogateescape")
 
 
 def _begin_sqlite(connection: Connection) -> None:
@@ -134,6 +147,11 @@ def _begin_sqlite(connection: Connection) -> None:
     # a writer half-way would fail at once instead.
     write = connection.get_execution_options().get("store_write", False)
     connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
+
+
+def _is_damaged_text(error: DBAPIError) -> bool:
+    raised = error.orig
+    return isinstance(raised, sqlite3.OperationalError) and "Could not decode" in str(raised)
 
 
 def _worth_retrying(error: DBAPIError) -> bool:

@@ -20,41 +20,55 @@ missing (NaN): leaving problems out would make a model look better or worse than
 import csv
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import IO
+
+import numpy as np
+import pandas as pd
 
 from harness.records.result import Reason, Verdict
 from leaderboard.csvfile import neutral
-from leaderboard.standing import Standing
+from leaderboard.ranking import of_other_versions
 
 UNDECIDED = frozenset({Verdict.INTERNAL_ERROR, Verdict.NOT_EXECUTABLE_HERE})
 
 Cell = str | int | float
 
+_PLACE = ["model", "dtype", "device_kind", "device", "harness_major"]
+_SAMPLE = [*_PLACE, "problem", "author", "solution", "solution_hash"]
+
 
 @dataclass(frozen=True, slots=True)
 class ModelRow:
-    """What the samples of one model come to; NaN is what cannot be told.
-
-    ``samples`` are those that are decided, ``solved`` the problems with one that is accepted.
-    ``passed`` maps k to pass@k, ``fast`` maps (p, k) to fast_p@k. ``verdicts`` counts all samples,
-    undecided ones too.
-    """
+    """What the samples of one model come to; NaN is what cannot be told."""
 
     model: str
+    """Name of the model, as its generations say it."""
     dtype: str
+    """Data type that [VAR] stood for."""
     device_kind: str
+    """cuda or cpu."""
     device: str
+    """Name of the device."""
     harness_major: str
+    """First number of the harness's version."""
     problems: int
+    """Problems that there are samples for."""
     samples: int
+    """Samples that are decided."""
     solved: int
+    """Problems with a sample that is accepted."""
     passed: Mapping[int, float]
+    """pass@k by k."""
     fast: Mapping[tuple[float, int], float]
+    """fast_p@k by p and k."""
     speedup: float
+    """Geometric mean over problems of that over accepted, timed samples."""
     verdicts: Mapping[Verdict, int]
+    """How many of all samples, undecided ones too, have each verdict."""
     reasons: Mapping[Reason, int]
+    """The same of each reason why there was nothing to judge."""
 
     def cells(self) -> dict[str, Cell]:
         """The row as a table has it, by column."""
@@ -75,18 +89,6 @@ class ModelRow:
         }
 
 
-@dataclass(slots=True)
-class _Tally:
-    """The samples of one problem."""
-
-    samples: int = 0
-    accepted: int = 0
-    speedups: list[float] = field(default_factory=list)
-
-    def faster(self, p: float) -> int:
-        return self.accepted if p == 0 else sum(1 for speedup in self.speedups if speedup > p)
-
-
 def pass_at_k(n: int, c: int, k: int) -> float:
     """The unbiased estimate of pass@k from ``n`` samples, ``c`` of them right.
 
@@ -99,7 +101,7 @@ def pass_at_k(n: int, c: int, k: int) -> float:
 
 
 def by_model(
-    standings: Iterable[Standing],
+    entries: pd.DataFrame,
     *,
     ks: Sequence[int] = (1,),
     ps: Sequence[float] = (0.0, 1.0),
@@ -108,25 +110,19 @@ def by_model(
     """One row for each model that has samples, by name.
 
     Args:
-        standings: of results in any order; those without a model are passed over.
+        entries: of results in any order (:func:`leaderboard.ranking.entries_frame`); those without
+            a model are passed over.
         ks: numbers of samples to tell pass@k and fast_p@k for.
         ps: the p of fast_p.
         current: current hash by slug, for problems whose present version is known; else the version
             of a problem whose first result is the newest.
     """
-    ours = list({each.result: each for each in standings if each.model}.values())
-    versions = dict(_newest(ours)) | dict(current or {})
-    last: dict[tuple[str, ...], Standing] = {}
-    for each in sorted(ours, key=lambda each: (each.date, each.result)):
-        if each.problem_hash != versions[each.problem]:
-            continue
-        known = last.get(_sample(each))
-        if known is None or _decided(each) or not _decided(known):
-            last[_sample(each)] = each
-    groups: dict[tuple[str, ...], list[Standing]] = {}
-    for each in last.values():
-        groups.setdefault(_place(each), []).append(each)
-    return [_row(place, groups[place], ks, ps) for place in sorted(groups)]
+    ours = entries[entries["model"] != ""].drop_duplicates("result")
+    ours = ours[~of_other_versions(ours, current or {})]
+    ours = ours.assign(decided=~ours["verdict"].isin([str(each) for each in UNDECIDED]))
+    # The last word on each sample, and one that decides it before one that does not.
+    last = ours.sort_values(["decided", "date", "result"]).drop_duplicates(_SAMPLE, keep="last")
+    return [_row(samples, ks, ps) for _, samples in last.groupby(_PLACE)]
 
 
 def write_csv(rows: Sequence[ModelRow], file: IO[str]) -> None:
@@ -145,71 +141,34 @@ def _written(cell: Cell) -> Cell:
     return "" if math.isnan(cell) else cell
 
 
-def _newest(standings: Iterable[Standing]) -> Iterator[tuple[str, str]]:
-    first: dict[tuple[str, str], str] = {}
-    for each in standings:
-        version = (each.problem, each.problem_hash)
-        first[version] = min(each.date, first.get(version, each.date))
-    for version in sorted(first, key=lambda version: first[version]):
-        yield version
-
-
-def _place(each: Standing) -> tuple[str, ...]:
-    return (each.model, each.dtype, each.device_kind, each.device, each.harness_major)
-
-
-def _sample(each: Standing) -> tuple[str, ...]:
-    return (*_place(each), each.problem, each.author, each.solution, each.solution_hash)
-
-
-def _decided(each: Standing) -> bool:
-    return Verdict(each.verdict) not in UNDECIDED
-
-
-def _row(
-    place: tuple[str, ...], standings: Sequence[Standing], ks: Sequence[int], ps: Sequence[float]
-) -> ModelRow:
-    problems: dict[str, _Tally] = {}
-    for each in standings:
-        tally = problems.setdefault(each.problem, _Tally())
-        if not _decided(each):
-            continue
-        tally.samples += 1
-        if each.accepted:
-            tally.accepted += 1
-            if not math.isnan(each.speedup):
-                tally.speedups.append(each.speedup)
-    tallies = list(problems.values())
-    model, dtype, device_kind, device, harness_major = place
+def _row(samples: pd.DataFrame, ks: Sequence[int], ps: Sequence[float]) -> ModelRow:
+    """The row of the samples of one model in one place."""
+    problem, accepted, speedup = samples["problem"], samples["accepted"], samples["speedup"]
+    counts = samples["decided"].groupby(problem).sum()
+    solved = accepted.groupby(problem).sum()
+    faster = {p: (accepted & (speedup > p)).groupby(problem).sum() if p else solved for p in ps}
+    logs = np.log(speedup.where(accepted).dropna())
+    model, dtype, device_kind, device, harness_major = samples.iloc[0][_PLACE]
     return ModelRow(
         model=model,
         dtype=dtype,
         device_kind=device_kind,
         device=device,
         harness_major=harness_major,
-        problems=len(tallies),
-        samples=sum(tally.samples for tally in tallies),
-        solved=sum(1 for tally in tallies if tally.accepted),
-        passed={k: _share(tallies, [tally.accepted for tally in tallies], k) for k in ks},
-        fast={
-            (p, k): _share(tallies, [tally.faster(p) for tally in tallies], k)
-            for p in ps
-            for k in ks
-        },
-        speedup=_geometric([_geometric(tally.speedups) for tally in tallies if tally.speedups]),
-        verdicts=Counter(Verdict(each.verdict) for each in standings),
-        reasons=Counter(Reason(each.reason) for each in standings if each.reason),
+        problems=len(counts),
+        samples=int(counts.sum()),
+        solved=int((solved > 0).sum()),
+        passed={k: _share(counts, solved, k) for k in ks},
+        fast={(p, k): _share(counts, faster[p], k) for p in ps for k in ks},
+        speedup=float(np.exp(logs.groupby(problem).mean().mean())),
+        verdicts=Counter(map(Verdict, samples["verdict"])),
+        reasons=Counter(map(Reason, filter(None, samples["reason"]))),
     )
 
 
-def _share(tallies: Sequence[_Tally], right: Sequence[int], k: int) -> float:
-    if any(tally.samples < k for tally in tallies):
+def _share(counts: pd.Series, right: pd.Series, k: int) -> float:
+    """Mean over problems of pass@k; NaN if one has fewer than ``k`` samples."""
+    if counts.min() < k:
         return math.nan
-    estimates = [pass_at_k(t.samples, c, k) for t, c in zip(tallies, right, strict=True)]
-    return math.fsum(estimates) / len(estimates)
-
-
-def _geometric(values: Sequence[float]) -> float:
-    if not values:
-        return math.nan
-    return math.exp(math.fsum(map(math.log, values)) / len(values))
+    pairs = zip(counts.tolist(), right.tolist(), strict=True)
+    return math.fsum(pass_at_k(n, c, k) for n, c in pairs) / len(counts)

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Mapping
 
 from harness.records.refs import DeviceRef
 from harness.records.result import Result
-from leaderboard.standing import SILENT
+from leaderboard.entry import INCONCLUSIVE
 
 Key = tuple[str, ...]
 
@@ -40,7 +40,7 @@ def outdated(
     for result in sorted(results, key=lambda each: (each.created, each.id)):
         if result.device != device or (problems and result.problem.slug not in problems):
             continue
-        if result.verdict not in SILENT:
+        if result.verdict not in INCONCLUSIVE:
             last[_solution(result), _kind(result)] = result
     major = _major(harness)
     judged = {

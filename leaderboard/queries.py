@@ -2,16 +2,12 @@
 
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Select, func, select
+from sqlalchemy import ColumnElement, Select, Table, exists, func, select
 
-from leaderboard.schema import RESULTS, RULINGS, STANDINGS, storable
-from leaderboard.standing import FORM
+from leaderboard.schema import ENTRIES, RESULTS, RULINGS, storable
 
 PAGE = 256
 """Rows read at a time."""
-
-STANDINGS_PAGE = 8192
-"""The same of standings, which are small."""
 
 ROWS = select(RESULTS.c.seq, RESULTS.c.id, RESULTS.c.checksum, RESULTS.c.record)
 """What reading a result takes."""
@@ -42,19 +38,22 @@ def page(*, after: int, problem: str | None) -> Select[Any]:
     return query.order_by(RESULTS.c.seq).limit(PAGE)
 
 
-def count_of(problem: str | None) -> Select[int]:
-    """The query for the number of results."""
-    query = select(func.count()).select_from(RESULTS)
-    return query if problem is None else query.where(RESULTS.c.problem == problem)
-
-
-def standings_page(*, after: int, problem: str | None) -> Select[Any]:
-    """The query for the next standings after position ``after``."""
-    columns = (STANDINGS.c.seq, STANDINGS.c.standing, STANDINGS.c.checksum)
-    query = select(*columns).where(STANDINGS.c.seq > after, STANDINGS.c.form == FORM)
+def entries_of(problem: str | None) -> Select[Any]:
+    """The query for entries in the order of arrival: their columns but for ``seq``."""
+    query = select(*list(ENTRIES.columns)[1:])
     if problem is not None:
-        query = query.where(STANDINGS.c.problem == problem)
-    return query.order_by(STANDINGS.c.seq).limit(STANDINGS_PAGE)
+        query = query.where(ENTRIES.c.problem == problem)
+    return query.order_by(ENTRIES.c.seq)
+
+
+def count_of(table: Table) -> Select[int]:
+    """The query for the number of rows of ``table``."""
+    return select(func.count()).select_from(table)
+
+
+def without_entry(*, after: int) -> Select[Any]:
+    """The query for the next results after position ``after`` that have no entry."""
+    return page(after=after, problem=None).where(~exists().where(ENTRIES.c.seq == RESULTS.c.seq))
 
 
 def rulings_page(after: int) -> Select[Any]:

@@ -8,44 +8,47 @@ What counts, in this order:
 1. A result speaks for its solution (problem version, author, solution hash). A newer result of the
    same solution on the same board replaces the older, better or worse, so that submitting a file
    again and again does not collect lucky times. A newer result that is *not* accepted withdraws
-   the solution, unless it says nothing about it (``SILENT``).
+   the solution, unless its verdict is ``INCONCLUSIVE``.
 2. Only the current version of a problem is ranked: the one named by the caller, else the one whose
    first result is the newest. Accepted results of another version are listed without a rank.
 3. Each author has one row a board, the best: a ranked one before an unranked one, the current
    version before others, then the higher speed-up. ``all_entries`` lists them all; authors then
    compete with themselves too.
 4. Rank = 1 + the number of entries that beat it (:mod:`leaderboard.ties`).
-
-All this is done with arrays: some have an element for each standing, others are places in these.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from operator import itemgetter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
+import pandas as pd
 
-from leaderboard.board import Boards, rows
-from leaderboard.columns import COLUMNS
+from leaderboard.board import COLUMNS, KEY, BoardKey, BoardRow, by_board, rows
 from leaderboard.csvfile import read_csv, to_csv
-from leaderboard.standing import SILENT, standing
-from leaderboard.standings import Standings, values
+from leaderboard.entry import entry
 from leaderboard.ties import ranks, standard_errors
 
 if TYPE_CHECKING:
     from harness.records.result import Result
 
-__all__ = ["COLUMNS", "KEY", "SILENT", "board", "ranked", "read_csv", "rows", "to_csv"]
+__all__ = [
+    "COLUMNS", "BoardKey", "BoardRow", "Frame", "board", "by_board", "entries_frame", "ranked",
+    "read_csv", "rows", "to_csv",
+]  # fmt: skip
 
-KEY = ["problem", "dtype", "device_kind", "device", "harness_major", "baseline"]
-"""The columns that make a board."""
+Frame = pd.DataFrame
+"""What boards and entries are, for those who do not import pandas."""
 
-Numbers = NDArray[np.int64]
-Flags = NDArray[np.bool_]
-Facts = NDArray[np.void]
+OTHER_VERSION = "measured on another version of the problem: submit it again"
+"""The reason why entries of other versions of a problem are not ranked."""
+
+ENTRY_TYPES: Mapping[str, str] = {
+    **{name: kind for name, kind in COLUMNS.items() if name != "rank"},
+    "accepted": "bool", "conclusive": "bool", "model": "str", "verdict": "str", "reason": "str",
+}  # fmt: skip
+"""Columns of a frame of entries, with their types in pandas."""
 
 
 def board(
@@ -54,7 +57,7 @@ def board(
     problem: str | None = None,
     all_entries: bool = False,
     current: Mapping[str, str] | None = None,
-) -> Boards:
+) -> pd.DataFrame:
     """Rank ``results``, in whatever order they come.
 
     Args:
@@ -64,114 +67,72 @@ def board(
         current: current hash by slug, for problems whose present version is known.
 
     Returns:
-        Boards sorted by ``KEY``, in each ranked entries by rank, then by speed-up, then unranked
-        ones.
+        A frame of :data:`COLUMNS`: boards sorted by their keys, in each ranked entries by rank,
+        then by speed-up, then unranked ones.
     """
-    once: dict[str, Result] = {}
-    for each in results:
-        if problem is None or each.problem.slug == problem:
-            once.setdefault(each.id, each)
-    standings = Standings.of(map(standing, once.values()))
-    return ranked(standings, all_entries=all_entries, current=current)
+    chosen = [each for each in results if problem is None or each.problem.slug == problem]
+    entries = entries_frame(tuple(entry(each).values()) for each in chosen)
+    return ranked(entries.drop_duplicates("result"), all_entries=all_entries, current=current)
+
+
+def entries_frame(rows: Iterable[tuple[object, ...]]) -> pd.DataFrame:
+    """A frame of entries, each given as the values of :func:`leaderboard.entry.entry`."""
+    frame = pd.DataFrame.from_records(list(rows), columns=list(ENTRY_TYPES))
+    frame["date"] = pd.to_datetime(frame["date"], utc=True)
+    return frame.astype(dict(ENTRY_TYPES))
 
 
 def ranked(
-    standings: Standings,
+    entries: pd.DataFrame,
     *,
     all_entries: bool = False,
     current: Mapping[str, str] | None = None,
-) -> Boards:
-    """As :func:`board`, of what a store keeps for boards: once of each result."""
-    facts = standings.facts
-    boards = _boards(standings)
-    solutions, authors = _numbered(facts["solution"]), _numbered(facts["author"])
-    by_age = np.lexsort((facts["result"], facts["date"]))
-    age = np.empty_like(by_age)
-    age[by_age] = np.arange(len(by_age))
-    other = _of_other_versions(standings, by_age, current or {})
-    unranked = other | facts["unranked"]
-    listed = _last_words(facts, solutions, _pairs(solutions, boards), by_age)
-    best_first = (age, -facts["speedup"], other, unranked, boards)
-    listed = listed[np.lexsort([each[listed] for each in best_first])]
+) -> pd.DataFrame:
+    """As :func:`board`, of the entries that a store keeps, one of each result."""
+    table = entries.sort_values(["date", "result"], ignore_index=True)
+    table["place"] = table.groupby(KEY[:-1]).ngroup()
+    table["board"] = table.groupby(["place", "baseline"]).ngroup()
+    table["other_version"] = of_other_versions(table, current or {})
+    table["unranked_reason"] = table["unranked_reason"].mask(table["other_version"], OTHER_VERSION)
+    table["unranked"] = table["unranked_reason"] != ""
+    # Sorting by several columns is stable: of those that are equal the older one stays first.
+    listed = _last_words(table).sort_values(
+        ["board", "unranked", "other_version", "speedup"], ascending=[True, True, True, False]
+    )
     if not all_entries:
-        listed = listed[_firsts(_pairs(boards, authors)[listed])]
-    ranks_ = _ranks(facts[listed], boards[listed], unranked[listed])
-    order = np.lexsort((ranks_, unranked[listed], boards[listed]))
-    return Boards(standings, listed[order], ranks_[order], other)
+        listed = listed.drop_duplicates(["board", "author"])
+    listed["rank"] = _ranks(listed)
+    listed = listed.sort_values(["board", "unranked", "rank"], ignore_index=True)
+    return listed[list(COLUMNS)]
 
 
-def _boards(standings: Standings) -> Numbers:
-    """The number of each one's board, in the order of their keys."""
-    texts = sorted(set(standings.boards), key=values)
-    numbers = {text: number for number, text in enumerate(texts)}
-    return np.array([numbers[text] for text in standings.boards], dtype=np.int64)
-
-
-def _last_words(facts: Facts, solutions: Numbers, entries: Numbers, by_age: Numbers) -> Numbers:
-    """Places of accepted results that are the last word on their solution.
-
-    ``solutions`` are numbered without the baseline: a result that is not accepted has none, and
-    withdraws from all boards. ``entries`` are solutions on a board.
-    """
-    said: Numbers = by_age[facts["speaks"][by_age]]
-    accepted = facts["accepted"][said]
-    refused = np.flatnonzero(~accepted)
-    withdrawn = np.full(len(facts), -1)
-    withdrawn[solutions[said[refused]]] = refused  # of several the last stays
-    told = np.flatnonzero(accepted)
-    last = told[_lasts(entries[said[told]])]
-    stays: Numbers = last[last > withdrawn[solutions[said[last]]]]
-    return said[stays]
-
-
-def _of_other_versions(standings: Standings, by_age: Numbers, current: Mapping[str, str]) -> Flags:
-    """Whether each was measured on another version of its problem than the current one."""
+def of_other_versions(entries: pd.DataFrame, current: Mapping[str, str]) -> pd.Series[bool]:
+    """Whether each entry was measured on another version of its problem than the current one."""
     # The current version is told from all results, accepted or not.
-    versions = _numbered(standings.facts["version"])
-    firsts = by_age[_firsts(versions[by_age])].tolist()
-    problems = [values(standings.boards[at])[0] for at in firsts]
-    hashes = [values(standings.origins[at])[1] for at in firsts]
-    dates = standings.facts["date"][firsts].tolist()
-    newest = dict(sorted(zip(problems, dates, strict=True), key=itemgetter(1)))
-    other = np.zeros(len(firsts), dtype=bool)
-    other[versions[firsts]] = [
-        date < newest[problem] if problem not in current else hash_ != current[problem]
-        for problem, hash_, date in zip(problems, hashes, dates, strict=True)
-    ]
-    return other[versions]
+    first = entries.groupby(["problem", "problem_hash"])["date"].transform("min")
+    newest = first.groupby(entries["problem"]).transform("max")
+    known = entries["problem"].map(current)
+    return (first < newest).where(known.isna(), entries["problem_hash"] != known)
 
 
-def _ranks(facts: Facts, boards: Numbers, unranked: Flags) -> Numbers:
-    """The rank of each, 0 for the unranked; those of a board lie one after the other."""
-    result = np.zeros(len(facts), dtype=np.int64)
-    entries = np.flatnonzero(~unranked)
-    result[entries] = 1  # who is alone on a board is the first
-    scores = np.log(facts["speedup"][entries])
-    errors = standard_errors(facts["low"][entries], facts["high"][entries])
-    starts = np.flatnonzero(np.diff(boards[entries], prepend=-1))
-    ends = np.append(starts[1:], len(entries))
-    several = ends - starts > 1
-    for start, end in zip(starts[several].tolist(), ends[several].tolist(), strict=True):
-        result[entries[start:end]] = ranks(scores[start:end], errors[start:end])
-    return result
+def _last_words(by_age: pd.DataFrame) -> pd.DataFrame:
+    """The accepted entries that are the last word on their solution, the oldest first."""
+    said = by_age[by_age["conclusive"]]
+    # Not by board: a result that is not accepted has no baseline, and withdraws from all boards.
+    files = said.groupby(["place", "problem_hash", "author", "solution_hash"], sort=False)
+    said = said.assign(file=files.ngroup(), age=said.index)
+    accepted = said[said["accepted"]].drop_duplicates(["file", "board"], keep="last")
+    withdrawn = said[~said["accepted"]].groupby("file")["age"].max()
+    return accepted[~(accepted["file"].map(withdrawn) > accepted["age"])]
 
 
-def _numbered(values: NDArray[Any]) -> Numbers:
-    """A number for each value, below their count, the same for those that are equal."""
-    numbers: Numbers = np.unique(values, return_inverse=True)[1]
-    return numbers
-
-
-def _pairs(one: Numbers, other: Numbers) -> Numbers:
-    """A number for each pair."""
-    numbers: Numbers = one * (other.max(initial=0) + 1) + other
-    return numbers
-
-
-def _firsts(numbers: Numbers) -> Numbers:
-    """Places of the first of each number, in their order."""
-    return np.sort(np.unique(numbers, return_index=True)[1])
-
-
-def _lasts(numbers: Numbers) -> Numbers:
-    return len(numbers) - 1 - _firsts(numbers[::-1])[::-1]
+def _ranks(listed: pd.DataFrame) -> pd.Series[int]:
+    """The rank of each entry among the ranked ones of its board; missing for the others."""
+    entries = listed[~listed["unranked"]]
+    scores = np.log(entries["speedup"].to_numpy())
+    errors = standard_errors(entries["speedup_low"].to_numpy(), entries["speedup_high"].to_numpy())
+    found = np.ones(len(entries), dtype=np.int64)
+    for places in entries.groupby("board").indices.values():
+        if len(places) > 1:
+            found[places] = ranks(scores[places], errors[places])
+    return pd.Series(found, entries.index, "Int64").reindex(listed.index)

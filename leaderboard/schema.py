@@ -1,20 +1,25 @@
 """The tables of a store, and how a store of another version is met.
 
 One row per result: the whole record as JSON with its SHA-256, and copies of what queries ask for.
-Only portable types, so that SQLite and PostgreSQL hold the same.
+Only portable types, so that SQLite and PostgreSQL hold the same. ``METADATA`` describes the newest
+version; :mod:`leaderboard.migrations` leads there from the older ones.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import sys
+from collections.abc import Callable
 from hashlib import sha256
 from typing import TYPE_CHECKING
-from zlib import crc32
 
 from sqlalchemy import (
     BigInteger,
+    Boolean,
     Column,
     Connection,
+    DateTime,
+    Dialect,
+    Double,
     Index,
     Integer,
     LargeBinary,
@@ -22,6 +27,7 @@ from sqlalchemy import (
     String,
     Table,
     Text,
+    TypeDecorator,
     insert,
     inspect,
     select,
@@ -29,19 +35,32 @@ from sqlalchemy import (
     update,
 )
 
-from leaderboard.standing import FORM, standing
-
 if TYPE_CHECKING:
     from harness.records.result import Result
     from harness.records.ruling import Ruling
 
-VERSION = 4
-"""Version of the tables; the version of the records inside them is theirs."""
+VERSION = 5
+"""Version of the tables, kept in ``meta``; the version of the records inside them is theirs."""
+
+OLDEST = 1
+"""The oldest version that can be migrated."""
 
 METADATA = MetaData()
 
 _NUMBER = BigInteger().with_variant(Integer, "sqlite")
 """SQLite keeps the rows of a table in the order of a key of this type, and needs no index."""
+
+
+class SharedText(TypeDecorator[str]):
+    """Text that many rows have in common: equal values are read as one object, quick to group."""
+
+    impl = Text
+    cache_ok = True
+
+    def result_processor(self, dialect: Dialect, coltype: object) -> Callable[[str], str]:  # noqa: ARG002
+        """What each value read is passed through."""
+        return sys.intern
+
 
 META = Table(
     "meta",
@@ -71,15 +90,38 @@ RESULTS = Table(
     Index("results_by_problem", "problem", "seq"),
 )
 
-STANDINGS = Table(
-    "standings",
+ENTRIES = Table(
+    "entries",
     METADATA,
-    # What boards are made of, derived from the records; what is missing is made again.
+    # What boards are made of, one row for each result, derived from its record: rows that are
+    # missing are made again when boards are read, so deleting all rebuilds the table.
     Column("seq", _NUMBER, primary_key=True, autoincrement=False),  # that of the result
-    Column("problem", Text, nullable=False),
-    Column("form", Integer, nullable=False),
-    Column("checksum", BigInteger, nullable=False),  # CRC-32
-    Column("standing", LargeBinary, nullable=False),
+    Column("problem", SharedText(), nullable=False),
+    Column("dtype", SharedText(), nullable=False),
+    Column("device_kind", SharedText(), nullable=False),
+    Column("device", SharedText(), nullable=False),
+    Column("harness_major", SharedText(), nullable=False),
+    Column("baseline", SharedText(), nullable=False),
+    Column("author", Text, nullable=False),
+    Column("solution", SharedText(), nullable=False),
+    Column("language", SharedText(), nullable=False),
+    Column("time_us", Double),
+    Column("speedup", Double),
+    Column("speedup_low", Double),
+    Column("speedup_high", Double),
+    Column("unranked_reason", SharedText(), nullable=False),
+    Column("date", DateTime, nullable=False),  # UTC
+    Column("problem_hash", SharedText(), nullable=False),
+    Column("solution_hash", Text, nullable=False),
+    Column("harness", SharedText(), nullable=False),
+    Column("result", Text, nullable=False),
+    Column("sol_fraction", Double),
+    Column("accepted", Boolean, nullable=False),
+    Column("conclusive", Boolean, nullable=False),
+    Column("model", SharedText(), nullable=False),
+    Column("verdict", SharedText(), nullable=False),
+    Column("reason", SharedText(), nullable=False),
+    Index("entries_by_problem", "problem", "seq"),
 )
 
 RULINGS = Table(
@@ -100,16 +142,6 @@ SOURCES = Table(
     Column("hash", String(64), primary_key=True),
     Column("content", LargeBinary, nullable=False),
 )
-
-MIGRATIONS: Mapping[int, Callable[[Connection], None]] = {
-    # An older harness must not open a store with rulings: it would count what does not.
-    1: lambda connection: RULINGS.create(connection, checkfirst=True),
-    # Nor one with sources: it would keep those of results that it deletes.
-    2: lambda connection: SOURCES.create(connection, checkfirst=True),
-    # Standings were text; they are made again from the records.
-    3: lambda connection: STANDINGS.drop(connection, checkfirst=True),
-}
-"""From version *n* to *n + 1*, run inside the transaction that raises the version."""
 
 SCHEMA_KEY = "schema"
 _ADVISORY_LOCK = 0x6B65726E  # "kern": an arbitrary number that only this program locks
@@ -137,18 +169,6 @@ def row_of(result: Result) -> dict[str, str]:
     }
     row = {key: storable(value) for key, value in row.items()}
     return row | {"checksum": checksum(record), "record": record}
-
-
-def standing_row(seq: int, result: Result) -> dict[str, str | int | bytes]:
-    """The columns of the standing of the result at ``seq``."""
-    written = standing(result).to_bytes()
-    return {
-        "seq": seq,
-        "problem": storable(result.problem.slug),
-        "form": FORM,
-        "checksum": crc32(written),
-        "standing": written,
-    }
 
 
 def ruling_row(ruling: Ruling) -> dict[str, str]:
@@ -192,7 +212,7 @@ def is_ready(connection: Connection) -> bool:
     Raises:
         SchemaError: there are tables, but not a store's.
     """
-    return version_of(connection) == VERSION and inspect(connection).has_table(STANDINGS.name)
+    return version_of(connection) == VERSION
 
 
 def require_usable(version: int) -> None:
@@ -206,11 +226,10 @@ def require_usable(version: int) -> None:
             f"the store has schema {version}, this harness knows up to {VERSION}: "
             "upgrade the harness, or name another store in HARNESS_STORE"
         )
-    missing = [old for old in range(version, VERSION) if old not in MIGRATIONS]
-    if missing:
+    if version < OLDEST:
         raise SchemaError(
             f"the store has schema {version}, this harness needs {VERSION} and has no migration "
-            f"from {missing[0]}: keep the file, and name a new store in HARNESS_STORE"
+            f"from {version}: keep the file, and name a new store in HARNESS_STORE"
         )
 
 
@@ -231,8 +250,8 @@ def prepare(connection: Connection) -> None:
         connection.execute(insert(META).values(key=SCHEMA_KEY, value=str(VERSION)))
         return
     require_usable(version)
-    for old in range(version, VERSION):
-        MIGRATIONS[old](connection)
-    STANDINGS.create(connection, checkfirst=True)  # where there were none, or of another kind
     if version < VERSION:
+        from leaderboard.migrations import migrate  # Alembic: only older stores need it
+
+        migrate(connection, version)
         connection.execute(update(META).where(META.c.key == SCHEMA_KEY).values(value=str(VERSION)))

@@ -7,30 +7,30 @@ that lie about flushing, and network file systems, on which SQLite's locks are n
 (use PostgreSQL there). A record that was altered is found by its checksum; this finds accidents,
 not an attacker who can write to the store.
 
-Whether a result counts is said by rulings, which lie beside it: who reads results or standings
-gets those that count, and nobody else has to know. Only :meth:`Store.delete` takes a result away.
+Whether a result counts is said by rulings, which lie beside it: who reads results or entries gets
+those that count, and nobody else has to know. Only :meth:`Store.delete` takes a result away.
 """
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Collection, Iterator, Sequence
-from itertools import compress
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from sqlalchemy import Connection, delete, insert, select
 
 from harness.text.escape import visible
-from leaderboard import kept_standings, rulings, sources
+from leaderboard import entries, rulings, sources
 from leaderboard.database import Database, StoreError
 from leaderboard.location import default_store_url, store_url
 from leaderboard.queries import PAGE, ROWS, Which, page
 from leaderboard.rows import CorruptRecord, read_result, readable
 from leaderboard.schema import RESULTS, SchemaError, is_ready, prepare, row_of, storable
-from leaderboard.standings import Standings
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from harness.records.result import Result
     from harness.records.ruling import Ruling
 
@@ -102,7 +102,7 @@ class Store:
             known = connection.scalar(there)
             if known is None:
                 seq = connection.scalar(insert(RESULTS).values(row).returning(RESULTS.c.seq))
-                kept_standings.keep(connection, seq, result)
+                entries.keep(connection, seq, result)
                 if source is not None:
                     sources.keep(connection, source)
             elif known != row["checksum"]:
@@ -204,7 +204,7 @@ class Store:
             which = RESULTS.c.id.in_(wanted)
             doomed = select(RESULTS.c.seq, RESULTS.c.solution_hash).where(which)
             rows = connection.execute(doomed).all()
-            kept_standings.drop(connection, [row.seq for row in rows])
+            entries.drop(connection, [row.seq for row in rows])
             connection.execute(delete(RESULTS).where(which))
             sources.drop_unused(connection, {row.solution_hash for row in rows})
 
@@ -234,24 +234,21 @@ class Store:
     def _uncounted(self) -> frozenset[str]:
         return rulings.uncounted(self._database, self._warn_of_ruling)
 
-    def standings(self, problem: str | None = None) -> Standings:
-        """What boards are made of, in the order of arrival: of all results that count.
+    def entries(self, problem: str | None = None) -> pd.DataFrame:
+        """What boards are made of: the entries of all results that count, in order of arrival.
 
-        Sooner than to read their records.
-
-        Standings that the store does not have yet, for it is older than they are, are made first.
-        Rows that cannot be read are logged as warnings and left out.
+        Much faster than reading the records: see :func:`leaderboard.ranking.entries_frame` for the
+        columns. Entries that the store does not have yet are made first. Rows that cannot be read
+        are logged as warnings and left out.
 
         Raises:
             StoreError: the database itself cannot be read.
         """
-        written = kept_standings.kept(self._database, problem, self._warn)
-        found = Standings(written)
+        found = entries.read(self._database, problem, self._warn)
         uncounted = self._uncounted()
         if not uncounted:
             return found
-        counted = [storable(each) not in uncounted for each in found.results]
-        return Standings(list(compress(written, counted)))
+        return found[~found["result"].map(storable).isin(uncounted)]
 
     def _warn_of_ruling(self, row: CorruptRecord) -> None:
         self._warn(row, "ruling")

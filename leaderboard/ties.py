@@ -12,8 +12,9 @@ interval unranked.
 import numpy as np
 from numpy.typing import NDArray
 
-MARGIN = 0.005
-"""Smallest difference of log scores that counts, however small the intervals: 0.5 %."""
+from harness.records.ties import MARGIN, is_ahead
+
+__all__ = ["GRADE_SPREAD", "MARGIN", "Z95", "beats", "ranks", "standard_errors"]
 
 Z95 = 1.96
 """Half-width of a 95 % interval in standard errors."""
@@ -23,10 +24,6 @@ GRADE_SPREAD = 0.0
 
 _ROUNDING = 1e-9
 """Log scores that are so close are compared, not sorted."""
-
-_PAIRS = 1 << 17
-"""Pairs of entries that are compared at a time, or those of one entry if there are more: about as
-many as caches hold."""
 
 Floats = NDArray[np.float64]
 
@@ -41,33 +38,32 @@ def beats(
     score: float, error: float, scores: Floats, errors: Floats, *, spread: float = GRADE_SPREAD
 ) -> NDArray[np.bool_]:
     """Which of the others, given by log scores and standard errors, one entry beats."""
-    doubt = Z95 * np.sqrt(error**2 + errors**2 + 2 * spread**2)
-    return score - scores > np.maximum(MARGIN, doubt)
+    return is_ahead(score - scores, _doubt(error, errors, spread))
 
 
 def ranks(scores: Floats, errors: Floats, *, spread: float = GRADE_SPREAD) -> NDArray[np.int64]:
     """Rank of each entry, 1 the best, in the order given."""
-    result = np.ones(len(scores), dtype=np.int64)
     if not len(scores):
-        return result
+        return np.ones(0, dtype=np.int64)
     order = np.argsort(scores)
-    squares = errors**2
-    ordered, ordered_squares = scores[order], squares[order]
-    # Only those between are asked pair by pair: nobody beats an entry by less than the margin, and
-    # whoever is further ahead than the widest doubt beats it for sure.
-    widest = Z95 * np.sqrt(errors**2 + np.max(errors) ** 2 + 2 * spread**2)
-    nearest = np.searchsorted(ordered, scores + MARGIN - _ROUNDING)
-    furthest = np.searchsorted(ordered, scores + np.maximum(MARGIN, widest) + _ROUNDING)
-    result += len(scores) - furthest
-    counts = furthest - nearest
-    stretches = np.cumsum(counts) // _PAIRS
-    for places in np.split(np.arange(len(scores)), np.flatnonzero(np.diff(stretches)) + 1):
-        many = counts[places]
-        asked = np.repeat(np.arange(len(places)), many)
-        others = np.arange(len(asked)) + np.repeat(nearest[places] - np.cumsum(many) + many, many)
-        mine = np.repeat(squares[places], many)
-        doubt = Z95 * np.sqrt(ordered_squares[others] + mine + 2 * spread**2)
-        ahead = ordered[others] - np.repeat(scores[places], many)
-        beaten = ahead > np.maximum(MARGIN, doubt)
-        result[places] += np.bincount(asked[beaten], minlength=len(places))
+    ordered, ordered_errors = scores[order], errors[order]
+    # Most pairs need no comparison: nobody beats an entry by less than the margin, and an entry
+    # that is ahead by more than the widest doubt beats it for sure.
+    widest = np.maximum(MARGIN, _doubt(float(np.max(errors)), errors, spread))
+    other = np.searchsorted(ordered, scores + MARGIN - _ROUNDING)
+    ends = np.searchsorted(ordered, scores + widest + _ROUNDING)
+    result = 1 + len(scores) - ends
+    asked = np.flatnonzero(other < ends)
+    while len(asked):  # each of them is compared with its next one
+        who = other[asked]
+        doubt = _doubt(errors[asked], ordered_errors[who], spread)
+        result[asked] += is_ahead(ordered[who] - scores[asked], doubt)
+        other[asked] += 1
+        asked = asked[other[asked] < ends[asked]]
     return result
+
+
+def _doubt(error: float | Floats, errors: Floats, spread: float) -> Floats:
+    """Half-widths of the 95 % intervals of the differences of log scores."""
+    doubt: Floats = Z95 * np.sqrt(error**2 + errors**2 + 2 * spread**2)
+    return doubt

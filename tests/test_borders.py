@@ -88,12 +88,16 @@ def test_the_reader_of_imports_sees_them(source: str, names: list[str]) -> None:
     assert found == names
 
 
-def _loaded(*modules: str) -> set[str]:
+def _loaded(*modules: str, opened: Path | None = None) -> set[str]:
+    """What importing ``modules`` loads, and making and opening a store after that."""
     script = (
         "import importlib, json, sys\n"
         "for name in sys.argv[1:]: importlib.import_module(name)\n"
+        "STORE"
         "print(json.dumps(sorted(sys.modules)))"
     )
+    store = "from leaderboard.store import Store\n" + f"Store.open({str(opened)!r}).close()\n" * 2
+    script = script.replace("STORE", store if opened else "")
     done = subprocess.run(
         [sys.executable, "-c", script, *modules],
         cwd=ROOT,
@@ -119,10 +123,16 @@ def test_leaderboard_loads_no_torch_and_only_the_shared_records() -> None:
     assert {name for name in ours if not any(_inside(name, s) for s in SHARED)} == {"harness"}
 
 
+def test_a_store_is_opened_without_what_takes_long_to_load(tmp_path: Path) -> None:
+    # Nothing is migrated, and there are no boards to make.
+    loaded = _loaded("leaderboard.store", "leaderboard.board", opened=tmp_path / "store.sqlite")
+    assert not {"alembic", "pandas", "numpy", "pydantic"} & loaded
+
+
 def test_boards_are_made_without_what_takes_long_to_load() -> None:
-    # Of a large store no record is read, and no frame is made.
+    # Of a large store no record is read.
     loaded = _loaded("leaderboard.store", "leaderboard.ranking")
-    assert not {"pandas", "pydantic"} & loaded
+    assert "pydantic" not in loaded
 
 
 def test_reporting_and_the_command_line_load_neither() -> None:

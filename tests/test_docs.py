@@ -19,7 +19,7 @@ from harness.errors import MachineError, NoDeviceError, ProblemError, UsageError
 from harness.languages.build.toolchain import NvccNotFound, find_nvcc
 from harness.records.result import Verdict
 from harness.timing.budget import CPU_BUDGET, TimingBudget
-from leaderboard.columns import COLUMNS
+from leaderboard.board import COLUMNS
 
 ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"

@@ -9,15 +9,14 @@ import re
 import tempfile
 from collections.abc import Iterator
 from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
-from typing import Any
 
 from harness.commands.exchange import take_in
 from harness.problem.format.load import load_problem, problem_folders
-from harness.records.measurement import Interval
+from harness.report.board import speedup
 from harness.text import numbers
-from leaderboard.board import Boards
-from leaderboard.ranking import ranked, rows, to_csv
+from leaderboard.ranking import BoardRow, Frame, ranked, rows, to_csv
 from leaderboard.store import Store
 from tools import ROOT
 
@@ -42,33 +41,28 @@ def made() -> dict[Path, str]:
     return {CSV: csv.getvalue(), README: _TABLE.sub(lambda _: table, readme)}
 
 
-def _boards() -> Boards:
+def _boards() -> Frame:
     with tempfile.TemporaryDirectory() as place, Store.open(f"{place}/boards.sqlite") as store:
         for file in sorted(FOLDER.glob("*.jsonl")):
             take_in(file, store)
         current = {p.slug: p.hash for p in map(load_problem, problem_folders(ROOT / "problems"))}
-        return ranked(store.standings(None), all_entries=True, current=current)
+        return ranked(store.entries(), all_entries=True, current=current)
 
 
-def _table(entries: list[dict[str, Any]]) -> Iterator[str]:
+def _table(entries: list[BoardRow]) -> Iterator[str]:
     """The first of each board; of those that are not ranked, the fastest."""
     yield "| problem | type | first of | entry | language | time | speed-up | of SOL |"
     yield "|---|---|---|---|---|---|---|---|"
-    for (problem, dtype, _), board in groupby(
-        entries, key=lambda e: (e["problem"], e["dtype"], e["device"])
-    ):
+    for (problem, dtype, _), board in groupby(entries, attrgetter("problem", "dtype", "device")):
         listed = list(board)
         first = listed[0]
-        interval = Interval(
-            value=first["speedup"], low=first["speedup_low"], high=first["speedup_high"]
-        )
-        note = "" if first["rank"] is not None else " (not ranked)"
-        light = f"{first['sol_fraction']:.0%}" if first["sol_fraction"] is not None else ""
+        note = "" if first.rank is not None else " (not ranked)"
+        sol = f"{first.sol_fraction:.0%}" if first.sol_fraction is not None else ""
         yield (
             f"| {problem} | {dtype} | {len(listed)} | "
-            f"[{first['solution']}](../../solutions/{problem}/{first['author']}){note} | "
-            f"{first['language']} | "
-            f"{numbers.seconds(first['time_us'] * 1e-6)} | {numbers.ratio(interval)} | {light} |"
+            f"[{first.solution}](../../solutions/{problem}/{first.author}){note} | "
+            f"{first.language} | "
+            f"{numbers.seconds((first.time_us or 0.0) * 1e-6)} | {speedup(first)} | {sol} |"
         )
 
 

@@ -63,15 +63,16 @@ def leaderboard(
         raise UsageError("--csv - --json -: only one of both can go to stdout")
     root = problems_root(problems_dir)
     with existing_store(store) as results:
-        standings = results.standings(problem)
-    if problem is not None and problem not in standings.problems:
+        entries = results.entries(problem)
+    slugs = set(entries["problem"])
+    if problem is not None and problem not in slugs:
         find_problem(root, problem)  # says so if there is none
-    current = versions(root, standings.problems)
+    current = versions(root, slugs)
     if by == "model":
         from harness.commands.models import compare_models
 
         compare_models(
-            standings,
+            entries,
             current,
             ks=ks,
             ps=ps,
@@ -82,13 +83,15 @@ def leaderboard(
         return
     from leaderboard.ranking import ranked, rows, to_csv
 
-    boards = ranked(standings, all_entries=all_entries, current=current)
+    boards = ranked(entries, all_entries=all_entries, current=current)
     if csv_to:
         with output_to(csv_to) as file:
             to_csv(boards, file)
     if json_to:
         with output_to(json_to) as file:
-            file.write(json_text(json.dumps(rows(boards), default=str)) + "\n")
+            file.write(
+                json_text(json.dumps([row.cells() for row in rows(boards)], default=str)) + "\n"
+            )
     if "-" not in (csv_to, json_to):
         from rich.console import Console
 
@@ -206,7 +209,7 @@ def site(
             return None if no_code else code_of(result, results.source(result.solution.hash))
 
         current = {p.slug: p.hash for p in packages}
-        boards = ranked(results.standings(), all_entries=all_entries, current=current)
+        boards = ranked(results.entries(), all_entries=all_entries, current=current)
         counts = build_site(
             out,
             rows=rows(boards),

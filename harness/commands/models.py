@@ -1,10 +1,12 @@
 """The command that compares models: what ``harness leaderboard --by model`` adds to the boards."""
 
+from __future__ import annotations
+
 import json
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
-from typing import Any, TypeVar
+from typing import IO, TYPE_CHECKING, TypeVar
 
 from rich.console import Console
 
@@ -12,16 +14,18 @@ from harness.errors import UsageError
 from harness.report.models import render_models
 from harness.text.plain import json_text, plain
 from leaderboard.models import by_model, write_csv
-from leaderboard.standing import Standing
+
+if TYPE_CHECKING:
+    from leaderboard.ranking import Frame
 
 _MAX_K = 10_000
 
 Number = TypeVar("Number", int, float)
-Open = Callable[[str], AbstractContextManager[Any]]
+Open = Callable[[str], AbstractContextManager[IO[str]]]
 
 
 def compare_models(
-    standings: Iterable[Standing],
+    entries: Frame,
     current: Mapping[str, str],
     *,
     ks: str,
@@ -36,7 +40,7 @@ def compare_models(
         UsageError: ``ks`` or ``ps`` is no list of numbers.
     """
     rows = by_model(
-        standings,
+        entries,
         ks=_numbers("--k", ks, int, lambda k: 1 <= k <= _MAX_K),
         ps=_numbers("--p", ps, float, lambda p: 0 <= p < math.inf),
         current=current,

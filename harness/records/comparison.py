@@ -8,9 +8,7 @@ from pydantic import Field, computed_field
 from harness.records.fields import Created, Record, Text
 from harness.records.measurement import Interval
 from harness.records.refs import DeviceRef, Environment, ProblemRef, SolutionRef
-
-MARGIN = 0.005
-"""Smallest difference of log times that counts: that of the boards, ``leaderboard/ties.py``."""
+from harness.records.ties import is_ahead
 
 
 class Shape(Record):
@@ -60,11 +58,13 @@ class Comparison(Record):
 def faster(ratio: Interval) -> Literal["A", "B"] | None:
     """Who is faster by the ratio A / B; None if that is not clear.
 
-    It is not if the ratio is too near to 1, or 1 is within the interval as people read it: value ±
-    the wider side, which for a wide interval goes further than its lower end.
+    The rule is that of the boards (:func:`harness.records.ties.is_ahead`) with a larger doubt: the interval
+    as people read it, value ± the wider side, which for a wide interval goes further than its lower
+    end.
     """
     above = ratio if ratio.value >= 1 else ratio.inverse()
-    doubt = above.high - above.value
-    if math.log(above.value) <= MARGIN or not above.value - doubt > 1:
+    lower = 2 * above.value - above.high
+    doubt = math.log(above.value / lower) if lower > 0 else math.inf
+    if not is_ahead(math.log(above.value), doubt):
         return None
     return "B" if above is ratio else "A"

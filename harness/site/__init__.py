@@ -1,7 +1,6 @@
-"""Boards, problems and entries as a static web site that needs no server and no network.
+"""The boards as a static web site, which needs no server: ``harness site`` writes it.
 
-:mod:`harness.site.build` writes it: from plain rows, as ``leaderboard.ranking.rows`` yields them,
-and from result records; nothing here knows of pandas. :mod:`harness.site.pages` fills templates,
-:mod:`harness.site.charts` draws, :mod:`harness.site.statement` makes safe HTML of Markdown,
-:mod:`harness.site.folder` puts a finished site in the place of the former one.
+The rows of ranked boards (:class:`leaderboard.board.BoardRow`), problems and the records of the
+first entries of each board come in; a folder of HTML pages, a style sheet, a script and a CSV goes
+out. Whatever a submitter wrote is shown as text: it brings no markup, script or address of its own.
 """

@@ -1,26 +1,18 @@
-"""Boards as a page shows them: places, bars and texts, from the plain rows of a ranking.
-
-A row is what ``leaderboard.ranking.rows`` yields: the columns of a board by name, None for what is
-missing.
-"""
+"""Boards as a page shows them: places, bars and texts, from the rows of boards."""
 
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from functools import cached_property
 from hashlib import sha256
-from itertools import groupby
 from typing import NamedTuple
 
-from harness.records.measurement import Interval
+from harness.report.board import speedup
 from harness.text import numbers
-
-Row = Mapping[str, object]
-
-KEY = ("problem", "dtype", "device_kind", "device", "harness_major", "baseline")
+from leaderboard.board import KEY, BoardKey, BoardRow, by_board
 
 PAGE_ROWS = 1000
 """Entries on one page of a board: a table that a phone can still sort."""
@@ -48,34 +40,45 @@ class Line(NamedTuple):
     """One row of a board. Texts are as they came; numbers to sort by are empty where missing."""
 
     rank: str
+    """As it is shown: ``2=`` for a shared one, – for none."""
     place: str
+    """The rank to sort by."""
     author: str
+    """Who submitted it."""
     solution: str
+    """Name of the submitted file."""
     result: str
+    """Id of the result."""
     language: str
+    """Name of the language."""
     bar: Bar | None
+    """The speed-up as a bar; None if nothing was timed."""
     speedup: str
+    """The speed-up with its interval."""
     speedup_by: str
+    """The speed-up to sort by."""
     time: str
+    """Time per call."""
     time_by: str
-    light: str
-    light_by: str
+    """The time to sort by, microseconds."""
+    sol: str
+    """Percent of the speed of light."""
+    sol_by: str
+    """The fraction to sort by."""
     date: str
+    """Day of grading."""
     moment: str
+    """Date and time of grading, UTC, ISO 8601."""
     reason: str
+    """Why it is not ranked; empty if it is."""
 
 
 @dataclass(frozen=True)
-class Board:
-    """What may be compared: one problem, data type, device, major version and baseline."""
+class Board(BoardKey):
+    """A board: what may be compared, and its rows, the best first."""
 
-    problem: str
-    dtype: str
-    device_kind: str
-    device: str
-    harness_major: str
-    baseline: str
-    rows: tuple[Row, ...]
+    rows: tuple[BoardRow, ...]
+    """At least one."""
 
     @property
     def cpu(self) -> bool:
@@ -87,8 +90,7 @@ class Board:
         """Name of its files without their ending: letters, digits and ``-`` of ours."""
         parts = (self.problem, self.dtype, self.device_kind)
         told = "-".join(filter(None, map(slug, parts)))
-        key = [*parts, self.device, self.harness_major, self.baseline]
-        return f"{told}-{digest(*key)}"
+        return f"{told}-{digest(*(getattr(self, name) for name in KEY))}"
 
     @property
     def pages(self) -> int:
@@ -107,7 +109,7 @@ class Board:
     @property
     def top(self) -> dict[str, str]:
         """Ids of the results that have pages of their own, each with its rank as it is shown."""
-        return {str(row["result"]): _rank(row, self._shared) for row in self.rows[:ENTRY_PLACES]}
+        return {row.result: _rank(row, self._shared) for row in self.rows[:ENTRY_PLACES]}
 
     @property
     def best(self) -> Line:
@@ -117,28 +119,22 @@ class Board:
     @property
     def newest(self) -> datetime:
         """When the newest entry was graded."""
-        return max(row["date"] for row in self.rows if isinstance(row["date"], datetime))
+        return max(row.date for row in self.rows)
 
     @cached_property
     def most(self) -> float:
         """The end of the bars' scale: the highest bound of all entries that are ranked, or 1."""
-        ends = [
-            number(row, "speedup_high" if row["rank"] is not None else "speedup")
-            for row in self.rows
-        ]
-        return max([1.0, *(end for end in ends if end is not None)])
+        ends = (row.speedup if row.rank is None else row.speedup_high for row in self.rows)
+        return max([1.0, *(end for end in map(_finite, ends) if end is not None)])
 
     @cached_property
-    def _shared(self) -> Counter[object]:
-        return Counter(row["rank"] for row in self.rows)
+    def _shared(self) -> Counter[int | None]:
+        return Counter(row.rank for row in self.rows)
 
 
-def boards_of(rows: Iterable[Row]) -> list[Board]:
+def boards_of(rows: Iterable[BoardRow]) -> list[Board]:
     """The boards in ``rows``, in their order, in which each board's rows lie together."""
-    return [
-        Board(**{name: str(part) for name, part in zip(KEY, key, strict=True)}, rows=tuple(group))
-        for key, group in groupby(rows, key=lambda row: tuple(row[name] for name in KEY))
-    ]
+    return [Board(**asdict(key), rows=tuple(group)) for key, group in by_board(rows)]
 
 
 def slug(text: str) -> str:
@@ -157,55 +153,40 @@ def digest(*parts: str) -> str:
     return sha256(whole.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
-def number(row: Row, name: str) -> float | None:
-    """The finite number in a column, None for anything else."""
-    value = row.get(name)
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return None
-    return float(value) if math.isfinite(value) else None
+def _finite(value: float | None) -> float | None:
+    return value if value is not None and math.isfinite(value) else None
 
 
-def _line(row: Row, shared: Counter[object], most: float) -> Line:
-    rank = row["rank"]
-    speedup, time_us, light = (
-        number(row, "speedup"),
-        number(row, "time_us"),
-        number(row, "sol_fraction"),
-    )
-    low, high = row.get("speedup_low"), row.get("speedup_high")
-    told = ""
-    if speedup is not None and isinstance(low, float) and isinstance(high, float):
-        told = numbers.ratio(Interval(value=speedup, low=low, high=high))
-    date = row["date"]
-    moment = f"{date:%Y-%m-%dT%H:%M:%SZ}" if isinstance(date, datetime) else ""
+def _line(row: BoardRow, shared: Counter[int | None], most: float) -> Line:
+    speedup_, time_us, sol = map(_finite, (row.speedup, row.time_us, row.sol_fraction))
+    moment = f"{row.date:%Y-%m-%dT%H:%M:%SZ}"
     return Line(
         rank=_rank(row, shared),
-        place="" if rank is None else str(rank),
-        author=str(row["author"]),
-        solution=str(row["solution"]),
-        result=str(row["result"]),
-        language=str(row["language"]),
-        bar=None if speedup is None else _bar(row, speedup, most),
-        speedup=told,
-        speedup_by=_by(speedup),
+        place="" if row.rank is None else str(row.rank),
+        author=row.author,
+        solution=row.solution,
+        result=row.result,
+        language=row.language,
+        bar=None if speedup_ is None else _bar(row, speedup_, most),
+        speedup="" if speedup_ is None else speedup(row),
+        speedup_by=_by(speedup_),
         time="" if time_us is None else numbers.seconds(time_us * 1e-6),
         time_by=_by(time_us),
-        light="" if light is None else f"{light * 100:.0f} %",
-        light_by=_by(light),
+        sol="" if sol is None else f"{sol * 100:.0f} %",
+        sol_by=_by(sol),
         date=moment[:10],
         moment=moment,
-        reason="" if rank is not None else str(row.get("unranked_reason") or "unknown reason"),
+        reason="" if row.rank is not None else row.unranked_reason,
     )
 
 
-def _rank(row: Row, shared: Counter[object]) -> str:
-    rank = row["rank"]
-    return "–" if rank is None else f"{rank}{'=' if shared[rank] > 1 else ''}"
+def _rank(row: BoardRow, shared: Counter[int | None]) -> str:
+    return "–" if row.rank is None else f"{row.rank}{'=' if shared[row.rank] > 1 else ''}"
 
 
-def _bar(row: Row, speedup: float, most: float) -> Bar:
-    low, high = number(row, "speedup_low"), number(row, "speedup_high")
-    ends = (speedup, 0.0 if low is None else low, most if high is None else high, 1.0)
+def _bar(row: BoardRow, value: float, most: float) -> Bar:
+    low, high = _finite(row.speedup_low), _finite(row.speedup_high)
+    ends = (value, 0.0 if low is None else low, most if high is None else high, 1.0)
     return Bar(*[min(max(end / most, 0.0), 1.0) * BAR_WIDTH for end in ends])
 
 

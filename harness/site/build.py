@@ -7,9 +7,10 @@ from typing import IO, NamedTuple
 
 from harness.problem.model import Problem
 from harness.records.result import Result
-from harness.site.boards import Board, Row, boards_of, digest, problem_file, slug
+from harness.site.boards import Board, boards_of, digest, problem_file, slug
 from harness.site.folder import replaced
 from harness.site.pages import FILES, HERE, Pages, SitePath
+from leaderboard.board import BoardRow
 
 CSV = "boards.csv"
 
@@ -25,7 +26,7 @@ class Counts(NamedTuple):
 def build_site(
     out: Path,
     *,
-    rows: Iterable[Row],
+    rows: Iterable[BoardRow],
     problems: Iterable[Problem],
     named: Callable[[Sequence[str]], Iterable[Result]],
     write_csv: Callable[[IO[str]], None],
@@ -35,7 +36,7 @@ def build_site(
 
     Args:
         out: folder to make or to replace.
-        rows: the boards, as ``leaderboard.ranking.rows`` yields them, with their order and ranks.
+        rows: those of the boards, in their order.
         problems: those whose statements are to be shown.
         named: the results with the given ids; it may leave some out.
         write_csv: writes all boards as CSV.
@@ -74,6 +75,8 @@ def _board(
     entries: dict[str, str] = {}
     sources = []
     for result in named(tuple(ranks)):
+        if result.id not in ranks:  # PostgreSQL keeps an id with NUL in another spelling
+            continue
         source = code(result)
         entries[result.id] = _entry_name(board, result)
         if source is not None:

@@ -36,7 +36,7 @@ def bar(bar: Bar) -> Markup:
 
 
 def speedup_chart(measurements: Sequence[Measurement], baseline: str) -> Markup:
-    """A bar a shape: the speed-up, its 95 % interval, and where light would be."""
+    """A bar a shape: the speed-up, its 95 % interval, and the speed of light as a diamond."""
     shown = measurements[:MAX_SHAPES]
     rows, foot = 40.0, 40.0
     height = _TOP + rows * len(shown) + foot

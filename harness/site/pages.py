@@ -5,7 +5,7 @@ direction character of a submitter's reaches a page; then HTML's own characters 
 """
 
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,10 +15,11 @@ from markupsafe import Markup
 from harness.errors import UsageError
 from harness.frameworks import FRAMEWORKS
 from harness.problem import describe as words
-from harness.problem.expressions import ExpressionError
-from harness.problem.model import Direction, Problem, Role
+from harness.problem.expressions import Expression, ExpressionError
+from harness.problem.model import Direction, Parameter, Problem, Role
 from harness.problem.signature import c_prototype, c_type, python_signature
 from harness.records.conditions_text import describe_conditions
+from harness.records.measurement import Measurement
 from harness.records.result import Result
 from harness.site import charts
 from harness.site.boards import ENTRY_PLACES, PAGE_ROWS, Board, problem_file
@@ -126,8 +127,8 @@ class Pages:
             speedup_chart=charts.speedup_chart(timed, baseline) if timed else None,
             samples_chart=charts.samples_chart(timed, baseline) if timed else None,
             roofline_chart=charts.roofline_chart(timed, baseline) if timed else None,
-            most_shapes=charts.MAX_SHAPES,
-            most_samples=charts.MAX_SAMPLES,
+            max_shapes=charts.MAX_SHAPES,
+            max_samples=charts.MAX_SAMPLES,
             rows=[_shape(each) for each in timed],
             cases=result.cases[:_MAX_CASES],
             conditions=describe_conditions(result.conditions) if result.conditions else "",
@@ -149,7 +150,7 @@ def _harmless(value: Any) -> Any:
     return plain(value) if isinstance(value, str) else value
 
 
-def _parameter(parameter: Any) -> dict[str, str]:
+def _parameter(parameter: Parameter) -> dict[str, str]:
     tensor = parameter.role is Role.TENSOR
     return {
         "name": parameter.name,
@@ -162,7 +163,7 @@ def _parameter(parameter: Any) -> dict[str, str]:
     }
 
 
-def _shapes(problem: Problem) -> list[dict[str, Any]]:
+def _shapes(problem: Problem) -> list[dict[str, str]]:
     """What is timed on a GPU, for the first data type."""
     names = [each.name for each in problem.parameters if each.role is not Role.TENSOR]
     return [
@@ -175,11 +176,16 @@ def _shapes(problem: Problem) -> list[dict[str, Any]]:
     ]
 
 
-def _amount(problem: Problem, expression: Any, shape: Any, shown: Any) -> str:
+def _amount(
+    problem: Problem,
+    expression: Expression | None,
+    shape: Mapping[str, int | float],
+    shown: Callable[[float], str],
+) -> str:
     if expression is None or not problem.dtypes:
         return ""
     try:
-        return str(shown(problem.evaluate(expression, shape, problem.dtypes[0])))
+        return shown(problem.evaluate(expression, shape, problem.dtypes[0]))
     except ExpressionError:  # a problem that is still being written
         return ""
 
@@ -197,7 +203,7 @@ def _starters(problem: Problem) -> list[tuple[str, str, str]]:
     return found
 
 
-def _shape(each: Any) -> dict[str, Any]:
+def _shape(each: Measurement) -> dict[str, str | int]:
     rate = ""
     if each.flops:
         rate = numbers.flop_rate(each.flops, each.time_s.value)

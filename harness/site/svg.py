@@ -1,6 +1,7 @@
-"""Just enough SVG for the charts: shapes with classes, which the site's style sheet colours.
+"""Just enough SVG for charts: shapes with classes, which a style sheet colours.
 
-The same data give the same text. All text is escaped here, whoever it comes from.
+A drawing is an element of a page of the site, or a file of its own with its style inside. The same
+data give the same text. All text is escaped here, whoever it comes from.
 """
 
 import math
@@ -52,11 +53,11 @@ class Drawing:
     """An image with a title and a description for those who do not see it."""
 
     def __init__(self, key: str, width: float, height: float, title: str, description: str) -> None:
-        self._width, self._height = width, height
-        self._head = Markup(
-            '<svg class="chart" viewBox="0 0 {} {}" role="img" aria-labelledby="{k}-t {k}-d">'
-            '<title id="{k}-t">{}</title><desc id="{k}-d">{}</desc>'
-        ).format(_n(width), _n(height), plain(title), plain(description), k=key)
+        self._size = _n(width), _n(height)
+        self._names = Markup('<title id="{k}-t">{}</title><desc id="{k}-d">{}</desc>').format(
+            plain(title), plain(description), k=key
+        )
+        self._key = key
         self._parts: list[Markup] = []
 
     def line(self, x1: float, y1: float, x2: float, y2: float, kind: str) -> None:
@@ -106,8 +107,20 @@ class Drawing:
         )
 
     def svg(self) -> Markup:
-        """The element."""
-        return self._head + Markup("").join(self._parts) + Markup("</svg>")
+        """The element, for a page with a style sheet."""
+        return self._head() + self._names + Markup("").join(self._parts) + Markup("</svg>")
+
+    def file(self, style: str) -> str:
+        """The same as the text of a file, coloured by the rules of ``style``."""
+        root = Markup('xmlns="http://www.w3.org/2000/svg" width="{}" height="{}" ')
+        head = self._head(root.format(*self._size))
+        styled = Markup("<style>{}</style>").format(Markup(style))  # noqa: S704 - our own rules
+        return "\n".join([head + self._names, styled, *self._parts, "</svg>\n"])
+
+    def _head(self, more: str = "") -> Markup:
+        return Markup(
+            '<svg {}class="chart" viewBox="0 0 {} {}" role="img" aria-labelledby="{k}-t {k}-d">'
+        ).format(more, *self._size, k=self._key)
 
 
 def _n(number: float) -> str:

@@ -12,8 +12,7 @@ from xml.etree import ElementTree
 import pytest
 
 from benchmarks import plots
-from benchmarks.svg import Page
-from harness.site.svg import Scale
+from harness.site.svg import Drawing, Scale
 
 ROOT = Path(__file__).parents[2]
 BENCHMARKS = (ROOT / "docs/data/benchmarks.md").read_text(encoding="utf-8")
@@ -122,6 +121,8 @@ def test_axes() -> None:
 
 
 def test_text_is_escaped() -> None:
-    page = Page("<title> & more")
-    ElementTree.fromstring(page.svg())
-    assert "<title> &" not in page.svg()
+    page = Drawing("key", 10, 10, "<title> & more", "<b>")
+    page.text(1, 1, "<title> & more")
+    for text in (page.svg(), page.file(".key { fill: red; }")):
+        ElementTree.fromstring(text)
+        assert "<title> &" not in text

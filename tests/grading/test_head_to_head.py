@@ -4,6 +4,7 @@ Graded for real, on a stand-in for torch and a problem that is done in no time.
 """
 
 import json
+import math
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -12,6 +13,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import cast
 
+import numpy as np
 import pytest
 from support.plain_languages import PLAIN_LANGUAGES, install_plain_languages
 from support.samples import interval
@@ -28,7 +30,6 @@ from harness.languages.read import read_solution
 from harness.problem.format.load import load_problem
 from harness.problem.model import Problem
 from harness.progress.progress import NoProgress
-from harness.records import comparison
 from harness.records.comparison import Comparison, faster
 from harness.records.measurement import Conditions, Interval
 from harness.records.result import Result, Verdict
@@ -70,7 +71,12 @@ def job(tmp_path: Path, shift: Problem) -> MakeJob:
 
 
 def test_the_margin_is_that_of_the_boards() -> None:
-    assert comparison.MARGIN == ties.MARGIN
+    """What is too close for one board is too close for a head-to-head, whatever the intervals."""
+    for lead in (0.99, 1.01):
+        value = math.exp(lead * ties.MARGIN)
+        (ahead,) = ties.beats(math.log(value), 0.0, np.zeros(1), np.zeros(1))
+        assert bool(ahead) == (faster(Interval(value=value, low=value, high=value)) == "B")
+        assert bool(ahead) == (lead > 1)
 
 
 @pytest.mark.parametrize(

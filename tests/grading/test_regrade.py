@@ -104,7 +104,7 @@ class TestOutdated:
             _graded(dtype="float16", minutes=4),
         ]
         shown = board(results, all_entries=True, current={"gemm": "p2"})
-        assert set(_chosen(*results, everything=True)) == set(shown.columns()["result"])
+        assert set(_chosen(*results, everything=True)) == set(shown["result"])
 
 
 class TestJobAgain:

@@ -3,15 +3,16 @@
 import csv
 import io
 import unicodedata
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pandas as pd
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from support.samples import failed, result, unranked
+from support.samples import START, failed, result, score, unranked
 
-from leaderboard.columns import COLUMNS
+from leaderboard.board import COLUMNS
 from leaderboard.csvfile import neutral, read_csv, to_csv
 from leaderboard.ranking import board
 
@@ -34,14 +35,14 @@ def test_it_round_trips(tmp_path: Path) -> None:
     )
     file = tmp_path / "board.csv"
     to_csv(boards, file)
-    pd.testing.assert_frame_equal(read_csv(file), boards.frame())
+    pd.testing.assert_frame_equal(read_csv(file), boards)
     assert list(pd.read_csv(file).columns) == list(COLUMNS)
 
 
 def test_an_empty_board_round_trips(tmp_path: Path) -> None:
     file = tmp_path / "board.csv"
     to_csv(board([]), file)
-    pd.testing.assert_frame_equal(read_csv(file), board([]).frame())
+    pd.testing.assert_frame_equal(read_csv(file), board([]))
 
 
 def test_something_else_is_refused() -> None:
@@ -78,22 +79,60 @@ def test_neutral_cells(text: str, cell: str) -> None:
 @example(["\r", "\x00=", '"=1', "'" * 5, "\u2028@", "a\n=1", ",=", "\u3000-1"])
 def test_no_author_can_write_a_formula_and_all_are_read_back(authors: list[str]) -> None:
     boards = board([result(author=author, minutes=n) for n, author in enumerate(authors)])
-    frame = boards.frame()
     file = io.StringIO()
     to_csv(boards, file)
     lines = list(csv.reader(io.StringIO(file.getvalue(), newline="")))
-    assert len(lines) == 1 + len(frame)
+    assert len(lines) == 1 + len(boards)
     for cell in (cell for line in lines[1:] for cell in line):
         assert not cell.lstrip().startswith(DANGEROUS)
         assert not any(unicodedata.category(c) in HIDDEN for c in cell)
     back = read_csv(io.StringIO(file.getvalue()))
-    for column in frame.columns.drop("author"):
-        pd.testing.assert_series_equal(back[column], frame[column])
-    for before, after in zip(frame["author"], back["author"], strict=True):
+    for column in boards.columns.drop("author"):
+        pd.testing.assert_series_equal(back[column], boards[column])
+    for before, after in zip(boards["author"], back["author"], strict=True):
         if any(unicodedata.category(c) in HIDDEN or c in BLANK for c in before):
             assert after == neutral(before).removeprefix("'")
         else:
             assert after == before
+
+
+TEXTS = st.text(max_size=12) | st.sampled_from(
+    ["=1", " =1", "-", "+1", "@x", "'", "a;=1", "::error ::x", "##[group]", 'say "x"', "\\", "NaN"]
+)
+
+
+@settings(max_examples=60)
+@given(st.lists(st.tuples(TEXTS, TEXTS, TEXTS), min_size=1, max_size=4))
+def test_every_cell_is_what_its_value_alone_would_be(names: list[tuple[str, str, str]]) -> None:
+    boards = board(
+        [
+            result(
+                author=author, name=name, minutes=n,
+                score=score(ranked=not reason, unranked_reason=reason),
+            )
+            for n, (author, name, reason) in enumerate(names)
+        ],
+        all_entries=True,
+    )  # fmt: skip
+    file = io.StringIO()
+    to_csv(boards, file)
+    lines = list(csv.DictReader(io.StringIO(file.getvalue(), newline="")))
+    for column in ("problem", "author", "solution", "unranked_reason", "result", "device"):
+        assert [line[column] for line in lines] == [neutral(str(each)) for each in boards[column]]
+    for column in ("speedup", "speedup_low", "speedup_high", "time_us"):
+        assert [float(line[column]) for line in lines] == boards[column].tolist()
+    assert [datetime.fromisoformat(line["date"]) for line in lines] == boards["date"].tolist()
+    assert START in boards["date"].tolist()
+
+
+def test_dates_of_any_year_round_trip() -> None:
+    dates = [datetime(1, 1, 2, tzinfo=UTC), datetime(9999, 12, 30, 23, 59, 59, 999999, tzinfo=UTC)]
+    boards = board([result(created=date) for date in dates], all_entries=True)
+    file = io.StringIO()
+    to_csv(boards, file)
+    back = read_csv(io.StringIO(file.getvalue()))
+    pd.testing.assert_frame_equal(back, boards)
+    assert set(back["date"].dt.to_pydatetime()) == set(dates)
 
 
 def test_half_a_rank_is_no_board() -> None:

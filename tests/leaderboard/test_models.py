@@ -3,6 +3,7 @@
 import csv
 import io
 import math
+from collections.abc import Iterable
 from itertools import combinations
 from typing import Any
 
@@ -13,8 +14,14 @@ from support import samples
 
 from harness.records.refs import Generation, SolutionRef
 from harness.records.result import Reason, Result, Verdict
-from leaderboard.models import by_model, pass_at_k, write_csv
-from leaderboard.standing import standing
+from leaderboard.entry import entry
+from leaderboard.models import ModelRow, pass_at_k, write_csv
+from leaderboard.models import by_model as by_model_of
+from leaderboard.ranking import entries_frame
+
+
+def by_model(results: Iterable[Result], **options: Any) -> list[ModelRow]:
+    return by_model_of(entries_frame(tuple(entry(each).values()) for each in results), **options)
 
 
 @pytest.mark.parametrize(
@@ -81,7 +88,7 @@ RESULTS = [
 
 
 def test_a_table_by_hand() -> None:
-    a, b = by_model(map(standing, RESULTS), ks=(1, 2, 3), ps=(0, 1, 1.5, 2))
+    a, b = by_model(RESULTS, ks=(1, 2, 3), ps=(0, 1, 1.5, 2))
     assert (a.model, a.problems, a.samples, a.solved) == ("a", 2, 6, 2)
     assert a.passed[1] == pytest.approx((2 / 4 + 1 / 2) / 2)
     assert a.passed[2] == pytest.approx((1 - 1 / 6 + 1) / 2)
@@ -105,7 +112,7 @@ def test_a_table_by_hand() -> None:
 def test_one_sample_a_problem_is_the_share_of_problems() -> None:
     results = [sample("m", f"p{i}", "0", speedup) for i, speedup in enumerate((0.5, 1.2, 3.0))]
     results.append(sample("m", "p3", "0", Verdict.RUNTIME_ERROR))
-    (row,) = by_model(map(standing, results), ps=(0, 1, 2))
+    (row,) = by_model(results, ps=(0, 1, 2))
     assert [row.fast[p, 1] for p in (0, 1, 2)] == [0.75, 0.5, 0.25]
 
 
@@ -116,7 +123,7 @@ def test_the_last_word_counts_and_the_machines_faults_do_not() -> None:
         sample("m", "gemm", "0", Verdict.INTERNAL_ERROR, minutes=2),
         sample("m", "gemm", "1", Verdict.NOT_EXECUTABLE_HERE, minutes=3),
     ]
-    (row,) = by_model(map(standing, reversed(results)))
+    (row,) = by_model(reversed(results))
     assert (row.samples, row.passed[1]) == (1, 1.0)
     assert row.verdicts == {Verdict.ACCEPTED: 1, Verdict.NOT_EXECUTABLE_HERE: 1}
 
@@ -126,15 +133,15 @@ def test_only_the_current_version_of_a_problem_counts() -> None:
         sample("m", "gemm", "0", 2.0, minutes=0, problem_hash="old"),
         sample("m", "gemm", "1", Verdict.WRONG_ANSWER, minutes=1, problem_hash="new"),
     ]
-    (row,) = by_model(map(standing, results))
+    (row,) = by_model(results)
     assert row.passed[1] == 0.0
-    (row,) = by_model(map(standing, results), current={"gemm": "old"})
+    (row,) = by_model(results, current={"gemm": "old"})
     assert row.passed[1] == 1.0
 
 
 def test_a_csv_file() -> None:
     results = [*RESULTS, sample("=evil()", "gemm", "0", 1.0)]
-    rows = by_model(map(standing, results), ks=(1, 3))
+    rows = by_model(results, ks=(1, 3))
     file = io.StringIO()
     write_csv(rows, file)
     read = list(csv.DictReader(io.StringIO(file.getvalue())))

@@ -112,10 +112,10 @@ def _ranked(draw: st.DrawFn) -> list[Result]:
     ]
 
 
-def _placed(results: list[Result], *, everything: bool) -> dict[str, object]:
+def _placed(results: list[Result], *, everything: bool) -> dict[str, int | None]:
     """Rank of each result that is listed, by its id."""
     frame = board(results, all_entries=everything, current=CURRENT)
-    return {str(row["result"]): row["rank"] for row in rows(frame)}
+    return {row.result: row.rank for row in rows(frame)}
 
 
 ELSEWHERE: list[dict[str, Any]] = [
@@ -208,10 +208,10 @@ def test_whoever_is_best_is_first_and_ranks_have_no_gap_that_nobody_explains(
     results: list[Result],
 ) -> None:
     frame = board(results, all_entries=True, current=CURRENT)
-    ranked = [row for row in rows(frame) if row["rank"] is not None]
-    assert ranked[0]["rank"] == 1
-    assert max(ranked, key=lambda row: float(str(row["speedup"])))["rank"] == 1
+    ranked = [row for row in rows(frame) if row.rank is not None]
+    assert ranked[0].rank == 1
+    assert max(ranked, key=lambda row: row.speedup or 0).rank == 1
     # A rank is never beyond the number of entries that are faster.
     for row in ranked:
-        faster = sum(float(str(o["speedup"])) > float(str(row["speedup"])) for o in ranked)
-        assert int(str(row["rank"])) <= 1 + faster
+        faster = sum((o.speedup or 0) > (row.speedup or 0) for o in ranked)
+        assert (row.rank or 0) <= 1 + faster

@@ -81,14 +81,12 @@ def test_a_damaged_one_is_none(opened: Store, file: Path) -> None:
 
 
 def test_a_store_from_before_there_were_sources_goes_on(file: Path) -> None:
-    with Store.open(str(file)) as first:
-        first.add(_of(id="old"))
-    with sqlite3.connect(file) as connection:
-        connection.execute("DROP TABLE sources")
-        connection.execute("UPDATE meta SET value = '2'")
+    stores = Path(__file__).parent / "stores"
+    connection = sqlite3.connect(file)
+    connection.executescript((stores / "v2.sql").read_text(encoding="utf-8"))
     connection.close()
     with Store.open(str(file)) as second:
-        assert [each.id for each in second.results()] == ["old"]
+        assert [each.id for each in second.results()] == ["one", "three"]
         assert second.source(DIGEST) is None
         second.add(_of(id="new"), FILE)
         assert second.source(DIGEST) == FILE

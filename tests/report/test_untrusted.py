@@ -67,9 +67,9 @@ from harness.text.plain import head, json_text, plain, plain_lines, tail
 from harness.verify.findings import DetectionResult, ExampleRun, PackageReport, Status
 from harness.verify.render import render_report, render_total, reports_json
 from leaderboard.csvfile import neutral
+from leaderboard.entry import entry
 from leaderboard.models import by_model, write_csv
-from leaderboard.ranking import board, rows, to_csv
-from leaderboard.standing import standing
+from leaderboard.ranking import board, entries_frame, rows, to_csv
 from leaderboard.store import Store
 
 ROOT = Path(__file__).parents[2]
@@ -112,12 +112,12 @@ def frames(words: str) -> Any:
 def of_boards(words: str) -> Iterator[str]:
     shown = rows(frames(words))
     yield from on_consoles(lambda console: render_board(shown, console))
-    yield json_text(json.dumps(shown, default=str))
+    yield json_text(json.dumps([row.cells() for row in shown], default=str))
 
 
 def of_models(words: str) -> Iterator[str]:
     results = [accepted(words), *(not_accepted(v, words) for v in OTHERS)]
-    compared = by_model([standing(each) for each in results], ks=(1, 5))
+    compared = by_model(entries_frame(tuple(entry(each).values()) for each in results), ks=(1, 5))
     cells = [row.cells() for row in compared]
     assert cells
     yield from on_consoles(lambda console: render_models(cells, console))
@@ -338,17 +338,20 @@ SHOWS_NOTHING = {
     "harness/ci/repository.py": "reads objects; its errors are those of all commands",
     "harness/ci/tree.py": "writes files",
     "leaderboard/best.py": "makes a record of records",
-    "leaderboard/board.py": "rows and frames; reports, the site and the CSV show them",
-    "leaderboard/columns.py": "names and types",
+    "leaderboard/board.py": "rows of boards; reports, the site and the CSV show them",
     "leaderboard/database.py": "a URL of the user's own, and what the database says",
-    "leaderboard/kept_standings.py": "keeps values of records; what it warns of, the store shows",
+    "leaderboard/entries.py": "keeps values of records; what it warns of, the store shows",
+    "leaderboard/entry.py": "makes a few values of a record; boards show them",
     "leaderboard/location.py": "a path of the user's own",
+    "leaderboard/migrations/versions/v1.py": "tables",
+    "leaderboard/migrations/versions/v2.py": "tables",
+    "leaderboard/migrations/versions/v3.py": "tables",
+    "leaderboard/migrations/versions/v4.py": "tables",
+    "leaderboard/migrations/versions/v5.py": "tables",
     "leaderboard/outdated.py": "chooses records",
     "leaderboard/queries.py": "asks for records",
     "leaderboard/rows.py": "reads records; what is wrong with one, the store warns of",
     "leaderboard/rulings.py": "keeps records; its error names an id in ASCII",
-    "leaderboard/standing.py": "makes a few values of a record; boards show them",
-    "leaderboard/standings.py": "many of these at once",
     "leaderboard/schema.py": "tables; its errors are about versions",
     "leaderboard/sources.py": "bytes by their hash; its errors name an id in ASCII",
     "leaderboard/store.py": "keeps records; what it warns of is below",

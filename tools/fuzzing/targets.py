@@ -137,7 +137,8 @@ def hear_runner(data: bytes) -> None:
             else:
                 assert all(isinstance(layer, str) for layer in session.layers)
             return
-        answer = channel.receive(MESSAGES[expected], 1.0)
+        kind: Any = MESSAGES[expected]
+        answer = channel.receive(kind, 1.0)
     if isinstance(answer, Fault):
         assert answer.message
         failure = failed(answer.verdict, message=answer.message, cases=_WRONG.cases)

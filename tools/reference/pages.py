@@ -1,10 +1,12 @@
 """Make reference.md and protocol.md in docs/reference/, and the schemas of two records."""
 
+import ast
+import inspect
 import json
 import textwrap
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from itertools import groupby
+from itertools import groupby, pairwise
 from pathlib import Path
 
 import click
@@ -12,7 +14,7 @@ import click
 from harness.ci.report import PullRequestReport
 from harness.cli import cli
 from harness.records.result import Result
-from leaderboard.columns import DESCRIBED
+from leaderboard.board import COLUMNS, BoardKey, BoardRow
 from tools import ROOT
 from tools.reference import protocol
 from tools.reference.json_schema import json_schema
@@ -119,7 +121,22 @@ def _of(key: Key) -> str:
 
 def _board() -> Iterator[str]:
     yield _COLUMNS
-    yield _list((f"`{name}` ({column.kind})", column.meaning) for name, column in DESCRIBED.items())
+    meanings = {**dict(_described(BoardKey)), **dict(_described(BoardRow))}
+    yield _list((f"`{name}` ({kind})", meanings[name]) for name, kind in COLUMNS.items())
+
+
+def _described(record: type) -> Iterator[tuple[str, str]]:
+    """The fields of a record and the docstrings under them, as a part of a sentence."""
+    (definition,) = ast.parse(inspect.getsource(record)).body
+    assert isinstance(definition, ast.ClassDef)
+    for field, below in pairwise(definition.body):
+        match field, below:
+            case (
+                ast.AnnAssign(target=ast.Name(id=name)),
+                ast.Expr(value=ast.Constant(value=str(text))),
+            ):
+                first = text[0] if text[1].isupper() else text[0].lower()
+                yield name, first + text[1:].rstrip(".")
 
 
 def _commands() -> Iterator[str]:

@@ -1,0 +1,1 @@
+"""The revisions, one a module: each upgrades a store by one version."""
