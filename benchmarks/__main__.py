@@ -282,7 +282,8 @@ def audits(names: Sequence[str]) -> Data:
                 alone = m.isolated_s.value if m.isolated_s else math.nan
                 half = m.isolated_s.high - alone if m.isolated_s else math.nan
                 print(
-                    f"   {m.spec[:40]} | {among * 1e6:.1f} µs | {alone / among:.3f} | "
+                    f"   {m.spec[:40]} | {among * 1e6:.1f} µs "
+                    f"| {alone / among:.3f} | "
                     f"{(alone - among) * 1e6:+.1f} | {half * 1e6:.1f} | {m.sol_fraction or 0:.2f} | "
                     f"{m.sol_score or 0:.2f} | {early * 1e6:.0f} {late * 1e6:.0f} | {m.captured}"
                 )

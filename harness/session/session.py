@@ -12,7 +12,7 @@ from typing import Protocol
 
 from harness.device.base import Arena, Device, sealed_memory
 from harness.errors import MachineError
-from harness.judge.batch import Batch, Layout
+from harness.problem.case import Case
 from harness.problem.model import Limits
 from harness.records.result import Verdict
 from harness.session import start_runner as runners
@@ -22,7 +22,7 @@ from harness.session.programs import RunnerProgram
 from harness.session.runner_answers import copied_per_call, kernels_per_call
 from harness.solution.launches import LaunchError
 from harness.wire import messages
-from harness.wire.arguments import KernelLaunch, ScalarArgument, TensorShape
+from harness.wire.arguments import KernelLaunch, ScalarArgument, TensorArgument, TensorShape
 from harness.wire.mailbox import MAILBOX_BYTES, Mailbox
 
 _START_SECONDS = 90.0
@@ -52,15 +52,34 @@ class RunOptions:
     """Seed of that order."""
 
 
+class Laid(Protocol):
+    """Calls that are laid out in an arena."""
+
+    @property
+    def calls(self) -> int:
+        """How many."""
+
+
 class Fillable(Protocol):
     """A batch as a run sees it; mostly the one that was prepared."""
 
     @property
-    def layout(self) -> Layout:
-        """Number and place of the calls."""
+    def layout(self) -> Laid:
+        """Its calls."""
 
     def fill(self, seed: str) -> None:
         """Draw all inputs anew."""
+
+
+class Bindable(Fillable, Protocol):
+    """A batch whose calls a runner can bind."""
+
+    @property
+    def case(self) -> Case:
+        """Sizes and scalars of every call."""
+
+    def arguments(self) -> tuple[TensorArgument | ScalarArgument, ...]:
+        """The arguments of all calls, in the order of the call."""
 
 
 class Session:
@@ -217,7 +236,7 @@ class Session:
         answer = self._channel.ask(message, messages.Mapped, _ANSWER_SECONDS, (arena.fd,))
         return answer if isinstance(answer, Fault) else None
 
-    def prepare(self, batch: Batch, options: RunOptions) -> bool | Fault:
+    def prepare(self, batch: Bindable, options: RunOptions) -> bool | Fault:
         """Bind the calls, warm up, capture; returns whether they were captured."""
         launches: tuple[KernelLaunch, ...] = ()
         if (header := self._program.launches) is not None:

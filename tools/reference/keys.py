@@ -214,10 +214,12 @@ def _value(convert: Any) -> str:
     return first if first[1:2].isupper() else first[:1].lower() + first[1:]
 
 
-def _lengths(fewest: int = 0, most: int = 0) -> str:
-    if not most:
-        return f"; at least {fewest}" if fewest else ""
-    return f"; {most} of them" if fewest == most else f"; {fewest} to {most} of them"
+def _lengths(min_items: int = 0, max_items: int = 0) -> str:
+    if not max_items:
+        return f"; at least {min_items}" if min_items else ""
+    if min_items == max_items:
+        return f"; {max_items} of them"
+    return f"; {min_items} to {max_items} of them"
 
 
 def _shown(default: object) -> str:
