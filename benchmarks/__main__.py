@@ -284,7 +284,8 @@ def audits(names: Sequence[str]) -> Data:
                 print(
                     f"   {m.spec[:40]} | {among * 1e6:.1f} µs "
                     f"| {alone / among:.3f} | "
-                    f"{(alone - among) * 1e6:+.1f} | {half * 1e6:.1f} | {m.sol_fraction or 0:.2f} | "
+                    f"{(alone - among) * 1e6:+.1f} | {half * 1e6:.1f} "
+                    f"| {m.sol_fraction or 0:.2f} | "
                     f"{m.sol_score or 0:.2f} | {early * 1e6:.0f} {late * 1e6:.0f} | {m.captured}"
                 )
     return {"graded": graded}

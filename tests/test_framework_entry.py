@@ -42,7 +42,7 @@ FRAMEWORKS["made"] = Framework(
     caches=("MADE_CACHE_DIR",), compile_errors=frozenset({"MadeError"}), launching=launching,
 )
 
-from harness.doctor.examine import examine as doctor
+from harness.doctor import examine as doctor
 from harness.commands.problems import init
 from harness.session.start_runner import CACHES
 from harness.problem.format.load import load_problem

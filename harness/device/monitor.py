@@ -70,8 +70,8 @@ class GpuMonitor:
     is none of ours. In a container NVML may list nothing, or the process ids of the host, which
     mean something else here. So other programs are counted only if a process of ours was listed at
     some time, which proves that the numbers are of this namespace (the judge has the card open
-    while it grades, so it is listed). Otherwise ``other_processes`` is 0: rather a stranger missed than
-    an honest time thrown away.
+    while it grades, so it is listed). Otherwise ``other_processes`` is 0: rather a stranger missed
+    than an honest time thrown away.
     """
 
     def __init__(
@@ -183,9 +183,8 @@ def unsettled(conditions: Conditions) -> str:
     if "power brake" in conditions.throttle:
         found.append("the power supply made the card slow down: check the power supply")
     if conditions.other_processes:
-        found.append(
-            f"{describe_other_processes(conditions.other_processes)} used the card: end what else runs there"
-        )
+        company = describe_other_processes(conditions.other_processes)
+        found.append(f"{company} used the card: end what else runs there")
     if low < STEADY * high:
         found.append(
             f"the SM clock fell to {100 * low / high:.0f} % of its highest, under "

@@ -122,7 +122,7 @@ class TerminalProgress:
 
 
 def progress(stream: TextIO | None = None) -> Progress:
-    """A :class:`TerminalProgress` on ``stream`` (stderr), or :class:`NoProgress` when it is not a terminal."""
+    """A :class:`TerminalProgress` on ``stream`` (stderr), or nothing shown if it is no terminal."""
     stream = sys.stderr if stream is None else stream
     console = Console(file=stream)
     # isatty and not only rich's view: FORCE_COLOR asks for colours, not for a moving bar in a log.

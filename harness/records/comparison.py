@@ -58,9 +58,9 @@ class Comparison(Record):
 def faster(ratio: Interval) -> Literal["A", "B"] | None:
     """Who is faster by the ratio A / B; None if that is not clear.
 
-    The rule is that of the boards (:func:`harness.records.ties.is_ahead`) with a larger doubt: the interval
-    as people read it, value ± the wider side, which for a wide interval goes further than its lower
-    end.
+    The rule is that of the boards (:func:`harness.records.ties.is_ahead`) with a larger doubt: the
+    interval as people read it, value ± the wider side, which for a wide interval goes further than
+    its lower end.
     """
     above = ratio if ratio.value >= 1 else ratio.inverse()
     lower = 2 * above.value - above.high

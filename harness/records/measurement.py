@@ -55,49 +55,61 @@ class Interval(Record):
 
 
 class BaselineTime(Record):
-    """One shape against a baseline that the score is not over.
-
-    ``time_s`` and ``samples_s`` are the baseline's; ``submission_samples_s`` are the submission's
-    in the same blocks. ``kernels`` are those that the baseline launches per call.
-    """
+    """One shape against a baseline that the score is not over."""
 
     baseline: Name
+    """Which baseline."""
     time_s: Interval
+    """Seconds per call of the baseline."""
     speedup: Interval
+    """The baseline's time over the submission's."""
     kernels: Kernels = None
+    """Kernels that a call of the baseline launches."""
     samples_s: tuple[float, ...]
+    """Seconds per call of the baseline, one per block."""
     submission_samples_s: tuple[float, ...]
+    """Seconds per call of the submission in the same blocks."""
 
 
 class Measurement(Record):
-    """One benchmark shape: time per call of the submission and of the baseline, and their ratio.
-
-    ``samples_s`` and ``baseline_samples_s`` are the times per call, one per block, less what a
-    batch costs beyond its calls: ``launch_overhead_s`` and ``baseline_launch_overhead_s`` a batch. ``isolated_s``
-    is how long a call takes that is not one of many; ``sol_time_s`` the least that the device needs
-    for the bytes and operations of a call. Both are None where they are not known. The baseline is
-    the one that the score names; ``others`` are further ones, where they were asked for. ``copied``
-    is how many outputs of a call were returned and copied into place, as the runner says.
-    """
+    """One benchmark shape: time per call of the submission and of the baseline, and their ratio."""
 
     spec: Text
+    """Sizes and scalars of the shape, as ``--case`` takes them."""
     time_s: Interval
+    """Seconds per call of the submission."""
     baseline_s: Interval
+    """Seconds per call of the baseline, which is the one that the score names."""
     speedup: Interval
+    """The baseline's time over the submission's."""
     calls_per_batch: int = Field(ge=1)
+    """Calls of the submission in one batch."""
     captured: bool
+    """The submission's calls were recorded into one graph."""
     kernels: Kernels = None
+    """Kernels that a call of the submission launches, as the runner says."""
     copied_outputs: Count | None = None
+    """Outputs of a call that were returned and copied into place, as the runner says."""
     baseline_kernels: Kernels = None
+    """Kernels that a call of the baseline launches."""
     launch_overhead_s: float
+    """Seconds that a batch of the submission costs beyond its calls."""
     baseline_launch_overhead_s: float | None = None
+    """Seconds that a batch of the baseline costs beyond its calls."""
     samples_s: tuple[float, ...]
+    """Seconds per call of the submission, one per block, less the launch overhead."""
     baseline_samples_s: tuple[float, ...]
+    """The same of the baseline, in the same blocks."""
     flops: float | None = None
+    """Floating-point operations of a call; None where the problem does not say."""
     bytes: float | None = None
+    """Bytes that a call must read and write; None where the problem does not say."""
     isolated_s: Interval | None = None
+    """Seconds of a call in a batch of its own; None where it was not timed."""
     sol_time_s: Positive | None = None
+    """Seconds that the device needs at least, at the speed of light; None where not known."""
     other_baselines: tuple[BaselineTime, ...] = ()
+    """Times against further baselines, where they were asked for."""
 
     @property
     def sol_fraction(self) -> float | None:
@@ -139,14 +151,20 @@ class BaselineScore(Record):
 
 
 class Score(Record):
-    """Geometric mean of the speed-ups over the named baseline; ``others`` are over further ones."""
+    """The score of a submission over all shapes."""
 
     baseline: Name
+    """What the speed-up is over."""
     speedup: Interval
+    """Geometric mean of the speed-ups of all shapes."""
     time_s: Positive = Field(description="geometric mean of the times per call")
+    """Geometric mean of the seconds per call."""
     ranked: bool
+    """The score may have a rank on a board."""
     unranked_reason: Text = ""
+    """Why it may not; empty if it may."""
     other_baselines: tuple[BaselineScore, ...] = ()
+    """Scores over further baselines, which decide no rank."""
 
     @model_validator(mode="after")
     def _ranked_decides(self) -> Self:
@@ -162,15 +180,18 @@ class Score(Record):
 class Conditions(Record):
     """What the card was like while times were taken, over all readings.
 
-    ``clock_mhz`` is the SM clock, lowest and highest while the card was at work;
-    ``temperature_c`` and ``power_w`` are the highest seen; ``throttle`` names, sorted, why clocks
-    were held down; ``others`` is how many processes of other programs were on the card at once, at
-    most. What the card does not tell is 0, or empty.
+    What the card does not tell is 0, or empty.
     """
 
     clock_mhz: tuple[Count, Count]
+    """The SM clock, lowest and highest while the card was at work."""
     temperature_c: int
+    """The highest temperature seen, degrees Celsius."""
     power_w: float
+    """The highest power seen, watts."""
     throttle: tuple[Text, ...]
+    """Why clocks were held down, sorted."""
     other_processes: Count
+    """Processes of other programs on the card at once, at most."""
     readings: Count
+    """How often the card was read."""

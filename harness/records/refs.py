@@ -64,7 +64,7 @@ class DeviceRef(Record):
 
     @property
     def label(self) -> str:
-        """As people are told of it, its name as untrusted as it came: ``cpu (…)``, or the card's."""
+        """The name that people see, ``cpu (…)`` or the card's: untrusted as it came."""
         return f"cpu ({self.name})" if self.emulated else self.name
 
 

@@ -1,8 +1,8 @@
 """What an organiser says of a recorded result: that it does not count, and why; or that it does.
 
-Beside :mod:`harness.records.result` the only thing that `harness` and `leaderboard` share. A ruling changes
-no record: it is one of its own, dated and signed with a name (which nobody has checked), and is
-kept when another one takes it back: the one that arrived last holds. Its text is not safe to print.
+A ruling changes no record: it is one of its own, dated and signed with a name (which nobody has
+checked), and is kept when another one takes it back: the one that arrived last holds. Its text is
+not safe to print.
 """
 
 import json

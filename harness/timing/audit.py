@@ -3,8 +3,8 @@
 A batch counts only if every output of every call is right, every input unchanged and every guard
 band intact (:func:`audit_batch`). The device must be idle when inputs are revealed and when the
 runner says *done* (:class:`IdleMonitor`); a call must take as long isolated as among many
-(:func:`linearity_fault`); and nothing is faster than the device (:func:`below_sol_fault`). The method
-and its measurements are in docs/explanation/measurement.md.
+(:func:`linearity_fault`); and nothing is faster than the device (:func:`below_sol_fault`). The
+method and its measurements are in docs/explanation/measurement.md.
 """
 
 import statistics
@@ -83,11 +83,11 @@ class IdleMonitor:
     def note(
         self, before_s: float, after_s: float, *, awake: bool = False, idle_after_s: float = 0.0
     ) -> float:
-        """Seconds of work beyond what the clock saw, from the two probes of a batch; remembers them.
+        """Seconds of work that the clock did not see, by the two probes of a batch, which it keeps.
 
         That is what went on after *done*, and, where the runner was ``awake`` while the inputs were
         written, what had begun before *go*. ``idle_after_s`` is what the second probe took just
-        now after a null batch that lasts as long: a host that was idle for that long is late itself.
+        now after a null batch that lasts as long: a host that was idle for so long is late itself.
         """
         normal_after_s = min(max(idle_after_s, self.idle.after_s), self.idle.after_s + MAX_LATER_S)
         before = max(0.0, before_s - self.idle.before_s)
@@ -108,7 +108,8 @@ class IdleMonitor:
             return Fault(
                 Verdict.REJECTED,
                 "the GPU was still at work after the submission said that it was done (a probe of "
-                f"the judge took {seconds(late)} longer than on an idle device): wait for all streams",
+                f"the judge took {seconds(late)} longer than on an idle device): wait for all "
+                "streams",
                 shared=True,
             )
         return None
@@ -118,7 +119,8 @@ def _started_early_fault(excess_s: float) -> Fault:
     return Fault(
         Verdict.REJECTED,
         "the GPU was at work before the inputs of a timed batch were there (a probe of the judge "
-        f"took {seconds(excess_s)} longer than on an idle device): no kernel may go on between calls",
+        f"took {seconds(excess_s)} longer than on an idle device): no kernel may go on between "
+        "calls",
         shared=True,
     )
 
@@ -220,7 +222,7 @@ and a part of what is written last stays in the cache."""
 
 
 def below_sol_fault(time_s: float, sol_time_s: float, spec: str) -> Fault | None:
-    """The fault of a call that took less time than the device needs for its bytes and operations."""
+    """The fault of a call that took less time than its bytes and operations need on the device."""
     if time_s >= SOL_SLACK * sol_time_s:
         return None
     return Fault(

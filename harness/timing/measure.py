@@ -217,7 +217,7 @@ def _try_size(
 def _too_short(
     pair: Pair, samples: Samples, max_calls: int, budget: TimingBudget
 ) -> list[tuple[TimedProgram, int]]:
-    """Programs whose batches have far fewer calls than their times ask for, and how many that is."""
+    """Programs whose batches have far fewer calls than their times ask for, and how many."""
     wanted = [
         choose_calls(net(times), program.round_trip_s, max_calls, budget)
         for program, times in zip(pair, samples, strict=True)

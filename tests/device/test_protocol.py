@@ -38,7 +38,7 @@ def test_the_protocol_is_walked_whole() -> None:
     asked = {name for name in vars(Device) if not name.startswith("_")}
     assert asked | set(Device.__annotations__) == ATTRIBUTES.keys() | METHODS.keys() | {"kind"}
     assert {"rankable", "emulated", "captures_graphs", "patience"} <= ATTRIBUTES.keys()
-    assert {"arena", "exclusive", "benchmarks", "probe"} <= METHODS.keys()
+    assert {"arena", "exclusive", "nodes", "probe"} <= METHODS.keys()
 
 
 def test_kind_is_one_that_records_know(device: Device) -> None:
@@ -79,7 +79,6 @@ def test_answers_about_the_device_have_their_types(device: Device, shift: Proble
     assert isinstance(device.nodes(), tuple)
     free = device.free_bytes()
     assert isinstance(free, int) and free > 1 << 20
-    assert device.benchmarks(shift) in (shift.benchmarks, shift.cpu_benchmarks)
     assert (device.architecture is None) is device.emulated
 
 

@@ -53,7 +53,7 @@ from harness.session import session
 from harness.session.channel import Channel
 from harness.session.fault import Fault
 from harness.solution.suffixes import SOURCES
-from harness.verify.examples import Wanted, header, limited
+from harness.verify.examples import ExpectedVerdict, limited, read_header
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
@@ -125,7 +125,7 @@ class Entry:
     name: str
     tries: str
     threats: tuple[str, ...]
-    wanted: Wanted
+    wanted: ExpectedVerdict
     write: Callable[[Path], Path]
     problem: str = "vector-add"
     timed: bool = False
@@ -162,7 +162,7 @@ def _entry(path: Path) -> Entry:
     lines = path.read_text(encoding="utf-8").splitlines()[:HEADER_LINES]
     text = "\n".join(lines)
     keys = dict(_KEYS.findall(text))
-    wanted = header(text)
+    wanted = read_header(text)
     assert wanted is not None, f"{path}: says no verdict"
     timed_folder = folder == "timing"
     return Entry(
@@ -187,7 +187,7 @@ def _sentence(lines: list[str]) -> str:
     words = []
     for line in lines:
         remark = _REMARK.match(line)
-        if remark is None or _KEYS.match(line) or header(line):
+        if remark is None or _KEYS.match(line) or read_header(line):
             break
         words.append(remark[1].strip())
     return " ".join(words)
@@ -200,7 +200,7 @@ def _generated(spec: generated.Spec) -> Entry:
         name=spec.name,
         tries=spec.tries,
         threats=(spec.threat,),
-        wanted=Wanted(verdict, verdict),
+        wanted=ExpectedVerdict(verdict, verdict),
         write=spec.write,
         never_shows=spec.never_shows,
     )

@@ -20,7 +20,7 @@ from harness.device.cpu import CpuDevice
 from harness.records.result import Verdict
 from harness.sandbox import scratch
 from harness.sandbox.support import detect_support
-from harness.verify.examples import Wanted
+from harness.verify.examples import ExpectedVerdict
 
 ENTRIES = entries()
 PAGE = ROOT / "docs/explanation/hostile.md"
@@ -80,7 +80,7 @@ def test_an_entry_gets_its_verdict_on_a_gpu(on_gpu: Trials, entry: Entry) -> Non
 @pytest.mark.corpus
 def test_trials_notice_wrong_verdicts_and_leftovers(on_cpu: Trials) -> None:
     honest = next(entry for entry in ENTRIES if entry.id == "honest/plain.py")
-    wrong = Wanted(Verdict.WRONG_ANSWER, Verdict.WRONG_ANSWER)
+    wrong = ExpectedVerdict(Verdict.WRONG_ANSWER, Verdict.WRONG_ANSWER)
     assert on_cpu.grade(honest).faults == ()
     faults = on_cpu.grade(replace(honest, wanted=wrong)).faults
     assert faults == ("ACCEPTED instead of WRONG_ANSWER: ",)

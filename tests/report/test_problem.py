@@ -10,7 +10,7 @@ import pytest
 from rich.console import Console
 from rich.markdown import Markdown
 
-from harness.problem import roundoff
+from harness.problem import model as roundoff
 from harness.problem.dtypes import DTYPES
 from harness.problem.format.load import load_problem, problem_folders
 from harness.problem.model import VARIABLE_TYPE, Problem

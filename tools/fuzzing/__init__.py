@@ -1,4 +1,7 @@
-"""Feeds hostile bytes to whatever of the judge reads what others wrote; see docs/explanation/robustness.md."""
+"""Feeds hostile bytes to all of the judge that reads what others wrote.
+
+See docs/explanation/robustness.md.
+"""
 
 import sys
 
