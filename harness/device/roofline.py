@@ -59,7 +59,10 @@ class Roofline:
         tf32 = tf32 and element == torch.float32
         if (element, tf32) not in self._peaks:
             side = _SIDE if element != torch.float64 else _SIDE // 2
-            a = torch.randn(side, side, device=self._device.torch_device).to(element)
+            # A generator of its own: a capture that failed can leave torch's default one unusable.
+            where = self._device.torch_device
+            generator = torch.Generator(device=where)
+            a = torch.randn(side, side, device=where, generator=generator).to(element)
             out = torch.empty_like(a)
             allowed = torch.backends.cuda.matmul.allow_tf32
             torch.backends.cuda.matmul.allow_tf32 = tf32
