@@ -22,17 +22,16 @@ from harness.ci.repository import Repository
 from harness.ci.summary import SUMMARY_BYTES, comment, summary
 from harness.ci.tree import lay_problems, lay_submissions, too_large
 from harness.errors import HarnessError, JudgeError, MachineError, UsageError
-from harness.grading.job import Job, Options
+from harness.grading.job import Completed, Job, Options, Work
 from harness.languages.read import read_solution
 from harness.problem.format.load import find_problem, problem_slugs
-from harness.records.result import Result
 from harness.report.terminal import render_result
 from harness.solution.model import Solution
 from harness.text.plain import json_text, plain
 from harness.text.suggest import did_you_mean
 
-Grade = Callable[[Sequence[Job], Options, str], Iterator[Result]]
-"""Gives the results of jobs in order, on a device (``auto``, ``cuda``, ``cpu``)."""
+Grade = Callable[[Sequence[Work], str], Iterator[Completed]]
+"""Grades files on ``auto``, ``cuda`` or ``cpu``; gives each with its result, in any order."""
 
 MAX_LISTED = 500
 """Paths of a kind in a report: a pull request may change a million files that are not looked at."""
@@ -198,10 +197,13 @@ def _grade(
 ) -> None:
     """Grade one after the other; what was graded is kept if something stops it."""
     options = Options(timing=choices.timing)
-    results = grade([job for _, job in chosen], options, choices.device) if chosen else iter(())
+    work = [Work(job, options) for _, job in chosen]
+    submissions = {id(job): submission for submission, job in chosen}
+    place = {submission.change.path: number for number, (submission, _) in enumerate(chosen)}
     console = Console()
-    for (submission, job), result in zip(chosen, results, strict=True):
-        text = job.solution.text if isinstance(job.solution, Solution) else ""
+    for done, result in grade(work, choices.device) if work else ():
+        submission, solution = submissions[id(done.job)], done.job.solution
+        text = solution.text if isinstance(solution, Solution) else ""
         found.graded.append(
             Graded(
                 path=submission.change.path,
@@ -211,17 +213,19 @@ def _grade(
                 result=result,
             )
         )
+        # Files are reported in the order of the changes, whichever was done first.
+        found.graded.sort(key=lambda each: place[each.path])
         render_result(result, console)
 
 
-def _judge(jobs: Sequence[Job], options: Options, device: str) -> Iterator[Result]:
+def _judge(work: Sequence[Work], device: str) -> Iterator[Completed]:
     # Not earlier: torch takes seconds to import, and mostly nothing is to be graded.
     from harness.device.choose import open_device
-    from harness.grading.grader import Grader
+    from harness.grading.executor import InProcess
     from harness.progress.progress import progress
 
-    with Grader(open_device(device), progress()) as grader:
-        yield from grader.grade_all(jobs, options)
+    with InProcess(open_device(device), progress()) as executor:
+        yield from executor.grade(work)
 
 
 def write_files(report: PullRequestReport, folder: Path) -> None:

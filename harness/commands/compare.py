@@ -59,12 +59,12 @@ def compare(
 
     # Not earlier: torch takes seconds to import, and what was wrong until here is known at once.
     from harness.device.choose import open_device
-    from harness.grading.grader import Grader
+    from harness.grading.executor import InProcess
     from harness.progress.progress import progress
     from harness.records.comparison import Comparison
 
-    with Grader(open_device(device), progress()) as grader:
-        outcome = grader.compare(jobs[0], jobs[1], options)
+    with InProcess(open_device(device), progress()) as executor:
+        outcome = executor.compare(jobs[0], jobs[1], options)
     if isinstance(outcome, Comparison):
         _show_comparison(outcome, as_json=as_json)
         return

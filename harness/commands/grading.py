@@ -29,6 +29,7 @@ from harness.text.plain import json_text, plain
 
 if TYPE_CHECKING:
     from harness.commands.watch import SavedFiles
+    from harness.device.base import Device
     from harness.grading.job import Job, Options
     from harness.problem.model import Problem
     from harness.records.result import Result, Verdict
@@ -154,7 +155,7 @@ def _grade_all(
 
     ``known`` gives the results of a problem that stand for files that are not graded again.
     """
-    from harness.grading.job import SHRINK_S, Options
+    from harness.grading.job import SHRINK_S, Options, Work
     from harness.languages.files import solution_files
 
     options = Options(
@@ -174,23 +175,23 @@ def _grade_all(
 
     # Not earlier: torch takes seconds to import, and what was wrong until here is known at once.
     from harness.device.choose import open_device
-    from harness.grading.grader import Grader
+    from harness.grading.executor import InProcess
     from harness.progress.progress import progress
 
     _check_case(jobs, options)
     device = open_device(choices["device"])
     if options.profile:
-        _require_profiler(device.kind)
+        _require_profiler(device)
     shown = progress()
     with (
         _json_writer(choices["json_to"]) as write_json,
-        Grader(device, shown) as grader,
+        InProcess(device, shown) as executor,
     ):
 
         def grade(jobs: list[Job], verdicts: Sequence[Verdict] = ()) -> int:
             verdicts = list(verdicts)
-            for job, graded in zip(jobs, grader.grade_all(jobs, options), strict=True):
-                result = keep(graded, job)
+            for work, graded in executor.grade([Work(job, options) for job in jobs]):
+                result = keep(graded, work.job)
                 shown.finish()
                 write_json(result)
                 if choices["json_to"] != "-":
@@ -241,11 +242,11 @@ def _check_case(jobs: Iterable[Job], options: Options) -> None:
             parse_case(job.problem, options.case)
 
 
-def _require_profiler(kind: str) -> None:
+def _require_profiler(device: Device) -> None:
     """Say that a profile cannot be had before anything is graded for it."""
     from harness.judge.profile import REMEDY, find_profiler
 
-    if kind != "cuda":
+    if device.emulated:
         raise UsageError("--profile: only a GPU's kernels can be profiled, and this is the CPU")
     if find_profiler() is None:
         raise MachineError(REMEDY)

@@ -24,7 +24,6 @@ from harness.commands.common import (
 from harness.commands.complete import problem_slugs
 
 if TYPE_CHECKING:
-    from harness.grading.job import Job
     from harness.problem.model import Problem
     from harness.records.result import Result
 
@@ -78,41 +77,36 @@ def _regrade(
     everything: bool,
 ) -> int:
     """Grade again what needs it, one line each; 1 if any was skipped or not accepted."""
-    from itertools import groupby
-
     from harness.device.choose import open_device
-    from harness.grading.grader import Grader
-    from harness.grading.job import Options
+    from harness.grading.executor import InProcess
+    from harness.grading.job import Options, Work
     from harness.grading.regrade import job_again
     from harness.progress.progress import progress
-    from harness.records.refs import DeviceRef
     from harness.report.regrade import closing_line, regraded_line, skipped_line
     from leaderboard.outdated import outdated
 
-    at_hand = open_device(device)
-    old = outdated(
-        recorded,
-        current={slug: problem.hash for slug, problem in current.items()},
-        harness=__version__,
-        device=DeviceRef(kind=at_hand.kind, name=at_hand.name),
-        everything=everything,
-    )
-    jobs: list[tuple[Result, Job]] = []
-    for result in old:
-        job = job_again(result, current)
-        if isinstance(job, str):
-            click.echo(skipped_line(result, job))
-        else:
-            jobs.append((result, job))
+    work: list[Work] = []
+    before: dict[int, Result] = {}
     verdicts = []
-    with Grader(at_hand, progress()) as grader:
-        for dtype, group in groupby(jobs, key=lambda each: each[0].dtype):
-            together = list(group)
-            graded = grader.grade_all([job for _, job in together], Options(dtype=dtype))
-            for (before, job), after in zip(together, graded, strict=True):
-                keep(after, job.solution.submitted)
-                click.echo(regraded_line(before, after))
-                verdicts.append(after.verdict)
-    skipped = len(old) - len(jobs)
+    with InProcess(open_device(device), progress()) as executor:
+        old = outdated(
+            recorded,
+            current={slug: problem.hash for slug, problem in current.items()},
+            harness=__version__,
+            device=executor.device,
+            everything=everything,
+        )
+        for result in old:
+            job = job_again(result, current)
+            if isinstance(job, str):
+                click.echo(skipped_line(result, job))
+            else:
+                work.append(Work(job, Options(dtype=result.dtype)))
+                before[id(job)] = result
+        for done, after in executor.grade(work):
+            keep(after, done.job.solution.submitted)
+            click.echo(regraded_line(before[id(done.job)], after))
+            verdicts.append(after.verdict)
+    skipped = len(old) - len(work)
     click.echo(closing_line(verdicts, skipped))
     return max(status_of(verdicts), 1 if skipped else 0)

@@ -5,37 +5,19 @@ there is; another one (several cards, several hosts) is a module beside it. Resu
 completion, which need not be that of the files.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from itertools import groupby
 from types import TracebackType
-from typing import NamedTuple, Protocol, Self
+from typing import Protocol, Self
 
 from harness.device.base import Device
-from harness.device.choose import open_device
 from harness.grading.grader import Grader
-from harness.grading.job import Job, Options
+from harness.grading.job import Completed, Job, Options, Work
 from harness.progress.progress import Progress
 from harness.records.comparison import Comparison
 from harness.records.refs import DeviceRef
 from harness.records.result import Result
-
-
-@dataclass(frozen=True, slots=True)
-class Work:
-    """One file to grade, and how."""
-
-    job: Job
-    options: Options
-
-
-class Completed(NamedTuple):
-    """What was asked, and what came of it."""
-
-    work: Work
-    result: Result
 
 
 class Executor(Protocol):
@@ -116,16 +98,3 @@ class InProcess:
     def compare(self, first: Job, second: Job, options: Options) -> Comparison | list[Result]:
         """As :meth:`Executor.compare`."""
         return self._grader.compare(first, second, options)
-
-
-OpenExecutor = Callable[[str, Progress], AbstractContextManager[Executor]]
-"""Makes the executor for ``auto``, ``cuda`` or ``cpu``, which tells a progress what it does."""
-
-
-def open_in_process(device: str, progress: Progress) -> AbstractContextManager[Executor]:
-    """An executor in this process on ``auto``, ``cuda`` or ``cpu``.
-
-    Raises:
-        NoDeviceError: a GPU was asked for and there is none.
-    """
-    return InProcess(open_device(device), progress)

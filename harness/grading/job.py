@@ -1,8 +1,10 @@
 """What is asked to be graded, and how. Keep imports cheap: loaded before arguments are checked."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from harness.problem.model import Problem
+from harness.records.result import Result
 from harness.solution.model import Invalid, Solution
 
 SHRINK_S = 10.0
@@ -46,6 +48,21 @@ class Job:
     solution: Solution | Invalid
     problem: Problem
     notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """One file to grade, and how."""
+
+    job: Job
+    options: Options
+
+
+class Completed(NamedTuple):
+    """What was asked, and what came of it."""
+
+    work: Work
+    result: Result
 
 
 def chosen_dtype(job: Job, options: Options) -> str:

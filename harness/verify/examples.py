@@ -12,13 +12,12 @@ An example must say it; a solution or a baseline that says nothing must be accep
 import os
 import re
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from harness.device.base import Device
-from harness.grading.grader import Grader
-from harness.grading.job import Job, Options
+from harness.grading.executor import InProcess
+from harness.grading.job import Job, Options, Work
 from harness.languages.read import HEADER_LINES, read_solution
 from harness.problem.model import Problem
 from harness.progress.progress import NoProgress
@@ -163,14 +162,14 @@ def run_examples(
         MachineError, HarnessError: not the fault of the files.
     """
     workers = max(1, (os.cpu_count() or 1) // 2) if device.emulated else 1
-    with Grader(device, NoProgress()) as grader, ThreadPoolExecutor(workers) as pool:
-
-        def grade(example: Example) -> Result:
-            return grader.grade(_job(example, problem), _options(example))
-
-        for example, result in zip(examples, pool.map(grade, examples), strict=True):
-            advance(example.path.name)
-            _judge(example, result, report)
+    work = [Work(_job(example, problem), _options(example)) for example in examples]
+    results: dict[int, Result] = {}
+    with InProcess(device, NoProgress(), workers=workers) as executor:
+        for done, result in executor.grade(work):
+            advance(Path(done.job.path).name)
+            results[id(done)] = result
+    for example, each in zip(examples, work, strict=True):
+        _judge(example, results[id(each)], report)
 
 
 def _job(example: Example, problem: Problem) -> Job:

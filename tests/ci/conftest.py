@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 import shutil
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from support.repositories import CI, GOOD, ISOLATED, ROOT, Ended, Repo, pretended
@@ -12,6 +14,7 @@ from support.repositories import CI, GOOD, ISOLATED, ROOT, Ended, Repo, pretende
 from harness.ci.command import CiChoices, run
 from harness.ci.repository import Repository
 from harness.errors import JudgeError
+from harness.grading.job import Completed, Work
 
 
 @pytest.fixture(scope="session")
@@ -52,10 +55,16 @@ def repo(template: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Rep
 def ci(repo: Repo, tmp_path: Path) -> CI:
     """Runs the command on the repository, with verdicts that are pretended."""
 
-    def call(grade: object = pretended, **choices: object) -> Ended:
+    def call(grade: Any = pretended, *, backwards: bool = False, **choices: object) -> Ended:
         wanted = CiChoices(**{"base": "main", "out": tmp_path / "out", **choices})
+
+        def completed(work: Sequence[Work], device: str) -> Iterator[Completed]:
+            order = work[::-1] if backwards else work
+            results = grade([each.job for each in order], work[0].options, device)
+            yield from map(Completed, order, results)
+
         try:
-            return Ended(run(wanted, Repository(repo.folder), grade), None, wanted.out)
+            return Ended(run(wanted, Repository(repo.folder), completed), None, wanted.out)
         except JudgeError as error:
             return Ended(error.exit_code, error, wanted.out)
 

@@ -551,6 +551,15 @@ def test_what_stops_the_grading_is_written_first(error: MachineError, repo: Repo
     assert str(error) in (ended.out / "summary.md").read_text(encoding="utf-8")
 
 
+def test_files_are_reported_in_the_order_of_the_changes(repo: Repo, ci: CI) -> None:
+    repo.write(FIRST, WRONG)
+    repo.write(SECOND)
+    repo.commit()
+    forwards, backwards = ci(), ci(backwards=True)
+    assert backwards.verdicts == forwards.verdicts == {FIRST: "WRONG_ANSWER", SECOND: "ACCEPTED"}
+    assert list(backwards.verdicts) == list(forwards.verdicts)
+
+
 def test_an_internal_error_is_no_verdict(repo: Repo, ci: CI) -> None:
     def grade(jobs, options, device):
         wrong = pretend(jobs[0], options)
