@@ -51,7 +51,7 @@ class Repository:
         done = self._try("rev-parse", "--git-dir")
         if done.returncode:
             raise UsageError(
-                f"{folder}: git says: {_said(done)}. Run this in a clone of the repository"
+                f"{folder}: git says: {_last_words(done)}. Run this in a clone of the repository"
             )
 
     def commit(self, ref: str, option: str) -> str:
@@ -156,7 +156,7 @@ class Repository:
     def _git(self, *arguments: str, given: bytes = b"") -> bytes:
         done = self._try(*arguments, given=given)
         if done.returncode:
-            raise MachineError(f"git {arguments[0]} failed: {_said(done)}")
+            raise MachineError(f"git {arguments[0]} failed: {_last_words(done)}")
         return done.stdout
 
     def _try(self, *arguments: str, given: bytes = b"") -> subprocess.CompletedProcess[bytes]:
@@ -190,6 +190,6 @@ def _size(line: str) -> int:
     return int(kind.removeprefix("blob "))
 
 
-def _said(done: subprocess.CompletedProcess[bytes]) -> str:
+def _last_words(done: subprocess.CompletedProcess[bytes]) -> str:
     lines = done.stderr.decode("utf-8", "replace").strip().splitlines()
     return lines[0] if lines else f"exit status {done.returncode}"

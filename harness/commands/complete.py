@@ -21,7 +21,7 @@ def problem_slugs(
     context: click.Context, _parameter: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:
     """Slugs of the problems that the command would know."""
-    chosen = next(_said(context, "problems_dir"), None)
+    chosen = next(_named_option(context, "problems_dir"), None)
     try:
         folders = sorted(problems_root(Path(chosen) if chosen else None).iterdir())
     except (JudgeError, OSError):
@@ -58,7 +58,7 @@ def _slug(folder: Path) -> str | None:
     return found[1] if found else folder.name
 
 
-def _said(context: click.Context, name: str) -> Iterator[str]:
+def _named_option(context: click.Context, name: str) -> Iterator[str]:
     """The value of an option or of its variable: that of the command first, then of its groups."""
     each: click.Context | None = context
     while each is not None:

@@ -46,7 +46,7 @@ class Cuda:
             NvccNotFound: the target is a card and there is no nvcc.
             MachineError: there is no C++ compiler, or nvcc does not work.
         """
-        work = _Work(solution, problem, dtype, target, c_entry(solution.text))
+        work = _CudaBuild(solution, problem, dtype, target, c_entry(solution.text))
         outcome, built = work.for_cpu(cache) if target.emulated else work.for_card(cache)
         build = Build(
             seconds=outcome.seconds,
@@ -73,7 +73,7 @@ class Cuda:
 LANGUAGE: Language = Cuda()
 
 
-class _Work(NamedTuple):
+class _CudaBuild(NamedTuple):
     """A submission, and what it is built for."""
 
     solution: Solution

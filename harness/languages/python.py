@@ -25,7 +25,7 @@ from harness.problem.model import Problem
 from harness.records.build import Build
 from harness.records.result import Verdict
 from harness.sandbox import scratch
-from harness.sandbox.command import Finished, clean_environment, run_limited
+from harness.sandbox.command import CommandResult, clean_environment, run_limited
 from harness.solution import suffixes
 from harness.solution.contract import (
     AmbiguousError,
@@ -210,7 +210,7 @@ def _path(words: Sequence[str]) -> list[str]:
     return [".".join(names[: count + 1]) for count in range(len(names))]
 
 
-def _check(text: str) -> Finished:
+def _check(text: str) -> CommandResult:
     with tempfile.TemporaryDirectory(prefix="check-", dir=scratch.home()) as folder:
         return run_limited(
             [sys.executable, "-I", "-S", "-c", CHECKER, *EntryPoint],
@@ -223,7 +223,9 @@ def _check(text: str) -> Finished:
         )
 
 
-def _entry(solution: Solution, problem: Problem, finished: Finished) -> EntryPoint | BuildFailure:
+def _entry(
+    solution: Solution, problem: Problem, finished: CommandResult
+) -> EntryPoint | BuildFailure:
     """The entry point, or the failure that the end of the checker stands for."""
     shown = solution.display_path
     if finished.timed_out:
@@ -245,7 +247,7 @@ def _entry(solution: Solution, problem: Problem, finished: Finished) -> EntryPoi
 
 
 def _checked_entry(
-    solution: Solution, problem: Problem, finished: Finished
+    solution: Solution, problem: Problem, finished: CommandResult
 ) -> EntryPoint | BuildFailure:
     """The entry point, or the failure, in the checker's answer."""
     shown = solution.display_path

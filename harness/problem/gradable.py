@@ -99,7 +99,7 @@ def span(shape: Sequence[int], strides: Sequence[int]) -> int:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Work:
+class CallCost:
     """Least work of one call of a case, from which the speed of light (SOL) follows."""
 
     flops: float | None = None
@@ -256,7 +256,7 @@ class Gradable(Protocol):
     def tensors_of(self, case: Case, dtype: str) -> tuple[TensorSpec, ...]:
         """The tensors of one call, in the order of ``parameters``."""
 
-    def work(self, case: Case, dtype: str) -> Work:
+    def work(self, case: Case, dtype: str) -> CallCost:
         """Operations and bytes of one call."""
 
     # -- its code --------------------------------------------------------------------------------

@@ -15,11 +15,11 @@ from harness.problem.dtypes import DTYPES, VARIABLE_TYPE, DataType, data_type
 from harness.problem.expressions import SIZEOF_VAR, Expression, Number
 from harness.problem.gradable import (
     DEFAULT_ALIGNMENT,
+    CallCost,
     Direction,
     Limits,
     Role,
     TensorSpec,
-    Work,
     span,
 )
 
@@ -311,14 +311,14 @@ class Problem:
 
         return parse_case(self, spec)
 
-    def work(self, case: Case, dtype: str) -> Work:
+    def work(self, case: Case, dtype: str) -> CallCost:
         """``flops`` and ``bytes`` of one call.
 
         Raises:
             ExpressionError: one has no value for this case.
         """
         cut = self.tolerance.inputs if self.tolerance else {}
-        return Work(
+        return CallCost(
             flops=self.evaluate(self.flops, case.values, dtype) if self.flops else None,
             bytes=self.evaluate(self.bytes, case.values, dtype) if self.bytes else None,
             tf32=cut.get(dtype) == "tf32",

@@ -7,7 +7,7 @@ from typing import Any
 
 from harness.runner.driver import CudaError, Driver
 from harness.runner.memory import ImportedArena
-from harness.runner.program import Failed, GraphProgram, LoadedProgram
+from harness.runner.program import GraphProgram, LoadedProgram, ProgramFailed
 from harness.runner.strides import Rows, rows_of
 from harness.wire.arguments import ScalarArgument, TensorArgument
 from harness.wire.messages import FaultCode, Prepare
@@ -55,7 +55,9 @@ def load_entry(fd: int) -> ctypes.CDLL:
         return ctypes.CDLL(f"/proc/self/fd/{fd}", mode=os.RTLD_NOW)
     except OSError as error:
         text = str(error).replace(f"/proc/self/fd/{fd}: ", "")
-        raise Failed(FaultCode.NO_ENTRY, f"the compiled file does not load: {text}") from error
+        raise ProgramFailed(
+            FaultCode.NO_ENTRY, f"the compiled file does not load: {text}"
+        ) from error
 
 
 def _reopenable(fd: int) -> int:
@@ -79,7 +81,7 @@ class _Library:
         try:
             self._entry = self.library[entry]
         except AttributeError:
-            raise Failed(
+            raise ProgramFailed(
                 FaultCode.NO_ENTRY, f'no function `extern "C" void {entry}(...)`'
             ) from None
         self._entry.restype = None
@@ -143,7 +145,9 @@ class CudaLibrary(_Library, GraphProgram):
                 code, text = error.code, str(error)
         if code:
             fault = FaultCode.MEMORY if code == _CUDA_OUT_OF_MEMORY else FaultCode.CUDA
-            raise Failed(fault, f"{text} (CUDA error {code})" if "CUDA error" not in text else text)
+            raise ProgramFailed(
+                fault, f"{text} (CUDA error {code})" if "CUDA error" not in text else text
+            )
 
     def _take_error(self) -> tuple[int, str]:
         text = ctypes.create_string_buffer(_MESSAGE_BYTES)
@@ -211,5 +215,5 @@ class CpuLibrary(_Library, LoadedProgram):
             return
         message = text.value.decode("utf-8", "replace")
         if code == _CUDA_OUT_OF_MEMORY:
-            raise Failed(FaultCode.MEMORY, message)
-        raise Failed(_CPU_FAULTS.get(code, FaultCode.CUDA), message)
+            raise ProgramFailed(FaultCode.MEMORY, message)
+        raise ProgramFailed(_CPU_FAULTS.get(code, FaultCode.CUDA), message)

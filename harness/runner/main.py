@@ -14,7 +14,7 @@ from pathlib import Path
 from harness.runner.affinity import ThreadAffinity
 from harness.runner.driver import CudaError, Driver
 from harness.runner.memory import ImportedArena, ImportedDeviceArena, ImportedHostArena
-from harness.runner.program import Failed, LoadedProgram
+from harness.runner.program import LoadedProgram, ProgramFailed
 from harness.runner.triton.kernel_cache import pack, unpack
 from harness.sandbox.syscalls import forbid_programs
 from harness.wire import messages, transport
@@ -65,7 +65,7 @@ class Runner:
         """Obey ``message``; None where its answers are sent on the way."""
         try:
             return self._obey(message, descriptors)
-        except (Failed, CudaError) as error:
+        except (ProgramFailed, CudaError) as error:
             return _failed(error)
 
     def _obey(self, message: messages.Message, descriptors: list[int]) -> messages.Answer | None:
@@ -183,7 +183,7 @@ class Runner:
         answer: messages.Answer
         try:
             answer = self._call_all(self._program)
-        except (Failed, CudaError) as error:
+        except (ProgramFailed, CudaError) as error:
             answer = _failed(error)
         transport.send(self._channel, answer)
         mailbox.done = message.round
@@ -201,8 +201,8 @@ class Runner:
         return messages.Finished(kernels=kernels, copied=program.copied())
 
 
-def _failed(error: Failed | CudaError) -> messages.Failed:
-    fault = error.fault if isinstance(error, Failed) else FaultCode.CUDA
+def _failed(error: ProgramFailed | CudaError) -> messages.Failed:
+    fault = error.fault if isinstance(error, ProgramFailed) else FaultCode.CUDA
     return messages.Failed(fault=fault, message=str(error)[: messages.MAX_TEXT])
 
 

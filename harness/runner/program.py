@@ -8,7 +8,7 @@ from harness.runner.memory import ImportedArena
 from harness.wire.messages import FaultCode, Prepare
 
 
-class Failed(Exception):
+class ProgramFailed(Exception):
     """A fault of the submission that the runner noticed itself; reported, never believed."""
 
     def __init__(self, fault: FaultCode, message: str) -> None:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from harness.runner.driver import PER_THREAD_STREAM, CudaError, Driver
 from harness.runner.library import CValue, c_argument
 from harness.runner.memory import ImportedArena
-from harness.runner.program import Failed, GraphProgram
+from harness.runner.program import GraphProgram, ProgramFailed
 from harness.wire.arguments import KernelLaunch
 from harness.wire.messages import FaultCode, Prepare
 
@@ -36,7 +36,7 @@ class PtxProgram(GraphProgram):
         try:
             self._module = driver.load_module(text)
         except CudaError as error:
-            raise Failed(FaultCode.COMPILE, str(error)) from error
+            raise ProgramFailed(FaultCode.COMPILE, str(error)) from error
         self._bound: list[list[_BoundLaunch]] = []
 
     def bind(self, batch: Prepare, arena: ImportedArena) -> None:
@@ -60,7 +60,7 @@ class PtxProgram(GraphProgram):
             if error.code != _NOT_FOUND:
                 raise
             message = f"the file has no kernel `{launch.kernel}`"
-            raise Failed(FaultCode.NO_ENTRY, message) from error
+            raise ProgramFailed(FaultCode.NO_ENTRY, message) from error
         if launch.shared > _SHARED_WITHOUT_ASKING:
             self._driver.allow_shared(function, launch.shared)
         return function

@@ -13,7 +13,7 @@ from harness.runner.driver import PER_THREAD_STREAM, CudaError, Driver
 from harness.runner.entry.contracts import Caller, caller, offer_imports
 from harness.runner.entry.outputs import Arguments
 from harness.runner.memory import ImportedArena, ImportedHostArena
-from harness.runner.program import Failed, LoadedProgram
+from harness.runner.program import LoadedProgram, ProgramFailed
 from harness.wire.arguments import ScalarArgument, TensorArgument
 from harness.wire.messages import MAX_TEXT, FaultCode, Load, Prepare
 
@@ -43,7 +43,7 @@ def load_framework(language: str) -> None:
     try:
         framework.load()
     except ImportError as error:
-        raise Failed(FaultCode.UNSUPPORTED, str(error)) from error
+        raise ProgramFailed(FaultCode.UNSUPPORTED, str(error)) from error
 
 
 def write_source(fd: int, folder: Path) -> Path:
@@ -58,7 +58,7 @@ def import_source(path: Path) -> ModuleType:
     """Import a file as the module ``solution``; whatever it raises is raised."""
     spec = importlib.util.spec_from_file_location(_NAME, path)
     if spec is None or spec.loader is None:
-        raise Failed(FaultCode.NO_ENTRY, "the file cannot be imported")
+        raise ProgramFailed(FaultCode.NO_ENTRY, "the file cannot be imported")
     module = importlib.util.module_from_spec(spec)
     sys.modules[_NAME] = module
     spec.loader.exec_module(module)
@@ -66,7 +66,7 @@ def import_source(path: Path) -> ModuleType:
 
 
 class reported:  # noqa: N801 - reads as a statement: `with reported():`
-    """Turn whatever the submission raises into :class:`Failed`, with its own lines only.
+    """Turn whatever the submission raises into :class:`ProgramFailed`, with its own lines only.
 
     A class, since a generator would cost each call more.
     """
@@ -75,9 +75,9 @@ class reported:  # noqa: N801 - reads as a statement: `with reported():`
         return None
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        if error is None or isinstance(error, Failed):
+        if error is None or isinstance(error, ProgramFailed):
             return
-        raise Failed(_fault(error), _text(error)) from error
+        raise ProgramFailed(_fault(error), _text(error)) from error
 
 
 def _fault(error: BaseException) -> FaultCode:
@@ -201,7 +201,7 @@ class TorchProgram(LoadedProgram):
                 for index in range(len(self._bound)):
                     self.call(index)
             captured = driver.instantiate(graph.raw_cuda_graph())
-        except (Failed, RuntimeError, CudaError):
+        except (ProgramFailed, RuntimeError, CudaError):
             return False
         if captured is None:
             return False

@@ -35,7 +35,7 @@ MAX_PROCESSES = 8192
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Finished:
+class CommandResult:
     """The outcome of a limited command."""
 
     returncode: int
@@ -84,7 +84,7 @@ def run_limited(
     readable: Iterable[Path] = (),
     file_bytes: int = DEFAULT_FILE_BYTES,
     stdin: bytes | None = None,
-) -> Finished:
+) -> CommandResult:
     """Run ``argv`` in ``cwd`` and wait for its end, at most ``seconds`` of wall time.
 
     ``memory_bytes`` bounds the resident memory of the whole tree, ``output_bytes`` the output
@@ -184,10 +184,10 @@ class _TreeWatch:
         while open_pipe and clock() < end:
             open_pipe = self._read(TICK_S)
 
-    def finished(self, seconds: float) -> Finished:
+    def finished(self, seconds: float) -> CommandResult:
         """The outcome of a process that was reaped ``seconds`` after its start."""
         code = self._process.returncode
-        return Finished(
+        return CommandResult(
             returncode=128 - code if 128 < code <= 128 + signal.SIGRTMAX else code,
             output=self._kept.decode("utf-8", "replace"),
             timed_out=self._timed_out,

@@ -18,7 +18,7 @@ _BINARY = ((2.0**40, "TiB"), (2.0**30, "GiB"), (2.0**20, "MiB"), (2.0**10, "KiB"
 _MAX_DECIMALS = 4
 
 
-class Interval(Protocol):
+class IntervalLike(Protocol):
     """A value with the two ends of its interval."""
 
     @property
@@ -39,7 +39,7 @@ def seconds(value: float) -> str:
     return _with_unit(value, _TIME)
 
 
-def seconds_interval(interval: Interval) -> str:
+def seconds_interval(interval: IntervalLike) -> str:
     """``12.31 ± 0.04 µs``: value and half-width of the 95 % interval, in one unit."""
     if not math.isfinite(interval.value):
         return seconds(interval.value)
@@ -78,12 +78,12 @@ def byte_rate(count: float, time_s: float) -> str:
     return _with_unit(_rate(count, time_s), _DECIMAL) + "B/s"
 
 
-def ratio(interval: Interval) -> str:
+def ratio(interval: IntervalLike) -> str:
     """``1.31× ± 0.02``: a speed-up and the half-width of its 95 % interval."""
     return _value_and_half(interval.value, _half_width(interval), "×")
 
 
-def factor(interval: Interval) -> str:
+def factor(interval: IntervalLike) -> str:
     """``1.31 ± 0.02``: a ratio as part of a sentence."""
     return _value_and_half(interval.value, _half_width(interval), "")
 
@@ -106,7 +106,7 @@ def _real(value: float) -> float:
         return math.inf if value > 0 else -math.inf
 
 
-def _half_width(interval: Interval) -> float:
+def _half_width(interval: IntervalLike) -> float:
     # Intervals of ratios are symmetric in the logarithm only: the wider side is the honest one.
     return max(interval.high - interval.value, interval.value - interval.low, 0.0)
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import pytest
 
 from harness.frameworks import FRAMEWORKS, Framework, launching_on
-from harness.runner.program import Failed
+from harness.runner.program import ProgramFailed
 from harness.runner.python import load_framework
 from harness.wire.messages import FaultCode
 
@@ -44,7 +44,7 @@ def test_a_package_that_does_not_import_is_no_fault_of_the_submission(
 ) -> None:
     place(tmp_path, monkeypatch, made_up=text)
     monkeypatch.setitem(FRAMEWORKS, "made", framework())
-    with pytest.raises(Failed) as failed:
+    with pytest.raises(ProgramFailed) as failed:
         load_framework("made")
     assert failed.value.fault is FaultCode.UNSUPPORTED
     assert failed.value.message.startswith("Made cannot be imported here (")

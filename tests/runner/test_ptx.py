@@ -12,7 +12,7 @@ import pytest
 
 from harness.runner.driver import CudaError, Driver
 from harness.runner.memory import ImportedArena
-from harness.runner.program import Failed
+from harness.runner.program import ProgramFailed
 from harness.runner.ptx import PtxProgram
 from harness.wire.arguments import KernelLaunch, ScalarArgument, TensorArgument
 from harness.wire.messages import FaultCode, Prepare
@@ -113,13 +113,13 @@ def test_much_shared_memory_is_asked_for(library: MadeUp) -> None:
 
 
 def test_a_text_that_the_driver_does_not_build(library: MadeUp) -> None:
-    with pytest.raises(Failed, match="line 3: no") as failed:
+    with pytest.raises(ProgramFailed, match="line 3: no") as failed:
         program(library, b"broken")
     assert failed.value.fault is FaultCode.COMPILE
 
 
 def test_a_kernel_that_is_not_there(library: MadeUp) -> None:
-    with pytest.raises(Failed, match="no kernel `other`") as failed:
+    with pytest.raises(ProgramFailed, match="no kernel `other`") as failed:
         program(library).bind(batch(replace(LAUNCH, kernel="other")), ARENA)
     assert failed.value.fault is FaultCode.NO_ENTRY
 

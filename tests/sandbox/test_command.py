@@ -9,11 +9,11 @@ import pytest
 from support.naps import Nap
 
 from harness.errors import MachineError
-from harness.sandbox.command import Finished, clean_environment, run_limited
+from harness.sandbox.command import CommandResult, clean_environment, run_limited
 from harness.sandbox.support import detect_support
 
 
-def run(folder: Path, *argv: str, **changes: Any) -> Finished:
+def run(folder: Path, *argv: str, **changes: Any) -> CommandResult:
     limits: dict[str, Any] = {
         "cwd": folder,
         "seconds": 10.0,
@@ -24,7 +24,7 @@ def run(folder: Path, *argv: str, **changes: Any) -> Finished:
     return run_limited(argv, **limits | changes)
 
 
-def python(folder: Path, code: str, **changes: Any) -> Finished:
+def python(folder: Path, code: str, **changes: Any) -> CommandResult:
     return run(folder, sys.executable, "-I", "-S", "-c", code, **changes)
 
 

@@ -15,7 +15,7 @@ import pytest
 from support.naps import Nap, running, until
 
 from harness.sandbox import processes
-from harness.sandbox.command import Finished, clean_environment, run_limited
+from harness.sandbox.command import CommandResult, clean_environment, run_limited
 from harness.sandbox.pause_gate import PauseGate, clock, pausable, side_by_side, waiting
 
 PATIENCE_S = 20.0
@@ -42,7 +42,7 @@ def _is_blocked(gate: PauseGate) -> bool:
     return len(gate._changed._waiters) > 0  # type: ignore[attr-defined]
 
 
-def _run(folder: Path, *argv: str, seconds: float = PATIENCE_S) -> Finished:
+def _run(folder: Path, *argv: str, seconds: float = PATIENCE_S) -> CommandResult:
     return run_limited(
         argv,
         cwd=folder,
@@ -147,7 +147,7 @@ def test_processes_are_stopped_and_no_time_passes_for_them(tmp_path: Path) -> No
     gate, nap, counted = PauseGate(time_s), Nap(), tmp_path / "count"
     command = f"sleep {nap} & {sys.executable} -I -S -c '{COUNT}' {nap} {counted}"
 
-    def work() -> Finished:
+    def work() -> CommandResult:
         with gate.work():
             return _run(tmp_path, "sh", "-c", command, seconds=100.0)
 
@@ -207,7 +207,7 @@ def test_a_sandbox_that_is_being_made_is_paused_too(tmp_path: Path) -> None:
     time_s = Clock()
     gate, nap = PauseGate(time_s), Nap()
 
-    def work() -> Finished:
+    def work() -> CommandResult:
         with gate.work():
             return _run(tmp_path, "sh", "-c", f"sleep {nap}; echo", seconds=100.0)
 
@@ -272,7 +272,7 @@ def test_stopped_processes_go_on_where_stopping_was_interrupted(
         stop(*what, **how)
         raise KeyboardInterrupt
 
-    def work() -> Finished:
+    def work() -> CommandResult:
         with gate.work():
             return _run(tmp_path, "sh", "-c", f"sleep 1 {nap}; sleep 0", seconds=PATIENCE_S)
 
@@ -339,14 +339,14 @@ def test_time_passes_while_the_pause_only_waits_for_a_thread() -> None:
 def test_threads_started_inside_are_paused_and_cancelled_too(tmp_path: Path) -> None:
     gate, naps = PauseGate(), (Nap(), Nap())
 
-    def one(nap: Nap) -> Finished:
+    def one(nap: Nap) -> CommandResult:
         (tmp_path / str(nap)).mkdir()
         return _run(tmp_path / str(nap), "sh", "-c", f"sleep {nap}; echo", seconds=PATIENCE_S)
 
-    def nested(nap: Nap) -> Finished:
+    def nested(nap: Nap) -> CommandResult:
         return side_by_side(partial(one, nap))[0]
 
-    def work() -> list[Finished]:
+    def work() -> list[CommandResult]:
         with gate.work():
             return side_by_side(*(partial(nested, nap) for nap in naps))
 
@@ -374,7 +374,7 @@ def test_side_by_side_needs_no_gate_and_raises_what_a_thread_raised() -> None:
 def test_cancelling_ends_processes_and_lets_nobody_go_on_or_begin(tmp_path: Path) -> None:
     gate, nap, enters = PauseGate(), Nap(), threading.Event()
 
-    def work() -> Finished:
+    def work() -> CommandResult:
         with gate.work():
             return _run(tmp_path, "sh", "-c", f"sleep {nap}; echo", seconds=PATIENCE_S)
 
@@ -403,7 +403,7 @@ def test_cancelling_ends_processes_and_lets_nobody_go_on_or_begin(tmp_path: Path
 def test_a_sandbox_that_is_being_made_ends_when_cancelled(tmp_path: Path) -> None:
     gate, nap = PauseGate(), Nap()
 
-    def work() -> Finished:
+    def work() -> CommandResult:
         with gate.work():
             return _run(tmp_path, "sh", "-c", f"sleep {nap}; echo", seconds=PATIENCE_S)
 

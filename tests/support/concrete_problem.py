@@ -15,13 +15,13 @@ from torch import Tensor
 from harness.errors import UsageError
 from harness.problem.case import Case
 from harness.problem.gradable import (
+    CallCost,
     Direction,
     Expectation,
     FormalParameter,
     Limits,
     Role,
     TensorSpec,
-    Work,
 )
 from harness.problem.sampling.cases import CaseLimits
 
@@ -130,8 +130,8 @@ class ConcreteProblem:
             )
         return tuple(found)
 
-    def work(self, case: Case, dtype: str) -> Work:
-        return Work()
+    def work(self, case: Case, dtype: str) -> CallCost:
+        return CallCost()
 
     def inputs(self) -> DrawnInputs:
         return DrawnInputs(self.draw)

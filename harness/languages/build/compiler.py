@@ -12,7 +12,7 @@ from harness.languages.build.diagnostics import (
     tells_of_a_kill,
 )
 from harness.records.result import Verdict
-from harness.sandbox.command import Finished, clean_environment, run_limited
+from harness.sandbox.command import CommandResult, clean_environment, run_limited
 from harness.sandbox.support import parts
 from harness.solution.contract import EntryPoint
 
@@ -26,7 +26,7 @@ def run_compiler(
     seconds: float,
     tools: Sequence[Path],
     readable: Iterable[Path] = (),
-) -> Finished:
+) -> CommandResult:
     """Run ``command`` in ``folder``; it sees the parts of ``tools``, its own among them."""
     return run_limited(
         command,
@@ -39,7 +39,7 @@ def run_compiler(
     )
 
 
-def limit_failure(tool: str, finished: Finished, seconds: float) -> BuildError | None:
+def limit_failure(tool: str, finished: CommandResult, seconds: float) -> BuildError | None:
     """The verdict on a compiler that was stopped, by us or by others; None if it was not."""
     if finished.timed_out:
         return BuildError(
@@ -67,7 +67,7 @@ def killed_failure(tool: str) -> BuildError:
     )
 
 
-def silent_failure(tool: str, finished: Finished) -> BuildError:
+def silent_failure(tool: str, finished: CommandResult) -> BuildError:
     """The verdict where a tool failed and named no error: not the submission's, but for a flood.
 
     nvcc is silent when a host compiler that it has started is killed.
@@ -77,7 +77,7 @@ def silent_failure(tool: str, finished: Finished) -> BuildError:
     return BuildError(verdict=verdict, message=message)
 
 
-def compile_failure(tool: str, finished: Finished, log: str) -> BuildError:
+def compile_failure(tool: str, finished: CommandResult, log: str) -> BuildError:
     """The verdict on a submission that a compiler rejects, with its complaints in ``log``."""
     if lacks_entry(log):
         return BuildError(

@@ -30,7 +30,7 @@ from harness.languages.build.prelude import VAR_TYPES, headers_of
 from harness.languages.build.toolchain import HostCompiler
 from harness.languages.build.translation import translate_limited
 from harness.records.result import Verdict
-from harness.sandbox.command import Finished
+from harness.sandbox.command import CommandResult
 from harness.sandbox.pause_gate import side_by_side
 
 TRANSLATED = "translated.cpp"
@@ -93,7 +93,7 @@ class HostSource:
         # An undefined solution() must be an error here, not when the runner loads the library.
         return [*command, "-include", str(folder / PRELUDE), "-Wl,-z,defs"]
 
-    def run(self, folder: Path, *, sanitize: bool) -> Finished:
+    def run(self, folder: Path, *, sanitize: bool) -> CommandResult:
         """Compile the translated source that lies in ``folder``."""
         command = self._command(folder, sanitize=sanitize)
         return run_compiler(command, folder, self.seconds, [self.host.path], [INCLUDE])
@@ -171,7 +171,7 @@ def _build_host(job: HostSource, folder: Path) -> BuildOutcome:
     )
 
 
-def _host_failure(job: HostSource, finished: Finished, log: str) -> BuildError:
+def _host_failure(job: HostSource, finished: CommandResult, log: str) -> BuildError:
     """The verdict on what g++ rejects: an error of the executor's where nvcc accepts it."""
     if job.cuda is not None and not lacks_entry(log) and (reason := first_error(log)):
         return _not_executable(job, reason)

@@ -15,7 +15,7 @@ from harness.languages.build.cache import BuildOutcome, Cache, key_of
 from harness.languages.build.compiler import compile_failure, failed, limit_failure, run_compiler
 from harness.languages.build.diagnostics import neutral
 from harness.languages.build.toolchain import HostCompiler, Nvcc, find_demangler
-from harness.sandbox.command import Finished
+from harness.sandbox.command import CommandResult
 from harness.solution.model import Target
 
 SOURCE = "solution.cu"
@@ -78,7 +78,7 @@ class CudaSource:
             "host compiler": self.host.version,
         }
 
-    def run(self, folder: Path, *, library: bool) -> Finished:
+    def run(self, folder: Path, *, library: bool) -> CommandResult:
         """Compile in the empty directory ``folder``."""
         (folder / SOURCE).write_bytes(self.source)
         (folder / PRELUDE).write_text(self.prelude, encoding="utf-8")

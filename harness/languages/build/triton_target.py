@@ -62,7 +62,7 @@ def compile_for_target(
     allows. Code whose launches cannot be found out without a GPU gives an outcome without kernels.
     """
     calls = (_arguments(problem, problem.benchmarks[0], dtype),)
-    work = _Work(solution, problem, arch, contract, calls)
+    work = _TritonBuild(solution, problem, arch, contract, calls)
     return cache.fetch(work.key("triton"), lambda _: _build(work))
 
 
@@ -81,11 +81,11 @@ def compile_ahead(
     """
     shapes = (*problem.benchmarks, *problem.cpu_benchmarks)
     calls = tuple(_arguments(problem, shape, dtype) for shape in shapes)
-    work = _Work(solution, problem, arch, contract, calls)
+    work = _TritonBuild(solution, problem, arch, contract, calls)
     return cache.fetch(work.key("triton ahead"), lambda to: _build_ahead(work, to / KERNELS))
 
 
-class _Work(NamedTuple):
+class _TritonBuild(NamedTuple):
     """A submission, what it is compiled for, and the arguments of the calls that are made."""
 
     solution: Solution
@@ -136,7 +136,7 @@ def _arguments(
     )
 
 
-def _build(work: _Work) -> BuildOutcome:
+def _build(work: _TritonBuild) -> BuildOutcome:
     with work.session(work.problem.limits) as session:
         answer = session.compile(work.calls, work.arch)
         if isinstance(answer, Fault):
@@ -145,7 +145,7 @@ def _build(work: _Work) -> BuildOutcome:
     return outcome_of(answer, log, work.solution.display_path)
 
 
-def _build_ahead(work: _Work, file: Path) -> BuildOutcome:
+def _build_ahead(work: _TritonBuild, file: Path) -> BuildOutcome:
     """Have the kernels packed into ``file``; the rest of the answer is ignored."""
     limits = work.problem.limits
     limits = replace(limits, build_s=min(limits.build_s, _PATIENCE_S))

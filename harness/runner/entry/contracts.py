@@ -15,7 +15,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from harness.runner.entry.outputs import Arguments, Outputs, list_names
-from harness.runner.program import Failed
+from harness.runner.program import ProgramFailed
 from harness.wire.arguments import Parameters
 from harness.wire.messages import FaultCode
 
@@ -55,7 +55,7 @@ def caller(module: ModuleType, entry: str, parameters: Parameters) -> Caller:
     found = getattr(module, entry, None)
     if not callable(found):
         kind = "class" if entry == "ModelNew" else "function"
-        raise Failed(FaultCode.NO_ENTRY, f"the file defines no {kind} `{entry}(...)`")
+        raise ProgramFailed(FaultCode.NO_ENTRY, f"the file defines no {kind} `{entry}(...)`")
     if entry == "custom_kernel":
         return _Tuple(found, parameters)
     if entry == "ModelNew":
@@ -96,7 +96,7 @@ class _Positional:
             if error.__traceback__ is None or error.__traceback__.tb_next is not None:
                 raise
             # Not from within: it does not take what it is given.
-            raise Failed(FaultCode.EXCEPTION, f"TypeError: {error}{self._asked}") from error
+            raise ProgramFailed(FaultCode.EXCEPTION, f"TypeError: {error}{self._asked}") from error
 
 
 class _Bound(NamedTuple):
@@ -205,7 +205,7 @@ class _Model(_Returning):
             if parameter.name in numbers:
                 given[parameter.name] = numbers[parameter.name]
             elif parameter.default is parameter.empty:
-                raise Failed(
+                raise ProgramFailed(
                     FaultCode.NO_ENTRY,
                     f"ModelNew.__init__ asks for `{parameter.name}`, which is no size or scalar of "
                     f"the problem{_listed(numbers)}",
@@ -215,7 +215,9 @@ class _Model(_Returning):
 
         if not isinstance(model, torch.nn.Module):
             kind = type(model).__name__
-            raise Failed(FaultCode.NO_ENTRY, f"ModelNew makes a {kind}, not a torch.nn.Module")
+            raise ProgramFailed(
+                FaultCode.NO_ENTRY, f"ModelNew makes a {kind}, not a torch.nn.Module"
+            )
         return model
 
 
@@ -255,7 +257,7 @@ def _weights(model: "Module", tensors: dict[str, "Tensor"]) -> dict["Tensor", st
         _fill(filled, key, buffer, tensors)
     for tensor, key in left.items():
         if tensor not in filled:
-            raise Failed(FaultCode.NO_ENTRY, _unfilled(key, tensor, tensors))
+            raise ProgramFailed(FaultCode.NO_ENTRY, _unfilled(key, tensor, tensors))
     return filled
 
 
@@ -267,7 +269,7 @@ def _fill(
     if name is None:
         return
     if name in filled.values() and filled.get(weight) != name:
-        raise Failed(
+        raise ProgramFailed(
             FaultCode.NO_ENTRY,
             f"ModelNew has several parameters that `{name}` could be, `{key}` among them: give "
             "them other names",
@@ -301,7 +303,7 @@ def _forward_arguments(
     many = any(p.kind is p.VAR_POSITIONAL for p in signature.parameters.values())
     if len(needed) <= len(inputs) <= (len(inputs) if many else len(wanted)):
         return inputs
-    raise Failed(
+    raise ProgramFailed(
         FaultCode.NO_ENTRY,
         f"ModelNew.forward takes {len(needed)} arguments ({list_names(needed)}), and the problem "
         f"has {len(inputs)} inputs that are no weights{_listed(inputs)}",

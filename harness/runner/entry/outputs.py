@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from harness.runner.program import Failed
+from harness.runner.program import ProgramFailed
 from harness.runner.strides import overlap
 from harness.wire.arguments import Parameters
 from harness.wire.messages import FaultCode
@@ -76,8 +76,8 @@ class Outputs:
             if got != expected:
                 raise self._wrong(f"a tensor of {what} {got} for {name}, expected {expected}")
 
-    def _wrong(self, what: str) -> Failed:
-        return Failed(FaultCode.EXCEPTION, f"{self._entry} returned {what}")
+    def _wrong(self, what: str) -> ProgramFailed:
+        return ProgramFailed(FaultCode.EXCEPTION, f"{self._entry} returned {what}")
 
 
 _WRITTEN = ("out", "inout")

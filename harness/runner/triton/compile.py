@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 from harness.runner.entry.contracts import Caller, caller, offer_imports
 from harness.runner.entry.outputs import Arguments
-from harness.runner.program import Failed
+from harness.runner.program import ProgramFailed
 from harness.runner.python import import_source
 from harness.wire.arguments import CompiledKernel, ScalarArgument, TensorShape
 from harness.wire.messages import Compile, Compiled, CompileStatus, FaultCode
@@ -84,7 +84,7 @@ def _compile_calls(
                 break
             found.bind([_values(arguments)])
             compiler.compile_launches(found, path)
-    except Failed as failure:
+    except ProgramFailed as failure:
         no_entry = failure.fault is FaultCode.NO_ENTRY
         return "no_entry_point" if no_entry else "failed", failure.message, None
     except CompileError as error:

@@ -13,12 +13,12 @@ from harness.languages.build.compiler import limit_failure, silent_failure
 from harness.languages.build.diagnostics import tells_of_a_kill
 from harness.languages.build.triton_target import outcome_of
 from harness.records.result import Verdict
-from harness.sandbox.command import Finished
+from harness.sandbox.command import CommandResult
 from harness.solution.model import BuildFailure
 from harness.wire.messages import Compiled
 
 
-def _finished(code: int, output: str = "", **changes: Any) -> Finished:
+def _finished(code: int, output: str = "", **changes: Any) -> CommandResult:
     fields: dict[str, Any] = {
         "returncode": code,
         "output": output,
@@ -28,7 +28,7 @@ def _finished(code: int, output: str = "", **changes: Any) -> Finished:
         "seconds": 1.0,
         "peak_bytes": 1,
     }
-    return Finished(**fields | changes)
+    return CommandResult(**fields | changes)
 
 
 KILLED = (

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from torch import Tensor, nn
 
 from harness.runner.entry.contracts import Caller, caller
-from harness.runner.program import Failed
+from harness.runner.program import ProgramFailed
 from harness.wire.messages import FaultCode
 
 LINEAR = (
@@ -55,7 +55,7 @@ def test_a_tuple_has_what_is_read_in_order_then_what_is_written(kinds: list[str]
 
 
 def test_parameters_that_do_not_fit_are_named() -> None:
-    with pytest.raises(Failed) as caught:
+    with pytest.raises(ProgramFailed) as caught:
         bound("solution", lambda x, y: None, TWO, (1, 2, 3, 4)).call(0)
     assert caught.value.fault is FaultCode.EXCEPTION
     assert str(caught.value).endswith("def solution(x, mean, n, total):")
@@ -143,7 +143,7 @@ def test_a_conjugate_in_place_is_not_what_lies_there() -> None:
 def test_what_cannot_be_copied_says_what_was_expected(returned: Any, words: str) -> None:
     y = torch.zeros(2)
     entry = bound("custom_kernel", lambda data: returned, (("x", "in"), ("y", "out")), (y, y))
-    with pytest.raises(Failed, match=words) as failed:
+    with pytest.raises(ProgramFailed, match=words) as failed:
         entry.call(0)
     assert failed.value.fault is FaultCode.EXCEPTION
 
@@ -220,7 +220,7 @@ class TooMany(Linear):
     ],
 )
 def test_a_module_that_does_not_fit_is_no_submission(model: Any, words: str) -> None:
-    with pytest.raises(Failed, match=words) as failed:
+    with pytest.raises(ProgramFailed, match=words) as failed:
         bound("ModelNew", model, LINEAR, linear_call(7))
     assert failed.value.fault is FaultCode.NO_ENTRY
 
@@ -230,5 +230,5 @@ def test_a_module_that_returns_nothing() -> None:
         def forward(self, data: Tensor) -> Tensor:
             return None  # type: ignore[return-value]
 
-    with pytest.raises(Failed, match="returned None for y, expected a tensor"):
+    with pytest.raises(ProgramFailed, match="returned None for y, expected a tensor"):
         bound("ModelNew", Silent, LINEAR, linear_call(8)).call(0)
