@@ -245,14 +245,17 @@ def _fill_cancelling(
 def _strew(out: torch.Tensor, dimensions: int, generator: torch.Generator) -> None:
     """Put NaN and infinities at a few places of ``out``; at one at least, which gets NaN.
 
-    One in :data:`_NONFINITE_SHARE` elements, but no more than one for :data:`_NONFINITE_LENGTH` of
-    the longest dimension, so that most rows and columns of a matrix stay free of them. Complex
-    numbers get NaN alone: which component an infinity reaches is a matter of how they are
-    multiplied.
+    How many is drawn log-uniformly, so that often there are too few to be found by a look at some
+    elements. At most it is one in :data:`_NONFINITE_SHARE` elements, and one for
+    :data:`_NONFINITE_LENGTH` of the longest dimension: most rows and columns of a matrix stay free
+    of them. Complex numbers get NaN alone: which component an infinity reaches is a matter of how
+    they are multiplied.
     """
     lengths = out.shape[:dimensions]
     share = math.prod(lengths) // _NONFINITE_SHARE
-    count = max(1, min(share, max(lengths, default=1) // _NONFINITE_LENGTH))
+    most = max(1, min(share, max(lengths, default=1) // _NONFINITE_LENGTH))
+    drawn = torch.rand((), generator=generator, device=out.device, dtype=torch.float64)
+    count = int(most ** drawn.item())
     complex_ = out.dim() > dimensions
     where = tuple(
         torch.randint(0, size, (count,), generator=generator, device=out.device)
