@@ -67,13 +67,12 @@ Those that set an option are with the [option](#options-of-several-commands).
 
 _COMMANDS = """## Commands
 
-As `harness COMMAND --help` prints them. Defaults are in brackets, environment variables that set an
-option in parentheses.
+As `harness COMMAND --help` prints them, which also says which shared options a command takes.
+Defaults are in brackets, environment variables that set an option in parentheses.
 """
 
-_SHARED = """### Options of several commands
 
-Each command names those that it takes after *also*.
+_SHARED = """### Options of several commands
 """
 
 
@@ -149,10 +148,8 @@ def _commands() -> Iterator[str]:
         pieces = command.collect_usage_pieces(click.Context(command, info_name=name))
         usage = " ".join([name, *(piece for piece in pieces if piece != "[OPTIONS]")])
         summary = (command.help or "").split("\n\n")[0].replace("\n", " ")
-        options = _options(command)
-        also = ", ".join(f"`{_name(each)}`" for each in options if each in shared.items())
-        yield f"### `{usage}`\n\n{paragraph(summary + (f' Also {also}.' if also else ''))}\n"
-        if own := [option for option in options if option not in shared.items()]:
+        yield f"### `{usage}`\n\n{paragraph(summary)}\n"
+        if own := [option for option in _options(command) if option not in shared.items()]:
             yield listed(own)
 
 
