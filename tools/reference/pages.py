@@ -103,16 +103,18 @@ def _front_matter() -> Iterator[str]:
 def _rows(
     found: Iterable[Key], remarks: Callable[[Key], Iterable[str]]
 ) -> Iterator[tuple[str, str]]:
-    """Keys in a row that differ in nothing but their names are one row."""
-    for (said, meaning), same in groupby(found, lambda key: _row(key, remarks(key))):
-        yield ", ".join(f"`{key.name}`" for key in same) + said, meaning
+    """Keys in a row that differ in nothing but names and defaults are one row."""
+    for (said, meaning), same in groupby(found, lambda key: (_remarks(remarks(key)), key.value)):
+        yield ", ".join(f"`{key.name}`{_default(key)}" for key in same) + said, meaning
 
 
-def _row(key: Key, remarks: Iterable[str]) -> tuple[str, str]:
-    """The ``remarks`` on a key, and what it may hold with its default."""
+def _remarks(remarks: Iterable[str]) -> str:
     said = "; ".join(remark for remark in remarks if remark)
-    default = f" [{key.default}]" if key.default else ""
-    return f" ({said})" if said else "", f"{key.value}{default}"
+    return f" ({said})" if said else ""
+
+
+def _default(key: Key) -> str:
+    return f" [{key.default}]" if key.default else ""
 
 
 def _of(key: Key) -> str:
