@@ -26,15 +26,15 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NoReturn
 
-from harness.sandbox import landlock, namespaces, python_command, syscalls, system, view
+from harness.sandbox import landlock, python_command, syscalls, system, view
 from harness.sandbox.spec import SandboxSpec
 
 NO_SANDBOX = 113
 """Exit status of a sandbox that could not be made; what it lacks is printed."""
-
 _NOT_FOUND = 127
 """Exit status for a command that cannot be started, as a shell has it."""
 
+_NAMESPACES = "user, mount, pid, network and ipc namespaces"
 _LAYERS_BYTES = 256
 """Room for the names of the layers that the child puts on itself."""
 
@@ -93,7 +93,7 @@ def limit_resources(spec: SandboxSpec) -> None:
 def wait_as_init(child: int, life: int) -> int:
     """Wait for the child or the judge, whichever ends first; the exit status to leave with.
 
-    Reaps whatever the child's own children leave behind, as process 1 has to.
+    Reaps the orphans of the child's own children, as process 1 has to.
     """
     waker_read, waker_write = os.pipe()
     os.set_blocking(waker_write, False)
@@ -132,7 +132,7 @@ def confine(spec: SandboxSpec, channel: socket.socket | None, life: int) -> NoRe
     without one it is the spec's command. A ``wrapper`` is confined just as the entry that it
     starts.
     """
-    layers = [namespaces.LAYER, *view.enter(spec)] if spec.namespaces else []
+    layers = [_NAMESPACES, *view.enter(spec)] if spec.namespaces else []
     if spec.own_user:
         layers.append("own user")
     # Orphans stay below us, where they are found, also without a namespace.

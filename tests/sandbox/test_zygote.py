@@ -10,13 +10,14 @@ from pathlib import Path
 
 import pytest
 from support.inside import STAND_IN, Inside, explore
+from support.leftovers import zygote_processes
 from support.naps import running, until
 
 from harness.errors import MachineError
 from harness.sandbox import processes, python_command
 from harness.sandbox import zygote as module
 from harness.sandbox.launch import Sandbox
-from harness.sandbox.zygote import Zygote, zygote, zygote_processes
+from harness.sandbox.zygote import Zygote, zygote
 from harness.session.start_runner import ENTRY, PRELOAD_COMPILED, PRELOAD_INTERPRETED
 
 ENVIRONMENT = {"PATH": "/usr/bin:/bin"}
