@@ -70,11 +70,10 @@ class Checker:
         sure = torch.ones((), dtype=torch.bool, device=self._task.device.torch_device)
         for call in range(calls):
             inputs, outputs = each(call)
-            recorded = self._recorded_for(case, calls, inputs, outputs)
-            if recorded is None:
-                sure &= _surely_right(self._task, case, inputs, outputs, self._summed)
-            else:
+            if recorded := self._recorded_for(case, calls, inputs, outputs):
                 sure &= recorded.surely_right(inputs, outputs)
+            else:
+                sure &= _surely_right(self._task, case, inputs, outputs, self._summed)
         return bool(sure)
 
     def _recorded_for(
@@ -91,8 +90,8 @@ class Checker:
         try:
             self._recorded = _GraphedCheck(self._task, case, inputs, outputs, self._summed)
         except (RuntimeError, ProblemError):
-            # A reference may wait for the device, which cannot be recorded. What else may be wrong
-            # with it shows when it runs as it is.
+            # A reference may wait for the device, which cannot be recorded. Other faults of it show
+            # when it runs as it is.
             self._recordable = False
         return self._recorded
 

@@ -57,12 +57,9 @@ def compare(parameter_name: str, got: Tensor, expected: Tensor, allowed: Tensor)
         if wrong == 0:  # infinities, NaN or overflows, right by rules of their own
             return None
         first, worst = _extremes(chunks, got.shape)
+    total = got.numel()
     return Mismatch(
-        parameter=parameter_name,
-        differing=wrong,
-        total=got.numel(),
-        first=first,
-        worst=worst,
+        parameter=parameter_name, differing=wrong, total=total, first=first, worst=worst
     )
 
 
@@ -70,8 +67,8 @@ def surely_right(got: Tensor, expected: Tensor, allowed: Tensor) -> Tensor:
     """Whether every element is right by |got − expected| ≤ allowed < ∞ alone; exact ones by =.
 
     A bool without dimensions, on the device of the tensors and not waited for. Where it is true
-    :func:`compare` finds nothing, at a quarter of the cost; false says nothing, for infinities, NaN
-    and what overflows have rules of their own.
+    :func:`compare` finds nothing; false says nothing, for infinities, NaN and overflows have rules
+    of their own.
     """
     with torch.no_grad():
         parts = [chunk.near() for chunk in _chunks(got, expected, allowed)]
@@ -91,12 +88,11 @@ def _require_alike(parameter_name: str, got: Tensor, expected: Tensor, allowed: 
         raise ValueError(f"{parameter_name}: {got.dtype} cannot be compared with complex numbers")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class _Chunk:
-    """A flat stretch of the three tensors; views."""
+    """A flat stretch of the three tensors, as views; ``start`` elements come before it."""
 
     start: int
-    """Elements before it, in row-major order."""
     got: Tensor
     expected: Tensor
     allowed: Tensor
@@ -179,49 +175,35 @@ def _chunks(got: Tensor, expected: Tensor, allowed: Tensor) -> Iterator[_Chunk]:
     """Stretches of at most :data:`CHUNK` elements; copies ``got`` first if it has gaps."""
     flat = [tensor.reshape(-1) for tensor in (got, expected, allowed)]
     for start in range(0, got.numel(), CHUNK):
-        a, b, c = (tensor[start : start + CHUNK] for tensor in flat)
-        yield _Chunk(start=start, got=a, expected=b, allowed=c)
+        yield _Chunk(start, *(tensor[start : start + CHUNK] for tensor in flat))
 
 
 def _extremes(chunks: list[_Chunk], shape: torch.Size) -> tuple[Element, Element]:
     """The first wrong element and the worst; at least one is wrong."""
-    candidates: list[tuple[float, _Chunk, int]] = []  # of each chunk the worst
     firsts: list[tuple[_Chunk, int]] = []
+    worst: list[tuple[float, _Chunk, int]] = []  # of each chunk
     for chunk in chunks:
         wrong = chunk.wrong()
-        if not bool(wrong.any()):
-            continue
-        if not firsts:  # argmax of bytes gives the first of the largest
-            firsts.append((chunk, int(wrong.to(torch.uint8).argmax().item())))
-        badness = chunk.badness(wrong)
-        here = int(badness.argmax().item())
-        candidates.append((float(badness[here].item()), chunk, here))
-    _, chunk, here = max(candidates, key=lambda candidate: candidate[0])
+        if bool(wrong.any()):  # argmax of bytes gives the first of the largest
+            firsts.append((chunk, int(wrong.to(torch.uint8).argmax())))
+            badness = chunk.badness(wrong)
+            here = int(badness.argmax())
+            worst.append((float(badness[here]), chunk, here))
+    _, chunk, here = max(worst, key=lambda candidate: candidate[0])
     return _element(*firsts[0], shape), _element(chunk, here, shape)
 
 
 def _element(chunk: _Chunk, flat: int, shape: torch.Size) -> Element:
     """Element number ``flat`` of a chunk, for the record; ``shape`` is the whole output's."""
-    index: list[int] = []
-    rest = chunk.start + flat
-    for length in reversed(shape):
-        rest, here = divmod(rest, length)
-        index.append(here)
-    at = tuple(reversed(index))
-    allowed = float(chunk.allowance()[flat].item())
+    index = torch.unravel_index(torch.tensor(chunk.start + flat), shape)
+    at = tuple(int(here) for here in index)
+    allowed = float(chunk.allowance()[flat])
     expected, got = chunk.expected[flat].item(), chunk.got[flat].item()
     if chunk.got.is_complex():
         want, have = complex(expected), complex(got)
-        return Element(
-            index=at,
-            expected=want.real,
-            expected_imag=want.imag,
-            got=have.real,
-            got_imag=have.imag,
-            allowed=allowed,
-        )
+        parts = {"expected_imag": want.imag, "got_imag": have.imag}
+        return Element(index=at, expected=want.real, got=have.real, allowed=allowed, **parts)
     if chunk.exact and not chunk.expected.is_floating_point():
         expected = int(expected) % 2**64 if chunk.got.dtype is torch.uint64 else int(expected)
-    return Element(
-        index=at, expected=expected, got=int(got) if chunk.exact else got, allowed=allowed
-    )
+    got = int(got) if chunk.exact else got
+    return Element(index=at, expected=expected, got=got, allowed=allowed)

@@ -51,13 +51,10 @@ _OPTIONS = (
     "--csv", "--page", "raw", "--print-units", "base", "--metrics", ",".join(METRICS),
     "--target-processes", "all", "--clock-control", "none", "--launch-count", str(MAX_LAUNCHES),
 )  # fmt: skip
-_SECONDS = 120.0
-_END_SECONDS = 60.0
-_POLL_SECONDS = 0.05
-_LINE = 1 << 18
-"""Characters of a line: beside what was asked for it has hundreds of the card's attributes."""
+_SECONDS, _END_SECONDS, _POLL_SECONDS = 120.0, 60.0, 0.05
+_LINE, _NAME = 1 << 18, 300
+"""Characters of a line (with hundreds of the card's attributes), and of a kernel's name."""
 
-_NAME = 300
 _UNITS = {
     "": 1.0, "%": 0.01,
     "byte": 1.0, "Kbyte": 1e3, "Mbyte": 1e6, "Gbyte": 1e9,
@@ -74,7 +71,7 @@ _FORBIDDEN = (
 
 
 def find_profiler() -> Path | None:
-    """``ncu``, wherever it is: see :func:`harness.languages.build.toolchain.find_tool`."""
+    """``ncu`` on PATH, in $CUDA_HOME/bin or beside nvcc."""
     return find_tool(TOOL)
 
 
@@ -111,8 +108,7 @@ def _call(session: Session, task: Task, case: Case) -> Fault | None:
         return Fault(Verdict.INTERNAL_ERROR, str(error))
     if fault is not None:
         return fault
-    arena = task.device.arena(lay_out(task, case, 1).size)
-    try:
+    with contextlib.closing(task.device.arena(lay_out(task, case, 1).size)) as arena:
         if (fault := session.map(arena)) is not None:
             return fault
         batch = Batch(task, case, arena, calls=1)
@@ -123,8 +119,6 @@ def _call(session: Session, task: Task, case: Case) -> Fault | None:
             return prepared
         seconds = session.run(batch, f"{task.seed}/profile")
         return seconds if isinstance(seconds, Fault) else None
-    finally:
-        arena.close()
 
 
 def _let_go(session: Session) -> None:
@@ -140,20 +134,16 @@ def _let_go(session: Session) -> None:
 
 def read_launches(output: str) -> tuple[KernelProfile, ...]:
     """The launches in the tool's table, in order; lines that do not belong to it are left out."""
-    lines = iter(output.splitlines())
-    for line in lines:
-        names = _cells(line) if line.startswith('"ID"') else []
-        if "Kernel Name" in names:
-            break
-    else:
-        return ()
+    names: list[str] = []
     units: list[str] = []
     found: list[KernelProfile] = []
-    for line in lines:
+    for line in output.splitlines():
         cells = _cells(line)
-        if len(cells) != len(names):
+        if not names:
+            names = cells if line.startswith('"ID"') and "Kernel Name" in cells else []
+        elif len(cells) != len(names):
             continue
-        if not units and not cells[0]:
+        elif not units and not cells[0]:
             units = cells
         elif cells[0].isdecimal() and len(found) < MAX_LAUNCHES:
             pairs = zip(cells, units or cells, strict=True)
@@ -177,10 +167,9 @@ def _cells(line: str) -> list[str]:
 
 def _number(text: str, unit: str) -> float | None:
     """A number in SI units, percentages as parts of 1; None if it is none, or negative."""
-    scale = _UNITS.get(unit)
     try:
-        value = float(text.replace(",", "")) * (math.nan if scale is None else scale)
-    except ValueError:
+        value = float(text.replace(",", "")) * _UNITS[unit]
+    except (KeyError, ValueError):
         return None
     return value if math.isfinite(value) and value >= 0 else None
 
@@ -192,8 +181,6 @@ def last_call(launches: Sequence[KernelProfile]) -> tuple[tuple[KernelProfile, .
     or there were more launches than the table holds), all launches are returned.
     """
     half = len(launches) // 2
-    first, second = launches[:half], launches[half:]
-    same = [k.name for k in first] == [k.name for k in second]
-    if same and len(launches) < MAX_LAUNCHES:
-        return tuple(second), True
-    return tuple(launches), False
+    names = [kernel.name for kernel in launches]
+    known = names[:half] == names[half:] and len(launches) < MAX_LAUNCHES
+    return tuple(launches[half:] if known else launches), known

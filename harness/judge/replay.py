@@ -7,6 +7,7 @@ wrong answer is replaced by a fresh one.
 
 import time
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
@@ -56,11 +57,10 @@ def shrink_failure(
 ) -> ShrunkCase | None:
     """Find the smallest case within ``seconds`` that fails as ``failure`` does.
 
-    ``start`` makes a session with the submission loaded. What is returned has failed in a fresh
-    runner, as the first case it was given: so it does when it is replayed. A problem whose cases
-    are not declared has no smaller ones: its case is run again as it is. None where the verdict
-    is none that can be followed to a smaller case, or nothing, not the case itself either, fails
-    again.
+    ``start`` makes a session with the submission loaded. The case returned has failed as the first
+    case of a fresh runner, as it will when it is replayed. A problem whose cases are not declared
+    has no smaller ones: its case is run again as it is. None where the verdict cannot be followed
+    to a smaller case, or not even the case itself fails again.
 
     Raises:
         MachineError, ProblemError: as any grade.
@@ -135,8 +135,7 @@ class Replayer:
                 return _not_run(case, started)
             self._session, self._mapped = started, 0
         self._mapped += size
-        arena = task.device.arena(size)
-        try:
+        with closing(task.device.arena(size)) as arena:
             fault = self._session.map(arena)
             if fault is not None:
                 return _not_run(case, fault)
@@ -148,8 +147,6 @@ class Replayer:
                 self.restart()
             tensors = _small_tensors(task, batch, outcome, outcome.fault) if show else ()
             return Replay(outcome.result, outcome.fault.verdict, tensors)
-        finally:
-            arena.close()
 
 
 def _not_run(case: Case, fault: Fault) -> Replay:
@@ -180,7 +177,7 @@ class _Trials:
         return ran.verdict is self._failure.verdict
 
     def confirm(self) -> Replay | None:
-        """Run the last few found again in fresh runners: the smallest that fails, or None."""
+        """The smallest of the last few failing cases that fails again in a fresh runner."""
         for case in reversed(self._failing[-_MAX_CONFIRMED:]):
             self._replayer.restart()
             ran = self._replayer.run(case, range(ORDERS), show=True)
@@ -196,13 +193,15 @@ def _small_tensors(
 
     Only those of at most :data:`MAX_ELEMENTS` elements.
     """
-    wrong = fault.verdict is Verdict.WRONG_ANSWER
-    got = {name: t.clone() for name, t in batch.outputs(outcome.call).items()} if wrong else {}
-    if not wrong:  # it may have ended before the inputs were written, or while they were
+    call = outcome.call
+    got: dict[str, torch.Tensor] = {}
+    if fault.verdict is Verdict.WRONG_ANSWER:
+        got = batch.outputs(call)
+    else:  # it may have ended before the inputs were written, or while they were
         batch.fill(task.seed)
-    expected = {k: e.expected for k, e in batch.expectations(outcome.call).items()}
+    expected = {name: each.expected for name, each in batch.expectations(call).items()}
     groups: dict[Literal["input", "expected", "got"], dict[str, torch.Tensor]] = {
-        "input": batch.inputs(outcome.call),
+        "input": batch.inputs(call),
         "expected": expected,
         "got": got,
     }
