@@ -195,8 +195,12 @@ def _extremes(chunks: list[_Chunk], shape: torch.Size) -> tuple[Element, Element
 
 def _element(chunk: _Chunk, flat: int, shape: torch.Size) -> Element:
     """Element number ``flat`` of a chunk, for the record; ``shape`` is the whole output's."""
-    index = torch.unravel_index(torch.tensor(chunk.start + flat), shape)
-    at = tuple(int(here) for here in index)
+    index: list[int] = []
+    rest = chunk.start + flat
+    for length in reversed(shape):  # torch.unravel_index would import for a second
+        rest, here = divmod(rest, length)
+        index.insert(0, here)
+    at = tuple(index)
     allowed = float(chunk.allowance()[flat])
     expected, got = chunk.expected[flat].item(), chunk.got[flat].item()
     if chunk.got.is_complex():

@@ -34,7 +34,7 @@ Samples = tuple[list[Timed], list[Timed]]
 _GROWTH = 16
 """A batch that is being sized grows by at most this factor at a time."""
 _CLEAR = 5.0
-"""A batch that lasts so many times its overhead tells what a call takes."""
+"""A batch that lasts so many times its overhead shows how long a call takes."""
 _SIZE_ATTEMPTS = 2
 _ALIKE = 2.0
 """Two batches of as many calls share a null batch where neither lasts so many times longer."""
@@ -69,10 +69,9 @@ def measure_shape(
     block that counts, with all samples so far. A block does not count where something was at work
     on the device before its inputs were revealed.
 
-    How many calls a batch needs follows from a time that nobody is held to yet: a program that is
-    slow just then gets batches so short that a call seems to take less than it does. So the number
-    must follow from the times that count as well; else they are taken again, with as many calls as
-    they ask for.
+    The number of calls in a batch follows from a time that does not count yet: a program that is
+    slow just then gets batches so short that a call seems to take less than it does. So the times
+    that count must ask for about as many calls; else they are taken again with that number.
     """
     pair = (submission, baseline)
     max_calls = _max_calls(pair, task, case, budget)
@@ -200,33 +199,28 @@ def _try_size(
     loaded: where that would make batches shorter it is measured twice.
     """
     round_trip_s = math.inf
-    attempt = 0
-    while True:
+    for attempt in range(_SIZE_ATTEMPTS):
         batch_s = program.time(f"{seed}/{attempt}")
         if isinstance(batch_s, Fault):
             return batch_s
-        attempt += 1
         program.estimated_call_s = max(batch_s - overhead_s, 1e-7) / program.calls
         round_trip_s = min(round_trip_s, program.round_trip_s)
         wanted = choose_calls(program.estimated_call_s, round_trip_s, max_calls, budget)
-        unhurried = choose_calls(program.estimated_call_s, 0.0, max_calls, budget)
-        if attempt == _SIZE_ATTEMPTS or wanted == unhurried:
-            return batch_s, wanted
+        if wanted == choose_calls(program.estimated_call_s, 0.0, max_calls, budget):
+            break
+    return batch_s, wanted
 
 
 def _too_short(
     pair: Pair, samples: Samples, max_calls: int, budget: TimingBudget
 ) -> list[tuple[TimedProgram, int]]:
     """Programs whose batches have far fewer calls than their times ask for, and how many."""
-    wanted = [
-        choose_calls(net(times), program.round_trip_s, max_calls, budget)
-        for program, times in zip(pair, samples, strict=True)
-    ]
-    return [
-        (program, calls)
-        for program, calls in zip(pair, wanted, strict=True)
-        if calls > _TOO_SHORT * program.calls
-    ]
+    longer = []
+    for program, times in zip(pair, samples, strict=True):
+        calls = choose_calls(net(times), program.round_trip_s, max_calls, budget)
+        if calls > _TOO_SHORT * program.calls:
+            longer.append((program, calls))
+    return longer
 
 
 def _enough(samples: Samples, spent_s: float, budget: TimingBudget) -> bool:
@@ -242,12 +236,7 @@ def _enough(samples: Samples, spent_s: float, budget: TimingBudget) -> bool:
     return spent_s > (budget.max_s if half > budget.extend_rel_ci else budget.budget_s)
 
 
-def _measurement(
-    task: Task,
-    case: Case,
-    pair: Pair,
-    samples: Samples,
-) -> Measurement:
+def _measurement(task: Task, case: Case, pair: Pair, samples: Samples) -> Measurement:
     work = task.problem.work(case, task.dtype)
     submission, baseline = pair
     own_null_s, baseline_null_s = (lower_quartile([one.null_batch_s for one in s]) for s in samples)
@@ -277,20 +266,16 @@ def with_baseline(
 
     ``beside`` are the measurements of the same submission in turns with that baseline.
     """
-    return tuple(
-        first.model_copy(
-            update={"other_baselines": (*first.other_baselines, _baseline_time(name, second))}
+    joined = []
+    for first, second in zip(measured, beside, strict=True):
+        other = BaselineTime(
+            baseline=name,
+            time_s=second.baseline_s,
+            speedup=second.speedup,
+            kernels=second.baseline_kernels,
+            samples_s=second.baseline_samples_s,
+            submission_samples_s=second.samples_s,
         )
-        for first, second in zip(measured, beside, strict=True)
-    )
-
-
-def _baseline_time(name: str, measured: Measurement) -> BaselineTime:
-    return BaselineTime(
-        baseline=name,
-        time_s=measured.baseline_s,
-        speedup=measured.speedup,
-        kernels=measured.baseline_kernels,
-        samples_s=measured.baseline_samples_s,
-        submission_samples_s=measured.samples_s,
-    )
+        others = (*first.other_baselines, other)
+        joined.append(first.model_copy(update={"other_baselines": others}))
+    return tuple(joined)

@@ -14,7 +14,7 @@ from harness.problem.case import Case
 from harness.records.result import Verdict
 from harness.session.fault import Fault
 from harness.session.session import RunOptions, Session
-from harness.timing.audit import IdleBaseline, IdleMonitor, audit_batch
+from harness.timing.audit import IdleBaseline, IdleMonitor
 
 T = TypeVar("T")
 
@@ -36,7 +36,7 @@ class TimedProgram:
     """A session and its batch of calls, timed on fresh inputs as often as a measurement asks.
 
     Args:
-        name: whose faults are its own, as :attr:`Fault.whose` says.
+        name: the :attr:`Fault.whose` of its faults.
         trusted: its outputs decide nothing, and a fault of it is an error of the machine or of
             the problem's package (:class:`BaselineError`).
         capture: record its calls into one graph.
@@ -135,13 +135,11 @@ class TimedProgram:
         seconds = self.session.run(self.batch, seed, stop=not awake, cpu=self.cpu)
         if isinstance(seconds, Fault) or not self.batch.checked:
             return seconds
-        found = audit_batch(self.batch)
-        if self._trusted:
+        found = self.batch.check()
+        if self._trusted or (awake and found is None):
             return seconds
         if found is not None:
             return _wrong(self.batch, found)
-        if awake:
-            return seconds
         return seconds + self._idle_monitor.note(*self.session.probes, idle_after_s=idle_after_s)
 
     def _own(self, outcome: T | Fault) -> T | Fault:
@@ -155,8 +153,7 @@ class TimedProgram:
     def started_early_fault(self) -> Fault | None:
         """The fault of a device at work before the inputs of the last batch were there.
 
-        A trusted program's batches show it, too: whoever is timed beside it may be the cause, so
-        this is never raised as the baseline's error.
+        Where this program is trusted the other one may be the cause: never a BaselineError.
         """
         fault = self._idle.started_early_fault(self.session.probes[0])
         return fault and replace(fault, whose=self.name)
@@ -226,5 +223,5 @@ def prepare_for_timing(
 
 
 def in_turns(block: int) -> tuple[int, int]:
-    """Who of a pair goes first in a block, and who second: A B, then B A, and so on."""
+    """The order of a pair in a block: A B, then B A, and so on."""
     return (0, 1) if block % 2 == 0 else (1, 0)

@@ -160,14 +160,14 @@ class TestIsolatedCall:
         self, shift_task: Task, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         seen: list[tuple[int, bool]] = []
-        plain = timed_program.audit_batch
+        plain = timed_program.Batch.check
 
         def noted(batch: Any) -> Any:
             found = plain(batch)
             seen.append((batch.layout.calls, found is None))
             return found
 
-        monkeypatch.setattr(timed_program, "audit_batch", noted)
+        monkeypatch.setattr(timed_program.Batch, "check", noted)
         result = self.timed(shift_task, 1e-3, captured=True, baseline_writes=False)
         assert isinstance(result, Measurement)  # whatever the baseline's outputs are
         isolated = [right for calls, right in seen if calls == 1]
