@@ -1,9 +1,9 @@
 """One processor for all runners that are timed, and none of the judge's own work on it.
 
-What a batch costs beyond its calls depends on the processor that its runner happens to be on: lone
-calls of two processes with the same kernel were up to 24 µs apart for as long as both lived, 7 in
-the median, and on the same processor 1 (docs/explanation/measurement.md). They never run at once,
-so they can share it; the judge, which spins meanwhile, must be elsewhere.
+What a batch costs beyond its calls depends on the processor that its runner is on: isolated calls
+of two processes with the same kernel were up to 24 µs apart for as long as both lived, 7 in the
+median, and on the same processor 1 (docs/explanation/measurement.md). They never run at once, so
+they can share it; the judge, which spins meanwhile, must be elsewhere.
 """
 
 import contextlib
@@ -61,11 +61,11 @@ def pinned(bus: str) -> Iterator[int | None]:
 def assign_cpus(
     allowed: Collection[int], bus: str, system: Path = Path("/")
 ) -> CpuAssignment | None:
-    """Which of the ``allowed`` processors are whose, beside the card at ``bus``; None if only one.
+    """The runners' and the judge's of the ``allowed`` processors; None if there is only one.
 
-    Runners get one near the card, on a fast core; not on the first such core, which sees to most
-    interrupts, if there is another. Judges that work at several cards of a machine get different
-    ones as far as there are. ``system`` is where ``/proc`` and ``/sys`` are.
+    Runners get one near the card at ``bus``, on a fast core; not on the first such core, which sees
+    to most interrupts, if there is another. Judges at several cards of a machine get different ones
+    as far as there are. ``system`` is where ``/proc`` and ``/sys`` are.
     """
     if len(allowed) < 2:
         return None

@@ -2,8 +2,7 @@
 
 They are read through NVML, by the judge between batches: a thread that reads would now and then
 keep the judge from looking at its clock. A time that was taken while the hardware slowed the card
-down, or while another program used it, says nothing about the submission; a wide interval alone
-does not tell why.
+down, or while another program used it, says nothing about the submission.
 """
 
 import contextlib
@@ -56,12 +55,11 @@ class _Reading(NamedTuple):
 
 
 class GpuMonitor:
-    """Reads the card while it is entered, whenever :meth:`read` is called, but not too often.
+    """Reads the card on entering, on leaving, and at :meth:`read`; entered again, readings add up.
 
     ``device`` is the card's UUID, with or without its prefix ``GPU-`` (torch's has none), or
     NVML's index. Prefer the UUID: CUDA counts cards in another order, and only the visible ones.
-    Entering reads at once, leaving once more; entered again, readings add up. It is silent where
-    there is no NVML: :meth:`conditions` is None then.
+    :meth:`conditions` is None where there is no NVML.
 
     Whose processes are on the card: ours are this process and those below it; one that was ours
     once stays ours, since a dying runner may lose its parent first. Another program's is one that
@@ -99,10 +97,7 @@ class GpuMonitor:
             nvml.nvmlShutdown()
 
     def read(self) -> None:
-        """Read the card, which was at work just now, if the last time is long enough ago.
-
-        Takes about a millisecond.
-        """
+        """Read the card, just at work, if the last time is long enough ago; takes about 1 ms."""
         if time.monotonic() - self._last >= self._every_s:
             self._read(at_work=True)
 

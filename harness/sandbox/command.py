@@ -58,17 +58,9 @@ class CommandResult:
 
 
 def clean_environment(folder: Path, search: Sequence[Path] = ()) -> dict[str, str]:
-    """The whole environment of a confined command, whose messages are English.
-
-    ``folder`` becomes its home and its temporary directory, ``search`` comes first in PATH.
-    """
-    path = [*map(str, search), "/usr/local/bin", "/usr/bin", "/bin"]
-    return {
-        "PATH": os.pathsep.join(dict.fromkeys(path)),
-        "HOME": str(folder),
-        "TMPDIR": str(folder),
-        "LC_ALL": "C.UTF-8",
-    }
+    """The whole environment of a command: English, at home in ``folder``, ``search`` in PATH."""
+    path = os.pathsep.join(dict.fromkeys([*map(str, search), "/usr/local/bin", "/usr/bin", "/bin"]))
+    return {"PATH": path, "HOME": str(folder), "TMPDIR": str(folder), "LC_ALL": "C.UTF-8"}
 
 
 def run_limited(
@@ -86,9 +78,8 @@ def run_limited(
     """Run ``argv`` in ``cwd`` and wait for its end, at most ``seconds`` of wall time.
 
     ``memory_bytes`` bounds the resident memory of the whole tree, ``output_bytes`` the output
-    that is kept, ``file_bytes`` each file it writes. ``environment`` is complete: nothing is
-    inherited. The command can write to ``cwd`` alone; it sees ``readable``, the system's own files
-    and Python's.
+    returned, ``file_bytes`` each file it writes. ``environment`` is all of its environment. The
+    command can write to ``cwd`` alone; it sees ``readable``, the system's own files and Python's.
 
     Raises:
         MachineError: the sandbox cannot be made.

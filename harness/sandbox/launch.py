@@ -147,8 +147,7 @@ class Sandbox:
     def _submitted(self) -> list[int]:
         """The processes that run submitted code: all but ours (the monitor and init).
 
-        A walk over all of /proc takes milliseconds, so it is only made when the sandbox's own
-        /proc, which lists nothing else, has changed.
+        A walk through /proc takes milliseconds: only if the sandbox's own /proc has changed.
         """
         census = self._census()
         if census is None or census != self._last_census:
@@ -160,13 +159,11 @@ class Sandbox:
 
     def _census(self) -> frozenset[str] | None:
         """The process ids that the sandbox's own /proc lists; None where it has none."""
-        if not self._init_pid:
-            return None
-        try:
-            entries = os.listdir(f"/proc/{self._init_pid}/root/proc")
-        except OSError:
-            return None
-        return frozenset(entry for entry in entries if entry.isdigit())
+        if self._init_pid:
+            with contextlib.suppress(OSError):
+                entries = os.listdir(f"/proc/{self._init_pid}/root/proc")
+                return frozenset(filter(str.isdigit, entries))
+        return None
 
     def memory(self) -> int:
         """Bytes that all submitted processes hold now, those of their files in memory included."""

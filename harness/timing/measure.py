@@ -199,16 +199,18 @@ def _try_size(
     loaded: where that would make batches shorter it is measured twice.
     """
     round_trip_s = math.inf
-    for attempt in range(_SIZE_ATTEMPTS):
+    attempt = 0
+    while True:
         batch_s = program.time(f"{seed}/{attempt}")
         if isinstance(batch_s, Fault):
             return batch_s
+        attempt += 1
         program.estimated_call_s = max(batch_s - overhead_s, 1e-7) / program.calls
         round_trip_s = min(round_trip_s, program.round_trip_s)
         wanted = choose_calls(program.estimated_call_s, round_trip_s, max_calls, budget)
-        if wanted == choose_calls(program.estimated_call_s, 0.0, max_calls, budget):
-            break
-    return batch_s, wanted
+        unhurried = choose_calls(program.estimated_call_s, 0.0, max_calls, budget)
+        if attempt == _SIZE_ATTEMPTS or wanted == unhurried:
+            return batch_s, wanted
 
 
 def _too_short(
