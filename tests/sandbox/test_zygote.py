@@ -42,7 +42,7 @@ def test_a_zygote_that_ended_is_replaced() -> None:
     assert zygote(path, **COMPILED) is not first
 
 
-def test_what_one_submission_leaves_behind_the_next_does_not_see() -> None:
+def test_one_submission_leaves_no_state_for_the_next() -> None:
     code = """
     import builtins, os, sys, torch
     seen = [hasattr(builtins, "left"), hasattr(torch, "left"), "left" in os.environ]
