@@ -77,13 +77,11 @@ class BufferLayout:
 
 
 def _decode(offset: int, axes: Sequence[tuple[int, int]]) -> list[int] | None:
-    """The indices along ``axes`` (length, step; steps descending) that lead to ``offset``.
-
-    Only indices that leave a rest within reach of the inner axes are tried: one, mostly.
-    """
+    """The indices along ``axes`` (length, step; steps descending) that lead to ``offset``."""
     if not axes:
         return [] if offset == 0 else None
     (length, step), inner = axes[0], axes[1:]
+    # Only indices that leave a rest within reach of the inner axes are tried: one, mostly.
     reach = sum((n - 1) * s for n, s in inner)
     lowest = max(0, -(-(offset - reach) // step)) if length > 1 else 0
     highest = min(length - 1, offset // step) if length > 1 else 0
@@ -96,31 +94,31 @@ def _decode(offset: int, axes: Sequence[tuple[int, int]]) -> list[int] | None:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The buffers of all tensors of a batch."""
+    """The buffers of all tensors of a batch; their ``size`` in bytes includes guard bands."""
 
     calls: int
     slots: tuple[BufferLayout, ...]
     size: int
-    """Bytes of the arena that they take, guard bands included."""
 
 
 @dataclass(frozen=True, slots=True)
 class BatchMismatch:
-    """The first thing found wrong after a batch ran."""
+    """The first fault found after a batch ran, in ``call`` (from 0).
+
+    ``mismatch`` is that of a wrong output; None where something else was written.
+    """
 
     call: int
-    """Which of the calls, from 0."""
     message: str
     mismatch: Mismatch | None = None
-    """Of a wrong output; None where something else was written."""
 
 
 def lay_out(task: Task, case: Case, calls: int, *, portable: bool = False) -> Layout:
     """Place ``calls`` buffers of every tensor in an arena, guard bands between them.
 
     The buffers of a ``portable`` batch (a correctness case) are aligned to what the problem
-    promises and no better, each parameter's at another such address, so that a submission that
-    relies on more fails. Others are aligned to :data:`ALIGNMENT`. The size is the same for both.
+    promises and no better, so that a submission that relies on more fails. Others are aligned to
+    :data:`ALIGNMENT`. The size is the same for both.
     """
     slots = []
     offset = GUARD_BYTES
@@ -329,10 +327,7 @@ class Batch:
         return data[slots.base : slots.base + stride * calls].view(calls, stride)
 
     def _view(self, data: Tensor, slots: BufferLayout, dtype: torch.dtype | None = None) -> Tensor:
-        """The elements of one tensor's buffers in ``data``: (calls, *shape).
-
-        ``dtype`` is another type of the same size to see them as.
-        """
+        """The elements of one tensor's buffers in ``data``, seen as ``dtype``: (calls, *shape)."""
         flat = self._rows(data, slots).view(-1).view(dtype or slots.dtype)
         tensor, stride = slots.tensor, slots.stride // slots.dtype.itemsize
         return flat.as_strided((self.layout.calls, *tensor.shape), (stride, *tensor.strides))

@@ -6,7 +6,7 @@ do, and a batch has up to a thousand calls. So on a GPU they are captured once f
 a graph that works on buffers of the judge's own, and each call costs a few copies and one launch.
 
 Where calls are long, the magnitude is up to half of the work. It only makes the allowance larger:
-calls that keep to what is allowed without it are right beyond doubt, too.
+calls within what is allowed without it are right beyond doubt, too.
 """
 
 from collections.abc import Callable, Mapping
@@ -97,19 +97,14 @@ class Checker:
 
 
 class _GraphedCheck:
-    """The check of one shape as a CUDA graph.
-
-    Raises:
-        RuntimeError, ProblemError: it cannot be recorded.
-    """
+    """The check of one shape as a CUDA graph; RuntimeError or ProblemError if it has none."""
 
     def __init__(
         self, task: Task, case: Case, inputs: Tensors, outputs: Tensors, summed: bool
     ) -> None:
         self._inputs = _copies(inputs)
         self._outputs = _copies(outputs)
-        # Libraries make their plans and workspaces when they are first called, which no graph may
-        # capture.
+        # Libraries make their plans and workspaces in their first call, which none may capture.
         _surely_right(task, case, self._inputs, self._outputs, summed)
         torch.cuda.synchronize()
         self._graph = torch.cuda.CUDAGraph()

@@ -147,13 +147,8 @@ class _Chunk:
         return not (self.got.dtype.is_floating_point or self.got.is_complex())
 
     def _whole(self, numbers: Tensor) -> Tensor:
-        """Integers as int64; float64 where the reference gave floating-point numbers.
-
-        uint64 becomes int64 with the same bits, which is how it is expected.
-        """
-        if self.expected.dtype.is_floating_point:
-            return numbers.to(torch.float64)
-        return numbers.to(torch.int64)
+        """Integers as int64 (uint64 with the same bits), or as float64 if so is the reference."""
+        return numbers.to(torch.float64 if self.expected.is_floating_point() else torch.int64)
 
     def _wide(self) -> Tensor:
         return self.got.to(torch.complex128 if self.got.is_complex() else torch.float64)

@@ -1,12 +1,9 @@
 """Find where a kernel accessed memory that is not its own: NVIDIA's compute-sanitizer, run once.
 
-A GPU says that something was wrong, not what. After such a fault the case is run again in the same
-confinement, with the runner started by the tool; libraries are built with line numbers. What the
-tool prints is mixed with what the submission prints, so a submission can forge a report; it gains
-no more than a wrong hint about itself.
-
-The judge's buffers are one allocation, which the tool does not see into: an access is reported
-when it leaves all of it, or is not aligned, as the fault itself does.
+After a fault that names no place the case is run again in the same confinement, with the runner
+started by the tool; libraries are built with line numbers. The submission can forge a report, since
+both print to one pipe, and gains no more than a wrong hint about itself. The judge's buffers are
+one allocation: an access is reported when it leaves all of it, or is not aligned.
 
 What the reports look like: “Compute Sanitizer User Manual”, Memcheck tool.
 """

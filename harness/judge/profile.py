@@ -2,9 +2,9 @@
 
 The runner is started by the tool, in the same confinement as ever. It makes one call to warm up and
 one more; the tool runs each kernel of both by itself, several times where counters need that, with
-caches emptied before and clocks as they are. So its durations are no times of ours, and nothing of
-this is ranked. What the tool prints is mixed with what the submission prints, and counters are read
-inside its process: a profile is for the author of an honest submission, and proves nothing.
+caches emptied before and clocks as they are. So its durations are not ranked. What the tool prints
+is mixed with what the submission prints, and counters are read inside its process: a profile is for
+the author of an honest submission, and proves nothing.
 
 What the tool prints: “Nsight Compute CLI”, *Output Pages* (``raw``: a line of names, a line of
 units and a line for each launch, as comma-separated values).
@@ -61,8 +61,7 @@ _UNITS = {
     "s": 1.0, "second": 1.0, "ms": 1e-3, "msecond": 1e-3,
     "us": 1e-6, "usecond": 1e-6, "ns": 1e-9, "nsecond": 1e-9,
 }  # fmt: skip
-_CUT = "more bytes were printed]"
-_NO_COUNTERS = "ERR_NVGPUCTRPERM"
+_CUT, _NO_COUNTERS = "more bytes were printed]", "ERR_NVGPUCTRPERM"
 _FORBIDDEN = (
     "this machine lets only administrators read the GPU's counters, and a submission never runs as "
     "one: load the driver with NVreg_RestrictProfilingToAdminUsers=0 "
@@ -101,7 +100,7 @@ def profile(task: Task, case: Case, program: RunnerProgram, tool: Path) -> Profi
 
 
 def _call(session: Session, task: Task, case: Case) -> Fault | None:
-    """Make one call to warm up, and one more; None if both went well."""
+    """The fault of one call to warm up and one more; None if both went well."""
     try:
         fault = session.load()
     except MachineError as error:  # it is the tool that starts the runner
@@ -122,7 +121,7 @@ def _call(session: Session, task: Task, case: Case) -> Fault | None:
 
 
 def _let_go(session: Session) -> None:
-    """Let the runner end by itself, and the tool with it: only then it prints what it saw."""
+    """Let the runner end by itself, and the tool with it, which prints its table then."""
     sandbox = session._sandbox
     sandbox.resume()
     with contextlib.suppress(OSError):
@@ -177,8 +176,7 @@ def _number(text: str, unit: str) -> float | None:
 def last_call(launches: Sequence[KernelProfile]) -> tuple[tuple[KernelProfile, ...], bool]:
     """The launches of the second of two calls, and whether these are known.
 
-    They are known where both calls launched the same kernels. If not (the first one tuned itself,
-    or there were more launches than the table holds), all launches are returned.
+    Else (the first call tuned itself, or the table has no room for all) these are all launches.
     """
     half = len(launches) // 2
     names = [kernel.name for kernel in launches]

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
-from typing import Literal, TypeAlias
+from typing import Literal, Self, TypeAlias
 
 import torch
 
@@ -26,24 +26,22 @@ from harness.records.result import Verdict
 from harness.session.fault import Fault
 from harness.session.session import Session
 
-SHRINKABLE = (Verdict.WRONG_ANSWER, Verdict.RUNTIME_ERROR)
-MAX_ELEMENTS = 64
+_SHRINKABLE = (Verdict.WRONG_ANSWER, Verdict.RUNTIME_ERROR)
+_MAX_ELEMENTS = 64
 """Tensors of no more elements than this are shown whole."""
-
-_Rows: TypeAlias = "float | list[_Rows]"
-
 _MAX_CONFIRMED = 3
 _TRIAL_SECONDS = 2.0
 _MAPPED_BYTES = 256 << 20
 
+_Rows: TypeAlias = "float | list[_Rows]"
+
 
 @dataclass(frozen=True, slots=True)
 class FailingCase:
-    """A case of a grade that failed."""
+    """A case of a grade that failed; its ``number``, from 0, decides the order of threads."""
 
     case: Case
     number: int
-    """Its place in the grade, from 0; decides the order of threads."""
     verdict: Verdict
 
 
@@ -65,37 +63,31 @@ def shrink_failure(
     Raises:
         MachineError, ProblemError: as any grade.
     """
-    if failure.verdict not in SHRINKABLE or seconds <= 0:
+    if failure.verdict not in _SHRINKABLE or seconds <= 0:
         return None
     began = time.monotonic()
     with Replayer(task, start) as replayer:
         trials = _Trials(replayer, failure)
         tried = 0
         if (declared := task.problem.declared) is not None:
-            tried = shrink(
-                declared,
-                failure.case,
-                trials.fails,
-                in_time=lambda: time.monotonic() - began < seconds,
-            ).trials
+            deadline = began + seconds
+            search = shrink(
+                declared, failure.case, trials.fails, in_time=lambda: time.monotonic() < deadline
+            )
+            tried = search.trials
         confirmed = trials.confirm()
     if confirmed is None:
         return None
-    return ShrunkCase(
-        case=confirmed.result,
-        trials=tried,
-        seconds=time.monotonic() - began,
-        tensors=confirmed.tensors,
-    )
+    result, tensors, spent_s = confirmed.result, confirmed.tensors, time.monotonic() - began
+    return ShrunkCase(case=result, trials=tried, seconds=spent_s, tensors=tensors)
 
 
 @dataclass(frozen=True, slots=True)
 class Replay:
-    """How one replayed case went."""
+    """The outcome of one replayed case; ``verdict`` is None if it passed."""
 
     result: CaseResult
     verdict: Verdict | None
-    """None if it passed."""
     tensors: tuple[TensorValues, ...] = ()
 
 
@@ -108,7 +100,7 @@ class Replayer:
         self._session: Session | None = None
         self._mapped = 0
 
-    def __enter__(self) -> "Replayer":
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -121,10 +113,7 @@ class Replayer:
             self._session = None
 
     def run(self, case: Case, orders: Sequence[int], *, show: bool = False) -> Replay:
-        """Run ``case``, on the CPU with threads in each of ``orders``.
-
-        With ``show`` its small tensors are returned, too, if it fails.
-        """
+        """Run ``case``, on the CPU in each of ``orders``; ``show``: its small tensors on failure."""
         task = self._task
         size = lay_out(task, case, CALLS).size
         if self._mapped + size > _MAPPED_BYTES:  # a CPU runner keeps what it has mapped
@@ -189,10 +178,7 @@ class _Trials:
 def _small_tensors(
     task: Task, batch: Batch, outcome: CaseOutcome, fault: Fault
 ) -> tuple[TensorValues, ...]:
-    """Inputs, expected outputs and, of wrong answers, outputs of the call that failed.
-
-    Only those of at most :data:`MAX_ELEMENTS` elements.
-    """
+    """Small inputs, expected outputs and, of wrong answers, outputs of the call that failed."""
     call = outcome.call
     got: dict[str, torch.Tensor] = {}
     if fault.verdict is Verdict.WRONG_ANSWER:
@@ -209,7 +195,7 @@ def _small_tensors(
         TensorValues(parameter=name, role=role, shape=tuple(x.shape), values=_nested(x))
         for role, tensors in groups.items()
         for name, x in tensors.items()
-        if x.numel() <= MAX_ELEMENTS
+        if x.numel() <= _MAX_ELEMENTS
     )
 
 
@@ -220,7 +206,7 @@ def _nested(tensor: torch.Tensor) -> Numbers:
     return _tuples(tensor.tolist())
 
 
-def _tuples(rows: "_Rows") -> Numbers:
+def _tuples(rows: _Rows) -> Numbers:
     if isinstance(rows, list):
         return tuple(map(_tuples, rows))
     return rows if isinstance(rows, float) else int(rows)

@@ -5,9 +5,8 @@ up to less, then if its scalars are simpler (0, 1, −1, 2, ½, few digits), the
 more readable (``integers``, ``constant``). Failures are seldom monotone (“unless a multiple of 32”,
 “only above 128”, “k odd”), so the search is greedy and local: sizes are moved together and one by
 one, each upwards through the numbers at which kernels break until one fails, then by bisection
-between the last that passed and that one; again until nothing changes; at last through what is
-left below, and with other scalars and values, since some fail for few values only. Whether a case
-fails is asked of the caller; submissions are not known here.
+between the last that passed and that one; again until nothing changes; at last through all smaller
+sizes, and with other scalars and values, since some fail for few values only.
 """
 
 import contextlib
@@ -50,9 +49,9 @@ def shrink(
 ) -> Search:
     """Reduce ``case``, which fails, to a smaller one of ``problem`` that still does.
 
-    ``fails`` is called with legal cases only: sizes are not below what the problem declares,
-    dependent ones are within their bounds, scalars within theirs. ``in_time`` is called before
-    each; the best so far is returned once it gives False.
+    ``fails`` is called with legal cases only: no size is below what the problem declares, dependent
+    sizes and scalars are within their bounds. ``in_time`` is called before each; once it gives
+    False the best so far is returned.
     """
     search = _Searcher(problem, case, fails, in_time)
     with contextlib.suppress(_OutOfTime):
@@ -127,8 +126,7 @@ class _Searcher:
     def _shrink_sizes(self) -> None:
         """Shrink all together, then those that are equal, then one by one, the largest first.
 
-        Before that each at its lowest, all the others as they are: what does not matter is gone
-        at once, and all that follows is cheap.
+        Before that try each at its lowest: irrelevant sizes are gone at once, the rest is cheap.
         """
         self._attempt(self._with_sizes(self._sizes, 0))
         for p in self._sizes:

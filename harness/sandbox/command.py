@@ -1,9 +1,9 @@
 """Run one command that works on untrusted data (a compiler, a parser) within hard limits.
 
-It gets a sandbox (see :mod:`harness.sandbox.init`) that shows the system's programs and headers,
-what the caller names, and the folder it works in. Its output is read as it comes and capped, the
-memory of its process tree is watched from outside, and the whole tree is killed when a limit is
-passed, when the command ends, or when this process dies.
+Its sandbox shows the system's programs and headers, what the caller names, and the folder it works
+in. Its output is read as it comes and capped, the memory of its process tree is watched from
+outside, and the whole tree is killed when a limit is passed, when the command ends, or when this
+process dies.
 """
 
 import os

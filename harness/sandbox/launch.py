@@ -62,19 +62,15 @@ class Sandbox:
     """One confined process tree, its channel, and a view of it from outside.
 
     Args:
-        entry: ``module:function`` to run in it, called with the channel and the private folder.
+        entry: as ``memory_bytes``, ``devices``, ``tmp_bytes`` and ``wrapper`` (its first word a
+            path; not with a zygote) a field of :class:`~harness.sandbox.spec.SandboxSpec`.
         environment: the whole environment of the process; nothing is inherited.
-        memory_bytes: limit on its private memory; 0 for none (ASan reserves terabytes).
         readable: files and folders that it sees, read-only, beside the system's and Python's own,
             and those that ``LD_LIBRARY_PATH`` and the like of its environment name.
-        devices: device nodes that it can use.
-        tmp_bytes: size of its private temporary folder.
-        output_bytes: how much of its output is kept.
+        output_bytes: greatest size of its output; the rest is dropped.
         zygote: fork it from there instead of starting an interpreter.
-        caches: environment variables that name folders where compilers keep what they have built:
-            each gets a folder of its own, which ends with the sandbox.
-        wrapper: a command (its first word a path) that starts the entry, such as a debugging
-            tool; not with a zygote.
+        caches: environment variables that name folders for what compilers have built: each gets a
+            folder of its own, which ends with the sandbox.
     """
 
     def __init__(
@@ -158,7 +154,7 @@ class Sandbox:
         return self._members
 
     def _census(self) -> frozenset[str] | None:
-        """The process ids that the sandbox's own /proc lists; None where it has none."""
+        """The process ids in the sandbox's own /proc; None where it has none."""
         if self._init_pid:
             with contextlib.suppress(OSError):
                 entries = os.listdir(f"/proc/{self._init_pid}/root/proc")

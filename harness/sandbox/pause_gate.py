@@ -53,19 +53,13 @@ class PauseGate:
         self._paused_s = 0.0
         self._monitors: set[int] = set()
 
-    @contextmanager
-    def work(self) -> Iterator[None]:
+    def work(self) -> AbstractContextManager[None]:
         """Work, as soon as nothing is being timed.
 
         Raises:
             CancelledError: :meth:`cancel` was called, before or meanwhile.
         """
-        with self._changed:
-            self._changed.wait_for(lambda: self._cancelled or not self._closing)
-            self._check()
-            self._working += 1
-        with self._as_worker():
-            yield
+        return self._work(lambda: self._closing)
 
     @contextmanager
     def paused(self, on_wait: Callable[[], None] = lambda: None) -> Iterator[None]:
@@ -115,41 +109,36 @@ class PauseGate:
     # -- for the threads inside, by the functions below --------------------------------------------
 
     @contextmanager
-    def _as_worker(self) -> Iterator[None]:
+    def _work(self, blocked: Callable[[], bool]) -> Iterator[None]:
+        self._begin(blocked)
         _thread.gate = self
         try:
+            self._check()
             yield
             self._check()
         finally:
             _thread.gate = None
-            self._let_others_on()
-
-    @contextmanager
-    def _work_for_waiting(self) -> Iterator[None]:
-        """Work on behalf of a thread that waits meanwhile."""
-        self._begin_again()
-        with self._as_worker():
-            yield
+            self._end()
 
     @contextmanager
     def _wait(self) -> Iterator[None]:
-        self._let_others_on()
+        self._end()
         try:
             yield
         finally:
-            self._begin_again()
+            # Blocked only once everyone has stopped: a thread that still works may need a lock that
+            # this one holds.
+            self._begin(lambda: self._paused)
 
-    def _let_others_on(self) -> None:
+    def _begin(self, blocked: Callable[[], bool]) -> None:
+        with self._changed:
+            self._changed.wait_for(lambda: self._cancelled or not blocked())
+            self._working += 1
+
+    def _end(self) -> None:
         with self._changed:
             self._working -= 1
             self._changed.notify_all()
-
-    def _begin_again(self) -> None:
-        with self._changed:
-            # Blocked only once everyone has stopped: a thread that still works may need a lock that
-            # this one holds.
-            self._changed.wait_for(lambda: self._cancelled or not self._paused)
-            self._working += 1
 
     @contextmanager
     def _register(self, monitor: int) -> Iterator[None]:
@@ -198,7 +187,7 @@ def side_by_side(*works: Callable[[], T]) -> list[T]:
     gate = _thread.gate
 
     def work(one: Callable[[], T]) -> T:
-        with gate._work_for_waiting() if gate else nullcontext():
+        with gate._work(lambda: gate._paused) if gate else nullcontext():
             return one()
 
     with ThreadPoolExecutor(len(works)) as threads:

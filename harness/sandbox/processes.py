@@ -143,11 +143,10 @@ def stop(
 ) -> tuple[list[int], bool]:
     """Stop all processes that ``find`` returns; those signalled, and whether all have stopped.
 
-    With ``waiting`` a signalled process that waits in the kernel counts as stopped: it will be,
-    before it returns. One whose child was stopped between vfork and exec never returns.
-
-    Over only when the same processes were found stopped twice in a row: one may start another
-    before it stops, and processes may continue each other.
+    They have once the same processes were found stopped twice in a row: one may start another
+    before it stops, and processes may continue each other. With ``waiting`` a signalled process
+    that waits in the kernel counts as stopped: it will be, before it returns. One whose child was
+    stopped between vfork and exec never returns.
     """
     stopped: dict[int, None] = {}
     at_rest_before: list[int] | None = None

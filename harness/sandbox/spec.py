@@ -24,7 +24,7 @@ class SandboxSpec(NamedTuple):  # importing dataclasses takes a fifth of the tim
     file_bytes: int = 1 << 30
     """Greatest size of a file, in bytes."""
     memory_bytes: int = 0
-    """Greatest private memory of each process, in bytes; 0 for no limit."""
+    """Greatest private memory of each process, in bytes; 0 for no limit (ASan needs terabytes)."""
     open_files: int = 1024
     """Descriptors of one process."""
     processes: int = 4096

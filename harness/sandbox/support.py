@@ -71,10 +71,7 @@ def start_monitor(
     channel: int | None = None,
     stdin: int | IO[bytes] = subprocess.DEVNULL,
 ) -> subprocess.Popen[bytes]:
-    """Start a fresh monitor for ``spec``, which ends when the other end of ``life`` closes.
-
-    Its output is one pipe, unbuffered, so that the last words of a killed process can be shown.
-    """
+    """Start a fresh monitor for ``spec``, which ends when the other end of ``life`` closes."""
     return subprocess.Popen(
         [*MONITOR, spec.to_json(), "-" if channel is None else str(channel), str(life)],
         env=environment,
@@ -90,7 +87,7 @@ def in_sandbox(spec: SandboxSpec) -> str:
     """The output of the spec's command, a program of ours; its ``folder`` is made for it.
 
     Raises:
-        MachineError: it cannot be made, or the program fails; with what was printed.
+        MachineError: no sandbox can be made, or the program fails; with what was printed.
     """
     life_read, life = os.pipe()
     try:

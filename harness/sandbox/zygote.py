@@ -130,14 +130,13 @@ class Zygote:
 
 _lock = threading.Lock()
 _zygotes: dict[tuple[tuple[str, ...], str], Zygote] = {}
-"""This process's zygotes by path and preload: global, since all sessions of a judge share them and
-they must be closed at its exit, whichever session asked for them."""
+"""By path and preload. Global, since all sessions share them, and the exit must close them."""
 
 
 def zygote(path: list[str], *, preload: str, environment: Mapping[str, str]) -> Zygote:
     """The zygote for these packages and this preload function, started if there is none.
 
-    Returns at once: the first fork waits for the imports.
+    The first fork waits for the imports.
     """
     key = (tuple(path), preload)
     with _lock:

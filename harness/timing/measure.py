@@ -43,10 +43,9 @@ _TOO_SHORT = 2.0
 
 
 def choose_calls(call_s: float, round_trip_s: float, max_calls: int, budget: TimingBudget) -> int:
-    """Calls per batch: long enough to drown the overhead, no more than ``max_calls``.
+    """Calls per batch: enough to drown the overhead, at most ``max_calls``, fewer if time is short.
 
-    Nor many more than there is time for, where a call of ``call_s`` seconds takes ``round_trip_s``
-    with everything around it.
+    A call of ``call_s`` seconds takes ``round_trip_s`` with everything around it.
     """
     call_s = max(call_s, 1e-7)
     affordable = max(budget.max_block_s / max(round_trip_s, 1e-7), budget.min_batch_s / call_s)
@@ -63,7 +62,7 @@ def measure_shape(
     overhead: OverheadProbe | None,
     on_block: Callable[[Samples], None],
 ) -> Measurement | Fault:
-    """Time one shape: submission and baseline in turns (A B, B A, …), then audit what was timed.
+    """Time one shape: submission and baseline in turns (A B, B A, …), then audit the times.
 
     ``overhead`` is None where launch overhead is not measured. ``on_block`` is called after each
     block that counts, with all samples so far. A block does not count where something was at work
@@ -171,10 +170,7 @@ def _size_batch(
     budget: TimingBudget,
     overhead_s: float,
 ) -> Fault | None:
-    """Find out roughly how long a call takes, then set up a batch of the right length.
-
-    One call tells where it takes much longer than the overhead of a batch; otherwise a few do.
-    """
+    """Find out roughly how long a call takes, then set up a batch of the right length."""
     calls = 1
     while True:
         if (fault := program.setup(case, calls)) is not None:
@@ -195,8 +191,8 @@ def _try_size(
 ) -> tuple[float, int] | Fault:
     """Seconds of the batch as it is laid out, and how many calls one of the right length has.
 
-    What is around a call takes longer the first time, when checks are recorded and libraries
-    loaded: where that would make batches shorter it is measured twice.
+    The round trip takes longer the first time, when checks are recorded and libraries loaded: where
+    that would make batches shorter it is measured twice.
     """
     round_trip_s = math.inf
     attempt = 0

@@ -85,8 +85,7 @@ class TimedProgram:
     def setup(self, case: Case, calls: int, *, check_outputs: bool = False) -> Fault | None:
         """Lay out ``calls`` calls, warm them up on throw-away inputs, capture them.
 
-        ``check_outputs``: also check a trusted program's, so that the judge keeps device and host
-        as busy around its batches as around the other's.
+        ``check_outputs``: also a trusted program's, so that the host is as busy around its batches.
 
         Raises:
             BaselineError: it is a trusted one, and failed.
@@ -120,7 +119,7 @@ class TimedProgram:
 
         Work that goes on after *done* counts: what the probe takes longer than on an idle device,
         or than ``idle_after_s``, which it took after a null batch. ``awake``: the runner is not
-        stopped before *go*, and the caller judges what the probes show: they differ from others.
+        stopped before *go*, and the caller judges the probes.
 
         Raises:
             BaselineError: it is a trusted one, and failed.
@@ -199,8 +198,7 @@ def prepare_for_timing(
 
     Synchronising or allocating inside a call forbids capture; both are honest and common. So does
     work on streams that the recorded one does not wait for, which shows in wrong outputs. A failed
-    capture can leave a submission in any state (many call ``exit`` on any error), so the plain
-    calls are made by a process that never saw one.
+    capture can leave a submission in any state, so plain calls are made by a fresh process.
     """
 
     def timed(session: Session, *, capture: bool) -> TimedProgram:
