@@ -113,7 +113,7 @@ class Replayer:
             self._session = None
 
     def run(self, case: Case, orders: Sequence[int], *, show: bool = False) -> Replay:
-        """Run ``case``, on the CPU in each of ``orders``; ``show``: its small tensors on failure."""
+        """Run ``case``, on the CPU in each of ``orders``; if it fails ``show`` small tensors."""
         task = self._task
         size = lay_out(task, case, CALLS).size
         if self._mapped + size > _MAPPED_BYTES:  # a CPU runner keeps what it has mapped
