@@ -1,4 +1,4 @@
-"""What the judge asks of the device that submissions run on, whatever kind it is.
+"""The Protocol of the device that submissions run on.
 
 A new kind of device is one module that meets :class:`Device`, and an entry in
 :mod:`harness.device.choose`. Nothing else asks which kind it has in hand.
@@ -70,7 +70,7 @@ class Device(Protocol):
     toolkit_version: str
     """Of the toolkit that torch was built with; empty for none."""
     architecture: str | None
-    """What kernels are compiled for, such as ``sm_90``; None: whatever the user asks for."""
+    """Target of the compilers, such as ``sm_90``; None: the user's choice."""
     emulated: bool
     """Kernels are executed by an emulator on the host: small cases, several orders of threads."""
     rankable: bool
@@ -128,7 +128,7 @@ def round_up(size: int, unit: int) -> int:
 def crowded_out(device: Device, end: Callable[[], None]) -> str:
     """Why there is no memory left, if a submission holds most of it; empty if it does not.
 
-    ``end`` ends the submission's processes: what is free then and was not before, it held.
+    ``end`` ends the submission's processes, which shows how much they held.
     """
     before = device.free_bytes()
     end()

@@ -97,7 +97,7 @@ class CudaDevice:
         return tuple(str(path) for path in sorted(Path("/dev").glob("nvidia*")))
 
     def free_bytes(self) -> int:
-        """Free device memory as the driver tells it, once torch has let go of what it keeps."""
+        """Free device memory by the driver, after torch has emptied its cache."""
         torch.cuda.empty_cache()
         return int(torch.cuda.mem_get_info()[0])
 

@@ -1,4 +1,4 @@
-"""One timing at a time on each GPU of this machine, whoever takes it."""
+"""One timing at a time on each GPU of this machine, over all its users."""
 
 import contextlib
 import os
@@ -87,7 +87,7 @@ def _shared_folder() -> Path:
     """The folder that all users share; OSError if it cannot be made or is not for everybody."""
     folder = Path(tempfile.gettempdir()) / _SHARED
     if not os.path.lexists(folder):
-        # Made under another name first: nobody shall find it before everybody may write to it.
+        # Made under another name first, since all users must be able to write to it at once.
         made = Path(tempfile.mkdtemp(prefix=f"{_SHARED}-", dir=folder.parent))
         try:
             made.chmod(_FOR_ALL)

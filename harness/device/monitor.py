@@ -129,7 +129,7 @@ class GpuMonitor:
         )
 
     def _look_around(self, listed: frozenset[int]) -> None:
-        """Tell strangers among the ``listed`` process ids from ours."""
+        """Sort the ``listed`` process ids into ours and strangers."""
         unknown = listed - self._ours - self._strangers
         here = {pid for pid in unknown if Path(f"/proc/{pid}").exists()}
         if here:  # the walk through /proc takes milliseconds, and the judge waits meanwhile

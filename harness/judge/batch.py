@@ -236,7 +236,7 @@ class Batch:
         """Check every output of every call, then that nothing else changed; None if all is right.
 
         ``expected`` has the :meth:`expectations` of every call where they are known already. The
-        outputs are copied first, so what is judged is what was there at this moment.
+        outputs are copied first, so later writes change nothing.
 
         Raises:
             ProblemError: the reference is wrong.

@@ -28,13 +28,13 @@ _MIN_CAPTURED = 16
 class Checker:
     """Checks calls of one task.
 
-    One that is ``kept`` from batch to batch tries, for each shape, the quick ways first: without
-    the magnitude, and in a graph.
+    One that is ``reused`` by many batches tries, for each shape, the quick ways first: without the
+    magnitude, and in a graph.
     """
 
-    def __init__(self, task: Task, *, kept: bool = False) -> None:
+    def __init__(self, task: Task, *, reused: bool = False) -> None:
         self._task = task
-        self._kept = kept
+        self._reused = reused
         self._case: Case | None = None
         self._summed = True
         self._recorded: _GraphedCheck | None = None
@@ -45,13 +45,13 @@ class Checker:
     ) -> bool:
         """Whether all ``calls`` are right beyond doubt; ``each`` gives what one read and wrote.
 
-        False says nothing: :func:`harness.judge.compare.compare` tells.
+        Where it is False, :func:`harness.judge.compare.compare` decides.
 
         Raises:
             ProblemError: the reference is wrong.
         """
         if self._case != case:
-            self._turn_to(case, summed=not self._kept)
+            self._turn_to(case, summed=not self._reused)
         if self._all(case, calls, each):
             return True
         if self._summed:
@@ -63,7 +63,7 @@ class Checker:
         """Check ``case`` from now on, with the magnitude of what was ``summed`` or without."""
         self._case, self._summed = case, summed
         self._recorded = None  # frees its memory
-        self._recordable = self._kept and self._task.device.captures_graphs
+        self._recordable = self._reused and self._task.device.captures_graphs
 
     def _all(self, case: Case, calls: int, each: Callable[[int], tuple[Tensors, Tensors]]) -> bool:
         # Stays on the device until the end: each bool() would wait for it.

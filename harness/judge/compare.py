@@ -31,8 +31,8 @@ CHUNK = 1 << 23
 """Elements compared at a time, in float64: 64 MiB for each temporary, of which there are few."""
 
 ROUNDINGS = 32.0
-"""Unit roundoffs of the output's type, relative to what is expected, by which a finite element may
-be off where the error model has no finite answer."""
+"""Allowed error of a finite element where the error model has no finite answer, in unit roundoffs
+of the output's type relative to the expected value."""
 
 
 def compare(parameter_name: str, got: Tensor, expected: Tensor, allowed: Tensor) -> Mismatch | None:

@@ -28,7 +28,7 @@ _EXECUTE, _WRITE, _READ, _LIST = 1, 1 << 1, 1 << 2, 1 << 3
 _TRUNCATE, _CONTROL = 1 << 14, 1 << 15
 _OF_A_FILE = _EXECUTE | _WRITE | _READ | _TRUNCATE | _CONTROL
 _KNOWN_SINCE = {1: (1 << 13) - 1, 2: 1 << 13, 3: _TRUNCATE, 5: _CONTROL}
-"""By version of the kernel's interface, which accesses to files it began to tell apart."""
+"""By version of the kernel's interface, the kinds of access to files that it added."""
 _ALSO_SINCE = {4: 0b11, 6: 0b11}
 """Likewise, in fields of their own: TCP; then abstract sockets and signals."""
 

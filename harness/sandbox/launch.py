@@ -28,13 +28,13 @@ _SEND_SECONDS = 10.0
 _STOP_SECONDS = 5.0
 """Time for all processes to stop; those that continue each other never do."""
 OUTPUT_BYTES = 64 << 10
-"""Bytes kept of what a submission prints."""
+"""Greatest size of a submission's output."""
 _HIDDEN_MEMORY_EVERY = 8
 """Calls of :meth:`Sandbox.memory` for each search for unmapped anonymous files, which is slow."""
 
 
 class CappedOutput:
-    """Reads a pipe to its end in a thread, so that the writer never waits; keeps the first part."""
+    """Reads a pipe to its end in a thread, so that the writer never waits; returns the start."""
 
     def __init__(self, pipe: IO[bytes], limit: int) -> None:
         self._pipe = pipe
@@ -61,9 +61,10 @@ class CappedOutput:
 class Sandbox:
     """One confined process tree, its channel, and a view of it from outside.
 
+    Further arguments are fields of :class:`~harness.sandbox.spec.SandboxSpec`; the first word of
+    ``wrapper`` is a path, and it excludes a zygote.
+
     Args:
-        entry: as ``memory_bytes``, ``devices``, ``tmp_bytes`` and ``wrapper`` (its first word a
-            path; not with a zygote) a field of :class:`~harness.sandbox.spec.SandboxSpec`.
         environment: the whole environment of the process; nothing is inherited.
         readable: files and folders that it sees, read-only, beside the system's and Python's own,
             and those that ``LD_LIBRARY_PATH`` and the like of its environment name.

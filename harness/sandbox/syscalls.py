@@ -3,7 +3,7 @@
 A classic BPF program (seccomp(2), *SECCOMP_MODE_FILTER*), put together by hand: libseccomp is not
 on every machine, and all that is asked here is whether a number is in a list. Calls on the list
 fail with EPERM; namespaces cannot be made by clone(2), and clone3(2), whose arguments a filter
-cannot see, is said not to exist, so that the C library falls back to clone. Sockets can be of the
+cannot see, fails with ENOSYS, so that the C library falls back to clone. Sockets can be of the
 Unix family alone. It holds for everything that is started from here on.
 
 The list follows what container engines deny by default, with tracing, io_uring, user-space page

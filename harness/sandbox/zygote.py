@@ -39,7 +39,7 @@ class Forked:
         self._code: int | None = None
 
     def poll(self) -> int | None:
-        """The exit status if it has ended; 137 where it was killed before it could tell."""
+        """The exit status if it has ended; 137 where it was killed before it wrote one."""
         if self._code is None and select.select([self._status], [], [], 0)[0]:
             text = self._status.readline()
             self._code = int(text) if text.strip() else 137

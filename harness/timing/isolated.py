@@ -54,7 +54,7 @@ def _time_isolated(
         # Outputs of both are checked, so that the host is as busy around the one as the other.
         if (fault := program.setup(case, 1, check_outputs=True)) is not None:
             return fault
-    seed = f"{task.seed}/{case.spec}/alone/{attempt}"
+    seed = f"{task.seed}/{case.spec}/isolated/{attempt}"
     times: tuple[list[float], list[float]] = ([], [])
     probes: tuple[list[IdleBaseline], list[IdleBaseline]] = ([], [])
     disturbed: Fault | None = None
@@ -78,7 +78,7 @@ def _time_isolated(
             break
     if disturbed is not None and len(times[0]) < budget.min_isolated:
         return disturbed
-    # The baseline's probes say what is normal around batches of one call.
+    # The baseline's probes are what is normal around batches of one call.
     idle = IdleMonitor(IdleBaseline.median(probes[1]))
     unseen = [idle.note(seen.before_s, seen.after_s, awake=True) for seen in probes[0]]
     isolated = [seconds + more for seconds, more in zip(times[0], unseen, strict=True)]

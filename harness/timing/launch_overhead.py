@@ -60,7 +60,7 @@ class OverheadProbe:
     ) -> None:
         self._session = session
         case = problem.timed_cases(emulated=device.emulated)[0]
-        task = Task(problem, Reference(problem), problem.dtypes[0], device, "blank")
+        task = Task(problem, Reference(problem), problem.dtypes[0], device, "null")
         self._small = TimedProgram(
             session, task, name="null kernel", trusted=True, capture=device.captures_graphs
         )
@@ -70,7 +70,7 @@ class OverheadProbe:
             raise MachineError(f"the null kernel fails: {error.reason}") from error
         times, probes = [], []
         for repeat in range(_REPEATS):
-            times.append(self._run(self._small.batch, f"blank/{repeat}", cpu))
+            times.append(self._run(self._small.batch, f"null/{repeat}", cpu))
             probes.append(IdleBaseline(*session.probes))
         self.batch_s = lower_quartile(times)
         """Seconds of a null batch on small buffers that does not wait, lower quartile."""
@@ -81,7 +81,7 @@ class OverheadProbe:
     def _timer_is_usable(self, cpu: int | None) -> bool:
         """Whether the device's clock is fine enough to wait by: it need not be, on every card."""
         beyond = [
-            self._run(self._small.batch, f"blank/wait/{trial}", cpu, _TIMER_TEST_S)
+            self._run(self._small.batch, f"null/wait/{trial}", cpu, _TIMER_TEST_S)
             for trial in range(_TIMER_TESTS)
         ]
         return abs(lower_quartile(beyond) - self.batch_s) <= _TIMER_SLACK_S
@@ -120,7 +120,7 @@ class OverheadProbe:
     def started_early_fault(self) -> Fault | None:
         """The fault of a device at work before the inputs of the last null batch were there.
 
-        A null batch that has to wait is too long, and what is taken off for it is too much.
+        A null batch that has to wait is too long an overhead to subtract.
         """
         return self.idle.started_early_fault(self._session.probes[0])
 

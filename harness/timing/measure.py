@@ -142,7 +142,7 @@ def _time_block(
         if overhead is not None:
             overhead.warm_up(seed, program.cpu)
             if null_s is None or not shared:
-                null_s = overhead.time(program.batch, f"{seed}/blank", program.cpu, wait_s[which])
+                null_s = overhead.time(program.batch, f"{seed}/null", program.cpu, wait_s[which])
                 idle_after_s = overhead.after_s
                 early = early or overhead.started_early_fault()
         batch_s = program.time(seed, idle_after_s=idle_after_s)
@@ -156,7 +156,7 @@ def _time_block(
 
 
 def _max_calls(pair: Pair, task: Task, case: Case, budget: TimingBudget) -> int:
-    """For how many calls of each there is memory, whatever was laid out before."""
+    """The number of calls of each that fit in memory once the last batch is forgotten."""
     held = sum(program.vacate() for program in pair)
     per_call = lay_out(task, case, 1).size
     return int(budget.memory_share * (held + task.device.free_bytes()) / per_call)

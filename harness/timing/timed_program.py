@@ -72,7 +72,7 @@ class TimedProgram:
         self._idle_monitor = IdleMonitor(self._idle)
         self._task = task
         self._trusted = trusted
-        self._checker = Checker(task, kept=True)
+        self._checker = Checker(task, reused=True)
         self._arena: Arena | None = None
         self._batch: Batch | None = None
 

@@ -63,7 +63,7 @@ class Wrong(Reference):
 
 
 def test_one_wrong_call_of_many_is_not_surely_right(shift_task: Task) -> None:
-    checker = Checker(shift_task, kept=True)
+    checker = Checker(shift_task, reused=True)
     assert checker.all_surely_right(CASE, CALLS, calls(shift_task))
     for wrong in (0, 7, CALLS - 1):
         assert not checker.all_surely_right(CASE, CALLS, calls(shift_task, wrong))
@@ -81,7 +81,7 @@ def test_the_magnitude_is_computed_once_a_check_without_it_fails(
     """0 is expected of the last element, so all that is allowed there comes from the sum."""
     reference = Counts(shift_task.problem)
     task = replace(shift_task, reference=reference)
-    checker = Checker(task, kept=True)
+    checker = Checker(task, reused=True)
     for _ in range(2):
         assert checker.all_surely_right(CASE, CALLS, calls(task))
     assert reference.asked == 0
@@ -99,7 +99,7 @@ def test_the_magnitude_is_computed_once_a_check_without_it_fails(
 def test_a_graphed_check_agrees_with_the_plain_one(shift_task: Task, kind: type[Reference]) -> None:
     reference = kind(shift_task.problem)
     task = replace(shift_task, device=open_device("cuda"), reference=reference)
-    checker = Checker(task, kept=True)
+    checker = Checker(task, reused=True)
     for wrong in (None, 0, 7, None, CALLS - 1, None):
         assert checker.all_surely_right(CASE, CALLS, calls(task, wrong)) is (wrong is None)
         assert checker.all_surely_right(CASE, CALLS, calls(task, 3, 1e-8))
@@ -113,4 +113,4 @@ def test_a_wrong_reference_raises(shift_task: Task) -> None:
     reference = Wrong(shift_task.problem)
     task = replace(shift_task, device=open_device("cuda"), reference=reference)
     with pytest.raises(ProblemError):
-        Checker(task, kept=True).all_surely_right(CASE, CALLS, calls(task))
+        Checker(task, reused=True).all_surely_right(CASE, CALLS, calls(task))

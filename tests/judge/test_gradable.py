@@ -188,7 +188,7 @@ def test_inputs_follow_from_the_seed_and_differ_from_call_to_call(task: Task) ->
 
 
 def test_a_reference_that_cannot_be_captured_is_checked_without_a_graph(task: Task) -> None:
-    checker = Checker(task, kept=True)
+    checker = Checker(task, reused=True)
     checker._recordable = True  # as on a GPU
     case = task.problem.parse_case("test=1")
     inputs = {"x": torch.ones(3), "w": torch.zeros(3)}
