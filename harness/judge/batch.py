@@ -198,10 +198,14 @@ class Batch:
                 buffers = self._rows(self._bytes, slots)[:, : slots.bytes]
                 for parity, byte in enumerate(_GAPS):
                     buffers[parity::2].fill_(byte)
+            view = self._view(self._bytes, slots)
             if slots.tensor.direction is Direction.OUT:
                 self._poison(slots)
+            elif warm_up or not self._portable:
+                self._inputs.fill(view, slots.tensor, self.case, seed, warm_up=warm_up)
             else:
-                self._draw(slots, seed, warm_up=warm_up)
+                for number, call in enumerate(view):
+                    call.copy_(self._inputs.draw(slots.tensor, self.case, f"{seed}/{number}"))
 
     def inputs(self, call: int) -> dict[str, Tensor]:
         """The tensors that one call reads, as they were before the call; dense.
@@ -288,14 +292,6 @@ class Batch:
         for parity, byte in enumerate(_POISON):
             pattern = bytes([byte]) * raw.element_size()
             raw[parity::2].fill_(int.from_bytes(pattern, signed=raw.dtype.is_signed))
-
-    def _draw(self, slots: BufferLayout, seed: str, *, warm_up: bool) -> None:
-        view = self._view(self._bytes, slots)
-        if self._portable and not warm_up:
-            for number, call in enumerate(view):
-                call.copy_(self._inputs.draw(slots.tensor, self.case, f"{seed}/{number}"))
-        else:
-            self._inputs.fill(view, slots.tensor, self.case, seed, warm_up=warm_up)
 
     def _check_rest(self, before: Tensor) -> BatchMismatch | None:
         """Check that nothing else changed: with its outputs put back the arena equals the copy."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 
 from harness.judge.batch import Batch, lay_out
@@ -71,21 +71,14 @@ def run_case(session: Session, task: Task, batch: Batch, orders: Sequence[int]) 
     one) until it fails. Seed, spec and order decide all that is run.
     """
     emulated = task.device.emulated
+    # Hashed, so that a runner does not learn the seed of the inputs.
+    order_seed = sha256(f"order|{task.seed}|{batch.case.spec}".encode()).digest()[:4]
+    plan = RunOptions(warmups=0 if emulated else 1, order_seed=int.from_bytes(order_seed, "big"))
     for order in orders if emulated else orders[:1]:
-        plan = RunOptions(
-            warmups=0 if emulated else 1,
-            order=order % ORDERS,
-            order_seed=_order_seed(task.seed, batch.case.spec),
-        )
-        outcome = _run_once(session, task, batch, plan)
+        outcome = _run_once(session, task, batch, replace(plan, order=order % ORDERS))
         if outcome.fault is not None:
             break
     return outcome
-
-
-def _order_seed(seed: str, spec: str) -> int:
-    """Seed of a shuffled order, from which a runner cannot tell the seed of the inputs."""
-    return int.from_bytes(sha256(f"order|{seed}|{spec}".encode()).digest()[:4], "big")
 
 
 def _run_once(session: Session, task: Task, batch: Batch, plan: RunOptions) -> CaseOutcome:

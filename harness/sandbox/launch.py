@@ -146,21 +146,17 @@ class Sandbox:
 
         A walk through /proc takes milliseconds: only if the sandbox's own /proc has changed.
         """
-        census = self._census()
+        census: frozenset[str] | None = None
+        with contextlib.suppress(OSError):
+            if self._init_pid:
+                entries = os.listdir(f"/proc/{self._init_pid}/root/proc")
+                census = frozenset(filter(str.isdigit, entries))
         if census is None or census != self._last_census:
             below = processes.descendants(self.process.pid)
             self._init_pid = below[0] if below else 0
             self._members = below[1:]
             self._last_census = census  # of before the walk: later ones show next time
         return self._members
-
-    def _census(self) -> frozenset[str] | None:
-        """The process ids in the sandbox's own /proc; None where it has none."""
-        if self._init_pid:
-            with contextlib.suppress(OSError):
-                entries = os.listdir(f"/proc/{self._init_pid}/root/proc")
-                return frozenset(filter(str.isdigit, entries))
-        return None
 
     def memory(self) -> int:
         """Bytes that all submitted processes hold now, those of their files in memory included."""

@@ -145,7 +145,9 @@ class PauseGate:
         # A sandbox that is only being made has nothing yet that could be stopped, and would start
         # its processes during a pause: this thread is at work until it is made.
         deadline = time.monotonic() + _START_SECONDS
-        while not _is_made(monitor) and time.monotonic() < deadline:
+        while not (_pausable_processes(monitor) or processes.at_rest(monitor)):
+            if time.monotonic() > deadline:
+                break
             time.sleep(_START_LOOK_SECONDS)
         self._monitors.add(monitor)
         if self._cancelled:
@@ -159,11 +161,6 @@ class PauseGate:
 def _pausable_processes(monitor: int) -> list[int]:
     # Not init: it is ours, and ends the others when the judge has ended.
     return processes.family(monitor)[1:]
-
-
-def _is_made(monitor: int) -> bool:
-    """Whether the sandbox of this monitor has begun its work, or has ended."""
-    return bool(_pausable_processes(monitor)) or processes.at_rest(monitor)
 
 
 def _stop(monitor: int) -> None:

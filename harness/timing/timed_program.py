@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from harness.device.base import Arena
 from harness.errors import MachineError
-from harness.judge.batch import Batch, BatchMismatch, lay_out
+from harness.judge.batch import Batch, lay_out
 from harness.judge.checker import Checker
 from harness.judge.task import Task
 from harness.problem.case import Case
@@ -138,7 +138,8 @@ class TimedProgram:
         if self._trusted or (awake and found is None):
             return seconds
         if found is not None:
-            return _wrong(self.batch, found)
+            where = f"in call {found.call + 1} of {self.calls} timed calls"
+            return Fault(Verdict.WRONG_ANSWER, f"{found.message} {where}", found.mismatch)
         return seconds + self._idle_monitor.note(*self.session.probes, idle_after_s=idle_after_s)
 
     def _own(self, outcome: T | Fault) -> T | Fault:
@@ -174,14 +175,6 @@ class TimedProgram:
             self._batch = None
             self._arena.close()
             self._arena = None
-
-
-def _wrong(batch: Batch, found: BatchMismatch) -> Fault:
-    return Fault(
-        Verdict.WRONG_ANSWER,
-        f"{found.message} in call {found.call + 1} of {batch.layout.calls} timed calls",
-        found.mismatch,
-    )
 
 
 def prepare_for_timing(
