@@ -3,7 +3,7 @@
 A fresh root in memory shows the system's programs and libraries, a handful of files of ``/etc``,
 the folders that the spec names, ``/proc`` of the sandbox's own processes, ``/sys``, a few harmless
 devices and those of the spec: all of it read-only, but for private temporary folders and what the
-spec lets it write. Homes, the judge's results, other people's files and sockets do not exist there.
+spec lets it write. Homes, the judge's packages and results, others' files and sockets do not exist.
 """
 
 import contextlib
