@@ -20,10 +20,10 @@ from pathlib import Path
 from harness.errors import MachineError
 from harness.frameworks import FRAMEWORKS, Framework, installed_version
 from harness.languages.build.cache import default_cache
-from harness.languages.build.ptx import find_assembler
 from harness.languages.build.toolchain import (
     PIP_NVCC,
     NvccNotFound,
+    find_assembler,
     find_host_compiler,
     find_nvcc,
     find_tool,

@@ -127,8 +127,6 @@ class Python:
         return Artifact(
             kind="python",
             target=target,
-            library=None,
-            checked=None,
             source=solution.text,
             build=Build(
                 seconds=finished.seconds, cached=False, target=version, contract=entry.value

@@ -34,16 +34,14 @@ class Triton(python.Python):
         if not target.emulated and not target.ahead:
             return artifact
         # Not at the top: most commands never need the judge's side of a runner.
-        from harness.languages.build.triton_target import KERNELS, compile_ahead, compile_for_target
+        from harness.languages.build.triton_target import KERNELS, compile_triton
 
-        arch = target.arch
-        compile_for = compile_for_target if target.emulated else compile_ahead
-        outcome = compile_for(solution, problem, dtype, arch, cache, artifact.contract)
+        outcome = compile_triton(solution, problem, dtype, artifact, cache)
         found = {
-            "kernels": with_occupancy(outcome.kernels, arch),
+            "kernels": with_occupancy(outcome.kernels, target.arch),
             "cached": outcome.cached,
             "seconds": artifact.build.seconds + outcome.seconds,
-            "target": f"cpu+{arch}" if target.emulated else arch,
+            "target": f"cpu+{target.arch}" if target.emulated else target.arch,
             "log": outcome.log,
         }
         build = artifact.build.model_copy(update=found)

@@ -5,8 +5,8 @@ import pytest
 
 from harness.languages import LANGUAGES, ptx
 from harness.languages.build.cache import Cache
-from harness.languages.build.ptx import check_fit, entries
 from harness.languages.build.toolchain import NvccNotFound
+from harness.languages.ptx import check_fit, entries
 from harness.languages.read import read_solution
 from harness.problem.format.load import load_problem
 from harness.problem.model import Problem

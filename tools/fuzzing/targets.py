@@ -161,15 +161,9 @@ def hear_compiled(data: bytes) -> None:
     if not isinstance(message, Compiled):
         return
     outcome = outcome_of(message, "its output", "solution.py")
-    entry = CacheEntry(
-        files={},
-        failure=outcome.failure,
-        log=outcome.log,
-        kernels=outcome.kernels,
-        seconds=outcome.seconds,
-    )
+    entry = CacheEntry(outcome=outcome, digests={})
     stored = json.dumps(entry.model_dump(mode="json"))
-    read = CacheEntry.model_validate_json(stored)
+    read = CacheEntry.model_validate_json(stored).outcome
     build = Build(
         seconds=read.seconds, cached=False, target="cpu", log=read.log, kernels=read.kernels
     )

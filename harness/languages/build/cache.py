@@ -15,12 +15,11 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import platformdirs
 from filelock import FileLock, Timeout
-from pydantic import ValidationError
+from pydantic import Field, ValidationError
 
 from harness.errors import HarnessError, MachineError
 from harness.records.build import KernelResources
@@ -29,7 +28,7 @@ from harness.records.result import Verdict
 from harness.sandbox import scratch
 from harness.sandbox.pause_gate import check_cancelled, waiting
 
-VERSION = 1
+VERSION = 2
 """Part of every key: raise it when the meaning of an entry changes."""
 
 MAX_BYTES = 5 << 30
@@ -46,21 +45,10 @@ class BuildError(Record):
     message: str
 
 
-class CacheEntry(Record):
-    """An outcome as stored on disk; ``files`` maps a role (``library``) to a SHA-256."""
-
-    files: dict[str, str]
-    failure: BuildError | None
-    log: str
-    kernels: tuple[KernelResources, ...]
-    seconds: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BuildOutcome:
+class BuildOutcome(Record):
     """The outcome of one build: either files or a failure."""
 
-    files: Mapping[str, Path] = field(default_factory=dict)
+    files: Mapping[str, Path] = Field(default={})
     """By role, such as ``library``."""
     failure: BuildError | None = None
     """Why there are none."""
@@ -76,11 +64,17 @@ class BuildOutcome:
     """It was built earlier."""
 
 
+class CacheEntry(Record):
+    """An outcome as stored; its files lie beside it, and ``digests`` are their SHA-256 by role."""
+
+    outcome: BuildOutcome
+    digests: dict[str, str]
+
+
 def key_of(parts: Mapping[str, str | bytes]) -> str:
     """A hash (hex) of named parts that no other set of parts shares."""
     digest = hashlib.sha256(f"harness build {VERSION}\n".encode())
-    for name in sorted(parts):
-        part = parts[name]
+    for name, part in sorted(parts.items()):
         data = part.encode() if isinstance(part, str) else part
         digest.update(f"{name} {len(data)}\n".encode() + data)
     return digest.hexdigest()
@@ -170,21 +164,13 @@ class Cache:
         folder = self._folder(key)
         try:
             entry = CacheEntry.model_validate_json((folder / "entry.json").read_bytes())
-            files = {role: folder / role for role in entry.files}
-            for role, digest in entry.files.items():
-                if _digest(files[role]) != digest:
-                    return None
+            files = {role: folder / role for role in entry.digests}
+            if any(_digest(files[role]) != digest for role, digest in entry.digests.items()):
+                return None
             os.utime(folder)
         except (OSError, ValidationError):
             return None
-        return BuildOutcome(
-            files=files,
-            failure=entry.failure,
-            log=entry.log,
-            kernels=entry.kernels,
-            seconds=entry.seconds,
-            cached=True,
-        )
+        return entry.outcome.model_copy(update={"files": files, "cached": True})
 
     def _build(self, key: str, build: Callable[[Path], BuildOutcome]) -> BuildOutcome:
         """Build, and store an outcome that is to be kept. The caller holds the key's lock."""
@@ -203,18 +189,12 @@ class Cache:
             raise MachineError(
                 f"what was written to the build cache {self.root} does not read back"
             )
-        return replace(loaded, cached=False)
+        return loaded.model_copy(update={"cached": False})
 
     def _store(self, key: str, outcome: BuildOutcome) -> None:
         fresh = self._staging()
-        files = {role: _copy(path, fresh / role) for role, path in outcome.files.items()}
-        entry = CacheEntry(
-            files=files,
-            failure=outcome.failure,
-            log=outcome.log,
-            kernels=outcome.kernels,
-            seconds=outcome.seconds,
-        )
+        digests = {role: _copy(path, fresh / role) for role, path in outcome.files.items()}
+        entry = CacheEntry(outcome=outcome.model_copy(update={"files": {}}), digests=digests)
         (fresh / "entry.json").write_text(json.dumps(entry.model_dump(mode="json")))
         fresh.chmod(0o755)
         final = self._folder(key)
@@ -223,12 +203,10 @@ class Cache:
         fresh.rename(final)
 
 
-def default_cache(environment: Mapping[str, str] | None = None) -> Cache:
+def default_cache(environment: Mapping[str, str] = os.environ) -> Cache:
     """The cache in ``$HARNESS_CACHE``, else in the user's cache folder."""
-    environment = os.environ if environment is None else environment
-    named = environment.get("HARNESS_CACHE")
-    root = Path(named) if named else Path(platformdirs.user_cache_dir("kernel-harness"))
-    return Cache(root.absolute() / "builds")
+    root = environment.get("HARNESS_CACHE") or platformdirs.user_cache_dir("kernel-harness")
+    return Cache(Path(root).absolute() / "builds")
 
 
 def _digest(path: Path) -> str:

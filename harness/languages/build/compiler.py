@@ -1,14 +1,17 @@
-"""Running one compiler on a submission within limits, and the verdict where it fails."""
+"""Call a compiler on a submission within limits, and judge how that ends."""
 
 import signal
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import NamedTuple
 
+from harness.languages.build import ptxas
 from harness.languages.build.cache import BuildError, BuildOutcome
 from harness.languages.build.diagnostics import (
     LOG_BYTES,
     first_error,
     names_a_place,
+    neutral,
     tells_of_a_kill,
 )
 from harness.records.result import Verdict
@@ -20,42 +23,71 @@ MEMORY_BYTES = 8 << 30
 """Memory of one compiler, its children included."""
 
 
-def run_compiler(
-    command: Sequence[str],
-    folder: Path,
-    seconds: float,
-    tools: Sequence[Path],
-    readable: Iterable[Path] = (),
-) -> CommandResult:
-    """Run ``command`` in ``folder``; it sees the parts of ``tools``, its own among them."""
-    return run_limited(
-        command,
-        cwd=folder,
-        seconds=seconds,
-        memory_bytes=MEMORY_BYTES,
-        output_bytes=4 * LOG_BYTES,
-        environment=clean_environment(folder, [tool.parent for tool in tools]),
-        readable=[*readable, *(part for tool in tools for part in parts(tool))],
-    )
+class CompilerCall(NamedTuple):
+    """A compiler's call on files of fixed names: no part of the command line is the user's.
+
+    The outcome depends on nothing else, so a call's ``repr`` is part of a key of the build cache.
+    """
+
+    tool: str
+    """The compiler's name in messages."""
+    version: str
+    """The version of the compiler, and of those that it calls."""
+    tools: tuple[Path, ...]
+    """The compiler, and those that it calls: their folders can be read."""
+    command: tuple[str, ...]
+    """The command, for a private directory."""
+    inputs: Mapping[str, bytes]
+    """The files to write there first, by name."""
+    readable: tuple[Path, ...] = ()
+    """What else can be read."""
+
+    def run(self, folder: Path, seconds: float) -> CommandResult:
+        """Run it in ``folder``, at most ``seconds`` of wall time."""
+        for name, content in self.inputs.items():
+            (folder / name).write_bytes(content)
+        return run_limited(
+            self.command,
+            cwd=folder,
+            seconds=seconds,
+            memory_bytes=MEMORY_BYTES,
+            output_bytes=4 * LOG_BYTES,
+            environment=clean_environment(folder, [tool.parent for tool in self.tools]),
+            readable=[*self.readable, *(part for tool in self.tools for part in parts(tool))],
+        )
+
+    def build(
+        self, folder: Path, seconds: float, *, on_rejection: Callable[[], object] = lambda: None
+    ) -> BuildOutcome:
+        """The outcome of :meth:`run`, without files, with the figures that ptxas printed.
+
+        It is to be kept if a failure is surely the source's. ``on_rejection`` is called before the
+        source is blamed.
+        """
+        finished = self.run(folder, seconds)
+        log = neutral(finished.output, folder)
+        if failure := limit_failure(self.tool, finished, seconds):
+            return BuildOutcome(failure=failure, log=log, seconds=finished.seconds, keep=False)
+        log = ptxas.without_info(log)
+        if finished.ok:
+            kernels = ptxas.parse(finished.output)
+            return BuildOutcome(log=log, kernels=kernels, seconds=finished.seconds)
+        on_rejection()
+        failure = compile_failure(self.tool, finished, log)
+        keep = names_a_place(failure.message) or lacks_entry(log)
+        return BuildOutcome(failure=failure, log=log, seconds=finished.seconds, keep=keep)
 
 
 def limit_failure(tool: str, finished: CommandResult, seconds: float) -> BuildError | None:
     """The verdict on a compiler that was stopped, by us or by others; None if it was not."""
     if finished.timed_out:
-        return BuildError(
-            verdict=Verdict.TIME_LIMIT,
-            message=f"compiling took longer than {seconds:g} s ({tool} was stopped)",
-        )
+        message = f"compiling took longer than {seconds:g} s ({tool} was stopped)"
+        return BuildError(verdict=Verdict.TIME_LIMIT, message=message)
     if finished.over_memory:
-        return BuildError(
-            verdict=Verdict.MEMORY_LIMIT,
-            message=f"compiling took more than {MEMORY_BYTES >> 30} GiB ({tool} was stopped)",
-        )
-    if not finished.ok and (
-        finished.returncode == -signal.SIGKILL or tells_of_a_kill(finished.output)
-    ):
-        return killed_failure(tool)
-    return None
+        message = f"compiling took more than {MEMORY_BYTES >> 30} GiB ({tool} was stopped)"
+        return BuildError(verdict=Verdict.MEMORY_LIMIT, message=message)
+    killed = finished.returncode == -signal.SIGKILL or tells_of_a_kill(finished.output)
+    return killed_failure(tool) if killed and not finished.ok else None
 
 
 def killed_failure(tool: str) -> BuildError:
@@ -80,19 +112,11 @@ def silent_failure(tool: str, finished: CommandResult) -> BuildError:
 def compile_failure(tool: str, finished: CommandResult, log: str) -> BuildError:
     """The verdict on a submission that a compiler rejects, with its complaints in ``log``."""
     if lacks_entry(log):
-        return BuildError(
-            verdict=Verdict.INVALID_SUBMISSION,
-            message="the file defines no solution() with the problem's parameters",
-        )
+        message = "the file defines no solution() with the problem's parameters"
+        return BuildError(verdict=Verdict.INVALID_SUBMISSION, message=message)
     if message := first_error(log):
         return BuildError(verdict=Verdict.COMPILE_ERROR, message=message)
     return silent_failure(tool, finished)
-
-
-def failed(failure: BuildError, log: str, seconds: float) -> BuildOutcome:
-    """The outcome of a failed compilation, to be kept if the failure is surely the source's."""
-    keep = names_a_place(failure.message) or lacks_entry(log)
-    return BuildOutcome(failure=failure, log=log, seconds=seconds, keep=keep)
 
 
 def lacks_entry(log: str) -> bool:
