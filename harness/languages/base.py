@@ -20,7 +20,7 @@ class Language(Protocol):
         """The file name extension, with its dot."""
 
     def claims(self, path: Path, text: str) -> bool:
-        """Whether the file at ``path``, which holds ``text``, is written in this language.
+        """Whether a file is written in this language, by its path and its text.
 
         ``text`` is untrusted: never run it, nor give it to a parser that nesting could exhaust.
         """

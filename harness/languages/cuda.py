@@ -11,9 +11,9 @@ from harness.languages.build.cache import BuildError, Cache
 from harness.languages.build.cuda import SOURCE, CudaBuild
 from harness.languages.build.diagnostics import renamed
 from harness.languages.build.occupancy import with_occupancy
-from harness.languages.build.prelude import prototype
 from harness.languages.build.toolchain import Nvcc, NvccNotFound, find_host_compiler, find_nvcc
 from harness.problem.model import Problem
+from harness.problem.signature import c_prototype
 from harness.records.build import Build
 from harness.records.result import Verdict
 from harness.solution import suffixes
@@ -98,5 +98,5 @@ def _explained(failure: BuildError, solution: Solution, problem: Problem, entry:
     message = renamed(failure.message, SOURCE, solution.display_path)
     misfit = any(sign.format(entry) in message for sign in _MISFITS)
     if failure.verdict is Verdict.INVALID_SUBMISSION or misfit:
-        message += f"\nthe problem asks for\n    {prototype(problem, entry)}"
+        message += f"\nthe problem asks for\n    {c_prototype(problem, entry)}"
     return message

@@ -5,7 +5,6 @@ limited process of its own; the judge looks at tokens only.
 """
 
 import io
-import json
 import re
 import signal
 import sys
@@ -90,7 +89,7 @@ sys.stdout.write(json.dumps(answer))
 """Reads a source from stdin and writes its fault, or the entry points in it, as JSON."""
 
 
-class _ImportAnswer(BaseModel):
+class _CheckerAnswer(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
     error: str
@@ -101,10 +100,18 @@ class _ImportAnswer(BaseModel):
 
 
 class Python:
-    """Base of the languages that are Python files."""
+    """Python that calls PyTorch's own operations; base of the other languages that are Python."""
 
-    name: str
+    name = "pytorch"
     suffix = suffixes.PYTHON
+    imports = ""
+    """The module whose import makes a file one of this language; empty for any file."""
+
+    def claims(self, path: Path, text: str) -> bool:
+        """A ``.py`` file that imports :attr:`imports`."""
+        if path.suffix != self.suffix:
+            return False
+        return not self.imports or self.imports in imported(text)
 
     def build(
         self,
@@ -119,34 +126,32 @@ class Python:
         Raises:
             MachineError: the checking process cannot be started.
         """
-        finished = _check(solution.text)
+        with tempfile.TemporaryDirectory(prefix="check-", dir=scratch.home()) as folder:
+            finished = run_limited(
+                [sys.executable, "-I", "-S", "-c", CHECKER, *EntryPoint],
+                cwd=Path(folder),
+                seconds=CHECK_S,
+                memory_bytes=CHECK_BYTES,
+                output_bytes=ANSWER_BYTES,
+                environment=clean_environment(Path(folder)),
+                stdin=solution.text.encode(),
+            )
         entry = _entry(solution, problem, finished)
         if isinstance(entry, BuildFailure):
             return entry
         version = f"python{sys.version_info.major}.{sys.version_info.minor}"
+        seconds = finished.seconds
         return Artifact(
             kind="python",
             target=target,
             source=solution.text,
-            build=Build(
-                seconds=finished.seconds, cached=False, target=version, contract=entry.value
-            ),
+            build=Build(seconds=seconds, cached=False, target=version, contract=entry.value),
             contract=contract(entry, problem),
             language=self.name,
         )
 
 
-class PyTorch(Python):
-    """Python that calls PyTorch's own operations, eager or compiled."""
-
-    name = "pytorch"
-
-    def claims(self, path: Path, text: str) -> bool:  # noqa: ARG002 (the Protocol's)
-        """Any ``.py`` file that no other language has claimed."""
-        return path.suffix == self.suffix
-
-
-LANGUAGE: Language = PyTorch()
+LANGUAGE: Language = Python()
 
 
 @lru_cache(maxsize=4)  # each language asks for the same file
@@ -208,19 +213,6 @@ def _path(words: Sequence[str]) -> list[str]:
     return [".".join(names[: count + 1]) for count in range(len(names))]
 
 
-def _check(text: str) -> CommandResult:
-    with tempfile.TemporaryDirectory(prefix="check-", dir=scratch.home()) as folder:
-        return run_limited(
-            [sys.executable, "-I", "-S", "-c", CHECKER, *EntryPoint],
-            cwd=Path(folder),
-            seconds=CHECK_S,
-            memory_bytes=CHECK_BYTES,
-            output_bytes=ANSWER_BYTES,
-            environment=clean_environment(Path(folder)),
-            stdin=text.encode(),
-        )
-
-
 def _entry(
     solution: Solution, problem: Problem, finished: CommandResult
 ) -> EntryPoint | BuildFailure:
@@ -248,19 +240,18 @@ def _checked_entry(
     solution: Solution, problem: Problem, finished: CommandResult
 ) -> EntryPoint | BuildFailure:
     """The entry point, or the failure, in the checker's answer."""
-    shown = solution.display_path
     try:
-        answer = _ImportAnswer.model_validate(json.loads(finished.output))
-    except (ValueError, ValidationError) as error:
+        answer = _CheckerAnswer.model_validate_json(finished.output)
+    except ValidationError as error:
         raise MachineError(f"the syntax check gave no answer: {error}") from error
+    shown = solution.display_path
     if answer.error:
-        return _syntax_error(shown, answer)
+        return BuildFailure(verdict=Verdict.COMPILE_ERROR, message=_syntax_error(shown, answer))
     try:
         entry = choose_entry(answer.defines)
     except AmbiguousError as error:
-        message = f"{shown} {error}"
-        return BuildFailure(verdict=Verdict.INVALID_SUBMISSION, message=message)
-    if entry is None and "*" in answer.defines:  # whatever that brings
+        return BuildFailure(verdict=Verdict.INVALID_SUBMISSION, message=f"{shown} {error}")
+    if entry is None and "*" in answer.defines:  # a star import may bring any name
         return EntryPoint.SOLUTION
     if entry is None:
         message = f"{shown} defines no solution at its top level; define\n"
@@ -269,15 +260,14 @@ def _checked_entry(
     return entry
 
 
-def _syntax_error(shown: str, answer: _ImportAnswer) -> BuildFailure:
+def _syntax_error(shown: str, answer: _CheckerAnswer) -> str:
     """The error as Python itself would show it: place, line, caret."""
     place = f"{shown}:{answer.line}" if answer.line else shown
-    message = f"{place}: {answer.error}"[:MESSAGE_CHARACTERS]
-    log = message
+    log = f"{place}: {answer.error}"[:MESSAGE_CHARACTERS]
     if answer.text:
         stripped = answer.text.lstrip()
         column = max(answer.column - 1 - (len(answer.text) - len(stripped)), 0)
         log += f"\n    {stripped}"
         if column <= len(stripped):
             log += "\n    " + re.sub(r"[^\t]", " ", stripped[:column]) + "^"
-    return BuildFailure(verdict=Verdict.COMPILE_ERROR, message=log)
+    return log

@@ -1,7 +1,6 @@
 """Triton: a Python file that imports ``triton`` and has an entry point."""
 
 from dataclasses import replace
-from pathlib import Path
 
 from harness.languages import python
 from harness.languages.base import Language
@@ -14,11 +13,7 @@ from harness.solution.model import Artifact, BuildFailure, Solution, Target
 class Triton(python.Python):
     """Python whose kernels Triton compiles."""
 
-    name = "triton"
-
-    def claims(self, path: Path, text: str) -> bool:
-        """A ``.py`` file with an import of triton."""
-        return path.suffix == self.suffix and "triton" in python.imported(text)
+    name = imports = "triton"
 
     def build(
         self, solution: Solution, problem: Problem, dtype: str, target: Target, cache: Cache

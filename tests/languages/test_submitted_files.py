@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 from support.samples import result
 
-from harness.languages.read import parse_solution, read_solution
-from harness.languages.submitted_files import code_of, submitted_file
+from harness.languages.read import code_of, read_solution, submitted_file
 from harness.records.refs import SolutionRef
 from harness.records.result import Result
 
@@ -77,4 +76,4 @@ def test_a_generation_without_code_is_a_file_all_the_same(tmp_path: Path) -> Non
 def test_bytes_are_read_as_their_file_is(tmp_path: Path, name: str, content: bytes) -> None:
     path = tmp_path / name
     path.write_bytes(content)
-    assert parse_solution(content, path) == read_solution(path)
+    assert read_solution(path, submitted=content) == read_solution(path)

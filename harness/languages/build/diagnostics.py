@@ -1,7 +1,7 @@
-"""Rewrite a compiler's output so that it names the file that the user submitted.
+"""A compiler's output, read for its errors and rewritten to name the file that was submitted.
 
-A compiler sees a copy under a neutral name in a private directory; its messages name that copy.
-Everything here is text of untrusted origin: it is rewritten and cut, never interpreted.
+The compiler saw a copy under a neutral name in a private directory. Its output is untrusted text:
+it is rewritten and cut, never interpreted.
 """
 
 import re

@@ -40,7 +40,7 @@ sys.stdout.write(json.dumps(answer))
 
 
 class Translation(NamedTuple):
-    """The outcome of a translation."""
+    """What stands in the way of a translation, if anything does."""
 
     obstacle: str = ""
     """The feature that a CPU cannot execute, as ``name:line: feature``; empty for none."""
