@@ -150,27 +150,20 @@ def check_fit(launch: Launch, text: str, problem: Problem, dtype: str) -> None:
         LaunchError: it is not, or takes something else.
     """
     kernels = entries(text)
-    if launch.kernel not in kernels:
+    name, line = launch.kernel, launch.line
+    if name not in kernels:
         there = ", ".join(list(kernels)[:MAX_NAMED]) or "none"
-        raise LaunchError(
-            launch.line, f"launch: no .entry {launch.kernel} in the file (there are: {there})"
-        )
-    taken = kernels[launch.kernel]
+        raise LaunchError(line, f"launch: no .entry {name} in the file (there are: {there})")
+    taken = kernels[name]
     given = [problem.parameters[index] for index in launch.arguments]
     if len(taken) != len(given):
+        fault = f"{name} takes {len(taken)} parameters, and gets {len(given)}"
         names = ", ".join(parameter.name for parameter in given) or "none"
-        raise LaunchError(
-            launch.line,
-            f"launch: {launch.kernel} takes {len(taken)} parameters, and gets {len(given)}: "
-            f"{names} (choose with `// arguments:`)",
-        )
+        raise LaunchError(line, f"launch: {fault}: {names} (choose with `// arguments:`)")
     for number, (wide, parameter) in enumerate(zip(taken, given, strict=True), start=1):
         tensor = parameter.role is Role.TENSOR
         bytes_ = POINTER_BYTES if tensor else parameter.data_type(dtype).itemsize
         if wide not in (0, bytes_):
+            fault = f"parameter {number} of {name} has {wide} bytes"
             kind = "a pointer" if tensor else f"a {parameter.type}"
-            raise LaunchError(
-                launch.line,
-                f"launch: parameter {number} of {launch.kernel} has {wide} bytes; "
-                f"{parameter.name} is {kind}, of {bytes_}",
-            )
+            raise LaunchError(line, f"launch: {fault}; {parameter.name} is {kind}, of {bytes_}")

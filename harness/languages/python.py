@@ -10,9 +10,9 @@ import signal
 import sys
 import tempfile
 import tokenize
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
-from itertools import islice
+from itertools import accumulate, islice
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -185,32 +185,26 @@ def _named(statement: Sequence[str]) -> set[str]:
     """The names that one statement, given as its words, imports."""
     match statement:
         case ["import", *words]:
-            return {name for part in _parts(words) for name in _path(part)}
+            return {name for path in _paths(words) for name in _prefixes(path)}
         case ["from", *words] if "import" in words:
             at = words.index("import")
-            package = _path(words[:at])
-            inside = [_path(part)[:1] for part in _parts(words[at + 1 :])]
-            return {*package, *(f"{package[-1]}.{name[0]}" for name in inside if package and name)}
+            package = ",".join(_paths(words[:at]))
+            inside = filter(str.isidentifier, _paths(words[at + 1 :]))
+            paths = package, *(f"{package}.{name}" for name in inside)
+            return {name for path in paths for name in _prefixes(path)}
     return set()
 
 
-def _parts(words: Sequence[str]) -> Iterator[list[str]]:
-    """The names between commas, without parentheses and aliases."""
-    part: list[str] = []
-    for word in (*words, ","):
-        if word == ",":
-            yield part[: part.index("as")] if "as" in part else part
-            part = []
-        elif word not in ("(", ")"):
-            part.append(word)
+def _paths(words: Sequence[str]) -> list[str]:
+    """The dotted names between commas, without parentheses and aliases."""
+    text = " ".join(word for word in words if word not in ("(", ")")).replace(" . ", ".")
+    return [part.partition(" as ")[0].strip() for part in text.split(",")]
 
 
-def _path(words: Sequence[str]) -> list[str]:
-    """``a . b`` → ``a``, ``a.b``; nothing for what is relative, or is no path."""
-    names = words[::2]
-    if not all(name.isidentifier() for name in names) or set(words[1::2]) - {"."}:
-        return []
-    return [".".join(names[: count + 1]) for count in range(len(names))]
+def _prefixes(path: str) -> list[str]:
+    """``a.b`` → ``a``, ``a.b``; nothing for what is relative, or is no path."""
+    names = path.split(".")
+    return [*accumulate(names, "{}.{}".format)] if all(map(str.isidentifier, names)) else []
 
 
 def _entry(

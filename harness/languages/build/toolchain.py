@@ -75,15 +75,11 @@ def find_nvcc(
         NvccNotFound: none does, or ``$HARNESS_NVCC`` names one that does not.
     """
     named = environment.get("HARNESS_NVCC")
-    if named:
-        found = _nvcc_at(Path(named))
-        if found is None:
-            raise NvccNotFound(f" at HARNESS_NVCC={named}")
-        return found
-    for candidate in _nvcc_candidates(environment, site_packages, usr_local):
-        if found := _nvcc_at(candidate):
-            return found
-    raise NvccNotFound
+    found = _nvcc_candidates(environment, site_packages, usr_local)
+    for candidate in [Path(named)] if named else found:
+        if nvcc := _nvcc_at(candidate):
+            return nvcc
+    raise NvccNotFound(f" at HARNESS_NVCC={named}" if named else "")
 
 
 def find_host_compiler(environment: Mapping[str, str] = os.environ) -> HostCompiler:
@@ -95,18 +91,13 @@ def find_host_compiler(environment: Mapping[str, str] = os.environ) -> HostCompi
     named = environment.get("HARNESS_CXX")
     search = environment.get("PATH", os.defpath)
     for name in [named] if named else ["g++", "c++"]:
-        path = shutil.which(name, path=search)
-        if path is None:
+        if not (path := shutil.which(name, path=search)):
             continue
-        version = _output([path, "--version"]).splitlines()
-        if version:
+        if version := _output([path, "--version"]).splitlines():
             library = Path(_output([path, "-print-file-name=libasan.so"]).strip())
-            return HostCompiler(
-                path=Path(path),
-                version=version[0],
-                # A compiler that does not have the file prints back the bare name.
-                sanitizer=library.is_absolute() and library.exists(),
-            )
+            # A compiler that does not have the file prints back the bare name.
+            sanitizer = library.is_absolute() and library.exists()
+            return HostCompiler(path=Path(path), version=version[0], sanitizer=sanitizer)
     raise HostCompilerNotFound(f" at HARNESS_CXX={named}" if named else "")
 
 

@@ -118,10 +118,13 @@ def _arguments(
 def _build(work: _TritonBuild) -> BuildOutcome:
     with work.session(work.problem.limits) as session:
         answer = session.compile(work.calls, work.arch)
-        if isinstance(answer, Fault):
-            return _without_answer(answer, work.solution)
-        log = session.output()
-    return outcome_of(answer, log, work.solution.display_path)
+        shown = work.solution.display_path
+        if not isinstance(answer, Fault):
+            return outcome_of(answer, session.output(), shown)
+    failure = None
+    if answer.verdict is Verdict.TIME_LIMIT:
+        failure = BuildError(verdict=answer.verdict, message=f"{shown}: compiling takes too long")
+    return BuildOutcome(failure=failure, keep=False)
 
 
 def _build_ahead(work: _TritonBuild, file: Path) -> BuildOutcome:
@@ -167,11 +170,3 @@ def outcome_of(answer: Compiled, log: str, shown: str) -> BuildOutcome:
         message = f"{place}{answer.message[:2000]}"
         failure = BuildError(verdict=Verdict.COMPILE_ERROR, message=message)
     return BuildOutcome(failure=failure, kernels=kernels, log=log, seconds=answer.seconds)
-
-
-def _without_answer(fault: Fault, solution: Solution) -> BuildOutcome:
-    """The outcome where the runner gave no answer: a failure only if compiling took too long."""
-    if fault.verdict is not Verdict.TIME_LIMIT:
-        return BuildOutcome(keep=False)
-    message = f"{solution.display_path}: compiling takes too long"
-    return BuildOutcome(failure=BuildError(verdict=Verdict.TIME_LIMIT, message=message), keep=False)
