@@ -10,26 +10,18 @@ from harness.doctor.examine import Finding, State
 from harness.text.plain import plain
 
 _LIMIT = 400
-_MARKS = {
-    State.OK: ("ok", "green"),
-    State.LIMITED: ("limited", "yellow"),
-    State.MISSING: ("missing", "red"),
-}
+_STYLES = {State.OK: "green", State.LIMITED: "yellow", State.MISSING: "red"}
 
 
 def render_findings(findings: Iterable[Finding], console: Console) -> None:
     """One row per part of the machine; remedies below the part they cure."""
     table = Table(box=None, pad_edge=False, show_header=False)
-    table.add_column()
-    table.add_column()
-    table.add_column(overflow="fold")
+    for overflow in ("ellipsis", "ellipsis", "fold"):
+        table.add_column(overflow=overflow)
     for finding in findings:
-        mark, style = _MARKS[finding.state]
-        table.add_row(
-            Text(mark, style=style),
-            Text(plain(finding.name, _LIMIT)),
-            Text(plain(finding.detail, _LIMIT)),
-        )
+        mark = Text(finding.state, style=_STYLES[finding.state])
+        name, detail = plain(finding.name, _LIMIT), plain(finding.detail, _LIMIT)
+        table.add_row(mark, Text(name), Text(detail))
         if finding.remedy:
             table.add_row("", "", Text(plain(f"→ {finding.remedy}", _LIMIT), style="bold"))
     console.print(table)

@@ -17,8 +17,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
-
-from harness.frameworks.streams import cupy_on, numba_on
+from typing import Any
 
 _TEMPLATES = Path(__file__).parent / "templates"
 
@@ -115,6 +114,37 @@ class Framework:
             raise ImportError(message) from error
 
 
+def _cupy_on(cupy: Any, stream: int) -> AbstractContextManager[object]:
+    """CuPy's own current stream becomes ``stream``, a handle."""
+    current: AbstractContextManager[object] = cupy.cuda.ExternalStream(stream)
+    return current
+
+
+@contextlib.contextmanager
+def _numba_on(cuda: Any, stream: int) -> Iterator[None]:
+    """Numba has no current stream: launches on its default one go to ``stream`` instead."""
+    dispatcher: Any = sys.modules.get("numba.cuda.dispatcher")
+    driver: Any = getattr(getattr(cuda, "cudadrv", None), "driver", None)
+    if dispatcher is None or not hasattr(driver, "_to_core_stream"):
+        yield  # another version than we know: what it launches is not recorded
+        return
+    kernel = dispatcher._Kernel
+    ours = driver._to_core_stream(driver.Stream(stream))
+    launch = kernel.launch
+
+    def redirected(
+        self: Any, args: Any, griddim: Any, blockdim: Any, stream: Any = 0, sharedmem: int = 0
+    ) -> Any:
+        default = int(driver._to_core_stream(stream).handle) == 0
+        return launch(self, args, griddim, blockdim, ours if default else stream, sharedmem)
+
+    kernel.launch = redirected
+    try:
+        yield
+    finally:
+        kernel.launch = launch
+
+
 FRAMEWORKS = {
     framework.name: framework
     for framework in (
@@ -181,7 +211,7 @@ FRAMEWORKS = {
             before="_numba_cuda_redirector",
             caches=("NUMBA_CACHE_DIR",),
             compile_errors=frozenset({"TypingError", "LoweringError"}),
-            launching=numba_on,
+            launching=_numba_on,
         ),
         Framework(
             name="cupy",
@@ -195,7 +225,7 @@ FRAMEWORKS = {
             takes=ALL_DTYPES - {"bfloat16"},
             caches=("CUPY_CACHE_DIR",),
             compile_errors=frozenset({"CompileException"}),
-            launching=cupy_on,
+            launching=_cupy_on,
         ),
     )
 }

@@ -3,8 +3,7 @@
 import sys
 import time
 from collections.abc import Callable
-from types import TracebackType
-from typing import Protocol, Self, TextIO
+from typing import Protocol, TextIO
 
 from rich.console import Console
 from rich.progress import (
@@ -44,24 +43,12 @@ class Progress(Protocol):
         """The job is over, well or badly: remove what is shown. May be called again."""
 
 
-class NoProgress:
-    """Says nothing."""
-
-    def phase(self, name: str, total: int | None = None) -> None:
-        """Nothing."""
-
-    def overall(self, done: int, total: int, note: str = "") -> None:
-        """Nothing."""
-
-    def advance(self, n: int = 1, note: Note = "") -> None:
-        """Nothing."""
-
-    def finish(self) -> None:
-        """Nothing."""
+class NoProgress(Progress):
+    """Shows nothing."""
 
 
 class TerminalProgress:
-    """One line that is redrawn, and gone at the end. As a context manager it finishes itself."""
+    """One line that is redrawn, and gone at the end."""
 
     def __init__(self, console: Console) -> None:
         self._bar = RichProgress(
@@ -109,21 +96,10 @@ class TerminalProgress:
             self._bar.remove_task(self._task)
             self._task = None
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.finish()
-
 
 def progress(stream: TextIO | None = None) -> Progress:
     """A :class:`TerminalProgress` on ``stream`` (stderr), or nothing shown if it is no terminal."""
-    stream = sys.stderr if stream is None else stream
+    stream = stream or sys.stderr
     console = Console(file=stream)
     # isatty and not only rich's view: FORCE_COLOR asks for colours, not for a moving bar in a log.
     if stream.isatty() and console.is_terminal and not console.is_dumb_terminal:

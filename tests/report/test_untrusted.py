@@ -195,10 +195,11 @@ def of_progress(words: str) -> Iterator[str]:
     stream = io.StringIO()
     # As wide as a real one: its moves of the cursor are rich's own, and go to the terminal alone.
     console = Console(file=stream, width=80, force_terminal=True, legacy_windows=False)
-    with TerminalProgress(console) as bar:
-        bar.overall(1, 2, words)
-        bar.phase(words, 2)
-        bar.advance(1, words)
+    bar = TerminalProgress(console)
+    bar.overall(1, 2, words)
+    bar.phase(words, 2)
+    bar.advance(1, words)
+    bar.finish()
     for move in ("\x1b[?25l", "\x1b[?25h", "\x1b[2K", "\x1b[1A", "\r"):
         stream = io.StringIO(stream.getvalue().replace(move, ""))
     yield stream.getvalue()
