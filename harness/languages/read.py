@@ -24,7 +24,7 @@ from harness.records.refs import Generation, SolutionRef
 from harness.records.result import Result
 from harness.solution.generation import SUFFIXES, NoCode, extract
 from harness.solution.model import Invalid, Solution
-from harness.text.escape import quoted
+from harness.text.plain import quoted
 from harness.text.suggest import did_you_mean, nearest
 
 MAX_BYTES = 1 << 20

@@ -3,17 +3,10 @@
 import sys
 import time
 from collections.abc import Callable
-from typing import Protocol, TextIO
+from typing import TextIO
 
+from rich import progress as rich_progress
 from rich.console import Console
-from rich.progress import (
-    MofNCompleteColumn,
-    SpinnerColumn,
-    TaskID,
-    TextColumn,
-    TimeElapsedColumn,
-)
-from rich.progress import Progress as RichProgress
 
 from harness.text.plain import plain
 
@@ -24,8 +17,8 @@ _NOTE = 38
 Note = str | Callable[[], str]
 
 
-class Progress(Protocol):
-    """What the grader calls. Names and notes may be untrusted text."""
+class Progress:
+    """The calls that a job makes; here they show nothing. Names and notes may be untrusted text."""
 
     def phase(self, name: str, total: int | None = None) -> None:
         """Start a phase of ``total`` steps (None: not known); it ends the one before."""
@@ -44,28 +37,28 @@ class Progress(Protocol):
 
 
 class NoProgress(Progress):
-    """Shows nothing."""
+    """Progress of a job that nobody watches."""
 
 
-class TerminalProgress:
+class TerminalProgress(Progress):
     """One line that is redrawn, and gone at the end."""
 
     def __init__(self, console: Console) -> None:
-        self._bar = RichProgress(
-            SpinnerColumn(),
+        self._bar = rich_progress.Progress(
+            rich_progress.SpinnerColumn(),
             # No markup: the description holds names that the submitter chose.
-            TextColumn("{task.description}", markup=False),
-            MofNCompleteColumn(),
-            TimeElapsedColumn(),
-            TextColumn("{task.fields[note]}", markup=False, style="dim"),
+            rich_progress.TextColumn("{task.description}", markup=False),
+            rich_progress.MofNCompleteColumn(),
+            rich_progress.TimeElapsedColumn(),
+            rich_progress.TextColumn("{task.fields[note]}", markup=False, style="dim"),
             console=console,
             transient=True,
             # What others print meanwhile is theirs: results go to stdout untouched.
             redirect_stdout=False,
             redirect_stderr=False,
         )
-        self._task: TaskID | None = None
-        self._files: TaskID | None = None
+        self._task: rich_progress.TaskID | None = None
+        self._files: rich_progress.TaskID | None = None
 
     def phase(self, name: str, total: int | None = None) -> None:
         """Start a phase, in the place of the one before."""

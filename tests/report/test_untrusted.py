@@ -62,8 +62,7 @@ from harness.report.submissions import (
 )
 from harness.report.terminal import render_result
 from harness.site.build import build_site
-from harness.text.escape import visible
-from harness.text.plain import head, json_text, plain, plain_lines, tail
+from harness.text.plain import head, json_text, plain, plain_lines, tail, visible
 from harness.verify.findings import DetectionResult, ExampleRun, PackageReport, Status
 from harness.verify.render import render_report, render_total, reports_json
 from leaderboard.csvfile import neutral
