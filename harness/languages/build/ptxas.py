@@ -79,5 +79,7 @@ def demangled(
     except (OSError, subprocess.SubprocessError):
         return tuple(kernels)
     names = done.stdout.splitlines()
-    pairs = zip(kernels, names if len(names) == len(kernels) else mangled.splitlines(), strict=True)
+    if len(names) != len(kernels):
+        return tuple(kernels)
+    pairs = zip(kernels, names, strict=True)
     return tuple(kernel.model_copy(update={"name": name[:MAX_NAME]}) for kernel, name in pairs)
