@@ -243,48 +243,40 @@ def _prefixes(path: str) -> list[str]:
 def _entry(
     solution: Solution, problem: Problem, finished: CommandResult
 ) -> EntryPoint | BuildFailure:
-    """The entry point, or the failure that the end of the checker stands for."""
+    """The entry point, or the failure, that the end and the answer of the checker stand for."""
     shown = solution.display_path
+
+    def failed(verdict: Verdict, message: str) -> BuildFailure:
+        return BuildFailure(verdict=verdict, message=message)
+
     if finished.timed_out:
-        verdict, message = Verdict.TIME_LIMIT, f"parsing {shown} took more than {CHECK_S:g} s"
-    elif finished.over_memory:
+        return failed(Verdict.TIME_LIMIT, f"parsing {shown} took more than {CHECK_S:g} s")
+    if finished.over_memory:
         gib = CHECK_BYTES >> 30
-        verdict, message = Verdict.MEMORY_LIMIT, f"parsing {shown} took more than {gib} GiB"
-    elif finished.returncode == -signal.SIGKILL:  # no crash, no limit of ours
-        verdict = Verdict.INTERNAL_ERROR
-        message = f"the check of {shown} was killed: is the machine out of memory? Grade again"
-    elif finished.returncode < 0:
-        verdict = Verdict.COMPILE_ERROR
-        message = f"{shown}: is nested too deeply: it crashed Python's parser"
-    elif finished.returncode > 0:
+        return failed(Verdict.MEMORY_LIMIT, f"parsing {shown} took more than {gib} GiB")
+    if finished.returncode == -signal.SIGKILL:  # no crash, no limit of ours
+        reason = f"the check of {shown} was killed: is the machine out of memory? Grade again"
+        return failed(Verdict.INTERNAL_ERROR, reason)
+    if finished.returncode < 0:
+        reason = f"{shown}: is nested too deeply: it crashed Python's parser"
+        return failed(Verdict.COMPILE_ERROR, reason)
+    if finished.returncode > 0:
         raise MachineError(f"the syntax check does not run: {finished.output[-300:].strip()}")
-    else:
-        return _checked_entry(solution, problem, finished)
-    return BuildFailure(verdict=verdict, message=message)
-
-
-def _checked_entry(
-    solution: Solution, problem: Problem, finished: CommandResult
-) -> EntryPoint | BuildFailure:
-    """The entry point, or the failure, in the checker's answer."""
     try:
         answer = _CheckerAnswer.model_validate_json(finished.output)
     except ValidationError as error:
         raise MachineError(f"the syntax check gave no answer: {error}") from error
-    shown = solution.display_path
     if answer.error:
-        return BuildFailure(verdict=Verdict.COMPILE_ERROR, message=_syntax_error(shown, answer))
+        return failed(Verdict.COMPILE_ERROR, _syntax_error(shown, answer))
     try:
         entry = choose_entry(answer.defines)
     except AmbiguousError as error:
-        return BuildFailure(verdict=Verdict.INVALID_SUBMISSION, message=f"{shown} {error}")
-    if entry is None and "*" in answer.defines:  # a star import may bring any name
-        return EntryPoint.SOLUTION
-    if entry is None:
-        message = f"{shown} defines no solution at its top level; define\n"
-        message += wanted_in_python(problem)
-        return BuildFailure(verdict=Verdict.INVALID_SUBMISSION, message=message)
-    return entry
+        return failed(Verdict.INVALID_SUBMISSION, f"{shown} {error}")
+    if entry is None and "*" not in answer.defines:
+        wanted = wanted_in_python(problem)
+        reason = f"{shown} defines no solution at its top level; define\n{wanted}"
+        return failed(Verdict.INVALID_SUBMISSION, reason)
+    return entry or EntryPoint.SOLUTION  # which a star import may have brought
 
 
 def _syntax_error(shown: str, answer: _CheckerAnswer) -> str:

@@ -273,7 +273,8 @@ def read_log(data: bytes) -> None:
     neutral = diagnostics.neutral(log, Path("/tmp/x"))
     shown = diagnostics.renamed(neutral, "solution.cu", "\\1 my file.cu")
     assert len(diagnostics.first_error(shown)) <= diagnostics.MESSAGE_CHARACTERS + 40
-    diagnostics.names_a_place(shown)
+    diagnostics.PLACE.search(shown)
+    diagnostics.CHILD_KILLED.search(log)
     kernels = ptxas.parse(log)
     assert len(kernels) <= ptxas.MAX_KERNELS
     ptxas.without_info(log)

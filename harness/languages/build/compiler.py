@@ -8,11 +8,11 @@ from typing import NamedTuple
 from harness.languages.build import ptxas
 from harness.languages.build.cache import BuildError, BuildOutcome
 from harness.languages.build.diagnostics import (
+    CHILD_KILLED,
     LOG_BYTES,
+    PLACE,
     first_error,
-    names_a_place,
     neutral,
-    tells_of_a_kill,
 )
 from harness.records.result import Verdict
 from harness.sandbox.command import CommandResult, clean_environment, run_limited
@@ -74,7 +74,7 @@ class CompilerCall(NamedTuple):
             return BuildOutcome(log=log, kernels=kernels, seconds=finished.seconds)
         on_rejection()
         failure = compile_failure(self.tool, finished, log)
-        keep = names_a_place(failure.message) or lacks_entry(log)
+        keep = bool(PLACE.search(failure.message)) or lacks_entry(log)
         return BuildOutcome(failure=failure, log=log, seconds=finished.seconds, keep=keep)
 
 
@@ -86,7 +86,7 @@ def limit_failure(tool: str, finished: CommandResult, seconds: float) -> BuildEr
     if finished.over_memory:
         message = f"compiling took more than {MEMORY_BYTES >> 30} GiB ({tool} was stopped)"
         return BuildError(verdict=Verdict.MEMORY_LIMIT, message=message)
-    killed = finished.returncode == -signal.SIGKILL or tells_of_a_kill(finished.output)
+    killed = finished.returncode == -signal.SIGKILL or CHILD_KILLED.search(finished.output)
     return killed_failure(tool) if killed and not finished.ok else None
 
 
@@ -99,24 +99,20 @@ def killed_failure(tool: str) -> BuildError:
     )
 
 
-def silent_failure(tool: str, finished: CommandResult) -> BuildError:
-    """The verdict where a tool failed and named no error: not the submission's, but for a flood.
-
-    nvcc is silent when a host compiler that it has started is killed.
-    """
-    message = f"{tool} failed with exit status {finished.returncode}, and named no error"
-    verdict = Verdict.COMPILE_ERROR if finished.truncated else Verdict.INTERNAL_ERROR
-    return BuildError(verdict=verdict, message=message)
-
-
 def compile_failure(tool: str, finished: CommandResult, log: str) -> BuildError:
-    """The verdict on a submission that a compiler rejects, with its complaints in ``log``."""
+    """The verdict on a submission that a compiler rejects, with its complaints in ``log``.
+
+    Without any the submission is not to blame, but for a flood: nvcc is silent when a host compiler
+    that it has started is killed.
+    """
     if lacks_entry(log):
         message = "the file defines no solution() with the problem's parameters"
         return BuildError(verdict=Verdict.INVALID_SUBMISSION, message=message)
     if message := first_error(log):
         return BuildError(verdict=Verdict.COMPILE_ERROR, message=message)
-    return silent_failure(tool, finished)
+    message = f"{tool} failed with exit status {finished.returncode}, and named no error"
+    verdict = Verdict.COMPILE_ERROR if finished.truncated else Verdict.INTERNAL_ERROR
+    return BuildError(verdict=verdict, message=message)
 
 
 def lacks_entry(log: str) -> bool:

@@ -9,8 +9,8 @@ import pytest
 
 from harness.languages import python
 from harness.languages.build import translation
-from harness.languages.build.compiler import limit_failure, silent_failure
-from harness.languages.build.diagnostics import tells_of_a_kill
+from harness.languages.build.compiler import compile_failure, limit_failure
+from harness.languages.build.diagnostics import CHILD_KILLED
 from harness.languages.build.triton_target import outcome_of
 from harness.records.result import Verdict
 from harness.sandbox.command import CommandResult
@@ -50,7 +50,7 @@ ITS_OWN = (
 
 @pytest.mark.parametrize("log", KILLED)
 def test_a_killed_part_of_a_compiler_is_an_internal_error(log: str) -> None:
-    assert tells_of_a_kill(log)
+    assert CHILD_KILLED.search(log)
     failure = limit_failure("nvcc", _finished(1, log), 10.0)
     assert failure is not None
     assert failure.verdict is Verdict.INTERNAL_ERROR
@@ -58,7 +58,7 @@ def test_a_killed_part_of_a_compiler_is_an_internal_error(log: str) -> None:
 
 @pytest.mark.parametrize("log", ITS_OWN)
 def test_other_errors_of_a_compiler_are_no_kill(log: str) -> None:
-    assert not tells_of_a_kill(log)
+    assert not CHILD_KILLED.search(log)
     assert limit_failure("nvcc", _finished(1, log), 10.0) is None
 
 
@@ -79,9 +79,9 @@ def test_a_successful_compiler_was_not_killed() -> None:
 
 
 def test_a_compiler_that_names_no_error_is_an_internal_error() -> None:
-    assert silent_failure("nvcc", _finished(255)).verdict is Verdict.INTERNAL_ERROR
+    assert compile_failure("nvcc", _finished(255), "").verdict is Verdict.INTERNAL_ERROR
     flooded = _finished(1, "warning: w\n" * 99, truncated=True)
-    assert silent_failure("nvcc", flooded).verdict is Verdict.COMPILE_ERROR
+    assert compile_failure("nvcc", flooded, flooded.output).verdict is Verdict.COMPILE_ERROR
 
 
 def test_a_killed_translator_is_no_obstacle_to_keep(
