@@ -4,8 +4,6 @@ For a card it is compiled by nvcc to a shared library; for the CPU it is compile
 there is one, and made executable by :mod:`harness.cudacpu`.
 """
 
-from pathlib import Path
-
 from harness.languages.base import Language
 from harness.languages.build.cache import BuildError, Cache
 from harness.languages.build.cuda import SOURCE, CudaBuild
@@ -24,15 +22,11 @@ _MISFITS = ('overloaded function "{}"', "declaration of C function ‘void {}(")
 """Complaints of nvcc and g++ about an entry point with other parameters than the prelude's."""
 
 
-class Cuda:
+class Cuda(Language):
     """CUDA C++ files."""
 
     name = "cuda"
     suffix = suffixes.CUDA
-
-    def claims(self, path: Path, text: str) -> bool:  # noqa: ARG002 (the Protocol's)
-        """Any ``.cu`` file."""
-        return path.suffix == self.suffix
 
     def build(
         self, solution: Solution, problem: Problem, dtype: str, target: Target, cache: Cache
@@ -78,7 +72,7 @@ class Cuda:
         )
 
 
-LANGUAGE: Language = Cuda()
+LANGUAGE = Cuda()
 
 
 def _nvcc_for(target: Target) -> Nvcc | None:

@@ -11,7 +11,6 @@ Directives: .entry" and "Types".
 import contextlib
 import re
 from functools import partial
-from pathlib import Path
 
 from harness.languages.base import Language
 from harness.languages.build.cache import BuildOutcome, Cache, key_of
@@ -40,15 +39,11 @@ _TYPE = re.compile(r"\.[busf](8|16|32|64|128)\b")
 _LENGTH = re.compile(r"\[\s*(\d{1,6})\s*\]\s*\Z")
 
 
-class Ptx:
+class Ptx(Language):
     """PTX files."""
 
     name = "ptx"
     suffix = suffixes.PTX
-
-    def claims(self, path: Path, text: str) -> bool:  # noqa: ARG002 (the Protocol's)
-        """Any ``.ptx`` file."""
-        return path.suffix == self.suffix
 
     def build(
         self, solution: Solution, problem: Problem, dtype: str, target: Target, cache: Cache
@@ -96,7 +91,7 @@ class Ptx:
         )
 
 
-LANGUAGE: Language = Ptx()
+LANGUAGE = Ptx()
 
 
 def _invalid(message: str, build: Build | None) -> BuildFailure:

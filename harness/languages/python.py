@@ -100,7 +100,7 @@ class _CheckerAnswer(BaseModel):
     defines: list[str]
 
 
-class Python:
+class Python(Language):
     """Python that calls PyTorch's own operations; base of the other languages that are Python."""
 
     name = "pytorch"
@@ -110,9 +110,7 @@ class Python:
 
     def claims(self, path: Path, text: str) -> bool:
         """A ``.py`` file that imports :attr:`imports`."""
-        if path.suffix != self.suffix:
-            return False
-        return not self.imports or self.imports in imported(text)
+        return super().claims(path, text) and (not self.imports or self.imports in imported(text))
 
     def build(
         self,

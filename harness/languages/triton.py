@@ -3,7 +3,6 @@
 from dataclasses import replace
 
 from harness.languages import python
-from harness.languages.base import Language
 from harness.languages.build.cache import Cache
 from harness.languages.build.occupancy import with_occupancy
 from harness.problem.model import Problem
@@ -45,4 +44,4 @@ class Triton(python.Python):
         return replace(artifact, build=build, kernels=outcome.files.get(KERNELS))
 
 
-LANGUAGE: Language = Triton()
+LANGUAGE = Triton()
