@@ -1,8 +1,8 @@
 """What this machine can do, what it lacks, and how to get that.
 
-Quick enough to be asked at any time: versions come from package metadata, each tool is asked for
-its version alone, and nothing large is imported but the optional frameworks that are installed,
-side by side, since half of one is as good as none. Printing is the command's business.
+Quick: versions come from package metadata, tools are only asked for their version, and nothing
+large is imported but the optional frameworks that are installed, side by side, since half of one is
+as good as none.
 """
 
 import os
@@ -10,13 +10,17 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
 
 from harness.errors import MachineError
 from harness.frameworks import FRAMEWORKS, Framework, installed_version
@@ -29,6 +33,7 @@ from harness.languages.build.toolchain import (
     find_nvcc,
     find_tool,
 )
+from harness.sandbox import ROOT
 from harness.sandbox.selftest import breaches
 from harness.sandbox.support import detect_support
 from harness.text.plain import plain
@@ -36,7 +41,9 @@ from harness.text.plain import plain
 OLDEST_PYTHON = (3, 11)
 IMPORT_S = 60.0
 
-_ROOT = Path(__file__).resolve().parents[2]
+_SHOWN = 400
+"""Characters of a text that are shown."""
+
 _TRY = """
 import sys
 name, root, *path = sys.argv[1:]
@@ -67,6 +74,7 @@ class Finding:
     state: State = State.OK
 
 
+_STYLES = {State.OK: "green", State.LIMITED: "yellow", State.MISSING: "red"}
 _limited = partial(Finding, state=State.LIMITED)
 _missing = partial(Finding, state=State.MISSING)
 
@@ -76,7 +84,7 @@ def examine(
 ) -> list[Finding]:
     """Look at everything a grade may need, the most basic first.
 
-    ``store`` is the file that results are kept in, if they are kept in a file.
+    ``store`` is the file of results; None where they are in no file.
     """
     found = [_python(), _torch(), _triton(), *_gpus()]
     found += [*_compilers(environment), *_frameworks(), _sandbox()]
@@ -87,6 +95,20 @@ def examine(
     found.append(_tool("compute-sanitizer", "memory checks on the GPU", environment))
     found.append(_tool("ncu", "profiles", environment))
     return found
+
+
+def render_findings(findings: Iterable[Finding], console: Console) -> None:
+    """One row per part of the machine; remedies below the part they cure."""
+    table = Table(box=None, pad_edge=False, show_header=False)
+    for overflow in ("ellipsis", "ellipsis", "fold"):
+        table.add_column(overflow=overflow)
+    for finding in findings:
+        mark = Text(finding.state, style=_STYLES[finding.state])
+        name, detail = plain(finding.name, _SHOWN), plain(finding.detail, _SHOWN)
+        table.add_row(mark, Text(name), Text(detail))
+        if finding.remedy:
+            table.add_row("", "", Text(plain(f"→ {finding.remedy}", _SHOWN), style="bold"))
+    console.print(table)
 
 
 def _python() -> Finding:
@@ -139,7 +161,7 @@ def _framework(framework: Framework) -> Finding:
     if version is None:
         return _missing(name, f"optional, for {framework.title} submissions", remedy)
     path = [entry for entry in sys.path if Path(entry).is_absolute()]
-    command = [sys.executable, "-I", "-S", "-c", _TRY, name, str(_ROOT), *path]
+    command = [sys.executable, "-I", "-S", "-c", _TRY, name, str(ROOT), *path]
     try:
         done = subprocess.run(
             command, capture_output=True, text=True, timeout=IMPORT_S, check=False
@@ -193,8 +215,8 @@ def _compilers(environment: Mapping[str, str]) -> Iterator[Finding]:
         if ptxas := find_assembler(nvcc):
             yield Finding("ptxas", str(ptxas))
         else:
-            alone = "PTX submissions are read by the driver of a card alone"
-            yield _missing("ptxas", alone, PIP_NVCC)
+            detail = "PTX submissions are read by the driver of a card alone"
+            yield _missing("ptxas", detail, PIP_NVCC)
     try:
         host = find_host_compiler(environment)
     except MachineError as error:

@@ -2,11 +2,9 @@
 
 From an entry the judge recognizes a file, the command line offers a starter, ``harness doctor``
 looks for the package, the sandbox gives its compiler a cache and the runner imports it. They run on
-NVIDIA GPUs only, and each is an extra of its name; none is imported before a submission that is
-written in it is loaded.
+NVIDIA GPUs only, and each is an extra of its name; none is imported before a submission needs it.
 
-This package needs the standard library only. All others may import it, and runners see it inside of
-their sandbox.
+This package imports only the standard library: runners see it inside of their sandbox.
 """
 
 import contextlib
@@ -34,7 +32,7 @@ _TRIED = frozenset({"float32", "float64", "float16", "bfloat16", "int32"})
 
 
 def installed_version(*distributions: str) -> str | None:
-    """The version of the first of some packages that is installed, from its metadata alone."""
+    """The version of the first package that is installed, from its metadata; None for none."""
     from importlib import metadata  # takes too long for a command that only lists names
 
     for name in distributions:
@@ -86,7 +84,7 @@ class Framework:
 
     launching: Callable[[ModuleType, int], AbstractContextManager[object]] | None = None
     """Given :attr:`module` and a CUDA stream handle, makes it launch there where a submission names
-    no stream; None where it asks torch, or is told a stream at each launch."""
+    no stream; None where it asks torch, or takes a stream at each launch."""
 
     @property
     def remedy(self) -> str:
@@ -108,7 +106,7 @@ class Framework:
                 with contextlib.suppress(ModuleNotFoundError):
                     importlib.import_module(self.before)
             importlib.import_module(self.module)
-        except Exception as error:  # whatever a package does when half of it is missing
+        except Exception as error:  # a package of which half is missing may raise anything
             reason = f"{type(error).__name__}: {error}".splitlines()[0][:300]
             message = f"{self.title} cannot be imported here ({reason}): {self.remedy}"
             raise ImportError(message) from error

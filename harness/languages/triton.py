@@ -19,8 +19,7 @@ class Triton(python.Python):
     ) -> Artifact | BuildFailure:
         """Check the file and compile it for ``target.arch``, if any.
 
-        With a GPU that is done ``ahead`` alone, to save time: a kernel that is missed then is
-        compiled at its first call.
+        With a GPU only if that saves time (``ahead``): a kernel is else compiled at its first call.
         """
         artifact = super().build(solution, problem, dtype, target, cache)
         if isinstance(artifact, BuildFailure) or target.arch is None:

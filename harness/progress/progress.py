@@ -1,4 +1,4 @@
-"""What a long job says while it works: a line on stderr, only when somebody is watching."""
+"""The progress of a long job: a line on stderr, if that is a terminal."""
 
 import sys
 import time
@@ -18,7 +18,7 @@ Note = str | Callable[[], str]
 
 
 class Progress:
-    """The calls that a job makes; here they show nothing. Names and notes may be untrusted text."""
+    """The calls by a job; they show nothing here. Names and notes may be untrusted text."""
 
     def phase(self, name: str, total: int | None = None) -> None:
         """Start a phase of ``total`` steps (None: not known); it ends the one before."""
@@ -29,7 +29,7 @@ class Progress:
     def advance(self, n: int = 1, note: Note = "") -> None:
         """``n`` more steps of the phase are done; ``note`` says what the next is, or what is known.
 
-        One that takes a while to make is a function, which is called only if somebody is watching.
+        One that takes a while to make is a function, which is called only if the note is shown.
         """
 
     def finish(self) -> None:
@@ -37,7 +37,7 @@ class Progress:
 
 
 class NoProgress(Progress):
-    """Progress of a job that nobody watches."""
+    """Progress that is not shown."""
 
 
 class TerminalProgress(Progress):

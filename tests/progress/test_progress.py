@@ -45,7 +45,7 @@ def test_nothing_is_written_to_a_pipe(monkeypatch: pytest.MonkeyPatch) -> None:
     shown = progress(stream)
     assert isinstance(shown, NoProgress)
     _job(shown)
-    shown.advance(note=lambda: 1 / 0)  # what nobody sees is not made
+    shown.advance(note=lambda: 1 / 0)  # a note that is not shown is not made
     assert stream.getvalue() == ""
 
 
@@ -64,7 +64,7 @@ def test_a_terminal_shows_phases_counts_and_notes(monkeypatch: pytest.MonkeyPatc
     assert text.count("\x1b[?25l") == text.count("\x1b[?25h"), "the cursor is back"
 
 
-def test_a_dumb_terminal_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_dumb_terminal_shows_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TERM", "dumb")
     assert isinstance(progress(_Terminal()), NoProgress)
 

@@ -37,8 +37,7 @@ from harness.ci.publish import comment_on
 from harness.ci.report import Graded, Note, PullRequestReport
 from harness.ci.summary import comment, summary
 from harness.doctor.examine import Finding as Part
-from harness.doctor.examine import State
-from harness.doctor.render import render_findings
+from harness.doctor.examine import State, render_findings
 from harness.progress.progress import TerminalProgress
 from harness.records.comparison import Comparison
 from harness.records.conditions_text import describe_conditions
@@ -302,7 +301,7 @@ RENDERERS: dict[str, Callable[[str], Iterator[str]]] = {
     "harness/report/board.py": of_boards,
     "harness/report/compare.py": of_comparisons,
     "harness/records/conditions_text.py": of_conditions,
-    "harness/doctor/render.py": of_machines,
+    "harness/doctor/examine.py": of_machines,
     "harness/grading/benchmark.py": of_numbers,
     "harness/report/generation.py": of_results,
     "harness/report/matrix.py": of_results,

@@ -1,9 +1,8 @@
 """A cache of builds, by the hash of everything that went into them.
 
-Only the judge writes here: a compiler works in a private directory, from which the judge copies its
-results, so no submission can make its compiler change another one's entry. An entry is a folder
-that appears whole or not at all (rename); its files are checked against their hashes when it is
-used, and built again if they fail.
+Only the judge writes here, copies from the private directory of a compiler, so no submission can
+change another one's entry. An entry is a folder that appears whole or not at all (rename); its
+files are checked against their hashes when it is used, and built again if they fail.
 """
 
 import hashlib
@@ -58,7 +57,7 @@ class BuildOutcome(Record):
     """The compiler's figures on each kernel."""
     seconds: float = 0.0
     """Wall time of the build, when it was made."""
-    keep: bool = True
+    reusable: bool = True
     """False where the next build may end otherwise, as after a limit of time or memory."""
     cached: bool = False
     """It was built earlier."""
@@ -88,11 +87,10 @@ class Cache:
         self.max_bytes = max_bytes
 
     def fetch(self, key: str, build: Callable[[Path], BuildOutcome]) -> BuildOutcome:
-        """The outcome stored under ``key``; without one, that of ``build``.
+        """The outcome stored under ``key``; without one, that of ``build``, with the cache's files.
 
-        ``build`` gets an empty private directory, which is gone afterwards: the files of the
-        outcome returned here are the cache's copies. Of several callers with the same key one
-        builds and the others wait for it.
+        ``build`` gets an empty private directory, which is gone afterwards. Of several callers with
+        the same key one builds and the others wait for it.
 
         Raises:
             MachineError: the cache's folder cannot be written.
@@ -160,7 +158,7 @@ class Cache:
         return Path(tempfile.mkdtemp(dir=parent))
 
     def _load(self, key: str) -> BuildOutcome | None:
-        """The outcome stored under ``key``, if there is one and its files are intact."""
+        """The stored outcome, if there is one and its files are intact."""
         folder = self._folder(key)
         try:
             entry = CacheEntry.model_validate_json((folder / "entry.json").read_bytes())
@@ -173,15 +171,15 @@ class Cache:
         return entry.outcome.model_copy(update={"files": files, "cached": True})
 
     def _build(self, key: str, build: Callable[[Path], BuildOutcome]) -> BuildOutcome:
-        """Build, and store an outcome that is to be kept. The caller holds the key's lock."""
+        """Build, and store the outcome if it is reusable. The caller holds the key's lock."""
         with tempfile.TemporaryDirectory(
             prefix="build-", dir=scratch.home(), ignore_cleanup_errors=True
         ) as d:
             outcome = build(Path(d))
             check_cancelled()  # a compiler that was ended says nothing about the file
-            if not outcome.keep:
+            if not outcome.reusable:
                 if outcome.files:
-                    raise HarnessError("a build that is not kept cannot hand over files")
+                    raise HarnessError("a build that is not stored cannot hand over files")
                 return outcome
             self._store(key, outcome)
         loaded = self._load(key)

@@ -61,21 +61,21 @@ class CompilerCall(NamedTuple):
     ) -> BuildOutcome:
         """The outcome of :meth:`run`, without files, with the figures that ptxas printed.
 
-        It is to be kept if a failure is surely the source's. ``on_rejection`` is called before the
+        A failure is reusable if it is surely the source's. ``on_rejection`` is called before the
         source is blamed.
         """
         finished = self.run(folder, seconds)
         log = neutral(finished.output, folder)
         if failure := limit_failure(self.tool, finished, seconds):
-            return BuildOutcome(failure=failure, log=log, seconds=finished.seconds, keep=False)
+            return BuildOutcome(failure=failure, log=log, seconds=finished.seconds, reusable=False)
         log = ptxas.without_info(log)
         if finished.ok:
             kernels = ptxas.parse(finished.output)
             return BuildOutcome(log=log, kernels=kernels, seconds=finished.seconds)
         on_rejection()
         failure = compile_failure(self.tool, finished, log)
-        keep = bool(PLACE.search(failure.message)) or lacks_entry(log)
-        return BuildOutcome(failure=failure, log=log, seconds=finished.seconds, keep=keep)
+        reusable = bool(PLACE.search(failure.message)) or lacks_entry(log)
+        return BuildOutcome(failure=failure, log=log, seconds=finished.seconds, reusable=reusable)
 
 
 def limit_failure(tool: str, finished: CommandResult, seconds: float) -> BuildError | None:
@@ -91,7 +91,7 @@ def limit_failure(tool: str, finished: CommandResult, seconds: float) -> BuildEr
 
 
 def killed_failure(tool: str) -> BuildError:
-    """The verdict where somebody else has ended a tool: none on the submission."""
+    """The verdict on a tool that was killed from outside: none on the submission."""
     return BuildError(
         verdict=Verdict.INTERNAL_ERROR,
         message=f"{tool} was killed, and not by a limit of the judge's: is the machine out of "

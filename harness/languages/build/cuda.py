@@ -1,6 +1,6 @@
 """Build a CUDA submission: with nvcc for a card, with :mod:`harness.cudacpu` for the CPU.
 
-nvcc takes 1.6 s for a typical file as a library, 0.6 s as a cubin (the device half alone);
+nvcc takes 1.6 s for a typical file as a library, 0.6 s as a cubin (only the device half);
 ``--threads`` saves 0.2 s of that, ``-lineinfo`` and the optimisation level cost nothing measurable.
 
 For the CPU a translated source becomes two libraries: one with AddressSanitizer that finds accesses
@@ -105,7 +105,7 @@ class CudaBuild(NamedTuple):
         return self.cache.fetch(key_of(parts), self._both_halves)
 
     def _nvcc_call(self, source: str, *, library: bool) -> CompilerCall:
-        """The call for a shared library, or for the device half alone."""
+        """The call for a shared library, or for the device half only."""
         assert self.nvcc is not None
         number = self.target.code.removeprefix("sm_")
         front = prelude(self.problem, self.dtype, self.entry)
@@ -180,9 +180,10 @@ class CudaBuild(NamedTuple):
         (folder / PRELUDE).write_text(host_prelude(self.problem, self.entry), encoding="utf-8")
         done = translate_limited(self.text, name=SOURCE, folder=folder, output=TRANSLATED)
         if done.killed:
-            return BuildOutcome(failure=killed_failure("the translator"), keep=False)
+            return BuildOutcome(failure=killed_failure("the translator"), reusable=False)
         if done.obstacle:
-            return BuildOutcome(failure=self._not_executable(done.obstacle), keep=not done.stopped)
+            failure = self._not_executable(done.obstacle)
+            return BuildOutcome(failure=failure, reusable=not done.stopped)
         calls = self._host_calls()
         limit_s = self.problem.limits.build_s
         runs = side_by_side(*(partial(call.build, folder, limit_s) for call in calls.values()))
@@ -192,13 +193,13 @@ class CudaBuild(NamedTuple):
             log = runs[0].log if self.host.sanitizer else NO_SANITIZER + runs[0].log
             files = {role: folder / f"{role}.so" for role in calls}
             return BuildOutcome(files=files, log=log, seconds=seconds)
-        worst = min(failed, key=lambda run: run.keep)  # a limit goes before a complaint
-        failure = worst.failure
-        assert failure is not None
-        rejected = self.nvcc is not None and failure.verdict is Verdict.COMPILE_ERROR
+        worst = min(failed, key=lambda run: run.reusable)  # a limit goes before a complaint
+        found: dict[str, object] = {"seconds": seconds}
+        assert worst.failure is not None
+        rejected = self.nvcc is not None and worst.failure.verdict is Verdict.COMPILE_ERROR
         if rejected and (reason := first_error(worst.log)):  # the executor's error, not nvcc's
-            failure = self._not_executable(reason)
-        return worst.model_copy(update={"failure": failure, "seconds": seconds})
+            found["failure"] = self._not_executable(reason)
+        return worst.model_copy(update=found)
 
     def _host_calls(self) -> dict[str, CompilerCall]:
         """The host compiler's calls by role: ``library``, and ``checked`` with AddressSanitizer."""

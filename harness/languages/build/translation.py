@@ -48,7 +48,7 @@ class Translation(NamedTuple):
     stopped: bool = False
     """The translator was stopped: another time there may be no obstacle."""
     killed: bool = False
-    """It was not stopped by a limit, but by somebody else."""
+    """It was not stopped by a limit, but from outside."""
 
 
 def translate_limited(text: str, *, name: str, folder: Path, output: str) -> Translation:

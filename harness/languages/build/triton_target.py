@@ -45,7 +45,7 @@ _MAX_KERNELS = 64
 _MAX_FIGURE = 1 << 40
 """Greater figures on a kernel are no truth."""
 _KILLED = re.compile(r"\bfailed with error code -9\b")
-"""Triton's message on a compiler that somebody has killed."""
+"""Triton's message on a compiler that was killed."""
 
 
 class _TritonBuild(NamedTuple):
@@ -101,7 +101,7 @@ def compile_triton(
 def _arguments(
     problem: Problem, shape: Mapping[str, int | float], dtype: str
 ) -> tuple[TensorShape | ScalarArgument, ...]:
-    """The arguments of one call, in order; of tensors type, shape and strides alone."""
+    """The arguments of one call, in order; of tensors only type, shape and strides."""
     values = benchmark_case(problem, shape).values
     return tuple(
         TensorShape(
@@ -124,7 +124,7 @@ def _build(work: _TritonBuild) -> BuildOutcome:
     failure = None
     if answer.verdict is Verdict.TIME_LIMIT:
         failure = BuildError(verdict=answer.verdict, message=f"{shown}: compiling takes too long")
-    return BuildOutcome(failure=failure, keep=False)
+    return BuildOutcome(failure=failure, reusable=False)
 
 
 def _build_ahead(work: _TritonBuild, file: Path) -> BuildOutcome:
@@ -137,7 +137,7 @@ def _build_ahead(work: _TritonBuild, file: Path) -> BuildOutcome:
         with work.session(limits) as session:
             answer = session.compile(work.calls, work.arch, fd, within_s=_AHEAD_S)
         if isinstance(answer, Fault):
-            return BuildOutcome(keep=False)
+            return BuildOutcome(reusable=False)
         file.write_bytes(packed(fd))
     finally:
         os.close(fd)
@@ -148,7 +148,7 @@ def outcome_of(answer: Compiled, log: str, shown: str) -> BuildOutcome:
     """The outcome that the runner's ``answer`` about the file ``shown`` stands for.
 
     The submission may have made it answer anything: one that cannot be true (a register count of
-    twenty digits) gives an outcome without kernels, not to be kept.
+    twenty digits) gives an outcome without kernels, which is not reused.
     """
     try:
         kernels = tuple(
@@ -156,14 +156,14 @@ def outcome_of(answer: Compiled, log: str, shown: str) -> BuildOutcome:
             for kernel in answer.kernels[:_MAX_KERNELS]
         )
     except ValidationError:
-        return BuildOutcome(log=log, keep=False)
+        return BuildOutcome(log=log, reusable=False)
     rejected = answer.status == "compile_error"
     if rejected and _KILLED.search(answer.message):
-        return BuildOutcome(failure=killed_failure("ptxas"), log=log, keep=False)
+        return BuildOutcome(failure=killed_failure("ptxas"), log=log, reusable=False)
     for kernel in kernels:
         spills = kernel.spill_store_bytes, kernel.spill_load_bytes
         if max(kernel.registers, kernel.shared_bytes, *spills) > _MAX_FIGURE:
-            return BuildOutcome(log=log, keep=False)
+            return BuildOutcome(log=log, reusable=False)
     failure = None
     if rejected:
         place = f"{shown}:{answer.line}: " if answer.line else ""

@@ -1,4 +1,4 @@
-"""A builder that somebody else has killed says nothing of the submission, and is never kept."""
+"""A compiler that is killed from outside is no verdict on the submission, and never stored."""
 
 import signal
 from pathlib import Path
@@ -84,7 +84,7 @@ def test_a_compiler_that_names_no_error_is_an_internal_error() -> None:
     assert compile_failure("nvcc", flooded, flooded.output).verdict is Verdict.COMPILE_ERROR
 
 
-def test_a_killed_translator_is_no_obstacle_to_keep(
+def test_a_killed_translator_is_not_reusable(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
@@ -121,19 +121,19 @@ def test_a_killed_assembler_of_triton_is_an_internal_error() -> None:
     outcome = outcome_of(_answer(status="compile_error", message=message), "", "a.py")
     assert outcome.failure is not None
     assert outcome.failure.verdict is Verdict.INTERNAL_ERROR
-    assert not outcome.keep
+    assert not outcome.reusable
     own = outcome_of(_answer(status="compile_error", message="no such name", line=3), "", "a.py")
     assert own.failure is not None
     assert (own.failure.verdict, own.failure.message) == (
         Verdict.COMPILE_ERROR,
         "a.py:3: no such name",
     )
-    assert own.keep
+    assert own.reusable
 
 
 @pytest.mark.parametrize("lie", [{"shared_bytes": 10**400}, {"registers": -1}])
-def test_impossible_figures_are_not_kept(lie: dict[str, Any]) -> None:
+def test_impossible_figures_are_not_stored(lie: dict[str, Any]) -> None:
     outcome = outcome_of(_answer(kernel=lie), "", "a.py")
     assert outcome.kernels == ()
-    assert not outcome.keep
+    assert not outcome.reusable
     assert len(outcome_of(_answer(), "", "a.py").kernels) == 1
