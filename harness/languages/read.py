@@ -58,13 +58,10 @@ def read_solution(
     problem: str | None = None,
     author: str | None = None,
 ) -> Solution | Invalid:
-    """The submission in ``path``, or why it cannot be one.
+    """The submission in ``path``, or why it cannot be one; not opened if ``submitted`` is given.
 
-    Args:
-        path: its file; not opened if ``submitted`` is given.
-        submitted: the file's contents.
-        problem: goes before the one in the path.
-        author: the same; without any it is the model of a generation, else ``anonymous``.
+    ``problem`` and ``author`` go before those in the path. An author in neither is the model of a
+    generation, else ``anonymous``.
     """
     # Bytes that are no UTF-8 (surrogates here) cannot be printed, control and direction characters
     # would change what a reader sees.
@@ -80,12 +77,12 @@ def read_solution(
 def submitted_file(result: Result, stored: bytes | None) -> bytes | None:
     """The submitted file of ``result``: that in the store, else the one at the recorded path.
 
-    That is relative to the current folder, and the file there must have the recorded hash. None if
-    there is neither.
+    None if there is neither. A path is relative to the current folder, and the file there must have
+    the recorded hash.
     """
-    recorded = result.solution
     if stored is not None:
         return stored
+    recorded = result.solution
     if not recorded.path or "\0" in recorded.path or not os.path.lexists(recorded.path):
         return None
     found = read_solution(Path(recorded.path)).submitted
@@ -217,15 +214,12 @@ def _text(source: bytes) -> str:
 
 def _place(path: Path) -> tuple[str | None, str | None]:
     """Problem and author as far as the path says them."""
-    # Not resolved: where the links of a path lead is not what the user wrote.
-    parts = Path(os.path.abspath(path)).parts  # noqa: PTH100
-    if len(parts) >= 4 and parts[-4] == "solutions":
-        return parts[-3], parts[-2]
-    if "problems" in parts[:-2]:
-        at = len(parts) - 1 - parts[::-1].index("problems")
-        if at + 2 < len(parts):
-            return parts[at + 1], None
-    return None, None
+    place = os.path.abspath(path)  # noqa: PTH100 - links lead where the user did not write
+    if found := re.search(r"/solutions/([^/]+)/([^/]+)/[^/]+\Z", place):
+        return found[1], found[2]
+    _, marker, rest = place.rpartition("/problems/")
+    problem, inside, _ = rest.partition("/")
+    return (problem if marker and inside else None), None
 
 
 def _language(path: Path, text: str) -> str:
@@ -237,10 +231,7 @@ def _language(path: Path, text: str) -> str:
 
 
 def _dtypes(text: str, above: int) -> tuple[str, ...] | None:
-    """The types named in the header comment, or none if there is no such comment.
-
-    ``above`` lines in front are no part of the code.
-    """
+    """The types in the header comment, if there is one; the code begins after ``above`` lines."""
     lines = text.split("\n", above + HEADER_LINES)[above : above + HEADER_LINES]
     for number, line in enumerate(lines, start=above + 1):
         match = _HEADER.match(line)
