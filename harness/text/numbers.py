@@ -32,8 +32,7 @@ def seconds_interval(interval: IntervalLike) -> str:
     if not math.isfinite(interval.value):
         return seconds(interval.value)
     scale, unit = _unit(interval.value, _TIME)
-    half = _half_width(interval) / scale
-    return f"{_value_and_half(interval.value / scale, half, '')} {unit}"
+    return f"{_value_and_half(interval, scale=scale)} {unit}"
 
 
 def counted(number: int, what: str, many: str = "") -> str:
@@ -66,12 +65,12 @@ def byte_rate(count: float, time_s: float) -> str:
 
 def ratio(interval: IntervalLike) -> str:
     """``1.31× ± 0.02``: a speed-up and the half-width of its 95 % interval."""
-    return _value_and_half(interval.value, _half_width(interval), "×")
+    return _value_and_half(interval, mark="×")
 
 
 def factor(interval: IntervalLike) -> str:
     """``1.31 ± 0.02``: a ratio as part of a sentence."""
-    return _value_and_half(interval.value, _half_width(interval), "")
+    return _value_and_half(interval)
 
 
 def number(value: float) -> str:
@@ -92,12 +91,10 @@ def _real(value: float) -> float:
         return math.inf if value > 0 else -math.inf
 
 
-def _half_width(interval: IntervalLike) -> float:
+def _value_and_half(interval: IntervalLike, *, scale: float = 1.0, mark: str = "") -> str:
     # Intervals of ratios are symmetric in the logarithm only: the wider side is the honest one.
-    return max(interval.high - interval.value, interval.value - interval.low, 0.0)
-
-
-def _value_and_half(value: float, half: float, mark: str) -> str:
+    half = max(interval.high - interval.value, interval.value - interval.low, 0.0) / scale
+    value = interval.value / scale
     if not math.isfinite(half):
         return f"{_three(value)}{mark} ± ?"
     if half <= 0 or not math.isfinite(value):
