@@ -21,8 +21,7 @@ def doctor(as_json: bool) -> None:
 
     from rich.console import Console
 
-    from harness.doctor.examine import examine
-    from harness.doctor.render import render_findings
+    from harness.doctor.examine import examine, render_findings
     from leaderboard.location import default_store_url
 
     place = default_store_url()

@@ -111,7 +111,7 @@ def show(id_: str, as_json: bool, source: bool, out: Path | None, store: str | N
 
 
 def _show_source(result: Result, kept: bytes | None, out: Path | None) -> None:
-    from harness.languages.submitted_files import submitted_file
+    from harness.languages.read import submitted_file
 
     file = submitted_file(result, kept)
     if file is None:

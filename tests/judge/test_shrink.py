@@ -282,7 +282,7 @@ def no_card(monkeypatch: pytest.MonkeyPatch) -> None:
     from harness.languages.build import triton_target
     from harness.languages.build.cache import BuildOutcome
 
-    monkeypatch.setattr(triton_target, "compile_for_target", lambda *_: BuildOutcome())
+    monkeypatch.setattr(triton_target, "compile_triton", lambda *_: BuildOutcome())
 
 
 @pytest.mark.corpus
