@@ -8,7 +8,7 @@ from typing import Any
 from harness.runner.driver import CudaError, Driver
 from harness.runner.memory import ImportedArena
 from harness.runner.program import GraphProgram, LoadedProgram, ProgramFailed
-from harness.runner.strides import Rows, rows_of
+from harness.runner.strides import Rows, rows_of, span
 from harness.wire.arguments import ScalarArgument, TensorArgument
 from harness.wire.messages import FaultCode, Prepare
 
@@ -110,11 +110,6 @@ def c_argument(
     return kind(argument.value if floating else int(argument.value))
 
 
-def _rows(tensor: TensorArgument) -> Rows:
-    span = 1 + sum((n - 1) * s for n, s in zip(tensor.shape, tensor.strides, strict=True))
-    return rows_of(tensor.shape, tensor.strides, tensor.bytes // span)
-
-
 class CudaLibrary(_Library, GraphProgram):
     """A library built by nvcc, its default stream per thread, on the GPU."""
 
@@ -172,7 +167,8 @@ class CpuLibrary(_Library, LoadedProgram):
         self.library.cudacpu_guard(ctypes.c_void_p(arena.address), ctypes.c_size_t(arena.size))
         for tensor in batch.arguments:
             if isinstance(tensor, TensorArgument):
-                rows = _rows(tensor)
+                itemsize = tensor.bytes // span(tensor.shape, tensor.strides)
+                rows = rows_of(tensor.shape, tensor.strides, itemsize)
                 for index in range(batch.calls):
                     self._unguard(arena.address + tensor.base + index * tensor.stride, rows)
 

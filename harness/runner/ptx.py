@@ -21,7 +21,6 @@ class _BoundLaunch(NamedTuple):
     launch: KernelLaunch
     addresses: "ctypes.Array[ctypes.c_void_p]"
     """Addresses of the arguments, as ``cuLaunchKernel`` wants them."""
-
     values: list[CValue]
     """The arguments, which must outlive their addresses."""
 

@@ -4,6 +4,7 @@ import os
 import sys
 from pathlib import Path
 
+from harness import cudacpu
 from harness.device.base import Device
 from harness.frameworks import FRAMEWORKS
 from harness.problem.model import Limits
@@ -21,7 +22,6 @@ RUNNER_FILES = tuple(str(ROOT / "harness" / part) for part in ("frameworks", "ru
 
 PRELOAD_COMPILED = "harness.runner.preload:compiled"
 PRELOAD_INTERPRETED = "harness.runner.preload:interpreted"
-"""The functions that prepare a zygote, for each way of running Triton."""
 
 CACHES = (
     *("CUDA_CACHE_PATH", "TORCHINDUCTOR_CACHE_DIR", "TRITON_CACHE_DIR", "XDG_CACHE_HOME"),
@@ -82,5 +82,5 @@ def runner_environment(program: RunnerProgram) -> dict[str, str]:
     environment["TORCHINDUCTOR_COMPILE_THREADS"] = "1"  # no pool of processes in a sandbox
     if program.sanitizer is not None:
         environment["LD_PRELOAD"] = str(program.sanitizer)
-        environment["ASAN_OPTIONS"] = program.sanitizer_options
+        environment["ASAN_OPTIONS"] = cudacpu.ASAN_OPTIONS
     return environment

@@ -39,10 +39,10 @@ class MadeUp:
         return 0
 
     def cuModuleLoadDataEx(
-        self, module: Any, text: Any, count: Any, options: Any, values: Any
+        self, module: Any, text: bytes, count: Any, options: Any, values: Any
     ) -> int:
         assert list(options) == [5, 6]
-        if b"broken" in text.value:
+        if b"broken" in text:
             assert values[1] == 4096
             ctypes.memmove(values[0], b"line 3: no\0", 11)
             return 218
@@ -56,8 +56,8 @@ class MadeUp:
         function._obj.value = name[0]
         return 0
 
-    def cuFuncSetAttribute(self, function: Any, attribute: int, value: Any) -> int:
-        assert attribute == 8
+    def cuFuncSetAttribute(self, function: Any, attribute: Any, value: Any) -> int:
+        assert attribute.value == 8
         self.shared.append(value.value)
         return 0
 
@@ -69,7 +69,7 @@ class MadeUp:
         assert stream.value == 2
         return 0
 
-    def cuStreamBeginCapture_v2(self, stream: Any, mode: int) -> int:
+    def cuStreamBeginCapture_v2(self, stream: Any, mode: Any) -> int:
         self.begun += 1
         return 901
 

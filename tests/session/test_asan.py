@@ -1,6 +1,6 @@
 import re
 
-from harness.session.asan import sanitizer_summary
+from harness.session.fault import sanitizer_summary
 
 
 def test_sanitizer_summary_names_the_access_and_its_line() -> None:

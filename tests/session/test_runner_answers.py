@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.records.result import Verdict
-from harness.session.runner_answers import copied_per_call, kernels_per_call, parse_fault
+from harness.session.fault import parse_fault
+from harness.session.session import copied_per_call, kernels_per_call
 from harness.wire.messages import Failed, FaultCode, Finished
 
 JSON = st.recursive(

@@ -57,22 +57,25 @@ _FAULTS = f"The kinds of a fault: {', '.join(f'`{each}`' for each in messages.Fa
 
 def _overview() -> str:
     rows = [
-        (f"[`{each.type}`](#{each.type})", each.sender, _answers(each), _first_sentence(each))
+        (f"[`{each.type}`](#{each.type})", _sender(each), _answers(each), _first_sentence(each))
         for each in MESSAGES.values()
     ]
     return _table(("message", "sent by", "answered by", ""), rows)
 
 
 def _message(message: type[Message]) -> str:
-    if issubclass(message, Answer):
-        sent = "Sent by the runner."
-    else:
-        sent = f"Sent by the judge; answered by {_answers(message) or 'nothing'}."
-    text = f"## {message.type}\n\n{sent} {_described(message)}"
+    sent = f"Sent by the {_sender(message)}"
+    if not issubclass(message, Answer):
+        sent += f"; answered by {_answers(message) or 'nothing'}"
+    text = f"## {message.type}\n\n{sent}. {_described(message)}"
     if message.descriptors:
         rows = [(name, meaning) for name, meaning in message.descriptors.items()]
         text += "\n" + _table(("descriptor", ""), rows)
     return text
+
+
+def _sender(message: type[Message]) -> str:
+    return "runner" if issubclass(message, Answer) else "judge"
 
 
 def _answers(message: type[Message]) -> str:
@@ -93,10 +96,13 @@ def _described(record: type[WireRecord]) -> str:
 
 
 def _field_docstrings(record: type) -> dict[str, str]:
-    """The docstring under each field."""
+    """The docstring under each field, inherited ones included."""
+    found: dict[str, str] = {}
+    for base in record.__bases__:
+        if issubclass(base, WireRecord):
+            found |= _field_docstrings(base)
     tree = ast.parse(textwrap.dedent(inspect.getsource(record)))
     body = typing.cast(ast.ClassDef, tree.body[0]).body
-    found = {}
     for field, text in itertools.pairwise(body):
         match field, text:
             case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(str(words))):

@@ -9,7 +9,6 @@ It runs submitted code: only in a process of its own, confined like the runner. 
 not have the interpreter enabled. Put a time limit on it: single kernels have taken minutes.
 """
 
-import hashlib
 import os
 import re
 import time
@@ -22,6 +21,7 @@ from harness.runner.entry.contracts import Caller, caller, offer_imports
 from harness.runner.entry.outputs import Arguments
 from harness.runner.program import ProgramFailed
 from harness.runner.python import import_source
+from harness.runner.strides import span
 from harness.wire.arguments import CompiledKernel, ScalarArgument, TensorShape
 from harness.wire.messages import Compile, Compiled, CompileStatus, FaultCode
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 _WARP = 32
 
 
-class CompileError(Exception):
+class _CompileError(Exception):
     """A kernel cannot be built for the target."""
 
     def __init__(self, message: str, line: int | None) -> None:
@@ -49,16 +49,14 @@ def compile_submission(
     ``launchers`` the code by which Triton launches kernels is built, too; it is the same for all
     cards.
     """
-    start, begun = time.monotonic(), _worked()
+    start, end = time.monotonic(), _worked() + message.seconds
     os.environ["TRITON_CACHE_DIR"] = str(cache)
     os.environ.pop("TRITON_INTERPRET", None)
     # Not at the top: `import torch` is slow, and Triton reads its settings when imported.
     from harness.runner.triton.fake_cuda import install_fake_cuda
 
     install_fake_cuda(message.arch)
-    compiler = Compiler(
-        message.arch, max_configurations, launchers=launchers, end=begun + message.seconds
-    )
+    compiler = _Compiler(message.arch, max_configurations, launchers=launchers, end=end)
     status, text, line = _compile_calls(compiler, message, source)
     return Compiled(
         status=status,
@@ -71,7 +69,7 @@ def compile_submission(
 
 
 def _compile_calls(
-    compiler: "Compiler", message: Compile, path: Path
+    compiler: "_Compiler", message: Compile, path: Path
 ) -> tuple[CompileStatus, str, int | None]:
     """Make all calls; how they ended, with the error's text and its line of the file."""
     from harness.runner.triton.fake_cuda import NotEmulated
@@ -87,7 +85,7 @@ def _compile_calls(
     except ProgramFailed as failure:
         no_entry = failure.fault is FaultCode.NO_ENTRY
         return "no_entry_point" if no_entry else "failed", failure.message, None
-    except CompileError as error:
+    except _CompileError as error:
         return "compile_error", str(error), error.line
     except NotEmulated as error:
         return "unsupported", str(error), _line_of_traceback(error, path)
@@ -106,31 +104,30 @@ def _worked() -> float:
     return sum(os.times()[:4])
 
 
-class Compiler:
+class _Compiler:
     """Builds what a submission launches; ``kernels`` has what ptxas reported of each.
 
     Of further configurations none is begun after ``end``, seconds of the processor.
     """
 
     def __init__(self, arch: int, max_configurations: int, *, launchers: bool, end: float) -> None:
-        from harness.runner.triton.stub_driver import StubDriver, activate, launcher_builder
+        from harness.runner.triton.stub_driver import activate
 
         self.kernels: list[CompiledKernel] = []
         self.configurations = 0
         self.end = end
         self._max_configurations = max_configurations
-        self._built: dict[str, CompiledKernel] = {}
+        self._built: dict[bytes, CompiledKernel] = {}  # by the cubin
         self._tuned = 0
-        launcher = launcher_builder() if launchers else None
-        activate(StubDriver(arch, bench=self._bench, load=self._load, launcher=launcher))
+        activate(arch, bench=self._bench, load=self._load, launchers=launchers)
         self._count_configurations()
         self._listen_to_ptxas()
 
-    def compile_launches(self, entry: Caller, path: Path) -> list[CompiledKernel]:
+    def compile_launches(self, entry: Caller, path: Path) -> None:
         """Make the call that is bound; every launch in it is compiled and none is executed.
 
         Raises:
-            CompileError: with Triton's message and the line of the file at ``path``.
+            _CompileError: with Triton's message and the line of the file at ``path``.
         """
         import triton.compiler.errors
         import triton.runtime.errors
@@ -140,8 +137,7 @@ class Compiler:
             entry.call(0)
         except refused as error:
             inner = _innermost(error)
-            raise CompileError(_text(inner), _line_of_kernel(inner, path)) from error
-        return self.kernels
+            raise _CompileError(_text(inner), _line_of_kernel(inner, path)) from error
 
     def _count_configurations(self) -> None:
         """Count what autotuners have to choose from; each begins with nothing built."""
@@ -182,14 +178,14 @@ class Compiler:
             cubin: bytes = plain(this, source, metadata, *rest)
             name, shared = str(metadata["name"]), int(metadata["shared"])
             threads = _WARP * int(metadata["num_warps"])
-            self._built[_hash(cubin)] = parse_ptxas("\n".join(log), name, shared, threads=threads)
+            self._built[cubin] = parse_ptxas("\n".join(log), name, shared, threads=threads)
             return cubin
 
         backend.CUDABackend.make_cubin = make_cubin
 
     def _load(self, name: str, cubin: bytes) -> tuple[int, int]:
         """Note a kernel that a launch would load; Triton calls this once for each."""
-        kernel = self._built.get(_hash(cubin), CompiledKernel(name=name))
+        kernel = self._built.get(cubin, CompiledKernel(name=name))
         self.kernels.append(kernel)
         return kernel.registers, kernel.spill_store_bytes // 4
 
@@ -213,10 +209,6 @@ def parse_ptxas(
     )
 
 
-def _hash(cubin: bytes) -> str:
-    return hashlib.sha256(cubin).hexdigest()
-
-
 def _values(arguments: Sequence[TensorShape | ScalarArgument]) -> Arguments:
     return tuple(a.value if isinstance(a, ScalarArgument) else _zeros(a) for a in arguments)
 
@@ -224,8 +216,7 @@ def _values(arguments: Sequence[TensorShape | ScalarArgument]) -> Arguments:
 def _zeros(tensor: TensorShape) -> "Tensor":
     import torch
 
-    span = 1 + sum((n - 1) * s for n, s in zip(tensor.shape, tensor.strides, strict=True))
-    elements = torch.zeros(span, dtype=getattr(torch, tensor.dtype))
+    elements = torch.zeros(span(tensor.shape, tensor.strides), dtype=getattr(torch, tensor.dtype))
     return elements.as_strided(tensor.shape, tensor.strides)
 
 
@@ -242,9 +233,7 @@ def _innermost(error: BaseException) -> BaseException:
     """
     found, at = error, error.__cause__
     while at is not None:
-        if getattr(at, "src", None):
-            found = at
-        at = at.__cause__
+        found, at = at if getattr(at, "src", None) else found, at.__cause__
     return found
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from harness.runner.strides import Rows, rows_of
+from harness.runner.strides import Rows, addresses, rows_of
 
 
 class OutOfBounds(Exception):
@@ -141,14 +141,9 @@ def _count(elements: int) -> str:
 
 def _span(name: str, tensor: torch.Tensor) -> Extent:
     """From the first element of a tensor to the last, without what lies between its rows."""
-    start = tensor.data_ptr()
-    if tensor.numel() == 0:
-        return Extent(name, start, start)
-    last = sum((n - 1) * s for n, s in zip(tensor.shape, tensor.stride(), strict=True))
     rows = rows_of(tensor.shape, tensor.stride(), tensor.element_size())
-    gaps = rows.axes and rows.nested
-    end = start + (last + 1) * tensor.element_size()
-    return Extent(name, start, end, rows if gaps else None)
+    gaps = tensor.numel() > 0 and rows.axes and rows.nested
+    return Extent(name, *addresses(tensor), rows if gaps else None)
 
 
 def _flatten(name: str, value: object) -> Iterable[tuple[str, object]]:
