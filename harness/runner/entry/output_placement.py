@@ -46,7 +46,7 @@ _NEAR = 0.02
 
 
 class Step(NamedTuple):
-    """An operation that makes memory, and the tensor that comes out."""
+    """An operation that makes memory, and the tensor that comes out, which has no gaps."""
 
     signature: tuple[object, ...]
     """The operation and its arguments, as far as they decide the result's form."""
@@ -70,7 +70,7 @@ class Placement:
         return bool(self._steps)
 
     def forget(self) -> None:
-        """Drop what was learnt: other sizes come."""
+        """Drop what was learnt, for calls of other sizes."""
         self._steps = {}
 
     def stop(self) -> None:
@@ -132,7 +132,6 @@ class _Makers(TorchDispatchMode):  # type: ignore[no-untyped-call]
         return self.make(func, args, kwargs) if makes_memory(func) else func(*args, **kwargs)
 
     def make(self, func: OpOverload, args: Arguments, kwargs: Keywords) -> object:
-        """The operation's result."""
         raise NotImplementedError
 
 
@@ -145,7 +144,6 @@ class _Watching(_Makers):
         self.makers: dict[int, int] = {}
 
     def make(self, func: OpOverload, args: Arguments, kwargs: Keywords) -> object:
-        """The operation's result, noted."""
         signature = _signature(func, args, kwargs)
         result = func(*args, **kwargs)
         step = None
@@ -154,7 +152,7 @@ class _Watching(_Makers):
             made = storage_id(result)
             if made not in {storage_id(each) for each in _tensors(args, kwargs)}:
                 self.makers[made] = len(self.steps)
-            if (write := writer(func)) is not None:
+            if (write := writer(func)) is not None and result.is_contiguous():
                 step = Step(signature, write, result.shape, result.stride(), result.dtype)
         self.steps.append(step)
         return result
@@ -174,7 +172,6 @@ class _Placing(_Makers):
         """Storages of the buffers that were given out."""
 
     def make(self, func: OpOverload, args: Arguments, kwargs: Keywords) -> object:
-        """The operation's result, in a buffer of the judge's where that is known to work."""
         found = self._steps.get(self._ordinal)
         self._ordinal += 1
         if found is None:
@@ -206,7 +203,7 @@ def _watched(
             continue
         ordinal = mode.makers.get(storage_id(value), -1)
         step = mode.steps[ordinal] if ordinal >= 0 else None
-        if step is not None and _dense(step):
+        if step is not None:
             steps.setdefault(ordinal, (which, step))
     made = [value for value in values if _plain(value) and storage_id(value) in mode.makers]
     return steps, [weak_storage(each) for each in made]
@@ -233,16 +230,6 @@ def _whole(value: object, buffer: Tensor) -> TypeGuard[Tensor]:
     )
 
 
-def _dense(step: Step) -> bool:
-    """Whether the result has no gaps, so that it fills its memory."""
-    expected = 1
-    for length, stride in zip(reversed(step.shape), reversed(step.strides), strict=True):
-        if length != 1 and stride != expected:
-            return False
-        expected *= length
-    return True
-
-
 def _plain(value: object) -> TypeGuard[Tensor]:
     """Whether it is a tensor of numbers in memory, and of no subclass."""
     return isinstance(value, Tensor) and (
@@ -256,8 +243,7 @@ def _tensors(args: Arguments, kwargs: Keywords) -> list[Tensor]:
 
 def _signature(func: OpOverload, args: Arguments, kwargs: Keywords) -> tuple[object, ...]:
     """The operation and what decides shape and type of its result; equal if they are alike."""
-    leaves = tree_leaves((args, dict(kwargs)))
-    return (func, *map(_described, leaves))
+    return (func, *map(_described, tree_leaves((args, dict(kwargs)))))
 
 
 def _described(leaf: object) -> object:
@@ -269,9 +255,7 @@ def _described(leaf: object) -> object:
 def _near(before: Tensor, after: Tensor) -> bool:
     if not (before.is_floating_point() or before.is_complex()):
         return torch.equal(before, after)
-    size = before.abs().nan_to_num(0.0, 0.0, 0.0).mean(dtype=_wide(before)).item()
+    double = before.dtype in (torch.float64, torch.complex128)
+    wide = torch.float64 if double else torch.float32
+    size = before.abs().nan_to_num(0.0, 0.0, 0.0).mean(dtype=wide).item()
     return torch.allclose(before, after, rtol=_NEAR, atol=_NEAR * abs(size), equal_nan=True)
-
-
-def _wide(tensor: Tensor) -> torch.dtype:
-    return torch.float64 if tensor.dtype in (torch.float64, torch.complex128) else torch.float32

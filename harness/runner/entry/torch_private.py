@@ -4,7 +4,6 @@ A version of PyTorch that lacks one of :data:`NAMES` fails a test. With :data:`P
 none of them is touched: then returned outputs are copied, in the time of the call.
 """
 
-import importlib
 from typing import TYPE_CHECKING, Any
 
 PLACE_OUTPUTS = True
@@ -20,24 +19,6 @@ NAMES = (
     "torch._dynamo.utils:counters",
 )
 """Module and attribute of each private part."""
-
-
-def missing() -> list[str]:
-    """The names that this version of PyTorch lacks."""
-    return [name for name in NAMES if not exists(name)]
-
-
-def exists(name: str) -> bool:
-    """Whether ``module:attribute.attribute`` is there."""
-    module, path = name.split(":")
-    try:
-        found: object = importlib.import_module(module)
-        for name in path.split("."):
-            found = getattr(found, name)
-    except (ImportError, AttributeError):
-        return False
-    return True
-
 
 if TYPE_CHECKING or PLACE_OUTPUTS:
     import sys

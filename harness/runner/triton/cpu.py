@@ -34,9 +34,7 @@ _enabled = False
 
 
 def enable(environ: MutableMapping[str, str]) -> None:
-    """Set up this process to run Triton without a GPU, before it loads a submission.
-
-    Once is enough; a process forked from one that was set up has nothing left to do.
+    """Set up this process to run Triton without a GPU; once is enough, forked ones included.
 
     ``environ`` is this process's environment (``os.environ``): Triton reads its settings there.
 

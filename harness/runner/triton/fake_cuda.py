@@ -31,25 +31,17 @@ class Card(NamedTuple):
     """The facts of the fake GPU that a submission may ask for."""
 
     name: str
-    arch: int
     multiprocessors: int
     shared_bytes: int
 
 
-_SHARED_BYTES = {
-    75: 65536,
-    80: 166912,
-    86: 101376,
-    87: 166912,
-    89: 101376,
-    120: 101376,
-    121: 101376,
-}
+_SHARED_BYTES = {75: 65536} | dict.fromkeys((80, 87), 166912)
+_SHARED_BYTES |= dict.fromkeys((86, 89, 120, 121), 101376)
 
 
 def card(arch: int) -> Card:
     """Describe the card that stands for an architecture (90 for sm_90), H100-like."""
-    return Card(f"pretended sm_{arch}", arch, 132, _SHARED_BYTES.get(arch, 232448))
+    return Card(f"pretended sm_{arch}", 132, _SHARED_BYTES.get(arch, 232448))
 
 
 class _OnCpu(TorchFunctionMode):
@@ -78,23 +70,23 @@ def _to_cpu(value: object) -> object:
     return value
 
 
-def _refuse(what: str) -> type:
-    def refuse(_self: object, *_args: object, **_kwargs: object) -> None:
-        raise NotEmulated(f"{what} needs a GPU")
+def _refuse(name: str) -> type:
+    """Make a class that cannot be made an object of."""
 
-    return type(what.rpartition(".")[2], (), {"__init__": refuse})
+    def refuse(_self: object, *_args: object, **_kwargs: object) -> None:
+        raise NotEmulated(f"torch.cuda.{name} needs a GPU")
+
+    return type(name, (), {"__init__": refuse})
 
 
 def install_fake_cuda(arch: int) -> None:
-    """Make torch in this process answer like one with a single card of this architecture.
-
-    For a runner process that ends with its submission: there is no way back.
-    """
+    """Make torch in this process answer like one with a single card; there is no way back."""
     fake = card(arch)
+    capability = divmod(arch, 10)
     properties = SimpleNamespace(
         name=fake.name,
-        major=arch // 10,
-        minor=arch % 10,
+        major=capability[0],
+        minor=capability[1],
         total_memory=80 << 30,
         multi_processor_count=fake.multiprocessors,
         warp_size=32,
@@ -115,11 +107,10 @@ def install_fake_cuda(arch: int) -> None:
         "device": lambda *_: nullcontext(),
         "current_stream": lambda *_: stream,
         "get_device_name": lambda *_: fake.name,
-        "get_device_capability": lambda *_: (arch // 10, arch % 10),
+        "get_device_capability": lambda *_: capability,
         "get_device_properties": lambda *_: properties,
     }
-    for name in ("Stream", "Event", "CUDAGraph", "graph"):
-        answers[name] = _refuse(f"torch.cuda.{name}")
+    answers |= {name: _refuse(name) for name in ("Stream", "Event", "CUDAGraph", "graph")}
     for name, answer in answers.items():
         setattr(torch.cuda, name, answer)
     torch.compile = _as_it_is  # type: ignore[assignment]
@@ -128,11 +119,11 @@ def install_fake_cuda(arch: int) -> None:
 
 
 def _nothing(*_args: object, **_kwargs: object) -> None:
-    """Everything is synchronous here."""
+    """Return at once: everything is synchronous here."""
 
 
 def _as_it_is(
     model: Callable[..., object] | None = None, **_options: object
 ) -> Callable[..., object]:
-    """Replace ``torch.compile``, with and without options: the model stays as it is."""
+    """Replace ``torch.compile``, with and without options."""
     return model if model is not None else lambda function: function

@@ -98,7 +98,7 @@ def _post_init(handle: Handle) -> None:
 def _convert_argument(argument: object) -> Handle:
     converted = _plain_convert_argument(argument)
     if hasattr(argument, "data_ptr") and hasattr(converted, "handle"):
-        converted.handle.attr["extent"] = _Grid.memory.extent_of(argument.data_ptr())
+        converted.handle.attr["extent"] = _Grid.memory.extents.get(argument.data_ptr())
     return converted
 
 
