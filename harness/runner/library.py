@@ -3,6 +3,7 @@
 import contextlib
 import ctypes
 import os
+from collections.abc import Callable
 from typing import Any
 
 from harness.runner.driver import CudaError, Driver
@@ -39,25 +40,23 @@ SCALARS: dict[str, CValue] = {
 }
 """C types that a size or a scalar parameter may have."""
 
-_CUDA_OUT_OF_MEMORY = 2
 _MESSAGE_BYTES = 4096
-_CPU_FAULTS = {10001: FaultCode.BARRIER, 10002: FaultCode.UNSUPPORTED}
+_FAULTS = {2: FaultCode.MEMORY, 10001: FaultCode.BARRIER, 10002: FaultCode.UNSUPPORTED}
+"""Errors of CUDA (the first) and of the CPU executor; others are :attr:`FaultCode.CUDA`."""
 
 
 def load_entry(fd: int) -> ctypes.CDLL:
     """Load the library behind a descriptor.
 
     Raises:
-        Failed: it does not load (a static constructor threw, a symbol is missing).
+        ProgramFailed: it does not load (a static constructor threw, a symbol is missing).
     """
-    fd = _reopenable(fd)
+    path = f"/proc/self/fd/{_reopenable(fd)}"
     try:
-        return ctypes.CDLL(f"/proc/self/fd/{fd}", mode=os.RTLD_NOW)
+        return ctypes.CDLL(path, mode=os.RTLD_NOW)
     except OSError as error:
-        text = str(error).replace(f"/proc/self/fd/{fd}: ", "")
-        raise ProgramFailed(
-            FaultCode.NO_ENTRY, f"the compiled file does not load: {text}"
-        ) from error
+        text = f"the compiled file does not load: {str(error).replace(f'{path}: ', '')}"
+        raise ProgramFailed(FaultCode.NO_ENTRY, text) from error
 
 
 def _reopenable(fd: int) -> int:
@@ -81,9 +80,8 @@ class _Library:
         try:
             self._entry = self.library[entry]
         except AttributeError:
-            raise ProgramFailed(
-                FaultCode.NO_ENTRY, f'no function `extern "C" void {entry}(...)`'
-            ) from None
+            text = f'no function `extern "C" void {entry}(...)`'
+            raise ProgramFailed(FaultCode.NO_ENTRY, text) from None
         self._entry.restype = None
         self._bound: list[tuple[CValue, ...]] = []
 
@@ -110,14 +108,25 @@ def c_argument(
     return kind(argument.value if floating else int(argument.value))
 
 
+def _error_taker(function: CValue) -> Callable[[], tuple[int, str]]:
+    """Wrap a C function that clears the last error: returns its number and text."""
+    function.restype = ctypes.c_int
+
+    def take() -> tuple[int, str]:
+        text = ctypes.create_string_buffer(_MESSAGE_BYTES)
+        code = int(function(text, ctypes.c_size_t(_MESSAGE_BYTES)))
+        return code, text.value.decode("utf-8", "replace")
+
+    return take
+
+
 class CudaLibrary(_Library, GraphProgram):
     """A library built by nvcc, its default stream per thread, on the GPU."""
 
     def __init__(self, fd: int, driver: Driver, entry: str = "solution") -> None:
         _Library.__init__(self, fd, entry)
         GraphProgram.__init__(self, driver)
-        self._last_error = self.library.harness_last_error
-        self._last_error.restype = ctypes.c_int
+        self._take_error = _error_taker(self.library.harness_last_error)
 
     def bind(self, batch: Prepare, arena: ImportedArena) -> None:
         """Make the arguments; a graph of an earlier batch is forgotten."""
@@ -135,19 +144,12 @@ class CudaLibrary(_Library, GraphProgram):
         code, text = self._take_error()
         if not code:
             try:
-                self._driver.synchronize()
+                super().synchronize()
             except CudaError as error:
                 code, text = error.code, str(error)
         if code:
-            fault = FaultCode.MEMORY if code == _CUDA_OUT_OF_MEMORY else FaultCode.CUDA
-            raise ProgramFailed(
-                fault, f"{text} (CUDA error {code})" if "CUDA error" not in text else text
-            )
-
-    def _take_error(self) -> tuple[int, str]:
-        text = ctypes.create_string_buffer(_MESSAGE_BYTES)
-        code = int(self._last_error(text, ctypes.c_size_t(_MESSAGE_BYTES)))
-        return code, text.value.decode("utf-8", "replace")
+            text = text if "CUDA error" in text else f"{text} (CUDA error {code})"
+            raise ProgramFailed(_FAULTS.get(code, FaultCode.CUDA), text)
 
 
 class CpuLibrary(_Library, LoadedProgram):
@@ -155,8 +157,7 @@ class CpuLibrary(_Library, LoadedProgram):
 
     def __init__(self, fd: int, entry: str = "solution") -> None:
         super().__init__(fd, entry)
-        self._take = self.library.cudacpu_take_error
-        self._take.restype = ctypes.c_int
+        self._take_error = _error_taker(self.library.cudacpu_take_error)
         self._launches = self.library.cudacpu_launches
         self._launches.restype = ctypes.c_ulonglong
 
@@ -185,19 +186,8 @@ class CpuLibrary(_Library, LoadedProgram):
             return
         length, step = rows.axes[0] if rows.axes else (1, 0)
         self.library.cudacpu_unguard_rows(
-            ctypes.c_void_p(start),
-            ctypes.c_size_t(length),
-            ctypes.c_size_t(step),
-            ctypes.c_size_t(rows.bytes),
+            ctypes.c_void_p(start), *map(ctypes.c_size_t, (length, step, rows.bytes))
         )
-
-    def capture(self) -> bool:
-        """Return false: there are no graphs on a CPU."""
-        return False
-
-    def replay(self) -> None:
-        """Never called: nothing was captured."""
-        raise AssertionError("nothing was captured")
 
     def launched(self) -> int:
         """Count the kernels that the executor has run, or tried to, since the calls were bound."""
@@ -205,11 +195,6 @@ class CpuLibrary(_Library, LoadedProgram):
 
     def synchronize(self) -> None:
         """Kernels have run when their launch returns; report the first error of any."""
-        text = ctypes.create_string_buffer(_MESSAGE_BYTES)
-        code = int(self._take(text, ctypes.c_size_t(_MESSAGE_BYTES)))
-        if code == 0:
-            return
-        message = text.value.decode("utf-8", "replace")
-        if code == _CUDA_OUT_OF_MEMORY:
-            raise ProgramFailed(FaultCode.MEMORY, message)
-        raise ProgramFailed(_CPU_FAULTS.get(code, FaultCode.CUDA), message)
+        code, text = self._take_error()
+        if code:
+            raise ProgramFailed(_FAULTS.get(code, FaultCode.CUDA), text)

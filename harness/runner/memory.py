@@ -23,15 +23,10 @@ class ImportedHostArena:
 
     def __init__(self, fd: int, size: int) -> None:
         self.size = size
-        self._map = mmap.mmap(fd, size)
+        self.buffer = mmap.mmap(fd, size)
         os.close(fd)
-        self._anchor = ctypes.c_char.from_buffer(self._map)
+        self._anchor = ctypes.c_char.from_buffer(self.buffer)
         self.address = ctypes.addressof(self._anchor)
-
-    @property
-    def buffer(self) -> mmap.mmap:
-        """The mapping, for libraries that want a buffer."""
-        return self._map
 
     def close(self) -> None:
         """Leave the mapping to the end of the process: tensors of the submission may hold it."""

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import chain
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from harness.runner.entry.outputs import Arguments, Outputs, list_names
 from harness.runner.program import ProgramFailed
@@ -102,11 +102,8 @@ class _Positional(Caller):
             raise ProgramFailed(FaultCode.EXCEPTION, f"TypeError: {error}{self._asked}") from error
 
 
-class _Bound(NamedTuple):
-    """One call, and where the tensors that it returns belong."""
-
-    make: Callable[[], object]
-    outputs: Outputs
+_Bound = tuple[Callable[[], object], Outputs]
+"""One call, and where the tensors that it returns belong."""
 
 
 class _Returning(Caller):
@@ -167,7 +164,7 @@ class _Tuple(_Returning):
         order = [i for i, kind in enumerate(kinds) if kind not in ("out", "size")]
         order += [i for i, kind in enumerate(kinds) if kind == "out"]
         return [
-            _Bound(
+            (
                 partial(self._entry, tuple(arguments[i] for i in order)),
                 Outputs("custom_kernel", self._parameters, arguments, in_place=True),
             )
@@ -196,7 +193,7 @@ class _Model(_Returning):
             values = dict(zip(names, arguments, strict=True))
             loaded = [(weight, values[name]) for weight, name in weights.items()]
             make = partial(_forward, model, loaded, [values[name] for name in wanted])
-            bound.append(_Bound(make, Outputs("ModelNew.forward", self._parameters, arguments)))
+            bound.append((make, Outputs("ModelNew.forward", self._parameters, arguments)))
         return bound
 
     def _made(self, values: dict[str, Any]) -> "Module":
