@@ -42,13 +42,11 @@ class CudaError(Exception):
 
 
 class Captured(NamedTuple):
-    """A recorded graph, ready to be launched, and how many kernels one launch of it runs.
-
-    ``kernels`` is None where the driver does not report them.
-    """
+    """A recorded graph, ready to be launched."""
 
     executable: int
     kernels: int | None
+    """Kernels that one launch of it runs; None where the driver does not report them."""
 
 
 class _Location(Structure):
@@ -115,8 +113,6 @@ class Driver:
         """Turn lines of the L2 that were marked persisting back to normal."""
         self._call("cuCtxResetPersistingL2Cache")
 
-    # -- shared memory -------------------------------------------------------------------------
-
     def _properties(self) -> _Properties:
         return _Properties(_PINNED, _POSIX_FD, _Location(_DEVICE, self.device), None, 0)
 
@@ -150,8 +146,6 @@ class Driver:
         self._call("cuMemUnmap", address, size)
         self._call("cuMemAddressFree", address, size)
         self._call("cuMemRelease", handle)
-
-    # -- kernels ---------------------------------------------------------------------------------
 
     def load_module(self, ptx: bytes) -> int:
         """Build PTX for this device; the module stays loaded until the process ends.
@@ -188,14 +182,9 @@ class Driver:
         """Enqueue a kernel; ``arguments`` is an array of where each argument lies."""
         self._call("cuLaunchKernel", function, *grid, *block, shared, stream, arguments, None)
 
-    # -- graphs ----------------------------------------------------------------------------------
-
     def begin_capture(self, stream: int) -> None:
-        """Record the launches on ``stream`` instead of running them.
-
-        Thread-local mode: a call that cannot be recorded (an allocation) fails instead of
-        running once.
-        """
+        """Record the launches on ``stream`` instead of running them."""
+        # Thread-local: a call that cannot be recorded (an allocation) fails, and does not run.
         self._call("cuStreamBeginCapture_v2", stream, _CAPTURE_MODE_THREAD_LOCAL)
 
     def end_capture(self, stream: int) -> Captured | None:

@@ -45,18 +45,20 @@ _FAULTS = {2: FaultCode.MEMORY, 10001: FaultCode.BARRIER, 10002: FaultCode.UNSUP
 """Errors of CUDA (the first) and of the CPU executor; others are :attr:`FaultCode.CUDA`."""
 
 
-def load_entry(fd: int) -> ctypes.CDLL:
-    """Load the library behind a descriptor.
+def load_library(fd: int, driver: Driver | None, entry: str) -> LoadedProgram:
+    """Load the library behind a descriptor, for the GPU of ``driver`` or for the CPU.
 
     Raises:
-        ProgramFailed: it does not load (a static constructor threw, a symbol is missing).
+        ProgramFailed: it does not load (a static constructor threw, a symbol is missing), or has no
+            function ``entry``.
     """
     path = f"/proc/self/fd/{_reopenable(fd)}"
     try:
-        return ctypes.CDLL(path, mode=os.RTLD_NOW)
+        library = ctypes.CDLL(path, mode=os.RTLD_NOW)
     except OSError as error:
         text = f"the compiled file does not load: {str(error).replace(f'{path}: ', '')}"
         raise ProgramFailed(FaultCode.NO_ENTRY, text) from error
+    return _CpuLibrary(library, entry) if driver is None else _CudaLibrary(library, entry, driver)
 
 
 def _reopenable(fd: int) -> int:
@@ -75,10 +77,10 @@ def _reopenable(fd: int) -> int:
 class _Library:
     """Base of both kinds: binds arguments and calls ``entry``."""
 
-    def __init__(self, fd: int, entry: str) -> None:
-        self.library = load_entry(fd)
+    def __init__(self, library: ctypes.CDLL, entry: str) -> None:
+        self._library = library
         try:
-            self._entry = self.library[entry]
+            self._entry = library[entry]
         except AttributeError:
             text = f'no function `extern "C" void {entry}(...)`'
             raise ProgramFailed(FaultCode.NO_ENTRY, text) from None
@@ -86,14 +88,12 @@ class _Library:
         self._bound: list[tuple[CValue, ...]] = []
 
     def bind(self, batch: Prepare, arena: ImportedArena) -> None:
-        """Make the C arguments of every call."""
         self._bound = [
             tuple(c_argument(each, index, arena) for each in batch.arguments)
             for index in range(batch.calls)
         ]
 
     def call(self, index: int) -> None:
-        """Call the solution; ctypes releases the interpreter's lock meanwhile."""
         self._entry(*self._bound[index])
 
 
@@ -120,23 +120,21 @@ def _error_taker(function: CValue) -> Callable[[], tuple[int, str]]:
     return take
 
 
-class CudaLibrary(_Library, GraphProgram):
+class _CudaLibrary(_Library, GraphProgram):
     """A library built by nvcc, its default stream per thread, on the GPU."""
 
-    def __init__(self, fd: int, driver: Driver, entry: str = "solution") -> None:
-        _Library.__init__(self, fd, entry)
+    def __init__(self, library: ctypes.CDLL, entry: str, driver: Driver) -> None:
+        _Library.__init__(self, library, entry)
         GraphProgram.__init__(self, driver)
-        self._take_error = _error_taker(self.library.harness_last_error)
+        self._take_error = _error_taker(library.harness_last_error)
 
     def bind(self, batch: Prepare, arena: ImportedArena) -> None:
-        """Make the arguments; a graph of an earlier batch is forgotten."""
         self.begin(batch.calls)
         super().bind(batch, arena)
 
     def capture(self) -> bool:
-        """Record all calls; false if something forbids it, which is no error of a launch."""
         captured = super().capture()
-        self._take_error()
+        self._take_error()  # what forbids it is no error of a launch
         return captured
 
     def synchronize(self) -> None:
@@ -152,20 +150,20 @@ class CudaLibrary(_Library, GraphProgram):
             raise ProgramFailed(_FAULTS.get(code, FaultCode.CUDA), text)
 
 
-class CpuLibrary(_Library, LoadedProgram):
+class _CpuLibrary(_Library, LoadedProgram):
     """A library built by the CPU executor (:mod:`harness.cudacpu`)."""
 
-    def __init__(self, fd: int, entry: str = "solution") -> None:
-        super().__init__(fd, entry)
-        self._take_error = _error_taker(self.library.cudacpu_take_error)
-        self._launches = self.library.cudacpu_launches
+    def __init__(self, library: ctypes.CDLL, entry: str) -> None:
+        super().__init__(library, entry)
+        self._take_error = _error_taker(library.cudacpu_take_error)
+        self._launches = library.cudacpu_launches
         self._launches.restype = ctypes.c_ulonglong
 
     def bind(self, batch: Prepare, arena: ImportedArena) -> None:
-        """Make the arguments; fence all of the arena but the buffers themselves."""
         super().bind(batch, arena)
-        self.library.cudacpu_configure(batch.order, ctypes.c_ulonglong(batch.seed), 0)
-        self.library.cudacpu_guard(ctypes.c_void_p(arena.address), ctypes.c_size_t(arena.size))
+        self._library.cudacpu_configure(batch.order, ctypes.c_ulonglong(batch.seed), 0)
+        # All of the arena is fenced, and then the buffers themselves are opened.
+        self._library.cudacpu_guard(ctypes.c_void_p(arena.address), ctypes.c_size_t(arena.size))
         for tensor in batch.arguments:
             if isinstance(tensor, TensorArgument):
                 itemsize = tensor.bytes // span(tensor.shape, tensor.strides)
@@ -185,7 +183,7 @@ class CpuLibrary(_Library, LoadedProgram):
                 self._unguard(start + index * step, inner)
             return
         length, step = rows.axes[0] if rows.axes else (1, 0)
-        self.library.cudacpu_unguard_rows(
+        self._library.cudacpu_unguard_rows(
             ctypes.c_void_p(start), *map(ctypes.c_size_t, (length, step, rows.bytes))
         )
 

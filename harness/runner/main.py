@@ -83,30 +83,27 @@ class Runner:
 
     def answer(self, message: messages.Message, descriptors: list[int]) -> messages.Answer | None:
         """Obey ``message``; None where its answers are sent on the way."""
-        try:
-            return self._obey(message, descriptors)
-        except (ProgramFailed, CudaError) as error:
-            return _failed(error)
-
-    def _obey(self, message: messages.Message, descriptors: list[int]) -> messages.Answer | None:
         if not isinstance(message, messages.Run):  # threads that are started now may go anywhere
             self._affinity.unpin()
-        match message:
-            case messages.Open():
-                if message.device == "cuda":
-                    self._driver = Driver()
-                return messages.Opened()
-            case messages.Load():
-                return self._load(message, *descriptors)
-            case messages.Compile():
-                return self._compile(message, *descriptors)
-            case messages.Map():
-                return self._map(message.bytes, *descriptors)
-            case messages.Prepare():
-                return self._prepare(message)
-            case messages.Run():
-                self._run(message)
-                return None
+        try:
+            match message:
+                case messages.Open():
+                    if message.device == "cuda":
+                        self._driver = Driver()
+                    return messages.Opened()
+                case messages.Load():
+                    return self._load(message, *descriptors)
+                case messages.Compile():
+                    return self._compile(message, *descriptors)
+                case messages.Map():
+                    return self._map(message.bytes, *descriptors)
+                case messages.Prepare():
+                    return self._prepare(message)
+                case messages.Run():
+                    self._run(message)
+                    return None
+        except (ProgramFailed, CudaError) as error:
+            return _failed(error)
         raise WireError(f"{message.type} is no message for a runner")
 
     def _load(
@@ -146,11 +143,9 @@ class Runner:
 
     def _make_program(self, message: messages.Load, artifact: int) -> LoadedProgram:
         if message.kind == "library":
-            from harness.runner.library import CpuLibrary, CudaLibrary
+            from harness.runner.library import load_library
 
-            if self._driver is not None:
-                return CudaLibrary(artifact, self._driver, message.entry)
-            return CpuLibrary(artifact, message.entry)
+            return load_library(artifact, self._driver, message.entry)
         if message.kind == "ptx":
             from harness.runner.ptx import PtxProgram
 

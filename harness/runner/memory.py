@@ -3,19 +3,8 @@
 import ctypes
 import mmap
 import os
-from typing import Protocol
 
 from harness.runner.driver import Driver
-
-
-class ImportedArena(Protocol):
-    """A mapped range of the judge's memory."""
-
-    address: int
-    size: int
-
-    def close(self) -> None:
-        """Unmap it."""
 
 
 class ImportedHostArena:
@@ -45,3 +34,6 @@ class ImportedDeviceArena:
     def close(self) -> None:
         """Unmap it, so that the judge can give the memory back to the card."""
         self._driver.unmap(self.address, self.size, self._handle)
+
+
+ImportedArena = ImportedHostArena | ImportedDeviceArena

@@ -18,10 +18,7 @@ class ProgramFailed(Exception):
 
 
 class LoadedProgram(Protocol):
-    """A loaded submission bound to a batch of calls; the methods with a body are inherited.
-
-    Unless :meth:`capture` is overridden there are no graphs, as on a CPU.
-    """
+    """A loaded submission bound to a batch of calls; the methods with a body are inherited."""
 
     def bind(self, batch: Prepare, arena: ImportedArena) -> None:
         """Make the arguments of every call; nothing is executed."""
@@ -49,18 +46,11 @@ class LoadedProgram(Protocol):
         return None
 
     def synchronize(self) -> None:
-        """Wait for all work, on all streams.
-
-        Raises:
-            ProgramFailed: some of it failed.
-        """
+        """Wait for all work, on all streams; whatever failed in it is raised here."""
 
 
 class GraphProgram(LoadedProgram):
-    """Base of programs whose calls can be recorded into one CUDA graph and launched as one.
-
-    There is at most one graph, of calls on the per-thread default stream.
-    """
+    """Base of programs whose calls, on the per-thread default stream, can become a CUDA graph."""
 
     def __init__(self, driver: Driver | None) -> None:
         self._driver = driver  # None on a CPU, where nothing is ever captured

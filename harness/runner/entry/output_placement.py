@@ -83,12 +83,8 @@ class Placement:
         self.forget()
         if self._stopped or has_compiled() or not any(map(_usable, outputs.places)):
             return
-        steps, storages = _watched(call, outputs)
-        if not all_expired(storages):
-            self.stop()
-            return
-        self._steps = steps
-        if steps and not self._same(call, outputs):
+        self._steps, storages = _watched(call, outputs)
+        if not all_expired(storages) or (self._steps and not self._same(call, outputs)):
             self.stop()
 
     def run(self, call: Callable[[], object], outputs: Outputs) -> int:
@@ -140,21 +136,20 @@ class _Watching(_Makers):
 
     def __init__(self) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
-        self.steps: list[Step | None] = []
-        self.makers: dict[int, int] = {}
+        self._ordinal = 0
+        self.makers: dict[int, tuple[int, Step | None]] = {}
+        """By storage: the ordinal of the operation that made it, and how to place its result."""
 
     def make(self, func: OpOverload, args: Arguments, kwargs: Keywords) -> object:
         signature = _signature(func, args, kwargs)
         result = func(*args, **kwargs)
-        step = None
-        if _plain(result):
-            # Some that share their argument's memory do not declare it (`_unsafe_view`).
-            made = storage_id(result)
-            if made not in {storage_id(each) for each in _tensors(args, kwargs)}:
-                self.makers[made] = len(self.steps)
+        # Some that share their argument's memory do not declare it (`_unsafe_view`).
+        if _plain(result) and storage_id(result) not in map(storage_id, _tensors(args, kwargs)):
+            step = None
             if (write := writer(func)) is not None and result.is_contiguous():
                 step = Step(signature, write, result.shape, result.stride(), result.dtype)
-        self.steps.append(step)
+            self.makers[storage_id(result)] = self._ordinal, step
+        self._ordinal += 1
         return result
 
 
@@ -174,14 +169,12 @@ class _Placing(_Makers):
     def make(self, func: OpOverload, args: Arguments, kwargs: Keywords) -> object:
         found = self._steps.get(self._ordinal)
         self._ordinal += 1
-        if found is None:
+        if found is None or found[1].signature != _signature(func, args, kwargs):
             return func(*args, **kwargs)
         which, step = found
         buffer = self._buffers[which]
         assert buffer is not None
-        if step.signature != _signature(func, args, kwargs) or any(
-            overlap(each, buffer) for each in _tensors(args, kwargs)
-        ):
+        if any(overlap(each, buffer) for each in _tensors(args, kwargs)):
             return func(*args, **kwargs)
         place = tensor_in(buffer, step.shape, step.strides, step.dtype)
         self.placed.append(weak_storage(place))
@@ -201,8 +194,7 @@ def _watched(
     for which, (buffer, value) in enumerate(zip(outputs.places, values, strict=False)):
         if buffer is None or not _usable(buffer) or not _whole(value, buffer):
             continue
-        ordinal = mode.makers.get(storage_id(value), -1)
-        step = mode.steps[ordinal] if ordinal >= 0 else None
+        ordinal, step = mode.makers.get(storage_id(value), (0, None))
         if step is not None:
             steps.setdefault(ordinal, (which, step))
     made = [value for value in values if _plain(value) and storage_id(value) in mode.makers]

@@ -6,27 +6,27 @@ nothing. So exactly the kernels, specialisations and configurations that it woul
 what a card would refuse (too much shared memory) is refused with Triton's own error.
 
 It runs submitted code: only in a process of its own, confined like the runner. That process must
-not have the interpreter enabled. Put a time limit on it: single kernels have taken minutes.
+not have the interpreter enabled, nor Triton imported, which then reads its settings. Put a time
+limit on it: single kernels have taken minutes.
 """
 
 import os
 import re
 import time
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor
 
 from harness.runner.entry.contracts import Caller, caller, offer_imports
-from harness.runner.entry.outputs import Arguments
 from harness.runner.program import ProgramFailed
 from harness.runner.python import import_source
 from harness.runner.strides import span
+from harness.runner.triton.fake_cuda import NotEmulated, install_fake_cuda
 from harness.wire.arguments import CompiledKernel, ScalarArgument, TensorShape
 from harness.wire.messages import Compile, Compiled, CompileStatus, FaultCode
-
-if TYPE_CHECKING:
-    from torch import Tensor
 
 _WARP = 32
 
@@ -42,19 +42,15 @@ class _CompileError(Exception):
 def compile_submission(
     message: Compile, *, source: Path, cache: Path, max_configurations: int, launchers: bool
 ) -> Compiled:
-    """Compile all launches of the submission in the file ``source``.
+    """Compile all launches of the submission in the file ``source`` into the empty ``cache``.
 
-    ``cache`` is an empty private directory. Of an autotuner's configurations
-    ``max_configurations`` are built for each key, beginning with the first that builds. With
-    ``launchers`` the code by which Triton launches kernels is built, too; it is the same for all
-    cards.
+    Of an autotuner's configurations ``max_configurations`` are built for each key, beginning with
+    the first that builds. With ``launchers`` the code by which Triton launches kernels is built,
+    too; it is the same for all cards.
     """
     start, end = time.monotonic(), _worked() + message.seconds
     os.environ["TRITON_CACHE_DIR"] = str(cache)
     os.environ.pop("TRITON_INTERPRET", None)
-    # Not at the top: `import torch` is slow, and Triton reads its settings when imported.
-    from harness.runner.triton.fake_cuda import install_fake_cuda
-
     install_fake_cuda(message.arch)
     compiler = _Compiler(message.arch, max_configurations, launchers=launchers, end=end)
     status, text, line = _compile_calls(compiler, message, source)
@@ -72,15 +68,13 @@ def _compile_calls(
     compiler: "_Compiler", message: Compile, path: Path
 ) -> tuple[CompileStatus, str, int | None]:
     """Make all calls; how they ended, with the error's text and its line of the file."""
-    from harness.runner.triton.fake_cuda import NotEmulated
-
     try:
         offer_imports(message.entry)
         found = caller(import_source(path), message.entry, message.parameters)
         for arguments in message.calls:
             if _worked() > compiler.end:
                 break
-            found.bind([_values(arguments)])
+            found.bind([tuple(map(_value, arguments))])
             compiler.compile_launches(found, path)
     except ProgramFailed as failure:
         no_entry = failure.fault is FaultCode.NO_ENTRY
@@ -97,11 +91,8 @@ def _compile_calls(
 
 
 def _worked() -> float:
-    """Count the seconds of the processor that this process and those it waited for have had.
-
-    Not a clock's: the judge stops this process now and then.
-    """
-    return sum(os.times()[:4])
+    """Seconds of the processor that this process and those it waited for have had."""
+    return sum(os.times()[:4])  # not a clock's: the judge stops this process now and then
 
 
 class _Compiler:
@@ -124,11 +115,7 @@ class _Compiler:
         self._listen_to_ptxas()
 
     def compile_launches(self, entry: Caller, path: Path) -> None:
-        """Make the call that is bound; every launch in it is compiled and none is executed.
-
-        Raises:
-            _CompileError: with Triton's message and the line of the file at ``path``.
-        """
+        """Make the call that is bound; every launch in it is compiled and none is executed."""
         import triton.compiler.errors
         import triton.runtime.errors
 
@@ -209,15 +196,11 @@ def parse_ptxas(
     )
 
 
-def _values(arguments: Sequence[TensorShape | ScalarArgument]) -> Arguments:
-    return tuple(a.value if isinstance(a, ScalarArgument) else _zeros(a) for a in arguments)
-
-
-def _zeros(tensor: TensorShape) -> "Tensor":
-    import torch
-
-    elements = torch.zeros(span(tensor.shape, tensor.strides), dtype=getattr(torch, tensor.dtype))
-    return elements.as_strided(tensor.shape, tensor.strides)
+def _value(argument: TensorShape | ScalarArgument) -> Tensor | int | float:
+    if isinstance(argument, ScalarArgument):
+        return argument.value
+    shape, strides, dtype = argument.shape, argument.strides, getattr(torch, argument.dtype)
+    return torch.zeros(span(shape, strides), dtype=dtype).as_strided(shape, strides)
 
 
 def _line_of_traceback(error: BaseException, path: Path) -> int | None:
@@ -227,10 +210,7 @@ def _line_of_traceback(error: BaseException, path: Path) -> int | None:
 
 
 def _innermost(error: BaseException) -> BaseException:
-    """Find the last error of the chain that knows its source.
-
-    One inside a helper is wrapped by one at the place of its call.
-    """
+    """The last error of the chain that knows its source: those of helpers' callers wrap theirs."""
     found, at = error, error.__cause__
     while at is not None:
         found, at = at if getattr(at, "src", None) else found, at.__cause__
@@ -238,14 +218,14 @@ def _innermost(error: BaseException) -> BaseException:
 
 
 def _text(error: BaseException) -> str:
-    """Join Triton's message and the Python error behind it, unless that is a part of it."""
+    """Triton's message and the Python error behind it, unless that is a part of it."""
     text = str(error).strip()
     cause = str(error.__cause__ or "").strip()
     return text if not cause or cause in text else f"{text}\n{cause}"
 
 
 def _line_of_kernel(error: BaseException, path: Path) -> int | None:
-    """Find the line in the file: Triton counts from the start of the function."""
+    """The line in the file: Triton counts from the start of the function."""
     node = getattr(error, "node", None)
     if node is not None:
         text = path.read_text(errors="replace")

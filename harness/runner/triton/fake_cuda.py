@@ -5,12 +5,8 @@ the number of multiprocessors. :func:`install_fake_cuda` answers those few quest
 tensor on the CPU, so that the same file runs here and on a card. What it cannot honestly imitate
 (streams, events, graphs) raises :class:`NotEmulated`, which ends as "not executable here".
 
-Mapped are devices named ``cuda`` in any torch call, ``.cuda()``, ``.is_cuda``, and of
-``torch.cuda``: ``is_available``, ``device_count``, ``current_device``, ``set_device``, ``device``,
-``synchronize``, ``empty_cache``, ``current_stream``, ``get_device_name``,
-``get_device_capability``, ``get_device_properties``. ``tensor.device`` stays ``cpu``: torch offers
-no way to lie about it. ``torch.compile`` leaves a function as it is: what it would generate is code
-for a card.
+``tensor.device`` stays ``cpu``: torch offers no way to lie about it. ``torch.compile`` leaves a
+function as it is: what it would generate is code for a card.
 """
 
 import re
