@@ -14,7 +14,8 @@ import traceback
 import torch
 
 from harness.runner.triton import cpu as triton_cpu
-from harness.runner.triton.cpu import NotEmulated, OutOfBounds
+from harness.runner.triton.fake_cuda import NotEmulated
+from harness.runner.triton.memory import OutOfBounds
 
 triton_cpu.enable(os.environ)
 

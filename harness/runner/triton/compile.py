@@ -123,8 +123,7 @@ class _Compiler:
         try:
             entry.call(0)
         except refused as error:
-            inner = _innermost(error)
-            raise _CompileError(_text(inner), _line_of_kernel(inner, path)) from error
+            raise _refusal(error, path) from error
 
     def _count_configurations(self) -> None:
         """Count what autotuners have to choose from; each begins with nothing built."""
@@ -209,27 +208,18 @@ def _line_of_traceback(error: BaseException, path: Path) -> int | None:
     return lines[-1] if lines else None
 
 
-def _innermost(error: BaseException) -> BaseException:
-    """The last error of the chain that knows its source: those of helpers' callers wrap theirs."""
-    found, at = error, error.__cause__
-    while at is not None:
-        found, at = at if getattr(at, "src", None) else found, at.__cause__
-    return found
-
-
-def _text(error: BaseException) -> str:
-    """Triton's message and the Python error behind it, unless that is a part of it."""
-    text = str(error).strip()
-    cause = str(error.__cause__ or "").strip()
-    return text if not cause or cause in text else f"{text}\n{cause}"
-
-
-def _line_of_kernel(error: BaseException, path: Path) -> int | None:
-    """The line in the file: Triton counts from the start of the function."""
+def _refusal(error: BaseException, path: Path) -> _CompileError:
+    """Triton's message, the Python error behind it, and the line of the file at ``path``."""
+    at = error.__cause__
+    while at is not None:  # one inside a helper is wrapped by one at the place of its call
+        error, at = at if getattr(at, "src", None) else error, at.__cause__
+    text, cause = str(error).strip(), str(error.__cause__ or "").strip()
+    if cause and cause not in text:
+        text = f"{text}\n{cause}"
     node = getattr(error, "node", None)
     if node is not None:
-        text = path.read_text(errors="replace")
-        place = text.find(getattr(error, "src", "").strip())
-        if place >= 0:
-            return text.count("\n", 0, place) + int(node.lineno)
-    return _line_of_traceback(error, path)
+        source = path.read_text(errors="replace")
+        place = source.find(getattr(error, "src", "").strip())
+        if place >= 0:  # the node's line counts from the start of the function
+            return _CompileError(text, source.count("\n", 0, place) + int(node.lineno))
+    return _CompileError(text, _line_of_traceback(error, path))

@@ -3,12 +3,12 @@
 As it comes, the interpreter computes bfloat16 wrongly, takes TF32 for full precision, lets any
 address be read or written, and cannot autotune. Here
 
-* an access outside of the tensors that a launch was given raises :class:`OutOfBounds`;
+* an access outside of the tensors that a launch was given raises :class:`.memory.OutOfBounds`;
 * bfloat16 is right: every operation rounds once, to nearest even, as on a card (a sum over a block
   is rounded once at its end; a card may round at every step);
 * ``tl.dot`` of float32 under TF32, Triton's default, rounds its operands to TF32, as on a card;
 * ``@triton.autotune`` takes the first configuration;
-* what cannot be run raises :class:`NotEmulated`: "not executable here", never a wrong verdict.
+* what cannot be run raises ``NotEmulated``: "not executable here", never a wrong verdict.
 
 Not imitated: races between programs (they run one after the other), limits on shared memory and
 registers (:mod:`harness.runner.triton.compile` looks at those), time.
@@ -19,10 +19,8 @@ from collections.abc import Iterable, MutableMapping
 
 import torch
 
-from harness.runner.triton.fake_cuda import NotEmulated, install_fake_cuda
-from harness.runner.triton.memory import LaunchMemory, OutOfBounds
-
-__all__ = ["NotEmulated", "OutOfBounds", "enable", "watch"]
+from harness.runner.triton.fake_cuda import install_fake_cuda
+from harness.runner.triton.memory import LaunchMemory
 
 ARCH = 90
 """Architecture of the card that solutions seem to run on."""

@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from types import SimpleNamespace
-from typing import NamedTuple
+from typing import NamedTuple, NoReturn
 
 import torch
 from torch.overrides import TorchFunctionMode
@@ -66,13 +66,13 @@ def _to_cpu(value: object) -> object:
     return value
 
 
-def _refuse(name: str) -> type:
-    """Make a class that cannot be made an object of."""
+def refuse(message: str) -> Callable[..., NoReturn]:
+    """Make a function that raises :class:`NotEmulated` whatever it is called with."""
 
-    def refuse(_self: object, *_args: object, **_kwargs: object) -> None:
-        raise NotEmulated(f"torch.cuda.{name} needs a GPU")
+    def refused(*_args: object, **_kwargs: object) -> NoReturn:
+        raise NotEmulated(message)
 
-    return type(name, (), {"__init__": refuse})
+    return refused
 
 
 def install_fake_cuda(arch: int) -> None:
@@ -106,7 +106,8 @@ def install_fake_cuda(arch: int) -> None:
         "get_device_capability": lambda *_: capability,
         "get_device_properties": lambda *_: properties,
     }
-    answers |= {name: _refuse(name) for name in ("Stream", "Event", "CUDAGraph", "graph")}
+    for name in ("Stream", "Event", "CUDAGraph", "graph"):
+        answers[name] = type(name, (), {"__init__": refuse(f"torch.cuda.{name} needs a GPU")})
     for name, answer in answers.items():
         setattr(torch.cuda, name, answer)
     torch.compile = _as_it_is  # type: ignore[assignment]

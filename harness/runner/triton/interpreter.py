@@ -11,7 +11,6 @@ unseen.
 
 import inspect
 from collections.abc import Callable
-from functools import partial
 from types import FunctionType
 from typing import NoReturn
 
@@ -25,7 +24,7 @@ from triton.runtime import interpreter
 from triton.runtime.interpreter import TensorHandle as Handle
 
 from harness.runner.triton import bfloat16
-from harness.runner.triton.fake_cuda import NotEmulated
+from harness.runner.triton.fake_cuda import NotEmulated, refuse
 from harness.runner.triton.memory import LaunchMemory
 from harness.runner.triton.stub_driver import activate
 
@@ -53,17 +52,13 @@ def install(arch: int, memory: LaunchMemory) -> None:
     for module in (libdevice, cuda_libdevice):
         for name, function in inspect.getmembers(module, inspect.isfunction):
             if function.__module__ == module.__name__:
-                setattr(module, name, partial(_refuse_libdevice, name))
+                setattr(module, name, refuse(f"Triton's interpreter has no libdevice.{name}"))
     # The same time for all configurations, so that the first is chosen.
     activate(arch, bench=lambda _launch: 1.0, load=_cannot_load)
 
 
 def _cannot_load(name: str, _cubin: bytes) -> NoReturn:
     raise NotEmulated(f"{name} is compiled for a GPU; Triton's interpreter cannot run it")
-
-
-def _refuse_libdevice(name: str, *_args: object, **_kwargs: object) -> NoReturn:
-    raise NotEmulated(f"Triton's interpreter has no libdevice.{name}")
 
 
 def _is_bfloat16(dtype: Dtype) -> bool:
@@ -278,5 +273,4 @@ class _Builder(interpreter.InterpreterBuilder):  # type: ignore[misc]
     ) -> NoReturn:
         raise NotEmulated(f"Triton's interpreter cannot call the external function {symbol}")
 
-    def create_inline_asm(self, *_args: object) -> NoReturn:
-        raise NotEmulated("Triton's interpreter cannot execute inline assembly")
+    create_inline_asm = refuse("Triton's interpreter cannot execute inline assembly")
