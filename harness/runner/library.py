@@ -2,8 +2,8 @@
 
 import contextlib
 import ctypes
+import itertools
 import os
-from collections.abc import Callable
 from typing import Any
 
 from harness.runner.driver import CudaError, Driver
@@ -77,7 +77,7 @@ def _reopenable(fd: int) -> int:
 class _Library:
     """Base of both kinds: binds arguments and calls ``entry``."""
 
-    def __init__(self, library: ctypes.CDLL, entry: str) -> None:
+    def __init__(self, library: ctypes.CDLL, entry: str, last_error: str) -> None:
         self._library = library
         try:
             self._entry = library[entry]
@@ -85,6 +85,8 @@ class _Library:
             text = f'no function `extern "C" void {entry}(...)`'
             raise ProgramFailed(FaultCode.NO_ENTRY, text) from None
         self._entry.restype = None
+        self._last_error = library[last_error]
+        self._last_error.restype = ctypes.c_int
         self._bound: list[tuple[CValue, ...]] = []
 
     def bind(self, batch: Prepare, arena: ImportedArena) -> None:
@@ -95,6 +97,12 @@ class _Library:
 
     def call(self, index: int) -> None:
         self._entry(*self._bound[index])
+
+    def _take_error(self) -> tuple[int, str]:
+        """Clear the last error: its number, 0 for none, and its text."""
+        text = ctypes.create_string_buffer(_MESSAGE_BYTES)
+        code = int(self._last_error(text, ctypes.c_size_t(_MESSAGE_BYTES)))
+        return code, text.value.decode("utf-8", "replace")
 
 
 def c_argument(
@@ -108,25 +116,12 @@ def c_argument(
     return kind(argument.value if floating else int(argument.value))
 
 
-def _error_taker(function: CValue) -> Callable[[], tuple[int, str]]:
-    """Wrap a C function that clears the last error: returns its number and text."""
-    function.restype = ctypes.c_int
-
-    def take() -> tuple[int, str]:
-        text = ctypes.create_string_buffer(_MESSAGE_BYTES)
-        code = int(function(text, ctypes.c_size_t(_MESSAGE_BYTES)))
-        return code, text.value.decode("utf-8", "replace")
-
-    return take
-
-
 class _CudaLibrary(_Library, GraphProgram):
     """A library built by nvcc, its default stream per thread, on the GPU."""
 
     def __init__(self, library: ctypes.CDLL, entry: str, driver: Driver) -> None:
-        _Library.__init__(self, library, entry)
+        _Library.__init__(self, library, entry, "harness_last_error")
         GraphProgram.__init__(self, driver)
-        self._take_error = _error_taker(library.harness_last_error)
 
     def bind(self, batch: Prepare, arena: ImportedArena) -> None:
         self.begin(batch.calls)
@@ -154,8 +149,7 @@ class _CpuLibrary(_Library, LoadedProgram):
     """A library built by the CPU executor (:mod:`harness.cudacpu`)."""
 
     def __init__(self, library: ctypes.CDLL, entry: str) -> None:
-        super().__init__(library, entry)
-        self._take_error = _error_taker(library.cudacpu_take_error)
+        super().__init__(library, entry, "cudacpu_take_error")
         self._launches = library.cudacpu_launches
         self._launches.restype = ctypes.c_ulonglong
 
@@ -177,15 +171,10 @@ class _CpuLibrary(_Library, LoadedProgram):
         AddressSanitizer keeps one mark for each 8 bytes, and opening never closes: where a row
         starts inside of such a granule, the bytes before it there are open, too.
         """
-        if len(rows.axes) > 1:
-            (length, step), inner = rows.axes[0], Rows(rows.bytes, rows.axes[1:])
-            for index in range(length):
-                self._unguard(start + index * step, inner)
-            return
-        length, step = rows.axes[0] if rows.axes else (1, 0)
-        self._library.cudacpu_unguard_rows(
-            ctypes.c_void_p(start), *map(ctypes.c_size_t, (length, step, rows.bytes))
-        )
+        *outer, (length, step) = rows.axes or ((1, 0),)
+        sizes = [ctypes.c_size_t(each) for each in (length, step, rows.bytes)]
+        for offsets in itertools.product(*([i * s for i in range(n)] for n, s in outer)):
+            self._library.cudacpu_unguard_rows(ctypes.c_void_p(start + sum(offsets)), *sizes)
 
     def launched(self) -> int:
         """Count the kernels that the executor has run, or tried to, since the calls were bound."""

@@ -23,18 +23,15 @@ if TYPE_CHECKING:
     from torch.cuda import CUDAGraph
 
 _NAME = "solution"
-_COMPILE_ERRORS = (
-    *("CompilationError", "CompileTimeAssertionFailure", "PTXASError"),  # Triton's
-    *(name for framework in FRAMEWORKS.values() for name in framework.compile_errors),
-)
+_TRITON_ERRORS = ("CompilationError", "CompileTimeAssertionFailure", "PTXASError")
+_UNSUPPORTED = ("NotEmulated", "Unsupported", "UnsupportedFeatureError")
 _FAULTS = {
+    **{name: FaultCode.COMPILE for each in FRAMEWORKS.values() for name in each.compile_errors},
+    **dict.fromkeys(_TRITON_ERRORS, FaultCode.COMPILE),
+    **dict.fromkeys(_UNSUPPORTED, FaultCode.UNSUPPORTED),
     "OutOfMemoryError": FaultCode.MEMORY,
     "OutOfBounds": FaultCode.OUT_OF_BOUNDS,
     "AcceleratorError": FaultCode.CUDA,
-    **dict.fromkeys(
-        ("NotEmulated", "Unsupported", "UnsupportedFeatureError"), FaultCode.UNSUPPORTED
-    ),
-    **dict.fromkeys(_COMPILE_ERRORS, FaultCode.COMPILE),
 }
 """The fault of an exception by its name: none of these is imported here."""
 

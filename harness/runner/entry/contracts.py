@@ -188,7 +188,7 @@ class _Model(_Returning):
         weights = _weights(model, {name: first[name] for name in read})
         inputs = [name for name in read if name not in weights.values()]
         wanted = _forward_arguments(model.forward, names, inputs)
-        bound = []
+        bound: list[_Bound] = []
         for arguments in calls:
             values = dict(zip(names, arguments, strict=True))
             loaded = [(weight, values[name]) for weight, name in weights.items()]

@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from types import SimpleNamespace
-from typing import NamedTuple, NoReturn
+from typing import NoReturn
 
 import torch
 from torch.overrides import TorchFunctionMode
@@ -23,21 +23,16 @@ class NotEmulated(Exception):
     """The submission needs what this machine cannot imitate; no fault of the submission's."""
 
 
-class Card(NamedTuple):
-    """The facts of the fake GPU that a submission may ask for."""
-
-    name: str
-    multiprocessors: int
-    shared_bytes: int
-
+MULTIPROCESSORS = 132
+"""Of the fake card, as of an H100."""
 
 _SHARED_BYTES = {75: 65536} | dict.fromkeys((80, 87), 166912)
 _SHARED_BYTES |= dict.fromkeys((86, 89, 120, 121), 101376)
 
 
-def card(arch: int) -> Card:
-    """Describe the card that stands for an architecture (90 for sm_90), H100-like."""
-    return Card(f"pretended sm_{arch}", 132, _SHARED_BYTES.get(arch, 232448))
+def shared_bytes(arch: int) -> int:
+    """Shared memory that a block may have on a card of ``arch`` (90 for sm_90): 227 KiB if new."""
+    return _SHARED_BYTES.get(arch, 232448)
 
 
 class _OnCpu(TorchFunctionMode):
@@ -77,18 +72,17 @@ def refuse(message: str) -> Callable[..., NoReturn]:
 
 def install_fake_cuda(arch: int) -> None:
     """Make torch in this process answer like one with a single card; there is no way back."""
-    fake = card(arch)
-    capability = divmod(arch, 10)
+    name, capability = f"pretended sm_{arch}", divmod(arch, 10)
     properties = SimpleNamespace(
-        name=fake.name,
+        name=name,
         major=capability[0],
         minor=capability[1],
         total_memory=80 << 30,
-        multi_processor_count=fake.multiprocessors,
+        multi_processor_count=MULTIPROCESSORS,
         warp_size=32,
         regs_per_multiprocessor=65536,
         shared_memory_per_block=49152,
-        shared_memory_per_block_optin=fake.shared_bytes,
+        shared_memory_per_block_optin=shared_bytes(arch),
         max_threads_per_multi_processor=2048,
         L2_cache_size=50 << 20,
     )
@@ -102,14 +96,15 @@ def install_fake_cuda(arch: int) -> None:
         "empty_cache": _nothing,
         "device": lambda *_: nullcontext(),
         "current_stream": lambda *_: stream,
-        "get_device_name": lambda *_: fake.name,
+        "get_device_name": lambda *_: name,
         "get_device_capability": lambda *_: capability,
         "get_device_properties": lambda *_: properties,
     }
-    for name in ("Stream", "Event", "CUDAGraph", "graph"):
-        answers[name] = type(name, (), {"__init__": refuse(f"torch.cuda.{name} needs a GPU")})
-    for name, answer in answers.items():
-        setattr(torch.cuda, name, answer)
+    for missing in ("Stream", "Event", "CUDAGraph", "graph"):
+        refused = refuse(f"torch.cuda.{missing} needs a GPU")
+        answers[missing] = type(missing, (), {"__init__": refused})
+    for asked, answer in answers.items():
+        setattr(torch.cuda, asked, answer)
     torch.compile = _as_it_is  # type: ignore[assignment]
     torch.Tensor.is_cuda = property(lambda _: True)  # type: ignore[assignment]
     _OnCpu().__enter__()  # type: ignore[no-untyped-call]

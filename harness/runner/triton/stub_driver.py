@@ -8,7 +8,7 @@ nothing. Import it only after the choice between interpreter and compiler is mad
 
 import contextlib
 from collections.abc import Callable, Sequence
-from types import ModuleType, SimpleNamespace
+from types import SimpleNamespace
 
 import torch
 import triton
@@ -16,7 +16,7 @@ import triton.testing
 from triton.backends.compiler import GPUTarget
 from triton.backends.driver import DriverBase
 
-from harness.runner.triton.fake_cuda import card
+from harness.runner.triton.fake_cuda import MULTIPROCESSORS, shared_bytes
 
 Bench = Callable[[Callable[[], object]], float]
 """Maps a launch to the time to report for it, milliseconds."""
@@ -71,11 +71,10 @@ class _StubDriver(DriverBase):  # type: ignore[misc]
     def __init__(self, arch: int, bench: Bench, load: Load, launcher: type[_Launcher]) -> None:
         self._target = GPUTarget("cuda", arch, 32)
         self._bench = bench
-        fake = card(arch)
         limits = {
-            "max_shared_mem": fake.shared_bytes,
+            "max_shared_mem": shared_bytes(arch),
             "max_num_regs": 65536,
-            "multiprocessor_count": fake.multiprocessors,
+            "multiprocessor_count": MULTIPROCESSORS,
             "warpSize": 32,
             "sm_clock_rate": 1980000,
             "mem_clock_rate": 2619000,
@@ -88,6 +87,13 @@ class _StubDriver(DriverBase):  # type: ignore[misc]
             set_printf_fifo_size=lambda _size: None,
             unload_module=lambda _module: None,
         )
+        self.get_current_device = lambda: 0
+        self.set_current_device = lambda _device: None
+        self.get_current_stream = lambda _device=None: 0
+        self.get_device_capability = lambda _device=None: divmod(arch, 10)
+        self.get_device_interface = lambda: torch.cuda  # the fake one
+        self.get_empty_cache_for_benchmark = lambda: torch.empty(0)  # there is nothing to flush
+        self.clear_cache = lambda _cache: None
 
     @classmethod
     def is_active(cls) -> bool:
@@ -99,29 +105,8 @@ class _StubDriver(DriverBase):  # type: ignore[misc]
     def get_current_target(self) -> GPUTarget:
         return self._target
 
-    def get_current_device(self) -> int:
-        return 0
-
-    def set_current_device(self, device: int) -> None:
-        pass
-
-    def get_current_stream(self, _device: int | None = None) -> int:
-        return 0
-
-    def get_device_capability(self, _device: int | None = None) -> tuple[int, int]:
-        return divmod(int(self._target.arch), 10)
-
     def get_active_torch_device(self) -> torch.device:
         return torch.device("cpu")  # where tensors really are
-
-    def get_device_interface(self) -> ModuleType:
-        return torch.cuda  # the fake one
-
-    def get_empty_cache_for_benchmark(self) -> torch.Tensor:
-        return torch.empty(0)  # there is no cache to flush
-
-    def clear_cache(self, cache: torch.Tensor) -> None:
-        pass
 
     def get_benchmarker(self) -> Callable[..., float | list[float]]:
         return self.bench
