@@ -38,7 +38,7 @@ class NotesAffinity(LoadedProgram):
         pass
 
 
-def test_recorded_calls_run_where_the_judge_says(anywhere: set[int], tmp_path: Path) -> None:
+def test_recorded_calls_run_on_the_named_processor(anywhere: set[int], tmp_path: Path) -> None:
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     fd = os.memfd_create("mailbox")
     os.ftruncate(fd, MAILBOX_BYTES)

@@ -43,7 +43,7 @@ def test_a_private_part_that_is_gone_is_named() -> None:
     ]  # fmt: skip
 
 
-def test_with_the_switch_off_outputs_are_copied() -> None:
+def test_outputs_are_copied_where_placement_is_off() -> None:
     code = """
 from types import ModuleType
 import torch
