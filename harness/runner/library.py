@@ -10,7 +10,7 @@ from harness.runner.driver import CudaError, Driver
 from harness.runner.memory import ImportedArena
 from harness.runner.program import GraphProgram, LoadedProgram, ProgramFailed
 from harness.runner.strides import Rows, rows_of, span
-from harness.wire.arguments import ScalarArgument, TensorArgument
+from harness.wire.arguments import Argument, TensorArgument
 from harness.wire.messages import FaultCode, Prepare
 
 CValue = Any
@@ -105,9 +105,7 @@ class _Library:
         return code, text.value.decode("utf-8", "replace")
 
 
-def c_argument(
-    argument: TensorArgument | ScalarArgument, index: int, arena: ImportedArena
-) -> CValue:
+def c_argument(argument: Argument, index: int, arena: ImportedArena) -> CValue:
     """The argument of call ``index`` as C has it: a pointer into the arena, or a number."""
     if isinstance(argument, TensorArgument):
         return ctypes.c_void_p(arena.address + argument.base + index * argument.stride)

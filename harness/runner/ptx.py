@@ -17,6 +17,9 @@ _SHARED_WITHOUT_ASKING = 48 << 10
 """Bytes of shared memory that a launch may ask for without an attribute of the kernel."""
 
 
+_Launch = Callable[[], None]
+
+
 class PtxProgram(GraphProgram):
     """A module of kernels on the GPU; every call is the launches of the batch, in order."""
 
@@ -28,7 +31,7 @@ class PtxProgram(GraphProgram):
             self._module = driver.load_module(text)
         except CudaError as error:
             raise ProgramFailed(FaultCode.COMPILE, str(error)) from error
-        self._launches: list[list[Callable[[], None]]] = []
+        self._launches: list[list[_Launch]] = []
         self._values: list[list[CValue]] = []
 
     def bind(self, batch: Prepare, arena: ImportedArena) -> None:
@@ -48,9 +51,7 @@ class PtxProgram(GraphProgram):
             for values in self._values
         ]
 
-    def _bound(
-        self, function: int, launch: KernelLaunch, values: list[CValue]
-    ) -> Callable[[], None]:
+    def _bound(self, function: int, launch: KernelLaunch, values: list[CValue]) -> _Launch:
         given = [ctypes.addressof(values[i]) for i in launch.arguments]
         addresses = (ctypes.c_void_p * len(given))(*given)
         grid, block, shared = launch.grid, launch.block, launch.shared

@@ -15,7 +15,7 @@ from harness.runner.entry.contracts import caller, offer_imports
 from harness.runner.entry.outputs import Arguments
 from harness.runner.memory import ImportedArena, ImportedHostArena
 from harness.runner.program import GraphProgram, ProgramFailed
-from harness.wire.arguments import ScalarArgument, TensorArgument
+from harness.wire.arguments import Argument, ScalarArgument
 from harness.wire.messages import MAX_TEXT, FaultCode, Load, Prepare
 
 if TYPE_CHECKING:
@@ -155,9 +155,7 @@ class TorchProgram(GraphProgram):
         with reported():
             self._caller.bind(self._bound)
 
-    def _argument(
-        self, argument: TensorArgument | ScalarArgument, index: int, whole: "Tensor"
-    ) -> "Tensor | int | float":
+    def _argument(self, argument: Argument, index: int, whole: "Tensor") -> "Tensor | int | float":
         if isinstance(argument, ScalarArgument):
             floating = argument.ctype in ("float", "double")
             return float(argument.value) if floating else int(argument.value)

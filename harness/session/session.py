@@ -19,7 +19,7 @@ from harness.session.fault import BROKEN, RESTLESS, Fault
 from harness.session.programs import RunnerProgram
 from harness.solution.launches import LaunchError
 from harness.wire import messages
-from harness.wire.arguments import KernelLaunch, ScalarArgument, TensorArgument, TensorShape
+from harness.wire.arguments import Argument, KernelLaunch, ScalarArgument, TensorShape
 from harness.wire.mailbox import MAILBOX_BYTES, Mailbox
 
 _START_SECONDS = 90.0
@@ -69,7 +69,7 @@ class _Bindable(_Fillable, Protocol):
     @property
     def case(self) -> Case: ...
 
-    def arguments(self) -> tuple[TensorArgument | ScalarArgument, ...]: ...
+    def arguments(self) -> tuple[Argument, ...]: ...
 
 
 class Session:

@@ -46,6 +46,10 @@ class ScalarArgument(WireRecord):
     """The number."""
 
 
+Argument = TensorArgument | ScalarArgument
+"""One parameter of every call of a batch."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KernelLaunch(WireRecord):
     """One launch of each call of a PTX submission, in numbers: the judge evaluates the header."""

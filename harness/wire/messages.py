@@ -7,11 +7,11 @@ from enum import StrEnum
 from typing import ClassVar, Literal
 
 from harness.wire.arguments import (
+    Argument,
     CompiledKernel,
     KernelLaunch,
     Parameters,
     ScalarArgument,
-    TensorArgument,
     TensorShape,
 )
 from harness.wire.validation import WireError, WireRecord
@@ -196,7 +196,7 @@ class Prepare(Message):
     answers: ClassVar[tuple[str, ...]] = ("prepared",)
     calls: int
     """Number of calls in the batch."""
-    arguments: tuple[TensorArgument | ScalarArgument, ...]
+    arguments: tuple[Argument, ...]
     """One entry for each parameter of the problem."""
     warmups: int = 0
     """Calls to make before the batch is ready."""

@@ -26,6 +26,10 @@ if TYPE_CHECKING:
 
     from harness.runner.entry.output_placement import Placement
 
+_Entry = Callable[..., object]
+_Bound = tuple[Callable[[], object], Outputs]
+"""One call, and where the tensors that it returns belong."""
+
 
 class Caller:
     """Base of entry points, ready to be called."""
@@ -83,7 +87,7 @@ def _misfit(message: str) -> ProgramFailed:
 class _Positional(Caller):
     """All parameters in order; what is returned is ignored."""
 
-    def __init__(self, entry: Callable[..., object], name: str, parameters: Parameters) -> None:
+    def __init__(self, entry: _Entry, name: str, parameters: Parameters) -> None:
         self._entry = entry
         named = ", ".join(parameter for parameter, _ in parameters)
         self._asked = f"\nthe problem asks for\n    def {name}({named}):" if parameters else ""
@@ -102,14 +106,10 @@ class _Positional(Caller):
             raise ProgramFailed(FaultCode.EXCEPTION, f"TypeError: {error}{self._asked}") from error
 
 
-_Bound = tuple[Callable[[], object], Outputs]
-"""One call, and where the tensors that it returns belong."""
-
-
 class _Returning(Caller):
     """Base of entry points that return their outputs; nothing has a gradient."""
 
-    def __init__(self, entry: Callable[..., object], parameters: Parameters) -> None:
+    def __init__(self, entry: _Entry, parameters: Parameters) -> None:
         self._entry = entry
         self._parameters = parameters
         self._calls: list[_Bound] = []
@@ -191,7 +191,7 @@ class _Model(_Returning):
         bound: list[_Bound] = []
         for arguments in calls:
             values = dict(zip(names, arguments, strict=True))
-            loaded = [(weight, values[name]) for weight, name in weights.items()]
+            loaded = {weight: values[name] for weight, name in weights.items()}
             make = partial(_forward, model, loaded, [values[name] for name in wanted])
             bound.append((make, Outputs("ModelNew.forward", self._parameters, arguments)))
         return bound
@@ -220,10 +220,8 @@ _BY_POSITION = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_
 _VARIABLE = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
 
-def _forward(
-    model: "Module", weights: list[tuple["Tensor", "Tensor"]], arguments: Sequence[object]
-) -> object:
-    for weight, value in weights:
+def _forward(model: "Module", weights: dict["Tensor", "Tensor"], arguments: list[Any]) -> object:
+    for weight, value in weights.items():
         weight.data = value
     return model(*arguments)
 
@@ -260,9 +258,7 @@ def _weights(model: "Module", tensors: dict[str, "Tensor"]) -> dict["Tensor", st
     return filled
 
 
-def _forward_arguments(
-    forward: Callable[..., object], names: list[str], inputs: list[str]
-) -> list[str]:
+def _forward_arguments(forward: _Entry, names: list[str], inputs: list[str]) -> list[str]:
     """Choose the parameters that ``forward`` is called with, in order.
 
     By name if all that it needs have names of the problem's; else the ``inputs`` in order.

@@ -64,14 +64,8 @@ def _out_variant(func: OpOverload) -> Write | None:
             and torch.Tag.generated not in overload.tags
             and _inputs(overload) == _inputs(func)
         ):
-            return functools.partial(_write_out, overload, outs[0])
+            return lambda place, args, kwargs: overload(*args, **kwargs, **{outs[0]: place})
     return None
-
-
-def _write_out(
-    overload: OpOverload, name: str, place: Tensor, args: Arguments, kwargs: Keywords
-) -> None:
-    overload(*args, **kwargs, **{name: place})
 
 
 def _inputs(overload: OpOverload) -> list[tuple[str, str]]:

@@ -17,7 +17,7 @@ This runs beside submitted code and decides nothing: what lies in the buffers is
 What it needs of PyTorch's private functions is in :mod:`harness.runner.entry.torch_private`.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple, TypeGuard
 
 import torch
@@ -57,11 +57,16 @@ class Step(NamedTuple):
     dtype: torch.dtype
 
 
+_Call = Callable[[], object]
+_Steps = dict[int, tuple[int, Step]]
+"""By the ordinal of an operation: which output it makes, and how."""
+
+
 class Placement:
     """Places the outputs of a submission's calls with one set of sizes. Used under ``no_grad``."""
 
     def __init__(self) -> None:
-        self._steps: dict[int, tuple[int, Step]] = {}  # ordinal → which output, and how
+        self._steps: _Steps = {}
         self._stopped = False
 
     @property
@@ -78,7 +83,7 @@ class Placement:
         self.forget()
         self._stopped = True
 
-    def learn(self, call: Callable[[], object], outputs: Outputs) -> None:
+    def learn(self, call: _Call, outputs: Outputs) -> None:
         """Make two calls, as were made before, and find out from them what can be placed."""
         self.forget()
         if self._stopped or has_compiled() or not any(map(_usable, outputs.places)):
@@ -87,7 +92,7 @@ class Placement:
         if not all_expired(storages) or (self._steps and not self._same(call, outputs)):
             self.stop()
 
-    def run(self, call: Callable[[], object], outputs: Outputs) -> int:
+    def run(self, call: _Call, outputs: Outputs) -> int:
         """Make a call; returns how many outputs were copied."""
         if not self._steps:
             return outputs.take(call())
@@ -99,7 +104,7 @@ class Placement:
             self.stop()
         return copied
 
-    def _same(self, call: Callable[[], object], outputs: Outputs) -> bool:
+    def _same(self, call: _Call, outputs: Outputs) -> bool:
         """Whether a placed call gives what the watched one has left in the buffers."""
         placed = [outputs.places[which] for which, _ in self._steps.values()]
         pairs = []
@@ -156,9 +161,7 @@ class _Watching(_Makers):
 class _Placing(_Makers):
     """Has some operations write to the judge's buffers."""
 
-    def __init__(
-        self, steps: Mapping[int, tuple[int, Step]], buffers: Sequence[Tensor | None]
-    ) -> None:
+    def __init__(self, steps: _Steps, buffers: Sequence[Tensor | None]) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
         self._steps = steps
         self._buffers = buffers
@@ -182,15 +185,13 @@ class _Placing(_Makers):
         return place
 
 
-def _watched(
-    call: Callable[[], object], outputs: Outputs
-) -> tuple[dict[int, tuple[int, Step]], list[StorageWeakRef]]:
+def _watched(call: _Call, outputs: Outputs) -> tuple[_Steps, list[StorageWeakRef]]:
     """Watch a call: how each output can be placed, and the storages of what was returned."""
     with _Watching() as mode:
         returned = call()
     outputs.take(returned)
     values = list(returned) if isinstance(returned, tuple | list) else [returned]
-    steps: dict[int, tuple[int, Step]] = {}
+    steps: _Steps = {}
     for which, (buffer, value) in enumerate(zip(outputs.places, values, strict=False)):
         if buffer is None or not _usable(buffer) or not _whole(value, buffer):
             continue

@@ -268,9 +268,7 @@ class _Builder(interpreter.InterpreterBuilder):  # type: ignore[misc]
             b = Handle(bfloat16.tf32(b.data), b.dtype)
         return super().create_dot(a, b, d, input_precision, *rest)
 
-    def create_extern_elementwise(
-        self, _lib: object, _path: object, symbol: object, *_rest: object
-    ) -> NoReturn:
-        raise NotEmulated(f"Triton's interpreter cannot call the external function {symbol}")
+    def create_extern_elementwise(self, _library: object, _path: object, *args: object) -> NoReturn:
+        raise NotEmulated(f"Triton's interpreter cannot call the external function {args[0]}")
 
     create_inline_asm = refuse("Triton's interpreter cannot execute inline assembly")
