@@ -1,6 +1,6 @@
 """Faults: how a phase of a runner ended badly, and the verdict that follows.
 
-Verdicts rest on what can be seen from outside, such as the exit status. What the runner says of
+Verdicts rest on what can be seen from outside, such as the exit status. What the runner reports of
 itself is capped, shown, and can only harm its own verdict.
 """
 

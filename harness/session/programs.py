@@ -3,7 +3,7 @@
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -65,7 +65,7 @@ def timed_program(artifact: Artifact) -> RunnerProgram:
     """The build whose time counts.
 
     Raises:
-        ValueError: the target is built for cases alone, not for timing.
+        ValueError: the artifact is built for cases alone, not for timing.
     """
     if artifact.kind == "python":
         return RunnerProgram(
@@ -88,9 +88,5 @@ def checked_program(artifact: Artifact) -> RunnerProgram:
     """The build that cases are run with: with AddressSanitizer where there is one."""
     if artifact.checked is None:
         return timed_program(artifact)
-    return RunnerProgram(
-        kind="library",
-        file=artifact.checked,
-        sanitizer=cudacpu.asan_runtime(),
-        contract=artifact.contract,
-    )
+    library = replace(artifact, library=artifact.checked)
+    return replace(timed_program(library), sanitizer=cudacpu.asan_runtime())

@@ -83,19 +83,15 @@ class Session:
         self._round = 0
         self.layers: tuple[str, ...] = ()
         """The layers that confine the runner, in words; empty until it has started."""
-
         self.probes = (0.0, 0.0)
         """Seconds that flushing the device took before *go* and after *done* of the last batch.
 
         The first is the longer of two where the runner was stopped while the inputs were written:
         what waits on the device for them has not ended before they are."""
-
         self.kernels: float | None = None
         """Kernels per call that the last batch launched, as the runner reports; untrusted."""
-
         self.copied: int | None = None
         """Outputs per call that the last batch copied into place; likewise."""
-
         self._sandbox = runners.start_runner(program, device, limits)
         sanitized = program.sanitizer is not None
         self._channel = Channel(self._sandbox, host_bytes=limits.host_bytes, sanitized=sanitized)
@@ -163,9 +159,9 @@ class Session:
     ) -> messages.Compiled | Fault:
         """Have a Triton submission's launches compiled for ``sm_<arch>``; nothing is executed.
 
-        ``calls`` are the arguments of each call. What is built is packed into the descriptor for
-        ``kernels``, if there is one, with all configurations that an autotuner may choose. After
-        ``within_s`` seconds of the processor nothing more is begun. The answer is untrusted.
+        What is built is packed into the descriptor ``kernels``, if there is one, with all
+        configurations that an autotuner may choose. After ``within_s`` seconds of the processor
+        nothing more is begun. The answer is untrusted.
         """
         self._start()
         contract = self._program.contract
@@ -183,8 +179,6 @@ class Session:
 
     def load(self, program: RunnerProgram | None = None) -> Fault | None:
         """Load the submission, or another program in its place (trusted ones only).
-
-        The first time, wait until the process is confined. Python submissions import torch here.
 
         Raises:
             MachineError: the sandbox does not start.
