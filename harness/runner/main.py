@@ -71,11 +71,7 @@ class Runner:
         self._affinity = ThreadAffinity()
 
     def serve(self) -> None:
-        """Answer messages until the judge closes the channel.
-
-        Raises:
-            WireError: the channel is closed.
-        """
+        """Answer messages until the judge closes the channel, which raises a WireError."""
         while True:
             answer = self.answer(*transport.receive(self._channel))
             if answer is not None:

@@ -6,7 +6,6 @@ here is for the runner to complain about.
 
 import contextlib
 import importlib
-import os
 from collections.abc import Callable
 
 
@@ -24,7 +23,7 @@ def interpreted() -> None:
         importlib.import_module("harness.runner.python")
         from harness.runner.triton import cpu
 
-        cpu.enable(os.environ)
+        cpu.enable()
 
 
 def _hash_triton() -> None:

@@ -123,7 +123,7 @@ class TorchProgram(GraphProgram):
         if load.interpret:
             from harness.runner.triton import cpu as triton_cpu
 
-            triton_cpu.enable(os.environ)
+            triton_cpu.enable()
             self._watch = triton_cpu.watch
         offer_imports(load.entry)
         path = write_source(fd, folder)

@@ -18,13 +18,10 @@ class Rows(NamedTuple):
 
     @property
     def nested(self) -> bool:
-        """Whether each step is beyond all that lies inside it, as in a matrix with long rows.
-
-        Then a byte belongs to the row that is found by dividing by step after step.
-        """
+        """Whether dividing by step after step finds a byte's row, as in a matrix with long rows."""
         reach = self.bytes
         for length, step in reversed(self.axes):
-            if step < reach:
+            if step < reach:  # it leads into what lies inside
                 return False
             reach += (length - 1) * step
         return True

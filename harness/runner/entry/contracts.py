@@ -230,10 +230,7 @@ def _weights(model: "Module", tensors: dict[str, "Tensor"]) -> dict["Tensor", st
     """Assign tensors of the problem to the module's parameters and buffers.
 
     The last part of a parameter's name in ``state_dict`` is a tensor's name, or all of it with
-    ``_`` for the dots, and the shapes are the same.
-
-    Raises:
-        ProgramFailed: nothing fills a parameter, or one tensor fills two different ones.
+    ``_`` for the dots, and the shapes are the same. Each parameter is filled, and no two by one.
     """
     filled: dict[Tensor, str] = {}  # a dictionary compares tensors by identity
     parameters = list(model.named_parameters(remove_duplicate=False))
@@ -261,10 +258,7 @@ def _weights(model: "Module", tensors: dict[str, "Tensor"]) -> dict["Tensor", st
 def _forward_arguments(forward: _Entry, names: list[str], inputs: list[str]) -> list[str]:
     """Choose the parameters that ``forward`` is called with, in order.
 
-    By name if all that it needs have names of the problem's; else the ``inputs`` in order.
-
-    Raises:
-        ProgramFailed: it needs more or fewer.
+    By name if all that it needs have names of the problem's; else all ``inputs`` in order.
     """
     parameters = inspect.signature(forward).parameters.values()
     wanted = [p for p in parameters if p.kind in _BY_POSITION]

@@ -14,8 +14,9 @@ Not imitated: races between programs (they run one after the other), limits on s
 registers (:mod:`harness.runner.triton.compile` looks at those), time.
 """
 
+import os
 import sys
-from collections.abc import Iterable, MutableMapping
+from collections.abc import Iterable
 
 import torch
 
@@ -31,20 +32,18 @@ _MEMORY = LaunchMemory()
 _enabled = False
 
 
-def enable(environ: MutableMapping[str, str]) -> None:
+def enable() -> None:
     """Set up this process to run Triton without a GPU; once is enough, forked ones included.
-
-    ``environ`` is this process's environment (``os.environ``): Triton reads its settings there.
 
     Raises:
         RuntimeError: Triton was imported before, so that its library is already compiled-only.
     """
     global _enabled
-    environ["TRITON_INTERPRET"] = "1"
+    if not _enabled and "triton" in sys.modules:
+        raise RuntimeError("triton was imported before the interpreter was enabled")
+    os.environ["TRITON_INTERPRET"] = "1"
     if _enabled:
         return
-    if "triton" in sys.modules:
-        raise RuntimeError("triton was imported before the interpreter was enabled")
     install_fake_cuda(ARCH)
     # Not at the top: importing Triton fixes the choice between interpreter and compiler.
     from harness.runner.triton import interpreter as triton_interpreter
