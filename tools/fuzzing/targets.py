@@ -41,11 +41,9 @@ from harness.records.cases import CaseResult, ShrunkCase, TensorValues
 from harness.records.measurement import Conditions
 from harness.records.result import Result, Verdict
 from harness.report.terminal import render_result
-from harness.session.asan import sanitizer_summary
 from harness.session.channel import Channel
-from harness.session.fault import Fault
-from harness.session.runner_answers import kernels_per_call
-from harness.session.session import Session
+from harness.session.fault import Fault, sanitizer_summary
+from harness.session.session import Session, kernels_per_call
 from harness.solution.model import Invalid
 from harness.text import numbers
 from harness.text.plain import head, plain, plain_lines, tail
