@@ -115,10 +115,13 @@ class _Fields:
 
 
 def _field_docstrings(record: type) -> dict[str, str]:
-    """The docstring under each field."""
+    """The docstring under each field, inherited ones included."""
+    found: dict[str, str] = {}
+    for base in record.__bases__:
+        if issubclass(base, WireRecord) and base is not WireRecord:
+            found |= _field_docstrings(base)
     tree = ast.parse(textwrap.dedent(inspect.getsource(record)))
     body = typing.cast(ast.ClassDef, tree.body[0]).body
-    found = {}
     for field, text in itertools.pairwise(body):
         match field, text:
             case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(str(words))):
