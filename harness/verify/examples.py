@@ -56,18 +56,13 @@ def read_header(text: str) -> ExpectedVerdict | None:
         HeaderError: it names something that is no verdict.
     """
     for line in text.splitlines()[:HEADER_LINES]:
-        found = _HEADER.match(line)
-        if found:
-            cuda = _verdict(found[1])
-            return ExpectedVerdict(cuda, _verdict(found[2]) if found[2] else cuda)
+        if found := _HEADER.match(line):
+            for word in filter(None, found.groups()):
+                if word.upper() not in Verdict.__members__:
+                    raise HeaderError(f"{word} is no verdict")
+            cuda, cpu = found.groups(default=found[1])
+            return ExpectedVerdict(Verdict(cuda.upper()), Verdict(cpu.upper()))
     return None
-
-
-def _verdict(word: str) -> Verdict:
-    try:
-        return Verdict(word.upper())
-    except ValueError:
-        raise HeaderError(f"{word} is no verdict") from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +98,7 @@ def find_examples(
     type that they are written for, baselines and solutions in all of ``dtypes``.
     """
     found: list[Example] = []
-    for path in _below(problem.folder / "examples"):
+    for path in files_below(problem.folder / "examples"):
         wanted = _expected(path, report)
         if wanted is None:
             report.error(
@@ -118,7 +113,7 @@ def find_examples(
                 "move it to the folder of its verdict",
             )
         found.append(Example(path, (wanted.on(device),)))
-    for path in (*problem.baselines.values(), *(_below(solutions) if solutions else ())):
+    for path in (*problem.baselines.values(), *(files_below(solutions) if solutions else ())):
         wanted = _expected(path, report)
         verdicts: tuple[Verdict, ...] = (Verdict.ACCEPTED,)
         if wanted is not None:
@@ -133,7 +128,8 @@ def find_examples(
     return found
 
 
-def _below(folder: Path) -> list[Path]:
+def files_below(folder: Path) -> list[Path]:
+    """Submissions in a folder and its subfolders, sorted; none where there is no such folder."""
     return sorted(p for p in folder.rglob("*") if p.suffix in SOURCES and p.is_file())
 
 
@@ -162,7 +158,7 @@ def run_examples(
         MachineError, HarnessError: not the fault of the files.
     """
     workers = max(1, (os.cpu_count() or 1) // 2) if device.emulated else 1
-    work = [Work(_job(example, problem), _options(example)) for example in examples]
+    work = [_work(example, problem) for example in examples]
     results: dict[int, Result] = {}
     with InProcess(device, NoProgress(), workers=workers) as executor:
         for done, result in executor.grade(work):
@@ -172,16 +168,13 @@ def run_examples(
         _judge(example, results[id(each)], report)
 
 
-def _job(example: Example, problem: Problem) -> Job:
+def _work(example: Example, problem: Problem) -> Work:
     solution = read_solution(example.path, problem=problem.slug)
     one = limited(problem, example.wanted[0])
-    return Job(path=str(example.path), solution=solution, problem=one)
-
-
-def _options(example: Example) -> Options:
     # Compiling for a card that is not there decides only whether something compiles.
     arch = "sm_90" if Verdict.COMPILE_ERROR in example.wanted else None
-    return Options(dtype=example.dtype, timing=False, arch=arch, shrink_s=0.0)
+    options = Options(dtype=example.dtype, timing=False, arch=arch, shrink_s=0.0)
+    return Work(Job(path=str(example.path), solution=solution, problem=one), options)
 
 
 def _judge(example: Example, result: Result, report: PackageReport) -> None:

@@ -5,7 +5,10 @@ leave in the outputs is written there, and checked by the same code.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from contextlib import ExitStack, closing
+from dataclasses import dataclass
+
+import torch
 
 from harness.errors import ProblemError
 from harness.judge.batch import Batch, BatchMismatch, lay_out
@@ -31,22 +34,25 @@ class DetectionScore:
     first: tuple[str, BatchMismatch] | None = None
     """Spec of the first refused case, and what was wrong there."""
 
+    def refuse(self, trial: Trial, found: BatchMismatch) -> None:
+        """Count a case where it was found wrong."""
+        self.refused += 1
+        self.first = self.first or (trial.case.spec, found)
+
     @property
     def settled(self) -> bool:
         """Whether further cases are not worth their time."""
         return self.refused >= ENOUGH and self.refused == self.applicable
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class GradeScores:
     """All scores of one grade, by name, and the seed that draws its cases."""
 
     seed: str
-    impostors: dict[str, DetectionScore] = field(default_factory=dict)
-    variants: dict[str, DetectionScore] = field(default_factory=dict)
+    impostors: dict[str, DetectionScore]
+    variants: dict[str, DetectionScore]
 
-
-Look = Callable[[Trial], None]
 
 ENOUGH = 6
 """Refused cases of a grade after which an impostor is not tried in the rest, if it was refused in
@@ -63,27 +69,29 @@ def run_grade(
     impostors: Sequence[Impostor],
     variants: Sequence[Variant],
     advance: Callable[[], None],
-    look: Look | None = None,
+    look: Callable[[Trial], None] | None = None,
 ) -> GradeScores:
-    """Try the impostors with the cases, and all variants with all cases.
-
-    ``look`` is called with each case before that.
+    """Try the impostors with the cases, and all variants with all cases; ``look`` gets each first.
 
     Raises:
         ProblemError: the reference is wrong.
         MachineError: the device has not enough memory.
     """
-    scores = GradeScores(task.seed)
-    scores.impostors = {one.name: DetectionScore() for one in impostors}
-    scores.variants = {one.name: DetectionScore() for one in variants}
+    scores = GradeScores(
+        task.seed,
+        {one.name: DetectionScore() for one in impostors},
+        {one.name: DetectionScore() for one in variants},
+    )
     memory = TrialMemory()
     size = max(lay_out(task, case, CALLS).size for case in cases)
-    arena = task.device.arena(size)
-    try:
+    threads = torch.get_num_threads()
+    with closing(task.device.arena(size)) as arena, ExitStack() as stack:
+        # One core: handing thousands of small operations to others costs more than it saves.
+        stack.callback(torch.set_num_threads, threads)
+        torch.set_num_threads(1)
         for number, case in enumerate(cases):
             batch = Batch(task, case, arena, calls=CALLS, portable=True)
             trial = Trial(task, case, number, batch, memory)
-            trial.prepare()
             if look is not None:
                 look(trial)
             large = batch.layout.size > LARGE
@@ -94,8 +102,6 @@ def run_grade(
             _try_variants(trial, variants, scores.variants)
             trial.remember()
             advance()
-    finally:
-        arena.close()
     return scores
 
 
@@ -116,8 +122,7 @@ def _try_impostor(trial: Trial, impostor: Impostor, score: DetectionScore) -> No
         score.applicable += 1
         found = batch.check(trial.expected)
         if found is not None:
-            score.refused += 1
-            score.first = score.first or (trial.case.spec, found)
+            score.refuse(trial, found)
     except ProblemError:  # the reference cannot be evaluated with such arguments
         score.broken += 1
     finally:
@@ -129,19 +134,18 @@ def _try_variants(
 ) -> None:
     """All variants, each in one call; the calls of a batch are those of different variants."""
     for start in range(0, len(variants), CALLS):
-        chosen = variants[start : start + CALLS]
         # Another call in the next case, so that each variant meets both.
-        calls = [(trial.number + i) % CALLS for i in range(len(chosen))]
-        answers = {call: one.answer(trial, call) for one, call in zip(chosen, calls, strict=True)}
-        for one, call in zip(chosen, calls, strict=True):
+        chosen = {
+            (trial.number + i) % CALLS: one for i, one in enumerate(variants[start : start + CALLS])
+        }
+        answers = {call: one.answer(trial, call) for call, one in chosen.items()}
+        for call, one in chosen.items():
             scores[one.name].cases += 1
             scores[one.name].applicable += not trial.is_right(call, answers[call])
         while (found := _check(trial, answers)) is not None:
             if found.call not in answers:  # the right answer itself: “float64 inside” reports it
                 break
-            score = scores[chosen[calls.index(found.call)].name]
-            score.refused += 1
-            score.first = score.first or (trial.case.spec, found)
+            scores[chosen[found.call].name].refuse(trial, found)
             del answers[found.call]
 
 

@@ -39,7 +39,6 @@ class Stage:
     def fresh(self) -> Trial:
         batch = Batch(self.task, self.case, self.arena, calls=CALLS, portable=True)
         trial = Trial(self.task, self.case, 0, batch, self.memory)
-        trial.prepare()
         return trial
 
     def play(self, name: str, call: int = 0) -> Tensor:

@@ -5,8 +5,8 @@ summation, truncation). Out comes its result, in float64 tensors that hold what 
 
 The set of operations is stated, and is not meant to grow with each problem:
 
-- exact: comparisons, selections, copies, views, minima and maxima (``operations._EXACT_NAMES``);
-- one rounding each: every pointwise operation, and ``operations._STEPS_NAMES``;
+- exact: comparisons, selections, copies, views, minima and maxima (``operations._NAMES``);
+- one rounding each: every pointwise operation, and the steps named there;
 - functions with an error in units in the last place: exponentials, logarithms, trigonometric and
   hyperbolic functions, their inverses, ``erf``, ``pow``, ``rsqrt`` and activations made of them;
 - sums: ``sum``, ``mean``, ``cumsum``, products of matrices and vectors, convolutions that are not

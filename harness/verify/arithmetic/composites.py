@@ -3,6 +3,7 @@
 Each is the textbook's stable form, called with torch's own arguments inside the emulation.
 """
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
@@ -28,37 +29,29 @@ def _log_softmax(func: Operation, x: Tensor, dim: int, half_to_float: bool = Fal
 
 
 def _logsumexp(func: Operation, x: Tensor, dim: Dims, keepdim: bool = False) -> Tensor:  # noqa: ARG001
-    dims = _listed(dim, x)
+    dims = listed(dim, x)
     top = torch.amax(x, dims, keepdim=True)
     top = top.where(top.isfinite(), torch.zeros_like(top))
     found = (x - top).exp().sum(dims, keepdim=True).log() + top
-    if keepdim:
-        return found
-    for d in sorted((d % x.dim() for d in dims), reverse=True):
-        found = found.squeeze(d)
-    return found
+    return found if keepdim else found.squeeze(dims)
 
 
-def _listed(dim: Dims, x: Tensor) -> list[int]:
-    return [dim] if isinstance(dim, int) else list(dim or range(x.dim()))
+def listed(dim: Dims, x: Tensor) -> tuple[int, ...]:
+    """Dimensions of ``x`` as torch takes them, one by one."""
+    return (dim,) if isinstance(dim, int) else tuple(dim or range(x.dim()))
 
 
 def _moments(
     x: Tensor, dim: Dims, correction: float | None, keepdim: bool
 ) -> tuple[Tensor, Tensor]:
     """Variance and mean, in two passes."""
-    dims = _listed(dim, x)
+    dims = listed(dim, x)
     mean = x.mean(dims, keepdim=True)
     squares = torch.square(x - mean)
-    count = 1
-    for d in dims:
-        count *= x.shape[d]
+    count = math.prod(x.shape[d] for d in dims)
     free = max(0.0, count - (1.0 if correction is None else float(correction)))
     variance = squares.sum(dims, keepdim=keepdim) / free
-    if not keepdim:
-        for d in sorted((d % x.dim() for d in dims), reverse=True):
-            mean = mean.squeeze(d)
-    return variance, mean
+    return variance, mean if keepdim else mean.squeeze(dims)
 
 
 def _var(
@@ -79,7 +72,7 @@ def _var(
 def _vector_norm(
     func: Operation, x: Tensor, ord: float = 2, dim: Dims = None, keepdim: bool = False, **_: object
 ) -> Tensor:
-    dims = _listed(dim, x)
+    dims = listed(dim, x)
     if ord == 2:
         return torch.square(x.abs()).sum(dims, keepdim=keepdim).sqrt()
     if ord == 1:
@@ -100,21 +93,15 @@ def _layer_norm(
     variance, mean = _moments(x, dims, 0, True)
     scale = 1 / (variance + eps).sqrt()
     out = (x - mean) * scale
-    if weight is not None:
-        out = out * weight
-    if bias is not None:
-        out = out + bias
-    return out, mean, scale
+    out = out if weight is None else out * weight
+    return out if bias is None else out + bias, mean, scale
 
 
 COMPOSITES: dict[str, Callable[..., object]] = {
     "_softmax": _softmax,
     "_log_softmax": _log_softmax,
     "logsumexp": _logsumexp,
-    "var": _var,
-    "std": _var,
-    "var_mean": _var,
-    "std_mean": _var,
+    **dict.fromkeys(["var", "std", "var_mean", "std_mean"], _var),
     "linalg_vector_norm": _vector_norm,
     "native_layer_norm": _layer_norm,
 }

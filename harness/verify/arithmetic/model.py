@@ -11,7 +11,7 @@ summation); Fasi, Higham, Mikaitis, Pranesh, *Numerical behavior of NVIDIA tenso
 functions (their errors in units in the last place).
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -50,11 +50,6 @@ class ArithmeticModel:
     skips: bool = False
     """Whether the last term of every sum is left out; no honest machine's."""
 
-    @property
-    def exact(self) -> bool:
-        """Whether sums are torch's own, in float64."""
-        return self.accumulator == EXACTLY and not self.skips
-
     def result(self, x: Tensor) -> Tensor:
         """Round the result of one operation to ``working``, and to ``storage``."""
         x = rounded(x, self.working)
@@ -73,44 +68,36 @@ class ArithmeticModel:
         return terms.sum(0) if self.accumulator == EXACTLY else total(terms, self.accumulator)
 
     def product(self, a: Tensor, b: Tensor) -> Tensor:
-        """Product of matrices: (…, m, k) · (…, k, n) → (…, m, n)."""
-        a, b = self.factor(a), self.factor(b)
+        """Product of matrices: (…, m, k) · (…, k, n) → (…, m, n); or with a vector, or of two."""
+        if a.dim() == 1:
+            return self.product(a.unsqueeze(0), b).squeeze(0)
+        if b.dim() == 1:
+            return self.product(a, b.unsqueeze(-1)).squeeze(-1)
+        a, b = self.factor(a.resolve_conj()), self.factor(b.resolve_conj())
         if self.skips and a.shape[-1] > 1:
             a, b = a[..., :-1], b[..., :-1, :]
         how = self.accumulator
         if how == EXACTLY:
             return a @ b
         if how.step > 1 and not a.is_complex():
-            return self._product_in_blocks(a, b)
+            # As in a matrix unit: ``step`` exact products, then the sum is rounded or cut.
+            held = a.new_zeros(*a.shape[:-1], b.shape[-1])
+            for left, right in zip(a.split(how.step, -1), b.split(how.step, -2), strict=True):
+                held = how.round(held + left @ right)
+            return held
+        if how.native is not None and not a.is_complex():
+            a, b = a.to(how.native), b.to(how.native)
         # All products of some rows are formed at once: (k, rows, n) terms, to be added up over k.
-        rows, size = a.shape[-2], a[..., :1, :].numel() * b.shape[-1]
-        at_once = max(1, _MAX_PRODUCTS // max(1, size))
-        kind = how.native
-        if kind is not None and not a.is_complex():
-            a, b = a.to(kind), b.to(kind)
-        pieces = []
-        for start in range(0, rows, at_once):
-            left = a[..., start : start + at_once, :].movedim(-1, 0).unsqueeze(-1)
-            terms = left * b.movedim(-2, 0).unsqueeze(-2)
-            pieces.append(total(terms, how))
-        return torch.cat(pieces, -2) if pieces else a.new_zeros(*a.shape[:-1], b.shape[-1])
-
-    def _product_in_blocks(self, a: Tensor, b: Tensor) -> Tensor:
-        """Product as in a matrix unit: ``step`` exact products, then the sum is rounded or cut."""
-        how = self.accumulator
-        kept = a.new_zeros(*a.shape[:-1], b.shape[-1])
-        for start in range(0, a.shape[-1], how.step):
-            stop = start + how.step
-            term = a[..., start:stop] @ b[..., start:stop, :]
-            kept = (truncated if how.truncates else rounded)(kept + term, how.format)
-        return kept
+        at_once = max(1, _MAX_PRODUCTS // max(1, a[..., :1, :].numel() * b.shape[-1]))
+        right = b.movedim(-2, 0).unsqueeze(-2)
+        left = (part.movedim(-1, 0).unsqueeze(-1) for part in a.split(at_once, -2))
+        return torch.cat([total(rows * right, how) for rows in left], -2)
 
 
 class Arithmetic(TorchDispatchMode):  # type: ignore[no-untyped-call]
     """While entered, torch computes as ``machine`` does.
 
-    ``unknown`` collects operations that sum up something in a way that cannot be varied: they are
-    done in float64, and their results rounded.
+    ``unknown`` collects operations that may sum in a way that cannot be varied.
     """
 
     def __init__(self, machine: ArithmeticModel) -> None:
@@ -132,30 +119,8 @@ class Arithmetic(TorchDispatchMode):  # type: ignore[no-untyped-call]
     ) -> object:
         """Compute one operation as the model does."""
         kwargs = dict(kwargs or {})
-        kind = classify(func, args, kwargs)
-        result = self._compute(func, kind, args, kwargs)
-        self.done(func, kind, args, kwargs, result)
-        return result
-
-    def done(
-        self,
-        func: Operation,
-        kind: OperationKind,
-        args: tuple[object, ...],
-        kwargs: Mapping[str, object],
-        result: object,
-    ) -> None:
-        """Called after each operation; :mod:`survey` counts in it."""
-
-    def _compute(
-        self,
-        func: Operation,
-        kind: OperationKind,
-        args: tuple[object, ...],
-        kwargs: dict[str, object],
-    ) -> object:
-        machine = self.machine
-        name = base_name(func)
+        machine, name = self.machine, base_name(func)
+        kind = classify(func, (args, kwargs))
         if kind is OperationKind.EXACT:
             if machine.skips and name in _EXTREMES:
                 args = _without_last(args, kwargs)
@@ -202,33 +167,19 @@ _EXTREMES = frozenset({"amax", "amin", "max", "min", "argmax", "argmin"})
 
 def _without_last(args: tuple[object, ...], kwargs: dict[str, object]) -> tuple[object, ...]:
     """The arguments of a maximum along dimensions, without the last element of each."""
-    if not args or not isinstance(args[0], Tensor):
+    x, *rest = args
+    dims = kwargs.get("dim", rest[0] if rest else None)
+    if not isinstance(x, Tensor) or isinstance(dims, Tensor):  # the maximum of two tensors
         return args
-    x: Tensor = args[0]
-    dims = kwargs.get("dim", args[1] if len(args) > 1 else None)
-    if isinstance(dims, Tensor):  # the maximum of two tensors
-        return args
-    if isinstance(dims, int):
-        dims = [dims]
-    for d in dims if isinstance(dims, (list, tuple)) and dims else range(x.dim()):
+    chosen = [dims] if isinstance(dims, int) else dims or range(x.dim())
+    assert isinstance(chosen, Sequence), "one dimension, several, or all"
+    for d in chosen:
         if x.shape[d] > 1:
             x = x.narrow(d, 0, x.shape[d] - 1)
-    return (x, *args[1:])
+    return (x, *rest)
 
 
 # -- sums --------------------------------------------------------------------------------------
-
-
-def _leading(x: Tensor, dims: Dims) -> tuple[Tensor, list[int]]:
-    """``x`` with the given dimensions made one, and first; and those dimensions, not negative."""
-    if isinstance(dims, int):
-        dims = [dims]
-    chosen = sorted({d % max(1, x.dim()) for d in dims}) if dims else list(range(x.dim()))
-    if x.dim() == 0:
-        return x.reshape(1), []
-    rest = [d for d in range(x.dim()) if d not in chosen]
-    moved = x.permute(*chosen, *rest)
-    return moved.reshape(-1, *(x.shape[d] for d in rest)), chosen
 
 
 def _sum(
@@ -239,10 +190,12 @@ def _sum(
     keepdim: bool = False,
     **_: object,
 ) -> Tensor:
-    terms, dims = _leading(x, dim)
+    dims = sorted({d % x.dim() for d in composites.listed(dim, x)}) if x.dim() else []
+    terms = x.movedim(dims, list(range(len(dims))))
+    terms = terms.reshape(-1, *terms.shape[len(dims) :])  # those dimensions made one, and first
     found = machine.sum(terms)
     if base_name(func) == "mean":
-        found = machine.result(found) / terms.shape[0]
+        found = machine.result(found) / len(terms)
     if keepdim:
         for d in dims:
             found = found.unsqueeze(d)
@@ -252,17 +205,8 @@ def _sum(
 def _product(
     machine: ArithmeticModel, func: Operation, a: Tensor, b: Tensor, **_: object
 ) -> Tensor:
-    name = base_name(func)
-    if name == "vdot":
-        a = a.conj()
-    left = a.unsqueeze(0) if a.dim() == 1 else a
-    right = b.unsqueeze(-1) if b.dim() == 1 else b
-    found = machine.product(left.resolve_conj(), right.resolve_conj())
-    if b.dim() == 1:
-        found = found.squeeze(-1)
-    if a.dim() == 1:
-        found = found.squeeze(0)
-    return machine.result(found)
+    a = a.conj() if base_name(func) == "vdot" else a
+    return machine.result(machine.product(a, b))
 
 
 def _product_added(
@@ -275,10 +219,7 @@ def _product_added(
     beta: float = 1,
     alpha: float = 1,
 ) -> Tensor:
-    right = b.unsqueeze(-1) if b.dim() == 1 else b
-    found = machine.product(a.resolve_conj(), right.resolve_conj())
-    if b.dim() == 1:
-        found = found.squeeze(-1)
+    found = machine.product(a, b)
     if alpha != 1:
         found = rounded(found * alpha, machine.working)
     if beta != 0:
@@ -298,13 +239,13 @@ def _cumsum(machine: ArithmeticModel, func: Operation, x: Tensor, dim: int, **_:
 def _fft(
     machine: ArithmeticModel, func: Operation, x: Tensor, dims: list[int], scaling: int, last: int
 ) -> Tensor:
-    x = machine.factor(x)
-    if machine.exact:
-        if machine.skips and x.shape[-1] > 1:
-            x = x.clone()
-            x[..., -1] = 0
+    x, how = machine.factor(x), machine.accumulator
+    if machine.skips and x.shape[-1] > 1:
+        x = x.clone()
+        x[..., -1] = 0
+    if how == EXACTLY:
         return machine.result(func(x, dims, scaling, last))
-    return machine.result(fourier.transform(func, x, dims, scaling, last, how=machine.accumulator))
+    return machine.result(fourier.transform(func, x, dims, scaling, last, how=how))
 
 
 def _convolution(
@@ -347,19 +288,10 @@ def _convolution(
 
 
 _SUMS: dict[str, Callable[..., Tensor]] = {
-    "sum": _sum,
-    "mean": _sum,
-    "mm": _product,
-    "bmm": _product,
-    "mv": _product,
-    "dot": _product,
-    "vdot": _product,
-    "addmm": _product_added,
-    "baddbmm": _product_added,
-    "addmv": _product_added,
+    **dict.fromkeys(["sum", "mean"], _sum),
+    **dict.fromkeys(["mm", "bmm", "mv", "dot", "vdot"], _product),
+    **dict.fromkeys(["addmm", "baddbmm", "addmv"], _product_added),
     "cumsum": _cumsum,
     "convolution": _convolution,
-    "_fft_c2c": _fft,
-    "_fft_r2c": _fft,
-    "_fft_c2r": _fft,
+    **dict.fromkeys(["_fft_c2c", "_fft_r2c", "_fft_c2r"], _fft),
 }

@@ -10,7 +10,13 @@ from harness.problem.model import Problem
 from harness.problem.reference import Reference
 from harness.verify.arithmetic.composites import Operation
 from harness.verify.arithmetic.model import Arithmetic, ArithmeticModel
-from harness.verify.arithmetic.operations import PRODUCTS, OperationKind, base_name, tensors
+from harness.verify.arithmetic.operations import (
+    PRODUCTS,
+    OperationKind,
+    base_name,
+    classify,
+    tensors,
+)
 
 _FACTORS = frozenset({"mul", "div"})
 
@@ -68,32 +74,34 @@ class _Counter(Arithmetic):  # type: ignore[no-untyped-call]
         self._magnified: set[int] = set()
         self._alive: list[object] = []  # so that no storage is given out twice
 
-    def done(
+    def __torch_dispatch__(
         self,
         func: Operation,
-        kind: OperationKind,
-        args: tuple[object, ...],
-        kwargs: Mapping[str, object],
-        result: object,
-    ) -> None:
+        types: object,
+        args: tuple[object, ...] = (),
+        kwargs: Mapping[str, object] | None = None,
+    ) -> object:
+        result = super().__torch_dispatch__(func, types, args, kwargs)
+        kind, factors = classify(func, (args, kwargs)), base_name(func) in _FACTORS
         self.kinds.add(kind)
         self.names.add(base_name(func))
         self._alive.append(result)
         if kind is OperationKind.COMPOSITE:
-            return  # its parts came here already
-        arguments = tensors((args, dict(kwargs)))
+            return result  # its parts came here already
+        arguments = tensors((args, kwargs))
         before = [self.roundings(x) for x in arguments]
         magnified = any(self.magnified(x) for x in arguments)
         # Relative errors of factors add up; what happens to them in a sum depends on the numbers.
-        after = sum(before) if base_name(func) in _FACTORS else max(before, default=0)
+        after = sum(before) if factors else max(before, default=0)
         if kind is not OperationKind.EXACT:
-            magnified |= after > 0 and base_name(func) not in _FACTORS
+            magnified |= after > 0 and not factors
             after += 1
         for x in tensors(result):
             place = _place(x)
             self._roundings[place] = max(after, self._roundings.get(place, 0))
             if magnified:
                 self._magnified.add(place)
+        return result
 
     def roundings(self, x: Tensor) -> int:
         """Roundings on the longest way to any element of the storage of ``x``."""
