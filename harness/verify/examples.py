@@ -87,7 +87,7 @@ def limited(problem: Problem, verdict: Verdict) -> Problem:
 
 def find_examples(
     problem: Problem,
-    solutions: Path | None,
+    solutions: Path,
     device: str,
     dtypes: tuple[str, ...],
     report: PackageReport,
@@ -113,7 +113,7 @@ def find_examples(
                 "move it to the folder of its verdict",
             )
         found.append(Example(path, (wanted.on(device),)))
-    for path in (*problem.baselines.values(), *(files_below(solutions) if solutions else ())):
+    for path in (*problem.baselines.values(), *files_below(solutions)):
         wanted = _expected(path, report)
         verdicts: tuple[Verdict, ...] = (Verdict.ACCEPTED,)
         if wanted is not None:
@@ -122,9 +122,7 @@ def find_examples(
             verdicts += (Verdict.NOT_EXECUTABLE_HERE,)  # a solution may need what only GPUs have
         solution = read_solution(path, problem=problem.slug)
         meant = solution.dtypes if isinstance(solution, Solution) else None
-        for dtype in dtypes:
-            if meant is None or dtype in meant:
-                found.append(Example(path, verdicts, dtype))
+        found += [Example(path, verdicts, d) for d in dtypes if meant is None or d in meant]
     return found
 
 

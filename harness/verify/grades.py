@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import torch
 
 from harness.errors import ProblemError
-from harness.judge.batch import Batch, BatchMismatch, lay_out
+from harness.judge.batch import BatchMismatch, lay_out
 from harness.problem.case import Case
 from harness.problem.sampling.footprint import CALLS
 from harness.verify.impostors import Impostor
@@ -90,11 +90,10 @@ def run_grade(
         stack.callback(torch.set_num_threads, threads)
         torch.set_num_threads(1)
         for number, case in enumerate(cases):
-            batch = Batch(task, case, arena, calls=CALLS, portable=True)
-            trial = Trial(task, case, number, batch, memory)
+            trial = Trial(task, case, number, arena, memory)
             if look is not None:
                 look(trial)
-            large = batch.layout.size > LARGE
+            large = trial.batch.layout.size > LARGE
             for impostor in impostors:
                 score = scores.impostors[impostor.name]
                 if not (score.settled or (large and score.refused)):

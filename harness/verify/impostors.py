@@ -29,9 +29,8 @@ from harness.verify.arithmetic.rounding import (
 )
 from harness.verify.arithmetic.sums import Accumulator
 from harness.verify.arithmetic.survey import ReferenceTraits
-from harness.verify.tolerances import RequiredFormats, required_formats
 from harness.verify.trial import Answers, Trial, inexact, mean, write
-from harness.verify.variants import STEP, Compute, on_machine
+from harness.verify.variants import STEP, Compute, RequiredFormats, on_machine, required_formats
 
 TILE = 32
 """Elements that kernels commonly treat together: a warp's."""
@@ -98,10 +97,8 @@ def _each(how: Callable[[Tensor, Tensor], object]) -> Writer:
     return run
 
 
-# -- computing nothing -----------------------------------------------------------------
-
-
 def _idle(problem: Problem, exact: bool) -> Iterator[Impostor]:
+    """Impostors that compute nothing."""
     make = partial(Impostor, remedy=_CASES)
     yield make(name="writes nothing", write=lambda *_: None)
     for name, value in (("zeros", 0.0), ("ones", 1.0), ("NaN", math.nan)):
@@ -153,24 +150,18 @@ def _first_mean(trial: Trial, call: int, views: Mapping[str, Tensor]) -> None:
             view.copy_(trial.right[call][name])
 
 
-# -- remembering -----------------------------------------------------------------------
-
-
 def _forgetful() -> Iterator[Impostor]:
-    make = partial(
-        Impostor,
-        remedy="draw other values for each call: an input that decides the output is constant",
-    )
+    """Impostors that return remembered answers."""
+    remedy = "draw other values for each call: an input that decides the output is constant"
+    make = partial(Impostor, remedy=remedy)
     previous = _answer(lambda trial, call: trial.right[max(0, call - 1)])
     yield make(name="the previous call's answer", write=previous)
     earlier = _answer(lambda trial, call: trial.memory.answers.get(trial.shapes, trial.right)[call])
     yield make(name="an earlier case's answer", write=earlier, rare=True)
 
 
-# -- missing a part -----------------------------------------------------------------
-
-
 def _careless(problem: Problem) -> Iterator[Impostor]:
+    """Impostors that miss a part of the outputs."""
     writers = {"misses the last element": _all_but_last(1)}
     if max(len(p.shape) for p in problem.outputs) > 1:
         writers = {
@@ -214,10 +205,8 @@ def _transposed(view: Tensor, right: Tensor) -> None:
     view.copy_(right.transpose(-1, -2).reshape(right.shape) if right.dim() > 1 else right)
 
 
-# -- ignoring an argument -------------------------------------------------------------
-
-
 def _ignorant(problem: Problem, dtype: str) -> Iterator[Impostor]:
+    """Impostors that ignore an argument."""
     for scalar in problem.scalars:
         for value in dict.fromkeys([1.0, 0.0, *scalar.always[:1]]):
             yield Impostor(
@@ -274,21 +263,14 @@ def _without_last(x: Tensor, dim: int) -> Tensor:
     return x
 
 
-# -- too little precision ---------------------------------------------------------
-
-_BELOW = {
-    FLOAT64: FLOAT32,
-    FLOAT32: TF32,
-    TF32: BFLOAT16,
-    FLOAT16: E4M3,
-    BFLOAT16: E4M3,
-}
+_BELOW = {FLOAT64: FLOAT32, FLOAT32: TF32, TF32: BFLOAT16, FLOAT16: E4M3, BFLOAT16: E4M3}
 """The next precision that hardware offers and that is not enough."""
 
 _FINER = "what it loses may be less than rounding the result does: it is the more precise format"
 
 
 def _imprecise(dtype: str, seen: ReferenceTraits, formats: RequiredFormats) -> Iterator[Impostor]:
+    """Impostors that compute with too little precision."""
     make = partial(Impostor, remedy=_TOLERANCE, precision=True)
     cuts = _cuts(dtype, formats)
     for cut in cuts:
@@ -302,7 +284,11 @@ def _imprecise(dtype: str, seen: ReferenceTraits, formats: RequiredFormats) -> I
         cuts = [_BELOW[cuts[0]]] if cuts[0] in _BELOW else []
     for cut in cuts:
         yield make(name=f"results in {cut.name}", write=_results(cut))
-    for sums in _cheaper(formats) if seen.sums or seen.additions else ():
+    narrow = {FLOAT64: [FLOAT32], FLOAT32: [FLOAT16, BFLOAT16]}.get(formats.accumulator, [])
+    for sums in narrow if seen.sums or seen.additions else ():
+        # What is lost in sums as precise as factors may be cut to cannot be told from that.
+        if formats.factors is not None and sums.bits >= formats.factors.bits:
+            continue
         accumulator = Accumulator(sums, step=STEP)
         machine = on_machine(ArithmeticModel(accumulator=accumulator, additions=not seen.sums))
         yield make(
@@ -320,15 +306,6 @@ def _cuts(dtype: str, formats: RequiredFormats) -> list[Format]:
         return []
     below = _BELOW[formats.factors or component(dtype)]
     return [below, BFLOAT16] if below.bits > BFLOAT16.bits else [below]
-
-
-def _cheaper(formats: RequiredFormats) -> list[Format]:
-    """Formats too narrow for sums, which an impostor keeps them in.
-
-    Not those as precise as what factors may be cut to: their loss cannot be told from that.
-    """
-    found = {FLOAT64: [FLOAT32], FLOAT32: [FLOAT16, BFLOAT16]}.get(formats.accumulator, [])
-    return [f for f in found if formats.factors is None or f.bits < formats.factors.bits]
 
 
 def _inputs_cut(to: Format) -> Compute:

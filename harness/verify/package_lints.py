@@ -19,7 +19,7 @@ MIN_WRONG = 3
 """Examples of wrong answers that a package should have."""
 
 
-def check_strength(problem: Problem, solutions: Path | None, report: PackageReport) -> None:
+def check_strength(problem: Problem, solutions: Path, report: PackageReport) -> None:
     """Check benchmarks, scalars and examples; ``solutions`` is the folder of its solutions."""
     path = problem.folder / STATEMENT_FILE
     _check_benchmarks(problem, path, report)
@@ -62,7 +62,7 @@ def _check_scalars(problem: Problem, path: Path, report: PackageReport) -> None:
             )
 
 
-def _check_examples(problem: Problem, solutions: Path | None, report: PackageReport) -> None:
+def _check_examples(problem: Problem, solutions: Path, report: PackageReport) -> None:
     examples = problem.folder / "examples"
     wrong = files_below(examples / "wrong_answer")
     if len(wrong) < MIN_WRONG:
@@ -71,7 +71,7 @@ def _check_examples(problem: Problem, solutions: Path | None, report: PackageRep
             f"{len(wrong)} examples of wrong answers, fewer than {MIN_WRONG}",
             "add a submission for each mistake that the problem invites",
         )
-    if not files_below(examples / "accepted") and not (solutions and files_below(solutions)):
+    if not files_below(examples / "accepted") and not files_below(solutions):
         report.warn(
             str(examples / "accepted"),
             "no submission beside the baseline is accepted",

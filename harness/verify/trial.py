@@ -2,11 +2,12 @@
 
 from collections.abc import Mapping
 from contextlib import nullcontext
-from dataclasses import dataclass, field
+from dataclasses import InitVar, dataclass, field
 
 import torch
 from torch import Tensor
 
+from harness.device.base import Arena
 from harness.judge.batch import Batch
 from harness.judge.task import Task
 from harness.problem.case import Case
@@ -50,9 +51,10 @@ class Trial:
     case: Case
     number: int
     """Which case of the grade, from 0."""
-    batch: Batch
+    arena: InitVar[Arena]
     memory: TrialMemory
     """Of the cases before it."""
+    batch: Batch = field(init=False)
     inputs: list[dict[str, Tensor]] = field(init=False)
     """What the call reads, dense, in its own types."""
     expected: list[Mapping[str, Expectation]] = field(init=False)
@@ -60,7 +62,8 @@ class Trial:
     right: list[Answers] = field(init=False)
     """The same, rounded to the outputs' types."""
 
-    def __post_init__(self) -> None:
+    def __post_init__(self, arena: Arena) -> None:
+        self.batch = Batch(self.task, self.case, arena, calls=CALLS, portable=True)
         self.batch.fill(self.task.seed)
         self.inputs = [self.batch.inputs(call) for call in range(CALLS)]
         self.expected = [self.batch.expectations(call) for call in range(CALLS)]

@@ -7,10 +7,9 @@ import torch
 
 from harness.problem.model import Problem
 from harness.verify.arithmetic.model import ArithmeticModel
-from harness.verify.arithmetic.rounding import component, truncated
+from harness.verify.arithmetic.rounding import FLOAT32, FLOAT64, Format, component, truncated
 from harness.verify.arithmetic.sums import Accumulator, Order
 from harness.verify.arithmetic.survey import ReferenceTraits
-from harness.verify.tolerances import RequiredFormats, required_formats
 from harness.verify.trial import Answers, Trial
 
 STEP = 16
@@ -24,6 +23,38 @@ _CUTTING = 2.0
 
 Compute = Callable[[Trial, int], Answers]
 """Computes the outputs of a call."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RequiredFormats:
+    """Formats that a problem's tolerance asks for in one data type.
+
+    Sums must be kept in ``accumulator``. ``storage`` is the type of the first output that is not
+    exact, or of one component. Factors may be cut to ``factors``; None where they may not be cut.
+    """
+
+    accumulator: Format
+    storage: Format
+    factors: Format | None
+
+    @property
+    def working(self) -> Format:
+        """The format in which an honest kernel holds what it computes."""
+        return FLOAT64 if self.accumulator is FLOAT64 else FLOAT32
+
+
+def required_formats(problem: Problem, dtype: str) -> RequiredFormats | None:
+    """The formats for a problem in one data type; None if all its outputs are exact."""
+    types = [parameter.data_type(dtype) for parameter in problem.outputs]
+    inexact = [kind.name for kind in types if kind.roundoff]
+    if not inexact or problem.tolerance is None:
+        return None
+    factors = problem.tolerance.inputs.get(dtype, dtype)
+    return RequiredFormats(
+        accumulator=component(problem.tolerance.accumulator[inexact[0]]),
+        storage=component(inexact[0]),
+        factors=None if factors == dtype else component(factors),
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,7 +15,7 @@ from harness.device.base import Device
 from harness.errors import ProblemError
 from harness.grading.case_selection import correctness_cases
 from harness.grading.job import Options
-from harness.judge.batch import Batch, BatchMismatch, lay_out
+from harness.judge.batch import BatchMismatch, lay_out
 from harness.problem.format.load import REFERENCE_FILE, STATEMENT_FILE, load_problem
 from harness.problem.reference import Reference
 from harness.problem.sampling.footprint import CALLS
@@ -27,7 +27,7 @@ from harness.verify.grades import DetectionScore, GradeScores, run_grade
 from harness.verify.impostors import Impostor, impostors
 from harness.verify.package_lints import check_strength
 from harness.verify.soundness import ReferenceCheck, check_statement
-from harness.verify.trial import PackageTask
+from harness.verify.trial import PackageTask, Trial, TrialMemory
 from harness.verify.variants import Absent, Variant, variants
 
 _MIN_REFUSED = 0.5
@@ -42,18 +42,17 @@ a single one it may be within what is allowed by chance."""
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VerifyChoices:
-    """What the user may choose."""
+    """What the user may choose.
+
+    Data types (None for all that are declared), the number of grades for each, whether the
+    package's files are graded and impostors tried beside honest variants, the first grade's seed.
+    """
 
     dtypes: tuple[str, ...] | None = None
-    """Data types to try; None for all that are declared."""
     grades: int = 2
-    """Grades, each with cases of its own, for each data type."""
     examples: bool = True
-    """Whether the package's files are graded."""
     impostors: bool = True
-    """Whether impostors are tried, beside honest variants."""
     seed: str
-    """Seed of the first grade."""
 
 
 def verify(
@@ -92,8 +91,7 @@ def _verify(
             _verify_type(task, choices, progress, report)
         except ProblemError as error:
             report.add_diagnostics(error, dtype)
-    beside = folder.resolve().parent.parent / "solutions" / problem.slug
-    solutions = beside if beside.is_dir() else None
+    solutions = folder.resolve().parent.parent / "solutions" / problem.slug
     check_strength(problem, solutions, report)
     if choices.examples:
         files = find_examples(problem, solutions, device.kind, report.dtypes, report)
@@ -139,9 +137,8 @@ def _survey(task: PackageTask) -> ReferenceTraits:
     cases = correctness_cases(task, Options(timing=False))
     case = cases[len(cases) // 2]
     with closing(task.device.arena(lay_out(task, case, CALLS).size)) as arena:
-        batch = Batch(task, case, arena, calls=CALLS, portable=True)
-        batch.fill(task.seed)
-        return survey(task.reference, task.problem, case, batch.inputs(0))
+        trial = Trial(task, case, 0, arena, TrialMemory())
+        return survey(task.reference, task.problem, case, trial.inputs[0])
 
 
 def _judge_impostor(

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from harness.device.cpu import CpuDevice
-from harness.judge.batch import Batch, lay_out
+from harness.judge.batch import lay_out
 from harness.problem.case import Case
 from harness.problem.format.load import load_problem
 from harness.problem.reference import Reference
@@ -37,9 +37,7 @@ class Stage:
         self.impostors = {i.name: i for i in impostors(problem, dtype, self.seen)}
 
     def fresh(self) -> Trial:
-        batch = Batch(self.task, self.case, self.arena, calls=CALLS, portable=True)
-        trial = Trial(self.task, self.case, 0, batch, self.memory)
-        return trial
+        return Trial(self.task, self.case, 0, self.arena, self.memory)
 
     def play(self, name: str, call: int = 0) -> Tensor:
         """What is in the output after an impostor's call."""

@@ -10,7 +10,7 @@ import math
 import torch
 from torch import Tensor
 
-from harness.verify.arithmetic.composites import Operation
+from harness.verify.arithmetic.operations import Operation
 from harness.verify.arithmetic.rounding import rounded
 from harness.verify.arithmetic.sums import Accumulator, total
 

@@ -1,9 +1,8 @@
 """Evaluate a reference with the precision and the order of summation of a given machine.
 
-A reference is written in torch and computes in float64. Under :class:`Arithmetic`, a dispatch mode,
-each of its operations is done as an :class:`ArithmeticModel` does it: factors cut, sums in some
-order and accumulator, results rounded. Tensors stay float64 throughout (complex128 for complex
-numbers); what a machine cannot represent does not occur in them.
+Under :class:`Arithmetic`, a dispatch mode, each of torch's operations is done as an
+:class:`ArithmeticModel` does it. Tensors stay float64 (complex128) throughout; what a machine
+cannot represent does not occur in them.
 
 Sources: Higham, *Accuracy and Stability of Numerical Algorithms*, 2nd ed., section 4.2 (orders of
 summation); Fasi, Higham, Mikaitis, Pranesh, *Numerical behavior of NVIDIA tensor cores*, PeerJ CS
@@ -18,9 +17,16 @@ import torch
 from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from harness.verify.arithmetic import composites, fourier
-from harness.verify.arithmetic.composites import Dims, Operation
-from harness.verify.arithmetic.operations import OperationKind, base_name, classify
+from harness.verify.arithmetic import fourier
+from harness.verify.arithmetic.operations import (
+    COMPOSITES,
+    Dims,
+    Operation,
+    OperationKind,
+    base_name,
+    classify,
+    listed,
+)
 from harness.verify.arithmetic.rounding import FLOAT64, Format, rounded, truncated
 from harness.verify.arithmetic.sums import EXACTLY, Accumulator, running, total
 
@@ -82,7 +88,9 @@ class ArithmeticModel:
         if how.step > 1 and not a.is_complex():
             # As in a matrix unit: ``step`` exact products, then the sum is rounded or cut.
             held = a.new_zeros(*a.shape[:-1], b.shape[-1])
-            for left, right in zip(a.split(how.step, -1), b.split(how.step, -2), strict=True):
+            for left, right in zip(
+                torch.split(a, how.step, -1), torch.split(b, how.step, -2), strict=True
+            ):
                 held = how.round(held + left @ right)
             return held
         if how.native is not None and not a.is_complex():
@@ -90,7 +98,7 @@ class ArithmeticModel:
         # All products of some rows are formed at once: (k, rows, n) terms, to be added up over k.
         at_once = max(1, _MAX_PRODUCTS // max(1, a[..., :1, :].numel() * b.shape[-1]))
         right = b.movedim(-2, 0).unsqueeze(-2)
-        left = (part.movedim(-1, 0).unsqueeze(-1) for part in a.split(at_once, -2))
+        left = (part.movedim(-1, 0).unsqueeze(-1) for part in torch.split(a, at_once, -2))
         return torch.cat([total(rows * right, how) for rows in left], -2)
 
 
@@ -127,7 +135,7 @@ class Arithmetic(TorchDispatchMode):  # type: ignore[no-untyped-call]
             return func(*args, **kwargs)
         if kind is OperationKind.COMPOSITE:
             with self:
-                return composites.COMPOSITES[name](func, *args, **kwargs)
+                return COMPOSITES[name](func, *args, **kwargs)
         if kind is OperationKind.SUM:
             return _SUMS[name](machine, func, *args, **kwargs)
         if kind is OperationKind.UNKNOWN:
@@ -179,9 +187,6 @@ def _without_last(args: tuple[object, ...], kwargs: dict[str, object]) -> tuple[
     return (x, *rest)
 
 
-# -- sums --------------------------------------------------------------------------------------
-
-
 def _sum(
     machine: ArithmeticModel,
     func: Operation,
@@ -190,7 +195,7 @@ def _sum(
     keepdim: bool = False,
     **_: object,
 ) -> Tensor:
-    dims = sorted({d % x.dim() for d in composites.listed(dim, x)}) if x.dim() else []
+    dims = sorted({d % x.dim() for d in listed(dim, x)}) if x.dim() else []
     terms = x.movedim(dims, list(range(len(dims))))
     terms = terms.reshape(-1, *terms.shape[len(dims) :])  # those dimensions made one, and first
     found = machine.sum(terms)

@@ -146,7 +146,8 @@ def _sequential(terms: Tensor, how: Accumulator) -> Tensor:
     if how.native is None and len(terms) > _MAX_ROUNDED:
         lanes = _grouped(terms, _MAX_ROUNDED).transpose(0, 1)
         return _sequential(_sequential(lanes, how), how)
-    return reduce(how.add, terms)
+    found: Tensor = reduce(how.add, terms)
+    return found
 
 
 def _grouped(terms: Tensor, size: int) -> Tensor:

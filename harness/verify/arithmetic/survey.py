@@ -8,10 +8,10 @@ from torch import Tensor
 from harness.problem.case import Case
 from harness.problem.model import Problem
 from harness.problem.reference import Reference
-from harness.verify.arithmetic.composites import Operation
 from harness.verify.arithmetic.model import Arithmetic, ArithmeticModel
 from harness.verify.arithmetic.operations import (
     PRODUCTS,
+    Operation,
     OperationKind,
     base_name,
     classify,
