@@ -23,7 +23,7 @@ from harness.problem.model import Direction, Problem
 from harness.records.result import Verdict
 from harness.solution.model import BuildFailure, Solution, Target
 from harness.starter import STARTERS, starter_text
-from harness.starter.framework import unravelled
+from harness.starter.python import unravelled
 
 PROBLEMS = Path(__file__).parents[2] / "problems"
 SLUGS = [folder.name for folder in problem_folders(PROBLEMS)]
