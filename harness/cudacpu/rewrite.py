@@ -32,9 +32,6 @@ class _Scope(NamedTuple):
     is_device: bool
 
 
-_FILE_SCOPE = _Scope(is_namespace=True, is_device=False)
-
-
 def translate(source: str, filename: str) -> str:
     """The C++ that stands for the CUDA C++ in `source`; it has one line more, the first.
 
@@ -76,7 +73,7 @@ class _Rewriter:
         self._edits: list[_Edit] = []
 
     def edits(self) -> list[_Edit]:
-        scopes: list[_Scope] = [_FILE_SCOPE]
+        scopes = [_Scope(is_namespace=True, is_device=False)]
         saved: list[list[_Scope]] = []  # at each open #if, for its #else
         head = 0  # first token of the current statement
         in_define = False
@@ -90,17 +87,13 @@ class _Rewriter:
                 self._name(i, scopes[-1], in_define)
             elif token.text == "<" and self._is_run(i, "<<<"):
                 self._launch(i, scopes[-1])
-            if token.kind is not TokenKind.PUNCTUATION or in_define:
+            if in_define or token.text not in ("{", "}", ";"):
                 continue
             if token.text == "{":
                 scopes.append(self._scope(head, i, scopes[-1]))
-                head = i + 1
-            elif token.text == "}":
-                if len(scopes) > 1:
-                    scopes.pop()
-                head = i + 1
-            elif token.text == ";":
-                head = i + 1
+            elif token.text == "}" and len(scopes) > 1:
+                scopes.pop()
+            head = i + 1
         return self._edits
 
     def _scope(self, head: int, brace: int, outer: _Scope) -> _Scope:
@@ -118,7 +111,13 @@ class _Rewriter:
             # Not a macro: the standard headers say __attribute__((__noinline__)).
             self._replace(token, "__attribute__((noinline))")
         elif token.text == "__shared__" and not in_define:
-            self._shared(i, scope)
+            start, end = self._declaration(i)
+            if end is None:
+                return
+            if any(t.text == "extern" for t in self._tokens[start:end]):
+                self._dynamic_shared(start, end, scope)
+            elif not scope.is_namespace:
+                self._static_shared(start, end)
 
     def _replace(self, token: Token, text: str) -> None:
         self._edits.append(_Edit(token.start, token.end, text))
@@ -198,9 +197,8 @@ class _Rewriter:
             depth += {">": 1, "<": -1}.get(text, 0)
             if text == "<" and depth == 0:
                 return i
-            if text in (";", "{") or self._kind(i) in _MACRO_ENDS:
-                return None
-            if text in _CLOSE and i not in self._partner:
+            unmatched = text in _CLOSE and i not in self._partner
+            if unmatched or text in (";", "{") or self._kind(i) in _MACRO_ENDS:
                 return None
             i = self._partner[i] - 1 if text in _CLOSE else i - 1
         return None
@@ -236,33 +234,22 @@ class _Rewriter:
             if token.text != "__global__":
                 continue
             name, parameters = self._declared_name(i + 1)
-            if name is None:
-                continue
-            words = {t.text for t in self._tokens[head:i]}
+            before = [t.text for t in self._tokens[head:i]]
             inside = self._tokens[parameters : self._partner.get(parameters, parameters)]
-            plain = "template" not in words and all(t.text != "=" for t in inside)
+            plain = "template" not in before and all(t.text != "=" for t in inside)
             seen[name] = plain and name not in seen
         return frozenset(name for name, plain in seen.items() if plain)
 
-    def _declared_name(self, i: int) -> tuple[str | None, int]:
-        """The function declared from `i` on, and the index of its parameters' `(`."""
+    def _declared_name(self, i: int) -> tuple[str, int]:
+        """The function declared from `i` on ("" for none), and the index of its parameters' `(`."""
         while i + 1 < len(self._tokens) and self._text(i) not in (";", "{", "}"):
             if self._text(i + 1) == "(":
                 special = self._text(i) in _ATTRIBUTES or self._text(i) == "__maxnreg__"
                 if not (special or self._text(i).startswith("__launch_bounds")):
-                    return (self._text(i) if self._kind(i) is TokenKind.NAME else None), i + 1
+                    return (self._text(i) if self._kind(i) is TokenKind.NAME else ""), i + 1
                 i = self._partner.get(i + 1, i + 1)
             i += 1
-        return None, i
-
-    def _shared(self, i: int, scope: _Scope) -> None:
-        start, end = self._declaration(i)
-        if end is None:
-            return
-        if any(t.text == "extern" for t in self._tokens[start:end]):
-            self._dynamic_shared(start, end, scope)
-        elif not scope.is_namespace:
-            self._static_shared(start, end)
+        return "", i
 
     def _declaration(self, i: int) -> tuple[int, int | None]:
         """First token and `;` of the declaration that `__shared__` at `i` is part of."""
