@@ -85,19 +85,14 @@ def limited(problem: Problem, verdict: Verdict) -> Problem:
     return replace(problem, limits=limits)
 
 
-def find_examples(
-    problem: Problem,
-    solutions: Path,
-    device: str,
-    dtypes: tuple[str, ...],
-    report: PackageReport,
-) -> list[Example]:
+def find_examples(problem: Problem, solutions: Path, report: PackageReport) -> list[Example]:
     """All files of a package, and its solutions, in the order in which they are graded.
 
     Faults of their headers or folders go into the report. Examples are graded in the first data
-    type that they are written for, baselines and solutions in all of ``dtypes``.
+    type that they are written for, baselines and solutions in all that the report names.
     """
     found: list[Example] = []
+    device = report.device
     for path in files_below(problem.folder / "examples"):
         wanted = _expected(path, report)
         if wanted is None:
@@ -122,7 +117,7 @@ def find_examples(
             verdicts += (Verdict.NOT_EXECUTABLE_HERE,)  # a solution may need what only GPUs have
         solution = read_solution(path, problem=problem.slug)
         meant = solution.dtypes if isinstance(solution, Solution) else None
-        found += [Example(path, verdicts, d) for d in dtypes if meant is None or d in meant]
+        found += [Example(path, verdicts, d) for d in report.dtypes if meant is None or d in meant]
     return found
 
 
@@ -156,7 +151,14 @@ def run_examples(
         MachineError, HarnessError: not the fault of the files.
     """
     workers = max(1, (os.cpu_count() or 1) // 2) if device.emulated else 1
-    work = [_work(example, problem) for example in examples]
+    work = []
+    for example in examples:
+        solution = read_solution(example.path, problem=problem.slug)
+        one = limited(problem, example.wanted[0])
+        # Compiling for a card that is not there decides only whether something compiles.
+        arch = "sm_90" if Verdict.COMPILE_ERROR in example.wanted else None
+        options = Options(dtype=example.dtype, timing=False, arch=arch, shrink_s=0.0)
+        work.append(Work(Job(path=str(example.path), solution=solution, problem=one), options))
     results: dict[int, Result] = {}
     with InProcess(device, NoProgress(), workers=workers) as executor:
         for done, result in executor.grade(work):
@@ -164,15 +166,6 @@ def run_examples(
             results[id(done)] = result
     for example, each in zip(examples, work, strict=True):
         _judge(example, results[id(each)], report)
-
-
-def _work(example: Example, problem: Problem) -> Work:
-    solution = read_solution(example.path, problem=problem.slug)
-    one = limited(problem, example.wanted[0])
-    # Compiling for a card that is not there decides only whether something compiles.
-    arch = "sm_90" if Verdict.COMPILE_ERROR in example.wanted else None
-    options = Options(dtype=example.dtype, timing=False, arch=arch, shrink_s=0.0)
-    return Work(Job(path=str(example.path), solution=solution, problem=one), options)
 
 
 def _judge(example: Example, result: Result, report: PackageReport) -> None:

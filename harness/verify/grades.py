@@ -21,18 +21,18 @@ from harness.verify.variants import Variant
 
 @dataclass(slots=True)
 class DetectionScore:
-    """How an impostor or a variant did in one grade."""
+    """How an impostor or a variant did in one grade.
+
+    Of the ``cases`` tried its answer could not be evaluated in ``broken`` ones and differs from the
+    right one in ``applicable`` ones; of these ``refused`` were found wrong. ``first`` is the spec
+    of the first refused case, and what was wrong there.
+    """
 
     cases: int = 0
-    """Cases tried."""
     applicable: int = 0
-    """Of these, cases where its answer differs from the right one."""
     refused: int = 0
-    """Of these, cases where it was found wrong."""
     broken: int = 0
-    """Cases in which its answer could not be evaluated at all."""
     first: tuple[str, BatchMismatch] | None = None
-    """Spec of the first refused case, and what was wrong there."""
 
     def refuse(self, trial: Trial, found: BatchMismatch) -> None:
         """Count a case where it was found wrong."""

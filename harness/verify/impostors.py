@@ -16,17 +16,7 @@ from torch import Tensor
 from harness.problem.dtypes import DTYPES
 from harness.problem.model import Direction, Problem
 from harness.verify.arithmetic.model import ArithmeticModel
-from harness.verify.arithmetic.rounding import (
-    BFLOAT16,
-    E4M3,
-    FLOAT16,
-    FLOAT32,
-    FLOAT64,
-    TF32,
-    Format,
-    component,
-    rounded,
-)
+from harness.verify.arithmetic.rounding import BELOW, BFLOAT16, NARROWER, Format, component, rounded
 from harness.verify.arithmetic.sums import Accumulator
 from harness.verify.arithmetic.survey import ReferenceTraits
 from harness.verify.trial import Answers, Trial, inexact, mean, write
@@ -263,9 +253,6 @@ def _without_last(x: Tensor, dim: int) -> Tensor:
     return x
 
 
-_BELOW = {FLOAT64: FLOAT32, FLOAT32: TF32, TF32: BFLOAT16, FLOAT16: E4M3, BFLOAT16: E4M3}
-"""The next precision that hardware offers and that is not enough."""
-
 _FINER = "what it loses may be less than rounding the result does: it is the more precise format"
 
 
@@ -281,11 +268,11 @@ def _imprecise(dtype: str, seen: ReferenceTraits, formats: RequiredFormats) -> I
     if cuts and formats.factors is not None:
         # Where factors may be cut, results may lose a few roundoffs of that precision, which the
         # next one below is: the one after that is tried.
-        cuts = [_BELOW[cuts[0]]] if cuts[0] in _BELOW else []
+        cuts = [BELOW[cuts[0]]] if cuts[0] in BELOW else []
     for cut in cuts:
         yield make(name=f"results in {cut.name}", write=_results(cut))
-    narrow = {FLOAT64: [FLOAT32], FLOAT32: [FLOAT16, BFLOAT16]}.get(formats.accumulator, [])
-    for sums in narrow if seen.sums or seen.additions else ():
+    narrower = NARROWER.get(formats.accumulator, [])
+    for sums in narrower if seen.sums or seen.additions else ():
         # What is lost in sums as precise as factors may be cut to cannot be told from that.
         if formats.factors is not None and sums.bits >= formats.factors.bits:
             continue
@@ -304,7 +291,7 @@ def _cuts(dtype: str, formats: RequiredFormats) -> list[Format]:
     """Precisions below what the tolerance allows inputs to be cut to."""
     if not DTYPES[dtype].roundoff:
         return []
-    below = _BELOW[formats.factors or component(dtype)]
+    below = BELOW[formats.factors or component(dtype)]
     return [below, BFLOAT16] if below.bits > BFLOAT16.bits else [below]
 
 

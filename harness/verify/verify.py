@@ -94,7 +94,7 @@ def _verify(
     solutions = folder.resolve().parent.parent / "solutions" / problem.slug
     check_strength(problem, solutions, report)
     if choices.examples:
-        files = find_examples(problem, solutions, device.kind, report.dtypes, report)
+        files = find_examples(problem, solutions, report)
         progress.phase(f"{problem.slug}: examples", len(files))
         run_examples(problem, files, device, report, lambda name: progress.advance(note=name))
 

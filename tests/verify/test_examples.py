@@ -55,9 +55,9 @@ def test_files_of_a_package(package: Package) -> None:
     write(examples, "wrong_answer/misspelt.py", "# verdict: rong")
     write(solutions, "me/mine.py", "# dtypes: float16")
     write(solutions, "me/card.py", "# verdict: accepted; on cpu: not_executable_here")
-    report = PackageReport(slug="row-sum")
     problem = load_problem(folder)
-    found = find_examples(problem, solutions, "cpu", problem.dtypes, report)
+    report = PackageReport(slug="row-sum", device="cpu", dtypes=problem.dtypes)
+    found = find_examples(problem, solutions, report)
     assert [(e.path.name, e.wanted[0], e.dtype) for e in found] == [
         ("misplaced.py", Verdict.RUNTIME_ERROR, None),
         ("zeros.py", Verdict.WRONG_ANSWER, None),

@@ -12,23 +12,19 @@ functions (their errors in units in the last place).
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, TypeAlias
 
 import torch
 from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from harness.verify.arithmetic import fourier
-from harness.verify.arithmetic.operations import (
-    COMPOSITES,
-    Dims,
-    Operation,
-    OperationKind,
-    base_name,
-    classify,
-    listed,
-)
+from harness.verify.arithmetic import fourier, operations
+from harness.verify.arithmetic.operations import Dims, Operation, OperationKind, base_name, classify
 from harness.verify.arithmetic.rounding import FLOAT64, Format, rounded, truncated
 from harness.verify.arithmetic.sums import EXACTLY, Accumulator, running, total
+
+Args: TypeAlias = tuple[object, ...]
+Kwargs: TypeAlias = Mapping[str, object]
 
 _MAX_PRODUCTS = 1 << 25
 """Products of a matrix product that lie in memory at a time: 256 MiB in float64."""
@@ -88,18 +84,17 @@ class ArithmeticModel:
         if how.step > 1 and not a.is_complex():
             # As in a matrix unit: ``step`` exact products, then the sum is rounded or cut.
             held = a.new_zeros(*a.shape[:-1], b.shape[-1])
-            for left, right in zip(
-                torch.split(a, how.step, -1), torch.split(b, how.step, -2), strict=True
-            ):
+            blocks = zip(torch.split(a, how.step, -1), torch.split(b, how.step, -2), strict=True)
+            for left, right in blocks:
                 held = how.round(held + left @ right)
             return held
         if how.native is not None and not a.is_complex():
             a, b = a.to(how.native), b.to(how.native)
         # All products of some rows are formed at once: (k, rows, n) terms, to be added up over k.
         at_once = max(1, _MAX_PRODUCTS // max(1, a[..., :1, :].numel() * b.shape[-1]))
-        right = b.movedim(-2, 0).unsqueeze(-2)
-        left = (part.movedim(-1, 0).unsqueeze(-1) for part in torch.split(a, at_once, -2))
-        return torch.cat([total(rows * right, how) for rows in left], -2)
+        b = b.movedim(-2, 0).unsqueeze(-2)
+        parts = torch.split(a.movedim(-1, 0).unsqueeze(-1), at_once, -2)
+        return torch.cat([total(rows * b, how) for rows in parts], -2)
 
 
 class Arithmetic(TorchDispatchMode):  # type: ignore[no-untyped-call]
@@ -119,11 +114,7 @@ class Arithmetic(TorchDispatchMode):  # type: ignore[no-untyped-call]
         return False
 
     def __torch_dispatch__(
-        self,
-        func: Operation,
-        types: object,
-        args: tuple[object, ...] = (),
-        kwargs: Mapping[str, object] | None = None,
+        self, func: Operation, types: object, args: Args = (), kwargs: Kwargs | None = None
     ) -> object:
         """Compute one operation as the model does."""
         kwargs = dict(kwargs or {})
@@ -135,7 +126,7 @@ class Arithmetic(TorchDispatchMode):  # type: ignore[no-untyped-call]
             return func(*args, **kwargs)
         if kind is OperationKind.COMPOSITE:
             with self:
-                return COMPOSITES[name](func, *args, **kwargs)
+                return operations.COMPOSITES[name](func, *args, **kwargs)
         if kind is OperationKind.SUM:
             return _SUMS[name](machine, func, *args, **kwargs)
         if kind is OperationKind.UNKNOWN:
@@ -151,11 +142,9 @@ class Arithmetic(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
 def _overwrite(result: object, how: Callable[[Tensor], Tensor]) -> None:
     """Replace what is in the floating-point results of an operation, new or changed in place."""
-    for x in result if isinstance(result, (tuple, list)) else (result,):
-        if isinstance(x, Tensor) and x.dtype in (torch.float64, torch.complex128):
-            new = how(x)
-            if new is not x:
-                x.copy_(new)
+    for x in operations.tensors(result):
+        if x.dtype in (torch.float64, torch.complex128) and (new := how(x)) is not x:
+            x.copy_(new)
 
 
 def _blurred(x: Tensor, machine: ArithmeticModel) -> Tensor:
@@ -173,7 +162,7 @@ def _blurred(x: Tensor, machine: ArithmeticModel) -> Tensor:
 _EXTREMES = frozenset({"amax", "amin", "max", "min", "argmax", "argmin"})
 
 
-def _without_last(args: tuple[object, ...], kwargs: dict[str, object]) -> tuple[object, ...]:
+def _without_last(args: Args, kwargs: Kwargs) -> Args:
     """The arguments of a maximum along dimensions, without the last element of each."""
     x, *rest = args
     dims = kwargs.get("dim", rest[0] if rest else None)
@@ -195,7 +184,7 @@ def _sum(
     keepdim: bool = False,
     **_: object,
 ) -> Tensor:
-    dims = sorted({d % x.dim() for d in listed(dim, x)}) if x.dim() else []
+    dims = sorted({d % x.dim() for d in operations.listed(dim, x)}) if x.dim() else []
     terms = x.movedim(dims, list(range(len(dims))))
     terms = terms.reshape(-1, *terms.shape[len(dims) :])  # those dimensions made one, and first
     found = machine.sum(terms)
@@ -259,18 +248,12 @@ def _convolution(
     x: Tensor,
     weight: Tensor,
     bias: Tensor | None,
-    stride: list[int],
-    padding: list[int],
-    dilation: list[int],
-    transposed: bool,
-    output_padding: list[int],
-    groups: int,
+    *options: Any,
 ) -> Tensor:
     """A convolution as a product of matrices: every window a row, every filter a column."""
+    stride, padding, dilation, transposed, _, groups = options
     if transposed:
-        return machine.result(
-            func(x, weight, bias, stride, padding, dilation, True, output_padding, groups)
-        )
+        return machine.result(func(x, weight, bias, *options))
     spatial = weight.dim() - 2
     ends = [p for pad in reversed(padding) for p in (pad, pad)]
     windows = torch.nn.functional.pad(x, ends)

@@ -32,7 +32,7 @@ class OperationKind(Enum):
     FUNCTION = auto()
     """An exponential or the like: good to a few units in the last place."""
     SUM = auto()
-    """Sums many terms: order and accumulator matter."""
+    """Sums many terms: order and accumulator matter. Of convolutions those not transposed."""
     COMPOSITE = auto()
     """Made of several of these: taken apart."""
     UNKNOWN = auto()
