@@ -34,7 +34,7 @@ def messages(report: PackageReport, level: Level) -> list[str]:
 
 @pytest.mark.corpus
 @pytest.mark.parametrize("slug", SLUGS)
-def test_every_problem_of_ours(slug: str) -> None:
+def test_packages_of_this_repository_pass(slug: str) -> None:
     dtypes = load_problem(ROOT / "problems" / slug).dtypes[:2]
     report = look(ROOT / "problems" / slug, dtypes=dtypes)
     assert messages(report, Level.ERROR) == []
@@ -50,14 +50,14 @@ def test_every_problem_of_ours(slug: str) -> None:
 
 @pytest.mark.gpu
 @pytest.mark.parametrize("slug", SLUGS)
-def test_every_problem_on_a_gpu(slug: str) -> None:
+def test_packages_of_this_repository_pass_on_a_gpu(slug: str) -> None:
     """With all examples, baselines and solutions, in all data types."""
     chosen = VerifyChoices(seed="7", grades=1)
     report = verify(ROOT / "problems" / slug, chosen, open_device("cuda"), NoProgress())
     assert messages(report, Level.ERROR) == []
 
 
-def test_a_sound_package(package: Package) -> None:
+def test_a_sound_package_has_no_errors(package: Package) -> None:
     report = look(package(dtypes="float32, float16, bfloat16, float64"))
     assert messages(report, Level.ERROR) == []
     assert [m.split(": ")[1] for m in messages(report, Level.WARNING)] == [
@@ -70,7 +70,7 @@ def test_a_sound_package(package: Package) -> None:
     assert line.endswith(" s")
 
 
-def test_two_packages_of_one_slug(package: Package) -> None:
+def test_two_packages_of_one_slug_are_an_error(package: Package) -> None:
     folder = package()
     assert not any("slug" in m for m in messages(look(folder), Level.ERROR))
     shutil.copytree(folder, folder.parent / "another")
@@ -83,7 +83,7 @@ def test_two_packages_of_one_slug(package: Package) -> None:
     assert found.message == "the slug row-sum is also that of another"
 
 
-def test_a_weak_package(package: Package) -> None:
+def test_a_weak_package_accepts_impostors(package: Package) -> None:
     folder = package(
         values="{distribution: uniform, low: 1, high: 1.01}",
         constant=1e9,
@@ -102,7 +102,7 @@ def test_a_weak_package(package: Package) -> None:
     assert all(t.status is not Status.REJECTED for t in report.variants)
 
 
-def test_a_tolerance_that_is_too_narrow(package: Package) -> None:
+def test_a_narrow_tolerance_rejects_honest_variants(package: Package) -> None:
     report = look(package(constant=1e-3))
     rejected = {t.name for t in report.variants if t.status is Status.REJECTED}
     assert "sequential sums" in rejected
@@ -133,19 +133,19 @@ WRONG_REFERENCES = {
 
 
 @pytest.mark.parametrize("told", WRONG_REFERENCES)
-def test_a_wrong_reference(package: Package, told: str) -> None:
+def test_a_wrong_reference_is_an_error(package: Package, told: str) -> None:
     report = look(package(WRONG_REFERENCES[told]))
     errors = messages(report, Level.ERROR)
     assert any(told in m and m.startswith("reference.py") for m in errors), errors
 
 
-def test_a_sum_that_cannot_be_varied(package: Package) -> None:
+def test_a_sum_that_cannot_be_varied_is_a_warning(package: Package) -> None:
     reference = REFERENCE.replace("x.sum(1) * s", "x.exp().prod(1).log() * s")
     report = look(package(reference))
     assert any("how aten.prod.dim_int sums cannot be varied" in f.message for f in report.findings)
 
 
-def test_front_matter(package: Package) -> None:
+def test_faults_of_the_front_matter_are_errors(package: Package) -> None:
     broken = look(package(slug="broken", matter=MATTER.replace("cases: 4", "cases: many")))
     assert [m.split(":")[0] for m in messages(broken, Level.ERROR)] == ["problem.md"]
     assert "cases" in broken.findings[0].message
@@ -155,13 +155,13 @@ def test_front_matter(package: Package) -> None:
     assert "problem.md:1: there is no statement" in messages(silent, Level.ERROR)
 
 
-def test_weak_scalars(package: Package) -> None:
+def test_scalars_without_special_values_are_a_warning(package: Package) -> None:
     report = look(package(matter=MATTER.replace("[0, 1, -1]", "[0.5]")))
     lacking = [m for m in messages(report, Level.WARNING) if "`always` of s" in m]
     assert lacking == ["problem.md:9: `always` of s lacks 0, 1, a negative number"]
 
 
-def test_an_impostor_that_few_cases_reject(package: Package) -> None:
+def test_an_impostor_that_few_cases_reject_is_a_warning(package: Package) -> None:
     # Scalars next to 1, told from 1 only where they are one of the values that are always tried.
     matter = MATTER.replace("low: -2, high: 2", "low: 0.9999, high: 1.0001")
     report = look(package(matter=matter, constant=5000))
@@ -172,7 +172,7 @@ def test_an_impostor_that_few_cases_reject(package: Package) -> None:
     assert any(told in m for m in messages(report, Level.WARNING))
 
 
-def test_seeds_replay(package: Package) -> None:
+def test_the_same_seed_gives_the_same_results(package: Package) -> None:
     folder = package()
     one, other, third = look(folder), look(folder), look(folder, seed="8")
     assert one.impostors == other.impostors
@@ -180,7 +180,9 @@ def test_seeds_replay(package: Package) -> None:
     assert seeds("7", 3) == ["7", "7-2", "7-3"]
 
 
-def test_command(package: Package, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_command_prints_reports_and_sets_the_exit_code(
+    package: Package, monkeypatch: pytest.MonkeyPatch
+) -> None:
     folder = package()
     package(slug="weak", constant=1e9)
     monkeypatch.chdir(folder.parent.parent)
@@ -208,7 +210,7 @@ def test_command(package: Package, monkeypatch: pytest.MonkeyPatch) -> None:
         raise run("row-sum", "--dtype", "float64").exception or AssertionError
 
 
-def test_examples_are_graded(package: Package) -> None:
+def test_examples_with_another_verdict_are_errors(package: Package) -> None:
     folder = package()
     wrong = folder / "examples" / "wrong_answer"
     wrong.mkdir(parents=True)

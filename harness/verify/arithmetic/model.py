@@ -128,7 +128,7 @@ class Arithmetic(TorchDispatchMode):  # type: ignore[no-untyped-call]
             with self:
                 return operations.COMPOSITES[name](func, *args, **kwargs)
         if kind is OperationKind.SUM:
-            return _SUMS[name](machine, func, *args, **kwargs)
+            return machine.result(_SUMS[name](machine, func, *args, **kwargs))
         if kind is OperationKind.UNKNOWN:
             self.unknown.add(str(func).removesuffix(".default"))
         result = func(*args, **kwargs)
@@ -190,17 +190,15 @@ def _sum(
     found = machine.sum(terms)
     if base_name(func) == "mean":
         found = machine.result(found) / len(terms)
-    if keepdim:
-        for d in dims:
-            found = found.unsqueeze(d)
-    return machine.result(found)
+    for d in dims if keepdim else ():
+        found = found.unsqueeze(d)
+    return found
 
 
 def _product(
     machine: ArithmeticModel, func: Operation, a: Tensor, b: Tensor, **_: object
 ) -> Tensor:
-    a = a.conj() if base_name(func) == "vdot" else a
-    return machine.result(machine.product(a, b))
+    return machine.product(a.conj() if base_name(func) == "vdot" else a, b)
 
 
 def _product_added(
@@ -216,30 +214,29 @@ def _product_added(
     found = machine.product(a, b)
     if alpha != 1:
         found = rounded(found * alpha, machine.working)
-    if beta != 0:
-        found = found + (added if beta == 1 else rounded(added * beta, machine.working))
-    return machine.result(found)
+    if beta == 0:
+        return found
+    return found + (added if beta == 1 else rounded(added * beta, machine.working))
 
 
 def _cumsum(machine: ArithmeticModel, func: Operation, x: Tensor, dim: int, **_: object) -> Tensor:
-    if machine.accumulator == EXACTLY or x.dim() == 0:
-        found = func(x, dim)
-        if machine.skips and x.dim() and x.shape[dim] > 1:
-            found.select(dim, -1).copy_(found.select(dim, -2))
-        return machine.result(found)
-    return machine.result(running(x.movedim(dim, 0), machine.accumulator).movedim(0, dim))
+    if machine.accumulator != EXACTLY and x.dim() > 0:
+        return running(x.movedim(dim, 0), machine.accumulator).movedim(0, dim)
+    found: Tensor = func(x, dim)
+    if machine.skips and x.dim() > 0 and x.shape[dim] > 1:
+        found.select(dim, -1).copy_(found.select(dim, -2))
+    return found
 
 
-def _fft(
-    machine: ArithmeticModel, func: Operation, x: Tensor, dims: list[int], scaling: int, last: int
-) -> Tensor:
-    x, how = machine.factor(x), machine.accumulator
+def _fft(machine: ArithmeticModel, func: Operation, x: Tensor, *options: Any) -> Tensor:
+    x = machine.factor(x)
     if machine.skips and x.shape[-1] > 1:
         x = x.clone()
         x[..., -1] = 0
-    if how == EXACTLY:
-        return machine.result(func(x, dims, scaling, last))
-    return machine.result(fourier.transform(func, x, dims, scaling, last, how=how))
+    if machine.accumulator != EXACTLY:
+        return fourier.transform(func, x, *options, how=machine.accumulator)
+    found: Tensor = func(x, *options)
+    return found
 
 
 def _convolution(
@@ -253,7 +250,8 @@ def _convolution(
     """A convolution as a product of matrices: every window a row, every filter a column."""
     stride, padding, dilation, transposed, _, groups = options
     if transposed:
-        return machine.result(func(x, weight, bias, *options))
+        transposing: Tensor = func(x, weight, bias, *options)
+        return transposing
     spatial = weight.dim() - 2
     ends = [p for pad in reversed(padding) for p in (pad, pad)]
     windows = torch.nn.functional.pad(x, ends)
@@ -270,9 +268,7 @@ def _convolution(
     found = machine.product(rows, columns)
     found = found.view(groups, batch, *places, -1).movedim(-1, 1).movedim(2, 0)
     found = machine.result(found.reshape(batch, weight.shape[0], *places))
-    if bias is not None:
-        found = machine.result(found + bias.view(-1, *[1] * spatial))
-    return found
+    return found if bias is None else found + bias.view(-1, *[1] * spatial)
 
 
 _SUMS: dict[str, Callable[..., Tensor]] = {
