@@ -4,7 +4,7 @@ Every case of a grade is drawn, laid out and filled as for a submission; what an
 leave in the outputs is written there, and checked by the same code.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
 
@@ -16,7 +16,7 @@ from harness.problem.case import Case
 from harness.problem.sampling.footprint import CALLS
 from harness.verify.impostors import Impostor
 from harness.verify.trial import Answers, PackageTask, Trial, TrialMemory, write
-from harness.verify.variants import Variant
+from harness.verify.variants import Compute
 
 
 @dataclass(slots=True)
@@ -67,7 +67,7 @@ def run_grade(
     task: PackageTask,
     cases: Sequence[Case],
     impostors: Sequence[Impostor],
-    variants: Sequence[Variant],
+    variants: Mapping[str, Compute],
     advance: Callable[[], None],
     look: Callable[[Trial], None] | None = None,
 ) -> GradeScores:
@@ -80,7 +80,7 @@ def run_grade(
     scores = GradeScores(
         task.seed,
         {one.name: DetectionScore() for one in impostors},
-        {one.name: DetectionScore() for one in variants},
+        {name: DetectionScore() for name in variants},
     )
     memory = TrialMemory()
     size = max(lay_out(task, case, CALLS).size for case in cases)
@@ -129,22 +129,22 @@ def _try_impostor(trial: Trial, impostor: Impostor, score: DetectionScore) -> No
 
 
 def _try_variants(
-    trial: Trial, variants: Sequence[Variant], scores: dict[str, DetectionScore]
+    trial: Trial, variants: Mapping[str, Compute], scores: Mapping[str, DetectionScore]
 ) -> None:
     """All variants, each in one call; the calls of a batch are those of different variants."""
-    for start in range(0, len(variants), CALLS):
+    names = list(variants)
+    for start in range(0, len(names), CALLS):
         # Another call in the next case, so that each variant meets both.
-        chosen = {
-            (trial.number + i) % CALLS: one for i, one in enumerate(variants[start : start + CALLS])
-        }
-        answers = {call: one.answer(trial, call) for call, one in chosen.items()}
-        for call, one in chosen.items():
-            scores[one.name].cases += 1
-            scores[one.name].applicable += not trial.is_right(call, answers[call])
+        batch = enumerate(names[start : start + CALLS], trial.number)
+        chosen = {number % CALLS: name for number, name in batch}
+        answers = {call: variants[name](trial, call) for call, name in chosen.items()}
+        for call, name in chosen.items():
+            scores[name].cases += 1
+            scores[name].applicable += not trial.is_right(call, answers[call])
         while (found := _check(trial, answers)) is not None:
             if found.call not in answers:  # the right answer itself: “float64 inside” reports it
                 break
-            scores[chosen[found.call].name].refuse(trial, found)
+            scores[chosen[found.call]].refuse(trial, found)
             del answers[found.call]
 
 

@@ -24,7 +24,20 @@ def check_strength(problem: Problem, solutions: Path, report: PackageReport) -> 
     path = problem.folder / STATEMENT_FILE
     _check_benchmarks(problem, path, report)
     _check_scalars(problem, path, report)
-    _check_examples(problem, solutions, report)
+    examples = problem.folder / "examples"
+    wrong = files_below(examples / "wrong_answer")
+    if len(wrong) < MIN_WRONG:
+        report.warn(
+            str(examples / "wrong_answer"),
+            f"{len(wrong)} examples of wrong answers, fewer than {MIN_WRONG}",
+            "add a submission for each mistake that the problem invites",
+        )
+    if not files_below(examples / "accepted") and not files_below(solutions):
+        report.warn(
+            str(examples / "accepted"),
+            "no submission beside the baseline is accepted",
+            "add one, so that the problem is known to be solvable",
+        )
 
 
 def _check_benchmarks(problem: Problem, path: Path, report: PackageReport) -> None:
@@ -60,20 +73,3 @@ def _check_scalars(problem: Problem, path: Path, report: PackageReport) -> None:
                 f"`always` of {scalar.name} lacks {', '.join(lacking)}",
                 "kernels treat such values apart, or forget to",
             )
-
-
-def _check_examples(problem: Problem, solutions: Path, report: PackageReport) -> None:
-    examples = problem.folder / "examples"
-    wrong = files_below(examples / "wrong_answer")
-    if len(wrong) < MIN_WRONG:
-        report.warn(
-            str(examples / "wrong_answer"),
-            f"{len(wrong)} examples of wrong answers, fewer than {MIN_WRONG}",
-            "add a submission for each mistake that the problem invites",
-        )
-    if not files_below(examples / "accepted") and not files_below(solutions):
-        report.warn(
-            str(examples / "accepted"),
-            "no submission beside the baseline is accepted",
-            "add one, so that the problem is known to be solvable",
-        )

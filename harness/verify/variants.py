@@ -59,23 +59,16 @@ def required_formats(problem: Problem, dtype: str) -> RequiredFormats | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Variant:
-    """One honest way."""
+    """One honest way; or ``why`` it does not apply to a problem, and no ``answer``."""
 
     name: str
-    answer: Compute
+    answer: Compute | None = None
+    why: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Absent:
-    """A variant that does not apply to a problem, and why."""
-
-    name: str
-    why: str
-
-
-def variants(problem: Problem, dtype: str, seen: ReferenceTraits) -> list[Variant | Absent]:
+def variants(problem: Problem, dtype: str, seen: ReferenceTraits) -> list[Variant]:
     """All honest variants of a problem in one data type."""
-    found: list[Variant | Absent] = [
+    found = [
         Variant(name="float64 inside", answer=lambda trial, call: trial.right[call]),
         Variant(name="zeros of the other sign", answer=_other_zeros),
     ]
@@ -100,7 +93,7 @@ def _others(
     seen: ReferenceTraits,
     formats: RequiredFormats,
     plain: ArithmeticModel,
-) -> Iterator[Variant | Absent]:
+) -> Iterator[Variant]:
     """Variants that differ in more than the order of summation from a ``plain`` machine."""
     working, stored = formats.working, formats.storage
     blocks = replace(plain, accumulator=replace(plain.accumulator, order=Order.BLOCKED))
@@ -132,21 +125,19 @@ def _others(
 
     # Factors cut to what the tolerance allows, with and without rounding.
     if formats.factors is None:
-        yield Absent(name="cut factors", why="the tolerance has no room for it")
+        yield Variant(name="cut factors", why="the tolerance has no room for it")
     elif not seen.products:
-        yield Absent(name="cut factors", why="no product of tensors is summed")
+        yield Variant(name="cut factors", why="no product of tensors is summed")
     else:
         name, cut = f"factors in {formats.factors.name}", replace(blocks, factors=formats.factors)
         yield Variant(name=name, answer=on_machine(cut))
         yield Variant(name=f"{name}, cut off", answer=on_machine(replace(cut, cut_off=True)))
 
 
-def _unless(against: Mapping[str, bool], name: str, answer: Compute) -> Variant | Absent:
-    """A variant, or its absence for the first of the reasons against it that holds."""
-    for why, holds in against.items():
-        if holds:
-            return Absent(name=name, why=why)
-    return Variant(name=name, answer=answer)
+def _unless(against: Mapping[str, bool], name: str, answer: Compute) -> Variant:
+    """A variant, or why it does not apply: the first of the reasons against it that holds."""
+    why = next((reason for reason, holds in against.items() if holds), "")
+    return Variant(name=name, answer=None if why else answer, why=why)
 
 
 def on_machine(machine: ArithmeticModel) -> Compute:

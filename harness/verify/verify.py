@@ -28,7 +28,7 @@ from harness.verify.impostors import Impostor, impostors
 from harness.verify.package_lints import check_strength
 from harness.verify.soundness import ReferenceCheck, check_statement
 from harness.verify.trial import PackageTask, Trial, TrialMemory
-from harness.verify.variants import Absent, Variant, variants
+from harness.verify.variants import Variant, variants
 
 _MIN_REFUSED = 0.5
 _MIN_REFUSED_IMPRECISE = 0.125
@@ -118,7 +118,7 @@ def _verify_type(
         )
     false = impostors(problem, dtype, seen) if choices.impostors else []
     honest = variants(problem, dtype, seen)
-    tried = [one for one in honest if isinstance(one, Variant)]
+    tried = {one.name: one.answer for one in honest if one.answer is not None}
     graded: list[GradeScores] = []
     for number, seed in enumerate(seeds(task.seed, count), 1):
         one = replace(task, seed=seed)
@@ -183,10 +183,10 @@ def _missed(one: Impostor, total: DetectionScore, grade: GradeScores) -> bool:
 
 
 def _judge_variant(
-    task: PackageTask, one: Variant | Absent, graded: Sequence[GradeScores], report: PackageReport
+    task: PackageTask, one: Variant, graded: Sequence[GradeScores], report: PackageReport
 ) -> DetectionResult:
     """The outcome for an honest variant; an error if a case refused it."""
-    if isinstance(one, Absent):
+    if one.answer is None:
         return _result(one.name, task, Status.NOT_APPLICABLE, DetectionScore(), one.why)
     scores = {grade.seed: grade.variants[one.name] for grade in graded}
     total = _total(scores.values())
