@@ -58,7 +58,7 @@ def compile_command(
         "-shared",
         "-fPIC",
         "-pthread",
-        "-w",  # nvcc has had its say
+        "-w",  # warnings are nvcc's task
         *flags,
         f"-I{INCLUDE}",
         *includes,

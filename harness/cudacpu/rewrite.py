@@ -58,8 +58,8 @@ def _apply(source: str, edits: Sequence[_Edit]) -> str:
         if edit.start < done:  # an overlap can only come from malformed source: leave it
             continue
         # What is replaced may span lines, by newlines or comments: keep the newlines.
-        kept = "\n" * source.count("\n", edit.start, edit.end)
-        pieces += (source[done : edit.start], edit.text, kept)
+        newlines = "\n" * source.count("\n", edit.start, edit.end)
+        pieces += (source[done : edit.start], edit.text, newlines)
         done = edit.end
     return "".join((*pieces, source[done:]))
 
@@ -141,7 +141,7 @@ class _Rewriter:
         start = self._callee_start(i)
         end = self._configuration_end(i + 3)
         if start is None or end is None:
-            return  # not a launch that we understand: the compiler will say so
+            return  # not a launch that we understand: the compiler reports it
         if scope.is_device:
             line = line_of(self._source, self._tokens[i].start)
             raise Unsupported(line, "a launch inside device code (dynamic parallelism)")

@@ -54,7 +54,7 @@ def starter_text(problem: Problem, language: str, command: str) -> str:
     """The contents of the file; ``command`` is how it is checked, for the comment on top.
 
     Raises:
-        UsageError: the problem does not say enough to write one, or the language does not suit it.
+        UsageError: the problem declares too little, or none of its data types suits the language.
     """
     if not problem.complete:
         raise UsageError(f"{problem.slug} says too little: " + "; ".join(problem.missing))
@@ -114,7 +114,7 @@ def _safe(name: str) -> str:
 
 
 def write_starter(path: Path, text: str, *, force: bool) -> None:
-    """Write the file, and the folders it needs; what is there stays unless ``force``.
+    """Write the file, and the folders it needs; an existing file stays unless ``force``.
 
     Raises:
         UsageError: there is a file already, or it cannot be written.

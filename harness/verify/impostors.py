@@ -19,11 +19,11 @@ from harness.verify.arithmetic.model import ArithmeticModel
 from harness.verify.arithmetic.rounding import BELOW, BFLOAT16, NARROWER, Format, component, rounded
 from harness.verify.arithmetic.sums import Accumulator
 from harness.verify.arithmetic.survey import ReferenceTraits
-from harness.verify.trial import Answers, Trial, inexact, mean, write
+from harness.verify.trial import Answers, Trial, as_type, inexact, mean, write
 from harness.verify.variants import STEP, Compute, RequiredFormats, on_machine, required_formats
 
 TILE = 32
-"""Elements that kernels commonly treat together: a warp's."""
+"""Elements of a tile, as kernels commonly have them: a warp's."""
 
 Writer = Callable[[Trial, int, Mapping[str, Tensor]], None]
 """Writes into the outputs of one call."""
@@ -107,7 +107,7 @@ def _constant(value: float) -> Writer:
 
 
 def _fill(view: Tensor, value: float) -> None:
-    """Write one number everywhere: in integers rounded, and 0 for NaN."""
+    """Write one number everywhere: rounded in integers, 0 for NaN."""
     if not inexact(view):
         value = 0 if math.isnan(value) else round(value)
     view.fill_(value)
@@ -119,7 +119,7 @@ def _copy(name: str) -> Writer:
         for view in views.values():
             times = -(-view.numel() // source.numel())
             cycled = source.repeat(times)[: view.numel()].view(view.shape)
-            view.copy_(cycled.real if cycled.is_complex() and not view.is_complex() else cycled)
+            view.copy_(as_type(cycled, view.dtype))
 
     return run
 
@@ -273,7 +273,7 @@ def _imprecise(dtype: str, seen: ReferenceTraits, formats: RequiredFormats) -> I
         yield make(name=f"results in {cut.name}", write=_results(cut))
     narrower = NARROWER.get(formats.accumulator, [])
     for sums in narrower if seen.sums or seen.additions else ():
-        # What is lost in sums as precise as factors may be cut to cannot be told from that.
+        # The error of sums as precise as factors may be cut to is within what that may cost.
         if formats.factors is not None and sums.bits >= formats.factors.bits:
             continue
         accumulator = Accumulator(sums, step=STEP)

@@ -74,14 +74,11 @@ class Trial:
 
     def stored(self, values: Mapping[str, Tensor]) -> Answers:
         """Round outputs in float64 (int64, complex128) to their own types."""
-        found = {}
-        for parameter in self.task.problem.outputs:
-            x = values[parameter.name]
-            kind = getattr(torch, parameter.data_type(self.task.dtype).name)
-            found[parameter.name] = (x if kind.is_complex or not x.is_complex() else x.real).to(
-                kind
-            )
-        return found
+        dtype = self.task.dtype
+        return {
+            p.name: as_type(values[p.name], getattr(torch, p.data_type(dtype).name))
+            for p in self.task.problem.outputs
+        }
 
     def evaluate(
         self,
@@ -124,6 +121,11 @@ class Trial:
 def inexact(x: Tensor) -> bool:
     """Whether the elements are floating-point numbers, real or complex."""
     return x.is_floating_point() or x.is_complex()
+
+
+def as_type(x: Tensor, dtype: torch.dtype) -> Tensor:
+    """``x`` in another type; of complex numbers the real part where the type is real."""
+    return (x.real if x.is_complex() and not dtype.is_complex else x).to(dtype)
 
 
 def mean(x: Tensor) -> float:

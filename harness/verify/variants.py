@@ -29,8 +29,8 @@ Compute = Callable[[Trial, int], Answers]
 class RequiredFormats:
     """Formats that a problem's tolerance asks for in one data type.
 
-    Sums must be kept in ``accumulator``. ``storage`` is the type of the first output that is not
-    exact, or of one component. Factors may be cut to ``factors``; None where they may not be cut.
+    Of running sums (``accumulator``), of the first output that is not exact or of its components
+    (``storage``), and the one that factors may be cut to (None where they may not be cut).
     """
 
     accumulator: Format

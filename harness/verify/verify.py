@@ -163,7 +163,7 @@ def _judge_impostor(
     elif total.applicable == 0:
         status = Status.NOT_APPLICABLE
         why = "the reference cannot be evaluated so" if total.broken else "right in every case"
-    elif one.rare and total.refused == 0:
+    elif one.rare and total.refused == 0 and total.applicable < _MIN_RARE:
         status, why = Status.NOT_APPLICABLE, "right in all but a few cases"
     elif total.refused < share * total.applicable and not one.excuse:
         report.warn(

@@ -1,4 +1,4 @@
-"""What the runner is told when a launch or a kernel goes wrong."""
+"""Errors that the runner gets when a launch or a kernel goes wrong."""
 
 import ctypes
 

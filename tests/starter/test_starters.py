@@ -1,4 +1,4 @@
-"""What `harness init` writes: placed, told; where it runs here, wrong and not broken."""
+"""What `harness init` writes: its place, its comment, and the verdict where it runs here."""
 
 import ast
 import shutil

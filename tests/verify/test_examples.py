@@ -67,10 +67,10 @@ def test_find_examples_lists_files_and_reports_wrong_headers(package: Package) -
         ("card.py", Verdict.NOT_EXECUTABLE_HERE, "float16"),
         ("mine.py", Verdict.ACCEPTED, "float16"),
     ]
-    said = {Path(f.place).name: f.message for f in report.findings}
-    assert "lies in wrong_answer" in said["misplaced.py"]
-    assert "no line says" in said["silent.py"]
-    assert set(said) == {"misplaced.py", "silent.py", "misspelt.py"}
+    reported = {Path(f.place).name: f.message for f in report.findings}
+    assert "lies in wrong_answer" in reported["misplaced.py"]
+    assert "no line says" in reported["silent.py"]
+    assert set(reported) == {"misplaced.py", "silent.py", "misspelt.py"}
 
 
 def test_limited_lowers_only_the_limit_of_the_verdict(package: Package) -> None:

@@ -1,4 +1,4 @@
-"""``harness verify``: sound packages pass, and what is wrong with others is said."""
+"""``harness verify``: sound packages pass, the faults of others are reported."""
 
 import json
 import shutil
@@ -107,10 +107,12 @@ def test_a_narrow_tolerance_rejects_honest_variants(package: Package) -> None:
     rejected = {t.name for t in report.variants if t.status is Status.REJECTED}
     assert "sequential sums" in rejected
     assert "float64 inside" not in rejected
-    said = [m for m in messages(report, Level.ERROR) if "honest variant “sequential sums”" in m]
-    assert len(said) == 1
-    assert "case m=" in said[0]
-    assert "seed 7" in said[0]
+    rejections = [
+        m for m in messages(report, Level.ERROR) if "honest variant “sequential sums”" in m
+    ]
+    assert len(rejections) == 1
+    assert "case m=" in rejections[0]
+    assert "seed 7" in rejections[0]
 
 
 WRONG_REFERENCES = {
@@ -132,11 +134,11 @@ WRONG_REFERENCES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("told", WRONG_REFERENCES)
-def test_a_wrong_reference_is_an_error(package: Package, told: str) -> None:
-    report = look(package(WRONG_REFERENCES[told]))
+@pytest.mark.parametrize("message", WRONG_REFERENCES)
+def test_a_wrong_reference_is_an_error(package: Package, message: str) -> None:
+    report = look(package(WRONG_REFERENCES[message]))
     errors = messages(report, Level.ERROR)
-    assert any(told in m and m.startswith("reference.py") for m in errors), errors
+    assert any(message in m and m.startswith("reference.py") for m in errors), errors
 
 
 def test_a_sum_that_cannot_be_varied_is_a_warning(package: Package) -> None:
@@ -162,14 +164,14 @@ def test_scalars_without_special_values_are_a_warning(package: Package) -> None:
 
 
 def test_an_impostor_that_few_cases_reject_is_a_warning(package: Package) -> None:
-    # Scalars next to 1, told from 1 only where they are one of the values that are always tried.
+    # Scalars next to 1: a wrong answer shows only for the values that are always tried.
     matter = MATTER.replace("low: -2, high: 2", "low: 0.9999, high: 1.0001")
     report = look(package(matter=matter, constant=5000))
     tried = {t.name: t for t in report.impostors}["takes s for 1"]
     assert tried.status is Status.REJECTED
     assert 0 < tried.refused < tried.applicable / 2
-    told = f"takes s for 1” is rejected in {tried.refused} of the {tried.applicable} cases"
-    assert any(told in m for m in messages(report, Level.WARNING))
+    warning = f"takes s for 1” is rejected in {tried.refused} of the {tried.applicable} cases"
+    assert any(warning in m for m in messages(report, Level.WARNING))
 
 
 def test_the_same_seed_gives_the_same_results(package: Package) -> None:
@@ -197,9 +199,9 @@ def test_command_prints_reports_and_sets_the_exit_code(
     assert lines[-1].startswith("2 problems: ")
     assert any(line.startswith("row-sum: 0 errors, 2 warnings · ") for line in lines)
     assert any(line.startswith("ERROR problems/weak/problem.md: ") for line in lines)
-    told = run(str(folder), "--json")
-    assert told.exit_code == 0
-    [record] = json.loads(told.stdout)
+    printed = run(str(folder), "--json")
+    assert printed.exit_code == 0
+    [record] = json.loads(printed.stdout)
     assert (record["slug"], record["errors"], record["seed"]) == ("row-sum", 0, "7")
     fates = {t["status"] for t in record["impostors"]}
     assert "rejected" in fates

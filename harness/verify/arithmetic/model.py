@@ -37,10 +37,10 @@ class ArithmeticModel:
     working: Format = FLOAT64
     """Format of the results of single operations."""
     accumulator: Accumulator = EXACTLY
-    """Where sums are kept, and in which order terms get there."""
+    """Format of running sums, and the order in which terms are added."""
     storage: Format | None = None
-    """Format that each result is rounded to besides, as an unfused computation does that keeps it
-    in memory; None where results stay in registers."""
+    """Format that each result is rounded to besides, as in an unfused computation that stores it in
+    memory; None where results stay in registers."""
     factors: Format | None = None
     """Format that the factors of products of matrices are cut to; None for uncut."""
     cut_off: bool = False
@@ -203,7 +203,7 @@ def _product(
 
 def _product_added(
     machine: ArithmeticModel,
-    func: Operation,  # noqa: ARG001 - all sums are called alike
+    func: Operation,  # noqa: ARG001 - all sums are called with it
     added: Tensor,
     a: Tensor,
     b: Tensor,

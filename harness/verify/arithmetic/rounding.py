@@ -39,7 +39,7 @@ BELOW = {FLOAT64: FLOAT32, FLOAT32: TF32, TF32: BFLOAT16, FLOAT16: E4M3, BFLOAT1
 """The next precision that hardware offers."""
 
 NARROWER = {FLOAT64: [FLOAT32], FLOAT32: [FLOAT16, BFLOAT16]}
-"""Formats that sums may be kept in by mistake, instead of an accumulator's."""
+"""Accumulator → formats too narrow for its sums, that a kernel may use by mistake."""
 
 _FORMATS = {f.name: f for f in (FLOAT64, FLOAT32, TF32, FLOAT16, BFLOAT16, E4M3)}
 
@@ -75,5 +75,5 @@ def truncated(x: Tensor, to: Format) -> Tensor:
     if x.is_complex():
         return torch.view_as_complex(truncated(torch.view_as_real(x), to))
     drop = _FRACTION + 1 - to.bits
-    kept = x.contiguous().view(torch.int64) & ~((1 << drop) - 1)
-    return torch.where(x.isfinite(), kept.view(torch.float64), x)
+    bits = x.contiguous().view(torch.int64) & ~((1 << drop) - 1)
+    return torch.where(x.isfinite(), bits.view(torch.float64), x)
