@@ -150,9 +150,8 @@ def _try_variants(
 
 def _check(trial: Trial, answers: dict[int, Answers]) -> BatchMismatch | None:
     """Have the judge check ``answers``; calls that have none get the right one."""
-    batch = trial.batch
     for call in range(CALLS):
-        write(batch.outputs(call), answers.get(call, trial.right[call]))
-    found = batch.check(trial.expected)
-    batch.reset()
+        write(trial.batch.outputs(call), answers.get(call, trial.right[call]))
+    found = trial.batch.check(trial.expected)
+    trial.batch.reset()
     return found

@@ -63,12 +63,6 @@ class ArithmeticModel:
             return x
         return (truncated if self.cut_off else rounded)(x, self.factors)
 
-    def sum(self, terms: Tensor) -> Tensor:
-        """Sum over the first dimension: (length, …) → (…)."""
-        if self.skips and terms.shape[0] > 1:
-            terms = terms[:-1]
-        return terms.sum(0) if self.accumulator == EXACTLY else total(terms, self.accumulator)
-
     def product(self, a: Tensor, b: Tensor) -> Tensor:
         """Product of matrices: (…, m, k) · (…, k, n) → (…, m, n); or with a vector, or of two."""
         if a.dim() == 1:
@@ -187,7 +181,9 @@ def _sum(
     dims = sorted({d % x.dim() for d in operations.listed(dim, x)}) if x.dim() else []
     terms = x.movedim(dims, list(range(len(dims))))
     terms = terms.reshape(-1, *terms.shape[len(dims) :])  # those dimensions made one, and first
-    found = machine.sum(terms)
+    summed = terms[:-1] if machine.skips and len(terms) > 1 else terms
+    how = machine.accumulator
+    found = summed.sum(0) if how == EXACTLY else total(summed, how)
     if base_name(func) == "mean":
         found = machine.result(found) / len(terms)
     for d in dims if keepdim else ():
