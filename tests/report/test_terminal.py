@@ -16,9 +16,9 @@ from harness.records.cases import CaseResult, Element, Mismatch, ShrunkCase, Ten
 from harness.records.measurement import BaselineScore, BaselineTime, Conditions
 from harness.records.refs import DeviceRef
 from harness.records.result import Result, Verdict
-from harness.report.board import MAX_ROWS
+from harness.report.board import CPU_NOTE, MAX_ROWS, render_board
 from harness.report.matrix import matrix_lines
-from harness.report.terminal import CPU_NOTE, render_board, render_result
+from harness.report.terminal import render_result
 from leaderboard.board import BoardRow
 
 CPU = DeviceRef(kind="cpu", name="AMD EPYC 9654")
