@@ -16,7 +16,7 @@ from harness.errors import UsageError
 from harness.frameworks import FRAMEWORKS
 from harness.problem import describe as words
 from harness.problem.expressions import Expression, ExpressionError
-from harness.problem.model import Direction, Parameter, Problem, Role
+from harness.problem.model import Parameter, Problem, Role
 from harness.problem.signature import c_prototype, c_type, python_signature
 from harness.records.conditions_text import describe_conditions
 from harness.records.measurement import Measurement
@@ -157,7 +157,7 @@ def _parameter(parameter: Parameter) -> dict[str, str]:
         "type": c_type(parameter) + ("*" if tensor else ""),
         "shape": words.shape_of(parameter),
         "layout": words.strides_of(parameter),
-        "direction": words.DIRECTIONS[parameter.direction or Direction.IN] if tensor else "",
+        "direction": words.direction_of(parameter),
         "values": words.range_of(parameter) or words.values_of(parameter),
         "always": words.always_of(parameter),
     }

@@ -91,7 +91,7 @@ def _format_parameter(problem: Problem, parameter: Parameter) -> Iterator[str]:
         yield f"{parameter.name}  {kind}, {_format_values(parameter)}"
         return
     assert parameter.direction is not None
-    direction = words.DIRECTIONS[parameter.direction]
+    direction = words.direction_of(parameter)
     yield f"{parameter.name}  {kind} {words.shape_of(parameter)}, {direction}"
     if parameter.strides:
         gaps = "" if _always_dense(parameter) else "; gaps are neither read nor written"

@@ -50,8 +50,7 @@ from harness.report.board import render_board
 from harness.report.compare import render_comparison
 from harness.report.matrix import matrix_lines
 from harness.report.models import render_models
-from harness.report.problem import problem_json, render_problem
-from harness.report.problems import render_problems
+from harness.report.problem import problem_json, render_problem, render_problems
 from harness.report.profile import render_profile
 from harness.report.regrade import closing_line, regraded_line, skipped_line
 from harness.report.submissions import (
@@ -309,7 +308,7 @@ RENDERERS: dict[str, Callable[[str], Iterator[str]]] = {
     "harness/report/models.py": of_models,
     "harness/text/numbers.py": of_numbers,
     "harness/report/problem.py": of_problems,
-    "harness/report/problems.py": of_problems,
+    "harness/report/tables.py": of_results,
     "harness/report/profile.py": of_profiles,
     "harness/progress/progress.py": of_progress,
     "harness/report/regrade.py": of_regrades,
