@@ -55,7 +55,7 @@ class Board(BoardKey):
     @property
     def pages(self) -> int:
         """How many pages it takes."""
-        return max(1, math.ceil(len(self.rows) / PAGE_ROWS))
+        return math.ceil(len(self.rows) / PAGE_ROWS)
 
     def file(self, page: int = 0) -> str:
         """Name of the file of a page, the first is 0."""
@@ -90,7 +90,7 @@ class Board(BoardKey):
 
     @cached_property
     def scale_end(self) -> float:
-        """The end of the bars' scale: the highest bound of all entries that are ranked, or 1."""
+        """The end of the bars' scale: 1, or the highest bound of all entries that are ranked."""
         ends = (row.speedup if row.rank is None else row.speedup_high for row in self.rows)
         return max([1.0, *(end for end in map(_finite, ends) if end is not None)])
 

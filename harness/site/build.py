@@ -9,7 +9,7 @@ from harness.problem.model import Problem
 from harness.records.result import Result
 from harness.site.boards import Board, boards_of, digest, problem_file, slug
 from harness.site.folder import replaced
-from harness.site.pages import FILES, HERE, Pages, SitePath
+from harness.site.pages import FILES, HERE, Pages
 from leaderboard.board import BoardRow
 
 CSV = "boards.csv"
@@ -81,7 +81,7 @@ def _board(
         entries[result.id] = _entry_name(board, result)
         if source is not None:
             sources.append(result.id)
-        page = pages.entry(result, SitePath(board, ranks[result.id]), source)
+        page = pages.entry(result, board, rank=ranks[result.id], source=source)
         _write(folder / "entries" / entries[result.id], page)
     for page_number in range(board.pages):
         text = pages.board(board, page_number, entries, sources)

@@ -50,7 +50,8 @@ def speedup_chart(measurements: Sequence[Measurement], baseline: str) -> Markup:
         f"Over {baseline}; whiskers are 95 % intervals. "
         + "; ".join(f"{_short(each.spec)}: {numbers.ratio(each.speedup)}" for each in shown),
     )
-    ends = [_finite(each.speedup.high, each.speedup.value) for each in shown]
+    ends = [end for each in shown for end in (each.speedup.value, each.speedup.high)]
+    ends = [end for end in ends if math.isfinite(end)]
     lights = [each.baseline_s.value / each.sol_time_s for each in shown if each.sol_time_s]
     most = max([1.0, *ends, *[each for each in lights if each < 8 * max(1.0, *ends)]])
     x = Scale(0.0, most * 1.06, _LEFT, WIDTH - _RIGHT)
@@ -61,9 +62,9 @@ def speedup_chart(measurements: Sequence[Measurement], baseline: str) -> Markup:
         page.text(_LEFT, top + 14, _short(each.spec), kind="label")
         page.text(WIDTH - _RIGHT, top + 14, numbers.ratio(each.speedup), "end", "value")
         page.bar(_LEFT, top + 20, x(each.speedup.value) - _LEFT, 12, "bar")
-        high = _finite(each.speedup.high, x.high)
-        page.line(x(each.speedup.low), top + 26, x(high), top + 26, "whisker")
-        for end in (each.speedup.low, high):
+        low, high = each.speedup.low, each.speedup.high
+        page.line(x(low), top + 26, x(high), top + 26, "whisker")
+        for end in (low, high):
             page.line(x(end), top + 22, x(end), top + 30, "whisker")
         if each.sol_time_s:
             page.diamond(x(each.baseline_s.value / each.sol_time_s), top + 26, 5, "light")
@@ -207,10 +208,6 @@ def _spread(samples: Sequence[float]) -> list[float]:
 
 def _short(text: str) -> str:
     return text if len(text) <= _LABEL else text[: _LABEL - 1] + "…"
-
-
-def _finite(value: float, otherwise: float) -> float:
-    return value if math.isfinite(value) else otherwise
 
 
 def _percent(part: float) -> str:

@@ -7,7 +7,6 @@ direction character of a submitter's reaches a page; then HTML's own characters 
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
@@ -43,13 +42,6 @@ _LANGUAGES = {
 _MAX_CASES = 200
 
 
-class SitePath(NamedTuple):
-    """Where an entry stands: its board and its rank there."""
-
-    board: Board
-    rank: str
-
-
 class Pages:
     """Makes the text of each page; ``problems`` by slug are those whose packages are at hand."""
 
@@ -79,7 +71,6 @@ class Pages:
             sort_key=_sort_key,
             language=lambda name: _LANGUAGES.get(name, name),
             title=lambda slug: problems[slug].title if slug in problems else slug,
-            drawn=charts.bar,
             problem_file=problem_file,
             c_type=c_type,
         )
@@ -87,8 +78,9 @@ class Pages:
             known=problems,
             page_rows=PAGE_ROWS,
             places=ENTRY_PLACES,
-            max_shapes=charts.MAX_SHAPES,
+            charts=charts,
             describe=describe,
+            describe_conditions=describe_conditions,
             amounts=amounts,
         )
 
@@ -121,25 +113,18 @@ class Pages:
             starters=_starters(problem),
         )
 
-    def entry(self, result: Result, stands: SitePath, source: str | None) -> str:
+    def entry(self, result: Result, board: Board, *, rank: str, source: str | None) -> str:
         """An entry: charts, shapes, environment, and the code if it is at hand."""
-        baseline = result.score.baseline if result.score else ""
-        timed = result.measurements
         return self._fill(
             "entry.html",
             root="../",
             result=result,
-            stands=stands,
+            board=board,
+            rank=rank,
             source=source,
-            baseline=baseline,
-            speedup_chart=charts.speedup_chart(timed, baseline) if timed else None,
-            samples_chart=charts.samples_chart(timed, baseline) if timed else None,
-            roofline_chart=charts.roofline_chart(timed, baseline) if timed else None,
-            rows=timed,
+            baseline=result.score.baseline if result.score else "",
+            rows=result.measurements,
             cases=result.cases[:_MAX_CASES],
-            conditions=describe_conditions(result.conditions) if result.conditions else "",
-            facts=_facts(result),
-            environment=_environment(result),
         )
 
     def _fill(self, template: str, **values: object) -> str:
@@ -166,34 +151,3 @@ def _starters(problem: Problem) -> list[tuple[str, str, str]]:
             continue
         found.append((_LANGUAGES[language], starter.file, text))
     return found
-
-
-def _facts(result: Result) -> list[tuple[str, str]]:
-    """The figures on top of an entry's page."""
-    score = result.score
-    facts = []
-    if score:
-        facts.append((f"speed-up over {score.baseline}", numbers.ratio(score.speedup)))
-        facts.append(("time per call", numbers.seconds(score.time_s)))
-        if result.sol_fraction is not None:
-            facts.append(("of the speed of light", f"{result.sol_fraction * 100:.0f} %"))
-    facts.append(("cases passed", numbers.integer(len(result.cases))))
-    return facts
-
-
-def _environment(result: Result) -> list[tuple[str, str]]:
-    environment = result.environment
-    named = [
-        ("graded", f"{result.created:%Y-%m-%d %H:%M:%S} UTC"),
-        ("device", f"{result.device.name} ({result.device.kind})"),
-        ("harness", environment.harness),
-        ("python", environment.python),
-        ("torch", environment.torch),
-        ("triton", environment.triton),
-        ("CUDA driver", environment.driver),
-        ("CUDA compiler", environment.toolkit),
-        ("platform", environment.platform),
-        ("sandbox", environment.sandbox),
-        ("built for", result.build.target if result.build else ""),
-    ]
-    return [(name, value) for name, value in named if value]

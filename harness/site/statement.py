@@ -12,7 +12,6 @@ from mdit_py_plugins.dollarmath import dollarmath_plugin
 from harness.site.mathml import mathml
 from harness.text.plain import plain, plain_lines
 
-_SCHEMES = frozenset({"http", "https"})
 _TOP = 3
 """Level of a statement's highest heading: a page has its own above."""
 
@@ -74,7 +73,7 @@ def _is_link(address: str) -> bool:
         parts = urlsplit(address)
     except ValueError:
         return False
-    return parts.scheme.lower() in _SCHEMES and bool(parts.netloc) and address.isprintable()
+    return parts.scheme in ("http", "https") and bool(parts.netloc) and address.isprintable()
 
 
 def _settle_headings(tokens: list[Token]) -> None:
