@@ -1,10 +1,11 @@
 """What is asked of a store, in pages: no transaction stays open while the reader works."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from sqlalchemy import ColumnElement, Select, Table, exists, func, select
+from sqlalchemy import ColumnElement, select
 
-from leaderboard.schema import ENTRIES, RESULTS, RULINGS, storable
+from leaderboard.database import Query
+from leaderboard.schema import RESULTS, storable
 
 PAGE = 256
 """Rows read at a time."""
@@ -17,12 +18,19 @@ class Which(NamedTuple):
     """Which results are asked for; None for any."""
 
     problem: str | None = None
+    """Slug of the problem."""
     author: str | None = None
+    """Who submitted them."""
     verdict: str | None = None
+    """The verdict, as the record has it."""
     dtype: str | None = None
+    """Data type that [VAR] stood for."""
     solution_hash: str | None = None
+    """SHA-256 of the submitted file."""
     device_kind: str | None = None
+    """cuda or cpu."""
     device_name: str | None = None
+    """Name of the device."""
 
     def conditions(self) -> list[ColumnElement[bool]]:
         """The same, asked of the table."""
@@ -30,33 +38,9 @@ class Which(NamedTuple):
         return [RESULTS.c[name] == storable(value) for name, value in asked if value is not None]
 
 
-def page(*, after: int, problem: str | None) -> Select[Any]:
+def page(*, after: int, problem: str | None = None) -> Query:
     """The query for the next rows after position ``after``."""
     query = ROWS.where(RESULTS.c.seq > after)
     if problem is not None:
         query = query.where(RESULTS.c.problem == problem)
     return query.order_by(RESULTS.c.seq).limit(PAGE)
-
-
-def entries_of(problem: str | None) -> Select[Any]:
-    """The query for entries in the order of arrival: their columns but for ``seq``."""
-    query = select(*list(ENTRIES.columns)[1:])
-    if problem is not None:
-        query = query.where(ENTRIES.c.problem == problem)
-    return query.order_by(ENTRIES.c.seq)
-
-
-def count_of(table: Table) -> Select[int]:
-    """The query for the number of rows of ``table``."""
-    return select(func.count()).select_from(table)
-
-
-def without_entry(*, after: int) -> Select[Any]:
-    """The query for the next results after position ``after`` that have no entry."""
-    return page(after=after, problem=None).where(~exists().where(ENTRIES.c.seq == RESULTS.c.seq))
-
-
-def rulings_page(after: int) -> Select[Any]:
-    """The query for the next rulings after position ``after``."""
-    columns = (RULINGS.c.seq, RULINGS.c.id, RULINGS.c.result, RULINGS.c.checksum, RULINGS.c.record)
-    return select(*columns).where(RULINGS.c.seq > after).order_by(RULINGS.c.seq).limit(PAGE)

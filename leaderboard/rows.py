@@ -1,12 +1,13 @@
-"""What the rows of a store hold, if they still are what was written."""
+"""The rows of a store: added once, and read if they still are what was written."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from sqlalchemy import Row
+from sqlalchemy import Connection, Table, insert, select
 
+from leaderboard.database import StoredRow, StoreError
 from leaderboard.schema import checksum, storable
 
 if TYPE_CHECKING:
@@ -24,7 +25,29 @@ class CorruptRecord(NamedTuple):
     reason: str
 
 
-def read_result(row: Row[Any]) -> Result | CorruptRecord:
+Report = Callable[[CorruptRecord], None]
+
+
+def add_once(connection: Connection, table: Table, row: dict[str, str], what: str) -> int | None:
+    """Insert ``row``; its number, or None if it was there already.
+
+    Raises:
+        StoreError: another row with its id is there.
+    """
+    there = select(table.c.checksum).where(table.c.id == row["id"])
+    known: str | None = connection.scalar(there)
+    if known is None:
+        number: int = connection.scalar(insert(table).values(row).returning(table.c.seq))
+        return number
+    if known != row["checksum"]:
+        raise StoreError(
+            f"{connection.engine.url.render_as_string()}: a different {what} with id "
+            f"{row['id']!a} is already there; {what}s are never replaced"
+        )
+    return None
+
+
+def read_result(row: StoredRow) -> Result | CorruptRecord:
     """The result in ``row``, or what is wrong with it."""
     from harness.records.result import Result
 
@@ -32,11 +55,11 @@ def read_result(row: Row[Any]) -> Result | CorruptRecord:
 
 
 def readable(
-    rows: Iterable[Row[Any]],
-    read: Callable[[Row[Any]], T | CorruptRecord],
-    report: Callable[[CorruptRecord], None],
+    rows: Iterable[StoredRow],
+    read: Callable[[StoredRow], T | CorruptRecord],
+    report: Report,
 ) -> Iterator[T]:
-    """What ``read`` finds in ``rows``; those that cannot be read are handed to ``report``."""
+    """What ``read`` makes of ``rows``; those that cannot be read are handed to ``report``."""
     for row in rows:
         outcome = read(row)
         if isinstance(outcome, CorruptRecord):
@@ -45,14 +68,16 @@ def readable(
             yield outcome
 
 
-def read_ruling(row: Row[Any]) -> Ruling | CorruptRecord:
+def read_ruling(row: StoredRow) -> Ruling | CorruptRecord:
     """The ruling in ``row``, or what is wrong with it."""
     from harness.records.ruling import Ruling
 
     return _read(row, Ruling.from_json, lambda ruling: storable(ruling.result) == row.result)
 
 
-def _read(row: Row[Any], parse: Callable[[str], T], fits: Callable[[T], bool]) -> T | CorruptRecord:
+def _read(
+    row: StoredRow, parse: Callable[[str], T], fits: Callable[[T], bool]
+) -> T | CorruptRecord:
     """The record in ``row``, if it is whole, has the row's id and ``fits`` its other columns."""
     identity, record = str(row.id), row.record
     if not isinstance(record, str) or checksum(record) != row.checksum:
@@ -60,12 +85,8 @@ def _read(row: Row[Any], parse: Callable[[str], T], fits: Callable[[T], bool]) -
     try:
         found = parse(record)
     except (ValueError, RecursionError) as error:
-        return CorruptRecord(row.seq, identity, _reason(error))
+        reason = str(error).partition("\n")[0] or type(error).__name__
+        return CorruptRecord(row.seq, identity, reason)
     if storable(found.id) != identity or not fits(found):
         return CorruptRecord(row.seq, identity, f"the record is that of {found.id!a}")
     return found
-
-
-def _reason(error: Exception) -> str:
-    lines = str(error).splitlines()
-    return lines[0] if lines else type(error).__name__

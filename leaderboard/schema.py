@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from hashlib import sha256
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from sqlalchemy import (
     BigInteger,
@@ -34,6 +34,7 @@ from sqlalchemy import (
     text,
     update,
 )
+from sqlalchemy.types import TypeEngine
 
 if TYPE_CHECKING:
     from harness.records.result import Result
@@ -62,6 +63,13 @@ class SharedText(TypeDecorator[str]):
         return sys.intern
 
 
+T = TypeVar("T")
+
+
+def _columns(kind: type[TypeEngine[T]], *names: str, null: bool = False) -> list[Column[T]]:
+    return [Column(name, kind(), nullable=null) for name in names]
+
+
 META = Table(
     "meta",
     METADATA,
@@ -75,16 +83,9 @@ RESULTS = Table(
     # Order of arrival. SQLite counts up only in a column that is exactly INTEGER.
     Column("seq", _NUMBER, primary_key=True),
     Column("id", Text, nullable=False, unique=True),
-    Column("created", Text, nullable=False),  # ISO 8601, UTC, microseconds: sorts as text
-    Column("problem", Text, nullable=False),
-    Column("problem_hash", Text, nullable=False),
-    Column("dtype", Text, nullable=False),
-    Column("device_kind", Text, nullable=False),
-    Column("device_name", Text, nullable=False),
-    Column("verdict", Text, nullable=False),
-    Column("author", Text, nullable=False),
-    Column("solution_hash", Text, nullable=False),
-    Column("harness_version", Text, nullable=False),
+    *_columns(Text, "created"),  # ISO 8601, UTC, microseconds: sorts as text
+    *_columns(Text, "problem", "problem_hash", "dtype", "device_kind", "device_name", "verdict"),
+    *_columns(Text, "author", "solution_hash", "harness_version"),
     Column("checksum", String(64), nullable=False),
     Column("record", Text, nullable=False),
     Index("results_by_problem", "problem", "seq"),
@@ -96,38 +97,26 @@ ENTRIES = Table(
     # What boards are made of, one row for each result, derived from its record: rows that are
     # missing are made again when boards are read, so deleting all rebuilds the table.
     Column("seq", _NUMBER, primary_key=True, autoincrement=False),  # that of the result
-    Column("problem", SharedText(), nullable=False),
-    Column("dtype", SharedText(), nullable=False),
-    Column("device_kind", SharedText(), nullable=False),
-    Column("device", SharedText(), nullable=False),
-    Column("harness_major", SharedText(), nullable=False),
-    Column("baseline", SharedText(), nullable=False),
-    Column("author", Text, nullable=False),
-    Column("solution", SharedText(), nullable=False),
-    Column("language", SharedText(), nullable=False),
-    Column("time_us", Double),
-    Column("speedup", Double),
-    Column("speedup_low", Double),
-    Column("speedup_high", Double),
-    Column("unranked_reason", SharedText(), nullable=False),
-    Column("date", DateTime, nullable=False),  # UTC
-    Column("problem_hash", SharedText(), nullable=False),
-    Column("solution_hash", Text, nullable=False),
-    Column("harness", SharedText(), nullable=False),
-    Column("result", Text, nullable=False),
-    Column("sol_fraction", Double),
-    Column("accepted", Boolean, nullable=False),
-    Column("conclusive", Boolean, nullable=False),
-    Column("model", SharedText(), nullable=False),
-    Column("verdict", SharedText(), nullable=False),
-    Column("reason", SharedText(), nullable=False),
+    *_columns(SharedText, "problem", "dtype", "device_kind", "device", "harness_major", "baseline"),
+    *_columns(Text, "author"),
+    *_columns(SharedText, "solution", "language"),
+    *_columns(Double, "time_us", "speedup", "speedup_low", "speedup_high", null=True),
+    *_columns(SharedText, "unranked_reason"),
+    *_columns(DateTime, "date"),  # UTC
+    *_columns(SharedText, "problem_hash"),
+    *_columns(Text, "solution_hash"),
+    *_columns(SharedText, "harness"),
+    *_columns(Text, "result"),
+    *_columns(Double, "sol_fraction", null=True),
+    *_columns(Boolean, "accepted", "conclusive"),
+    *_columns(SharedText, "model", "verdict", "reason"),
     Index("entries_by_problem", "problem", "seq"),
 )
 
 RULINGS = Table(
     "rulings",
     METADATA,
-    # What was said of results, only ever added to; the last one about a result holds.
+    # Only ever added to; the last one about a result holds.
     Column("seq", _NUMBER, primary_key=True),
     Column("id", Text, nullable=False, unique=True),
     Column("result", Text, nullable=False, index=True),  # its id; it need not be there (yet)
@@ -154,7 +143,7 @@ class SchemaError(Exception):
 def row_of(result: Result) -> dict[str, str]:
     """The columns of ``result``, without ``seq``."""
     record = result.to_json()
-    row = {
+    columns = {
         "id": result.id,
         "created": result.created.isoformat(timespec="microseconds"),
         "problem": result.problem.slug,
@@ -167,7 +156,7 @@ def row_of(result: Result) -> dict[str, str]:
         "solution_hash": result.solution.hash,
         "harness_version": result.environment.harness,
     }
-    row = {key: storable(value) for key, value in row.items()}
+    row = {key: storable(value) for key, value in columns.items()}
     return row | {"checksum": checksum(record), "record": record}
 
 
@@ -206,21 +195,22 @@ def version_of(connection: Connection) -> int | None:
     return int(value)
 
 
-def is_ready(connection: Connection) -> bool:
-    """Whether nothing has to be made before the store is used.
+def prepare(connection: Connection) -> None:
+    """Create the tables or migrate them, inside a write transaction.
+
+    Several processes may do so at once: the second finds the work done.
 
     Raises:
-        SchemaError: there are tables, but not a store's.
+        SchemaError: the store is too new, too old to be migrated, or none; with the remedy.
     """
-    return version_of(connection) == VERSION
-
-
-def require_usable(version: int) -> None:
-    """Refuse a store that is too new, or too old to be migrated.
-
-    Raises:
-        SchemaError: with the remedy.
-    """
+    if connection.dialect.name == "postgresql":
+        # CREATE TABLE IF NOT EXISTS can still fail when two sessions race for it.
+        connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _ADVISORY_LOCK})
+    version = version_of(connection)
+    if version is None:
+        METADATA.create_all(connection)
+        connection.execute(insert(META).values(key=SCHEMA_KEY, value=str(VERSION)))
+        return
     if version > VERSION:
         raise SchemaError(
             f"the store has schema {version}, this harness knows up to {VERSION}: "
@@ -231,25 +221,6 @@ def require_usable(version: int) -> None:
             f"the store has schema {version}, this harness needs {VERSION} and has no migration "
             f"from {version}: keep the file, and name a new store in HARNESS_STORE"
         )
-
-
-def prepare(connection: Connection) -> None:
-    """Create the tables or migrate them, inside a write transaction.
-
-    Several processes may do so at once: the second finds the work done.
-
-    Raises:
-        SchemaError: the database cannot be used.
-    """
-    if connection.dialect.name == "postgresql":
-        # CREATE TABLE IF NOT EXISTS can still fail when two sessions race for it.
-        connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _ADVISORY_LOCK})
-    version = version_of(connection)
-    if version is None:
-        METADATA.create_all(connection)
-        connection.execute(insert(META).values(key=SCHEMA_KEY, value=str(VERSION)))
-        return
-    require_usable(version)
     if version < VERSION:
         from leaderboard.migrations import migrate  # Alembic: only older stores need it
 

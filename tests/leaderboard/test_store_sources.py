@@ -102,6 +102,6 @@ def test_postgresql_keeps_it_once_too() -> None:
         def execute(self, statement: object) -> None:
             said.append(str(statement.compile(dialect=self.dialect)))  # type: ignore[attr-defined]
 
-    sources.keep(Connection(), FILE)  # type: ignore[arg-type]
+    sources.add(Connection(), FILE)  # type: ignore[arg-type]
     assert said[0].startswith(f"INSERT INTO {SOURCES.name} (hash, content) VALUES")
     assert said[0].endswith("ON CONFLICT DO NOTHING")
