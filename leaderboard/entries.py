@@ -14,8 +14,7 @@ from sqlalchemy import Connection, delete, exists, func, insert, select
 
 from leaderboard.database import Database
 from leaderboard.entry import Value, entry
-from leaderboard.queries import page
-from leaderboard.rows import CorruptRecord, Report, read_result
+from leaderboard.rows import CorruptRecord, Report, page, read_result
 from leaderboard.schema import ENTRIES, RESULTS, storable
 
 if TYPE_CHECKING:

@@ -1,20 +1,29 @@
-"""The rows of a store: added once, and read if they still are what was written."""
+"""The rows of a store: added once, asked for, and read if they still are what was written.
+
+What is asked for comes in pages: no transaction stays open while the reader works.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from sqlalchemy import Connection, Table, insert, select
+from sqlalchemy import ColumnElement, Connection, Table, insert, select
 
-from leaderboard.database import StoredRow, StoreError
-from leaderboard.schema import checksum, storable
+from leaderboard.database import Query, StoredRow, StoreError
+from leaderboard.schema import RESULTS, RULINGS, checksum, storable
 
 if TYPE_CHECKING:
     from harness.records.result import Result
     from harness.records.ruling import Ruling
 
 T = TypeVar("T", "Result", "Ruling")
+
+PAGE = 256
+"""Rows read at a time."""
+
+ROWS = select(RESULTS.c.seq, RESULTS.c.id, RESULTS.c.checksum, RESULTS.c.record)
+"""What reading a result takes."""
 
 
 class CorruptRecord(NamedTuple):
@@ -45,6 +54,44 @@ def add_once(connection: Connection, table: Table, row: dict[str, str], what: st
             f"{row['id']!a} is already there; {what}s are never replaced"
         )
     return None
+
+
+class Which(NamedTuple):
+    """Which results are asked for; None for any."""
+
+    problem: str | None = None
+    """Slug of the problem."""
+    author: str | None = None
+    """Who submitted them."""
+    verdict: str | None = None
+    """The verdict, as the record has it."""
+    dtype: str | None = None
+    """Data type that [VAR] stood for."""
+    solution_hash: str | None = None
+    """SHA-256 of the submitted file."""
+    device_kind: str | None = None
+    """cuda or cpu."""
+    device_name: str | None = None
+    """Name of the device."""
+
+    def conditions(self) -> list[ColumnElement[bool]]:
+        """The same, asked of the table."""
+        asked = self._asdict().items()
+        return [RESULTS.c[name] == storable(value) for name, value in asked if value is not None]
+
+
+def page(*, after: int, problem: str | None = None) -> Query:
+    """The query for the next rows after position ``after``."""
+    query = ROWS.where(RESULTS.c.seq > after)
+    if problem is not None:
+        query = query.where(RESULTS.c.problem == problem)
+    return query.order_by(RESULTS.c.seq).limit(PAGE)
+
+
+def rulings_page(after: int) -> Query:
+    """The query for the next rulings after position ``after``."""
+    columns = (RULINGS.c.seq, RULINGS.c.id, RULINGS.c.result, RULINGS.c.checksum, RULINGS.c.record)
+    return select(*columns).where(RULINGS.c.seq > after).order_by(RULINGS.c.seq).limit(PAGE)
 
 
 def read_result(row: StoredRow) -> Result | CorruptRecord:
@@ -85,8 +132,8 @@ def _read(
     try:
         found = parse(record)
     except (ValueError, RecursionError) as error:
-        reason = str(error).partition("\n")[0] or type(error).__name__
-        return CorruptRecord(row.seq, identity, reason)
+        lines = str(error).splitlines() or [type(error).__name__]
+        return CorruptRecord(row.seq, identity, lines[0])
     if storable(found.id) != identity or not fits(found):
         return CorruptRecord(row.seq, identity, f"the record is that of {found.id!a}")
     return found

@@ -11,9 +11,15 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import Connection, select
 
-from leaderboard import queries
-from leaderboard.database import Database, Query
-from leaderboard.rows import CorruptRecord, Report, add_once, read_ruling, readable
+from leaderboard.database import Database
+from leaderboard.rows import (
+    CorruptRecord,
+    Report,
+    add_once,
+    read_ruling,
+    readable,
+    rulings_page,
+)
 from leaderboard.schema import RULINGS, ruling_row
 
 if TYPE_CHECKING:
@@ -30,18 +36,12 @@ def add(database: Database, ruling: Ruling) -> None:
     database.run(append, write=True)
 
 
-def _page(after: int) -> Query:
-    columns = (RULINGS.c.seq, RULINGS.c.id, RULINGS.c.result, RULINGS.c.checksum, RULINGS.c.record)
-    query = select(*columns).where(RULINGS.c.seq > after)
-    return query.order_by(RULINGS.c.seq).limit(queries.PAGE)
-
-
 def added(database: Database, results: Collection[str] | None, report: Report) -> Iterator[Ruling]:
     """All rulings in the order of their arrival, or those about ``results``, ids as stored.
 
     Those that cannot be read are handed to ``report``.
     """
-    rows = database.rows_by_pages(_page)
+    rows = database.rows_by_pages(rulings_page)
     asked = (row for row in rows if results is None or row.result in results)
     return readable(asked, read_ruling, report)
 
@@ -56,7 +56,7 @@ def uncounted(database: Database, report: Report) -> frozenset[str]:
 
     Where the last ruling cannot be read, it does not: what it said may have been just that.
     """
-    last = {row.result: row for row in database.rows_by_pages(_page)}
+    last = {row.result: row for row in database.rows_by_pages(rulings_page)}
     if not last:
         return frozenset()
     from harness.records.ruling import counts

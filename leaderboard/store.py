@@ -16,7 +16,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Collection, Iterator, Sequence
 from functools import partial
-from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from sqlalchemy import Connection, delete, select
@@ -25,8 +24,17 @@ from harness.text.escape import visible
 from leaderboard import entries, rulings, sources
 from leaderboard.database import Database, StoreError
 from leaderboard.location import default_store_url, store_url
-from leaderboard.queries import PAGE, ROWS, Which, page
-from leaderboard.rows import CorruptRecord, Report, add_once, read_result, readable
+from leaderboard.rows import (
+    PAGE,
+    ROWS,
+    CorruptRecord,
+    Report,
+    Which,
+    add_once,
+    page,
+    read_result,
+    readable,
+)
 from leaderboard.schema import RESULTS, VERSION, SchemaError, prepare, row_of, storable, version_of
 
 if TYPE_CHECKING:
@@ -78,12 +86,7 @@ class Store:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def add(self, result: Result, source: bytes | None = None) -> None:

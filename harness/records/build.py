@@ -16,30 +16,36 @@ class Occupancy(Record):
 
 
 class KernelResources(Record):
-    """What the compiler said about one kernel, and the ``occupancy`` that follows from it.
-
-    ``threads`` are those of a block where the build knows them; where it does not, the occupancy is
-    that of some usual sizes. Empty for an architecture whose limits are not known.
-    """
+    """What the compiler said about one kernel, and the occupancy that follows from it."""
 
     name: Text
+    """The kernel, as the compiler names it."""
     registers: Count
+    """Registers of a thread."""
     shared_bytes: Count = 0
+    """Shared memory of a block, as far as it is known at build time."""
     spill_store_bytes: Count = 0
+    """What a thread writes because it has too few registers."""
     spill_load_bytes: Count = 0
+    """What it reads back."""
     threads: Count | None = None
+    """Threads of a block, where the build knows them."""
     occupancy: tuple[Occupancy, ...] = ()
+    """For ``threads``, else for usual sizes; empty if the architecture's limits are not known."""
 
 
 class Build(Record):
-    """How a submission was compiled, and how it is called: ``contract`` names its entry point.
-
-    ``log`` is untrusted text, capped.
-    """
+    """How a submission was compiled, and how it is called."""
 
     seconds: float
+    """How long it took."""
     cached: bool
+    """Whether it had been built before."""
     target: Text
+    """The architecture."""
     log: Text = ""
+    """Output of the compiler: untrusted, capped."""
     kernels: tuple[KernelResources, ...] = ()
+    """What the compiler said about each kernel."""
     contract: Literal["solution", "solve", "custom_kernel", "ModelNew"] = "solution"
+    """Name of the entry point."""

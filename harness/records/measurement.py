@@ -140,8 +140,8 @@ class Measurement(Record):
 class BaselineScore(Record):
     """Geometric mean of the speed-ups over a baseline that decides no rank.
 
-    One with a date, ``recorded``, was not timed beside the submission: its score was looked up, and
-    both are over the same first baseline. ``result`` is the id of that record.
+    One with a date, ``recorded_at``, was not timed beside the submission: its score was looked up
+    in the record ``result``, and both are over the same first baseline.
     """
 
     baseline: Name
@@ -157,7 +157,7 @@ class Score(Record):
     """What the speed-up is over."""
     speedup: Interval
     """Geometric mean of the speed-ups of all shapes."""
-    time_s: Positive = Field(description="geometric mean of the times per call")
+    time_s: Positive
     """Geometric mean of the seconds per call."""
     ranked: bool
     """The score may have a rank on a board."""

@@ -11,7 +11,7 @@ from support.by_hand import execute
 from support.samples import result
 
 from harness.records.ruling import Action, Ruling, rule
-from leaderboard import queries
+from leaderboard import rows
 from leaderboard.schema import checksum
 from leaderboard.store import Store, StoreError, Which
 
@@ -73,7 +73,7 @@ def test_a_different_ruling_with_the_same_id_is_refused(opened: Store) -> None:
 def test_reading_rulings_goes_over_several_pages(
     opened: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(queries, "PAGE", 2)
+    monkeypatch.setattr(rows, "PAGE", 2)
     for number in range(5):
         opened.add(result(id=f"r{number}"))
         opened.add_ruling(_invalid(f"r{number}"))

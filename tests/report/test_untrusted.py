@@ -348,7 +348,6 @@ SHOWS_NOTHING = {
     "leaderboard/migrations/versions/v4.py": "tables",
     "leaderboard/migrations/versions/v5.py": "tables",
     "leaderboard/outdated.py": "chooses records",
-    "leaderboard/queries.py": "asks for records",
     "leaderboard/rows.py": "reads records; what is wrong with one, the store warns of",
     "leaderboard/rulings.py": "keeps records; its error names an id in ASCII",
     "leaderboard/schema.py": "tables; its errors are about versions",
