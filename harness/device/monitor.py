@@ -16,8 +16,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from harness.records.conditions_text import describe_conditions, describe_other_processes
-from harness.records.measurement import Conditions
+from harness.records.measurement import (
+    Conditions,
+    describe_conditions,
+    describe_other_processes,
+)
 from harness.sandbox import processes
 
 EVERY_S = 0.05

@@ -19,15 +19,15 @@ class KernelResources(Record):
     """What the compiler said about one kernel, and the occupancy that follows from it."""
 
     name: Text
-    """The kernel, as the compiler names it."""
+    """The kernel: untrusted."""
     registers: Count
-    """Registers of a thread."""
+    """Registers per thread."""
     shared_bytes: Count = 0
-    """Shared memory of a block, as far as it is known at build time."""
+    """Static shared memory per block."""
     spill_store_bytes: Count = 0
-    """What a thread writes because it has too few registers."""
+    """Bytes per thread written to local memory for want of registers."""
     spill_load_bytes: Count = 0
-    """What it reads back."""
+    """Bytes per thread read back from there."""
     threads: Count | None = None
     """Threads of a block, where the build knows them."""
     occupancy: tuple[Occupancy, ...] = ()
@@ -38,13 +38,13 @@ class Build(Record):
     """How a submission was compiled, and how it is called."""
 
     seconds: float
-    """How long it took."""
+    """Seconds to build it, or to find it in the cache."""
     cached: bool
-    """Whether it had been built before."""
+    """Whether it was found in the cache."""
     target: Text
-    """The architecture."""
+    """The architecture, as ``sm_90``."""
     log: Text = ""
-    """Output of the compiler: untrusted, capped."""
+    """Messages of the compiler: untrusted, capped."""
     kernels: tuple[KernelResources, ...] = ()
     """What the compiler said about each kernel."""
     contract: Literal["solution", "solve", "custom_kernel", "ModelNew"] = "solution"

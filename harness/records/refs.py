@@ -2,8 +2,6 @@
 
 from typing import Literal
 
-from pydantic import Field
-
 from harness.records.fields import Count, Name, Record, Text
 
 
@@ -25,22 +23,22 @@ class Generation(Record):
     """The model, as the header of the output says; empty if it does not."""
     problem: Text = ""
     """Slug of the problem, by the header."""
-    generated: Text = Field(default="", description="ISO 8601, or as it stands there")
-    """When, by the header."""
+    generated: Text = ""
+    """When, by the header: in ISO 8601 if it could be read."""
     tokens: Count | None = None
-    """Tokens of the output, by the header."""
+    """Tokens of the output, by the header; None if it does not say."""
     token_limit: Count | None = None
-    """The most there could have been, by the header."""
+    """The limit on them, likewise."""
     finish: Text = ""
     """Why it ended, by the header."""
     reasoning_lines: Count = 0
-    """Lines that were cut as reasoning."""
+    """Lines cut as reasoning, without empty ones."""
     reasoning_closed: bool = True
-    """Whether the reasoning had an end."""
+    """Whether the reasoning, if there is any, ends."""
     found: Found | None = None
     """How the code was found in the rest; None if there was none."""
     info: Text = ""
-    """What stands behind the fence."""
+    """What the fence says of its language."""
     block: Count = 0
     """Which block of its kind it is, from 1."""
     blocks: Count = 0
@@ -55,7 +53,7 @@ class SolutionRef(Record):
     author: Text
     """Who submitted it."""
     name: Text
-    """Name of the submitted file, without its ending."""
+    """Name of the submitted file."""
     language: Text
     """Name of the language."""
     hash: Text
@@ -101,4 +99,4 @@ class Environment(Record):
     toolkit: Text = ""
     """Version of the CUDA compiler."""
     sandbox: Text = ""
-    """What kept the submission from the rest of the machine."""
+    """What confined the submission."""

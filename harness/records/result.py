@@ -57,7 +57,7 @@ class Result(Document):
     schema_version: Literal[2] = Field(default=2, alias="schema")
     """Version of the keys."""
     id: Name
-    """Name of this record; random."""
+    """Unique; a store adds it once."""
     created: Created
     """When it was graded, in UTC."""
     problem: ProblemRef
@@ -73,15 +73,15 @@ class Result(Document):
     verdict: Verdict
     """What the judge decided."""
     reason: Reason | None = None
-    """What exactly is wrong with an invalid submission."""
+    """Why a model's output is no submission."""
     message: Text = ""
-    """Why it was not accepted, in a few lines."""
+    """What is wrong, in one or a few lines."""
     reproduce: Text = ""
-    """A command that does the same again."""
+    """Command that replays the smallest failing case; empty if none failed."""
     seed: Text
-    """What the cases were drawn from."""
+    """Secret seed of the grade; text, so that no digit is lost."""
     cases: tuple[CaseResult, ...] = ()
-    """The cases that were run, in order."""
+    """Correctness cases in the order in which they were run."""
     shrunk: ShrunkCase | None = None
     """The smallest case found that fails."""
     build: Build | None = None

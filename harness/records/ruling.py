@@ -35,7 +35,7 @@ class Ruling(Document):
     ruling: Literal[1] = 1
     """Version of the keys."""
     id: Name
-    """Name of this record; random."""
+    """Unique; a store adds it once."""
     result: Name
     """Id of the result."""
     created: Created

@@ -12,8 +12,7 @@ from rich.text import Text
 
 from harness.records.build import KernelResources
 from harness.records.cases import CaseResult, Mismatch, ShrunkCase, TensorValues
-from harness.records.conditions_text import describe_conditions
-from harness.records.measurement import Measurement, Score
+from harness.records.measurement import Measurement, Score, describe_conditions
 from harness.records.result import Result, Verdict
 from harness.report.board import CPU_NOTE
 from harness.report.generation import describe_generation

@@ -16,7 +16,7 @@ from harness.frameworks import FRAMEWORKS
 from harness.problem import describe
 from harness.problem.model import Problem
 from harness.problem.signature import c_prototype, c_type, python_signature
-from harness.records.conditions_text import describe_conditions
+from harness.records.measurement import describe_conditions
 from harness.records.result import Result
 from harness.report.board import speedup
 from harness.report.problem import amounts

@@ -41,8 +41,7 @@ from harness.doctor.examine import State
 from harness.doctor.render import render_findings
 from harness.progress.progress import TerminalProgress
 from harness.records.comparison import Comparison
-from harness.records.conditions_text import describe_conditions
-from harness.records.measurement import Conditions
+from harness.records.measurement import Conditions, describe_conditions
 from harness.records.profile import Profile
 from harness.records.result import Result, Verdict
 from harness.records.ruling import Ruling
@@ -300,7 +299,7 @@ RENDERERS: dict[str, Callable[[str], Iterator[str]]] = {
     "harness/ci/summary.py": of_pull_requests,
     "harness/report/board.py": of_boards,
     "harness/report/compare.py": of_comparisons,
-    "harness/records/conditions_text.py": of_conditions,
+    "harness/records/measurement.py": of_conditions,
     "harness/doctor/render.py": of_machines,
     "harness/grading/benchmark.py": of_numbers,
     "harness/report/generation.py": of_results,
