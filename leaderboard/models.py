@@ -41,7 +41,7 @@ _SAMPLE = [*_PLACE, "problem", "author", "solution", "solution_hash"]
 
 @dataclass(frozen=True, slots=True)
 class ModelRow:
-    """What the samples of one model come to; NaN is what cannot be told."""
+    """What the samples of one model come to; NaN is what is not known."""
 
     model: str
     """Name of the model, as its generations say it."""

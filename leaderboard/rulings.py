@@ -54,7 +54,7 @@ def one_with_ruling(connection: Connection, results: Collection[str]) -> str | N
 def uncounted(database: Database, report: Report) -> frozenset[str]:
     """Ids, as stored, of the results that do not count.
 
-    Where the last ruling cannot be read, it does not: what it said may have been just that.
+    Where the last ruling cannot be read, it does not: it may have been an invalidation.
     """
     last = {row.result: row for row in database.rows_by_pages(rulings_page)}
     if not last:

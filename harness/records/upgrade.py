@@ -21,8 +21,8 @@ _CONDITIONS = {"others": "other_processes"}
 def from_schema_1(data: Mapping[str, object]) -> dict[str, object]:
     """A result record of schema 1 as one of schema 2; what is malformed in it is left as it is."""
     score = _renamed(data.get("score"), _SCORE)
-    if isinstance(score, dict):
-        score["other_baselines"] = _renamed(score.get("other_baselines"), _BASELINE_SCORE)
+    if isinstance(score, dict) and "other_baselines" in score:
+        score["other_baselines"] = _renamed(score["other_baselines"], _BASELINE_SCORE)
     parts = {
         "measurements": _renamed(data.get("measurements"), _MEASUREMENT),
         "score": score,

@@ -15,20 +15,10 @@ from rich.table import Table
 from rich.text import Text
 
 from harness.problem import describe as words
+from harness.problem import model
 from harness.problem.dtypes import DTYPES, PRECISIONS, DtypeKind
 from harness.problem.expressions import Expression, ExpressionError
-from harness.problem.model import (
-    COMPLEX,
-    CUT_MEAN,
-    CUT_SPREAD,
-    CUT_WORST,
-    SUBNORMALS,
-    TRUNCATION,
-    Parameter,
-    Problem,
-    Role,
-    Tolerance,
-)
+from harness.problem.model import Parameter, Problem, Role, Tolerance
 from harness.problem.signature import c_prototype, c_type, python_signature
 from harness.report.tables import line, row, table
 from harness.solution.suffixes import SOURCES
@@ -251,17 +241,15 @@ def _formula(tolerance: Tolerance, *, cut: bool) -> Iterator[str]:
     yield "An element may be off by"
     yield f"  u_acc · ({constant} · magnitude + {factor} · √length · |expected|)"
     if cut:
-        yield (
-            f"  + u_in · (min({number(CUT_WORST)}, {number(CUT_SPREAD)} / √length) · magnitude "
-            f"+ {number(CUT_MEAN)} · |expected|)"
-        )
+        part = f"min({number(model.CUT_WORST)}, {number(model.CUT_SPREAD)} / √length)"
+        yield f"  + u_in · ({part} · magnitude + {number(model.CUT_MEAN)} · |expected|)"
     yield (
         f"  + {number(tolerance.roundings)} · "
-        f"(u_out · |expected| + {number(SUBNORMALS)} · smallest subnormal)"
+        f"(u_out · |expected| + {number(model.SUBNORMALS)} · smallest subnormal)"
     )
     yield (
         f"with length = {tolerance.length}; magnitude is what was summed, without its signs. "
-        f"Where sums are wider than what is multiplied, u_acc is {number(TRUNCATION)} unit "
+        f"Where sums are wider than what is multiplied, u_acc is {number(model.TRUNCATION)} unit "
         "roundoffs: matrix units truncate."
     )
 
@@ -282,11 +270,11 @@ def _roundoffs(tolerance: Tolerance, problem: Problem) -> dict[str, _Roundoffs]:
         cut = cut if cut > out.roundoff else 0.0
         wider = accumulator.roundoff < max(out.roundoff, cut)
         reference = DTYPES["float64"].roundoff
-        unit = accumulator.roundoff * (TRUNCATION if wider else 1.0) + reference
+        unit = accumulator.roundoff * (model.TRUNCATION if wider else 1.0) + reference
         found[dtype] = _Roundoffs(
             accumulator=accumulator.name,
             inputs=inputs,
-            u_acc=unit * (COMPLEX if out.kind is DtypeKind.COMPLEX else 1.0),
+            u_acc=unit * (model.COMPLEX if out.kind is DtypeKind.COMPLEX else 1.0),
             u_in=cut,
             u_out=out.roundoff + reference,
         )

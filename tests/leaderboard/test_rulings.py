@@ -31,7 +31,7 @@ def _counting(store: Store) -> list[str]:
     return ids
 
 
-def test_what_is_invalid_is_recorded_and_counts_nowhere(opened: Store) -> None:
+def test_an_invalidated_result_is_recorded_and_counts_nowhere(opened: Store) -> None:
     added = [result(id=name) for name in ("one", "two", "nul\0")]
     for each in added:
         opened.add(each)
@@ -125,7 +125,7 @@ def test_any_order_of_rulings(rulings: list[tuple[int, bool]]) -> None:
         assert _counting(store) == [f"r{number}" for number in range(4) if expected[number]]
 
 
-def test_what_is_deleted_is_gone(opened: Store, file: Path) -> None:
+def test_a_deleted_result_is_gone(opened: Store, file: Path) -> None:
     kept, gone = result(id="kept"), result(id="gone")
     for each in (gone, kept):
         opened.add(each)
@@ -138,7 +138,7 @@ def test_what_is_deleted_is_gone(opened: Store, file: Path) -> None:
     assert _counting(opened) == ["kept", "gone"]
 
 
-def test_what_there_is_a_ruling_about_is_not_deleted(opened: Store) -> None:
+def test_a_result_with_a_ruling_is_not_deleted(opened: Store) -> None:
     for name in ("one", "two"):
         opened.add(result(id=name))
     opened.add_ruling(_invalid("two"))

@@ -68,7 +68,7 @@ def test_writing_while_reading(opened: Store) -> None:
     assert len(list(opened.results())) == 2
 
 
-def test_strange_text_is_kept(opened: Store) -> None:
+def test_strange_text_comes_back(opened: Store) -> None:
     strange = result(author="a\0b\ud800\u202e'; DROP TABLE results;--", output="\x1b[31m\0")
     opened.add(strange)
     assert list(opened.results()) == [strange]

@@ -25,7 +25,7 @@ WRONG = CaseResult(spec="m=1", passed=False)
 
 
 @pytest.mark.parametrize("each", [result(), failed(), result(measurements=(), score=None)])
-def test_it_survives_json(each: Result) -> None:
+def test_a_result_survives_json(each: Result) -> None:
     again = Result.from_json(each.to_json())
     assert again.to_json() == each.to_json()
     assert Result.from_json(each.to_json(indent=2)).to_json() == each.to_json()
@@ -75,7 +75,7 @@ def test_a_date_that_utc_does_not_have_is_an_error_of_the_record(created: str) -
         Result.from_json(json.dumps(record))
 
 
-def test_it_is_frozen_and_knows_its_keys() -> None:
+def test_a_result_is_frozen_and_refuses_unknown_keys() -> None:
     with pytest.raises(pydantic.ValidationError, match="frozen"):
         result().verdict = Verdict.REJECTED
     data = json.loads(result().to_json()) | {"extra": 1}

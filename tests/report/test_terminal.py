@@ -292,7 +292,7 @@ def _evil() -> list[Result]:
 
 @pytest.mark.parametrize("each", _evil(), ids=lambda each: str(each.verdict))
 @pytest.mark.parametrize("width", [20, 80, 300])
-def test_nothing_of_theirs_is_interpreted(each: Result, width: int) -> None:
+def test_text_of_a_submission_is_not_interpreted(each: Result, width: int) -> None:
     text = _shown(each, width=width)
     assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", text)
     assert "💣" not in text
