@@ -78,7 +78,7 @@ def _board(
         if result.id not in ranks:  # PostgreSQL keeps an id with NUL in another spelling
             continue
         source = code(result)
-        entries[result.id] = _entry_name(board, result)
+        entries[result.id] = f"{slug(board.problem)}-{digest(board.name, result.id)}.html"
         if source is not None:
             sources.append(result.id)
         page = pages.entry(result, board, rank=ranks[result.id], source=source)
@@ -87,10 +87,6 @@ def _board(
         text = pages.board(board, page_number, entries, sources)
         _write(folder / "boards" / board.file(page_number), text)
     return len(entries)
-
-
-def _entry_name(board: Board, result: Result) -> str:
-    return f"{slug(board.problem)}-{digest(board.name, result.id)}.html"
 
 
 def _write(path: Path, text: str) -> None:
