@@ -95,7 +95,7 @@ def leaderboard(
     if "-" not in (csv_to, json_to):
         from rich.console import Console
 
-        from harness.report.terminal import render_board
+        from harness.report.board import render_board
 
         render_board(rows(boards), Console())
 

@@ -81,7 +81,7 @@ def problems_show(
 def _list_problems(problems_dir: Path | None) -> None:
     from rich.console import Console
 
-    from harness.report.problems import render_problems
+    from harness.report.problem import render_problems
 
     good, broken = load_all(problems_root(problems_dir))
     render_problems(good, Console())

@@ -14,8 +14,11 @@ import time
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
-from harness.records.conditions_text import describe_conditions, describe_other_processes
-from harness.records.measurement import Conditions
+from harness.records.measurement import (
+    Conditions,
+    describe_conditions,
+    describe_other_processes,
+)
 from harness.sandbox import processes
 
 _EVERY_S = 0.05

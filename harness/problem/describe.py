@@ -8,7 +8,8 @@ from harness.problem.dtypes import DtypeKind
 from harness.problem.expressions import SIZEOF_VAR
 from harness.problem.model import DEFAULT_ALIGNMENT, Direction, Parameter, Problem, Role
 
-DIRECTIONS = {
+_DIRECTIONS = {
+    None: "read only",
     Direction.IN: "read only",
     Direction.OUT: "to be written",
     Direction.INOUT: "read and written",
@@ -32,6 +33,11 @@ def strides_of(parameter: Parameter) -> str:
     if not parameter.strides:
         return "dense, row-major"
     return f"[{', '.join(str(e) for e in parameter.strides)}]"
+
+
+def direction_of(parameter: Parameter) -> str:
+    """What a call does with a tensor, ``read only``; empty for numbers."""
+    return _DIRECTIONS[parameter.direction] if parameter.role is Role.TENSOR else ""
 
 
 def alignment_of(parameter: Parameter) -> str:

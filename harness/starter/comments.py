@@ -59,7 +59,7 @@ def _format_parameter(problem: Problem, parameter: Parameter) -> Iterator[str]:
         yield f"{parameter.name}  {kind}, {values}{tried}"
         return
     assert parameter.direction is not None
-    direction = words.DIRECTIONS[parameter.direction]
+    direction = words.direction_of(parameter)
     yield f"{parameter.name}  {kind} {words.shape_of(parameter)}, {direction}"
     if parameter.strides:
         dense = len(parameter.shape) == 1 and str(parameter.strides[0]) == "1"

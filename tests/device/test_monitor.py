@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 
 from harness.device.monitor import GpuMonitor, unranked_reason
-from harness.records.conditions_text import describe_conditions
-from harness.records.measurement import Conditions
+from harness.records.measurement import Conditions, describe_conditions
 
 UUID = "12345678-aaaa-bbbb-cccc-123456789abc"
 LONG_S = 30.0

@@ -40,8 +40,7 @@ from harness.doctor.examine import Finding as Part
 from harness.doctor.examine import State, render_findings
 from harness.progress.progress import TerminalProgress
 from harness.records.comparison import Comparison
-from harness.records.conditions_text import describe_conditions
-from harness.records.measurement import Conditions
+from harness.records.measurement import Conditions, describe_conditions
 from harness.records.profile import Profile
 from harness.records.result import Result, Verdict
 from harness.records.ruling import Ruling
@@ -49,8 +48,7 @@ from harness.report.board import render_board
 from harness.report.compare import render_comparison
 from harness.report.matrix import matrix_lines
 from harness.report.models import render_models
-from harness.report.problem import problem_json, render_problem
-from harness.report.problems import render_problems
+from harness.report.problem import problem_json, render_problem, render_problems
 from harness.report.profile import render_profile
 from harness.report.regrade import closing_line, regraded_line, skipped_line
 from harness.report.submissions import (
@@ -300,7 +298,7 @@ RENDERERS: dict[str, Callable[[str], Iterator[str]]] = {
     "harness/ci/summary.py": of_pull_requests,
     "harness/report/board.py": of_boards,
     "harness/report/compare.py": of_comparisons,
-    "harness/records/conditions_text.py": of_conditions,
+    "harness/records/measurement.py": of_conditions,
     "harness/doctor/examine.py": of_machines,
     "harness/grading/benchmark.py": of_numbers,
     "harness/report/generation.py": of_results,
@@ -308,7 +306,7 @@ RENDERERS: dict[str, Callable[[str], Iterator[str]]] = {
     "harness/report/models.py": of_models,
     "harness/text/numbers.py": of_numbers,
     "harness/report/problem.py": of_problems,
-    "harness/report/problems.py": of_problems,
+    "harness/report/tables.py": of_results,
     "harness/report/profile.py": of_profiles,
     "harness/progress/progress.py": of_progress,
     "harness/report/regrade.py": of_regrades,
@@ -348,7 +346,6 @@ SHOWS_NOTHING = {
     "leaderboard/migrations/versions/v4.py": "tables",
     "leaderboard/migrations/versions/v5.py": "tables",
     "leaderboard/outdated.py": "chooses records",
-    "leaderboard/queries.py": "asks for records",
     "leaderboard/rows.py": "reads records; what is wrong with one, the store warns of",
     "leaderboard/rulings.py": "keeps records; its error names an id in ASCII",
     "leaderboard/schema.py": "tables; its errors are about versions",

@@ -1,11 +1,9 @@
 """Make reference.md and protocol.md in docs/reference/, and the schemas of two records."""
 
-import ast
-import inspect
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from itertools import groupby, pairwise
+from itertools import groupby
 from pathlib import Path
 
 import click
@@ -16,7 +14,7 @@ from harness.records.result import Result
 from leaderboard.board import COLUMNS, BoardKey, BoardRow
 from tools import ROOT
 from tools.reference import protocol
-from tools.reference.json_schema import json_schema
+from tools.reference.json_schema import described, json_schema
 from tools.reference.keys import MAPPING, OPTIONAL, Key, keys
 from tools.reference.markdown import listed, paragraph
 
@@ -123,22 +121,15 @@ def _of(key: Key) -> str:
 
 def _board() -> Iterator[str]:
     yield _COLUMNS
-    meanings = {**dict(_described(BoardKey)), **dict(_described(BoardRow))}
+    meanings = {**dict(_meanings(BoardKey)), **dict(_meanings(BoardRow))}
     yield listed((f"`{name}` ({kind})", meanings[name]) for name, kind in COLUMNS.items())
 
 
-def _described(record: type) -> Iterator[tuple[str, str]]:
-    """The fields of a record and the docstrings under them, as a part of a sentence."""
-    (definition,) = ast.parse(inspect.getsource(record)).body
-    assert isinstance(definition, ast.ClassDef)
-    for field, below in pairwise(definition.body):
-        match field, below:
-            case (
-                ast.AnnAssign(target=ast.Name(id=name)),
-                ast.Expr(value=ast.Constant(value=str(text))),
-            ):
-                first = text[0] if text[1].isupper() else text[0].lower()
-                yield name, first + text[1:].rstrip(".")
+def _meanings(record: type) -> Iterator[tuple[str, str]]:
+    """What the fields of a record are, as a part of a sentence."""
+    for name, text in described(record):
+        first = text[0] if text[1].isupper() else text[0].lower()
+        yield name, first + text[1:].rstrip(".")
 
 
 def _commands() -> Iterator[str]:
