@@ -16,13 +16,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from harness.device.base import Device
+from harness.frameworks import FRAMEWORKS, Framework
 from harness.grading.executor import InProcess
 from harness.grading.job import Job, Options, Work
 from harness.languages.read import HEADER_LINES, read_solution
 from harness.problem.model import Problem
 from harness.progress.progress import NoProgress
 from harness.records.result import Result, Verdict
-from harness.solution.model import Solution
+from harness.solution.model import Invalid, Solution
 from harness.solution.suffixes import SOURCES
 from harness.verify.findings import ExampleRun, PackageReport
 
@@ -94,11 +95,14 @@ def find_examples(problem: Problem, solutions: Path, report: PackageReport) -> l
     found: list[Example] = []
     device = report.device
     for path in files_below(problem.folder / "examples"):
-        wanted = _expected(path, report)
+        wanted, readable = _expected(path, report)
         if wanted is None:
-            report.error(
-                str(path), "no line says which verdict it must get", "add: verdict: wrong_answer"
-            )
+            if readable:
+                report.error(
+                    str(path),
+                    "no line says which verdict it must get",
+                    "add: verdict: wrong_answer",
+                )
             continue
         folder = path.parent.name.upper()
         if folder not in (wanted.cuda, wanted.cpu):
@@ -109,16 +113,25 @@ def find_examples(problem: Problem, solutions: Path, report: PackageReport) -> l
             )
         found.append(Example(path, (wanted.on(device),)))
     for path in (*problem.baselines.values(), *files_below(solutions)):
-        wanted = _expected(path, report)
+        wanted, _ = _expected(path, report)
         verdicts: tuple[Verdict, ...] = (Verdict.ACCEPTED,)
         if wanted is not None:
             verdicts = (wanted.on(device),)
         elif device == "cpu":
             verdicts += (Verdict.NOT_EXECUTABLE_HERE,)  # a solution may need what only GPUs have
         solution = read_solution(path, problem=problem.slug)
+        if device != "cpu" and (missing := _missing_framework(solution)):
+            report.warn(str(path), f"not tried: {missing.title} is not installed", missing.remedy)
+            continue
         meant = solution.dtypes if isinstance(solution, Solution) else None
         found += [Example(path, verdicts, d) for d in report.dtypes if meant is None or d in meant]
     return found
+
+
+def _missing_framework(solution: Solution | Invalid) -> Framework | None:
+    """The framework that a file needs and this machine has not."""
+    needed = FRAMEWORKS.get(solution.language) if isinstance(solution, Solution) else None
+    return needed if needed is not None and needed.version() is None else None
 
 
 def files_below(folder: Path) -> list[Path]:
@@ -126,14 +139,15 @@ def files_below(folder: Path) -> list[Path]:
     return sorted(p for p in folder.rglob("*") if p.suffix in SOURCES and p.is_file())
 
 
-def _expected(path: Path, report: PackageReport) -> ExpectedVerdict | None:
+def _expected(path: Path, report: PackageReport) -> tuple[ExpectedVerdict | None, bool]:
+    """The verdict that a file names, and whether its header could be read at all."""
     try:
-        return read_header(path.read_text(encoding="utf-8"))
+        return read_header(path.read_text(encoding="utf-8")), True
     except HeaderError as error:
         report.error(str(path), str(error), f"one of {', '.join(v.lower() for v in Verdict)}")
     except (OSError, UnicodeDecodeError) as error:
         report.error(str(path), f"cannot be read: {error}")
-    return None
+    return None, False
 
 
 def run_examples(

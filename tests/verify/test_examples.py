@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from support.verify_packages import Package
 
+from harness.frameworks import Framework
 from harness.problem.format.load import load_problem
 from harness.records.result import Verdict
 from harness.verify.examples import (
@@ -70,7 +71,26 @@ def test_find_examples_lists_files_and_reports_wrong_headers(package: Package) -
     reported = {Path(f.place).name: f.message for f in report.findings}
     assert "lies in wrong_answer" in reported["misplaced.py"]
     assert "no line says" in reported["silent.py"]
+    assert "rong is no verdict" in reported["misspelt.py"]
     assert set(reported) == {"misplaced.py", "silent.py", "misspelt.py"}
+    assert len(report.findings) == len(reported)
+
+
+def test_a_sample_of_a_framework_that_is_not_installed_is_a_warning_on_a_gpu(
+    package: Package, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = package()
+    solutions = folder.parents[1] / "solutions" / "row-sum"
+    write(solutions, "me/fast.py", "import tilelang")
+    problem = load_problem(folder)
+    for installed in (None, "0.1.6"):
+        monkeypatch.setattr(Framework, "version", lambda _, version=installed: version)
+        report = PackageReport(slug="row-sum", device="cuda", dtypes=problem.dtypes)
+        found = [example.path.name for example in find_examples(problem, solutions, report)]
+        assert ("fast.py" in found) is (installed is not None)
+        warned = [f.message for f in report.findings]
+        assert warned == ([] if installed else ["not tried: TileLang is not installed"])
+        assert report.errors == 0
 
 
 def test_limited_lowers_only_the_limit_of_the_verdict(package: Package) -> None:
