@@ -1,9 +1,9 @@
-"""What the shell offers while a command is typed: slugs, verdicts, data types. Never an error."""
+"""Shell completion of slugs, verdicts and data types; it never fails."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 
 import click
@@ -13,21 +13,19 @@ from harness.commands.common import problems_root
 from harness.errors import JudgeError
 
 _SLUG = re.compile(r"^slug:[ \t]*[\"']?([a-z0-9_-]+)[\"']?[ \t]*$", re.MULTILINE)
-# Shells insert words as they are: a name that would need quotes has to be typed.
+# Shells insert words as they are: names that need quotes are not offered.
 _SAFE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]*")
 
 
 def problem_slugs(
     context: click.Context, _parameter: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:
-    """Slugs of the problems that the command would know."""
-    chosen = next(_named_option(context, "problems_dir"), None)
+    """Slugs of the problems in the folder that the command would use."""
     try:
-        folders = sorted(problems_root(Path(chosen) if chosen else None).iterdir())
+        folders = sorted(problems_root(_problems_dir(context)).iterdir())
     except (JudgeError, OSError):
         return []
-    slugs = map(_slug, folders)
-    return _items((slug for slug in slugs if slug), incomplete)
+    return _items(filter(None, map(_slug, folders)), incomplete)
 
 
 def verdicts(
@@ -49,7 +47,7 @@ def dtypes(
 
 
 def _slug(folder: Path) -> str | None:
-    """Of the package in ``folder``, by a line of its file: to read YAML takes 10 ms a package."""
+    """The slug that a line of the package's file gives: reading YAML takes 10 ms a package."""
     try:
         with open(folder / "problem.md", encoding="utf-8", errors="replace") as file:
             found = _SLUG.search(file.read(4096))
@@ -58,13 +56,12 @@ def _slug(folder: Path) -> str | None:
     return found[1] if found else folder.name
 
 
-def _named_option(context: click.Context, name: str) -> Iterator[str]:
-    """The value of an option or of its variable: that of the command first, then of its groups."""
-    each: click.Context | None = context
-    while each is not None:
-        if each.params.get(name):
-            yield str(each.params[name])
-        each = each.parent
+def _problems_dir(context: click.Context | None) -> Path | None:
+    """The value of ``--problems`` or its variable: the command's, else that of its groups."""
+    if context is None:
+        return None
+    chosen = context.params.get("problems_dir")
+    return Path(chosen) if chosen else _problems_dir(context.parent)
 
 
 def _items(words: Iterable[str], begin: str) -> list[CompletionItem]:
