@@ -1,23 +1,14 @@
-"""``ci`` and ``publish``: what a pull request submits, and a report of that."""
+"""``ci`` and ``publish``: grade what a pull request submits, and publish the report."""
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Any
 
 import click
 
-from harness.commands.common import (
-    device_option,
-    load_all,
-    open_store,
-    output_to,
-    problems_option,
-    problems_root,
-    sandbox_option,
-    store_option,
-)
+from harness.ci.choices import CiChoices
+from harness.commands import common
 from harness.errors import UsageError
 from harness.text.plain import plain
 
@@ -27,7 +18,7 @@ from harness.text.plain import plain
     "--base", metavar="REF", help="What it is to be merged into [default: $GITHUB_BASE_REF]."
 )
 @click.option("--head", metavar="REF", default="HEAD", show_default=True, help="What is submitted.")
-@device_option
+@common.device_option
 @click.option("--check", "check_only", is_flag=True, help="Verdicts only, no timing.")
 @click.option("--author", metavar="NAME", help="Whose files alone may change [default: any one's].")
 @click.option("--any-author", is_flag=True, help="Files of several authors may change.")
@@ -55,24 +46,20 @@ from harness.text.plain import plain
     default=None,
     help="Print failures as commands that mark lines [default: if GITHUB_ACTIONS is true].",
 )
-@sandbox_option
-def ci(
-    author: str | None, any_author: bool, other_changes: bool, check_only: bool, **choices: Any
-) -> None:
+@common.sandbox_option
+@common.pass_choices(CiChoices)
+def ci(choices: CiChoices) -> None:
     """Grade the solutions that a pull request changes: problems from the base, files from the head.
 
     Run in a clone of the repository; the head is read as git objects, and never checked out. Exit
     code 2 also if the pull request changes what it must not.
     """
-    from harness.ci.command import CiChoices, run
-    from harness.ci.policy import Rules
+    from harness.ci.command import run
     from harness.ci.repository import Repository
 
-    if author is not None and any_author:
+    if choices.author is not None and choices.any_author:
         raise UsageError("--author and --any-author: one of them")
-    rules = Rules(author=author, any_author=any_author, other_changes=other_changes)
-    wanted = CiChoices(rules=rules, timing=not check_only, **choices)
-    sys.exit(run(wanted, Repository(Path.cwd())))
+    sys.exit(run(choices, Repository(Path.cwd())))
 
 
 @click.command()
@@ -90,8 +77,8 @@ def ci(
     metavar="WHO",
     help="Record its timed results, with WHO as the one whose word they are.",
 )
-@store_option
-@problems_option
+@common.store_option
+@common.problems_option
 def publish(
     report: Path,
     head: str | None,
@@ -105,7 +92,7 @@ def publish(
     It is checked against its schema and the commit; its verdicts and times are the word of whoever
     controlled the machine that made it.
     """
-    from harness.ci.publish import Trusted, check_head, comment_on, read_report, record
+    from harness.ci.publish import check_head, comment_on, read_report, record
     from harness.ci.repository import Repository
 
     found = read_report(report)
@@ -114,16 +101,15 @@ def publish(
     if measured_by:
         if not head:
             raise UsageError("--measured-by: name the commit with --head, so that it is checked")
+        packages = common.load_all(common.problems_root(problems_dir))[0]
+        problems = {package.slug: package.hash for package in packages}
         repository = Repository(Path.cwd())
-        known = Trusted(
-            head=repository.commit(head, "--head"),
-            repository=repository,
-            problems={p.slug: p.hash for p in load_all(problems_root(problems_dir))[0]},
-            measured_by=measured_by,
-        )
-        with open_store(store) as results:
-            for path, reason in record(found, known, results.add):
+        commit = repository.commit(head, "--head")
+        with common.open_store(store) as results:
+            for path, reason in record(
+                found, commit, repository, problems, measured_by=measured_by, add=results.add
+            ):
                 click.echo(plain(f"{path}: {f'not recorded: {reason}' if reason else 'recorded'}"))
     if comment_to:
-        with output_to(comment_to) as file:
+        with common.output_to(comment_to) as file:
             file.write(comment_on(found, measured_by))

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from support.repositories import ISOLATED, ROOT, Repo
 
-from harness.ci.command import CiChoices, run
-from harness.ci.policy import Rules
+from harness.ci.choices import CiChoices
+from harness.ci.command import run
 from harness.ci.report import PullRequestReport
 from harness.ci.repository import Repository
 
@@ -78,7 +78,7 @@ def test_a_wrong_cuda_kernel(repo: Repo, tmp_path: Path) -> None:
     repo.write("problems/vector-add/reference.py", "raise SystemExit\n")
     repo.commit()
     choices = CiChoices(
-        base="main", device="cpu", timing=False, out=tmp_path, rules=Rules(other_changes=True)
+        base="main", device="cpu", check_only=True, out=tmp_path, other_changes=True
     )
     assert run(choices, Repository(repo.folder)) == 1
     report = PullRequestReport.from_json((tmp_path / "report.json").read_text(encoding="utf-8"))

@@ -141,7 +141,7 @@ def test_unfit_results_are_not_recorded(
 def test_verdicts_without_times_are_not_recorded(
     repo: Repo, ci: CI, call: Publish, given: Given
 ) -> None:
-    ci(timing=False)
+    ci(check_only=True)
     done = call(*given.arguments)
     assert done.out == f"{PATH}: not recorded: ACCEPTED, and nothing was timed\n"
 

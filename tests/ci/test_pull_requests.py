@@ -10,7 +10,6 @@ from support.repositories import CI, GOOD, WRONG, Repo, pretend, pretended
 
 from harness.ci import command, policy
 from harness.ci.changes import ChangeKind, read_changes
-from harness.ci.policy import Rules
 from harness.ci.report import FileOutcome
 from harness.errors import MachineError, NoDeviceError, UsageError
 from harness.records.result import Verdict
@@ -72,7 +71,7 @@ def test_two_authors(repo: Repo, ci: CI) -> None:
     assert list(ended.refused) == ["solutions/vector-add/carol/one.py"]
     assert "belongs to carol" in ended.refused["solutions/vector-add/carol/one.py"]
     assert ended.report.graded == ()
-    allowed = ci(rules=Rules(any_author=True))
+    allowed = ci(any_author=True)
     assert (allowed.status, len(allowed.verdicts)) == (0, 2)
 
 
@@ -88,10 +87,10 @@ def test_anothers_file_beside_ones_own(repo: Repo, ci: CI) -> None:
 def test_anothers_file_alone(repo: Repo, ci: CI) -> None:
     repo.write(BOBS, WRONG)
     repo.commit()
-    ended = ci(rules=Rules(author="alice"))
+    ended = ci(author="alice")
     assert (ended.status, list(ended.refused)) == (2, [BOBS])
     assert "this pull request is by alice" in ended.refused[BOBS]
-    assert ci(rules=Rules(author="BOB")).verdicts == {BOBS: "WRONG_ANSWER"}
+    assert ci(author="BOB").verdicts == {BOBS: "WRONG_ANSWER"}
 
 
 def test_two_folders_by_case_are_two_authors(repo: Repo, ci: CI) -> None:
@@ -99,7 +98,7 @@ def test_two_folders_by_case_are_two_authors(repo: Repo, ci: CI) -> None:
     repo.write("solutions/vector-add/Alice/one.py")
     repo.commit()
     assert ci().status == 2
-    assert ci(rules=Rules(author="ALICE")).status == 0
+    assert ci(author="ALICE").status == 0
 
 
 @pytest.mark.parametrize(
@@ -121,7 +120,7 @@ def test_what_is_no_submission(path: str, repo: Repo, ci: CI) -> None:
     assert ended.status == 2
     assert list(ended.refused) == [path]
     assert "lies outside solutions/<problem>/<author>/" in ended.refused[path]
-    allowed = ci(rules=Rules(other_changes=True))
+    allowed = ci(other_changes=True)
     assert allowed.status == 0
     assert allowed.report.ignored == (path,)
 
@@ -144,7 +143,7 @@ def test_text_is_never_graded(name: str, text: str, repo: Repo, ci: CI) -> None:
     assert (ended.status, list(ended.refused)) == (2, [path])
     assert "submit the code as a file of its own (.cu, .ptx or .py)" in ended.refused[path]
     assert ended.report.graded == ()
-    allowed = ci(rules=Rules(other_changes=True))
+    allowed = ci(other_changes=True)
     assert (allowed.status, allowed.verdicts) == (0, {SECOND: "ACCEPTED"})
     assert allowed.report.ignored == (path,)
 
@@ -171,7 +170,7 @@ def test_problems_are_those_of_the_base(repo: Repo, ci: CI) -> None:
     repo.write("problems/vector-add/problem.md", text.replace("constant: 0", "constant: 1000000"))
     repo.write("problems/vector-add/reference.py", "raise SystemExit\n")
     repo.commit()
-    assert ci(grade, rules=Rules(other_changes=True)).status == 0
+    assert ci(grade, other_changes=True).status == 0
     assert len(hashes) == 2
     assert len(set(hashes)) == 1
 
@@ -206,12 +205,12 @@ def test_a_new_problem_is_not_graded_yet(repo: Repo, ci: CI) -> None:
     repo.write("solutions/other/alice/one.py")
     repo.write(SECOND)
     repo.commit()
-    ended = ci(rules=Rules(other_changes=True))
+    ended = ci(other_changes=True)
     assert (ended.status, ended.verdicts) == (0, {SECOND: "ACCEPTED"})
     assert [note.path for note in ended.report.skipped] == ["solutions/other/alice/one.py"]
 
 
-@pytest.mark.parametrize("rules", [Rules(), Rules(any_author=True, other_changes=True)])
+@pytest.mark.parametrize("rules", [{}, {"any_author": True, "other_changes": True}])
 @pytest.mark.parametrize(
     ("mode", "path", "words"),
     [
@@ -223,10 +222,10 @@ def test_a_new_problem_is_not_graded_yet(repo: Repo, ci: CI) -> None:
     ],
 )
 def test_what_is_no_file(
-    mode: str, path: str, words: str, rules: Rules, repo: Repo, ci: CI
+    mode: str, path: str, words: str, rules: dict[str, bool], repo: Repo, ci: CI
 ) -> None:
     repo.commit_entry(mode, path, b"../../../problems/vector-add/reference.py")
-    ended = ci(rules=rules)
+    ended = ci(**rules)
     assert (ended.status, list(ended.refused)) == (2, [path])
     assert words in ended.refused[path]
 
@@ -234,7 +233,7 @@ def test_what_is_no_file(
 def test_all_solutions_as_one_link(repo: Repo, ci: CI) -> None:
     repo.git("rm", "-r", "--quiet", "solutions")
     repo.commit_entry("120000", "solutions", b"/etc")
-    ended = ci(rules=Rules(any_author=True, other_changes=True))
+    ended = ci(any_author=True, other_changes=True)
     assert ended.status == 2
     assert "is a symbolic link" in ended.refused["solutions"]
 
@@ -265,7 +264,7 @@ def test_taking_anothers_file_by_a_rename(repo: Repo, ci: CI) -> None:
     repo.git("mv", BOBS, taken)
     repo.commit()
     assert ci().status == 2
-    ended = ci(rules=Rules(author="eve"))
+    ended = ci(author="eve")
     assert (ended.status, list(ended.refused)) == (2, [BOBS])
 
 
@@ -326,7 +325,7 @@ def test_a_list_without_end_is_cut(repo: Repo, ci: CI, monkeypatch: pytest.Monke
         repo.write(f"docs/{number}.md", f"{number}")
     repo.commit()
     assert list(ci().refused) == ["docs/0.md", "docs/1.md", "docs/2.md"]
-    allowed = ci(rules=Rules(other_changes=True))
+    allowed = ci(other_changes=True)
     assert allowed.report.ignored == ("docs/0.md", "docs/1.md", "docs/2.md", "… 2 more")
 
 
@@ -483,7 +482,7 @@ def test_hostile_names(repo: Repo, ci: CI) -> None:
     assert ended.status == 2
     assert len(ended.refused) == len(HOSTILE_NAMES)
     assert "solutions/vector-add/alice/a\nb.py" in ended.refused
-    allowed = ci(rules=Rules(other_changes=True))
+    allowed = ci(other_changes=True)
     assert len(allowed.report.ignored) == len(HOSTILE_NAMES)
 
 
@@ -500,15 +499,15 @@ def test_trees_that_git_itself_would_not_make(repo: Repo, ci: CI) -> None:
         outer = tree(("40000", "solutions", tree(("40000", "vector-add", author))))
         return repo.git("commit-tree", outer, "-p", "main", "-m", "by hand")
 
-    any_change = Rules(any_author=True, other_changes=True)
+    any_change = {"any_author": True, "other_changes": True}
     twice = tree(("100644", "one.py", blob), ("100644", "one.py", blob))
-    ended = ci(head=commit(tree(("40000", "alice", twice))), rules=any_change)
+    ended = ci(head=commit(tree(("40000", "alice", twice))), **any_change)
     assert "is in the head's tree 2 times" in ended.refused["solutions/vector-add/alice/one.py"]
     up = tree(("40000", "..", tree(("100644", "..", blob), ("100644", "one.py", blob))))
     ended = ci(head=commit(up))
     assert ended.status == 2
     assert "solutions/vector-add/../one.py" in ended.refused
-    assert ci(head=commit(up), rules=any_change).report.graded == ()
+    assert ci(head=commit(up), **any_change).report.graded == ()
 
 
 def test_nothing_of_the_repository_is_run(repo: Repo, ci: CI, tmp_path: Path) -> None:
@@ -529,7 +528,7 @@ def test_nothing_of_the_repository_is_run(repo: Repo, ci: CI, tmp_path: Path) ->
     hook.parent.mkdir(exist_ok=True)
     shutil.copy(trap, hook)
     sprung.unlink(missing_ok=True)  # our own git commands above may have run it
-    ended = ci(rules=Rules(other_changes=True))
+    ended = ci(other_changes=True)
     assert ended.verdicts == {SECOND: "ACCEPTED"}
     assert not sprung.exists()
 

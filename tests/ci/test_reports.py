@@ -13,7 +13,7 @@ from support import samples
 from support.hostile_words import ALL, LINES, NASTY
 from support.repositories import CI, GOOD, WRONG, Repo
 
-from harness.ci.annotations import MOST, Annotation, annotations, command
+from harness.ci.annotations import MAX_ANNOTATIONS, Annotation, annotations, command
 from harness.ci.changes import ChangeKind
 from harness.ci.junit import junit
 from harness.ci.lines import failing_line
@@ -180,7 +180,7 @@ def test_an_annotation_is_one_command(path: str, message: str) -> None:
 
 def test_no_more_annotations_than_are_shown() -> None:
     lines = annotations(report(*(wrong(number) for number in range(1, 31))))
-    assert len(lines) == MOST
+    assert len(lines) == MAX_ANNOTATIONS
     assert lines[-1] == "::error title=More failures::21 more are in the job's summary"
     assert len(annotations(report(wrong(1), good()))) == 1
 
