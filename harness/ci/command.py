@@ -210,11 +210,9 @@ def _grade(
 
 def _judge(work: Sequence[Work], device: str) -> Iterator[Completed]:
     # Not earlier: torch takes seconds to import, and mostly nothing is to be graded.
-    from harness.device.choose import open_device
-    from harness.grading.executor import InProcess
-    from harness.progress.progress import progress
+    from harness.grading.executor import open_executor
 
-    with InProcess(open_device(device), progress()) as executor:
+    with open_executor(device) as executor:
         yield from executor.grade(work)
 
 

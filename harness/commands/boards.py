@@ -110,9 +110,7 @@ class _Outputs(NamedTuple):
             with common.output_to(json_to) as file:
                 file.write(json_text(json.dumps(known, default=str)) + "\n")
         if "-" not in (csv_to, json_to):
-            from rich.console import Console
-
-            self.render(Console())
+            self.render(common.console())
 
 
 def _known(cell: object) -> object:

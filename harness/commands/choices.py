@@ -19,6 +19,12 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., object])
 
+problem_option = click.option(
+    "--problem",
+    shell_complete=problem_slugs,
+    help="Slug [default: from solutions/<problem>/<author>/…].",
+)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choices:
@@ -92,11 +98,7 @@ def grading_options(command: F) -> F:
     """The options that submit and check share."""
     options = [
         click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path)),
-        click.option(
-            "--problem",
-            shell_complete=problem_slugs,
-            help="Slug [default: from solutions/<problem>/<author>/…].",
-        ),
+        problem_option,
         click.option("--author", help="Author [default: from the path]."),
         common.device_option,
         click.option(

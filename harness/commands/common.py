@@ -18,6 +18,8 @@ from harness.errors import HarnessError, JudgeError, MachineError, ProblemError,
 from harness.text.plain import plain, plain_lines
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from harness.problem.model import Problem
     from harness.records.result import Verdict
     from leaderboard.store import Store
@@ -81,6 +83,13 @@ def pass_choices(
         return with_record
 
     return decorate
+
+
+def console(*, stderr: bool = False) -> Console:
+    """The terminal to print to."""
+    from rich.console import Console
+
+    return Console(stderr=stderr)
 
 
 def print_error(error: JudgeError) -> None:

@@ -8,19 +8,15 @@ from pathlib import Path
 import click
 
 from harness.commands import common
-from harness.commands.complete import problem_slugs
-from harness.commands.grading import check_dtype, job_of
+from harness.commands.choices import problem_option
+from harness.commands.grading import job_of
 from harness.text.plain import json_text
 
 
 @click.command()
 @click.argument("first", metavar="A", type=click.Path(path_type=Path))
 @click.argument("second", metavar="B", type=click.Path(path_type=Path))
-@click.option(
-    "--problem",
-    shell_complete=problem_slugs,
-    help="Slug [default: from solutions/<problem>/<author>/…].",
-)
+@problem_option
 @click.option("--dtype", help="What [VAR] stands for [default: the first that fits both].")
 @common.device_option
 @common.sandbox_option
@@ -40,29 +36,23 @@ def compare(
     Both are checked first. Nothing is recorded.
     """
     root = common.problems_root(problems_dir)
-    a, b = (job_of(path, root, problem=problem) for path in (first, second))
-    for job in (a, b):
-        check_dtype(job.problem, dtype)
+    a, b = (job_of(path, root, problem=problem, dtype=dtype) for path in (first, second))
 
     # Not earlier: torch takes seconds to import, and a wrong path or option is known at once.
-    from rich.console import Console
-
-    from harness.device.choose import open_device
-    from harness.grading.executor import InProcess
+    from harness.grading.executor import open_executor
     from harness.grading.job import Options
-    from harness.progress.progress import progress
     from harness.records.comparison import Comparison
     from harness.report.compare import render_comparison
     from harness.report.terminal import render_result
 
-    with InProcess(open_device(device), progress()) as executor:
+    with open_executor(device) as executor:
         outcome = executor.compare(a, b, Options(dtype=dtype))
     for each in [outcome] if isinstance(outcome, Comparison) else outcome:
         if as_json:
             click.echo(json_text(each.to_json()))
         elif isinstance(each, Comparison):
-            render_comparison(each, Console())
+            render_comparison(each, common.console())
         else:
-            render_result(each, Console())
+            render_result(each, common.console())
     if not isinstance(outcome, Comparison):
         sys.exit(common.exit_code(result.verdict for result in outcome))

@@ -16,12 +16,12 @@ from harness.commands import common
 from harness.commands.choices import Choices, grading_options
 from harness.errors import MachineError, ProblemError, UsageError
 from harness.text.plain import json_text, plain
+from harness.text.suggest import did_you_mean
 
 if TYPE_CHECKING:
     from harness.commands.watch import SavedFiles
-    from harness.device.base import Device
     from harness.grading.job import Job, Options
-    from harness.problem.model import Problem
+    from harness.records.refs import DeviceRef
     from harness.records.result import Result, Verdict
     from leaderboard.store import Store
 
@@ -80,35 +80,30 @@ def _grade_all(choices: Choices, store: Store | None = None) -> int:
     jobs = _jobs(solution_files(choices.files), choices)
 
     # Not earlier: torch takes seconds to import, and a wrong path or option is known at once.
-    from harness.device.choose import open_device
-    from harness.grading.executor import InProcess
+    from harness.grading.executor import open_executor
     from harness.grading.job import Work
-    from harness.progress.progress import progress
+    from harness.report.terminal import render_result
 
-    _check_case(jobs, choices.case)
-    device = open_device(choices.device)
-    if choices.profile:
-        _require_profiler(device)
-    shown = progress()
     output = common.output_to(choices.json_to) if choices.json_to else contextlib.nullcontext()
-    with output as file, InProcess(device, shown) as executor:
+    with open_executor(choices.device) as executor, output as file:
+        if choices.profile:
+            _require_profiler(executor.device)
 
         def grade(jobs: Iterable[Job]) -> list[Verdict]:
             verdicts = []
             for work, graded in executor.grade([Work(job, options) for job in jobs]):
                 result = _record(graded, work.job, store, choices) if store else graded
-                shown.finish()
                 if file is not None:
                     file.write(json_text(result.to_json()) + "\n")
                     file.flush()  # for programs that follow the file
                 if choices.json_to != "-":
-                    _show(result)
+                    render_result(result, common.console())
                 verdicts.append(result.verdict)
             return verdicts
 
         verdicts: list[Verdict] = []
         if store is not None and choices.resume:
-            jobs, verdicts = _not_recorded(jobs, options, device, store)
+            jobs, verdicts = _not_recorded(jobs, options, executor.device, store)
         status = common.exit_code(verdicts + grade(jobs))
         if saved is not None:
             _grade_saved(saved, choices, grade)
@@ -125,17 +120,16 @@ def _record(result: Result, job: Job, store: Store, choices: Choices) -> Result:
 
 
 def _not_recorded(
-    jobs: list[Job], options: Options, device: Device, store: Store
+    jobs: list[Job], options: Options, device: DeviceRef, store: Store
 ) -> tuple[list[Job], list[Verdict]]:
     """The jobs without a recorded result, and the verdicts of the others, which stderr lists."""
     from harness import __version__
     from harness.grading.job import chosen_dtype
     from harness.grading.resume import RecordedResults
-    from harness.records.refs import DeviceRef
 
     slugs = sorted({job.problem.slug for job in jobs})
     results = chain.from_iterable(map(store.recorded, slugs))
-    recorded = RecordedResults(results, DeviceRef(kind=device.kind, name=device.name), __version__)
+    recorded = RecordedResults(results, device, __version__)
     left, verdicts = [], []
     for job in jobs:
         verdict = recorded.take(job, chosen_dtype(job, options))
@@ -159,7 +153,6 @@ def _grade_saved(
         click.echo("changed: " + ", ".join(plain(str(path)) for path in changed), err=True)
         try:
             jobs = _jobs(changed, choices)
-            _check_case(jobs, choices.case)
         except (UsageError, ProblemError) as error:  # such as a file that is gone again
             common.print_error(error)
             for path in changed:
@@ -184,20 +177,15 @@ def _watched(files: tuple[Path, ...]) -> SavedFiles:
 
 def _jobs(paths: Iterable[Path], choices: Choices) -> list[Job]:
     root = common.problems_root(choices.problems_dir)
-    jobs = [job_of(path, root, problem=choices.problem, author=choices.author) for path in paths]
-    for job in jobs:
-        check_dtype(job.problem, choices.dtype)
+    about = {"problem": choices.problem, "author": choices.author, "dtype": choices.dtype}
+    jobs = [job_of(path, root, **about) for path in paths]
+    if choices.case:
+        for job in jobs:
+            job.problem.parse_case(choices.case)  # raises if it is none
     return jobs
 
 
-def _check_case(jobs: Iterable[Job], case: str | None) -> None:
-    """Refuse a case that is not one of each job's problem."""
-    for job in jobs:
-        if case:
-            job.problem.parse_case(case)
-
-
-def _require_profiler(device: Device) -> None:
+def _require_profiler(device: DeviceRef) -> None:
     """Refuse --profile where there is no profiler, before anything is graded."""
     from harness.judge.profile import REMEDY, find_profiler
 
@@ -207,26 +195,20 @@ def _require_profiler(device: Device) -> None:
         raise MachineError(REMEDY)
 
 
-def check_dtype(problem: Problem, dtype: str | None) -> None:
-    """Refuse a data type that ``problem`` does not have.
-
-    Raises:
-        UsageError: with the ones it has.
-    """
-    from harness.text.suggest import did_you_mean
-
-    if dtype is not None and dtype not in problem.dtypes:
-        hint = did_you_mean(dtype, problem.dtypes)
-        raise UsageError(f"--dtype {dtype}: {problem.slug} has {', '.join(problem.dtypes)}{hint}")
-
-
-def job_of(path: Path, problems: Path, *, problem: str | None, author: str | None = None) -> Job:
+def job_of(
+    path: Path,
+    problems: Path,
+    *,
+    problem: str | None,
+    author: str | None = None,
+    dtype: str | None = None,
+) -> Job:
     """The job of grading ``path``: the file as read and its problem, which lies in ``problems``.
 
-    ``problem`` and ``author`` take the place of those in the path.
+    ``problem`` and ``author`` take the place of those in the path; ``dtype`` is only checked.
 
     Raises:
-        UsageError: there is no such file or problem, or no name of a problem.
+        UsageError: there is no such file, problem or data type, or no name of a problem.
         ProblemError: the problem's package has mistakes.
     """
     from harness.grading.job import Job
@@ -253,13 +235,8 @@ def job_of(path: Path, problems: Path, *, problem: str | None, author: str | Non
         found = find_problem(problems, slug)
     if not found.complete:
         raise UsageError(f"{found.slug} cannot be graded yet: " + "; ".join(found.missing))
+    if dtype is not None and dtype not in found.dtypes:
+        hint = did_you_mean(dtype, found.dtypes)
+        raise UsageError(f"--dtype {dtype}: {found.slug} has {', '.join(found.dtypes)}{hint}")
     notes = generation_notes(path, solution, found, problems)
     return Job(path=str(path), solution=solution, problem=found, notes=notes)
-
-
-def _show(result: Result) -> None:
-    from rich.console import Console
-
-    from harness.report.terminal import render_result
-
-    render_result(result, Console())

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from harness.commands.common import load_all, problems_option, problems_root
+from harness.commands.common import console, load_all, problems_option, problems_root
 from harness.commands.complete import problem_slugs
 from harness.errors import ProblemError
 from harness.frameworks import FRAMEWORKS
@@ -66,8 +66,6 @@ def problems_show(
     outer: Path | None, problem: str, as_json: bool, problems_dir: Path | None
 ) -> None:
     """Show PROBLEM: statement, entry point, parameters, tolerance, what is timed."""
-    from rich.console import Console
-
     from harness.problem.format.load import find_problem
     from harness.report.problem import problem_json, render_problem
 
@@ -75,16 +73,14 @@ def problems_show(
     if as_json:
         click.echo(problem_json(found))
     else:
-        render_problem(found, Console())
+        render_problem(found, console())
 
 
 def _list_problems(problems_dir: Path | None) -> None:
-    from rich.console import Console
-
     from harness.report.problems import render_problems
 
     good, broken = load_all(problems_root(problems_dir))
-    render_problems(good, Console())
+    render_problems(good, console())
     if broken:
         raise ProblemError([d for error in broken for d in error.diagnostics])
 

@@ -63,18 +63,16 @@ def _regrade(
     everything: bool,
 ) -> int:
     """Grade again what needs it, one line each; 1 if any was skipped or not accepted."""
-    from harness.device.choose import open_device
-    from harness.grading.executor import InProcess
+    from harness.grading.executor import open_executor
     from harness.grading.job import Options, Work
     from harness.grading.regrade import job_again
-    from harness.progress.progress import progress
     from harness.report.regrade import closing_line, regraded_line, skipped_line
     from leaderboard.outdated import outdated
 
     work: list[Work] = []
     before: dict[int, Result] = {}
     verdicts = []
-    with InProcess(open_device(device), progress()) as executor:
+    with open_executor(device) as executor:
         old = outdated(
             recorded,
             current={slug: problem.hash for slug, problem in current.items()},

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from harness.commands.common import existing_store, store_option
+from harness.commands.common import console, existing_store, store_option
 from harness.commands.complete import dtypes, problem_slugs, verdicts
 from harness.errors import UsageError
 from harness.text.numbers import counted
@@ -51,8 +51,6 @@ def list_(
     store: str | None,
 ) -> None:
     """List what is recorded, the newest first."""
-    from rich.console import Console
-
     from harness.records.result import Verdict
     from harness.report.submissions import render_submissions, submissions_json
     from harness.text.suggest import did_you_mean
@@ -67,7 +65,7 @@ def list_(
     if as_json:
         click.echo(json_text(submissions_json(found, rulings)))
     else:
-        render_submissions(found, rulings, Console())
+        render_submissions(found, rulings, console())
 
 
 @submissions.command()
@@ -89,8 +87,6 @@ def list_(
 @store_option
 def show(id_: str, as_json: bool, source: bool, out: Path | None, store: str | None) -> None:
     """Show the result ID, as submit did; the first characters of an id will do."""
-    from rich.console import Console
-
     from harness.report.submissions import render_submission, submission_json
 
     if source and as_json:
@@ -106,7 +102,7 @@ def show(id_: str, as_json: bool, source: bool, out: Path | None, store: str | N
     elif as_json:
         click.echo(json_text(submission_json(found, rulings)))
     else:
-        render_submission(found, rulings, Console())
+        render_submission(found, rulings, console())
 
 
 def _show_source(result: Result, recorded: bytes | None, out: Path | None) -> None:
@@ -142,8 +138,6 @@ def delete(ids: tuple[str, ...], author: str | None, yes: bool, store: str | Non
     With a result go the older ones of the same file in its data type on its device: else deleting
     would bring back a better time that the file once had. What there is a ruling about stays.
     """
-    from rich.console import Console
-
     from harness.report.submissions import render_submissions
     from harness.starter import author_name
 
@@ -164,7 +158,7 @@ def delete(ids: tuple[str, ...], author: str | None, yes: bool, store: str | Non
             doomed |= {result.id: result} | older
         for ruling in results.rulings(doomed):
             raise UsageError(f"{plain(ruling.result, 40)} stays: there is a ruling about it")
-        render_submissions(list(doomed.values()), [], Console(stderr=True))
+        render_submissions(list(doomed.values()), [], console(stderr=True))
         if not yes:
             click.confirm(
                 f"Delete {counted(len(doomed), 'result')} for good?", abort=True, err=True

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from harness.commands.common import device_option, problems_option, problems_root
+from harness.commands.common import console, device_option, problems_option, problems_root
 from harness.commands.complete import problem_slugs
 from harness.errors import ProblemError, UsageError
 
@@ -44,8 +44,6 @@ def verify(
 
     folders = package_folders(problems_root(problems_dir), names)
     # Not earlier: torch takes seconds to import, and a wrong name is known at once.
-    from rich.console import Console
-
     from harness.device.choose import open_device
     from harness.problem.sampling.cases import fresh_seed
     from harness.progress.progress import progress
@@ -64,20 +62,20 @@ def verify(
         impostors=not no_impostors,
         seed=seed or fresh_seed(),
     )
-    where, bar, console = open_device(device), progress(), Console()
+    where, bar, terminal = open_device(device), progress(), console()
     reports = []
     try:
         for folder in folders:
             reports.append(verify_package(folder, choices, where, bar))
             bar.finish()
             if not as_json:
-                render_report(reports[-1], console)
+                render_report(reports[-1], terminal)
     finally:
         bar.finish()
     if as_json:
         click.echo(reports_json(reports))
     elif len(reports) > 1:
-        render_total(reports, console)
+        render_total(reports, terminal)
     sys.exit(1 if any(report.errors for report in reports) else 0)
 
 

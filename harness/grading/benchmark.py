@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from harness.device.base import Device, Exclusive
 from harness.device.roofline import Roofline
 from harness.errors import MachineError
+from harness.grading.result_builder import TimedFault
 from harness.judge.task import Task
 from harness.problem.case import Case
 from harness.problem.sampling.footprint import footprint
@@ -28,7 +29,7 @@ from harness.timing.timed_program import BaselineError, TimedProgram, prepare_fo
 from harness.timing.trusted import TrustedRunners
 
 _PREPARE_S = 120.0
-"""Seconds for a further baseline, whose first call may compile: it is not on trial."""
+"""Seconds for a further baseline, whose first call may compile."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,21 +43,12 @@ class ReadyToTime:
     restart: Callable[[], Session | Fault]
 
 
-@dataclass(frozen=True, slots=True)
-class TimedFault:
-    """A submission failed while it was timed, in ``case`` if in one; it printed ``output``."""
-
-    fault: Fault
-    case: Case | None = None
-    output: str = ""
-
-
 class Benchmark:
-    """Takes times on one device; keeps the trusted runners, and how fast the device is."""
+    """Takes times on one device; has its trusted runners, and its roofline once measured."""
 
     def __init__(self, device: Device, progress: Progress) -> None:
-        self._progress = progress
-        self._roofline = Roofline(device)
+        self.progress = progress
+        self.roofline = Roofline(device)
         self.trusted = TrustedRunners(device)
 
     def measure(
@@ -71,12 +63,12 @@ class Benchmark:
     ) -> tuple[Measurement, ...] | TimedFault:
         """Times of all benchmark shapes, in turns with the baseline; then again with further ones.
 
-        The device is ``held``. ``note`` is given what the result should say besides.
+        The device is ``held``. ``note`` is called with notes for the result.
 
         Raises:
             MachineError: no time can be taken on this machine now.
         """
-        run = _Run(self._progress, self._roofline, self.trusted, task, held, budget)
+        run = _Run(self, task, held, budget)
         baseline = run.timed(self.trusted.baseline(task), task, name="baseline")
         submission = prepare_for_timing(
             ready.session, ready.restart, task, run.cases[0], cpu=held.runner_cpu, idle=run.idle
@@ -108,26 +100,19 @@ class _Run:
     """The measurement of one submission: what stays the same over its shapes and baselines."""
 
     def __init__(
-        self,
-        progress: Progress,
-        roofline: Roofline,
-        trusted: TrustedRunners,
-        task: Task,
-        held: Exclusive,
-        budget: TimingBudget,
+        self, benchmark: Benchmark, task: Task, held: Exclusive, budget: TimingBudget
     ) -> None:
         self.cases = benchmark_cases(task)
-        progress.phase("baseline")
-        self._overhead = trusted.overhead(held.runner_cpu)
+        self._progress = benchmark.progress
+        self._progress.phase("baseline")
+        self._overhead = benchmark.trusted.overhead(held.runner_cpu)
         self.idle = self._overhead.idle if self._overhead else IdleBaseline()
-        self._progress = progress
-        self._roofline = roofline
+        self._roofline = benchmark.roofline
         self._task = task
         self._held = held
         self._budget = budget
 
     def timed(self, session: Session, task: Task, *, name: str) -> TimedProgram:
-        """A trusted program: a baseline."""
         return TimedProgram(
             session,
             task,
@@ -162,9 +147,9 @@ class _Run:
     def beside_further(
         self, submission: TimedProgram, name: str
     ) -> tuple[Measurement, ...] | TimedFault | str:
-        """Times in turns with another baseline, or a note that it does not run here.
+        """Times in turns with another baseline, in its own process and on fresh inputs.
 
-        It has a process of its own, so that nothing it does lingers, and fresh inputs.
+        Or a note that it does not run here.
         """
         task = replace(self._task, seed=f"{self._task.seed}/{name}")
         program = source_program(task.problem.baselines[name].read_bytes())
@@ -185,7 +170,7 @@ class _Run:
     ) -> Measurement | Fault:
         """``measured`` with the least time that the device needs; a fault if it is below that.
 
-        The roofline may have to be measured first, and is kept: nothing may slow the device now.
+        The roofline may be measured first, and is kept: so the device must be idle.
         """
         if (fault := busy_device_fault(task.device.probe, self.idle)) is not None:
             return fault
@@ -199,7 +184,7 @@ class _Run:
 
 
 def on_block(progress: Progress, held: Exclusive) -> Callable[[Samples], None]:
-    """Called after each block: shows what is known so far, and looks at the device."""
+    """A callback for each block: shows the times so far, and reads the device's monitor."""
 
     def after_block(samples: Samples) -> None:
         progress.advance(note=lambda: so_far(samples))
@@ -210,7 +195,7 @@ def on_block(progress: Progress, held: Exclusive) -> Callable[[Samples], None]:
 
 
 def so_far(samples: Samples) -> str:
-    """``12.31 ± 0.04 µs, 1.31× ± 0.02``: time per call and speed-up, from the blocks there are."""
+    """``12.31 ± 0.04 µs, 1.31× ± 0.02``: time per call and speed-up, from the blocks so far."""
     times, baseline = samples
     time = numbers.seconds_interval(time_interval(times))
     return f"{time}, {numbers.ratio(ratio_interval(baseline, times))}"
