@@ -74,13 +74,8 @@ def record(
 ) -> Iterator[tuple[str, str]]:
     """``add`` each timed result that fits this commit, with a note of who measured it.
 
-    Args:
-        report: untrusted.
-        head: full name of the commit that it must be about.
-        repository: has that commit.
-        problems: the present hash of each problem by slug.
-        measured_by: who vouches for the times.
-        add: appends a result to the store.
+    ``head`` is the full name of the commit that ``report`` must be about, ``problems`` has the
+    present hash of each problem by slug.
 
     Yields:
         Each result's path, and why it was not added, if it was not.

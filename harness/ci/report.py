@@ -8,7 +8,7 @@ import json
 from enum import StrEnum
 from typing import Annotated, Literal, Self
 
-from pydantic import Field, ValidationError, model_validator
+from pydantic import ConfigDict, Field, ValidationError, model_validator
 
 from harness.ci.changes import ChangeKind
 from harness.ci.policy import Note, place_of
@@ -66,6 +66,8 @@ class PullRequestReport(Record):
     Raises:
         pydantic.ValidationError: (a ValueError) the fields do not belong together.
     """
+
+    model_config = ConfigDict(use_attribute_docstrings=True)  # for the JSON schema
 
     schema_version: Literal[1] = Field(default=SCHEMA, alias="schema")
     """Version of this schema."""

@@ -179,8 +179,8 @@ def _counts(results: int, rulings: int) -> str:
 def import_(files: tuple[Path, ...], store: str | None) -> None:
     """Add the results and rulings in FILES, which harness export wrote, to the store.
 
-    They are the word of whoever wrote the file. Nothing is imported if a line is no result; what is
-    there already stays as it is.
+    Verdicts and times are not checked: import only files that you trust. Nothing is imported if a
+    line is no result; what is there already stays as it is.
     """
     from harness.commands.exchange import read_lines, take_in
     from harness.records.result import Result

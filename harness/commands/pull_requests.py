@@ -20,7 +20,9 @@ from harness.text.plain import plain
 @click.option("--head", metavar="REF", default="HEAD", show_default=True, help="What is submitted.")
 @common.device_option
 @click.option("--check", "check_only", is_flag=True, help="Verdicts only, no timing.")
-@click.option("--author", metavar="NAME", help="Whose files alone may change [default: any one's].")
+@click.option(
+    "--author", metavar="NAME", help="Only author whose files may change [default: any one]."
+)
 @click.option("--any-author", is_flag=True, help="Files of several authors may change.")
 @click.option(
     "--allow-other-changes",
@@ -31,7 +33,7 @@ from harness.text.plain import plain
 @click.option(
     "--accept-not-executable",
     is_flag=True,
-    help="NOT_EXECUTABLE_HERE is no failure: another machine will tell.",
+    help="NOT_EXECUTABLE_HERE is no failure: another machine will grade it.",
 )
 @click.option(
     "--out",
@@ -75,7 +77,7 @@ def ci(choices: CiChoices) -> None:
 @click.option(
     "--measured-by",
     metavar="WHO",
-    help="Record its timed results, with WHO as the one whose word they are.",
+    help="Record its timed results, with a note that WHO measured them.",
 )
 @common.store_option
 @common.problems_option
@@ -87,10 +89,9 @@ def publish(
     store: str | None,
     problems_dir: Path | None,
 ) -> None:
-    """Take over REPORT, the report.json of harness ci, which may come from anybody.
+    """Publish REPORT, the report.json of harness ci, which may be forged.
 
-    It is checked against its schema and the commit; its verdicts and times are the word of whoever
-    controlled the machine that made it.
+    Its files are checked against the commit; its verdicts and times cannot be checked.
     """
     from harness.ci.publish import check_head, comment_on, read_report, record
     from harness.ci.repository import Repository

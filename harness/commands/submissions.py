@@ -170,15 +170,15 @@ def delete(ids: tuple[str, ...], author: str | None, yes: bool, store: str | Non
 @submissions.command()
 @_ids_argument
 @click.option("--reason", help="Why; everybody can read it.")
-@click.option("--by", "who", metavar="NAME", help="Who says so [default: as init would name you].")
+@click.option("--by", "who", metavar="NAME", help="Your name [default: as init would name you].")
 @click.option("--undo", is_flag=True, help="Let them count again.")
 @store_option
 def invalidate(
     ids: tuple[str, ...], reason: str | None, who: str | None, undo: bool, store: str | None
 ) -> None:
-    """Say, as the organiser, that results do not count: no board shows them, no score uses them.
+    """Rule, as the organiser, that results do not count: no board shows them, no score uses them.
 
-    They stay recorded, and so does who said so, when and why.
+    They stay recorded, with the ruling's author, date and reason.
     """
     from harness.records.ruling import Action, rule
     from harness.starter import author_name

@@ -19,7 +19,7 @@ BROKEN = "import torch\n\ndef solution(x, y, z, n) # ::error::@all\n    pass\n"
 
 
 @pytest.mark.corpus
-def test_the_command_on_a_good_and_a_bad_file(repo: Repo, tmp_path: Path) -> None:
+def test_ci_accepts_a_good_file_and_fails_a_broken_one(repo: Repo, tmp_path: Path) -> None:
     repo.write("solutions/vector-add/alice/good.py")
     repo.write("solutions/vector-add/alice/broken.py", BROKEN)
     repo.commit()
@@ -70,7 +70,9 @@ def test_the_command_on_a_good_and_a_bad_file(repo: Repo, tmp_path: Path) -> Non
 
 @pytest.mark.corpus
 @pytest.mark.nvcc
-def test_a_wrong_cuda_kernel(repo: Repo, tmp_path: Path) -> None:
+def test_a_wrong_cuda_kernel_gets_a_line_and_a_command_to_replay(
+    repo: Repo, tmp_path: Path
+) -> None:
     wrong = ROOT / "problems/vector-add/examples/wrong_answer/whole_blocks_only.cu"
     path = "solutions/vector-add/bob/whole.cu"
     repo.write(path, wrong.read_bytes())

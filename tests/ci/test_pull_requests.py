@@ -19,7 +19,7 @@ SECOND = "solutions/vector-add/alice/second.py"
 BOBS = "solutions/vector-add/bob/first.py"
 
 
-def test_a_good_pull_request(repo: Repo, ci: CI) -> None:
+def test_a_right_submission_is_accepted(repo: Repo, ci: CI) -> None:
     repo.write(SECOND, GOOD + "# mine\n")
     head = repo.commit()
     ended = ci()
@@ -34,7 +34,7 @@ def test_a_good_pull_request(repo: Repo, ci: CI) -> None:
     assert graded.result.solution.author == "alice"
 
 
-def test_a_wrong_kernel(repo: Repo, ci: CI) -> None:
+def test_a_wrong_submission_fails(repo: Repo, ci: CI) -> None:
     repo.write(FIRST, WRONG)
     repo.commit()
     ended = ci()
@@ -44,7 +44,7 @@ def test_a_wrong_kernel(repo: Repo, ci: CI) -> None:
     assert ended.verdicts == {FIRST: "WRONG_ANSWER"}
 
 
-def test_nothing_changed(repo: Repo, ci: CI) -> None:
+def test_no_change_is_nothing_to_grade(repo: Repo, ci: CI) -> None:
     repo.commit()
     ended = ci()
     assert (ended.status, ended.report.outcome) == (0, FileOutcome.NOTHING)
@@ -62,7 +62,7 @@ def test_the_head_is_never_checked_out(repo: Repo, ci: CI) -> None:
     ]
 
 
-def test_two_authors(repo: Repo, ci: CI) -> None:
+def test_files_of_two_authors_are_refused(repo: Repo, ci: CI) -> None:
     repo.write(SECOND)
     repo.write("solutions/vector-add/carol/one.py")
     repo.commit()
@@ -75,7 +75,7 @@ def test_two_authors(repo: Repo, ci: CI) -> None:
     assert (allowed.status, len(allowed.verdicts)) == (0, 2)
 
 
-def test_anothers_file_beside_ones_own(repo: Repo, ci: CI) -> None:
+def test_a_file_of_another_author_is_refused(repo: Repo, ci: CI) -> None:
     repo.write(SECOND)
     repo.write(BOBS, WRONG)
     repo.commit()
@@ -84,7 +84,7 @@ def test_anothers_file_beside_ones_own(repo: Repo, ci: CI) -> None:
     assert list(ended.refused) == [BOBS]
 
 
-def test_anothers_file_alone(repo: Repo, ci: CI) -> None:
+def test_only_files_of_the_named_author_may_change(repo: Repo, ci: CI) -> None:
     repo.write(BOBS, WRONG)
     repo.commit()
     ended = ci(author="alice")
@@ -93,7 +93,7 @@ def test_anothers_file_alone(repo: Repo, ci: CI) -> None:
     assert ci(author="BOB").verdicts == {BOBS: "WRONG_ANSWER"}
 
 
-def test_two_folders_by_case_are_two_authors(repo: Repo, ci: CI) -> None:
+def test_folders_that_differ_in_case_are_two_authors(repo: Repo, ci: CI) -> None:
     repo.write(SECOND)
     repo.write("solutions/vector-add/Alice/one.py")
     repo.commit()
@@ -112,7 +112,9 @@ def test_two_folders_by_case_are_two_authors(repo: Repo, ci: CI) -> None:
         ".gitattributes",
     ],
 )
-def test_what_is_no_submission(path: str, repo: Repo, ci: CI) -> None:
+def test_files_that_are_no_submissions_are_refused_or_ignored(
+    path: str, repo: Repo, ci: CI
+) -> None:
     repo.write(path, "x = 1\n")
     repo.write(SECOND)
     repo.commit()
@@ -155,7 +157,7 @@ def test_a_submission_that_becomes_text_is_not_graded(repo: Repo, ci: CI) -> Non
     assert (ended.status, list(ended.refused)) == (2, [FIRST.replace(".py", ".md")])
 
 
-def test_problems_are_those_of_the_base(repo: Repo, ci: CI) -> None:
+def test_problems_come_from_the_base(repo: Repo, ci: CI) -> None:
     hashes = []
 
     def grade(jobs, options, device):
@@ -192,7 +194,9 @@ def test_problems_are_those_of_the_base(repo: Repo, ci: CI) -> None:
         ("solutions/vector-ad/alice/one.py", "no problem vector-ad that can be graded (did you"),
     ],
 )
-def test_a_submission_in_the_wrong_place(path: str, words: str, repo: Repo, ci: CI) -> None:
+def test_a_submission_in_the_wrong_place_is_refused(
+    path: str, words: str, repo: Repo, ci: CI
+) -> None:
     repo.write(path)
     repo.commit()
     ended = ci()
@@ -221,7 +225,7 @@ def test_a_new_problem_is_not_graded_yet(repo: Repo, ci: CI) -> None:
         ("160000", "solutions/vector-add/alice/module.cu", "is a submodule"),
     ],
 )
-def test_what_is_no_file(
+def test_links_and_submodules_are_refused(
     mode: str, path: str, words: str, rules: dict[str, bool], repo: Repo, ci: CI
 ) -> None:
     repo.commit_entry(mode, path, b"../../../problems/vector-add/reference.py")
@@ -230,7 +234,7 @@ def test_what_is_no_file(
     assert words in ended.refused[path]
 
 
-def test_all_solutions_as_one_link(repo: Repo, ci: CI) -> None:
+def test_solutions_as_one_link_are_refused(repo: Repo, ci: CI) -> None:
     repo.git("rm", "-r", "--quiet", "solutions")
     repo.commit_entry("120000", "solutions", b"/etc")
     ended = ci(any_author=True, other_changes=True)
@@ -238,7 +242,7 @@ def test_all_solutions_as_one_link(repo: Repo, ci: CI) -> None:
     assert "is a symbolic link" in ended.refused["solutions"]
 
 
-def test_a_rename(repo: Repo, ci: CI) -> None:
+def test_a_renamed_submission_is_graded(repo: Repo, ci: CI) -> None:
     repo.git("mv", FIRST, SECOND)
     repo.commit()
     ended = ci()
@@ -258,7 +262,7 @@ def test_a_rename_with_changes_is_a_new_file(repo: Repo, ci: CI) -> None:
     assert ended.report.deleted == (FIRST,)
 
 
-def test_taking_anothers_file_by_a_rename(repo: Repo, ci: CI) -> None:
+def test_a_rename_of_a_file_of_another_author_is_refused(repo: Repo, ci: CI) -> None:
     (repo.folder / "solutions/vector-add/eve").mkdir()
     taken = "solutions/vector-add/eve/mine.py"
     repo.git("mv", BOBS, taken)
@@ -268,14 +272,14 @@ def test_taking_anothers_file_by_a_rename(repo: Repo, ci: CI) -> None:
     assert (ended.status, list(ended.refused)) == (2, [BOBS])
 
 
-def test_moving_something_else_into_solutions(repo: Repo, ci: CI) -> None:
+def test_a_rename_from_outside_solutions_is_refused(repo: Repo, ci: CI) -> None:
     repo.git("mv", "problems/vector-add/reference.py", SECOND)
     repo.commit()
     ended = ci()
     assert (ended.status, list(ended.refused)) == (2, ["problems/vector-add/reference.py"])
 
 
-def test_a_deletion(repo: Repo, ci: CI) -> None:
+def test_a_deleted_submission_is_listed(repo: Repo, ci: CI) -> None:
     repo.git("rm", "--quiet", FIRST)
     repo.commit()
     ended = ci()
@@ -283,7 +287,7 @@ def test_a_deletion(repo: Repo, ci: CI) -> None:
     assert ended.report.deleted == (FIRST,)
 
 
-def test_deleting_anothers_file(repo: Repo, ci: CI) -> None:
+def test_deleting_a_file_of_another_author_is_refused(repo: Repo, ci: CI) -> None:
     repo.write(SECOND)
     repo.git("rm", "--quiet", BOBS)
     repo.commit()
@@ -291,7 +295,7 @@ def test_deleting_anothers_file(repo: Repo, ci: CI) -> None:
     assert (ended.status, list(ended.refused)) == (2, [BOBS])
 
 
-def test_a_binary_file(repo: Repo, ci: CI) -> None:
+def test_a_binary_file_is_an_invalid_submission(repo: Repo, ci: CI) -> None:
     path = "solutions/vector-add/alice/binary.cu"
     repo.write(path, b"\x7fELF\0\xff\xfe" * 100)
     repo.commit()
@@ -301,7 +305,7 @@ def test_a_binary_file(repo: Repo, ci: CI) -> None:
     assert f"{path}:1: byte 0xff is not UTF-8" in ended.report.graded[0].result.message
 
 
-def test_a_file_that_is_too_large(repo: Repo, ci: CI) -> None:
+def test_a_file_that_is_too_large_is_refused(repo: Repo, ci: CI) -> None:
     repo.write(SECOND, b"#" * ((1 << 20) + 1))
     repo.commit()
     ended = ci()
@@ -309,7 +313,9 @@ def test_a_file_that_is_too_large(repo: Repo, ci: CI) -> None:
     assert "is larger than 1 MiB (1,048,577 bytes)" in ended.refused[SECOND]
 
 
-def test_too_many_files(repo: Repo, ci: CI, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_many_submissions_are_refused(
+    repo: Repo, ci: CI, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(policy, "MAX_SUBMISSIONS", 2)
     for number in range(3):
         repo.write(f"solutions/vector-add/alice/n{number}.py")
@@ -319,7 +325,9 @@ def test_too_many_files(repo: Repo, ci: CI, monkeypatch: pytest.MonkeyPatch) -> 
     assert "at most 2 submissions are graded" in ended.refused["solutions/vector-add/alice/n2.py"]
 
 
-def test_a_list_without_end_is_cut(repo: Repo, ci: CI, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_long_lists_are_cut_in_the_report(
+    repo: Repo, ci: CI, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(command, "MAX_LISTED", 3)
     for number in range(5):
         repo.write(f"docs/{number}.md", f"{number}")
@@ -336,7 +344,7 @@ def test_a_list_without_end_is_cut(repo: Repo, ci: CI, monkeypatch: pytest.Monke
         max_size=6,
     ).map(b"\0".join)
 )
-def test_what_is_no_difference_is_said_to_be_none(raw: bytes) -> None:
+def test_unknown_output_of_git_is_an_error(raw: bytes) -> None:
     try:
         changes = read_changes(raw)
     except ValueError:
@@ -345,7 +353,7 @@ def test_what_is_no_difference_is_said_to_be_none(raw: bytes) -> None:
     assert len(changes) <= raw.count(b"\0")
 
 
-def test_merging_the_base_into_the_branch(repo: Repo, ci: CI) -> None:
+def test_changes_merged_from_the_base_do_not_count(repo: Repo, ci: CI) -> None:
     repo.write(SECOND)
     repo.commit()
     repo.git("checkout", "--quiet", "main")
@@ -359,7 +367,7 @@ def test_merging_the_base_into_the_branch(repo: Repo, ci: CI) -> None:
     assert ended.report.merge_base == base
 
 
-def test_a_base_that_went_on(repo: Repo, ci: CI) -> None:
+def test_later_changes_of_the_base_do_not_count(repo: Repo, ci: CI) -> None:
     fork = repo.git("rev-parse", "HEAD")
     repo.write(SECOND)
     repo.commit()
@@ -371,7 +379,7 @@ def test_a_base_that_went_on(repo: Repo, ci: CI) -> None:
     assert (ended.report.base, ended.report.merge_base) == (base, fork)
 
 
-def test_a_branch_merged_in_counts(repo: Repo, ci: CI) -> None:
+def test_changes_of_a_branch_merged_in_count(repo: Repo, ci: CI) -> None:
     repo.git("checkout", "--quiet", "-b", "side")
     repo.write(BOBS, WRONG)
     repo.commit()
@@ -383,7 +391,7 @@ def test_a_branch_merged_in_counts(repo: Repo, ci: CI) -> None:
     assert (ended.status, list(ended.refused)) == (2, [BOBS])
 
 
-def test_merged_crosswise(repo: Repo, ci: CI) -> None:
+def test_several_merge_bases_are_refused(repo: Repo, ci: CI) -> None:
     repo.write(SECOND)
     ours = repo.commit()
     repo.git("checkout", "--quiet", "main")
@@ -400,7 +408,7 @@ def test_merged_crosswise(repo: Repo, ci: CI) -> None:
 @pytest.mark.parametrize(
     "base", ["no-such-branch", "--output=/tmp/x", "main:README.md", "", "@{9}"]
 )
-def test_no_base(base: str, repo: Repo, ci: CI) -> None:
+def test_a_missing_base_is_refused(base: str, repo: Repo, ci: CI) -> None:
     repo.write(SECOND)
     repo.commit()
     ended = ci(base=base)
@@ -410,7 +418,9 @@ def test_no_base(base: str, repo: Repo, ci: CI) -> None:
     assert not ended.out.exists()
 
 
-def test_the_base_by_environment(repo: Repo, ci: CI, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_base_is_read_from_the_environment(
+    repo: Repo, ci: CI, monkeypatch: pytest.MonkeyPatch
+) -> None:
     main = repo.git("rev-parse", "main")
     repo.write(SECOND)
     head = repo.commit()
@@ -423,7 +433,7 @@ def test_the_base_by_environment(repo: Repo, ci: CI, monkeypatch: pytest.MonkeyP
     assert "GITHUB_BASE_REF gone: no such commit" in str(ci(base=None).error)
 
 
-def test_histories_that_never_met(repo: Repo, ci: CI) -> None:
+def test_histories_without_a_common_commit_are_refused(repo: Repo, ci: CI) -> None:
     repo.git("checkout", "--quiet", "--orphan", "alone")
     repo.commit()
     ended = ci()
@@ -431,7 +441,7 @@ def test_histories_that_never_met(repo: Repo, ci: CI) -> None:
     assert "have no common history; rebase" in str(ended.error)
 
 
-def test_a_shallow_clone(repo: Repo, ci: CI, tmp_path: Path) -> None:
+def test_a_shallow_clone_is_told_how_to_fetch(repo: Repo, ci: CI, tmp_path: Path) -> None:
     repo.write(SECOND)
     repo.commit()
     shallow = tmp_path / "shallow"
@@ -444,14 +454,14 @@ def test_a_shallow_clone(repo: Repo, ci: CI, tmp_path: Path) -> None:
     assert "git fetch --unshallow" in str(ended.error)
 
 
-def test_no_repository(repo: Repo, ci: CI) -> None:
+def test_a_folder_without_a_repository_is_refused(repo: Repo, ci: CI) -> None:
     shutil.rmtree(repo.folder / ".git")
     ended = ci()
     assert ended.status == 2
     assert "Run this in a clone of the repository" in str(ended.error)
 
 
-def test_a_base_without_problems(repo: Repo, ci: CI) -> None:
+def test_a_base_without_problems_is_refused(repo: Repo, ci: CI) -> None:
     repo.git("checkout", "--quiet", "main")
     repo.git("rm", "-r", "--quiet", "problems")
     repo.commit()
@@ -474,7 +484,7 @@ HOSTILE_NAMES = [
 ]
 
 
-def test_hostile_names(repo: Repo, ci: CI) -> None:
+def test_hostile_file_names_are_refused(repo: Repo, ci: CI) -> None:
     for name in HOSTILE_NAMES:
         repo.write(name)
     repo.commit()
@@ -486,7 +496,7 @@ def test_hostile_names(repo: Repo, ci: CI) -> None:
     assert len(allowed.report.ignored) == len(HOSTILE_NAMES)
 
 
-def test_trees_that_git_itself_would_not_make(repo: Repo, ci: CI) -> None:
+def test_trees_made_by_hand_are_refused(repo: Repo, ci: CI) -> None:
     blob = repo.git("hash-object", "-w", "--stdin", given=GOOD.encode())
 
     def tree(*entries: tuple[str, str, str]) -> str:
@@ -510,7 +520,7 @@ def test_trees_that_git_itself_would_not_make(repo: Repo, ci: CI) -> None:
     assert ci(head=commit(up), **any_change).report.graded == ()
 
 
-def test_nothing_of_the_repository_is_run(repo: Repo, ci: CI, tmp_path: Path) -> None:
+def test_no_hook_or_filter_of_the_repository_is_run(repo: Repo, ci: CI, tmp_path: Path) -> None:
     """Filters, drivers and hooks that the head or the clone's own configuration names."""
     trap, sprung = tmp_path / "trap", tmp_path / "sprung"
     trap.write_text(f"#!/bin/sh\ntouch {sprung}\ncat\n")
@@ -534,7 +544,9 @@ def test_nothing_of_the_repository_is_run(repo: Repo, ci: CI, tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("error", [MachineError("no room"), NoDeviceError("no GPU")])
-def test_what_stops_the_grading_is_written_first(error: MachineError, repo: Repo, ci: CI) -> None:
+def test_an_error_that_stops_the_grading_is_reported_first(
+    error: MachineError, repo: Repo, ci: CI
+) -> None:
     def grade(jobs, options, device):
         yield pretend(jobs[0], options)
         raise error
@@ -559,7 +571,7 @@ def test_files_are_reported_in_the_order_of_the_changes(repo: Repo, ci: CI) -> N
     assert list(backwards.verdicts) == list(forwards.verdicts)
 
 
-def test_an_internal_error_is_no_verdict(repo: Repo, ci: CI) -> None:
+def test_an_internal_error_is_a_fault(repo: Repo, ci: CI) -> None:
     def grade(jobs, options, device):
         wrong = pretend(jobs[0], options)
         yield wrong.model_copy(update={"verdict": Verdict.INTERNAL_ERROR, "cases": ()})
@@ -570,7 +582,9 @@ def test_an_internal_error_is_no_verdict(repo: Repo, ci: CI) -> None:
 
 
 @pytest.mark.parametrize(("accepted", "status"), [(False, 1), (True, 0)])
-def test_what_another_machine_will_tell(accepted: bool, status: int, repo: Repo, ci: CI) -> None:
+def test_not_executable_is_accepted_on_demand(
+    accepted: bool, status: int, repo: Repo, ci: CI
+) -> None:
     def grade(jobs, options, device):
         wrong = pretend(jobs[0], options)
         yield wrong.model_copy(update={"verdict": Verdict.NOT_EXECUTABLE_HERE, "cases": ()})
@@ -582,14 +596,16 @@ def test_what_another_machine_will_tell(accepted: bool, status: int, repo: Repo,
     assert ("<skipped" in (ended.out / "junit.xml").read_text()) is accepted
 
 
-def test_the_folder_of_the_files_cannot_be_made(repo: Repo, ci: CI, tmp_path: Path) -> None:
+def test_a_report_folder_that_cannot_be_made_is_a_usage_error(
+    repo: Repo, ci: CI, tmp_path: Path
+) -> None:
     (tmp_path / "file").write_text("")
     ended = ci(out=tmp_path / "file" / "below")
     assert ended.status == 2
     assert "--out" in str(ended.error)
 
 
-def test_what_it_leaves_behind_stays_out_of_the_next_commit(repo: Repo, ci: CI) -> None:
+def test_git_ignores_the_report_folder(repo: Repo, ci: CI) -> None:
     repo.write(FIRST, WRONG)
     repo.commit()
     ended = ci(out=repo.folder / "build/ci")

@@ -324,7 +324,7 @@ def test_a_named_case_is_the_only_one_run(grader: Grader, job) -> None:
     assert (result.seed, result.measurements) == ("5eed", ())
 
 
-def test_output_of_a_submission_that_failed_is_kept(grader: Grader, job) -> None:
+def test_output_of_a_failed_submission_is_recorded(grader: Grader, job) -> None:
     result = grader.grade(job("print('hello')\ndef solution(*_): 1 / 0"), CHECK)
     assert result.output == "hello\n"
     assert "ZeroDivisionError" in result.message
