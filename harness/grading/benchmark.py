@@ -2,11 +2,12 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from harness.device.base import Device, Exclusive
 from harness.device.roofline import Roofline
 from harness.errors import MachineError
-from harness.grading.result_builder import TimedFault
+from harness.grading.result_builder import ResultBuilder, TimedFault
 from harness.judge.task import Task
 from harness.problem.case import Case
 from harness.problem.sampling.footprint import footprint
@@ -52,42 +53,36 @@ class Benchmark:
         self.trusted = TrustedRunners(device)
 
     def measure(
-        self,
-        task: Task,
-        ready: ReadyToTime,
-        held: Exclusive,
-        budget: TimingBudget,
-        *,
-        all_baselines: bool,
-        note: Callable[[str], None],
+        self, draft: ResultBuilder, ready: ReadyToTime, held: Exclusive, budget: TimingBudget
     ) -> tuple[Measurement, ...] | TimedFault:
         """Times of all benchmark shapes, in turns with the baseline; then again with further ones.
 
-        The device is ``held``. ``note`` is called with notes for the result.
+        The device is ``held``; ``draft`` gets notes.
 
         Raises:
             MachineError: no time can be taken on this machine now.
         """
+        task = draft.task
         run = _Run(self, task, held, budget)
-        baseline = run.timed(self.trusted.baseline(task), task, name="baseline")
+        baseline = run.trusted(self.trusted.baseline(task), task, name="baseline")
         submission = prepare_for_timing(
             ready.session, ready.restart, task, run.cases[0], cpu=held.runner_cpu, idle=run.idle
         )
         if isinstance(submission, Fault):
             return TimedFault(submission)
         if task.device.captures_graphs and not submission.capture:
-            note("cannot be captured in a CUDA graph: timed as plain calls")
+            draft.notes.append("cannot be captured in a CUDA graph: timed as plain calls")
         try:
             measured = run.beside(submission, baseline, task)
             baseline.release()
-            if isinstance(measured, TimedFault) or not all_baselines:
+            if isinstance(measured, TimedFault) or not draft.options.all_baselines:
                 return measured
             for name in list(task.problem.baselines)[1:]:
                 outcome = run.beside_further(submission, name)
                 if isinstance(outcome, TimedFault):
                     return outcome
                 if isinstance(outcome, str):
-                    note(outcome)
+                    draft.notes.append(outcome)
                 else:
                     measured = with_baseline(measured, name, outcome)
             return measured
@@ -109,19 +104,10 @@ class _Run:
         self.idle = self._overhead.idle if self._overhead else IdleBaseline()
         self._roofline = benchmark.roofline
         self._task = task
+        capture, cpu = task.device.captures_graphs, held.runner_cpu
+        self.trusted = partial(TimedProgram, trusted=True, capture=capture, cpu=cpu, idle=self.idle)
         self._held = held
         self._budget = budget
-
-    def timed(self, session: Session, task: Task, *, name: str) -> TimedProgram:
-        return TimedProgram(
-            session,
-            task,
-            name=name,
-            trusted=True,
-            capture=task.device.captures_graphs,
-            cpu=self._held.runner_cpu,
-            idle=self.idle,
-        )
 
     def beside(
         self, submission: TimedProgram, baseline: TimedProgram, task: Task, over: str = ""
@@ -155,7 +141,7 @@ class _Run:
         program = source_program(task.problem.baselines[name].read_bytes())
         limits = replace(task.problem.limits, prepare_s=_PREPARE_S, call_s=_PREPARE_S)
         with Session(program, task.device, limits) as session:
-            baseline = self.timed(session, task, name=name)
+            baseline = self.trusted(session, task, name=name)
             try:
                 if (fault := session.load()) is not None:
                     return f"the baseline {name} does not run here: {fault.message}"

@@ -10,7 +10,6 @@ from functools import partial
 from torch import OutOfMemoryError
 
 from harness.device.base import Device, Exclusive, crowded_out
-from harness.device.monitor import unsettled
 from harness.errors import MachineError, ProblemError
 from harness.grading.benchmark import Benchmark, ReadyToTime, benchmark_cases
 from harness.grading.builds import Builds, Built
@@ -147,9 +146,7 @@ class Grader(AbstractContextManager["Grader"]):
                 if isinstance(outcome, Lost):
                     return [drafts[outcome.which].finish_failed(outcome.failed)]
                 conditions = held.monitor.conditions() if held.monitor else None
-        return comparison(
-            drafts[0], drafts[1], outcome, unsettled(conditions) if conditions else ""
-        )
+        return comparison(drafts[0], drafts[1], outcome, conditions)
 
     def build(self, job: Job, options: Options, *, ahead: bool = False) -> Built:
         """The build of a submission, or why there is none; from the cache if it is there.
@@ -164,16 +161,10 @@ class Grader(AbstractContextManager["Grader"]):
             allowed = ", ".join(solution.dtypes)
             message = f"the file says it is written for {allowed}, not for {dtype}"
             return BuildFailure(verdict=Verdict.INVALID_SUBMISSION, message=message)
-        target = Target(
-            kind=self._device.kind,
-            arch=self._device.architecture or options.arch,
-            timed=options.timed,
-            ahead=ahead,
-        )
+        arch = self._device.architecture or options.arch
+        target = Target(kind=self._device.kind, arch=arch, timed=options.timed, ahead=ahead)
         language = self._languages[solution.language]
         return language.build(solution, job.problem, dtype, target, self._cache)
-
-    # -- steps -----------------------------------------------------------------------------------
 
     def _draft(self, job: Job, options: Options) -> ResultBuilder:
         problem, solution = job.problem, job.solution
@@ -211,10 +202,8 @@ class Grader(AbstractContextManager["Grader"]):
                 raise MachineError(f"out of memory on {self._device.name}: {error}") from error
 
     def _calibrate(self, paused: AbstractContextManager[None]) -> None:
-        """Measure what an idle device is like, once, before any submitted code runs.
-
-        A kernel left running now would skew the idle baseline for all later submissions.
-        """
+        # Once, before any submitted code runs: a kernel that it left running would skew the idle
+        # baseline for all later submissions.
         if not self.benchmark.trusted.calibrated:
             with self._exclusive() as held, paused:
                 self.benchmark.trusted.overhead(held.runner_cpu)
@@ -229,7 +218,7 @@ class Grader(AbstractContextManager["Grader"]):
         limits = draft.task.problem.limits
         checked = checked_program(artifact)
         session = sessions.enter_context(self._open_session(checked, self._device, limits))
-        fault = self._check(session, checked, draft)
+        fault = self._check(session, draft, checked.interpret)
         if fault is not None:
             draft.output = session.output()
             session.close()
@@ -252,13 +241,10 @@ class Grader(AbstractContextManager["Grader"]):
             return draft.finish(first.verdict, first.message)
         return ReadyToTime(first, start)
 
-    def _check(
-        self, session: Session, program: RunnerProgram, draft: ResultBuilder
-    ) -> Fault | None:
+    def _check(self, session: Session, draft: ResultBuilder, interpreted: bool) -> Fault | None:
         """Load the submission and run all cases; the draft gets what came of them."""
-        task = draft.task
         # Before any submitted code runs: memory that it takes must not make cases smaller.
-        cases = correctness_cases(task, draft.options, interpreted=program.interpret)
+        cases = correctness_cases(draft.task, draft.options, interpreted=interpreted)
         self._progress.phase("load")
         fault = session.load()
         draft.layers = session.layers
@@ -268,7 +254,7 @@ class Grader(AbstractContextManager["Grader"]):
             return fault
         draft.drawn = tuple(cases)
         self._progress.phase("check", len(cases))
-        outcome = run_cases(session, task, cases, self._progress.advance)
+        outcome = run_cases(session, draft.task, cases, self._progress.advance)
         draft.cases = outcome.cases
         return outcome.fault
 
@@ -318,24 +304,19 @@ class Grader(AbstractContextManager["Grader"]):
 
     def _timed(self, ready: ReadyToTime, draft: ResultBuilder, builds: Builds) -> Result:
         """The result of a submission that was right in all cases, with its times."""
-        options = draft.options
-        budget = budget_for(self._device, quick=options.quick)
+        budget = budget_for(self._device, quick=draft.options.quick)
         with self._exclusive() as held, builds.paused(self._finishing):
-            measured = self.benchmark.measure(
-                draft.task,
-                ready,
-                held,
-                budget,
-                all_baselines=options.all_baselines,
-                note=draft.notes.append,
-            )
+            measured = self.benchmark.measure(draft, ready, held, budget)
         if held.monitor is not None:
             draft.conditions = held.monitor.conditions()
         if isinstance(measured, TimedFault):
             return draft.finish_failed(measured)
-        known_seed, conditions = options.seed is not None, draft.conditions
         score = make_score(
-            draft.task, measured, budget, known_seed=known_seed, conditions=conditions
+            draft.task,
+            measured,
+            budget,
+            known_seed=draft.options.seed is not None,
+            conditions=draft.conditions,
         )
         return draft.finish(Verdict.ACCEPTED, "", measured, score)
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from harness.device.base import Exclusive
+from harness.device.monitor import unsettled
 from harness.errors import UsageError
 from harness.grading.benchmark import ReadyToTime, on_block
 from harness.grading.job import Job, Options
@@ -19,7 +20,7 @@ from harness.problem.case import Case
 from harness.problem.sampling.cases import fresh_seed
 from harness.progress.progress import Progress
 from harness.records.comparison import Comparison, Shape
-from harness.records.measurement import Measurement
+from harness.records.measurement import Conditions, Measurement
 from harness.records.refs import DeviceRef, ProblemRef
 from harness.session.fault import Fault
 from harness.solution.model import Solution
@@ -140,11 +141,12 @@ def _shape(measured: Measurement, pair: Pair) -> Shape:
 
 
 def comparison(
-    a: ResultBuilder, b: ResultBuilder, shapes: Sequence[Shape], unsettled: str
+    a: ResultBuilder, b: ResultBuilder, shapes: Sequence[Shape], conditions: Conditions | None
 ) -> Comparison:
-    """The record of two submissions; ``unsettled`` is why the device's conditions were not good."""
+    """The record of two submissions that were timed under ``conditions``."""
     task, problem = a.task, a.task.problem
-    notes = [unsettled] if unsettled else []
+    disturbed = unsettled(conditions) if conditions else ""
+    notes = [disturbed] if disturbed else []
     captured = zip(*((shape.a_captured, shape.b_captured) for shape in shapes), strict=True)
     for name, builder, each in zip(_NAMES, (a, b), captured, strict=True):
         notes += [f"{name}: {note}" for note in builder.notes]
