@@ -41,9 +41,8 @@ def read_report(path: Path) -> PullRequestReport:
     try:
         return PullRequestReport.from_json(content.decode("utf-8"))
     except ValueError as error:
-        raise UsageError(
-            f"{shown}: not a report of this harness: {plain(str(error), 1000)}"
-        ) from error
+        reason = plain(str(error), 1000)
+        raise UsageError(f"{shown}: not a report of this harness: {reason}") from error
 
 
 def check_head(report: PullRequestReport, head: str) -> None:

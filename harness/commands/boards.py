@@ -126,9 +126,8 @@ def _numbers(
         numbers = []
     if not numbers or not all(map(allowed, numbers)):
         least = "1" if kind is int else "0"
-        raise UsageError(
-            f"{option} {plain(text, 80)}: a list of numbers from {least} on, as 1,5,10"
-        )
+        shown = plain(text, 80)
+        raise UsageError(f"{option} {shown}: a list of numbers from {least} on, as 1,5,10")
     return sorted(set(numbers))
 
 
@@ -172,9 +171,7 @@ def _counts(results: int, rulings: int) -> str:
 
 
 @click.command(name="import")
-@click.argument(
-    "files", metavar="FILE...", nargs=-1, required=True, type=click.Path(path_type=Path)
-)
+@click.argument("files", metavar="FILE...", nargs=-1, required=True, type=common.PATH)
 @common.store_option
 def import_(files: tuple[Path, ...], store: str | None) -> None:
     """Add the results and rulings in FILES, which harness export wrote, to the store.
@@ -201,7 +198,7 @@ def import_(files: tuple[Path, ...], store: str | None) -> None:
     "--out",
     required=True,
     metavar="DIR",
-    type=click.Path(path_type=Path),
+    type=common.PATH,
     help="Folder to write; a site that is there is replaced as a whole.",
 )
 @click.option("--all", "all_entries", is_flag=True, help="All entries, not the best per author.")

@@ -97,7 +97,7 @@ def _architecture(_context: click.Context, _option: click.Parameter, value: str)
 def grading_options(command: F) -> F:
     """The options that submit and check share."""
     options = [
-        click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path)),
+        click.argument("files", nargs=-1, required=True, type=common.PATH),
         problem_option,
         click.option("--author", help="Author [default: from the path]."),
         common.device_option,
@@ -120,9 +120,7 @@ def grading_options(command: F) -> F:
             is_flag=True,
             help="Report the first case that fails; do not look for a smaller one.",
         ),
-        click.option(
-            "--watch", is_flag=True, help="Go on: grade a file again whenever it is saved."
-        ),
+        click.option("--watch", is_flag=True, help="Grade a file again whenever it is saved."),
         common.sandbox_option,
         click.option(
             "--json", "json_to", metavar="FILE|-", help="Write the result as JSON; - for stdout."

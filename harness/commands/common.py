@@ -29,10 +29,13 @@ T = TypeVar("T")
 
 _IN_MEMORY = "sqlite://"
 
+PATH = click.Path(path_type=Path)
+FOLDER = click.Path(file_okay=False, path_type=Path)
+
 problems_option = click.option(
     "--problems",
     "problems_dir",
-    type=click.Path(file_okay=False, path_type=Path),
+    type=FOLDER,
     envvar="HARNESS_PROBLEMS",
     help="Folder of problem packages [default: ./problems, else the ones shipped].",
 )
@@ -70,9 +73,7 @@ sandbox_option = click.option(
 )
 
 
-def pass_choices(
-    record: Callable[P, T],
-) -> Callable[[Callable[[T], None]], Callable[P, None]]:
+def pass_choices(record: Callable[P, T]) -> Callable[[Callable[[T], None]], Callable[P, None]]:
     """Give a command its arguments and options as one ``record``."""
 
     def decorate(command: Callable[[T], None]) -> Callable[P, None]:

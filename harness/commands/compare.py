@@ -14,8 +14,8 @@ from harness.text.plain import json_text
 
 
 @click.command()
-@click.argument("first", metavar="A", type=click.Path(path_type=Path))
-@click.argument("second", metavar="B", type=click.Path(path_type=Path))
+@click.argument("first", metavar="A", type=common.PATH)
+@click.argument("second", metavar="B", type=common.PATH)
 @problem_option
 @click.option("--dtype", help="What [VAR] stands for [default: the first that fits both].")
 @common.device_option

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
-import click
+from click import Context, Parameter
 from click.shell_completion import CompletionItem
 
 from harness.commands.common import problems_root
@@ -17,9 +17,7 @@ _SLUG = re.compile(r"^slug:[ \t]*[\"']?([a-z0-9_-]+)[\"']?[ \t]*$", re.MULTILINE
 _SAFE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]*")
 
 
-def problem_slugs(
-    context: click.Context, _parameter: click.Parameter, incomplete: str
-) -> list[CompletionItem]:
+def problem_slugs(context: Context, _parameter: Parameter, incomplete: str) -> list[CompletionItem]:
     """Slugs of the problems in the folder that the command would use."""
     try:
         folders = sorted(problems_root(_problems_dir(context)).iterdir())
@@ -28,18 +26,14 @@ def problem_slugs(
     return _items(filter(None, map(_slug, folders)), incomplete)
 
 
-def verdicts(
-    _context: click.Context, _parameter: click.Parameter, incomplete: str
-) -> list[CompletionItem]:
+def verdicts(_context: Context, _parameter: Parameter, incomplete: str) -> list[CompletionItem]:
     """The verdicts there are."""
     from harness.records.result import Verdict
 
     return _items(Verdict, incomplete.upper())
 
 
-def dtypes(
-    _context: click.Context, _parameter: click.Parameter, incomplete: str
-) -> list[CompletionItem]:
+def dtypes(_context: Context, _parameter: Parameter, incomplete: str) -> list[CompletionItem]:
     """The data types there are."""
     from harness.problem.dtypes import DTYPES
 
@@ -56,7 +50,7 @@ def _slug(folder: Path) -> str | None:
     return found[1] if found else folder.name
 
 
-def _problems_dir(context: click.Context | None) -> Path | None:
+def _problems_dir(context: Context | None) -> Path | None:
     """The value of ``--problems`` or its variable: the command's, else that of its groups."""
     if context is None:
         return None
@@ -65,6 +59,5 @@ def _problems_dir(context: click.Context | None) -> Path | None:
 
 
 def _items(words: Iterable[str], begin: str) -> list[CompletionItem]:
-    return [
-        CompletionItem(word) for word in words if word.startswith(begin) and _SAFE.fullmatch(word)
-    ]
+    safe = filter(_SAFE.fullmatch, words)
+    return [CompletionItem(word) for word in safe if word.startswith(begin)]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from harness.commands.common import console, load_all, problems_option, problems_root
+from harness.commands.common import FOLDER, console, load_all, problems_option, problems_root
 from harness.commands.complete import problem_slugs
 from harness.errors import ProblemError
 from harness.frameworks import FRAMEWORKS
@@ -19,7 +19,7 @@ STARTER_LANGUAGES = ("cuda", "triton", *FRAMEWORKS, "python")
 _inner_problems_option = click.option(
     "--problems",
     "problems_dir",
-    type=click.Path(file_okay=False, path_type=Path),
+    type=FOLDER,
     help="Folder of problem packages.",
 )
 

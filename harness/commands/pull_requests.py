@@ -14,15 +14,11 @@ from harness.text.plain import plain
 
 
 @click.command()
-@click.option(
-    "--base", metavar="REF", help="What it is to be merged into [default: $GITHUB_BASE_REF]."
-)
+@click.option("--base", metavar="REF", help="Branch to merge into [default: $GITHUB_BASE_REF].")
 @click.option("--head", metavar="REF", default="HEAD", show_default=True, help="What is submitted.")
 @common.device_option
 @click.option("--check", "check_only", is_flag=True, help="Verdicts only, no timing.")
-@click.option(
-    "--author", metavar="NAME", help="Only author whose files may change [default: any one]."
-)
+@click.option("--author", metavar="NAME", help="The only author with changes [default: any one].")
 @click.option("--any-author", is_flag=True, help="Files of several authors may change.")
 @click.option(
     "--allow-other-changes",
@@ -37,7 +33,7 @@ from harness.text.plain import plain
 )
 @click.option(
     "--out",
-    type=click.Path(file_okay=False, path_type=Path),
+    type=common.FOLDER,
     default=Path("build/ci"),
     show_default=True,
     help="Folder for summary.md, comment.md, junit.xml and report.json.",
@@ -65,20 +61,14 @@ def ci(choices: CiChoices) -> None:
 
 
 @click.command()
-@click.argument("report", type=click.Path(path_type=Path))
+@click.argument("report", type=common.PATH)
 @click.option(
     "--head",
     metavar="COMMIT",
     help="Full name of the commit that the report must be about; needed to record.",
 )
-@click.option(
-    "--comment", "comment_to", metavar="FILE", help="Write a comment about it as Markdown."
-)
-@click.option(
-    "--measured-by",
-    metavar="WHO",
-    help="Record its timed results, with a note that WHO measured them.",
-)
+@click.option("--comment", "comment_to", metavar="FILE", help="Write a Markdown comment about it.")
+@click.option("--measured-by", metavar="WHO", help="Record timed results as measured by WHO.")
 @common.store_option
 @common.problems_option
 def publish(

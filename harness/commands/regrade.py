@@ -20,9 +20,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("names", metavar="[PROBLEM]...", nargs=-1, shell_complete=problem_slugs)
-@click.option(
-    "--all", "everything", is_flag=True, help="Everything on the boards, up to date or not."
-)
+@click.option("--all", "everything", is_flag=True, help="All on the boards, up to date or not.")
 @common.device_option
 @common.sandbox_option
 @common.store_option

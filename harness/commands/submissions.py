@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from harness.commands.common import console, existing_store, store_option
+from harness.commands.common import PATH, console, existing_store, store_option
 from harness.commands.complete import dtypes, problem_slugs, verdicts
 from harness.errors import UsageError
 from harness.text.numbers import counted
@@ -70,9 +70,7 @@ def list_(
 
 @submissions.command()
 @click.argument("id_", metavar="ID")
-@click.option(
-    "--json", "as_json", is_flag=True, help="Print the record and its rulings as one JSON object."
-)
+@click.option("--json", "as_json", is_flag=True, help="Print record and rulings as JSON.")
 @click.option(
     "--source",
     is_flag=True,
@@ -81,7 +79,7 @@ def list_(
 @click.option(
     "--out",
     metavar="FILE",
-    type=click.Path(path_type=Path),
+    type=PATH,
     help="With --source: write the file as it was submitted, byte for byte; a new file.",
 )
 @store_option
@@ -159,12 +157,11 @@ def delete(ids: tuple[str, ...], author: str | None, yes: bool, store: str | Non
         for ruling in results.rulings(doomed):
             raise UsageError(f"{plain(ruling.result, 40)} stays: there is a ruling about it")
         render_submissions(list(doomed.values()), [], console(stderr=True))
+        count = counted(len(doomed), "result")
         if not yes:
-            click.confirm(
-                f"Delete {counted(len(doomed), 'result')} for good?", abort=True, err=True
-            )
+            click.confirm(f"Delete {count} for good?", abort=True, err=True)
         results.delete(doomed)
-    click.echo(f"{counted(len(doomed), 'result')} deleted")
+    click.echo(f"{count} deleted")
 
 
 @submissions.command()
@@ -202,10 +199,8 @@ def invalidate(
             others = [each for each in _same_file(results, result) if each.id != result.id]
             if (left := _counting(results, others)) and not undo:
                 shown = ", ".join(plain(each.id, 40) for each in left[:5])
-                click.echo(
-                    f"{counted(len(left), 'result')} of the same file still count: {shown}",
-                    err=True,
-                )
+                count = counted(len(left), "result")
+                click.echo(f"{count} of the same file still count: {shown}", err=True)
 
 
 def _named(results: Store, ids: Sequence[str]) -> list[Result]:
@@ -216,15 +211,13 @@ def _named(results: Store, ids: Sequence[str]) -> list[Result]:
     """
     found: dict[str, Result] = {}
     for begin in ids:
-        like = results.ids_like(begin) if begin else []
+        like, shown = results.ids_like(begin) if begin else [], plain(begin, 60)
         if len(like) > 1:
             several = ", ".join(plain(each, 40) for each in like)
-            raise UsageError(f"{plain(begin, 60)}: which of {several}?")
+            raise UsageError(f"{shown}: which of {several}?")
         named = list(results.named(like))
         if not named:
-            raise UsageError(
-                f"no result's id begins with {plain(begin, 60)!r}: harness submissions list"
-            )
+            raise UsageError(f"no result's id begins with {shown!r}: harness submissions list")
         found |= {each.id: each for each in named}
     return list(found.values())
 

@@ -33,6 +33,9 @@ _PREPARE_S = 120.0
 """Seconds for a further baseline, whose first call may compile."""
 
 
+Measured = tuple[Measurement, ...] | TimedFault
+
+
 @dataclass(frozen=True, slots=True)
 class ReadyToTime:
     """A submission that was right in all cases: ``session`` has the program that is timed.
@@ -54,7 +57,7 @@ class Benchmark:
 
     def measure(
         self, draft: ResultBuilder, ready: ReadyToTime, held: Exclusive, budget: TimingBudget
-    ) -> tuple[Measurement, ...] | TimedFault:
+    ) -> Measured:
         """Times of all benchmark shapes, in turns with the baseline; then again with further ones.
 
         The device is ``held``; ``draft`` gets notes.
@@ -94,15 +97,13 @@ class Benchmark:
 class _Run:
     """The measurement of one submission: what stays the same over its shapes and baselines."""
 
-    def __init__(
-        self, benchmark: Benchmark, task: Task, held: Exclusive, budget: TimingBudget
-    ) -> None:
+    def __init__(self, bench: Benchmark, task: Task, held: Exclusive, budget: TimingBudget) -> None:
         self.cases = benchmark_cases(task)
-        self._progress = benchmark.progress
+        self._progress = bench.progress
         self._progress.phase("baseline")
-        self._overhead = benchmark.trusted.overhead(held.runner_cpu)
+        self._overhead = bench.trusted.overhead(held.runner_cpu)
         self.idle = self._overhead.idle if self._overhead else IdleBaseline()
-        self._roofline = benchmark.roofline
+        self._roofline = bench.roofline
         self._task = task
         capture, cpu = task.device.captures_graphs, held.runner_cpu
         self.trusted = partial(TimedProgram, trusted=True, capture=capture, cpu=cpu, idle=self.idle)
@@ -111,7 +112,7 @@ class _Run:
 
     def beside(
         self, submission: TimedProgram, baseline: TimedProgram, task: Task, over: str = ""
-    ) -> tuple[Measurement, ...] | TimedFault:
+    ) -> Measured:
         """Times of all shapes in turns with one baseline."""
         measured: list[Measurement] = []
         after_block = on_block(self._progress, self._held)
@@ -130,9 +131,7 @@ class _Run:
             measured.append(outcome)
         return tuple(measured)
 
-    def beside_further(
-        self, submission: TimedProgram, name: str
-    ) -> tuple[Measurement, ...] | TimedFault | str:
+    def beside_further(self, submission: TimedProgram, name: str) -> Measured | str:
         """Times in turns with another baseline, in its own process and on fresh inputs.
 
         Or a note that it does not run here.

@@ -51,11 +51,8 @@ def common(jobs: Sequence[Job], options: Options) -> Options:
             )
     headers = [job.solution.dtypes for job in jobs if isinstance(job.solution, Solution)]
     fits = (d for d in problem.dtypes if all(own is None or d in own for own in headers))
-    return replace(
-        options,
-        dtype=options.dtype or next(fits, problem.dtypes[0]),
-        seed=options.seed or fresh_seed(),
-    )
+    dtype = options.dtype or next(fits, problem.dtypes[0])
+    return replace(options, dtype=dtype, seed=options.seed or fresh_seed())
 
 
 @dataclass(frozen=True, slots=True)

@@ -119,10 +119,8 @@ class ResultBuilder:
         if case is not None:
             self.output = failed.output
             if fault.verdict is not Verdict.REJECTED:  # a rejected one gave right answers
-                message, mismatch = fault.message, fault.mismatch
-                failure = CaseResult(
-                    spec=case.spec, passed=False, message=message, mismatch=mismatch
-                )
+                spec, message, mismatch = case.spec, fault.message, fault.mismatch
+                failure = CaseResult(spec=spec, passed=False, message=message, mismatch=mismatch)
                 self.cases += (failure,)
         return self.finish(fault.verdict, fault.message)
 
