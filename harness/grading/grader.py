@@ -117,10 +117,8 @@ class Grader(AbstractContextManager["Grader"]):
         """Time two submissions to one problem in turns, if both are right.
 
         Both get the same seed and, unless ``options`` names one, the first data type that both
-        are written for. The results of those that are not right are returned instead.
-
-        Raises:
-            ProblemError, MachineError, HarnessError: not the contestant's doing.
+        are written for. The results of those that are not right are returned instead. Raises as
+        :meth:`grade_all`.
         """
         options = common([first, second], options)
         drafts = [self._draft(job, options) for job in (first, second)]
