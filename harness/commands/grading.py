@@ -92,7 +92,7 @@ def _grade_all(choices: Choices, store: Store | None = None) -> int:
         def grade(jobs: Iterable[Job]) -> list[Verdict]:
             verdicts = []
             for work, graded in executor.grade([Work(job, options) for job in jobs]):
-                result = _record(graded, work.job, store, choices) if store else graded
+                result = graded if store is None else _record(graded, work.job, store, choices)
                 if file is not None:
                     file.write(json_text(result.to_json()) + "\n")
                     file.flush()  # for programs that follow the file

@@ -87,6 +87,7 @@ class InProcess(AbstractContextManager["InProcess"]):
             begun = {pool.submit(self._grader.grade, each.job, each.options): each for each in work}
             try:
                 for done in as_completed(begun):
+                    self._progress.finish()
                     yield Completed(begun[done], done.result())
             finally:
                 pool.shutdown(cancel_futures=True)
