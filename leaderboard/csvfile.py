@@ -24,7 +24,7 @@ from typing import IO, Any
 import numpy as np
 import pandas as pd
 
-from harness.text.escape import visible
+from harness.text.plain import visible
 from leaderboard.board import COLUMNS, plain_values
 
 _FORMULA = re.compile(r"[\s']*[=+\-@＝＋－＠]|'")

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Self
 
 from sqlalchemy import Connection, delete, insert, select
 
-from harness.text.escape import visible
+from harness.text.plain import visible
 from leaderboard import entries, rulings, sources
 from leaderboard.database import Database, StoreError
 from leaderboard.location import default_store_url, store_url

@@ -210,7 +210,7 @@ def site(
 ) -> None:
     """Write boards, problems and entries as a static web site, which needs no server."""
     _collect_seldom()
-    from harness.languages.submitted_files import code_of
+    from harness.languages.read import code_of
     from harness.site.build import build_site
     from leaderboard.ranking import ranked, rows, to_csv
 

@@ -20,8 +20,7 @@ def doctor(as_json: bool) -> None:
     import json
     from dataclasses import asdict
 
-    from harness.doctor.examine import examine
-    from harness.doctor.render import render_findings
+    from harness.doctor.examine import examine, render_findings
     from leaderboard.location import default_store_url
 
     place = default_store_url()

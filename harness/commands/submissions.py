@@ -104,7 +104,7 @@ def show(id_: str, as_json: bool, source: bool, out: Path | None, store: str | N
 
 
 def _show_source(result: Result, recorded: bytes | None, out: Path | None) -> None:
-    from harness.languages.submitted_files import submitted_file
+    from harness.languages.read import submitted_file
 
     file = submitted_file(result, recorded)
     if file is None:

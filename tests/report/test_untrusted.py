@@ -37,8 +37,7 @@ from harness.ci.publish import comment_on
 from harness.ci.report import Graded, Note, PullRequestReport
 from harness.ci.summary import comment, summary
 from harness.doctor.examine import Finding as Part
-from harness.doctor.examine import State
-from harness.doctor.render import render_findings
+from harness.doctor.examine import State, render_findings
 from harness.progress.progress import TerminalProgress
 from harness.records.comparison import Comparison
 from harness.records.conditions_text import describe_conditions
@@ -62,8 +61,7 @@ from harness.report.submissions import (
 )
 from harness.report.terminal import render_result
 from harness.site.build import build_site
-from harness.text.escape import visible
-from harness.text.plain import head, json_text, plain, plain_lines, tail
+from harness.text.plain import head, json_text, plain, plain_lines, tail, visible
 from harness.verify.findings import DetectionResult, ExampleRun, PackageReport, Status
 from harness.verify.render import render_report, render_total, reports_json
 from leaderboard.csvfile import neutral
@@ -195,10 +193,11 @@ def of_progress(words: str) -> Iterator[str]:
     stream = io.StringIO()
     # As wide as a real one: its moves of the cursor are rich's own, and go to the terminal alone.
     console = Console(file=stream, width=80, force_terminal=True, legacy_windows=False)
-    with TerminalProgress(console) as bar:
-        bar.overall(1, 2, words)
-        bar.phase(words, 2)
-        bar.advance(1, words)
+    bar = TerminalProgress(console)
+    bar.overall(1, 2, words)
+    bar.phase(words, 2)
+    bar.advance(1, words)
+    bar.finish()
     for move in ("\x1b[?25l", "\x1b[?25h", "\x1b[2K", "\x1b[1A", "\r"):
         stream = io.StringIO(stream.getvalue().replace(move, ""))
     yield stream.getvalue()
@@ -302,7 +301,7 @@ RENDERERS: dict[str, Callable[[str], Iterator[str]]] = {
     "harness/report/board.py": of_boards,
     "harness/report/compare.py": of_comparisons,
     "harness/records/conditions_text.py": of_conditions,
-    "harness/doctor/render.py": of_machines,
+    "harness/doctor/examine.py": of_machines,
     "harness/grading/benchmark.py": of_numbers,
     "harness/report/generation.py": of_results,
     "harness/report/matrix.py": of_results,

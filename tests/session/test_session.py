@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.leftovers import left
+from support.leftovers import left, zygote_processes
 
 from harness.device.cpu import HostArena
 from harness.errors import MachineError
@@ -25,7 +25,6 @@ from harness.judge.task import Task
 from harness.problem.case import Case
 from harness.records.result import Verdict
 from harness.sandbox import launch, processes, support
-from harness.sandbox.zygote import zygote_processes
 from harness.session import session as module
 from harness.session import start_runner as runners
 from harness.session.fault import Fault
