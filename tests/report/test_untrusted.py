@@ -329,11 +329,11 @@ RENDERERS: dict[str, Callable[[str], Iterator[str]]] = {
 
 SHOWS_NOTHING = {
     "harness/ci/changes.py": "reads what git says",
+    "harness/ci/choices.py": "options, as the user gives them",
     "harness/ci/command.py": "prints by the others; its errors are those of all commands",
     "harness/ci/lines.py": "a number",
     "harness/ci/policy.py": "reasons, which the others show",
     "harness/ci/repository.py": "reads objects; its errors are those of all commands",
-    "harness/ci/tree.py": "writes files",
     "leaderboard/best.py": "makes a record of records",
     "leaderboard/board.py": "rows of boards; reports, the site and the CSV show them",
     "leaderboard/database.py": "a URL of the user's own, and what the database says",
