@@ -13,7 +13,7 @@ from harness.grading.job import Job, Options
 from harness.judge.batch import Batch, lay_out
 from harness.judge.task import Task
 from harness.languages.read import read_solution
-from harness.problem.case import benchmark_case
+from harness.problem.case import whole_case
 from harness.problem.format.load import load_problem
 from harness.problem.model import Problem
 from harness.problem.reference import Reference
@@ -60,7 +60,7 @@ def time_rung(
     problem = load_problem(rung.problem)
     task = Task(problem, Reference(problem), "float32", device, "ladder")
     artifact = built(grader, rung.file, problem, task.dtype)
-    case = benchmark_case(problem, dict(rung.values))
+    case = whole_case(problem, dict(rung.values))
     with ExitStack() as sessions:
 
         def start() -> Session | Fault:

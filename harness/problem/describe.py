@@ -1,7 +1,6 @@
-"""Describe parameters in words, for people who write a solution.
+"""Parameters in words, as declared, for people who write a solution.
 
-Shape, layout, direction, alignment, values and range, all as declared. Expressions are the author's
-own text: not safe to print.
+Expressions are the author's own text: not safe to print.
 """
 
 from harness.problem.dtypes import DtypeKind
@@ -29,13 +28,12 @@ def strides_of(parameter: Parameter) -> str:
     """A tensor's strides, ``[ld_a, 1]`` in elements, or that it is dense; empty for numbers."""
     if parameter.role is not Role.TENSOR:
         return ""
-    if not parameter.strides:
-        return "dense, row-major"
-    return f"[{', '.join(str(e) for e in parameter.strides)}]"
+    strides = ", ".join(str(e) for e in parameter.strides)
+    return f"[{strides}]" if strides else "dense, row-major"
 
 
 def alignment_of(parameter: Parameter) -> str:
-    """Bytes that a tensor's address is a multiple of: ``256``, or ``sizeof(VAR)``."""
+    """Bytes that a tensor's address is a multiple of, ``256`` or ``sizeof(VAR)``; else empty."""
     if parameter.role is not Role.TENSOR:
         return ""
     return str(DEFAULT_ALIGNMENT if parameter.alignment is None else parameter.alignment)
@@ -54,9 +52,7 @@ def range_of(parameter: Parameter) -> str:
 
 def values_of(parameter: Parameter) -> str:
     """The distribution of a tensor's elements or of a scalar; empty for sizes and outputs."""
-    if parameter.role is Role.SIZE or parameter.equals is not None:
-        return ""
-    if parameter.direction is Direction.OUT:
+    if parameter.role is Role.SIZE or parameter.derived or parameter.direction is Direction.OUT:
         return ""
     a, b = parameter.values.a, parameter.values.b
     if parameter.values.kind == "uniform":

@@ -26,14 +26,14 @@ _TOKENS = re.compile(
     r"(?:\s|[A-Za-z_]\w*|(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?(?!\w)|[-+*/%(),])*", re.ASCII
 )
 _PRODUCT = re.compile(r"([1-9]\d*)([A-Za-z]\w*)", re.ASCII)
-_BINARY: dict[type[ast.operator], tuple[str, Callable[[Number, Number], Number]]] = {
-    ast.Add: ("+", operator.add),
-    ast.Sub: ("-", operator.sub),
-    ast.Mult: ("*", operator.mul),
-    ast.Div: ("/", operator.truediv),
-    ast.FloorDiv: ("//", operator.floordiv),
-    ast.Mod: ("%", operator.mod),
-    ast.Pow: ("**", operator.pow),
+_BINARY: dict[type[ast.operator], Callable[[Number, Number], Number]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod,
+    ast.Pow: operator.pow,
 }
 _FUNCTIONS: dict[str, tuple[int, int, Callable[..., Number]]] = {
     "min": (2, 8, min),
@@ -64,7 +64,7 @@ class Expression:
         """Read ``source``.
 
         Raises:
-            ExpressionError: it is no expression of the small language that we allow.
+            ExpressionError: it is no expression of the small language that is allowed.
         """
         text = str(source).strip()
         if not text:
@@ -72,8 +72,8 @@ class Expression:
         if len(text) > MAX_CHARACTERS:
             raise ExpressionError(f"longer than {MAX_CHARACTERS} characters")
         match = _TOKENS.match(text)
-        if match is None or match.end() != len(text):
-            position = match.end() if match else 0
+        position = match.end() if match else 0
+        if position != len(text):
             product = _PRODUCT.match(text, position)
             hint = f" (a product is written {product[1]}*{product[2]})" if product else ""
             raise ExpressionError(f"unexpected {text[position]!r} in {text!r}{hint}")
@@ -87,9 +87,7 @@ class Expression:
         return cls(text, frozenset(names), tree)
 
     def evaluate(self, values: Mapping[str, Number]) -> Number:
-        """Its value with the given sizes and scalars.
-
-        ``values`` maps every name to its number; :data:`SIZEOF_VAR` to the bytes of one element.
+        """Its value where each name (:data:`SIZEOF_VAR`, too) has the value in ``values``.
 
         Raises:
             ExpressionError: a name has no value, or the arithmetic has no finite real result.
@@ -98,9 +96,9 @@ class Expression:
             return _evaluate(self.tree, values)
         except ZeroDivisionError:
             raise ExpressionError(f"{self.text!r} divides by zero") from None
+        except ExpressionError:
+            raise
         except (OverflowError, ValueError) as error:
-            if isinstance(error, ExpressionError):
-                raise
             raise ExpressionError(f"{self.text!r} has no value: {error}") from None
 
     def whole(self, values: Mapping[str, Number]) -> int:
@@ -119,11 +117,7 @@ class Expression:
 
 
 def _check(node: ast.expr, names: set[str], depth: int) -> None:
-    """Refuse whatever is not in the whitelist, collect the names used.
-
-    Raises:
-        ExpressionError: with what is not allowed.
-    """
+    """Refuse all that is not in the whitelist; add the names used to ``names``."""
     if depth > MAX_DEPTH:
         raise ExpressionError(f"nested deeper than {MAX_DEPTH}")
     match node:
@@ -179,8 +173,8 @@ def _evaluate(node: ast.expr, values: Mapping[str, Number]) -> Number:
         case ast.BinOp(left=left, op=op, right=right):
             a, b = _evaluate(left, values), _evaluate(right, values)
             if isinstance(op, ast.Pow):
-                return _power(a, b)
-            return _bounded(_BINARY[type(op)][1](a, b))
+                _check_power(a, b)
+            return _bounded(_BINARY[type(op)](a, b))
         case ast.Call(func=ast.Name(id="sizeof")):
             return _look_up(SIZEOF_VAR, values)
         case ast.Call(func=ast.Name(id=name), args=arguments):
@@ -194,26 +188,16 @@ def _look_up(name: str, values: Mapping[str, Number]) -> Number:
     return _bounded(values[name])
 
 
-def _power(base: Number, exponent: Number) -> Number:
-    """``base ** exponent``, refused before it gets expensive.
-
-    Raises:
-        ExpressionError: too large, or not real.
-    """
-    # log2 of the result, before Python computes an integer of a million digits.
+def _check_power(base: Number, exponent: Number) -> None:
+    """Refuse a power before Python computes an integer of a million digits, or a complex number."""
     if base and abs(exponent * math.log2(abs(base))) > math.log2(MAX_VALUE):
         raise ExpressionError(f"{base}**{exponent} is too large or too small")
     if base < 0 and exponent != int(exponent):
         raise ExpressionError(f"{base}**{exponent} is not real")
-    return _bounded(base**exponent)
 
 
 def _bounded(value: Number) -> Number:
-    """``value``, if it is finite and of sensible size.
-
-    Raises:
-        ExpressionError: it is not.
-    """
+    """``value``, if it is finite and at most :data:`MAX_VALUE` in magnitude."""
     if isinstance(value, float) and not math.isfinite(value):
         raise ExpressionError("a value is not finite")
     if abs(value) > MAX_VALUE:

@@ -103,10 +103,9 @@ class Trial:
         machine: ArithmeticModel | None = None,
     ) -> dict[str, Tensor]:
         """Evaluate likewise, without storing: in float64 (int64, complex128)."""
-        task = self.task
-        arguments = (task.problem, case or self.case, inputs or self.inputs[call])
+        arguments = (case or self.case, inputs or self.inputs[call])
         with Arithmetic(machine) if machine is not None else nullcontext():
-            return task.reference.expected(*arguments)
+            return self.task.reference.expected(*arguments)
 
     def remember(self) -> None:
         """Add this case to what impostors of later ones remember."""

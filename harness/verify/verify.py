@@ -159,7 +159,7 @@ def _survey(task: PackageTask, cases: Sequence[Case]) -> ReferenceTraits:
     try:
         batch = Batch(task, case, arena, calls=CALLS, portable=True)
         batch.fill(task.seed)
-        return survey(task.reference, task.problem, case, batch.inputs(0))
+        return survey(task.reference, case, batch.inputs(0))
     finally:
         arena.close()
 

@@ -11,9 +11,9 @@ from rich.console import Console
 from rich.markdown import Markdown
 
 from harness.problem import model as roundoff
-from harness.problem.dtypes import DTYPES
+from harness.problem.dtypes import DTYPES, VARIABLE_TYPE
 from harness.problem.format.load import load_problem, problem_folders
-from harness.problem.model import VARIABLE_TYPE, Problem
+from harness.problem.model import Problem
 from harness.report.problem import examples, problem_json, readable_maths, render_problem
 
 ROOT = Path(__file__).parents[2]
@@ -93,12 +93,12 @@ def test_every_problem_can_be_shown(slug: str, width: int) -> None:
 def test_what_is_told_of_the_tolerance_is_what_is_applied(slug: str) -> None:
     import torch
 
-    from harness.problem.case import benchmark_case
+    from harness.problem.case import whole_case
     from harness.problem.tolerance import allowed_error, weights_of
 
     problem = load_problem(PROBLEMS / slug)
     assert problem.tolerance is not None
-    case = benchmark_case(problem, problem.cpu_benchmarks[0])
+    case = whole_case(problem, problem.cpu_benchmarks[0])
     told = json.loads(problem_json(problem))["tolerance"]
     expected, magnitude = 3.0, 5.0
     for dtype, row in told["dtypes"].items():

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from torch import Tensor
 
 from harness.problem.case import Case
-from harness.problem.model import Problem
 from harness.problem.reference import Reference
 from harness.verify.arithmetic.composites import Operation
 from harness.verify.arithmetic.model import Arithmetic, ArithmeticModel
@@ -36,16 +35,14 @@ class ReferenceTraits:
     """Operations whose sums cannot be varied."""
 
 
-def survey(
-    reference: Reference, problem: Problem, case: Case, inputs: Mapping[str, Tensor]
-) -> ReferenceTraits:
+def survey(reference: Reference, case: Case, inputs: Mapping[str, Tensor]) -> ReferenceTraits:
     """Evaluate the reference once, and note its operations.
 
     Raises:
         ProblemError: the reference is wrong.
     """
     with _Counter() as counter:
-        outputs = reference.expected(problem, case, inputs)
+        outputs = reference.expected(case, inputs)
     return ReferenceTraits(
         sums=OperationKind.SUM in counter.kinds,
         products=bool(counter.names & PRODUCTS),
