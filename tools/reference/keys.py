@@ -206,8 +206,6 @@ def _value(convert: Any) -> str:
         return "one of " + ", ".join(f"`{each}`" for each in closed["choices"])
     if {"low", "high"} <= closed.keys():
         return f"a whole number from {closed['low']} to {closed['high']}"
-    if "low" in closed:
-        return f"a number greater than {closed['low']:g}"
     if name := KINDS.get(getattr(convert, "__name__", "")):
         return name
     first = (inspect.getdoc(convert) or "").splitlines()[0].rstrip(".").replace("``", "`")

@@ -2,19 +2,20 @@
 
 import keyword
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from harness.problem.dtypes import C_TYPES, DTYPES, VARIABLE_TYPE, DtypeKind
-from harness.problem.expressions import SIZEOF_VAR, Expression, ExpressionError
+from harness.problem.expressions import SIZEOF_VAR, Expression, ExpressionError, Number
 from harness.problem.format.fields import (
     FieldError,
     Fields,
     as_expression,
     as_flag,
+    as_positive,
     as_real,
     as_text,
     one_of,
-    real_above,
     whole_between,
 )
 from harness.problem.format.frontmatter import Data, printable
@@ -40,15 +41,10 @@ uint32_t uint64_t uint8_t union unsigned using virtual void volatile wchar_t whi
 blockDim blockIdx cuDoubleComplex cuFloatComplex gridDim threadIdx warpSize
 """
 _ONE = Expression.parse(1)
-_C_KEYWORDS = frozenset(_C_WORDS.split())
 
 
 def read_parameters(fields: Fields, missing: list[str]) -> tuple[Parameter, ...]:
-    """All parameters, in order.
-
-    What is wrong with them is reported through ``fields``; what they leave open is appended to
-    ``missing``, in words.
-    """
+    """All parameters, in order; what they leave open is appended to ``missing``, in words."""
     if "parameters" not in fields:
         fields.complain("parameters", "is missing")
     sections = fields.sections("parameters")
@@ -58,13 +54,12 @@ def read_parameters(fields: Fields, missing: list[str]) -> tuple[Parameter, ...]
     seen: dict[str, int] = {}
     for section in sections:
         parameter = _read_parameter(section, missing)
-        if parameter.name in seen:
-            first = seen[parameter.name]
-            section.complain(
-                "name", f"{parameter.name} is already the name of the parameter on line {first}"
-            )
-        elif parameter.name:
-            seen[parameter.name] = parameter.line
+        name = parameter.name
+        if name in seen:
+            message = f"{name} is already the name of the parameter on line {seen[name]}"
+            section.complain("name", message)
+        elif name:
+            seen[name] = parameter.line
         parameters.append(parameter)
     return _related(fields, parameters)
 
@@ -76,13 +71,8 @@ def _read_parameter(fields: Fields, missing: list[str]) -> Parameter:
     role = _role(type_, pointer, sized="range" in fields)
     if role is not Role.TENSOR and name == "values":
         fields.complain("name", "values has another meaning in a case, like m=1,values=large")
-    parameter = Parameter(
-        name=name,
-        type=type_,
-        role=role,
-        line=fields.report.matter.line(fields.location),
-        direction=_read_direction(fields, role),
-    )
+    line, direction = fields.file.line(fields.location), _read_direction(fields, role)
+    parameter = Parameter(name=name, type=type_, role=role, line=line, direction=direction)
     if role is Role.TENSOR:
         parameter = _read_tensor(fields, parameter, missing)
     elif "equals" in fields:
@@ -115,7 +105,8 @@ def _read_tensor(fields: Fields, parameter: Parameter, missing: list[str]) -> Pa
     nonfinite = fields.take("nonfinite", as_flag, False)
     if nonfinite and parameter.direction is Direction.OUT:
         fields.complain("nonfinite", "only what is read can be told to hold NaN; this is written")
-    if nonfinite and not _real(parameter.type):
+    c_type = C_TYPES.get(parameter.type)  # [VAR] can be NaN, with the right data type
+    if nonfinite and c_type and not DTYPES[c_type].roundoff:
         fields.complain("nonfinite", f"there is no NaN of type {parameter.type}")
         nonfinite = False
     return replace(
@@ -126,11 +117,6 @@ def _read_tensor(fields: Fields, parameter: Parameter, missing: list[str]) -> Pa
         nonfinite=nonfinite,
         values=_read_values(fields),
     )
-
-
-def _real(type_: str) -> bool:
-    """Whether elements of a type can be NaN; ``[VAR]`` can, with the right data type."""
-    return DTYPES[C_TYPES[type_]].roundoff > 0 if type_ in C_TYPES else True
 
 
 def _read_derived(fields: Fields, parameter: Parameter) -> Parameter:
@@ -168,41 +154,35 @@ def _read_scalar(fields: Fields, parameter: Parameter, missing: list[str]) -> Pa
 def _related(fields: Fields, parameters: list[Parameter]) -> tuple[Parameter, ...]:
     """``parameters`` with the relations between sizes checked, and the ends they lead to."""
     sizes = [p.name for p in parameters if p.role is Role.SIZE]
-    before = len(fields.report.diagnostics)
+    before = len(fields.file.diagnostics)
+
+    def refuse(i: int, *messages: str) -> None:
+        """Complain of a size's relations, and drop them, so that the rest can still be read."""
+        equals = parameters[i].equals
+        for message in messages:
+            place = ("parameters", i, "range" if equals is None else "equals")
+            fields.file.complain(place, message)
+        constant = None if equals is None else _ONE
+        parameters[i] = replace(parameters[i], lower=None, upper=None, equals=constant)
+
     for i, parameter in enumerate(parameters):
-        unknown = sorted(needs(parameter) - set(sizes))
-        for name in unknown:
-            hint = did_you_mean(name, sizes) or listing("sizes", sizes)
-            fields.report.add(_place(i, parameter), f"unknown size {name}{hint}")
-        if unknown:
-            parameters[i] = _unrelated(parameter)
+        if unknown := sorted(needs(parameter) - set(sizes)):
+            hints = (did_you_mean(name, sizes) or listing("sizes", sizes) for name in unknown)
+            refuse(i, *map("unknown size {}{}".format, unknown, hints))
     for i, parameter in enumerate(parameters):
-        way = _circle(parameter, parameters)
-        if way:
+        if way := _circle(parameter, parameters):
             through = f", through {', '.join(way)}" if way[0] != parameter.name else ""
-            message = f"{parameter.name} depends on itself{through}"
-            fields.report.add(_place(i, parameter), message)
-            parameters[i] = _unrelated(parameter)
+            refuse(i, f"{parameter.name} depends on itself{through}")
     # What is built on something wrong can be looked at only once that is out of the way.
     while problems := _relation_problems(parameters):
         for i, parameter in enumerate(parameters):
             if parameter.name in problems:
-                fields.report.add(_place(i, parameter), problems[parameter.name])
-                parameters[i] = _unrelated(parameter)
-    parameters = _with_ends(parameters)
-    if len(fields.report.diagnostics) == before:
+                refuse(i, problems[parameter.name])
+    tried = [values for _, values in points(parameters)]
+    parameters = [_with_ends(p, tried) for p in parameters]
+    if len(fields.file.diagnostics) == before:
         _check_always(fields, parameters)
     return tuple(parameters)
-
-
-def _place(index: int, parameter: Parameter) -> tuple[str | int, ...]:
-    return ("parameters", index, "range" if parameter.equals is None else "equals")
-
-
-def _unrelated(parameter: Parameter) -> Parameter:
-    """A size without the relations that are wrong, so that the rest can still be read."""
-    equals = None if parameter.equals is None else _ONE
-    return replace(parameter, lower=None, upper=None, equals=equals)
 
 
 def _circle(parameter: Parameter, parameters: list[Parameter]) -> list[str]:
@@ -239,45 +219,31 @@ def _relation_problems(parameters: list[Parameter]) -> dict[str, str]:
     return found
 
 
-def _with_ends(parameters: list[Parameter]) -> list[Parameter]:
-    """``parameters`` with ``low`` and ``high`` of what depends on others: over all points tried."""
-    tried = [values for _, values in points(parameters)]
-
-    def ends(p: Parameter) -> tuple[int, int]:
-        found = [int(values[p.name]) for values in tried if p.name in values]
-        return min(found), max(found)
-
-    dependent = {
-        p.name: ends(p) for p in parameters if p.role is Role.SIZE and (needs(p) or p.derived)
-    }
-    return [
-        replace(p, low=dependent[p.name][0], high=dependent[p.name][1])
-        if p.name in dependent
-        else p
-        for p in parameters
-    ]
+def _with_ends(p: Parameter, tried: Sequence[Mapping[str, Number]]) -> Parameter:
+    """A size that depends on others with ``low`` and ``high`` over all points ``tried``."""
+    if p.role is not Role.SIZE or not (needs(p) or p.derived):
+        return p
+    found = [int(values[p.name]) for values in tried if p.name in values]
+    return replace(p, low=min(found), high=max(found))
 
 
 def _check_always(fields: Fields, parameters: list[Parameter]) -> None:
     """Check that ``always`` values of dependent sizes lie in their range with some other sizes."""
     for i, p in enumerate(parameters):
-        if not needs(p):
-            continue
-        low, high = min(p.low, p.high), max(p.low, p.high)
-        for j, value in enumerate(p.always):
+        low, high = sorted((p.low, p.high))
+        for j, value in enumerate(p.always if needs(p) else ()):
             if not low <= value <= high:
                 message = f"{value:g} is never in the range, which is {low} to {high} at most"
-                fields.report.add(("parameters", i, "always", j), message)
+                fields.file.complain(("parameters", i, "always", j), message)
 
 
 def as_name(value: Data) -> str:
     """A name that is an identifier in C, C++ and Python, because it becomes one in all of them."""
     name = as_text(value)
     if not _IDENTIFIER.fullmatch(name):
-        raise FieldError(
-            f"{printable(name)!r} is no identifier (letters, digits and _, at most 63)"
-        )
-    if keyword.iskeyword(name) or name in _C_KEYWORDS:
+        shown = printable(name)
+        raise FieldError(f"{shown!r} is no identifier (letters, digits and _, at most 63)")
+    if keyword.iskeyword(name) or name in _C_WORDS.split():
         raise FieldError(f"{name} is a keyword or a type in C++ or Python")
     if _RESERVED.match(name) or name in _TAKEN:
         raise FieldError(f"{name} is reserved")
@@ -298,7 +264,7 @@ def as_type(value: Data) -> str:
 
 
 def _role(type_: str, pointer: bool, *, sized: bool) -> Role:
-    """``sized`` decides where the type is wrong, so that one mistake brings one complaint."""
+    """The role by type; by ``sized`` where that is wrong: one mistake brings one complaint."""
     if pointer:
         return Role.TENSOR
     if not type_:
@@ -308,7 +274,7 @@ def _role(type_: str, pointer: bool, *, sized: bool) -> Role:
 
 
 def _read_direction(fields: Fields, role: Role) -> Direction | None:
-    """Declared, or else what ``const`` (or ``constant``: both spellings are in use) says."""
+    """As declared, or by ``const`` (or ``constant``: both spellings are in use)."""
     if "const" in fields and "constant" in fields:
         fields.complain("constant", "const and constant are the same key: give one of them")
     constants = [fields.take(key, as_flag, None) for key in ("const", "constant")]
@@ -344,7 +310,7 @@ def _read_values(fields: Fields) -> Distribution:
             section.complain("high", f"must not be less than low ({a:g})")
     else:
         a = section.take("mean", as_real, 0.0)
-        b = section.take("std", real_above(0.0), 1.0)
+        b = section.take("std", as_positive, 1.0)
     if kind:
         section.close(f" for a {kind} distribution")
     return Distribution(kind=kind or "normal", a=a, b=b)
@@ -370,7 +336,6 @@ def as_alignment(value: Data) -> Expression:
     for size in (1, 2, 4, 8, 16):
         number = expression.whole({SIZEOF_VAR: size})
         if number < 1 or number & (number - 1) or number > MAX_ALIGNMENT:
-            raise FieldError(
-                f"must be a power of two of at most {MAX_ALIGNMENT} (bytes), not {number}"
-            )
+            wanted = f"a power of two of at most {MAX_ALIGNMENT} (bytes)"
+            raise FieldError(f"must be {wanted}, not {number}")
     return expression

@@ -12,7 +12,7 @@ from harness.solution.generation.reasoning import Span
 
 _TAG = re.compile(r"<(/?)(code|answer|solution)\b[^<>\n]{0,200}>", re.IGNORECASE)
 _ENTITY = re.compile(r"&(?:lt|gt|amp|quot|#39);")
-_END_TOKENS = re.compile(r"<[|｜][\w▁]{1,40}[|｜]>|</s>")
+_END_TOKENS = re.compile(r"(?:\s*(?:<[|｜][\w▁]{1,40}[|｜]>|</s>))+\s*\Z")
 """Marks of the end of an output that some dumps keep."""
 
 _WRAPPERS = ("markdown", "md")
@@ -71,18 +71,8 @@ def choose(found: Sequence[Block]) -> Choice | None:
 def _end(text: str, span: Span) -> int:
     """The end of a part, less the tokens that mark the end of an output."""
     tail = text[max(span.start, span.stop - 200) : span.stop]
-    kept = re.sub(r"\s+\Z", "", tail)
-    stripped = False
-    while (last := _last_token(kept)) is not None:
-        kept, stripped = kept[:last].rstrip(), True
-    return span.stop - (len(tail) - len(kept)) if stripped else span.stop
-
-
-def _last_token(tail: str) -> int | None:
-    last = None
-    for match in _END_TOKENS.finditer(tail):
-        last = match
-    return last.start() if last is not None and last.end() == len(tail) else None
+    tokens = _END_TOKENS.search(tail)
+    return span.stop - len(tokens[0]) if tokens else span.stop
 
 
 def _fenced(text: str, span: Span) -> Iterator[Block]:

@@ -16,16 +16,16 @@ _WORDS = ("think", "reasoning", "thought", "reflection", "scratchpad")
 _TAG = re.compile(
     r"<(?P<slash>/?)(?P<name>think(?:ing)?|reasoning|thoughts?|reflection|scratchpad)"
     r"(?:\s[^<>\n]{0,200})?>"
-    r"|\[(?P<bslash>/?)THINK\]"
-    r"|◁(?P<kslash>/?)think▷"
-    r"|<\|(?P<limit>begin|end)_of_thought\|>"
+    r"|\[(?P<brackets>/?)THINK\]"
+    r"|◁(?P<triangles>/?)think▷"
+    r"|<\|(?P<of_thought>begin|end)_of_thought\|>"
     r"|<details\s[^<>\n]{0,200}type=\"reasoning\"[^<>\n]{0,200}>|(?P<details></details>)"
     r"|<\|channel\|>(?P<channel>analysis|commentary|final)\b[^<\n]{0,200}<\|message\|>"
     r"|(?P<harmony><\|end\|>|<\|return\|>)",
     re.IGNORECASE,
 )
-
-
+_OPENING = {"", "begin", "analysis", "commentary"}
+"""What the group of an opening tag holds that has one."""
 _CLOSES_OTHERS = {"details", "harmony"}
 """Kinds whose closing tags end other things, too."""
 
@@ -47,10 +47,8 @@ class Cut:
 
     def lines(self, text: str) -> int:
         """Lines of reasoning that are not empty."""
-        return sum(
-            sum(1 for line in text[start:stop].split("\n") if line.strip())
-            for start, stop in self.reasoning
-        )
+        lines = (line for part in self.reasoning for line in text[slice(*part)].split("\n"))
+        return sum(1 for line in lines if line.strip())
 
 
 class _Tag(NamedTuple):
@@ -72,7 +70,8 @@ def cut(text: str, start: int = 0) -> Cut:
     inner: set[str] = set()
     position = start
     fence = fences.Tracker(text, start)
-    for tag in _tags(text, start):
+    for match in _TAG.finditer(text, start):
+        tag = _Tag(Span(*match.span()), *_kind(match))
         if opened is not None:
             if tag.family == opened.family and not tag.opens:
                 reasoning.append(Span(opened.span.start, tag.span.stop))
@@ -106,26 +105,15 @@ def cut(text: str, start: int = 0) -> Cut:
     return Cut(tuple(answer), tuple(reasoning), opened is None)
 
 
-def _tags(text: str, start: int) -> list[_Tag]:
-    return [_Tag(Span(*each.span()), *_kind(each)) for each in _TAG.finditer(text, start)]
-
-
 def _kind(tag: re.Match[str]) -> tuple[str, bool]:
     """The family of a tag, and whether it opens."""
     if tag["name"] is not None:
         name = tag["name"].lower()
         return next(word for word in _WORDS if name.startswith(word)), not tag["slash"]
-    if tag["channel"] is not None:
-        return "harmony", tag["channel"].lower() != "final"
-    if tag["harmony"] is not None:
-        return "harmony", False
-    if tag["limit"] is not None:
-        return "of_thought", tag["limit"].lower() == "begin"
-    if tag["bslash"] is not None:
-        return "[THINK]", not tag["bslash"]
-    if tag["kslash"] is not None:
-        return "◁think▷", not tag["kslash"]
-    return "details", tag["details"] is None
+    if tag.lastgroup is None:
+        return "details", True
+    family = "harmony" if tag.lastgroup == "channel" else tag.lastgroup
+    return family, tag[tag.lastgroup].lower() in _OPENING
 
 
 def _leads_its_line(text: str, position: int) -> bool:
