@@ -1,7 +1,8 @@
 """Read and evaluate arithmetic of problem files: ``2*m*n*k + 3*m*n``, ``sizeof(VAR)*(m + k)``.
 
 Parsed with :mod:`ast` against a whitelist and evaluated by walking the tree, so a problem file
-cannot run code. Length, depth and the size of every intermediate value are bounded.
+cannot run code. Length, depth and the size of every intermediate value are bounded. What is not
+allowed, or has no finite real value, is an :class:`ExpressionError`.
 """
 
 import ast
@@ -61,11 +62,7 @@ class Expression:
 
     @classmethod
     def parse(cls, source: str | int) -> Self:
-        """Read ``source``.
-
-        Raises:
-            ExpressionError: it is no expression of the small language that is allowed.
-        """
+        """Read ``source``."""
         text = str(source).strip()
         if not text:
             raise ExpressionError("the expression is empty")
@@ -87,11 +84,7 @@ class Expression:
         return cls(text, frozenset(names), tree)
 
     def evaluate(self, values: Mapping[str, Number]) -> Number:
-        """Its value where each name (:data:`SIZEOF_VAR`, too) has the value in ``values``.
-
-        Raises:
-            ExpressionError: a name has no value, or the arithmetic has no finite real result.
-        """
+        """Its value where each name (:data:`SIZEOF_VAR`, too) has the value in ``values``."""
         try:
             return _evaluate(self.tree, values)
         except ZeroDivisionError:
@@ -102,11 +95,7 @@ class Expression:
             raise ExpressionError(f"{self.text!r} has no value: {error}") from None
 
     def whole(self, values: Mapping[str, Number]) -> int:
-        """Its value as an integer, for shapes and counts.
-
-        Raises:
-            ExpressionError: as :meth:`evaluate`, or the value is not a whole number.
-        """
+        """Its value, which must be a whole number, for shapes and counts."""
         value = self.evaluate(values)
         if value != int(value):
             raise ExpressionError(f"{self.text!r} is {value}, not a whole number")

@@ -16,6 +16,8 @@ Packages meet this with :class:`~harness.problem.model.Problem`,
 :class:`~harness.problem.sampling.inputs.DeclaredInputs` and
 :class:`~harness.problem.reference.Reference`. A format whose cases are concrete tensors gives each
 case a ``label`` and looks up its tensors by it, as in tests/support/concrete_problem.py.
+
+What draws, fills or evaluates raises ``ProblemError`` for a mistake of the problem's author.
 """
 
 from __future__ import annotations
@@ -142,9 +144,6 @@ class InputSource(Protocol):
         """One tensor of one call of a correctness case: ``tensor.shape``, on the CPU.
 
         The same on every machine, so that spec and seed replay a failure anywhere.
-
-        Raises:
-            ProblemError: the problem's author has made a mistake.
         """
 
     def fill(
@@ -154,9 +153,6 @@ class InputSource(Protocol):
 
         For timed batches: quick, on the device of ``out``, not the same on all machines. The
         results of a ``warm_up`` are not checked: any values of the declared kind will do.
-
-        Raises:
-            ProblemError: the problem's author has made a mistake.
         """
 
 
@@ -175,9 +171,6 @@ class AnswerKey(Protocol):
         ``inputs`` holds every tensor that is read, dense, in its own type, as it was before the
         call; they must not be written to. Without ``summed`` the allowance may be smaller than
         it should be, never larger, where that is cheaper: what passes is right.
-
-        Raises:
-            ProblemError: the problem's author has made a mistake.
         """
 
 
@@ -217,21 +210,13 @@ class Gradable(Protocol):
         """What shrinking and ``harness verify`` vary: declared sizes; None for concrete cases."""
 
     def draw_cases(self, seed: str, *, dtype: str, room: CaseLimits) -> list[Case]:
-        """The correctness cases of one grade, cheapest first; at least one.
-
-        Raises:
-            ProblemError: the problem's author has made a mistake.
-        """
+        """The correctness cases of one grade, cheapest first; at least one."""
 
     def timed_cases(self, *, emulated: bool) -> list[Case]:
         """The cases that are timed: on a GPU, or small ones where kernels are ``emulated``."""
 
     def parse_case(self, spec: str) -> Case:
-        """The case that :attr:`~harness.problem.case.Case.spec` came from.
-
-        Raises:
-            UsageError: there is none, and why.
-        """
+        """The case that ``spec`` came from; a ``UsageError`` says why there is none."""
 
     def tensors_of(self, case: Case, dtype: str) -> tuple[TensorSpec, ...]:
         """The tensors of one call, in the order of ``parameters``."""
@@ -243,8 +228,4 @@ class Gradable(Protocol):
         """Its source of tensor contents."""
 
     def reference(self) -> AnswerKey:
-        """Its answers; loads the author's code, so once is enough.
-
-        Raises:
-            ProblemError: the author's code does not load.
-        """
+        """Its answers; loads the author's code, so once is enough."""

@@ -1,6 +1,7 @@
 """A problem package as data: what its front matter declares, checked and frozen.
 
-Made by :mod:`harness.problem.format.load`; imports torch only where it is needed.
+Made by :mod:`harness.problem.format.load`; imports torch only where it is needed. Methods raise
+``ExpressionError`` where a size is missing, or an expression has no (whole) value.
 """
 
 from __future__ import annotations
@@ -93,19 +94,11 @@ class Parameter:
         return self.equals is not None
 
     def dimensions(self, values: Mapping[str, Number]) -> tuple[int, ...]:
-        """The tensor's shape with the given sizes.
-
-        Raises:
-            ExpressionError: a size is missing or a dimension is no whole number.
-        """
+        """The tensor's shape with the given sizes."""
         return tuple(expression.whole(values) for expression in self.shape)
 
     def steps(self, values: Mapping[str, Number]) -> tuple[int, ...]:
-        """The tensor's strides in elements with the given sizes.
-
-        Raises:
-            ExpressionError: as :meth:`dimensions`.
-        """
+        """The tensor's strides in elements with the given sizes."""
         if self.strides:
             return tuple(expression.whole(values) for expression in self.strides)
         shape = self.dimensions(values)
@@ -220,11 +213,7 @@ class Problem:
         return tuple(p for p in self.tensors if p.direction is not Direction.IN)
 
     def evaluate(self, expression: Expression, values: Mapping[str, Number], dtype: str) -> float:
-        """``expression`` (``flops``, ``bytes``, …) for the given sizes and scalars.
-
-        Raises:
-            ExpressionError: it has no value there.
-        """
+        """``expression`` (``flops``, ``bytes``, …) for the given sizes and scalars."""
         return float(expression.evaluate({**values, SIZEOF_VAR: DTYPES[dtype].itemsize}))
 
     @property
@@ -233,11 +222,7 @@ class Problem:
         return self
 
     def tensors_of(self, case: Case, dtype: str) -> tuple[TensorSpec, ...]:
-        """The tensors of one call, in order.
-
-        Raises:
-            ExpressionError: a shape or stride has no value for this case.
-        """
+        """The tensors of one call, in order."""
         return tuple(
             TensorSpec(
                 name=p.name,
@@ -270,11 +255,7 @@ class Problem:
         return parse_case(self, spec)
 
     def work(self, case: Case, dtype: str) -> CallCost:
-        """``flops`` and ``bytes`` of one call.
-
-        Raises:
-            ExpressionError: one has no value for this case.
-        """
+        """``flops`` and ``bytes`` of one call."""
         cut = self.tolerance.inputs if self.tolerance else {}
         return CallCost(
             flops=self.evaluate(self.flops, case.values, dtype) if self.flops else None,

@@ -2,7 +2,7 @@
 
 A size is *free* (its range has plain ends), *dependent* (its ``range`` is between expressions over
 other sizes) or *derived* (it ``equals`` an expression). All functions take mappings from names to
-numbers.
+numbers, and raise ``ExpressionError`` for what has no value, is out of range, or in a circle.
 """
 
 import contextlib
@@ -42,11 +42,7 @@ def needs(parameter: Parameter) -> frozenset[str]:
 
 
 def in_order(parameters: Sequence[Parameter]) -> list[Parameter]:
-    """The sizes and scalars, each after those that it depends on.
-
-    Raises:
-        ExpressionError: some depend on each other in a circle.
-    """
+    """The sizes and scalars, each after those that it depends on."""
     waiting = [p for p in parameters if p.role is not Role.TENSOR]
     ready: list[Parameter] = []
     names = {p.name for p in waiting}
@@ -62,11 +58,7 @@ def in_order(parameters: Sequence[Parameter]) -> list[Parameter]:
 
 
 def bounds(parameter: Parameter, values: Mapping[str, Number]) -> tuple[int, int]:
-    """Lowest and highest value of a size when the sizes that it depends on have ``values``.
-
-    Raises:
-        ExpressionError: there is no value between the two, or they are no sizes.
-    """
+    """Lowest and highest value of a size when those it depends on have ``values``; never empty."""
     low = _size(parameter.lower, values) if parameter.lower is not None else parameter.low
     high = _size(parameter.upper, values) if parameter.upper is not None else parameter.high
     if low > high:
@@ -75,11 +67,7 @@ def bounds(parameter: Parameter, values: Mapping[str, Number]) -> tuple[int, int
 
 
 def derive(parameter: Parameter, values: Mapping[str, Number]) -> Number:
-    """The value of a derived size or scalar, rounded to its C type.
-
-    Raises:
-        ExpressionError: it has none.
-    """
+    """The value of a derived size or scalar, rounded to its C type."""
     equals = parameter.equals
     assert equals is not None, parameter.name
     if parameter.role is Role.SIZE:
@@ -98,11 +86,7 @@ def _size(expression: Expression, values: Mapping[str, Number]) -> int:
 
 
 def completed(parameters: Sequence[Parameter], values: Mapping[str, Number]) -> dict[str, Number]:
-    """``values`` with all that is derived, in the order of ``parameters``.
-
-    Raises:
-        ExpressionError: something has no value, or a dependent size is out of its range.
-    """
+    """``values`` with all that is derived, in the order of ``parameters``."""
     known = dict(values)
     for parameter in in_order(parameters):
         if parameter.derived:
@@ -123,12 +107,7 @@ def _shown(end: Expression | None, value: int) -> str:
 
 
 def check_tensor(parameter: Parameter, values: Mapping[str, Number]) -> None:
-    """Check a tensor's dimensions and strides with these sizes.
-
-    Raises:
-        ExpressionError: a dimension or a stride is not a positive whole number, or two elements
-            lie in the same place.
-    """
+    """Check that dimensions and strides are positive whole numbers, and no two elements overlap."""
     for expression in (*parameter.shape, *parameter.strides):
         number = expression.whole(values)
         if number < 1:
@@ -150,11 +129,7 @@ def check_tensor(parameter: Parameter, values: Mapping[str, Number]) -> None:
 
 
 def draw_size(parameter: Parameter, values: Mapping[str, Number], source: random.Random) -> int:
-    """Draw a size, log-uniform over its range, both ends included.
-
-    Raises:
-        ExpressionError: the range is empty with these ``values`` of other sizes.
-    """
+    """Draw a size, log-uniform over its range, both ends included."""
     low, high = bounds(parameter, values)
     # Up to high + 1, so that rounding down leaves the highest a share; clamped, since exp(log(x))
     # may be off by a digit.

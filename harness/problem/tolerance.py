@@ -76,12 +76,7 @@ class Weights(NamedTuple):
 
 
 def weights_of(problem: Problem, case: Case, output: Parameter, dtype: str) -> Weights | None:
-    """The formula's weights for ``output``; None if that is exact.
-
-    Raises:
-        HarnessError: the problem declares no tolerance.
-        ExpressionError: its length has no value for this case.
-    """
+    """The formula's weights for ``output``; None if that is exact."""
     out = output.data_type(dtype)
     if out.kind in (DtypeKind.INTEGER, DtypeKind.BOOLEAN):
         return None

@@ -47,7 +47,7 @@ _Lines = dict[str, tuple[int, str]]
 
 
 class LaunchError(ValueError):
-    """A header without launches, or with one that no card can do; with its line."""
+    """A header without launches, or one that cannot be read or done; raised by all below."""
 
     def __init__(self, line: int, reason: str) -> None:
         self.line = line
@@ -64,22 +64,14 @@ class Numbers:
     expressions: tuple[Expression, ...]
 
     def values(self, sizes: Mapping[str, Number]) -> list[int]:
-        """The values of the expressions for these sizes.
-
-        Raises:
-            LaunchError: one of them has no whole value.
-        """
+        """The values of the expressions for these sizes: whole numbers."""
         try:
             return [expression.whole(sizes) for expression in self.expressions]
         except ExpressionError as error:
             raise LaunchError(self.line, f"{self.field}: {error}{_given(sizes)}") from None
 
     def dimensions(self, sizes: Mapping[str, Number], limits: Sequence[int]) -> tuple[int, ...]:
-        """Values in x, y, z, from 1 to ``limits``.
-
-        Raises:
-            LaunchError: one of them is not.
-        """
+        """Values in x, y, z, each from 1 to its limit."""
         values = self.values(sizes)
         for expression, value, limit in zip(self.expressions, values, limits, strict=False):
             if not 1 <= value <= limit:
@@ -106,11 +98,7 @@ class Launch:
     """Indices of the problem's parameters."""
 
     def at(self, sizes: Mapping[str, Number], max_shared_bytes: int) -> KernelLaunch:
-        """The launch in numbers, as a message to the runner has it.
-
-        Raises:
-            LaunchError: a number that no launch can have.
-        """
+        """The launch in numbers, as a message to the runner has it."""
         grid = self.grid.dimensions(sizes, MAX_BLOCKS)
         block = self.block.dimensions(sizes, MAX_THREADS)
         threads = math.prod(block)
@@ -143,11 +131,7 @@ class Launches:
     """The file's name in messages."""
 
     def at(self, values: Mapping[str, Number]) -> tuple[KernelLaunch, ...]:
-        """Every launch in numbers, for a case with these sizes.
-
-        Raises:
-            LaunchError: as :meth:`Launch.at`.
-        """
+        """Every launch in numbers, for a case with these sizes."""
         sizes = {**values, **self.fixed}
         return tuple(launch.at(sizes, self.max_shared_bytes) for launch in self.each)
 
@@ -157,11 +141,7 @@ class Launches:
 
 
 def read_launches(text: str, problem: Problem) -> tuple[Launch, ...]:
-    """The launches in the first comments of ``text``.
-
-    Raises:
-        LaunchError: there is none, or a line of it cannot be understood.
-    """
+    """The launches in the first comments of ``text``, at least one."""
     found: list[_Lines] = []
     for number, line in enumerate(text.split("\n"), start=1):
         if line.strip() and not line.lstrip().startswith("//"):

@@ -75,16 +75,20 @@ def _read_parameter(fields: Fields, missing: list[str]) -> Parameter:
     parameter = Parameter(name=name, type=type_, role=role, line=line, direction=direction)
     if role is Role.TENSOR:
         parameter = _read_tensor(fields, parameter, missing)
-    elif "equals" in fields:
-        parameter = _read_derived(fields, parameter)
+    elif fields.pass_over("equals"):
+        for key in ("range", "always", "values"):
+            if fields.pass_over(key):
+                fields.complain(key, "what equals something is not drawn: leave this out")
+        parameter = replace(parameter, equals=fields.take("equals", as_expression, _ONE))
     elif role is Role.SIZE:
         parameter = _read_size(fields, parameter, missing)
     else:
-        parameter = _read_scalar(fields, parameter, missing)
+        if "values" not in fields:
+            missing.append(f"no values for {name}")
+        always = tuple(dict.fromkeys(fields.items("always", as_real)))
+        parameter = replace(parameter, values=_read_values(fields), always=always)
     if role is Role.SCALAR and type_ and type_ not in ("float", "double"):
         missing.append(f"{name}: only float and double can be passed by value, not {type_}")
-    if role is not Role.TENSOR:
-        fields.pass_over("equals")
     fields.close(f" for a {role}")
     return parameter
 
@@ -119,36 +123,19 @@ def _read_tensor(fields: Fields, parameter: Parameter, missing: list[str]) -> Pa
     )
 
 
-def _read_derived(fields: Fields, parameter: Parameter) -> Parameter:
-    """A size or scalar with ``equals``."""
-    for key in ("range", "always", "values"):
-        if fields.pass_over(key):
-            fields.complain(key, "what equals something is not drawn: leave this out")
-    return replace(parameter, equals=fields.take("equals", as_expression, _ONE))
-
-
 def _read_size(fields: Fields, parameter: Parameter, missing: list[str]) -> Parameter:
-    always = fields.items("always", whole_between(1, MAX_SIZE))
+    always = tuple(dict.fromkeys(fields.items("always", whole_between(1, MAX_SIZE))))
     if "range" not in fields:
         missing.append(f"no range for {parameter.name}")
     ends = fields.items("range", as_range_end, min_items=2, max_items=2)
-    parameter = replace(parameter, always=tuple(dict.fromkeys(always)))
     if len(ends) != 2:
-        return parameter
+        return replace(parameter, always=always)
     if ends[0].names or ends[1].names:
-        return replace(parameter, lower=ends[0], upper=ends[1])
+        return replace(parameter, always=always, lower=ends[0], upper=ends[1])
     low, high = (end.whole({}) for end in ends)
     if low > high:
         fields.complain("range", f"low ({low}) is greater than high ({high})")
-        low, high = high, low
-    return replace(parameter, low=low, high=high)
-
-
-def _read_scalar(fields: Fields, parameter: Parameter, missing: list[str]) -> Parameter:
-    if "values" not in fields:
-        missing.append(f"no values for {parameter.name}")
-    always = fields.items("always", as_real)
-    return replace(parameter, values=_read_values(fields), always=tuple(dict.fromkeys(always)))
+    return replace(parameter, always=always, low=min(low, high), high=max(low, high))
 
 
 def _related(fields: Fields, parameters: list[Parameter]) -> tuple[Parameter, ...]:
@@ -205,17 +192,14 @@ def _relation_problems(parameters: list[Parameter]) -> dict[str, str]:
     found: dict[str, str] = {}
     related = [p for p in parameters if needs(p) or p.derived]
     for where, values in points(parameters) if related else ():
-        for parameter in related:
+        for p in related:
             # A size that has no value here itself is complained of, not those made of it.
-            if parameter.name in found or not needs(parameter) <= values.keys():
+            if p.name in found or not needs(p) <= values.keys():
                 continue
             try:
-                if parameter.derived:
-                    derive(parameter, values)
-                else:
-                    bounds(parameter, values)
+                (derive if p.derived else bounds)(p, values)
             except ExpressionError as error:
-                found[parameter.name] = f"{error} {where}"
+                found[p.name] = f"{error} {where}"
     return found
 
 
@@ -267,18 +251,17 @@ def _role(type_: str, pointer: bool, *, sized: bool) -> Role:
     """The role by type; by ``sized`` where that is wrong: one mistake brings one complaint."""
     if pointer:
         return Role.TENSOR
-    if not type_:
-        return Role.SIZE if sized else Role.SCALAR
-    kind = DTYPES[C_TYPES[type_]].kind if type_ in C_TYPES else DtypeKind.FLOAT
-    return Role.SIZE if kind is DtypeKind.INTEGER else Role.SCALAR
+    if type_:
+        sized = type_ in C_TYPES and DTYPES[C_TYPES[type_]].kind is DtypeKind.INTEGER
+    return Role.SIZE if sized else Role.SCALAR
 
 
 def _read_direction(fields: Fields, role: Role) -> Direction | None:
     """As declared, or by ``const`` (or ``constant``: both spellings are in use)."""
     if "const" in fields and "constant" in fields:
         fields.complain("constant", "const and constant are the same key: give one of them")
-    constants = [fields.take(key, as_flag, None) for key in ("const", "constant")]
-    constant = next((c for c in constants if c is not None), None)
+    constant, other = (fields.take(key, as_flag, None) for key in ("const", "constant"))
+    constant = other if constant is None else constant
     if role is not Role.TENSOR:
         if "direction" in fields:
             fields.take("direction", as_text, "")
@@ -291,8 +274,8 @@ def _read_direction(fields: Fields, role: Role) -> Direction | None:
         return Direction.IN if constant else Direction.OUT
     direction = Direction(word)
     if constant is not None and constant != (direction is Direction.IN):
-        other = "const" if constant else "not const"
-        fields.complain("direction", f"is {direction}, but the parameter is {other}")
+        declared = "const" if constant else "not const"
+        fields.complain("direction", f"is {direction}, but the parameter is {declared}")
     return direction
 
 

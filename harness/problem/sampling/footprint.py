@@ -22,9 +22,6 @@ def footprint(problem: Gradable, case: Case, dtype: str) -> int:
 
     A reference that builds something larger than its inputs and outputs (all pairs of rows, say)
     needs more than is counted here.
-
-    Raises:
-        ExpressionError: a shape has no value for this case.
     """
     total = 0
     for tensor in problem.tensors_of(case, dtype):

@@ -23,10 +23,7 @@ _ORDER: tuple[Found, ...] = ("fence", "unclosed fence", "tag", "bare")
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A stretch of code at offset ``start`` of the dump, without its indentation.
-
-    ``info`` are the words on the fence or the tag, such as ``python``.
-    """
+    """Code at offset ``start``, less its indentation; ``info``: words on its fence, ``python``."""
 
     kind: Found
     info: str
@@ -60,8 +57,7 @@ def choose(found: Sequence[Block]) -> Choice | None:
     entering = [(block, suffix) for block, suffix in coded if defines_entry(block.text, suffix)]
     for among in (entering, coded):
         for kind in _ORDER:
-            of_kind = [each for each in among if each[0].kind == kind]
-            if of_kind:
+            if of_kind := [each for each in among if each[0].kind == kind]:
                 block, suffix = of_kind[-1]
                 same = [each for each in found if each.kind == kind]
                 return Choice(block, suffix, same.index(block) + 1, len(same))
@@ -82,8 +78,7 @@ def _fenced(text: str, span: Span) -> Iterator[Block]:
     while position < span.stop:
         newline = text.find("\n", position, span.stop)
         stop = span.stop if newline < 0 else newline
-        following = stop + 1
-        line = text[position:stop]
+        line, following = text[position:stop], stop + 1
         if opened is None:
             opened, start = fences.opening(line), following
         elif (end := fences.closing(line, opened)) is not None:
@@ -102,14 +97,9 @@ def _block(text: str, fence: fences.Fence, span: Span, kind: Found) -> Iterator[
     if fence.info.lower() in _WRAPPERS:
         yield from _fenced(text, span)
         return
-    lines = text[span.start : span.stop].split("\n")
-    code = "\n".join(_outdented(line, len(fence.indent)) for line in lines)
-    yield Block(kind, fence.info, span.start, code)
-
-
-def _outdented(line: str, columns: int) -> str:
-    """``line`` less the white space that its fence has in front, at most."""
-    return line[columns:] if not line[:columns].strip(" \t") else line.lstrip(" \t")
+    # Each line less the white space that its fence has in front, at most.
+    indent = re.compile(rf"^[ \t]{{0,{len(fence.indent)}}}", re.MULTILINE)
+    yield Block(kind, fence.info, span.start, indent.sub("", text[span.start : span.stop]))
 
 
 def _tagged(text: str, span: Span) -> Iterator[Block]:
@@ -137,7 +127,5 @@ def _inside(text: str, tag: re.Match[str], stop: int) -> Iterator[Block]:
 
 
 def _bare(text: str, span: Span) -> Iterator[Block]:
-    found = bare_code(text[span.start : span.stop])
-    if found is not None:
-        start, code = found
-        yield Block("bare", "", span.start + start, code)
+    if found := bare_code(text[span.start : span.stop]):
+        yield Block("bare", "", span.start + found[0], found[1])

@@ -24,11 +24,8 @@ _CUDA = re.compile(
     re.MULTILINE,
 )
 _PTX_ENTRY = r"(?:\.(?:visible|weak)[ \t]+)?\.entry[ \t]+[A-Za-z_$%]"
-_PTX = re.compile(
-    r"^[ \t]*(?:\.version[ \t]+\d+\.\d+[ \t]*(?=//|$)|\.target[ \t]+sm_\d"
-    rf"|{_PTX_ENTRY})",
-    re.MULTILINE,
-)
+_PTX_HEAD = r"\.version[ \t]+\d+\.\d+[ \t]*(?=//|$)|\.target[ \t]+sm_\d"
+_PTX = re.compile(rf"^[ \t]*(?:{_PTX_HEAD}|{_PTX_ENTRY})", re.MULTILINE)
 _SLASH_COMMENTS = r"(?:[ \t]*(?://[^\n]*)?\n)*"
 _BELOW_COMMENTS = re.compile(_SLASH_COMMENTS)
 _PTX_LAUNCH = re.compile(rf"{_SLASH_COMMENTS}?[ \t]*//[ \t]*launch[ \t]*:", re.IGNORECASE)
@@ -57,10 +54,7 @@ _QUOTES = re.compile(r'"""|\'\'\'')
 
 
 def suffix_of(text: str, info: str = "") -> str | None:
-    """``.cu``, ``.ptx`` or ``.py``, by what comes first in ``text``; else by ``info``.
-
-    None where neither looks like a language that submissions are written in.
-    """
+    """``.cu``, ``.ptx`` or ``.py``, by what comes first in ``text``; else by ``info``, or None."""
     start = _BELOW_COMMENTS.match(text)
     if start is not None and _PTX.match(text, start.end()):
         return PTX

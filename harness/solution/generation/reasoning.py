@@ -51,12 +51,6 @@ class Cut:
         return sum(1 for line in lines if line.strip())
 
 
-class _Tag(NamedTuple):
-    span: Span
-    family: str
-    opens: bool
-
-
 def cut(text: str, start: int = 0) -> Cut:
     """Cut reasoning out of ``text`` from offset ``start`` on.
 
@@ -66,42 +60,39 @@ def cut(text: str, start: int = 0) -> Cut:
     """
     answer: list[Span] = []
     reasoning: list[Span] = []
-    opened: _Tag | None = None
+    opened: tuple[int, str] | None = None  # offset and family of the tag
     inner: set[str] = set()
     position = start
     fence = fences.Tracker(text, start)
-    for match in _TAG.finditer(text, start):
-        tag = _Tag(Span(*match.span()), *_kind(match))
+    for tag in _TAG.finditer(text, start):
+        family, opens = _kind(tag)
         if opened is not None:
-            if tag.family == opened.family and not tag.opens:
-                reasoning.append(Span(opened.span.start, tag.span.stop))
-                opened, position = None, tag.span.stop
+            if family == opened[1] and not opens:
+                reasoning.append(Span(opened[0], tag.end()))
+                opened, position = None, tag.end()
                 fence = fences.Tracker(text, position)
-            elif tag.opens:
-                inner.add(tag.family)
-            elif tag.family not in inner | _CLOSES_OTHERS and opened.span.start > start:
+            elif opens:
+                inner.add(family)
+            elif family not in inner | _CLOSES_OTHERS and opened[0] > start:
                 # It ends reasoning that began in the prompt: all before is reasoning, too.
                 answer.clear()
-                reasoning = [Span(start, opened.span.start)]
+                reasoning = [Span(start, opened[0])]
             continue
-        inside = fence.inside_at(tag.span.start)
-        if tag.opens:
-            if inside or text[max(tag.span.start - 1, start) : tag.span.start] == "`":
-                continue
-            answer.append(Span(position, tag.span.start))
-            opened = tag
-            inner.clear()
-        elif tag.family in _CLOSES_OTHERS:
-            continue
-        elif not inside or _leads_its_line(text, tag.span.start):
+        inside = fence.inside_at(tag.start())
+        if opens:
+            if not inside and text[max(tag.start() - 1, start) : tag.start()] != "`":
+                answer.append(Span(position, tag.start()))
+                opened = tag.start(), family
+                inner.clear()
+        elif family not in _CLOSES_OTHERS and (not inside or _leads_its_line(text, tag.start())):
             answer.clear()
-            reasoning = [Span(start, tag.span.stop)]
-            position = tag.span.stop
+            reasoning = [Span(start, tag.end())]
+            position = tag.end()
             fence = fences.Tracker(text, position)
     if opened is None:
         answer.append(Span(position, len(text)))
     else:
-        reasoning.append(Span(opened.span.start, len(text)))
+        reasoning.append(Span(opened[0], len(text)))
     return Cut(tuple(answer), tuple(reasoning), opened is None)
 
 
