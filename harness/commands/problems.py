@@ -144,7 +144,7 @@ def init(
 @problems_option
 def verify(names: tuple[str, ...], problems_dir: Path | None, **choices: Any) -> None:
     """Let problem packages prove themselves: PROBLEM is a slug or a folder [default: all]."""
-    from harness.problem.lookup import package_folders
+    from harness.problem.format.load import package_folders
 
     folders = package_folders(problems_root(problems_dir), names)
     # Not earlier: torch takes seconds to import, and what was wrong until here is known at once.

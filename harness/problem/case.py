@@ -44,7 +44,7 @@ class Case:
 
     @property
     def spec(self) -> str:
-        """The case as text, one line; the problem's ``parse_case`` gives it back, bit for bit."""
+        """The case as text, one line; ``parse_case`` gives it back, bit for bit."""
         if self.label is not None:
             return self.label
         parts = [f"{n}={value}" for n, value in self.sizes.items() if n not in self.derived]
@@ -73,21 +73,14 @@ def _shortest(value: float) -> str:
 
 
 def families(problem: Problem, dtype: str | None = None) -> tuple[str, ...]:
-    """The families of values that a problem's cases have, in one data type or in any.
-
-    ``nonfinite`` is one of them where a tensor is declared so and its type has a NaN.
-    """
+    """The families of values that cases have; ``nonfinite`` where a tensor may, and has a NaN."""
     kinds = problem.dtypes if dtype is None else (dtype,)
     nan = any(p.nonfinite and p.data_type(k).roundoff for p in problem.tensors for k in kinds)
     return tuple(f for f in FAMILIES if nan or f != NONFINITE)
 
 
 def whole_case(problem: Problem, chosen: Mapping[str, Number], family: str = DECLARED) -> Case:
-    """The case with these values; what follows from the sizes is computed.
-
-    Raises:
-        ExpressionError: something that follows has no value, or a size is out of its range.
-    """
+    """The case with these values and what follows; an ``ExpressionError`` if there is none."""
     values = completed(problem.parameters, chosen)
     singles = (p.name for p in problem.scalars if C_TYPES.get(p.type) == "float32")
     return Case(
@@ -103,7 +96,7 @@ def parse_case(problem: Problem, text: str) -> Case:
     """Read a spec: every size and scalar that does not follow from others, once.
 
     Raises:
-        UsageError: it is not one of this problem, and which part is to blame.
+        UsageError: which part is none of this problem's.
     """
     follows = {p.name: p.equals for p in problem.parameters if p.equals is not None}
     numbers = {p.name: p for p in (*problem.sizes, *problem.scalars) if p.name not in follows}

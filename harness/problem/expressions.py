@@ -36,16 +36,16 @@ _BINARY: dict[type[ast.operator], Callable[[Number, Number], Number]] = {
     ast.Mod: operator.mod,
     ast.Pow: operator.pow,
 }
-_FUNCTIONS: dict[str, tuple[int, int, Callable[..., Number]]] = {
-    "min": (2, 8, min),
-    "max": (2, 8, max),
-    "abs": (1, 1, abs),
-    "ceil": (1, 1, math.ceil),
-    "floor": (1, 1, math.floor),
-    "log2": (1, 1, math.log2),
-    "sqrt": (1, 1, math.sqrt),
+_FUNCTIONS: dict[str, Callable[..., Number]] = {
+    "min": min,
+    "max": max,
+    "abs": abs,
+    "ceil": math.ceil,
+    "floor": math.floor,
+    "log2": math.log2,
+    "sqrt": math.sqrt,
 }
-"""Name → minimal and maximal number of arguments, function."""
+"""Of one argument, but ``min`` and ``max``, which take 2 to 8."""
 
 
 class ExpressionError(ValueError):
@@ -125,28 +125,25 @@ def _check(node: ast.expr, names: set[str], depth: int) -> None:
         case ast.BinOp(left=left, op=op, right=right) if type(op) in _BINARY:
             _check(left, names, depth + 1)
             _check(right, names, depth + 1)
+        case ast.Call(func=ast.Name(id="sizeof"), args=arguments, keywords=[]):
+            if not (len(arguments) == 1 and getattr(arguments[0], "id", "") == "VAR"):
+                raise ExpressionError(f"the only sizeof is {SIZEOF_VAR}")
         case ast.Call(func=ast.Name(id=name), args=arguments, keywords=[]):
-            _check_call(name, arguments, names, depth)
+            if name not in _FUNCTIONS:
+                raise ExpressionError(
+                    f"unknown function {name} (there are {', '.join(_FUNCTIONS)})"
+                )
+            several = name in ("min", "max")
+            if not (2 <= len(arguments) <= 8 if several else len(arguments) == 1):
+                count = "2 to 8 arguments" if several else "1 argument"
+                raise ExpressionError(f"{name} takes {count}")
+            for argument in arguments:
+                _check(argument, names, depth + 1)
         case _:
             raise ExpressionError(
                 "only numbers, names, + - * / // % **, "
                 f"{', '.join(_FUNCTIONS)} and {SIZEOF_VAR} are allowed"
             )
-
-
-def _check_call(name: str, arguments: list[ast.expr], names: set[str], depth: int) -> None:
-    if name == "sizeof":
-        if not (len(arguments) == 1 and isinstance(a := arguments[0], ast.Name) and a.id == "VAR"):
-            raise ExpressionError(f"the only sizeof is {SIZEOF_VAR}")
-        return
-    if name not in _FUNCTIONS:
-        raise ExpressionError(f"unknown function {name} (there are {', '.join(_FUNCTIONS)})")
-    low, high, _ = _FUNCTIONS[name]
-    if not low <= len(arguments) <= high:
-        count = str(low) if low == high else f"{low} to {high}"
-        raise ExpressionError(f"{name} takes {count} argument{'s' if high > 1 else ''}")
-    for argument in arguments:
-        _check(argument, names, depth + 1)
 
 
 def _evaluate(node: ast.expr, values: Mapping[str, Number]) -> Number:
@@ -167,7 +164,7 @@ def _evaluate(node: ast.expr, values: Mapping[str, Number]) -> Number:
         case ast.Call(func=ast.Name(id="sizeof")):
             return _look_up(SIZEOF_VAR, values)
         case ast.Call(func=ast.Name(id=name), args=arguments):
-            return _bounded(_FUNCTIONS[name][2](*(_evaluate(a, values) for a in arguments)))
+            return _bounded(_FUNCTIONS[name](*(_evaluate(a, values) for a in arguments)))
     raise ExpressionError("not an expression")  # pragma: no cover - _check refuses all others
 
 

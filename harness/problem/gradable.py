@@ -117,24 +117,17 @@ class Expectation:
     Of no use where ``expected`` is not finite."""
 
 
-class FormalParameter(Protocol):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FormalParameter:
     """One parameter of the entry point, as a signature shows it."""
 
-    @property
-    def name(self) -> str:
-        """An identifier in C and Python."""
-
-    @property
-    def type(self) -> str:
-        """C type of an element or of the value; ``[VAR]`` for the data type of the grade."""
-
-    @property
-    def role(self) -> Role:
-        """Tensor, size or scalar."""
-
-    @property
-    def direction(self) -> Direction | None:
-        """Which way a tensor goes; None for numbers."""
+    name: str
+    """An identifier in C and Python."""
+    type: str
+    """C type of an element or of the value; ``[VAR]`` for the data type of the grade."""
+    role: Role
+    direction: Direction | None = None
+    """Which way a tensor's contents go; None for numbers."""
 
 
 class InputSource(Protocol):
@@ -157,7 +150,7 @@ class InputSource(Protocol):
 
 
 class AnswerKey(Protocol):
-    """The right outputs of a call, and how far off they may be, given what the reference summed."""
+    """The right outputs of a call, and how far off they may be."""
 
     @property
     def capturable(self) -> bool:

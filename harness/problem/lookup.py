@@ -6,18 +6,12 @@
 import contextlib
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 
 from harness.errors import ProblemError, UsageError
-from harness.problem.format.load import (
-    STATEMENT_FILE,
-    find_problem,
-    load_problem,
-    problem_folders,
-    problem_slugs,
-)
+from harness.problem.format.load import find_problem, load_problem, problem_folders, problem_slugs
 from harness.problem.model import Problem
 from harness.text.plain import plain
 from harness.text.suggest import nearest
@@ -112,27 +106,3 @@ def _loadable(root: Path) -> tuple[Problem, ...]:
         with contextlib.suppress(ProblemError):  # finding it by its slug says why
             problems.append(load_problem(folder))
     return tuple(problems)
-
-
-def package_folders(root: Path, names: Sequence[str]) -> list[Path]:
-    """The folder of each name: a folder, or a slug of a package in ``root``; all for no name.
-
-    A package need not load to be found by its folder.
-
-    Raises:
-        UsageError: there is none of that name, or none at all.
-        ProblemError: one that is found by its slug alone does not load.
-    """
-    if not names:
-        every = problem_folders(root)
-        if not every:
-            raise UsageError(f"no problem in {root}")
-        return every
-    return list(dict.fromkeys(_folder(root, name) for name in names))
-
-
-def _folder(root: Path, name: str) -> Path:
-    for folder in (root / name, Path(name)):
-        if (folder / STATEMENT_FILE).is_file():
-            return folder
-    return find_problem(root, name).folder

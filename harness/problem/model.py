@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from harness.problem.dtypes import C_TYPES, DTYPES, VARIABLE_TYPE, DataType
 from harness.problem.expressions import SIZEOF_VAR, Expression, Number
-from harness.problem.gradable import DEFAULT_ALIGNMENT, CallCost, TensorSpec
+from harness.problem.gradable import DEFAULT_ALIGNMENT, CallCost, FormalParameter, TensorSpec
 from harness.problem.gradable import Direction as Direction
 from harness.problem.gradable import Limits as Limits
 from harness.problem.gradable import Role as Role
@@ -28,10 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Distribution:
-    """Values of a tensor or a scalar.
-
-    ``normal`` with mean ``a`` and standard deviation ``b``, or ``uniform`` from ``a`` to ``b``.
-    """
+    """``normal`` of mean ``a`` and standard deviation ``b``, or ``uniform`` from ``a`` to ``b``."""
 
     kind: str = "normal"
     a: float = 0.0
@@ -39,22 +36,11 @@ class Distribution:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Parameter:
-    """One argument of ``solution``, in the order of the call; a tensor, a size or a scalar.
+class Parameter(FormalParameter):
+    """One argument of ``solution``, as declared."""
 
-    :mod:`harness.problem.sizes` evaluates ``equals``, ``lower`` and ``upper``.
-    """
-
-    name: str
-    """An identifier in C and Python."""
-    type: str
-    """C type of an element or of the value, or ``[VAR]``."""
-    role: Role
-    """Tensor, size or scalar."""
     line: int
     """Where the front matter declares it, from 1."""
-    direction: Direction | None = None
-    """Which way a tensor's contents go; None for numbers."""
     shape: tuple[Expression, ...] = ()
     """A tensor's dimensions, row-major, over the sizes."""
     values: Distribution = field(default_factory=Distribution)

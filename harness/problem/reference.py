@@ -13,8 +13,7 @@ tensor; with several a mapping from name to tensor. A magnitude is always real.
 import inspect
 import traceback
 from collections.abc import Callable, Mapping
-from importlib.machinery import ModuleSpec, SourceFileLoader
-from importlib.util import module_from_spec
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
 
@@ -37,11 +36,8 @@ MAGNITUDE_FUNCTION = "magnitude"
 
 def upcast(tensor: Tensor) -> Tensor:
     """A dense copy of ``tensor`` in the widest type of its kind, which may be written to."""
-    wide = torch.int64
-    if tensor.is_complex():
-        wide = torch.complex128
-    elif tensor.is_floating_point():
-        wide = torch.float64
+    real = torch.float64 if tensor.is_floating_point() else torch.int64
+    wide = torch.complex128 if tensor.is_complex() else real
     return tensor.to(wide, copy=True, memory_format=torch.contiguous_format)
 
 
@@ -49,8 +45,7 @@ class Reference:
     """The two functions of one package with the error model: the package's ``AnswerKey``.
 
     Raises:
-        ProblemError: on making one, and from its methods, when the file is wrong. The diagnostic
-            names file, line and function.
+        ProblemError: also from its methods; the diagnostic names file, line and function.
     """
 
     capturable = True
@@ -66,10 +61,9 @@ class Reference:
     def expectations(
         self, case: Case, dtype: str, inputs: Mapping[str, Tensor], *, summed: bool = True
     ) -> dict[str, Expectation]:
-        """Expected outputs and allowed errors, by the error model (:mod:`~.tolerance`).
+        """Expected outputs and errors allowed by :mod:`~.tolerance`, of every output by name.
 
-        Without ``summed`` the magnitude is not computed, and nothing allowed for it: that halves
-        the work.
+        Without ``summed`` the magnitude is left out, and what it allows: that halves the work.
         """
         outputs = self.problem.outputs
         weights = {p.name: weights_of(self.problem, case, p, dtype) for p in outputs}
@@ -95,8 +89,7 @@ class Reference:
         """The right outputs of ``case``, by name, in float64 (int64, complex128).
 
         ``tensors`` holds every input (and inout) tensor by name, in the submission's data type, as
-        it is before the call. They are not written to. Where they hold NaN or infinity, so may the
-        outputs.
+        it is before the call. They are not written to.
         """
         return self._call(EXPECTED_FUNCTION, case, self._widened(tensors))
 
@@ -120,12 +113,11 @@ class Reference:
     def _load(self) -> ModuleType:
         if not self.path.is_file():
             raise self._wrong(1, "", "there is no such file")
-        loader = SourceFileLoader("problem_reference", str(self.path.absolute()))
-        spec = ModuleSpec(loader.name, loader, origin=loader.path)
-        spec.has_location = True
+        spec = spec_from_file_location("problem_reference", self.path.absolute())
+        assert spec is not None and spec.loader is not None
         module = module_from_spec(spec)
         try:
-            loader.exec_module(module)
+            spec.loader.exec_module(module)
         except Exception as error:  # the author's code: anything can come
             raise self._raised("", error) from error
         return module
@@ -186,9 +178,7 @@ class Reference:
     def fitting(self, parameter: Parameter, dtype: str, expected: Tensor) -> Tensor:
         """``expected`` in the widest type of the kind that the output has with this data type.
 
-        Raises:
-            ProblemError: a complex number is expected of a real output, or a fraction of an
-                integer.
+        Complex numbers do not fit a real output, nor fractions an integer.
         """
         kind = parameter.data_type(dtype).kind
         found = _type_name(expected)

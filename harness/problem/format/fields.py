@@ -1,19 +1,20 @@
 """Read typed values out of front matter, collecting every complaint instead of stopping at one.
 
-A converter is a function from :data:`~harness.problem.format.frontmatter.Data` to a value, which
-raises :class:`FieldError` (or any ``ValueError``) with what is wrong, in words.
+A converter makes a value from data, or raises :class:`FieldError` (or any ``ValueError``) with what
+is wrong, in words.
 """
 
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TypeVar
 
 from harness.problem.expressions import Expression
 from harness.problem.format.frontmatter import Data, FrontMatter, Location, printable
-from harness.text.suggest import did_you_mean
+from harness.text.suggest import did_you_mean, listing
 
 T = TypeVar("T")
+Converter = Callable[[Data], T]
 
 MAX_ITEMS = 256
 """Longest list in a front matter."""
@@ -49,25 +50,20 @@ class Fields:
         """Complain about ``key``, on the line of the mapping if it has no such key."""
         self.file.complain((*self.location, key), message)
 
-    def take(self, key: str, convert: Callable[[Data], T], default: T) -> T:
+    def take(self, key: str, convert: Converter[T], default: T) -> T:
         """The value of an optional key; ``default`` if it is absent or wrong."""
         if not self.pass_over(key):
             return default
         return self._convert((*self.location, key), self._data[key], convert, default)
 
-    def need(self, key: str, convert: Callable[[Data], T], default: T) -> T:
+    def need(self, key: str, convert: Converter[T], default: T) -> T:
         """The value of a required key; ``default``, with a complaint, if it is absent or wrong."""
         if key not in self._data:
             self.complain(key, "is missing")
         return self.take(key, convert, default)
 
     def items(
-        self,
-        key: str,
-        convert: Callable[[Data], T],
-        *,
-        min_items: int = 0,
-        max_items: int = MAX_ITEMS,
+        self, key: str, convert: Converter[T], *, min_items: int = 0, max_items: int = MAX_ITEMS
     ) -> tuple[T, ...]:
         """The values of a list; wrong ones are left out, a wrong length leaves nothing."""
         values = (
@@ -97,9 +93,7 @@ class Fields:
                 hint = did_you_mean(key, [k for k in self._known if k not in self._data])
                 self.complain(key, f"unknown key{where}{hint}")
 
-    def _convert(
-        self, location: Location, value: Data, convert: Callable[[Data], T], default: T
-    ) -> T:
+    def _convert(self, location: Location, value: Data, convert: Converter[T], default: T) -> T:
         try:
             return convert(value)
         except ValueError as error:
@@ -129,7 +123,6 @@ class Fields:
 
 
 def _kind(value: Data) -> str:
-    """Describe a value, for complaints."""
     if isinstance(value, str):
         return f"{printable(value)!r}"
     return {type(None): "empty", list: "a list", dict: "a mapping"}[type(value)]
@@ -137,6 +130,13 @@ def _kind(value: Data) -> str:
 
 def _unlike(value: Data, wanted: str) -> FieldError:
     return FieldError(f"must be {wanted}, not {_kind(value)}")
+
+
+def unknown_sizes(names: Iterable[str], known: Iterable[str]) -> list[str]:
+    """A complaint about each of ``names`` that is no ``known`` size."""
+    sizes = list(known)
+    unknown = sorted(set(names) - set(sizes))
+    return [f"unknown size {n}{did_you_mean(n, sizes) or listing('sizes', sizes)}" for n in unknown]
 
 
 def as_text(value: Data) -> str:
@@ -176,7 +176,7 @@ def as_positive(value: Data) -> float:
     return number
 
 
-def whole_between(low: int, high: int) -> Callable[[Data], int]:
+def whole_between(low: int, high: int) -> Converter[int]:
     """A converter for whole numbers from ``low`` to ``high``."""
 
     def convert(value: Data) -> int:
@@ -197,7 +197,7 @@ def as_expression(value: Data) -> Expression:
     return Expression.parse(value)
 
 
-def one_of(choices: tuple[str, ...]) -> Callable[[Data], str]:
+def one_of(choices: tuple[str, ...]) -> Converter[str]:
     """A converter for one of a few words."""
 
     def convert(value: Data) -> str:

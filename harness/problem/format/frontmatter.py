@@ -69,7 +69,7 @@ def read_front_matter(path: Path) -> FrontMatter:
         raise _error(path, 1, f"the front matter is larger than {MAX_FRONT_MATTER_BYTES} bytes")
     matter = FrontMatter(path, "\n".join(lines[end + 1 :]).strip("\n"))
     root = _compose(path, source, start + 2)
-    data = _convert(matter, root, (), start + 2) if root is not None else {}
+    data = _convert(matter, root, ()) if root is not None else {}
     if not isinstance(data, dict):
         raise _error(path, matter.line(()), "the front matter must be a mapping of keys to values")
     matter.data = data
@@ -123,33 +123,33 @@ class _Loader(yaml.SafeLoader):
 
 
 def _compose(path: Path, source: str, first_line: int) -> yaml.Node | None:
-    """The YAML document's root node, or None for an empty document."""
+    """The YAML document's root node, whose lines are the file's; None for an empty document."""
+    source = "\n" * (first_line - 1) + source
     try:
         root: yaml.Node | None = _Loader(source).get_single_node()
         return root
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        line = first_line + (mark.line if mark else 0)
+        line = mark.line + 1 if mark else first_line
         raise _error(path, line, f"not valid YAML: {error.problem or error.context}") from None
     except yaml.reader.ReaderError as error:
-        line = first_line + source.count("\n", 0, error.position)
+        line = 1 + source.count("\n", 0, error.position)
         raise _error(path, line, "not valid YAML: special characters are not allowed") from None
     except (ValueError, OverflowError) as error:  # PyYAML: an escape such as "\UFFFFFFFF"
         raise _error(path, first_line, f"not valid YAML: {error}") from None
 
 
-def _convert(matter: FrontMatter, node: yaml.Node, location: Location, first_line: int) -> Data:
+def _convert(matter: FrontMatter, node: yaml.Node, location: Location) -> Data:
     """What a node holds; notes lines and complains in ``matter``."""
-    line = first_line + node.start_mark.line
+    line = node.start_mark.line + 1
     matter.lines.setdefault(location, line)
     if node.tag.removeprefix("tag:yaml.org,2002:") not in _TAGS:
         message = f"YAML tags ({printable(node.tag)}) are not allowed"
         matter.complain(location, message, line=line)
     if isinstance(node, yaml.MappingNode):
-        return _mapping(matter, node, location, first_line)
+        return _mapping(matter, node, location)
     if isinstance(node, yaml.SequenceNode):
-        items = enumerate(node.value)
-        return [_convert(matter, item, (*location, i), first_line) for i, item in items]
+        return [_convert(matter, item, (*location, i)) for i, item in enumerate(node.value)]
     text = str(node.value)
     if any("\ud800" <= c <= "\udfff" for c in text):
         matter.complain(location, "lone surrogates are not text", line=line)
@@ -157,12 +157,10 @@ def _convert(matter: FrontMatter, node: yaml.Node, location: Location, first_lin
     return None if node.tag == "tag:yaml.org,2002:null" else text
 
 
-def _mapping(
-    matter: FrontMatter, node: yaml.MappingNode, location: Location, first_line: int
-) -> dict[str, Data]:
+def _mapping(matter: FrontMatter, node: yaml.MappingNode, location: Location) -> dict[str, Data]:
     data: dict[str, Data] = {}
     for key_node, value_node in node.value:
-        line = first_line + key_node.start_mark.line
+        line = key_node.start_mark.line + 1
         if not isinstance(key_node, yaml.ScalarNode):
             matter.complain(location, "a key must be plain text", line=line)
             continue
@@ -173,7 +171,7 @@ def _mapping(
             matter.complain(here, message, line=line)
             continue
         matter.lines[here] = line
-        data[key] = _convert(matter, value_node, here, first_line)
+        data[key] = _convert(matter, value_node, here)
     return data
 
 

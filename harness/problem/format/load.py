@@ -8,7 +8,7 @@ right but says too little to grade with (the original format has no shapes) stil
 import contextlib
 import hashlib
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
@@ -20,6 +20,7 @@ from harness.problem.format.fields import (
     Fields,
     as_text,
     one_of,
+    unknown_sizes,
     whole_between,
 )
 from harness.problem.format.frontmatter import Data, printable, read_front_matter
@@ -32,7 +33,7 @@ from harness.problem.format.scoring import (
 )
 from harness.problem.model import Direction, Parameter, Problem, Role
 from harness.problem.sizes import check_tensor, points
-from harness.text.suggest import did_you_mean, listing
+from harness.text.suggest import did_you_mean
 
 STATEMENT_FILE = "problem.md"
 REFERENCE_FILE = "reference.py"
@@ -98,6 +99,30 @@ def find_problem(root: Path, slug: str) -> Problem:
     known = sorted({declared or folder.name for folder, declared in packages})
     hint = did_you_mean(slug, known) or (f" (there are: {', '.join(known)})" if known else "")
     raise UsageError(f"no problem {printable(slug)!r} in {root}{hint}")
+
+
+def package_folders(root: Path, names: Sequence[str]) -> list[Path]:
+    """The folder of each name: a folder, or a slug of a package in ``root``; all for no name.
+
+    A package need not load to be found by its folder.
+
+    Raises:
+        UsageError: there is none of that name, or none at all.
+        ProblemError: one that is found by its slug alone does not load.
+    """
+    if not names:
+        every = problem_folders(root)
+        if not every:
+            raise UsageError(f"no problem in {root}")
+        return every
+    return list(dict.fromkeys(_folder(root, name) for name in names))
+
+
+def _folder(root: Path, name: str) -> Path:
+    for folder in (root / name, Path(name)):
+        if (folder / STATEMENT_FILE).is_file():
+            return folder
+    return find_problem(root, name).folder
 
 
 def namesakes(folder: Path, slug: str) -> list[Path]:
@@ -187,9 +212,8 @@ def _check_tensors(fields: Fields, parameters: tuple[Parameter, ...]) -> None:
             file.complain(("parameters", i, "shape"), f"{what} {parameter.name} has no shape")
         for key, expressions in (("shape", parameter.shape), ("strides", parameter.strides)):
             for expression in expressions:
-                for name in sorted(expression.names - set(sizes)):
-                    hint = did_you_mean(name, sizes) or listing("sizes", sizes)
-                    file.complain(("parameters", i, key), f"unknown size {name}{hint}")
+                for message in unknown_sizes(expression.names, sizes):
+                    file.complain(("parameters", i, key), message)
     _check_places(fields, parameters)
     if parameters and not any(p.direction is not Direction.IN for _, p in tensors):
         fields.complain("parameters", "no output: one pointer must have const: false")

@@ -16,12 +16,13 @@ from harness.problem.format.fields import (
     as_real,
     as_text,
     one_of,
+    unknown_sizes,
     whole_between,
 )
 from harness.problem.format.frontmatter import Data, printable
 from harness.problem.model import Direction, Distribution, Parameter, Role
 from harness.problem.sizes import MAX_SIZE, bounds, derive, needs, points
-from harness.text.suggest import did_you_mean, listing
+from harness.text.suggest import did_you_mean
 
 MAX_ALIGNMENT = 256
 """Bytes; no allocator promises more."""
@@ -101,11 +102,9 @@ def _read_tensor(fields: Fields, parameter: Parameter, missing: list[str]) -> Pa
         missing.append(f"no shape for {parameter.name}")
         if "strides" in fields:
             fields.complain("strides", "strides are of no use without a shape")
-        strides = ()
     elif shape and strides and len(shape) != len(strides):
         found = f"{len(strides)} for {len(shape)} dimensions"
         fields.complain("strides", f"there must be one for each dimension, not {found}")
-        strides = ()
     nonfinite = fields.take("nonfinite", as_flag, False)
     if nonfinite and parameter.direction is Direction.OUT:
         fields.complain("nonfinite", "only what is read can be told to hold NaN; this is written")
@@ -153,9 +152,8 @@ def _related(fields: Fields, parameters: list[Parameter]) -> tuple[Parameter, ..
         parameters[i] = replace(parameters[i], lower=None, upper=None, equals=constant)
 
     for i, parameter in enumerate(parameters):
-        if unknown := sorted(needs(parameter) - set(sizes)):
-            hints = (did_you_mean(name, sizes) or listing("sizes", sizes) for name in unknown)
-            refuse(i, *map("unknown size {}{}".format, unknown, hints))
+        if unknown := unknown_sizes(needs(parameter), sizes):
+            refuse(i, *unknown)
     for i, parameter in enumerate(parameters):
         if way := _circle(parameter, parameters):
             through = f", through {', '.join(way)}" if way[0] != parameter.name else ""
@@ -236,9 +234,7 @@ def as_name(value: Data) -> str:
 
 def as_type(value: Data) -> str:
     """A C type, or ``[VAR]``, which YAML reads as a list when it is not quoted."""
-    if value == ["VAR"]:
-        return VARIABLE_TYPE
-    text = " ".join(as_text(value).split())
+    text = "VAR" if value == ["VAR"] else " ".join(as_text(value).split())
     if text in (VARIABLE_TYPE, "VAR"):
         return VARIABLE_TYPE
     if text not in C_TYPES:
@@ -286,14 +282,11 @@ def _read_values(fields: Fields) -> Distribution:
         return Distribution()
     section = fields.section("values")
     kind = section.need("distribution", one_of(("normal", "uniform")), "")
-    if kind == "uniform":
-        a = section.take("low", as_real, 0.0)
-        b = section.take("high", as_real, 1.0)
-        if a > b:
-            section.complain("high", f"must not be less than low ({a:g})")
-    else:
-        a = section.take("mean", as_real, 0.0)
-        b = section.take("std", as_positive, 1.0)
+    uniform = kind == "uniform"
+    a = section.take("low" if uniform else "mean", as_real, 0.0)
+    b = section.take("high" if uniform else "std", as_real if uniform else as_positive, 1.0)
+    if uniform and a > b:
+        section.complain("high", f"must not be less than low ({a:g})")
     if kind:
         section.close(f" for a {kind} distribution")
     return Distribution(kind=kind or "normal", a=a, b=b)

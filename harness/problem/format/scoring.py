@@ -11,12 +11,12 @@ from harness.problem.format.fields import (
     as_positive,
     as_real,
     one_of,
+    unknown_sizes,
     whole_between,
 )
 from harness.problem.format.frontmatter import Data
 from harness.problem.model import Limits, Parameter, Role, Tolerance
 from harness.problem.sizes import MAX_SIZE, check_tensor, completed
-from harness.text.suggest import did_you_mean, listing
 
 MAX_BENCHMARKS = 32
 
@@ -24,10 +24,7 @@ MAX_BENCHMARKS = 32
 def read_benchmarks(
     fields: Fields, key: str, parameters: tuple[Parameter, ...]
 ) -> tuple[Mapping[str, float], ...]:
-    """The cases under ``key``, each a mapping from every size and scalar to its value.
-
-    Those that follow from the sizes are not in the file, and computed.
-    """
+    """The cases under ``key``: every size and scalar by name, those that follow computed."""
     if fields.empty(key):
         fields.complain(key, "lists no case")
     sections = fields.sections(key)
@@ -77,11 +74,9 @@ def read_amount(fields: Fields, key: str, parameters: tuple[Parameter, ...]) -> 
     if expression is None:
         return None
     known = {p.name: p for p in parameters if p.role is not Role.TENSOR}
-    unknown = sorted(expression.names - known.keys())
-    for name in unknown:
-        hint = did_you_mean(name, known) or listing("sizes", list(known))
-        fields.complain(key, f"unknown size {name}{hint}")
-    if unknown:
+    if unknown := unknown_sizes(expression.names, known):
+        for message in unknown:
+            fields.complain(key, message)
         return None
     values = {name: p.low if p.role is Role.SIZE else p.values.a for name, p in known.items()}
     try:

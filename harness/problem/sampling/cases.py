@@ -17,7 +17,6 @@ from harness.problem.sizes import as_received, bounds, derive, draw_size, in_ord
 
 SMALL_FIRST = 3
 """Smallest cases that come first: most wrong submissions fail there, cheaply."""
-
 ATTEMPTS = 1000
 """Draws of the other sizes until an ``always`` value of a dependent size is in range."""
 
@@ -34,8 +33,7 @@ class CaseLimits:
     work: float | None = None
     """Most operations: the problem's ``flops``, or the product of its sizes; None for any."""
     row_work: float = 0.0
-    """Operations that a row of an output counts at least, since kernels start a block for it; all
-    dimensions but the last count rows."""
+    """Operations that a row of an output counts at least, since kernels start a block for it."""
     bytes: int | None = None
     """Most memory for checking it (:mod:`harness.problem.sampling.footprint`); None for any."""
     in_range: bool = False
@@ -43,12 +41,13 @@ class CaseLimits:
 
 
 _ALL_ROOM = CaseLimits()
+_NONE: Mapping[str, float] = {}
 
 
 def draw_cases(
     problem: Problem, seed: str, *, dtype: str, room: CaseLimits = _ALL_ROOM
 ) -> list[Case]:
-    """Draw the correctness cases of one grade, all decided by ``seed``.
+    """Draw the correctness cases of one grade, all decided by ``seed``; the cheapest few first.
 
     Every ``always`` value of every size and scalar is in; so are all sizes at their smallest, all
     near their largest, each family of values, and ``problem.cases`` cases of random size
@@ -57,11 +56,8 @@ def draw_cases(
     shrink for the sake of an ``always`` value, and one that is too much by itself is left out. So
     is that of a dependent size that is in range with none of :data:`ATTEMPTS` draws of the others.
 
-    The cheapest few come first, the rest in an order that the seed decides.
-
     Raises:
-        ProblemError: sizes were drawn with which a range, a shape or a derived value makes no
-            sense. Loading tries many, and complains; not all.
+        ProblemError: sizes were drawn that make no sense. Loading tries many sizes, not all.
     """
     digest = sha256(f"cases|{seed}|{problem.slug}|{dtype}".encode()).digest()
     source = random.Random(digest)  # noqa: S311 - seeded by a secret
@@ -89,12 +85,6 @@ class CaseSampler:
     random: random.Random
     room: CaseLimits
 
-    def case(
-        self, sizes: Mapping[str, int], scalars: Mapping[str, float], family: str = DECLARED
-    ) -> Case:
-        """The case with these, and what follows from them."""
-        return whole_case(self.problem, {**sizes, **scalars}, family)
-
     def work(self, case: Case) -> float:
         """Count operations; the product of the sizes where the problem does not say."""
         flops = self.problem.flops
@@ -114,7 +104,8 @@ class CaseSampler:
 
     def smallest(self) -> Case:
         """A case with every size at its lowest."""
-        return self.case(self.sizes({p.name: p.low for p in self.drawn()}), self.scalars())
+        sizes = self.sizes({p.name: p.low for p in self.drawn()})
+        return whole_case(self.problem, {**sizes, **self.scalars()})
 
     def largest(self, family: str = DECLARED) -> Case:
         """A case with every size in the top quarter of its range, as far as the limits allow."""
@@ -124,27 +115,21 @@ class CaseSampler:
             sizes[p.name] = self.random.randint(max(low, high * 3 // 4), high)
         return self.shrunk(sizes, self.scalars(), family)
 
-    def random_case(
-        self, *, family: str = DECLARED, fixed: Mapping[str, float] | None = None
-    ) -> Case:
+    def random_case(self, family: str = DECLARED, fixed: Mapping[str, float] = _NONE) -> Case:
         """A case with random sizes and scalars, but for the ``fixed`` ones, within the limits."""
-        scalars = {**self.scalars(), **(fixed or {})}
+        scalars = {**self.scalars(), **fixed}
         return self.shrunk(self.sizes({}), scalars, family)
 
     def family_cases(self) -> Iterator[Case]:
-        """One case for each family of values; for ``nonfinite``, one for each scalar's edge.
-
-        ``nonfinite`` gets a large case, too: where there is a single element, NaN in one tensor
-        hides what NaN in another does.
-        """
+        """One case for each family of values; for ``nonfinite``, one for each scalar's edge."""
         for family in families(self.problem, self.dtype):
             if family not in (DECLARED, NONFINITE):
-                yield self.random_case(family=family)
+                yield self.random_case(family)
             elif family == NONFINITE:
                 for p in self.problem.scalars:
                     for value in p.always:
-                        fixed = {p.name: as_received(p, value)}
-                        yield self.random_case(family=family, fixed=fixed)
+                        yield self.random_case(family, {p.name: as_received(p, value)})
+                # Large, too: where there is one element, NaN in one tensor hides that in another.
                 yield self.largest(family)
 
     def boundary_cases(self) -> list[Case]:
@@ -153,11 +138,11 @@ class CaseSampler:
         edges = {p.name: self.always(p) for p in parameters}
         for values in edges.values():
             self.random.shuffle(values)
-        cases: list[Case] = []
         # Values side by side, one of each parameter per case: as few cases as the longest list.
-        for row in range(max((len(values) for values in edges.values()), default=0)):
-            chosen = {name: v[row % len(v)] for name, v in edges.items() if v}
-            cases.append(self.with_boundary_values(chosen))
+        cases = [
+            self.with_boundary_values({name: v[row % len(v)] for name, v in edges.items() if v})
+            for row in range(max(map(len, edges.values()), default=0))
+        ]
         # What the limits shrank, or a range moved, is tried again in a case of its own.
         tried = {(name, value) for case in cases for name, value in case.values.items()}
         for p in parameters:
@@ -194,7 +179,7 @@ class CaseSampler:
     ) -> Case:
         """The case with its largest sizes but ``keep`` reduced until it fits, or cannot shrink."""
         stuck = {keep}
-        while not self.fits(case := self.case(sizes, scalars, family)):
+        while not self.fits(case := whole_case(self.problem, {**sizes, **scalars}, family)):
             known = self.derived(sizes)
             low = {p.name: bounds(p, known)[0] for p in self.drawn()}
             reducible = [n for n in sizes if n not in stuck and sizes[n] > low[n]]
@@ -212,8 +197,7 @@ class CaseSampler:
 
     def drawn(self) -> list[Parameter]:
         """The sizes that are drawn, each after those that its range depends on."""
-        ordered = in_order(self.problem.parameters)
-        return [p for p in ordered if p.role is Role.SIZE and not p.derived]
+        return [p for p in in_order(self.problem.sizes) if not p.derived]
 
     def derived(self, sizes: Mapping[str, int]) -> dict[str, Number]:
         """``sizes`` and those that follow from them, as far as these can be computed."""

@@ -17,26 +17,20 @@ from harness.problem.model import Parameter
 NONFINITE = "nonfinite"
 
 FAMILIES = (
-    "declared",
-    "uniform",
-    "large",
-    "tiny",
-    "zeros",
-    "integers",
-    "mixed",
-    "constant",
-    "rows",
+    "declared",  # as the problem file says
+    "uniform",  # positive, so that sums grow with their length
+    "large",  # as declared, times a power of two
+    "tiny",  # likewise
+    "zeros",  # one in eight kept, the rest +0 or −0
+    "integers",  # −3 … 3, exact in every type
+    "mixed",  # neighbours of very different magnitude
+    "constant",  # one value throughout
+    "rows",  # one value along the last dimension
+    # Neighbours along the last dimension are opposites but for a 64th or two, and those along every
+    # other dimension alike, so that sums along a row nearly vanish, and products of matrices, too.
     "cancellation",
-    NONFINITE,
+    NONFINITE,  # as declared, and some NaN and infinities in the tensors that may hold them
 )
-"""``declared``: as the problem file says. ``uniform``: positive, so that sums grow with their
-length. ``large``, ``tiny``: as declared, scaled by a power of two. ``zeros``: one in eight kept,
-the rest +0 or −0. ``integers``: −3 … 3, exact in every type. ``mixed``: neighbours of very
-different magnitude. ``constant``: one value throughout. ``rows``: one value along the last
-dimension. ``cancellation``: neighbours along the last dimension are opposites but for a 64th or
-two, and those along every other dimension are alike, so that sums along a row nearly vanish and
-products of matrices do, too. ``nonfinite``: as declared, and some NaN and infinities in the tensors
-that may hold them."""
 
 EVENNESS = {"zeros": 1 / 64, "mixed": 1 / 32}
 """Which part of the terms carries a sum of products of two tensors, where it is not most of them.
@@ -46,11 +40,9 @@ One in 8·8 is left of ``zeros``. In ``mixed`` the few largest dominate: factors
 _MAX_CHUNK = 1 << 24
 """Elements drawn at a time on the CPU, in float64: 128 MiB."""
 
-_LARGE_EXPONENT = {torch.float16: 1}
-_TINY_EXPONENT = {torch.float16: -3}
-_MIXED_EXPONENT = {torch.float16: 2}
-"""Powers of two of the families where the default 20, −20 and 8 are too much: in float16 products
-of three values must neither overflow nor vanish."""
+_SCALES = {"large": 20, "tiny": -20, "mixed": 8}
+_HALF_SCALES = {"large": 1, "tiny": -3, "mixed": 2}
+"""Exponents of two; in float16 products of three values must neither overflow nor vanish."""
 
 _EXPONENTS = (-3, 0)
 """Of the powers of two in ``constant`` and ``rows``: products of two have 7 bits together, so that
@@ -195,8 +187,7 @@ def _fill_cancelling(
     """Pairs along all ``dimensions``: opposites along the last, equals along the others."""
     real = out.is_floating_point()
     # One value for each block of two along every dimension; the last block may be cut short.
-    lengths = [-(-length // 2) for length in out.shape[:dimensions]]
-    shape = (*lengths, *out.shape[dimensions:])
+    shape = (*(-(-n // 2) for n in out.shape[:dimensions]), *out.shape[dimensions:])
     if real:
         kind = torch.float64 if out.device.type == "cpu" else out.dtype
         ones = torch.empty(shape, dtype=kind, device=out.device)
@@ -212,8 +203,8 @@ def _fill_cancelling(
     # Every second element along each dimension, from the first or second on: 2^dimensions views.
     for parity in itertools.product((0, 1), repeat=dimensions):
         places = out[tuple(slice(start, None, 2) for start in parity)]
-        values = others if parity[-1] else ones
-        places.copy_(values[tuple(slice(0, length) for length in places.shape[:dimensions])])
+        inside = tuple(slice(0, length) for length in places.shape[:dimensions])
+        places.copy_((others if parity[-1] else ones)[inside])
     last = dimensions - 1
     if real and out.shape[last] > 1 and out.shape[last] % 2:
         out.select(last, out.shape[last] - 1).mul_(_NEAR)  # it has no opposite
@@ -227,8 +218,8 @@ def _strew(out: Tensor, dimensions: int, generator: Generator) -> None:
     numbers get NaN alone: which component an infinity reaches depends on how they are multiplied.
     """
     lengths = out.shape[:dimensions]
-    share = math.prod(lengths) // _NONFINITE_SHARE
-    most = max(1, min(share, max(lengths, default=1) // _NONFINITE_LENGTH))
+    longest = max(lengths, default=1)
+    most = max(1, min(math.prod(lengths) // _NONFINITE_SHARE, longest // _NONFINITE_LENGTH))
     drawn = torch.rand((), generator=generator, device=out.device, dtype=torch.float64)
     count = int(most ** drawn.item())
     where = tuple(_integers((count,), 0, size - 1, generator) for size in out.shape)
@@ -253,25 +244,21 @@ def _fill_real(
     values = parameter.values
     if family == "integers":
         out.random_(-3, 4, generator=generator)
-        return
-    if family == "uniform":
+    elif family == "uniform":
         low, high = (values.a, values.b) if values.kind == "uniform" else (0.0, values.b)
         if low < 0:  # positive values only, of the same magnitude
             low, high = 0.0, max(abs(low), abs(high))
         out.uniform_(low, high, generator=generator)
-        return
-    if values.kind == "uniform":
-        out.uniform_(values.a, values.b, generator=generator)
     else:
-        out.normal_(values.a, values.b, generator=generator)
-    if family == "large":
-        out.mul_(2.0 ** _LARGE_EXPONENT.get(element, 20))
-    elif family == "tiny":
-        out.mul_(2.0 ** _TINY_EXPONENT.get(element, -20))
+        draw = out.uniform_ if values.kind == "uniform" else out.normal_
+        draw(values.a, values.b, generator=generator)
+    scales = _HALF_SCALES if element is torch.float16 else _SCALES
+    if family in ("large", "tiny"):
+        out.mul_(2.0 ** scales[family])
     elif family == "zeros":
         # A value times 0 keeps its sign: +0 and −0.
         out.mul_(_integers(out.shape, 0, 7, generator, out.dtype).eq_(0))
     elif family == "mixed":
         # Neighbours differ by up to 2^(2 · spread); powers of two lose no digits.
-        spread = _MIXED_EXPONENT.get(element, 8)
+        spread = scales[family]
         out.mul_(_integers(out.shape, -spread, spread, generator, out.dtype).exp2_())

@@ -8,6 +8,7 @@
     # Tokens used: 4096
 """
 
+import contextlib
 import re
 from datetime import datetime
 
@@ -104,8 +105,6 @@ def _count(text: str) -> int | None:
 def _date(text: str) -> str:
     """``text`` in ISO 8601 if it is a date; no zone is made up where it names none."""
     for form in _DATES:
-        try:
+        with contextlib.suppress(ValueError):
             return datetime.strptime(text, form).isoformat()
-        except ValueError:
-            continue
     return text
