@@ -5,7 +5,8 @@ Expressions are the author's own text: not safe to print.
 
 from harness.problem.dtypes import DtypeKind
 from harness.problem.expressions import SIZEOF_VAR
-from harness.problem.model import DEFAULT_ALIGNMENT, Direction, Parameter, Problem, Role
+from harness.problem.gradable import DEFAULT_ALIGNMENT, Direction, Role
+from harness.problem.model import Parameter, Problem
 
 DIRECTIONS = {
     Direction.IN: "read only",

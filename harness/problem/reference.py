@@ -136,7 +136,7 @@ class Reference:
         except TypeError as error:
             message = f"cannot be called with {', '.join(wanted)}: {error}"
             raise self._wrong(line, name, message) from None
-        return function
+        return function  # type: ignore[no-any-return]
 
     def _widened(self, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
         """Dense wide copies of all tensors that are read: arguments of both functions."""

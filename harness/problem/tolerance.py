@@ -53,7 +53,6 @@ from torch import Tensor
 from harness.errors import HarnessError
 from harness.problem.case import Case
 from harness.problem.dtypes import DTYPES, PRECISIONS, DtypeKind
-from harness.problem.expressions import SIZEOF_VAR
 from harness.problem.model import (
     COMPLEX,
     CUT_MEAN,
@@ -85,7 +84,7 @@ def weights_of(problem: Problem, case: Case, output: Parameter, dtype: str) -> W
         raise HarnessError(f"{problem.slug} declares no tolerance")
     # The reference is itself a float64 computation: its own error adds to the submission's.
     reference = DTYPES["float64"].roundoff
-    length = max(1.0, float(model.length.evaluate({**case.values, SIZEOF_VAR: out.itemsize})))
+    length = max(1.0, problem.evaluate(model.length, case.values, out.name))
     cut = PRECISIONS.get(model.inputs.get(out.name, ""), 0.0)
     cut = cut if cut > out.roundoff else 0.0  # a cut to no less than the type itself loses nothing
     unit = DTYPES[model.accumulator[out.name]].roundoff

@@ -199,7 +199,7 @@ def _numbers(field: str, lines: _Lines, sizes: Sequence[str], *, max_count: int)
         except ExpressionError as error:
             raise LaunchError(line, f"{field}: {error}") from None
         if unknown := sorted(expression.names - set(sizes)):
-            hint = _hint(unknown[0], sizes, "the sizes are")
+            hint = did_you_mean(unknown[0], sizes) or f" (the sizes are {', '.join(sizes)})"
             raise LaunchError(line, f"{field}: {unknown[0]} is no size of the problem{hint}")
         expressions.append(expression)
     return Numbers(field, line, tuple(expressions))
@@ -212,7 +212,7 @@ def _arguments(lines: _Lines, names: Sequence[str]) -> tuple[int, ...]:
         raise LaunchError(line, f"arguments: are {len(chosen)}; {MAX_ARGUMENTS} at most")
     for name in chosen:
         if name not in names:
-            hint = _hint(name, names, "the parameters are")
+            hint = did_you_mean(name, names) or f" (the parameters are {', '.join(names)})"
             message = f"arguments: {quoted(name)} is no parameter of the problem{hint}"
             raise LaunchError(line, message)
     return tuple(map(names.index, chosen))
@@ -228,10 +228,6 @@ def _split(rest: str) -> list[str]:
         else:
             parts[-1] += character
     return parts
-
-
-def _hint(name: str, names: Sequence[str], otherwise: str) -> str:
-    return did_you_mean(name, names) or f" ({otherwise} {', '.join(names)})"
 
 
 def _given(sizes: Mapping[str, Number]) -> str:

@@ -10,6 +10,7 @@
 
 import contextlib
 import re
+from collections import defaultdict
 from datetime import datetime
 
 from harness.records.refs import Generation
@@ -72,7 +73,7 @@ def read_header(text: str) -> tuple[Generation, int]:
     It is the block of ``key: value`` lines on top, up to the first other line, and names a problem
     or a model. Of a key that comes twice the first counts.
     """
-    values: dict[str, str] = {}
+    values = defaultdict[str, str](str)
     position = len(text) - len(text.lstrip("\ufeff \t\n"))
     for _ in range(_MAX_LINES):
         stop = text.find("\n", position)
@@ -84,15 +85,15 @@ def read_header(text: str) -> tuple[Generation, int]:
         if key in _KEYS:
             values.setdefault(_KEYS[key], text[found.end() : stop].strip().strip("*`").strip())
         position = min(stop + 1, len(text))
-    if not values.get("problem") and not values.get("model"):
+    if not values["problem"] and not values["model"]:
         return Generation(), 0
     header = Generation(
-        problem=values.get("problem", ""),
-        model=values.get("model", ""),
-        generated=_date(values.get("generated", "")),
-        tokens=_count(values.get("tokens", "")),
-        token_limit=_count(values.get("token limit", "")),
-        finish=values.get("finish", ""),
+        problem=values["problem"],
+        model=values["model"],
+        generated=_date(values["generated"]),
+        tokens=_count(values["tokens"]),
+        token_limit=_count(values["token limit"]),
+        finish=values["finish"],
     )
     return header, position
 
