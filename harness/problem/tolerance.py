@@ -51,18 +51,10 @@ import torch
 from torch import Tensor
 
 from harness.errors import HarnessError
+from harness.problem import model
 from harness.problem.case import Case
 from harness.problem.dtypes import DTYPES, PRECISIONS, DtypeKind
-from harness.problem.model import (
-    COMPLEX,
-    CUT_MEAN,
-    CUT_SPREAD,
-    CUT_WORST,
-    SUBNORMALS,
-    TRUNCATION,
-    Parameter,
-    Problem,
-)
+from harness.problem.model import Parameter, Problem
 from harness.problem.sampling.distributions import EVENNESS
 
 
@@ -79,29 +71,30 @@ def weights_of(problem: Problem, case: Case, output: Parameter, dtype: str) -> W
     out = output.data_type(dtype)
     if out.kind in (DtypeKind.INTEGER, DtypeKind.BOOLEAN):
         return None
-    model = problem.tolerance
-    if model is None:
+    declared = problem.tolerance
+    if declared is None:
         raise HarnessError(f"{problem.slug} declares no tolerance")
     # The reference is itself a float64 computation: its own error adds to the submission's.
     reference = DTYPES["float64"].roundoff
-    length = max(1.0, problem.evaluate(model.length, case.values, out.name))
-    cut = PRECISIONS.get(model.inputs.get(out.name, ""), 0.0)
+    length = max(1.0, problem.evaluate(declared.length, case.values, out.name))
+    cut = PRECISIONS.get(declared.inputs.get(out.name, ""), 0.0)
     cut = cut if cut > out.roundoff else 0.0  # a cut to no less than the type itself loses nothing
-    unit = DTYPES[model.accumulator[out.name]].roundoff
+    unit = DTYPES[declared.accumulator[out.name]].roundoff
     # Matrix units truncate, but only where the accumulator is wider than their factors.
     if unit < max(out.roundoff, cut):
-        unit *= TRUNCATION
+        unit *= model.TRUNCATION
     unit += reference
     if out.kind is DtypeKind.COMPLEX:
-        unit *= COMPLEX
+        unit *= model.COMPLEX
     # Errors of cut factors average out over the terms that weigh something, and no others.
     terms = max(1.0, length * EVENNESS.get(case.family, 1.0))
     return Weights(
-        magnitude=unit * model.constant + cut * min(CUT_WORST, CUT_SPREAD / math.sqrt(terms)),
-        expected=unit * model.factor * math.sqrt(length)
-        + cut * CUT_MEAN
-        + model.roundings * (out.roundoff + reference),
-        min_error=model.roundings * SUBNORMALS * out.smallest,
+        magnitude=unit * declared.constant
+        + cut * min(model.CUT_WORST, model.CUT_SPREAD / math.sqrt(terms)),
+        expected=unit * declared.factor * math.sqrt(length)
+        + cut * model.CUT_MEAN
+        + declared.roundings * (out.roundoff + reference),
+        min_error=declared.roundings * model.SUBNORMALS * out.smallest,
     )
 
 

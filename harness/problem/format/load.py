@@ -15,6 +15,7 @@ from pathlib import Path, PurePosixPath
 from harness.errors import ProblemError, UsageError
 from harness.problem.dtypes import C_TYPES, DTYPES, VARIABLE_TYPE
 from harness.problem.expressions import ExpressionError, Number
+from harness.problem.format import scoring
 from harness.problem.format.fields import (
     FieldError,
     Fields,
@@ -25,12 +26,6 @@ from harness.problem.format.fields import (
 )
 from harness.problem.format.frontmatter import Data, printable, read_front_matter
 from harness.problem.format.parameters import read_parameters
-from harness.problem.format.scoring import (
-    read_amount,
-    read_benchmarks,
-    read_limits,
-    read_tolerance,
-)
 from harness.problem.model import Direction, Parameter, Problem, Role
 from harness.problem.sizes import check_tensor, points
 from harness.text.suggest import did_you_mean
@@ -58,10 +53,8 @@ def load_problem(folder: Path) -> Problem:
 
 def problem_folders(root: Path) -> list[Path]:
     """Every folder of ``root`` with a problem file, sorted; none is read."""
-    if not root.is_dir():
-        return []
-    folders = (each for each in root.iterdir() if not each.name.startswith("."))
-    return sorted(each for each in folders if (each / STATEMENT_FILE).is_file())
+    files = root.glob(f"[!.]*/{STATEMENT_FILE}")
+    return sorted(file.parent for file in files if file.is_file())
 
 
 def problem_slugs(root: Path) -> list[str]:
@@ -89,13 +82,11 @@ def find_problem(root: Path, slug: str) -> Problem:
         UsageError: there is none.
         ProblemError: there is, and it is wrong.
     """
-    for folder in problem_folders(root):  # to read all of them takes half a second
-        if folder.name == slug:
-            return load_problem(folder)
-    packages = _packages(root)
-    for folder, declared in packages:
-        if declared == slug:
-            return load_problem(folder)
+    found = [folder for folder in problem_folders(root) if folder.name == slug]
+    packages = [] if found else _packages(root)  # to read all of them takes half a second
+    found += [folder for folder, declared in packages if declared == slug]
+    if found:
+        return load_problem(found[0])
     known = sorted({declared or folder.name for folder, declared in packages})
     hint = did_you_mean(slug, known) or (f" (there are: {', '.join(known)})" if known else "")
     raise UsageError(f"no problem {printable(slug)!r} in {root}{hint}")
@@ -175,14 +166,14 @@ def _read(fields: Fields, folder: Path, statement: str) -> Problem:
         folder=folder,
         hash=_hash(folder, baselines.values()),
         dtypes=dtypes,
-        benchmarks=read_benchmarks(fields, "benchmarks", parameters),
-        cpu_benchmarks=read_benchmarks(fields, "cpu_benchmarks", parameters),
+        benchmarks=scoring.read_benchmarks(fields, "benchmarks", parameters),
+        cpu_benchmarks=scoring.read_benchmarks(fields, "cpu_benchmarks", parameters),
         cases=fields.take("cases", whole_between(0, 1000), DEFAULT_CASES),
-        tolerance=read_tolerance(fields, parameters),
-        flops=read_amount(fields, "flops", parameters),
-        bytes=read_amount(fields, "bytes", parameters),
+        tolerance=scoring.read_tolerance(fields, parameters),
+        flops=scoring.read_amount(fields, "flops", parameters),
+        bytes=scoring.read_amount(fields, "bytes", parameters),
         baselines=baselines,
-        limits=read_limits(fields),
+        limits=scoring.read_limits(fields),
         missing=(*missing, *_left_open(fields, folder)),
     )
     fields.close()

@@ -89,10 +89,9 @@ def read_amount(fields: Fields, key: str, parameters: tuple[Parameter, ...]) -> 
 
 def read_tolerance(fields: Fields, parameters: tuple[Parameter, ...]) -> Tolerance | None:
     """The constants of the error model, or None where the problem declares no tolerance."""
-    if "tolerance" not in fields:
-        fields.section("tolerance")
-        return None
     section = fields.section("tolerance")
+    if "tolerance" not in fields:
+        return None
     if "length" not in section:
         section.complain("length", "is missing")
     length = read_amount(section, "length", parameters)
