@@ -41,18 +41,20 @@ def extract(text: str) -> Extracted | NoCode:
     cut = reasoning.cut(text, end)
     lines = {"reasoning_lines": cut.lines(text), "reasoning_closed": cut.closed}
     about = head.model_copy(update=lines)
-    chosen = blocks.choose(blocks.find(text, cut.answer))
+    found = blocks.find(text, cut.answer)
+    chosen = blocks.choose(found)
     if chosen is None:
         return _no_code(about)
-    block = chosen.block
+    block, suffix = chosen
+    alike = [each for each in found if each.kind == block.kind]
     place = {
         "found": block.kind,
         "info": block.info,
-        "block": chosen.number,
-        "blocks": chosen.total,
+        "block": alike.index(block) + 1,
+        "blocks": len(alike),
         "line": text.count("\n", 0, block.start) + 1,
     }
-    return Extracted(block.text, chosen.suffix, about.model_copy(update=place))
+    return Extracted(block.text, suffix, about.model_copy(update=place))
 
 
 def _no_code(generation: Generation) -> NoCode:

@@ -31,16 +31,6 @@ class Block:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """The chosen block, its language's suffix, and its ``number`` of the ``total`` of its kind."""
-
-    block: Block
-    suffix: str
-    number: int
-    total: int
-
-
 def find(text: str, answer: Sequence[Span]) -> list[Block]:
     """The blocks of ``text`` within the parts ``answer``, each kind in the order of the text."""
     found: list[Block] = []
@@ -51,17 +41,12 @@ def find(text: str, answer: Sequence[Span]) -> list[Block]:
     return found
 
 
-def choose(found: Sequence[Block]) -> Choice | None:
-    """The last block that defines an entry point, else the last that is code, else None."""
+def choose(found: Sequence[Block]) -> tuple[Block, str] | None:
+    """The last block that defines an entry point, or is code at all, and its language's suffix."""
     coded = [(block, suffix) for block in found if (suffix := suffix_of(block.text, block.info))]
     entering = [(block, suffix) for block, suffix in coded if defines_entry(block.text, suffix)]
-    for among in (entering, coded):
-        for kind in _ORDER:
-            if of_kind := [each for each in among if each[0].kind == kind]:
-                block, suffix = of_kind[-1]
-                same = [each for each in found if each.kind == kind]
-                return Choice(block, suffix, same.index(block) + 1, len(same))
-    return None
+    last_first = reversed(entering or coded)
+    return min(last_first, key=lambda each: _ORDER.index(each[0].kind), default=None)
 
 
 def _end(text: str, span: Span) -> int:
