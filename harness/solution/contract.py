@@ -70,10 +70,8 @@ def choose_entry(defined: Collection[str]) -> EntryPoint | None:
     Raises:
         AmbiguousError: there are several, and ``solution`` is not one.
     """
-    if EntryPoint.SOLUTION in defined:
-        return EntryPoint.SOLUTION
     found = [entry for entry in EntryPoint if entry in defined]
-    if len(found) > 1:
+    if len(found) > 1 and found[0] is not EntryPoint.SOLUTION:
         raise AmbiguousError(f"defines {' and '.join(found)}: keep one, or call it solution")
     return found[0] if found else None
 

@@ -146,18 +146,14 @@ def _convert(matter: FrontMatter, node: yaml.Node, location: Location) -> Data:
     if node.tag.removeprefix("tag:yaml.org,2002:") not in _TAGS:
         message = f"YAML tags ({printable(node.tag)}) are not allowed"
         matter.complain(location, message, line=line)
-    if isinstance(node, yaml.MappingNode):
-        return _mapping(matter, node, location)
     if isinstance(node, yaml.SequenceNode):
         return [_convert(matter, item, (*location, i)) for i, item in enumerate(node.value)]
-    text = str(node.value)
-    if any("\ud800" <= c <= "\udfff" for c in text):
-        matter.complain(location, "lone surrogates are not text", line=line)
-        return None
-    return None if node.tag == "tag:yaml.org,2002:null" else text
-
-
-def _mapping(matter: FrontMatter, node: yaml.MappingNode, location: Location) -> dict[str, Data]:
+    if not isinstance(node, yaml.MappingNode):
+        text = str(node.value)
+        if any("\ud800" <= c <= "\udfff" for c in text):
+            matter.complain(location, "lone surrogates are not text", line=line)
+            return None
+        return None if node.tag == "tag:yaml.org,2002:null" else text
     data: dict[str, Data] = {}
     for key_node, value_node in node.value:
         line = key_node.start_mark.line + 1

@@ -142,18 +142,16 @@ def _related(fields: Fields, parameters: list[Parameter]) -> tuple[Parameter, ..
     sizes = [p.name for p in parameters if p.role is Role.SIZE]
     before = len(fields.file.diagnostics)
 
-    def refuse(i: int, *messages: str) -> None:
+    def refuse(i: int, message: str) -> None:
         """Complain of a size's relations, and drop them, so that the rest can still be read."""
-        equals = parameters[i].equals
-        for message in messages:
-            place = ("parameters", i, "range" if equals is None else "equals")
-            fields.file.complain(place, message)
-        constant = None if equals is None else _ONE
-        parameters[i] = replace(parameters[i], lower=None, upper=None, equals=constant)
+        p = parameters[i]
+        key, constant = ("equals", _ONE) if p.derived else ("range", None)
+        fields.file.complain(("parameters", i, key), message)
+        parameters[i] = replace(p, lower=None, upper=None, equals=constant)
 
     for i, parameter in enumerate(parameters):
-        if unknown := unknown_sizes(needs(parameter), sizes):
-            refuse(i, *unknown)
+        for message in unknown_sizes(needs(parameter), sizes):
+            refuse(i, message)
     for i, parameter in enumerate(parameters):
         if way := _circle(parameter, parameters):
             through = f", through {', '.join(way)}" if way[0] != parameter.name else ""

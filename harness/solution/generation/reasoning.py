@@ -10,9 +10,6 @@ from typing import NamedTuple
 
 from harness.solution.generation import fences
 
-_WORDS = ("think", "reasoning", "thought", "reflection", "scratchpad")
-"""Names of tags; ``thinking`` and ``thoughts`` are the same as the shorter word."""
-
 _TAG = re.compile(
     r"<(?P<slash>/?)(?P<name>think(?:ing)?|reasoning|thoughts?|reflection|scratchpad)"
     r"(?:\s[^<>\n]{0,200})?>"
@@ -99,8 +96,8 @@ def cut(text: str, start: int = 0) -> Cut:
 def _kind(tag: re.Match[str]) -> tuple[str, bool]:
     """The family of a tag, and whether it opens."""
     if tag["name"] is not None:
-        name = tag["name"].lower()
-        return next(word for word in _WORDS if name.startswith(word)), not tag["slash"]
+        # Thinking and thoughts are the same as think and thought.
+        return tag["name"].lower().removesuffix("ing").removesuffix("s"), not tag["slash"]
     if tag.lastgroup is None:
         return "details", True
     family = "harmony" if tag.lastgroup == "channel" else tag.lastgroup
