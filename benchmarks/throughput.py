@@ -20,6 +20,7 @@ from typing import Any
 from unittest import mock
 
 from benchmarks import ROOT
+from harness.progress.progress import Progress
 
 SLUG = "gemm-multiply-leakyrelu"
 SAMPLES = ROOT / "solutions" / SLUG / "samples"
@@ -79,7 +80,7 @@ def throughput(count: int, device: str) -> dict[str, Any]:
     return found
 
 
-class Phases:
+class Phases(Progress):
     """A progress that notes how long each phase takes, by its first word."""
 
     def __init__(self, clock: Callable[[], float] = time.perf_counter) -> None:
@@ -92,12 +93,6 @@ class Phases:
         before, since = self._now
         self._now = (name.split()[0], self._clock())
         self.seconds[before] += self._now[1] - since
-
-    def overall(self, done: int, total: int, note: str = "") -> None:
-        """Nothing."""
-
-    def advance(self, n: int = 1, note: object = "") -> None:
-        """Nothing."""
 
     def finish(self) -> None:
         """What comes until the next phase is showing and storing."""

@@ -19,8 +19,9 @@ from harness.commands import (
     pull_requests,
     regrade,
     submissions,
+    verify,
 )
-from harness.commands.common import say_error
+from harness.commands.common import print_error
 from harness.errors import JudgeError, UsageError
 from harness.text.plain import plain_lines
 
@@ -44,7 +45,7 @@ for command in (
     compare.compare,
     problems.problems,
     problems.init,
-    problems.verify,
+    verify.verify,
     boards.leaderboard,
     boards.site,
     boards.export,
@@ -83,7 +84,7 @@ def main() -> None:
     except BrokenPipeError:
         sys.exit(0)
     except JudgeError as error:
-        say_error(error)
+        print_error(error)
         sys.exit(error.exit_code)
     except Exception:
         with tempfile.NamedTemporaryFile(

@@ -19,10 +19,8 @@ def with_best(result: Result, recorded: Iterable[Result]) -> Result:
     That is the ranked entry with the highest score on the board that ``result`` belongs to, of
     another solution than its own.
     """
-    if result.score is None:
-        return result
-    found = _best(result, list(recorded))
-    if found is None or found.score is None:
+    found = _best(result, list(recorded)) if result.score else None
+    if result.score is None or found is None or found.score is None:
         return result
     best = BaselineScore(
         baseline=f"{found.solution.author}/{found.solution.name}",
@@ -30,9 +28,8 @@ def with_best(result: Result, recorded: Iterable[Result]) -> Result:
         recorded_at=found.created,
         result=found.id,
     )
-    score = result.score.model_copy(
-        update={"other_baselines": (*result.score.other_baselines, best)}
-    )
+    baselines = (*result.score.other_baselines, best)
+    score = result.score.model_copy(update={"other_baselines": baselines})
     return result.model_copy(update={"score": score})
 
 
@@ -52,6 +49,5 @@ def _ratio(above: Interval, below: Interval) -> Interval:
     ends = (above.low, above.high, below.low, below.high)
     if min(ends) <= 0 or not math.isfinite(max(ends)):
         return Interval(value=value, low=0.0, high=math.inf)
-    widths = [math.log(each.high / each.low) / 2 for each in (above, below)]
-    half = math.hypot(*widths)
-    return Interval(value=value, low=value * math.exp(-half), high=value * math.exp(half))
+    halves = [math.log(each.high / each.low) / 2 for each in (above, below)]
+    return Interval.of_log(math.log(value), math.hypot(*halves))

@@ -17,14 +17,15 @@ for the escapes.
 
 import csv
 import re
+from collections.abc import Sequence
 from contextlib import nullcontext
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 import numpy as np
 import pandas as pd
 
-from harness.text.escape import visible
+from harness.text.plain import visible
 from leaderboard.board import COLUMNS, plain_values
 
 _FORMULA = re.compile(r"[\s']*[=+\-@＝＋－＠]|'")
@@ -51,7 +52,7 @@ def to_csv(boards: pd.DataFrame, file: str | Path | IO[str]) -> None:
         writer.writerows(zip(*columns, strict=True))
 
 
-def _cells(column: pd.Series, kind: str) -> list[Any]:
+def _cells(column: pd.Series, kind: str) -> Sequence[object]:
     if kind == "str":
         return _neutral(column.tolist())
     if kind.startswith("datetime"):
@@ -84,11 +85,8 @@ def read_csv(file: str | Path | IO[str]) -> pd.DataFrame:
     try:
         with np.errstate(invalid="raise"):
             return pd.DataFrame(columns).astype(dict(COLUMNS))
-    except (
-        TypeError,
-        OverflowError,
-        FloatingPointError,
-    ) as error:  # half a rank, a rank beyond all integers
+    # Half a rank, a rank beyond all integers.
+    except (TypeError, OverflowError, FloatingPointError) as error:
         raise ValueError(f"a cell does not hold what its column holds: {error}") from error
 
 

@@ -5,7 +5,7 @@ import random
 import sqlite3
 import time
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, TypeVar, cast
+from typing import TypeVar, cast
 
 from sqlalchemy import Connection, Engine, Row, Select, create_engine, event, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, NoSuchModuleError
@@ -20,6 +20,10 @@ RETRY_FOR = 120.0
 """Seconds after which a writer that never got its turn gives up."""
 
 T = TypeVar("T")
+
+Query = Select[*tuple[object, ...]]
+StoredRow = Row[*tuple[object, ...]]
+"""A row of a query; its columns are attributes."""
 
 
 class StoreError(Exception):
@@ -85,11 +89,11 @@ class Database:
             time.sleep(pause * random.uniform(0.5, 1.5))  # noqa: S311 (no secret)
             pause = min(pause * 2, 1.0)
 
-    def rows(self, query: Select[Any]) -> Sequence[Row[Any]]:
+    def rows(self, query: Query) -> Sequence[StoredRow]:
         """All rows that ``query`` gives, in one transaction."""
         return self.run(lambda connection: connection.execute(query).all(), write=False)
 
-    def rows_by_pages(self, page_after: Callable[[int], Select[Any]]) -> Iterator[Row[Any]]:
+    def rows_by_pages(self, page_after: Callable[[int], Query]) -> Iterator[StoredRow]:
         """All rows of the queries for a page after a position (``seq``), each in a transaction."""
         last = -1
         while page := self.rows(page_after(last)):

@@ -41,7 +41,7 @@ _SAMPLE = [*_PLACE, "problem", "author", "solution", "solution_hash"]
 
 @dataclass(frozen=True, slots=True)
 class ModelRow:
-    """What the samples of one model come to; NaN is what cannot be told."""
+    """What the samples of one model come to; NaN is what is not known."""
 
     model: str
     """Name of the model, as its generations say it."""
@@ -73,14 +73,7 @@ class ModelRow:
     def cells(self) -> dict[str, Cell]:
         """The row as a table has it, by column."""
         return {
-            "model": self.model,
-            "dtype": self.dtype,
-            "device_kind": self.device_kind,
-            "device": self.device,
-            "harness_major": self.harness_major,
-            "problems": self.problems,
-            "samples": self.samples,
-            "solved": self.solved,
+            **{name: getattr(self, name) for name in (*_PLACE, "problems", "samples", "solved")},
             **{f"pass@{k}": value for k, value in self.passed.items()},
             **{f"fast_{p:g}@{k}": value for (p, k), value in self.fast.items()},
             "speedup": self.speedup,
@@ -132,13 +125,8 @@ def write_csv(rows: Sequence[ModelRow], file: IO[str]) -> None:
     if tables:
         writer.writerow(tables[0])
     for cells in tables:
-        writer.writerow([_written(cell) for cell in cells.values()])
-
-
-def _written(cell: Cell) -> Cell:
-    if isinstance(cell, str):
-        return neutral(cell)
-    return "" if math.isnan(cell) else cell
+        known = ("" if cell != cell else cell for cell in cells.values())  # NaN alone differs
+        writer.writerow([neutral(cell) if isinstance(cell, str) else cell for cell in known])
 
 
 def _row(samples: pd.DataFrame, ks: Sequence[int], ps: Sequence[float]) -> ModelRow:
@@ -148,13 +136,8 @@ def _row(samples: pd.DataFrame, ks: Sequence[int], ps: Sequence[float]) -> Model
     solved = accepted.groupby(problem).sum()
     faster = {p: (accepted & (speedup > p)).groupby(problem).sum() if p else solved for p in ps}
     logs = np.log(speedup.where(accepted).dropna())
-    model, dtype, device_kind, device, harness_major = samples.iloc[0][_PLACE]
     return ModelRow(
-        model=model,
-        dtype=dtype,
-        device_kind=device_kind,
-        device=device,
-        harness_major=harness_major,
+        **samples.iloc[0][_PLACE],
         problems=len(counts),
         samples=int(counts.sum()),
         solved=int((solved > 0).sum()),

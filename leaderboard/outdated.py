@@ -36,13 +36,13 @@ def outdated(
     Returns:
         At most one result a solution, by problem and data type, the oldest first.
     """
+    major = _major(harness)
     last: dict[tuple[Key, Key], Result] = {}
     for result in sorted(results, key=lambda each: (each.created, each.id)):
         if result.device != device or (problems and result.problem.slug not in problems):
             continue
         if result.verdict not in INCONCLUSIVE:
             last[_solution(result), _kind(result)] = result
-    major = _major(harness)
     judged = {
         solution
         for solution, kind in last

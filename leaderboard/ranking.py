@@ -108,7 +108,7 @@ def ranked(
 
 def of_other_versions(entries: pd.DataFrame, current: Mapping[str, str]) -> pd.Series[bool]:
     """Whether each entry was measured on another version of its problem than the current one."""
-    # The current version is told from all results, accepted or not.
+    # The current version follows from all results, accepted or not.
     first = entries.groupby(["problem", "problem_hash"])["date"].transform("min")
     newest = first.groupby(entries["problem"]).transform("max")
     known = entries["problem"].map(current)
@@ -117,12 +117,12 @@ def of_other_versions(entries: pd.DataFrame, current: Mapping[str, str]) -> pd.S
 
 def _last_words(by_age: pd.DataFrame) -> pd.DataFrame:
     """The accepted entries that are the last word on their solution, the oldest first."""
-    said = by_age[by_age["conclusive"]]
+    judged = by_age[by_age["conclusive"]]
     # Not by board: a result that is not accepted has no baseline, and withdraws from all boards.
-    files = said.groupby(["place", "problem_hash", "author", "solution_hash"], sort=False)
-    said = said.assign(file=files.ngroup(), age=said.index)
-    accepted = said[said["accepted"]].drop_duplicates(["file", "board"], keep="last")
-    withdrawn = said[~said["accepted"]].groupby("file")["age"].max()
+    files = judged.groupby(["place", "problem_hash", "author", "solution_hash"], sort=False)
+    judged = judged.assign(file=files.ngroup(), age=judged.index)
+    accepted = judged[judged["accepted"]].drop_duplicates(["file", "board"], keep="last")
+    withdrawn = judged[~judged["accepted"]].groupby("file")["age"].max()
     return accepted[~(accepted["file"].map(withdrawn) > accepted["age"])]
 
 

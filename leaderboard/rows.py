@@ -1,19 +1,29 @@
-"""What the rows of a store hold, if they still are what was written."""
+"""The rows of a store: added once, asked for, and read if they still are what was written.
+
+What is asked for comes in pages: no transaction stays open while the reader works.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from sqlalchemy import Row
+from sqlalchemy import ColumnElement, Connection, Table, insert, select
 
-from leaderboard.schema import checksum, storable
+from leaderboard.database import Query, StoredRow, StoreError
+from leaderboard.schema import RESULTS, RULINGS, checksum, storable
 
 if TYPE_CHECKING:
     from harness.records.result import Result
     from harness.records.ruling import Ruling
 
 T = TypeVar("T", "Result", "Ruling")
+
+PAGE = 256
+"""Rows read at a time."""
+
+ROWS = select(RESULTS.c.seq, RESULTS.c.id, RESULTS.c.checksum, RESULTS.c.record)
+"""What reading a result takes."""
 
 
 class CorruptRecord(NamedTuple):
@@ -24,7 +34,67 @@ class CorruptRecord(NamedTuple):
     reason: str
 
 
-def read_result(row: Row[Any]) -> Result | CorruptRecord:
+Report = Callable[[CorruptRecord], None]
+
+
+def add_once(connection: Connection, table: Table, row: dict[str, str], what: str) -> int | None:
+    """Insert ``row``; its number, or None if it was there already.
+
+    Raises:
+        StoreError: another row with its id is there.
+    """
+    there = select(table.c.checksum).where(table.c.id == row["id"])
+    known: str | None = connection.scalar(there)
+    if known is None:
+        number: int = connection.scalar(insert(table).values(row).returning(table.c.seq))
+        return number
+    if known != row["checksum"]:
+        raise StoreError(
+            f"{connection.engine.url.render_as_string()}: a different {what} with id "
+            f"{row['id']!a} is already there; {what}s are never replaced"
+        )
+    return None
+
+
+class Which(NamedTuple):
+    """Which results are asked for; None for any."""
+
+    problem: str | None = None
+    """Slug of the problem."""
+    author: str | None = None
+    """Who submitted them."""
+    verdict: str | None = None
+    """The verdict, as the record has it."""
+    dtype: str | None = None
+    """Data type that [VAR] stood for."""
+    solution_hash: str | None = None
+    """SHA-256 of the submitted file."""
+    device_kind: str | None = None
+    """cuda or cpu."""
+    device_name: str | None = None
+    """Name of the device."""
+
+    def conditions(self) -> list[ColumnElement[bool]]:
+        """The same, asked of the table."""
+        asked = self._asdict().items()
+        return [RESULTS.c[name] == storable(value) for name, value in asked if value is not None]
+
+
+def page(*, after: int, problem: str | None = None) -> Query:
+    """The query for the next rows after position ``after``."""
+    query = ROWS.where(RESULTS.c.seq > after)
+    if problem is not None:
+        query = query.where(RESULTS.c.problem == problem)
+    return query.order_by(RESULTS.c.seq).limit(PAGE)
+
+
+def rulings_page(after: int) -> Query:
+    """The query for the next rulings after position ``after``."""
+    columns = (RULINGS.c.seq, RULINGS.c.id, RULINGS.c.result, RULINGS.c.checksum, RULINGS.c.record)
+    return select(*columns).where(RULINGS.c.seq > after).order_by(RULINGS.c.seq).limit(PAGE)
+
+
+def read_result(row: StoredRow) -> Result | CorruptRecord:
     """The result in ``row``, or what is wrong with it."""
     from harness.records.result import Result
 
@@ -32,11 +102,11 @@ def read_result(row: Row[Any]) -> Result | CorruptRecord:
 
 
 def readable(
-    rows: Iterable[Row[Any]],
-    read: Callable[[Row[Any]], T | CorruptRecord],
-    report: Callable[[CorruptRecord], None],
+    rows: Iterable[StoredRow],
+    read: Callable[[StoredRow], T | CorruptRecord],
+    report: Report,
 ) -> Iterator[T]:
-    """What ``read`` finds in ``rows``; those that cannot be read are handed to ``report``."""
+    """What ``read`` makes of ``rows``; those that cannot be read are handed to ``report``."""
     for row in rows:
         outcome = read(row)
         if isinstance(outcome, CorruptRecord):
@@ -45,14 +115,16 @@ def readable(
             yield outcome
 
 
-def read_ruling(row: Row[Any]) -> Ruling | CorruptRecord:
+def read_ruling(row: StoredRow) -> Ruling | CorruptRecord:
     """The ruling in ``row``, or what is wrong with it."""
     from harness.records.ruling import Ruling
 
     return _read(row, Ruling.from_json, lambda ruling: storable(ruling.result) == row.result)
 
 
-def _read(row: Row[Any], parse: Callable[[str], T], fits: Callable[[T], bool]) -> T | CorruptRecord:
+def _read(
+    row: StoredRow, parse: Callable[[str], T], fits: Callable[[T], bool]
+) -> T | CorruptRecord:
     """The record in ``row``, if it is whole, has the row's id and ``fits`` its other columns."""
     identity, record = str(row.id), row.record
     if not isinstance(record, str) or checksum(record) != row.checksum:
@@ -60,12 +132,8 @@ def _read(row: Row[Any], parse: Callable[[str], T], fits: Callable[[T], bool]) -
     try:
         found = parse(record)
     except (ValueError, RecursionError) as error:
-        return CorruptRecord(row.seq, identity, _reason(error))
+        lines = str(error).splitlines() or [type(error).__name__]
+        return CorruptRecord(row.seq, identity, lines[0])
     if storable(found.id) != identity or not fits(found):
         return CorruptRecord(row.seq, identity, f"the record is that of {found.id!a}")
     return found
-
-
-def _reason(error: Exception) -> str:
-    lines = str(error).splitlines()
-    return lines[0] if lines else type(error).__name__

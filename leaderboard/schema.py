@@ -10,30 +10,9 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from hashlib import sha256
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
-from sqlalchemy import (
-    BigInteger,
-    Boolean,
-    Column,
-    Connection,
-    DateTime,
-    Dialect,
-    Double,
-    Index,
-    Integer,
-    LargeBinary,
-    MetaData,
-    String,
-    Table,
-    Text,
-    TypeDecorator,
-    insert,
-    inspect,
-    select,
-    text,
-    update,
-)
+import sqlalchemy as sa
 
 if TYPE_CHECKING:
     from harness.records.result import Result
@@ -45,102 +24,92 @@ VERSION = 5
 OLDEST = 1
 """The oldest version that can be migrated."""
 
-METADATA = MetaData()
+METADATA = sa.MetaData()
 
-_NUMBER = BigInteger().with_variant(Integer, "sqlite")
+_NUMBER = sa.BigInteger().with_variant(sa.Integer, "sqlite")
 """SQLite keeps the rows of a table in the order of a key of this type, and needs no index."""
 
 
-class SharedText(TypeDecorator[str]):
+class SharedText(sa.TypeDecorator[str]):
     """Text that many rows have in common: equal values are read as one object, quick to group."""
 
-    impl = Text
+    impl = sa.Text
     cache_ok = True
 
-    def result_processor(self, dialect: Dialect, coltype: object) -> Callable[[str], str]:  # noqa: ARG002
+    def result_processor(self, dialect: sa.Dialect, coltype: object) -> Callable[[str], str]:  # noqa: ARG002
         """What each value read is passed through."""
         return sys.intern
 
 
-META = Table(
+T = TypeVar("T")
+
+
+def _columns(
+    kind: type[sa.types.TypeEngine[T]], *names: str, null: bool = False
+) -> list[sa.Column[T]]:
+    return [sa.Column(name, kind(), nullable=null) for name in names]
+
+
+META = sa.Table(
     "meta",
     METADATA,
-    Column("key", String(64), primary_key=True),
-    Column("value", Text, nullable=False),
+    sa.Column("key", sa.String(64), primary_key=True),
+    sa.Column("value", sa.Text, nullable=False),
 )
 
-RESULTS = Table(
+RESULTS = sa.Table(
     "results",
     METADATA,
     # Order of arrival. SQLite counts up only in a column that is exactly INTEGER.
-    Column("seq", _NUMBER, primary_key=True),
-    Column("id", Text, nullable=False, unique=True),
-    Column("created", Text, nullable=False),  # ISO 8601, UTC, microseconds: sorts as text
-    Column("problem", Text, nullable=False),
-    Column("problem_hash", Text, nullable=False),
-    Column("dtype", Text, nullable=False),
-    Column("device_kind", Text, nullable=False),
-    Column("device_name", Text, nullable=False),
-    Column("verdict", Text, nullable=False),
-    Column("author", Text, nullable=False),
-    Column("solution_hash", Text, nullable=False),
-    Column("harness_version", Text, nullable=False),
-    Column("checksum", String(64), nullable=False),
-    Column("record", Text, nullable=False),
-    Index("results_by_problem", "problem", "seq"),
+    sa.Column("seq", _NUMBER, primary_key=True),
+    sa.Column("id", sa.Text, nullable=False, unique=True),
+    *_columns(sa.Text, "created"),  # ISO 8601, UTC, microseconds: sorts as text
+    *_columns(sa.Text, "problem", "problem_hash", "dtype", "device_kind", "device_name", "verdict"),
+    *_columns(sa.Text, "author", "solution_hash", "harness_version"),
+    sa.Column("checksum", sa.String(64), nullable=False),
+    sa.Column("record", sa.Text, nullable=False),
+    sa.Index("results_by_problem", "problem", "seq"),
 )
 
-ENTRIES = Table(
+ENTRIES = sa.Table(
     "entries",
     METADATA,
     # What boards are made of, one row for each result, derived from its record: rows that are
     # missing are made again when boards are read, so deleting all rebuilds the table.
-    Column("seq", _NUMBER, primary_key=True, autoincrement=False),  # that of the result
-    Column("problem", SharedText(), nullable=False),
-    Column("dtype", SharedText(), nullable=False),
-    Column("device_kind", SharedText(), nullable=False),
-    Column("device", SharedText(), nullable=False),
-    Column("harness_major", SharedText(), nullable=False),
-    Column("baseline", SharedText(), nullable=False),
-    Column("author", Text, nullable=False),
-    Column("solution", SharedText(), nullable=False),
-    Column("language", SharedText(), nullable=False),
-    Column("time_us", Double),
-    Column("speedup", Double),
-    Column("speedup_low", Double),
-    Column("speedup_high", Double),
-    Column("unranked_reason", SharedText(), nullable=False),
-    Column("date", DateTime, nullable=False),  # UTC
-    Column("problem_hash", SharedText(), nullable=False),
-    Column("solution_hash", Text, nullable=False),
-    Column("harness", SharedText(), nullable=False),
-    Column("result", Text, nullable=False),
-    Column("sol_fraction", Double),
-    Column("accepted", Boolean, nullable=False),
-    Column("conclusive", Boolean, nullable=False),
-    Column("model", SharedText(), nullable=False),
-    Column("verdict", SharedText(), nullable=False),
-    Column("reason", SharedText(), nullable=False),
-    Index("entries_by_problem", "problem", "seq"),
+    sa.Column("seq", _NUMBER, primary_key=True, autoincrement=False),  # that of the result
+    *_columns(SharedText, "problem", "dtype", "device_kind", "device", "harness_major", "baseline"),
+    *_columns(sa.Text, "author"),
+    *_columns(SharedText, "solution", "language"),
+    *_columns(sa.Double, "time_us", "speedup", "speedup_low", "speedup_high", null=True),
+    *_columns(SharedText, "unranked_reason"),
+    *_columns(sa.DateTime, "date"),  # UTC
+    *_columns(SharedText, "problem_hash"),
+    *_columns(sa.Text, "solution_hash"),
+    *_columns(SharedText, "harness"),
+    *_columns(sa.Text, "result"),
+    *_columns(sa.Double, "sol_fraction", null=True),
+    *_columns(sa.Boolean, "accepted", "conclusive"),
+    *_columns(SharedText, "model", "verdict", "reason"),
+    sa.Index("entries_by_problem", "problem", "seq"),
 )
 
-RULINGS = Table(
+RULINGS = sa.Table(
     "rulings",
     METADATA,
-    # What was said of results, only ever added to; the last one about a result holds.
-    Column("seq", _NUMBER, primary_key=True),
-    Column("id", Text, nullable=False, unique=True),
-    Column("result", Text, nullable=False, index=True),  # its id; it need not be there (yet)
-    Column("checksum", String(64), nullable=False),
-    Column("record", Text, nullable=False),
+    # Only ever added to; the last one about a result holds.
+    sa.Column("seq", _NUMBER, primary_key=True),
+    sa.Column("id", sa.Text, nullable=False, unique=True),
+    sa.Column("result", sa.Text, nullable=False, index=True),  # its id; it need not be there (yet)
+    sa.Column("checksum", sa.String(64), nullable=False),
+    sa.Column("record", sa.Text, nullable=False),
 )
 
-SOURCES = Table(
+SOURCES = sa.Table(
     "sources",
     METADATA,
     # Submitted files by their SHA-256, which is the solution_hash of the results that they are of.
-    Column("hash", String(64), primary_key=True),
-    Column("content", LargeBinary, nullable=False),
+    sa.Column("hash", sa.String(64), primary_key=True),
+    sa.Column("content", sa.LargeBinary, nullable=False),
 )
 
 SCHEMA_KEY = "schema"
@@ -154,7 +123,7 @@ class SchemaError(Exception):
 def row_of(result: Result) -> dict[str, str]:
     """The columns of ``result``, without ``seq``."""
     record = result.to_json()
-    row = {
+    columns = {
         "id": result.id,
         "created": result.created.isoformat(timespec="microseconds"),
         "problem": result.problem.slug,
@@ -167,7 +136,7 @@ def row_of(result: Result) -> dict[str, str]:
         "solution_hash": result.solution.hash,
         "harness_version": result.environment.harness,
     }
-    row = {key: storable(value) for key, value in row.items()}
+    row = {key: storable(value) for key, value in columns.items()}
     return row | {"checksum": checksum(record), "record": record}
 
 
@@ -188,39 +157,40 @@ def checksum(record: str) -> str:
     return sha256(record.encode("utf-8", "surrogateescape")).hexdigest()
 
 
-def version_of(connection: Connection) -> int | None:
+def version_of(connection: sa.Connection) -> int | None:
     """The version of the store behind ``connection``; None if the database is empty.
 
     Raises:
         SchemaError: there are tables, but not a store's.
     """
-    tables = set(inspect(connection).get_table_names())
+    tables = set(sa.inspect(connection).get_table_names())
     if META.name not in tables:
         # A PostgreSQL database may well hold other people's tables beside ours.
         if RESULTS.name in tables or (tables and connection.dialect.name == "sqlite"):
             raise SchemaError("this database holds something else than results")
         return None
-    value = connection.scalar(select(META.c.value).where(META.c.key == SCHEMA_KEY))
+    value = connection.scalar(sa.select(META.c.value).where(META.c.key == SCHEMA_KEY))
     if value is None or not value.isdecimal():
         raise SchemaError(f"this database holds something else than results (schema {value!r})")
     return int(value)
 
 
-def is_ready(connection: Connection) -> bool:
-    """Whether nothing has to be made before the store is used.
+def prepare(connection: sa.Connection) -> None:
+    """Create the tables or migrate them, inside a write transaction.
+
+    Several processes may do so at once: the second finds the work done.
 
     Raises:
-        SchemaError: there are tables, but not a store's.
+        SchemaError: the store is too new, too old to be migrated, or none; with the remedy.
     """
-    return version_of(connection) == VERSION
-
-
-def require_usable(version: int) -> None:
-    """Refuse a store that is too new, or too old to be migrated.
-
-    Raises:
-        SchemaError: with the remedy.
-    """
+    if connection.dialect.name == "postgresql":
+        # CREATE TABLE IF NOT EXISTS can still fail when two sessions race for it.
+        connection.execute(sa.text("SELECT pg_advisory_xact_lock(:key)"), {"key": _ADVISORY_LOCK})
+    version = version_of(connection)
+    if version is None:
+        METADATA.create_all(connection)
+        connection.execute(sa.insert(META).values(key=SCHEMA_KEY, value=str(VERSION)))
+        return
     if version > VERSION:
         raise SchemaError(
             f"the store has schema {version}, this harness knows up to {VERSION}: "
@@ -231,27 +201,10 @@ def require_usable(version: int) -> None:
             f"the store has schema {version}, this harness needs {VERSION} and has no migration "
             f"from {version}: keep the file, and name a new store in HARNESS_STORE"
         )
-
-
-def prepare(connection: Connection) -> None:
-    """Create the tables or migrate them, inside a write transaction.
-
-    Several processes may do so at once: the second finds the work done.
-
-    Raises:
-        SchemaError: the database cannot be used.
-    """
-    if connection.dialect.name == "postgresql":
-        # CREATE TABLE IF NOT EXISTS can still fail when two sessions race for it.
-        connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _ADVISORY_LOCK})
-    version = version_of(connection)
-    if version is None:
-        METADATA.create_all(connection)
-        connection.execute(insert(META).values(key=SCHEMA_KEY, value=str(VERSION)))
-        return
-    require_usable(version)
     if version < VERSION:
         from leaderboard.migrations import migrate  # Alembic: only older stores need it
 
         migrate(connection, version)
-        connection.execute(update(META).where(META.c.key == SCHEMA_KEY).values(value=str(VERSION)))
+        connection.execute(
+            sa.update(META).where(META.c.key == SCHEMA_KEY).values(value=str(VERSION))
+        )

@@ -1,4 +1,4 @@
-"""What was submitted, by its hash: each file once, as long as a result is there that is of it."""
+"""Submitted files by their hashes: each is stored once, as long as there is a result of it."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ def require_source_of(result: Result, source: bytes) -> None:
         raise ValueError(f"this source is not what result {result.id!a} is of: their hashes differ")
 
 
-def keep(connection: Connection, source: bytes) -> None:
-    """Keep ``source``; one that is there already, perhaps since just now, stays."""
+def add(connection: Connection, source: bytes) -> None:
+    """Store ``source``; one that is there already, perhaps since just now, stays."""
     from sqlalchemy.dialects import postgresql, sqlite  # a tenth of a second
 
     insert = postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert
@@ -38,16 +38,16 @@ def keep(connection: Connection, source: bytes) -> None:
     connection.execute(insert(SOURCES).values(row).on_conflict_do_nothing())
 
 
-def kept(connection: Connection, digest: str) -> bytes | None:
-    """The file with this SHA-256; None if it was not kept, or is damaged."""
+def find(connection: Connection, digest: str) -> bytes | None:
+    """The file with this SHA-256; None if it is not there, or is damaged."""
     content = connection.scalar(select(SOURCES.c.content).where(SOURCES.c.hash == digest))
     if content is None or _digest(content) != digest:
         return None
     return bytes(content)
 
 
-def drop_unused(connection: Connection, digests: Collection[str]) -> None:
-    """Take away those of ``digests`` that no result is of any more."""
+def delete_unused(connection: Connection, digests: Collection[str]) -> None:
+    """Delete those of ``digests`` that no result is of any more."""
     of_a_result = exists().where(RESULTS.c.solution_hash == SOURCES.c.hash)
     connection.execute(delete(SOURCES).where(SOURCES.c.hash.in_(digests), ~of_a_result))
 

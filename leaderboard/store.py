@@ -7,26 +7,35 @@ that lie about flushing, and network file systems, on which SQLite's locks are n
 (use PostgreSQL there). A record that was altered is found by its checksum; this finds accidents,
 not an attacker who can write to the store.
 
-Whether a result counts is said by rulings, which lie beside it: who reads results or entries gets
-those that count, and nobody else has to know. Only :meth:`Store.delete` takes a result away.
+Rulings beside the results say whether they count: readers of results or entries get those that do.
+Only :meth:`Store.delete` takes a result away.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection, Iterator, Sequence
-from types import TracebackType
+from collections.abc import Collection, Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Self
 
-from sqlalchemy import Connection, delete, insert, select
+from sqlalchemy import Connection, delete, select
 
-from harness.text.escape import visible
+from harness.text.plain import visible
 from leaderboard import entries, rulings, sources
 from leaderboard.database import Database, StoreError
 from leaderboard.location import default_store_url, store_url
-from leaderboard.queries import PAGE, ROWS, Which, page
-from leaderboard.rows import CorruptRecord, read_result, readable
-from leaderboard.schema import RESULTS, SchemaError, is_ready, prepare, row_of, storable
+from leaderboard.rows import (
+    PAGE,
+    ROWS,
+    CorruptRecord,
+    Report,
+    Which,
+    add_once,
+    page,
+    read_result,
+    readable,
+)
+from leaderboard.schema import RESULTS, VERSION, SchemaError, prepare, row_of, storable, version_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -43,7 +52,8 @@ class Store:
     """All results, behind a database URL.
 
     Safe to use from several threads and processes, and after a fork. As a context manager it
-    closes itself.
+    closes itself. All methods raise :class:`StoreError` where the database fails. Rows that cannot
+    be read are logged as warnings and left out: they do not hide the others.
 
     Raises:
         StoreError: the URL is wrong, its driver is not installed, the database cannot be opened,
@@ -56,13 +66,12 @@ class Store:
         self.url = self._database.url
         try:
             # Most openings find the tables made, and then need no turn as a writer.
-            if not self._run(is_ready, write=False):
+            if self._run(version_of, write=False) != VERSION:
                 self._run(prepare, write=True)
-        except SchemaError as error:
+        except (SchemaError, StoreError) as error:
             self.close()
-            raise StoreError(f"{self.url}: {error}") from error
-        except StoreError:
-            self.close()
+            if isinstance(error, SchemaError):
+                raise StoreError(f"{self.url}: {error}") from error
             raise
 
     @classmethod
@@ -77,12 +86,7 @@ class Store:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def add(self, result: Result, source: bytes | None = None) -> None:
@@ -91,49 +95,31 @@ class Store:
         Raises:
             ValueError: ``source`` is not what the result is of, or larger than
                 :data:`leaderboard.sources.MAX_BYTES`.
-            StoreError: another result with the same id is there, or the database failed.
+            StoreError: another result with the same id is there.
         """
         if source is not None:
             sources.require_source_of(result, source)
         row = row_of(result)
 
         def append(connection: Connection) -> None:
-            there = select(RESULTS.c.checksum).where(RESULTS.c.id == row["id"])
-            known = connection.scalar(there)
-            if known is None:
-                seq = connection.scalar(insert(RESULTS).values(row).returning(RESULTS.c.seq))
-                entries.keep(connection, seq, result)
+            seq = add_once(connection, RESULTS, row, "result")
+            if seq is not None:
+                entries.add(connection, seq, result)
                 if source is not None:
-                    sources.keep(connection, source)
-            elif known != row["checksum"]:
-                raise StoreError(
-                    f"{self.url}: a different result with id {row['id']!a} is already there; "
-                    "results are never replaced"
-                )
+                    sources.add(connection, source)
 
         self._run(append, write=True)
 
     def source(self, digest: str) -> bytes | None:
-        """The submitted file with this SHA-256 (hex); None if it was not kept, or is damaged.
-
-        Raises:
-            StoreError: the database itself cannot be read.
-        """
-        return self._run(lambda connection: sources.kept(connection, digest), write=False)
+        """The submitted file with this SHA-256 (hex); None if it is not there, or is damaged."""
+        return self._run(partial(sources.find, digest=digest), write=False)
 
     def results(
-        self,
-        problem: str | None = None,
-        *,
-        on_corrupt: Callable[[CorruptRecord], None] | None = None,
+        self, problem: str | None = None, *, on_corrupt: Report | None = None
     ) -> Iterator[Result]:
         """All results that count in the order of their arrival, or those for one problem's slug.
 
-        Rows that cannot be read are handed to ``on_corrupt`` (default: logged as warnings) and
-        do not hide the others.
-
-        Raises:
-            StoreError: the database itself cannot be read.
+        Rows that cannot be read are handed to ``on_corrupt`` instead of being logged.
         """
         uncounted = self._uncounted()
         for result in self.recorded(problem, on_corrupt=on_corrupt):
@@ -141,23 +127,14 @@ class Store:
                 yield result
 
     def recorded(
-        self,
-        problem: str | None = None,
-        *,
-        on_corrupt: Callable[[CorruptRecord], None] | None = None,
+        self, problem: str | None = None, *, on_corrupt: Report | None = None
     ) -> Iterator[Result]:
         """As :meth:`results`, with those that do not count."""
         rows = self._database.rows_by_pages(lambda after: page(after=after, problem=problem))
         return readable(rows, read_result, on_corrupt or self._warn)
 
     def named(self, ids: Sequence[str]) -> Iterator[Result]:
-        """The results with these ids, in the order of their arrival; others are passed over.
-
-        Those that do not count, too. Rows that cannot be read are logged as warnings and left out.
-
-        Raises:
-            StoreError: the database itself cannot be read.
-        """
+        """The results with these ids, counting or not, in the order of their arrival."""
         wanted = sorted({storable(each) for each in ids})
         for start in range(0, len(wanted), PAGE):
             chosen = wanted[start : start + PAGE]
@@ -165,23 +142,13 @@ class Store:
             yield from readable(self._database.rows(query), read_result, self._warn)
 
     def newest(self, which: Which, limit: int) -> list[Result]:
-        """The newest results among ``which``, the newest first, at most ``limit``.
-
-        Those that do not count, too. Rows that cannot be read are logged as warnings and left out.
-
-        Raises:
-            StoreError: the database itself cannot be read.
-        """
+        """The newest results among ``which``, counting or not, the newest first."""
         query = ROWS.where(*which.conditions())
         query = query.order_by(RESULTS.c.created.desc(), RESULTS.c.seq.desc()).limit(limit)
         return list(readable(self._database.rows(query), read_result, self._warn))
 
     def ids_like(self, prefix: str, limit: int = 10) -> list[str]:
-        """Ids that begin with ``prefix``, sorted, at most ``limit``; the whole id is alone.
-
-        Raises:
-            StoreError: the database itself cannot be read.
-        """
+        """Ids that begin with ``prefix``, sorted, at most ``limit``; only it where it is an id."""
         begins = storable(prefix)
         query = select(RESULTS.c.id).where(RESULTS.c.id.startswith(begins, autoescape=True))
         rows = self._database.rows(query.order_by(RESULTS.c.id))
@@ -197,16 +164,16 @@ class Store:
         wanted = [storable(each) for each in ids]
 
         def remove(connection: Connection) -> None:
-            if (held := rulings.one_with_ruling(connection, wanted)) is not None:
+            if (ruled := rulings.one_with_ruling(connection, wanted)) is not None:
                 raise StoreError(
-                    f"{self.url}: {visible(held)} cannot be deleted: there is a ruling about it"
+                    f"{self.url}: {visible(ruled)} cannot be deleted: there is a ruling about it"
                 )
             which = RESULTS.c.id.in_(wanted)
-            doomed = select(RESULTS.c.seq, RESULTS.c.solution_hash).where(which)
-            rows = connection.execute(doomed).all()
-            entries.drop(connection, [row.seq for row in rows])
+            deleted = select(RESULTS.c.seq, RESULTS.c.solution_hash).where(which)
+            rows = connection.execute(deleted).all()
+            entries.delete_at(connection, [row.seq for row in rows])
             connection.execute(delete(RESULTS).where(which))
-            sources.drop_unused(connection, {row.solution_hash for row in rows})
+            sources.delete_unused(connection, {row.solution_hash for row in rows})
 
         self._run(remove, write=True)
 
@@ -216,18 +183,12 @@ class Store:
         The result that it is about need not be there (yet).
 
         Raises:
-            StoreError: another ruling with the same id is there, or the database failed.
+            StoreError: another ruling with the same id is there.
         """
         rulings.add(self._database, ruling)
 
     def rulings(self, ids: Collection[str] | None = None) -> Iterator[Ruling]:
-        """All rulings in the order of their arrival, or those about the results with these ids.
-
-        Rows that cannot be read are logged as warnings and left out.
-
-        Raises:
-            StoreError: the database itself cannot be read.
-        """
+        """All rulings in the order of their arrival, or those about the results with these ids."""
         wanted = None if ids is None else {storable(each) for each in ids}
         return rulings.added(self._database, wanted, self._warn_of_ruling)
 
@@ -238,21 +199,15 @@ class Store:
         """What boards are made of: the entries of all results that count, in order of arrival.
 
         Much faster than reading the records: see :func:`leaderboard.ranking.entries_frame` for the
-        columns. Entries that the store does not have yet are made first. Rows that cannot be read
-        are logged as warnings and left out.
-
-        Raises:
-            StoreError: the database itself cannot be read.
+        columns. Entries that the store does not have yet are made first.
         """
         found = entries.read(self._database, problem, self._warn)
         uncounted = self._uncounted()
-        if not uncounted:
-            return found
-        return found[~found["result"].map(storable).isin(uncounted)]
+        return found[~found["result"].map(storable).isin(uncounted)] if uncounted else found
 
     def _warn_of_ruling(self, row: CorruptRecord) -> None:
         self._warn(row, "ruling")
 
     def _warn(self, row: CorruptRecord, kind: str = "result") -> None:
-        told = visible(f"{kind} {row.id!a} (row {row.seq}) left out: {row.reason}")
-        _log.warning("%s: %s", self.url, told)
+        warning = visible(f"{kind} {row.id!a} (row {row.seq}) left out: {row.reason}")
+        _log.warning("%s: %s", self.url, warning)

@@ -119,7 +119,7 @@ def test_leaderboard_loads_no_torch_and_only_the_shared_records() -> None:
     loaded = _loaded(*_names("leaderboard"))
     assert not {"torch", "triton"} & loaded
     ours = {name for name in loaded if _inside(name, "harness")}
-    assert {"harness.records.result", "harness.text.escape"} <= ours
+    assert {"harness.records.result", "harness.text.plain"} <= ours
     assert {name for name in ours if not any(_inside(name, s) for s in SHARED)} == {"harness"}
 
 

@@ -82,8 +82,8 @@ print(json.dumps({
 
 
 @pytest.fixture(scope="module")
-def said(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """What the parts of the harness say of it; its module can be imported, nothing is installed."""
+def answers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """The answers of the parts of the harness; its module can be imported, nothing is installed."""
     folder = tmp_path_factory.mktemp("made")
     (folder / "made.py.jinja").write_text(TEMPLATE)
     (folder / "made").mkdir()
@@ -101,34 +101,34 @@ def said(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     return answer
 
 
-def test_its_starter_is_offered_and_read_as_written_in_it(said: dict[str, Any]) -> None:
-    assert said["offered"]
-    assert "#     harness check made_up.py\n" in said["starter"]
-    assert "    made.kernels.fill(z, 0)\n" in said["starter"]
-    assert said["language"] == "made"
-    assert said["dtypes"] == ["float32"]
+def test_its_starter_is_offered_and_read_as_written_in_it(answers: dict[str, Any]) -> None:
+    assert answers["offered"]
+    assert "#     harness check made_up.py\n" in answers["starter"]
+    assert "    made.kernels.fill(z, 0)\n" in answers["starter"]
+    assert answers["language"] == "made"
+    assert answers["dtypes"] == ["float32"]
 
 
-def test_it_needs_a_gpu(said: dict[str, Any]) -> None:
-    assert said["on_cpu"].startswith("Made Up runs on NVIDIA GPUs alone")
+def test_it_needs_a_gpu(answers: dict[str, Any]) -> None:
+    assert answers["on_cpu"].startswith("Made Up runs on NVIDIA GPUs alone")
 
 
-def test_code_in_it_is_found_in_what_a_model_wrote(said: dict[str, Any]) -> None:
-    assert said["fence"]
-    assert said["by_fence_alone"] == ".py"
+def test_code_in_it_is_found_in_what_a_model_wrote(answers: dict[str, Any]) -> None:
+    assert answers["fence"]
+    assert answers["by_fence_alone"] == ".py"
 
 
 def test_its_compiler_has_a_cache_and_its_complaints_are_compile_errors(
-    said: dict[str, Any],
+    answers: dict[str, Any],
 ) -> None:
-    assert said["cache"]
-    assert said["fault"] == FaultCode.COMPILE
+    assert answers["cache"]
+    assert answers["fault"] == FaultCode.COMPILE
 
 
-def test_it_is_told_the_stream(said: dict[str, Any]) -> None:
-    assert said["streams"] == [["made.kernels", 7]]
+def test_it_launches_on_the_given_stream(answers: dict[str, Any]) -> None:
+    assert answers["streams"] == [["made.kernels", 7]]
 
 
-def test_doctor_says_how_to_get_it(said: dict[str, Any]) -> None:
+def test_doctor_says_how_to_get_it(answers: dict[str, Any]) -> None:
     expected = "missing", "optional, for Made Up submissions", "pip install 'kernel-harness[made]'"
-    assert tuple(said["doctor"]) == expected
+    assert tuple(answers["doctor"]) == expected

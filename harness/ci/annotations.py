@@ -1,8 +1,7 @@
-"""A report as annotations: commands in the log, by which GitHub marks lines of the changed files.
+"""A report as annotations: log commands by which GitHub marks lines of the changed files.
 
-``::error file=F,line=N,title=T::message``, as GitHub Docs, "Workflow commands for GitHub Actions",
-have it. The escapes are those of the runner (``ActionCommand.cs``): in all values ``%``, carriage
-return and newline, in properties ``:`` and ``,`` as well.
+``::error file=F,line=N,title=T::message`` (GitHub Docs, "Workflow commands for GitHub Actions"),
+with the escapes of GitHub's runner (``ActionCommand.cs``).
 """
 
 from collections.abc import Iterator
@@ -11,14 +10,14 @@ from typing import NamedTuple
 from harness.ci.report import PullRequestReport
 from harness.text.plain import plain, plain_lines
 
-MOST = 10
-"""Errors of one step that GitHub shows as annotations; more are in the log alone."""
+MAX_ANNOTATIONS = 10
+"""Errors of one step that GitHub shows as annotations."""
 
 _MESSAGE = 2000
 
 
 class Annotation(NamedTuple):
-    """What to say of a line of a file; an empty ``path`` is no file's."""
+    """A message about a line of a file, or about none if ``path`` is empty."""
 
     path: str
     line: int
@@ -27,23 +26,21 @@ class Annotation(NamedTuple):
 
 
 def annotations(report: PullRequestReport) -> list[str]:
-    """One command for each refusal, fault and failed submission, at most :data:`MOST`."""
+    """A command for each refusal, fault and failure, at most :data:`MAX_ANNOTATIONS`."""
     found = list(_annotations(report))
-    if len(found) > MOST:
-        rest = len(found) - MOST + 1
+    if len(found) > MAX_ANNOTATIONS:
+        rest = len(found) - MAX_ANNOTATIONS + 1
         more = Annotation("", 1, "More failures", f"{rest} more are in the job's summary")
-        found = [*found[: MOST - 1], more]
-    return [command(each) for each in found]
+        found = [*found[: MAX_ANNOTATIONS - 1], more]
+    return list(map(command, found))
 
 
 def command(annotation: Annotation) -> str:
-    """The line that makes ``annotation``, which holds no other command."""
-    properties = {"title": plain(annotation.title, 200)}
-    if annotation.path:
-        path = plain(annotation.path, 400)
-        properties = {"file": path, "line": str(annotation.line), **properties}
-    told = ",".join(f"{name}={_property(value)}" for name, value in properties.items())
-    return f"::error {told}::{_data(plain_lines(annotation.message, _MESSAGE))}"
+    """The log line that makes ``annotation``; no other command can hide in it."""
+    place = f"file={_property(plain(annotation.path, 400))},line={annotation.line},"
+    title = f"title={_property(plain(annotation.title, 200))}"
+    message = _data(plain_lines(annotation.message, _MESSAGE))
+    return f"::error {place if annotation.path else ''}{title}::{message}"
 
 
 def _annotations(report: PullRequestReport) -> Iterator[Annotation]:

@@ -1,4 +1,4 @@
-"""What a pull request changes, as data: the raw difference of two trees, read."""
+"""The changes of a pull request, read from git's raw difference of two trees."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -11,7 +11,7 @@ SUBMODULE = "160000"
 
 
 class ChangeKind(StrEnum):
-    """What became of a file."""
+    """How a file changed."""
 
     ADDED = "added"
     MODIFIED = "modified"
@@ -30,16 +30,16 @@ _KINDS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """One file that differs.
+    """One file that differs: its path in the head, or its last one if it was deleted.
 
-    ``path`` is its path now, or the one that it had if it is gone; bytes that are no UTF-8 are
-    surrogates. ``old_path`` is where it was before, if it was renamed, else empty. ``mode`` and
-    ``blob`` are those of the head; ``blob`` is empty if the file is gone.
+    ``old_path`` is that of a renamed file in the base, else empty. ``mode`` and ``blob`` are those
+    of the head; ``blob`` is empty if the file was deleted. Bytes in paths that are no UTF-8 are
+    surrogates.
     """
 
     kind: ChangeKind
     path: str
-    old_path: str = ""
+    old_path: str
     mode: str
     blob: str
 
@@ -48,24 +48,17 @@ def read_changes(raw: bytes) -> list[Change]:
     """The changes in the output of ``git diff-tree -r --raw -z``.
 
     Raises:
-        ValueError: it is none.
+        ValueError: it is not such output.
     """
-    words = iter(raw.split(b"\0")[:-1])
+    words = iter(text_of(raw).split("\0")[:-1])
     changes = []
     for about in words:
-        _, mode, _, blob, status = about.decode("ascii").removeprefix(":").split(" ")
+        _, mode, _, blob, status = about.removeprefix(":").split(" ")
         kind = _KINDS.get(status[:1])
-        old = next(words, None) if kind is ChangeKind.RENAMED else b""
+        old = next(words, None) if kind is ChangeKind.RENAMED else ""
         path = next(words, None)
         if kind is None or old is None or path is None:
-            raise ValueError(f"not a difference that is known: {about!r}")
-        changes.append(
-            Change(
-                kind=kind,
-                path=text_of(path),
-                old_path=text_of(old),
-                mode=mode,
-                blob="" if kind is ChangeKind.DELETED else blob,
-            )
-        )
+            raise ValueError(f"unknown kind of change: {about!a}")
+        blob = "" if kind is ChangeKind.DELETED else blob
+        changes.append(Change(kind=kind, path=path, old_path=old, mode=mode, blob=blob))
     return changes

@@ -1,10 +1,9 @@
-"""The command: what changed, whether it may, what it is worth, and the files that say so."""
+"""``harness ci``: find what a pull request changed, refuse it or grade it, write the reports."""
 
 import contextlib
 import os
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -13,17 +12,17 @@ from rich.console import Console
 
 from harness import __version__
 from harness.ci.annotations import annotations
-from harness.ci.changes import read_changes
+from harness.ci.changes import LINK, SUBMODULE, Change, read_changes
+from harness.ci.choices import CiChoices
 from harness.ci.junit import junit
 from harness.ci.lines import failing_line
-from harness.ci.policy import GradingPlan, Rules, Submission, examine
-from harness.ci.report import FileOutcome, Graded, Note, PullRequestReport
-from harness.ci.repository import Repository
+from harness.ci.policy import GradingPlan, Note, examine, place_of
+from harness.ci.report import FileOutcome, Graded, PullRequestReport
+from harness.ci.repository import Repository, TreeEntry
 from harness.ci.summary import SUMMARY_BYTES, comment, summary
-from harness.ci.tree import lay_problems, lay_submissions, too_large
 from harness.errors import HarnessError, JudgeError, MachineError, UsageError
 from harness.grading.job import Completed, Job, Options, Work
-from harness.languages.read import read_solution
+from harness.languages.read import MAX_BYTES, read_solution
 from harness.problem.format.load import find_problem, problem_slugs
 from harness.report.terminal import render_result
 from harness.solution.model import Solution
@@ -34,7 +33,7 @@ Grade = Callable[[Sequence[Work], str], Iterator[Completed]]
 """Grades files on ``auto``, ``cuda`` or ``cpu``; gives each with its result, in any order."""
 
 MAX_LISTED = 500
-"""Paths of a kind in a report: a pull request may change a million files that are not looked at."""
+"""Most paths of a kind in a report: a pull request may change a million files."""
 
 _EXIT_CODES = {
     FileOutcome.ACCEPTED: 0,
@@ -45,91 +44,41 @@ _EXIT_CODES = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CiChoices:
-    """What the user may choose.
-
-    Without ``base`` it is the branch in ``GITHUB_BASE_REF``. ``annotate`` ``None`` is for: where
-    GitHub reads the log. With ``accept_not_executable``, NOT_EXECUTABLE_HERE is no failure.
-    """
-
-    base: str | None
-    head: str = "HEAD"
-    device: str = "auto"
-    timing: bool = True
-    out: Path = Path("build/ci")
-    rules: Rules = field(default_factory=Rules)
-    annotate: bool | None = None
-    accept_not_executable: bool = False
-
-
-@dataclass(slots=True)
-class Findings:
-    """What is known of a pull request so far; ``error`` is what stopped the grading."""
-
-    base: str
-    merge_base: str
-    head: str
-    plan: GradingPlan
-    refused: list[Note] = field(default_factory=list)
-    skipped: list[Note] = field(default_factory=list)
-    graded: list[Graded] = field(default_factory=list)
-    error: JudgeError | None = None
-
-    def report(self, choices: CiChoices) -> PullRequestReport:
-        """The finished record."""
-        return PullRequestReport.of(
-            created=datetime.now(UTC),
-            harness=__version__,
-            base=self.base,
-            merge_base=self.merge_base,
-            head=self.head,
-            timed=choices.timing,
-            executable_required=not choices.accept_not_executable,
-            graded=self.graded,
-            deleted=_listed(self.plan.deleted),
-            ignored=_listed(self.plan.ignored),
-            skipped=tuple(self.skipped),
-            refused=self.refused[:MAX_LISTED],
-            fault=str(self.error) if self.error else "",
-        )
-
-
-def _listed(paths: Sequence[str]) -> tuple[str, ...]:
-    more = len(paths) - MAX_LISTED
-    return (*paths[:MAX_LISTED], *([f"… {more} more"] if more > 0 else []))
-
-
 def run(choices: CiChoices, repository: Repository, grade: Grade | None = None) -> int:
-    """Grade what the head changes, write the files, print what a person should see.
+    """Grade what the head changes, write the reports, print what a person should see.
 
     Returns:
         0 if all was accepted or nothing is to be graded, 1 if not, 3 after an INTERNAL_ERROR.
 
     Raises:
-        UsageError: there is no base, or the changes are refused; the files are written first.
+        UsageError: there is no base, or the changes are refused; the reports are written first.
         MachineError, HarnessError, ProblemError: not the contestant's doing; likewise.
     """
-    found = review(choices, repository, grade or _judge)
-    report = found.report(choices)
-    write_files(report, choices.out)
+    report, error = review(choices, repository, grade or _judge)
+    _write_reports(report, choices.out)
     _append_summary(report)
-    if choices.annotate or (
-        choices.annotate is None and os.environ.get("GITHUB_ACTIONS") == "true"
-    ):
+    on_github = os.environ.get("GITHUB_ACTIONS") == "true"
+    if on_github if choices.annotate is None else choices.annotate:
         for line in annotations(report):
             click.echo(line)
-    if found.error is not None:
-        raise found.error
+    if error is not None:
+        raise error
     if report.refused:
-        told = "\n".join(f"{plain(note.path)}: {note.reason}" for note in report.refused)
-        raise UsageError(f"these changes are refused, and nothing was graded\n{told}")
-    click.echo(_closing_line(report, choices.out))
+        reasons = "\n".join(f"{plain(note.path)}: {note.reason}" for note in report.refused)
+        raise UsageError(f"these changes are refused, and nothing was graded\n{reasons}")
+    out = plain(str(choices.out))
+    if report.graded:
+        good = len(report.graded) - len(report.failures)
+        click.echo(f"{good} of {len(report.graded)} accepted; reports are in {out}")
+    else:
+        click.echo(f"{report.outcome}; {out} says so")
     return _EXIT_CODES[report.outcome]
 
 
-def review(choices: CiChoices, repository: Repository, grade: Grade) -> Findings:
-    """Find what changed, refuse it or grade it.
+def review(
+    choices: CiChoices, repository: Repository, grade: Grade
+) -> tuple[PullRequestReport, JudgeError | None]:
+    """Find what changed, refuse it or grade it; the report, and the error that stopped the grading.
 
     Raises:
         UsageError: there is no base.
@@ -137,23 +86,52 @@ def review(choices: CiChoices, repository: Repository, grade: Grade) -> Findings
     """
     base, head = _ends(choices, repository)
     fork = repository.merge_base(base, head)
-    plan = examine(read_changes(repository.changed(fork, head)), choices.rules)
-    found = Findings(base, fork, head, plan, [Note(path=p, reason=why) for p, why in plan.refusals])
-    if not found.refused:
-        large = too_large(repository, plan.submissions)
-        found.refused += [Note(path=p, reason=why) for p, why in large]
-    if found.refused or not plan.submissions:
-        return found
-    with tempfile.TemporaryDirectory(prefix="harness-ci-") as folder:
-        problems = lay_problems(repository, base, Path(folder))
-        lay_submissions(repository, plan.submissions, Path(folder))
-        try:
-            chosen = _jobs(plan.submissions, problems, Path(folder), choices.rules, found)
-            if not found.refused:
-                _grade(chosen, choices, grade, found)
-        except JudgeError as error:  # told when all that is known has been written
-            found.error = error
-    return found
+    plan = examine(read_changes(repository.changed(fork, head)), choices)
+    if not plan.refused:
+        plan.refused.extend(_too_large(repository, plan.submissions))
+    graded: list[Graded] = []
+    stopped = None
+    if plan.submissions and not plan.refused:
+        with tempfile.TemporaryDirectory(prefix="harness-ci-") as folder:
+            problems = _write_problems(repository, base, Path(folder))
+            _write(repository, plan.submissions, Path(folder))
+            try:
+                jobs = _jobs(plan, problems, Path(folder), choices)
+                if jobs and not plan.refused:
+                    for each in _grade(jobs, plan, choices, grade):
+                        graded.append(each)  # one by one: an error may end them
+            except JudgeError as error:
+                stopped = error
+    order = [change.path for change in plan.submissions]
+    report = PullRequestReport.of(
+        created=datetime.now(UTC),
+        harness=__version__,
+        base=base,
+        merge_base=fork,
+        head=head,
+        timed=not choices.check_only,
+        executable_required=not choices.accept_not_executable,
+        graded=sorted(graded, key=lambda each: order.index(each.path)),
+        deleted=_listed(plan.deleted),
+        ignored=_listed(plan.ignored),
+        skipped=plan.skipped,
+        refused=plan.refused[:MAX_LISTED],
+        fault=str(stopped) if stopped else "",
+    )
+    return report, stopped
+
+
+def _listed(paths: Sequence[str]) -> list[str]:
+    more = len(paths) - MAX_LISTED
+    return [*paths[:MAX_LISTED], *([f"… {more} more"] if more > 0 else [])]
+
+
+def _too_large(repository: Repository, submissions: Sequence[Change]) -> Iterator[Note]:
+    sizes = repository.sizes([change.blob for change in submissions])
+    for change, size in zip(submissions, sizes, strict=True):
+        if size > MAX_BYTES:
+            reason = f"is larger than {MAX_BYTES >> 20} MiB ({size:,} bytes)"
+            yield Note(path=change.path, reason=reason)
 
 
 def _ends(choices: CiChoices, repository: Repository) -> tuple[str, str]:
@@ -170,72 +148,75 @@ def _ends(choices: CiChoices, repository: Repository) -> tuple[str, str]:
     return base, repository.commit(choices.head, "--head")
 
 
-def _jobs(
-    submissions: Iterable[Submission], problems: Path, folder: Path, rules: Rules, found: Findings
-) -> list[tuple[Submission, Job]]:
-    """What can be graded; the rest goes to what is refused or skipped."""
+def _write_problems(repository: Repository, base: str, folder: Path) -> Path:
+    """Write the base's ``problems/`` below ``folder``; returns where."""
+    entries = repository.files(base, "problems")
+    if not entries:
+        raise UsageError(f"the base {base[:12]} has no folder problems/")
+    for entry in entries:
+        if entry.mode in (LINK, SUBMODULE) or ".." in Path(entry.path).parts:
+            raise UsageError(f"the base {base[:12]}: {entry.path} is not a file")
+    _write(repository, entries, folder)
+    return folder / "problems"
+
+
+def _write(repository: Repository, files: Sequence[TreeEntry | Change], folder: Path) -> None:
+    """Write ``files`` below ``folder``, each at its path, which the caller has checked."""
+    contents = repository.read([file.blob for file in files])
+    for file, content in zip(files, contents, strict=True):
+        path = folder / file.path
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("xb") as new:
+            new.write(content)
+
+
+def _jobs(plan: GradingPlan, problems: Path, folder: Path, choices: CiChoices) -> list[Job]:
+    """What can be graded; the rest is added to what is refused or skipped."""
     known = problem_slugs(problems)
-    # Relative, so that what is read and told is the path in the repository, not one of ours.
+    jobs = []
+    # Relative, so that results name the path in the repository, not that of the folder.
     with contextlib.chdir(folder):
-        jobs = []
-        for each in submissions:
-            slug = each.place.problem
+        for path in (change.path for change in plan.submissions):
+            place = place_of(path)
+            assert place is not None, "examine() lets no other path through"
+            slug = place.problem
             if slug in known and (problem := find_problem(problems, slug)).complete:
-                path = each.change.path
-                jobs.append(
-                    (each, Job(path=path, solution=read_solution(Path(path)), problem=problem))
-                )
+                jobs.append(Job(path=path, solution=read_solution(Path(path)), problem=problem))
                 continue
             reason = f"the base has no problem {slug} that can be graded{did_you_mean(slug, known)}"
-            kind = found.skipped if rules.other_changes else found.refused
-            kind.append(Note(path=each.change.path, reason=reason))
+            notes = plan.skipped if choices.other_changes else plan.refused
+            notes.append(Note(path=path, reason=reason))
     return jobs
 
 
 def _grade(
-    chosen: Sequence[tuple[Submission, Job]], choices: CiChoices, grade: Grade, found: Findings
-) -> None:
-    """Grade one after the other; what was graded is kept if something stops it."""
-    options = Options(timing=choices.timing)
-    work = [Work(job, options) for _, job in chosen]
-    submissions = {id(job): submission for submission, job in chosen}
-    place = {submission.change.path: number for number, (submission, _) in enumerate(chosen)}
+    jobs: Sequence[Job], plan: GradingPlan, choices: CiChoices, grade: Grade
+) -> Iterator[Graded]:
+    options = Options(timing=not choices.check_only)
+    changes = {change.path: change for change in plan.submissions}
     console = Console()
-    for done, result in grade(work, choices.device) if work else ():
-        submission, solution = submissions[id(done.job)], done.job.solution
+    for done, result in grade([Work(job, options) for job in jobs], choices.device):
+        change, solution = changes[done.job.path], done.job.solution
         text = solution.text if isinstance(solution, Solution) else ""
-        found.graded.append(
-            Graded(
-                path=submission.change.path,
-                kind=submission.change.kind,
-                old_path=submission.change.old_path,
-                line=failing_line(result, text),
-                result=result,
-            )
+        yield Graded(
+            path=change.path,
+            kind=change.kind,
+            old_path=change.old_path,
+            line=failing_line(result, text),
+            result=result,
         )
-        # Files are reported in the order of the changes, whichever was done first.
-        found.graded.sort(key=lambda each: place[each.path])
         render_result(result, console)
 
 
 def _judge(work: Sequence[Work], device: str) -> Iterator[Completed]:
     # Not earlier: torch takes seconds to import, and mostly nothing is to be graded.
-    from harness.device.choose import open_device
-    from harness.grading.executor import InProcess
-    from harness.progress.progress import progress
+    from harness.grading.executor import open_executor
 
-    with InProcess(open_device(device), progress()) as executor:
+    with open_executor(device) as executor:
         yield from executor.grade(work)
 
 
-def write_files(report: PullRequestReport, folder: Path) -> None:
-    """Write ``summary.md``, ``comment.md``, ``junit.xml`` and ``report.json``.
-
-    A folder that is not there is made, and git told to ignore what is in it.
-
-    Raises:
-        UsageError: they cannot be written.
-    """
+def _write_reports(report: PullRequestReport, folder: Path) -> None:
     files = {
         "summary.md": summary(report),
         "comment.md": comment(report),
@@ -254,7 +235,7 @@ def write_files(report: PullRequestReport, folder: Path) -> None:
 
 
 def _append_summary(report: PullRequestReport) -> None:
-    """Add to the summary of the job, if GitHub asks for one, what there is still room for."""
+    """Add as much to GitHub's summary of the job, if there is one, as has room in it."""
     place = os.environ.get("GITHUB_STEP_SUMMARY")
     if not place:
         return
@@ -265,10 +246,3 @@ def _append_summary(report: PullRequestReport) -> None:
                 file.write(summary(report, room))
     except OSError as error:
         raise MachineError(f"GITHUB_STEP_SUMMARY={place}: {error.strerror}") from error
-
-
-def _closing_line(report: PullRequestReport, out: Path) -> str:
-    if not report.graded:
-        return f"{report.outcome}; {plain(str(out))} says so"
-    good = len(report.graded) - len(report.failures)
-    return f"{good} of {len(report.graded)} accepted; reports are in {plain(str(out))}"

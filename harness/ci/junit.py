@@ -1,12 +1,13 @@
 """A report as JUnit XML, which CI systems show as tests: one suite for each problem.
 
-A submission that was not accepted is a failure, INTERNAL_ERROR, a fault and a refusal are errors,
+A submission that was not accepted is a failure; INTERNAL_ERROR, a fault and a refusal are errors;
 NOT_EXECUTABLE_HERE is skipped where it does not count. ``time`` is that of the correctness cases.
 """
 
 import xml.etree.ElementTree as ET
 from collections.abc import Sequence
 from itertools import groupby
+from operator import attrgetter
 
 from harness.ci.report import Graded, PullRequestReport
 from harness.records.result import Verdict
@@ -16,7 +17,7 @@ _TEXT = 20_000
 
 
 def junit(report: PullRequestReport) -> str:
-    """The XML document. It holds nothing hidden: what XML forbids is written as escapes."""
+    """The XML document, with hidden and forbidden characters as escapes."""
     suites = ET.Element("testsuites", name="harness ci")
     notes = [_error(note.path, note.reason) for note in report.refused]
     if report.fault:
@@ -24,24 +25,18 @@ def junit(report: PullRequestReport) -> str:
     if notes:
         suites.append(_suite("pull request", notes))
     failing = {each.path for each in report.failures}
-    for slug, group in groupby(sorted(report.graded, key=_slug), key=_slug):
+    slug_of = attrgetter("result.problem.slug")
+    for slug, group in groupby(sorted(report.graded, key=slug_of), key=slug_of):
         suites.append(_suite(slug, [_case(each, each.path in failing) for each in group]))
     ET.indent(suites)
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(suites, "unicode") + "\n"
 
 
-def _slug(each: Graded) -> str:
-    return each.result.problem.slug
-
-
 def _suite(name: str, cases: Sequence[ET.Element]) -> ET.Element:
-    kinds = {"failures": "failure", "errors": "error", "skipped": "skipped"}
-    counts = {
-        key: str(sum(case.find(tag) is not None for case in cases)) for key, tag in kinds.items()
-    }
-    about = {"name": plain(name, 100), "tests": str(len(cases)), **counts}
-    suite = ET.Element("testsuite", about)
+    suite = ET.Element("testsuite", name=plain(name, 100), tests=str(len(cases)))
     suite.extend(cases)
+    for count, tag in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
+        suite.set(count, str(len(suite.findall(f"testcase/{tag}"))))
     return suite
 
 
@@ -72,5 +67,5 @@ def _error(path: str, reason: str) -> ET.Element:
 
 
 def _add(case: ET.Element, kind: str, verdict: str, message: str) -> None:
-    told = ET.SubElement(case, kind, type=verdict, message=plain(message, 400))
-    told.text = plain_lines(message, _TEXT)
+    outcome = ET.SubElement(case, kind, type=verdict, message=plain(message, 400))
+    outcome.text = plain_lines(message, _TEXT)

@@ -1,4 +1,4 @@
-"""Which line of a submission a failure is about, as far as it says."""
+"""The line of a submission that a failure is about."""
 
 import re
 
@@ -10,16 +10,16 @@ _ENTRY = re.compile(r"\bsolution\s*\(")
 def failing_line(result: Result, text: str) -> int:
     """The line that the message or the compiler's log names; else the entry point's; else 1.
 
-    ``text`` is the submission's. What is named comes from what the submission made a compiler or
-    an interpreter say: the answer is a line of the file all the same.
+    ``text`` is the submission's. The submission can forge messages, so the line may be wrong, but
+    it is one of the file.
     """
     lines = text.count("\n") + 1
     place = re.escape(result.solution.path) + r":(\d{1,7})\b"
     failed = result.failed_case
     log = result.build.log if result.build else ""
-    told = [result.message, failed.message if failed else ""]
     for pattern, words in (
-        *((place, each) for each in told),
+        (place, result.message),
+        (place, failed.message if failed else ""),
         (place + r"(?::\d+)?: (?:fatal )?error", log),
         (place, log),
     ):

@@ -1,17 +1,14 @@
-"""A report from a job that nobody vouches for becomes a comment, or rows of a board.
+"""``harness publish``: an untrusted report becomes a comment, or rows of a board.
 
-Nothing in it is believed but what can be checked: that it is a report, about the commit that was
-asked for, of problems as they are here, and that its files are those of that commit. Its verdicts
-and times are the word of whoever controlled the machine that it was made on, and each record that
-is kept says whose.
+Checked: that it is a report, that it is about the given commit and the present problems, and that
+its files are those of the commit. Its verdicts and times cannot be checked: who controlled the
+machine may have made them up, so each recorded result names who measured it.
 """
 
 import hashlib
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import NamedTuple
 
 from harness.ci.markdown import code
 from harness.ci.report import MAX_BYTES as MAX_REPORT_BYTES
@@ -27,28 +24,11 @@ _CLOCKS = timedelta(minutes=10)
 """How far the clock of another machine may be ahead."""
 
 
-class PublishedResult(NamedTuple):
-    """What became of one result of a report: ``reason`` says why it was not kept, if it was not."""
-
-    path: str
-    reason: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Trusted:
-    """What is known without the report: the commit, the repository, problems' hashes by slug."""
-
-    head: str
-    repository: Repository
-    problems: Mapping[str, str]
-    measured_by: str
-
-
 def read_report(path: Path) -> PullRequestReport:
-    """The report in ``path``, which may hold anything.
+    """The report in ``path``.
 
     Raises:
-        UsageError: it is none; the message names what is wrong with it.
+        UsageError: the file holds none; the message names what is wrong with it.
     """
     shown = plain(str(path))
     try:
@@ -61,13 +41,12 @@ def read_report(path: Path) -> PullRequestReport:
     try:
         return PullRequestReport.from_json(content.decode("utf-8"))
     except ValueError as error:
-        raise UsageError(
-            f"{shown}: not a report of this harness: {plain(str(error), 1000)}"
-        ) from error
+        reason = plain(str(error), 1000)
+        raise UsageError(f"{shown}: not a report of this harness: {reason}") from error
 
 
 def check_head(report: PullRequestReport, head: str) -> None:
-    """See that ``report`` is about the commit whose full name is ``head``.
+    """Check that ``report`` is about the commit whose full name is ``head``.
 
     Raises:
         UsageError: it is about another.
@@ -77,54 +56,61 @@ def check_head(report: PullRequestReport, head: str) -> None:
 
 
 def comment_on(report: PullRequestReport, measured_by: str | None) -> str:
-    """A comment that says whose word it is: without ``measured_by`` that of the pull request."""
+    """The comment, which names who vouches for it: ``measured_by``, or else the pull request."""
     if measured_by:
         return comment(report, "measured", f"Measured by {code(measured_by)}, whose word this is.")
     return comment(report, "reported", "As a job of the pull request says, which it could change.")
 
 
 def record(
-    report: PullRequestReport, known: Trusted, keep: Callable[[Result], None]
-) -> list[PublishedResult]:
-    """Hand every timed result that can be believed to be about this commit to ``keep``.
+    report: PullRequestReport,
+    head: str,
+    repository: Repository,
+    problems: Mapping[str, str],
+    *,
+    measured_by: str,
+    add: Callable[[Result], None],
+) -> Iterator[tuple[str, str]]:
+    """``add`` each timed result that fits this commit, with a note of who measured it.
 
-    Each gets a note that says who measured it.
+    ``head`` is the full name of the commit that ``report`` must be about, ``problems`` has the
+    present hash of each problem by slug.
+
+    Yields:
+        Each result's path, and why it was not added, if it was not.
 
     Raises:
         UsageError: the report is about another commit, or a file in it is not that of the commit.
         MachineError: git failed.
     """
-    check_head(report, known.head)
-    _check_sources(report, known)
-    outcomes = []
+    check_head(report, head)
+    _check_sources(report, head, repository)
     for each in report.graded:
-        reason = _unfit(each.result, known.problems)
+        reason = _unfit(each.result, problems)
         if not reason:
-            note = f"published from a report; measured by {known.measured_by}"
-            keep(each.result.model_copy(update={"notes": (*each.result.notes, note)}))
-        outcomes.append(PublishedResult(each.path, reason))
-    return outcomes
+            note = f"published from a report; measured by {measured_by}"
+            add(each.result.model_copy(update={"notes": (*each.result.notes, note)}))
+        yield each.path, reason
 
 
-def _check_sources(report: PullRequestReport, known: Trusted) -> None:
-    """See that what was graded is what the commit holds."""
-    there = {entry.path: entry.blob for entry in known.repository.files(known.head, "solutions")}
+def _check_sources(report: PullRequestReport, head: str, repository: Repository) -> None:
+    """Check that the graded files are those of the commit."""
+    blobs_by_path = {entry.path: entry.blob for entry in repository.files(head, "solutions")}
     for each in report.graded:
-        if each.path not in there:
-            raise UsageError(f"{each.path}: the commit {known.head} has no such file")
-    blobs = [there[each.path] for each in report.graded]
-    for each, size in zip(report.graded, known.repository.sizes(blobs), strict=True):
+        if each.path not in blobs_by_path:
+            raise UsageError(f"{each.path}: the commit {head} has no such file")
+    blobs = [blobs_by_path[each.path] for each in report.graded]
+    for each, size in zip(report.graded, repository.sizes(blobs), strict=True):
         if size > MAX_BYTES:
             raise UsageError(f"{each.path}: the commit has {size:,} bytes there: no submission")
-    contents = known.repository.read(blobs)
-    for each, content in zip(report.graded, contents, strict=True):
-        # Empty for what could not be read as a submission; such a result is not kept.
+    for each, content in zip(report.graded, repository.read(blobs), strict=True):
+        # Empty for what could not be read as a submission; such a result is not recorded.
         if each.result.solution.hash not in ("", hashlib.sha256(content).hexdigest()):
             raise UsageError(f"{each.path}: the report is about another version of this file")
 
 
 def _unfit(result: Result, problems: Mapping[str, str]) -> str:
-    """Why a result is not kept; empty if it is."""
+    """Why a result is not recorded; empty if it is."""
     if result.score is None:
         return f"{result.verdict}, and nothing was timed"
     if not result.solution.hash:

@@ -1,24 +1,23 @@
-"""What became of a pull request: one record, written as JSON and read back as untrusted data.
+"""The report on a pull request: one record, written as JSON and read back as untrusted data.
 
-``docs/reference/pull-request.schema.json`` is its JSON schema. Text in it is as untrusted as that
-of a :class:`~harness.result.Result`.
+``docs/reference/pull-request.schema.json`` is its JSON schema. Its texts are as untrusted as
+those of a :class:`~harness.records.result.Result`.
 """
 
 import json
-from collections.abc import Sequence
 from enum import StrEnum
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Literal, Self
 
-from pydantic import Field, ValidationError, model_validator
+from pydantic import ConfigDict, Field, ValidationError, model_validator
 
 from harness.ci.changes import ChangeKind
-from harness.ci.policy import place_of
+from harness.ci.policy import Note, place_of
 from harness.records.fields import Created, Name, Record, Text, require_schema
 from harness.records.result import Result, Verdict
 
 SCHEMA: Literal[1] = 1
 MAX_BYTES = 64 << 20
-"""Of a report that is read: each result's logs are capped, and so is their number."""
+"""Most bytes of a report that is read: its results are capped in size and number."""
 
 _MAX_COMPLAINTS = 5
 
@@ -26,7 +25,7 @@ Commit = Annotated[str, Field(pattern=r"^([0-9a-f]{40}|[0-9a-f]{64})$")]
 
 
 class FileOutcome(StrEnum):
-    """What the whole comes to."""
+    """The verdict on a whole pull request."""
 
     ACCEPTED = "accepted"
     NOT_ACCEPTED = "not accepted"
@@ -35,15 +34,8 @@ class FileOutcome(StrEnum):
     FAULT = "fault"
 
 
-class Note(Record):
-    """A path, and what is to be said of it."""
-
-    path: Text
-    reason: Text
-
-
 class Graded(Record):
-    """A submission and its result; ``line`` is where its failure is, in the file."""
+    """A submission and its result; ``line`` is the line of the file that failed."""
 
     path: Name
     kind: ChangeKind
@@ -69,42 +61,64 @@ class Graded(Record):
 
 
 class PullRequestReport(Record):
-    """All that was found out about a pull request.
-
-    ``base`` is the commit that problems were taken from, ``merge_base`` the one that changes are
-    counted from, ``head`` the one that submissions were taken from. ``timed`` says whether times
-    were taken, ``executable_required`` whether NOT_EXECUTABLE_HERE counts as a failure.
-    ``skipped`` are submissions that cannot be graded yet, ``ignored`` changes that are none.
-    ``fault`` is what stopped the grading, if it was not a submission's doing.
+    """Everything found out about a pull request.
 
     Raises:
         pydantic.ValidationError: (a ValueError) the fields do not belong together.
     """
 
+    model_config = ConfigDict(use_attribute_docstrings=True)  # for the JSON schema
+
     schema_version: Literal[1] = Field(default=SCHEMA, alias="schema")
+    """Version of this schema."""
     created: Created
+    """When the report was made."""
     harness: Name
+    """Version of the harness."""
     base: Commit
+    """The commit that problems were taken from."""
     merge_base: Commit
+    """The commit that changes are counted from."""
     head: Commit
+    """The commit that submissions were taken from."""
     timed: bool
+    """Whether times were taken."""
     executable_required: bool = True
+    """Whether NOT_EXECUTABLE_HERE is a failure."""
     outcome: FileOutcome
+    """The verdict on the whole, which follows from the other fields."""
     graded: tuple[Graded, ...] = ()
+    """The graded submissions, in the order of the changes."""
     deleted: tuple[Text, ...] = ()
+    """Paths of deleted submissions."""
     ignored: tuple[Text, ...] = ()
+    """Paths of changes that are no submissions."""
     skipped: tuple[Note, ...] = ()
+    """Submissions that cannot be graded yet."""
     refused: tuple[Note, ...] = ()
+    """Changes that are not allowed; then nothing was graded."""
     fault: Text = ""
+    """What stopped the grading, if it was not a submission's doing."""
 
     @property
     def failures(self) -> tuple[Graded, ...]:
-        """Those that were not accepted, as far as that counts."""
-        return tuple(each for each in self.graded if fails(each.result, self.executable_required))
+        """The submissions that were not accepted, as far as that counts."""
+        ignored = None if self.executable_required else Verdict.NOT_EXECUTABLE_HERE
+        failed = (each for each in self.graded if not each.result.accepted)
+        return tuple(each for each in failed if each.result.verdict is not ignored)
+
+    def _follows(self) -> FileOutcome:
+        if self.refused:
+            return FileOutcome.REFUSED
+        if self.fault or any(e.result.verdict is Verdict.INTERNAL_ERROR for e in self.graded):
+            return FileOutcome.FAULT
+        if self.failures:
+            return FileOutcome.NOT_ACCEPTED
+        return FileOutcome.ACCEPTED if self.graded else FileOutcome.NOTHING
 
     @model_validator(mode="after")
     def _outcome_follows(self) -> Self:
-        follows = _outcome(self.graded, self.failures, self.refused, self.fault)
+        follows = self._follows()
         if self.outcome is not follows:
             raise ValueError(f"outcome: {str(self.outcome)!r}, and it is {str(follows)!r}")
         if len({each.path for each in self.graded}) != len(self.graded):
@@ -112,25 +126,10 @@ class PullRequestReport(Record):
         return self
 
     @classmethod
-    def of(
-        cls,
-        *,
-        graded: Sequence[Graded] = (),
-        refused: Sequence[Note] = (),
-        fault: str = "",
-        executable_required: bool = True,
-        **fields: Any,
-    ) -> Self:
-        """A report with the outcome that follows from the rest."""
-        failures = [each for each in graded if fails(each.result, executable_required)]
-        return cls(
-            outcome=_outcome(graded, failures, refused, fault),
-            graded=tuple(graded),
-            refused=tuple(refused),
-            fault=fault,
-            executable_required=executable_required,
-            **fields,
-        )
+    def of(cls, **fields: object) -> Self:
+        """A report of ``fields`` and the outcome that follows from them."""
+        draft = cls.model_construct(None, **fields)
+        return cls.model_validate({**fields, "outcome": draft._follows()})
 
     def to_json(self, indent: int | None = None) -> str:
         """One JSON object."""
@@ -138,11 +137,11 @@ class PullRequestReport(Record):
 
     @classmethod
     def from_json(cls, text: str) -> Self:
-        """Read what :meth:`to_json` wrote, or what somebody says it wrote.
+        """Read what :meth:`to_json` wrote, or a forgery of it.
 
         Raises:
-            ValueError: not such a record, or one of another schema version; in one line, with the
-                keys that are wrong.
+            ValueError: not such a record, or one of another schema version; one line that names
+                the wrong keys.
         """
         try:
             data = json.loads(text)
@@ -153,25 +152,6 @@ class PullRequestReport(Record):
             return cls.model_validate(data)
         except ValidationError as error:
             raise ValueError(_complaints(error)) from error
-
-
-def fails(result: Result, executable_required: bool = True) -> bool:
-    """Whether ``result`` keeps a pull request from being accepted."""
-    if result.verdict is Verdict.NOT_EXECUTABLE_HERE:
-        return executable_required
-    return not result.accepted
-
-
-def _outcome(
-    graded: Sequence[Graded], failures: Sequence[Graded], refused: Sequence[Note], fault: str
-) -> FileOutcome:
-    if refused:
-        return FileOutcome.REFUSED
-    if fault or any(each.result.verdict is Verdict.INTERNAL_ERROR for each in graded):
-        return FileOutcome.FAULT
-    if failures:
-        return FileOutcome.NOT_ACCEPTED
-    return FileOutcome.ACCEPTED if graded else FileOutcome.NOTHING
 
 
 def _complaints(error: ValidationError) -> str:

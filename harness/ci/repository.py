@@ -1,5 +1,6 @@
-"""A git repository as a store of objects: nothing is checked out, and nothing of it is run."""
+"""A git repository read as objects: nothing is checked out, and no code of it is run."""
 
+import io
 import os
 import re
 import subprocess
@@ -10,14 +11,14 @@ from typing import NamedTuple
 from harness.errors import MachineError, UsageError
 
 _SECONDS = 300.0
-"""For one command: a repository of years, on a slow disk."""
+"""Time limit of one git command."""
 
 _SAFE = (
     "--no-pager",
     "--literal-pathspecs",
     *("-c", f"core.hooksPath={os.devnull}"),
     *("-c", "core.fsmonitor=false"),
-    # Reading an object must not fetch: what is not here is said to be missing.
+    # Reading an object must not fetch: a missing one is an error.
     *("-c", "protocol.allow=never"),
 )
 _ENVIRONMENT = {
@@ -77,9 +78,8 @@ class Repository:
         return fetched or self.commit(branch, "GITHUB_BASE_REF")
 
     def _commit(self, ref: str) -> str | None:
-        done = self._try(
-            "rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}"
-        )
+        wanted = f"{ref}^{{commit}}"
+        done = self._try("rev-parse", "--verify", "--quiet", "--end-of-options", wanted)
         name = done.stdout.decode("ascii", "replace").strip()
         return name if done.returncode == 0 and _COMMIT.fullmatch(name) else None
 
@@ -87,8 +87,7 @@ class Repository:
         """The commit that ``head`` went off ``base``.
 
         Raises:
-            UsageError: there is none, or more than one: then no single list of changes says all
-                that merging would change.
+            UsageError: there is none, or more than one: then no single list holds all changes.
         """
         done = self._try("merge-base", "--all", base, head)
         found = done.stdout.decode("ascii").split()
@@ -107,8 +106,8 @@ class Repository:
     def changed(self, old: str, new: str) -> bytes:
         """What differs between two commits, as ``git diff-tree --raw -z`` writes it.
 
-        Only files that were renamed unchanged are told as renamed: to find others, contents would
-        have to be compared, of which there may be any amount.
+        Only unchanged files count as renamed: to find others, git would compare contents, of which
+        there may be any amount.
         """
         return self._git(
             "diff-tree",
@@ -118,7 +117,7 @@ class Repository:
         )
 
     def files(self, commit: str, folder: str) -> list[TreeEntry]:
-        """All that lies below ``folder`` in the tree of ``commit``, at any depth."""
+        """The files below ``folder`` in the tree of ``commit``, at any depth."""
         listed = self._git("ls-tree", "-r", "-z", "--full-tree", commit, "--", f"{folder}/")
         entries = []
         for line in listed.split(b"\0")[:-1]:
@@ -128,14 +127,12 @@ class Repository:
         return entries
 
     def sizes(self, blobs: Sequence[str]) -> list[int]:
-        """Bytes of each blob, without reading it.
+        """The size of each blob in bytes.
 
         Raises:
             UsageError: one is not here, or is no blob.
         """
-        asked = "".join(f"{blob}\n" for blob in blobs).encode("ascii")
-        lines = self._git("cat-file", "--batch-check", given=asked).decode("ascii").splitlines()
-        return [_size(line) for line in lines]
+        return [_size(line) for line in self._cat("--batch-check", blobs).splitlines()]
 
     def read(self, blobs: Sequence[str]) -> list[bytes]:
         """The contents of each blob.
@@ -143,15 +140,12 @@ class Repository:
         Raises:
             UsageError: one is not here, or is no blob.
         """
-        asked = "".join(f"{blob}\n" for blob in blobs).encode("ascii")
-        answer = self._git("cat-file", "--batch", given=asked)
-        contents, at = [], 0
-        for _ in blobs:
-            end = answer.index(b"\n", at)
-            size = _size(answer[at:end].decode("ascii"))
-            contents.append(answer[end + 1 : end + 1 + size])
-            at = end + 1 + size + 1
-        return contents
+        answer = io.BytesIO(self._cat("--batch", blobs))
+        # Each is a line with its size, as many bytes, and a newline.
+        return [answer.read(_size(answer.readline()) + 1)[:-1] for _ in blobs]
+
+    def _cat(self, how: str, blobs: Sequence[str]) -> bytes:
+        return self._git("cat-file", how, given="".join(f"{b}\n" for b in blobs).encode("ascii"))
 
     def _git(self, *arguments: str, given: bytes = b"") -> bytes:
         done = self._try(*arguments, given=given)
@@ -177,12 +171,12 @@ class Repository:
 
 
 def text_of(path: bytes) -> str:
-    """A path of git's, which may be any bytes: what is no UTF-8 becomes surrogates."""
+    """A path of git's as text; bytes that are no UTF-8 become surrogates."""
     return path.decode("utf-8", "surrogateescape")
 
 
-def _size(line: str) -> int:
-    name, _, kind = line.partition(" ")
+def _size(line: bytes) -> int:
+    name, _, kind = line.decode("ascii").strip().partition(" ")
     if not kind.startswith("blob "):
         raise UsageError(
             f"the object {name} is not here ({kind}); fetch the pull request with all its objects"

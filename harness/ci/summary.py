@@ -1,7 +1,7 @@
 """A report as Markdown: for the summary of a job, and for a comment on the pull request.
 
-Sections are whole or not there, so that what is cut off never leaves a fence open. All that comes
-from a submission goes through :mod:`harness.ci.markdown`.
+A section is shown whole or not at all, so that a cut leaves no fence open. Untrusted text goes
+through :mod:`harness.ci.markdown`.
 """
 
 from collections.abc import Iterator
@@ -13,12 +13,10 @@ from harness.text import numbers
 from harness.text.plain import head, tail
 
 SUMMARY_BYTES = 1 << 20
-"""Of one step's job summary. GitHub Docs, "Workflow commands for GitHub Actions", *Step isolation
-and limits*: a step's summary is at most 1 MiB; more fails to be uploaded, and is an error."""
+"""Most bytes of a step's job summary: GitHub Docs, "Workflow commands", "Step isolation"."""
 
 COMMENT_BYTES = 65_536
-"""Of a comment. GitHub's REST API refuses a ``body`` of more than 65536 characters ("body is too
-long"); a text of so many bytes has no more, however they are counted."""
+"""Most bytes of a comment: GitHub's REST API refuses a ``body`` of more than 65536 characters."""
 
 _REST = "\n… the rest does not fit here; report.json has everything.\n"
 _LOG_LINES = 30
@@ -35,7 +33,7 @@ def summary(report: PullRequestReport, limit: int = SUMMARY_BYTES) -> str:
     """The report in Markdown, in at most ``limit`` bytes of UTF-8 (at least 1000)."""
     shown: list[str] = []
     room = limit - len(_REST.encode("utf-8"))
-    for section in _sections(report):  # made one by one: what does not fit is never made
+    for section in _sections(report):  # made lazily: what does not fit is never made
         room -= len(section.encode("utf-8")) + 1
         if room < 0:
             shown.append(_REST)
@@ -45,13 +43,12 @@ def summary(report: PullRequestReport, limit: int = SUMMARY_BYTES) -> str:
 
 
 def comment(report: PullRequestReport, kind: str = "graded", provenance: str = "") -> str:
-    """The report as a comment; after who says so, Markdown of ours, if that is given.
+    """The report as a comment, after ``provenance``, which is trusted Markdown.
 
-    The first line, which nobody sees, is the same for all of one ``kind``, a word of ours: by it
-    the next run finds the comment to replace.
+    By the hidden first line with ``kind``, a trusted word, the next run finds the comment to
+    replace.
     """
-    said = f"{provenance}\n\n" if provenance else ""
-    start = f"<!-- kernel-harness: {kind} -->\n{said}"
+    start = f"<!-- kernel-harness: {kind} -->\n" + (f"{provenance}\n\n" if provenance else "")
     return start + summary(report, COMMENT_BYTES - len(start.encode("utf-8")))
 
 
@@ -63,15 +60,18 @@ def _sections(report: PullRequestReport) -> Iterator[str]:
             yield block(f"{note.path}: {note.reason}")
     if report.fault:
         yield "### Fault\n\n" + block(report.fault)
-    yield from _table(report)
+    if report.graded:
+        rows = map(_row, report.graded)
+        head_rows = ("| verdict | submission | type | device | score |", "|---|---|---|---|---|")
+        yield "\n".join([*head_rows, *rows, ""])
     for each in report.failures:
         yield _failure(each)
     for title, paths in (("Deleted", report.deleted), ("Not looked at", report.ignored)):
         if paths:
             yield f"### {title}\n\n" + block(head("\n".join(map(_one_line, paths)), 50))
     if report.skipped:
-        told = "\n".join(f"{_one_line(note.path)}: {note.reason}" for note in report.skipped)
-        yield "### Not graded\n\n" + block(head(told, 50))
+        notes = "\n".join(f"{_one_line(note.path)}: {note.reason}" for note in report.skipped)
+        yield "### Not graded\n\n" + block(head(notes, 50))
 
 
 def _one_line(path: str) -> str:
@@ -82,24 +82,13 @@ def _heading(report: PullRequestReport) -> str:
     good = len(report.graded) - len(report.failures)
     title = _TITLES.get(report.outcome, f"{good} of {len(report.graded)} accepted")
     how = "checked and timed" if report.timed else "checked, not timed"
-    lines = [
-        f"## Kernels: {title}",
-        "",
-        f"Submissions of {code(report.head[:12])}, {how}; problems of the base "
-        f"{code(report.base[:12])}, harness {code(report.harness, 40)}.",
-    ]
-    if report.timed and any(each.result.device.emulated for each in report.graded):
-        lines += ["", "Times of a CPU are shown, and not ranked with a GPU's."]
-    return "\n".join(lines) + "\n"
-
-
-def _table(report: PullRequestReport) -> Iterator[str]:
-    if not report.graded:
-        return
-    rows = [_row(each) for each in report.graded]
-    yield "\n".join(
-        ["| verdict | submission | type | device | score |", "|---|---|---|---|---|", *rows, ""]
+    text = (
+        f"## Kernels: {title}\n\nSubmissions of {code(report.head[:12])}, {how}; problems of the "
+        f"base {code(report.base[:12])}, harness {code(report.harness, 40)}.\n"
     )
+    if report.timed and any(each.result.device.emulated for each in report.graded):
+        text += "\nTimes of a CPU are shown, and not ranked with a GPU's.\n"
+    return text
 
 
 def _row(each: Graded) -> str:
@@ -118,17 +107,15 @@ def _score(each: Graded) -> str:
     score = each.result.score
     if score is None:
         return ""
-    told = f"{numbers.ratio(score.speedup)} over {code(score.baseline, 60)}"
-    return told if score.ranked else f"{told}, not ranked: {code(score.unranked_reason)}"
+    text = f"{numbers.ratio(score.speedup)} over {code(score.baseline, 60)}"
+    return text if score.ranked else f"{text}, not ranked: {code(score.unranked_reason)}"
 
 
 def _failure(each: Graded) -> str:
-    """Verdict, reason, how to see it again, what the compiler and the submission said."""
+    """Verdict, reason, command that repeats it, output of the compiler and the submission."""
     result = each.result
-    parts = [
-        f"### {code(result.verdict)} {code(each.path)}, line {each.line}\n",
-        block(result.message),
-    ]
+    title = f"### {code(result.verdict)} {code(each.path)}, line {each.line}\n"
+    parts = [title, block(result.message)]
     failed = result.shrunk.case if result.shrunk else result.failed_case
     if failed is not None:
         parts += ["The case that failed:\n", block(failed.spec, 1000)]

@@ -1,1 +1,4 @@
-"""The commands, by what they are about; :mod:`harness.cli` puts them together."""
+"""The commands, one module for each family; :mod:`harness.cli` collects them.
+
+In come arguments, options and the store; out go texts on the terminal, JSON and exit codes.
+"""

@@ -1,34 +1,34 @@
-"""``leaderboard``, ``site``, ``export`` and ``import``: what a store holds, and its ways out."""
+"""``leaderboard``, ``site``, ``export`` and ``import``: what a store holds, shown or written."""
 
 from __future__ import annotations
 
 import atexit
 import gc
 import json
+import math
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from itertools import chain
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple, TextIO, TypeVar
 
 import click
 
-from harness.commands.common import (
-    existing_store,
-    load_all,
-    open_store,
-    output_to,
-    problems_option,
-    problems_root,
-    store_option,
-)
+from harness.commands import common
 from harness.commands.complete import problem_slugs
 from harness.errors import UsageError
 from harness.text.numbers import counted
 from harness.text.plain import json_text, plain
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from harness.records.result import Result
+
+_MAX_K = 10_000
+
+Number = TypeVar("Number", int, float)
 
 
 @click.command()
@@ -39,8 +39,8 @@ if TYPE_CHECKING:
 @click.option("--by", type=click.Choice(["entry", "model"]), default="entry", help="What a row is.")
 @click.option("--k", "ks", default="1", show_default=True, help="By model: the k of pass@k.")
 @click.option("--p", "ps", default="0,1,1.5,2", show_default=True, help="By model: p of fast_p.")
-@store_option
-@problems_option
+@common.store_option
+@common.problems_option
 def leaderboard(
     problem: str | None,
     csv_to: str | None,
@@ -61,50 +61,78 @@ def leaderboard(
 
     if csv_to == json_to == "-":
         raise UsageError("--csv - --json -: only one of both can go to stdout")
-    root = problems_root(problems_dir)
-    with existing_store(store) as results:
+    root = common.problems_root(problems_dir)
+    with common.existing_store(store) as results:
         entries = results.entries(problem)
     slugs = set(entries["problem"])
     if problem is not None and problem not in slugs:
-        find_problem(root, problem)  # says so if there is none
+        find_problem(root, problem)  # raises if there is none
     current = versions(root, slugs)
     if by == "model":
-        from harness.commands.models import compare_models
+        from harness.report.models import render_models
+        from leaderboard.models import by_model, write_csv
 
-        compare_models(
+        models = by_model(
             entries,
-            current,
-            ks=ks,
-            ps=ps,
-            csv_to=csv_to,
-            json_to=json_to,
-            output=output_to,
+            ks=_numbers("--k", ks, int, lambda k: 1 <= k <= _MAX_K),
+            ps=_numbers("--p", ps, float, lambda p: 0 <= p < math.inf),
+            current=current,
         )
-        return
-    from leaderboard.ranking import ranked, rows, to_csv
+        cells = [row.cells() for row in models]
+        outputs = _Outputs(lambda: cells, partial(write_csv, models), partial(render_models, cells))
+    else:
+        from harness.report.board import render_board
+        from leaderboard.ranking import ranked, rows, to_csv
 
-    boards = ranked(entries, all_entries=all_entries, current=current)
-    if csv_to:
-        with output_to(csv_to) as file:
-            to_csv(boards, file)
-    if json_to:
-        with output_to(json_to) as file:
-            file.write(
-                json_text(json.dumps([row.cells() for row in rows(boards)], default=str)) + "\n"
-            )
-    if "-" not in (csv_to, json_to):
-        from rich.console import Console
+        boards = ranked(entries, all_entries=all_entries, current=current)
+        outputs = _Outputs(
+            lambda: [row.cells() for row in rows(boards)],
+            partial(to_csv, boards),
+            lambda console: render_board(rows(boards), console),
+        )
+    outputs.write(csv_to, json_to)
 
-        from harness.report.terminal import render_board
 
-        render_board(rows(boards), Console())
+class _Outputs(NamedTuple):
+    """A board's rows as cells by column, and what writes it as CSV and shows it."""
+
+    cells: Callable[[], Sequence[Mapping[str, object]]]
+    write_csv: Callable[[TextIO], None]
+    render: Callable[[Console], None]
+
+    def write(self, csv_to: str | None, json_to: str | None) -> None:
+        """Write the board where asked for, and show it unless stdout has it already."""
+        if csv_to:
+            with common.output_to(csv_to) as file:
+                self.write_csv(file)
+        if json_to:
+            known = [{k: _known(v) for k, v in row.items()} for row in self.cells()]
+            with common.output_to(json_to) as file:
+                file.write(json_text(json.dumps(known, default=str)) + "\n")
+        if "-" not in (csv_to, json_to):
+            self.render(common.console())
+
+
+def _known(cell: object) -> object:
+    return None if isinstance(cell, float) and math.isnan(cell) else cell
+
+
+def _numbers(
+    option: str, text: str, kind: Callable[[str], Number], allowed: Callable[[Number], bool]
+) -> list[Number]:
+    try:
+        numbers = [kind(part) for part in text.split(",")]
+    except ValueError:
+        numbers = []
+    if not numbers or not all(map(allowed, numbers)):
+        least = "1" if kind is int else "0"
+        shown = plain(text, 80)
+        raise UsageError(f"{option} {shown}: a list of numbers from {least} on, as 1,5,10")
+    return sorted(set(numbers))
 
 
 def _collect_seldom() -> None:
-    """Have Python look for cycles less often: imports and large stores make few.
-
-    And not at all when it ends.
-    """
+    """Have Python look for reference cycles less often, and not at exit: there are few."""
     gc.set_threshold(200_000, 50, 50)
     atexit.register(gc.freeze)
 
@@ -112,7 +140,7 @@ def _collect_seldom() -> None:
 @click.command()
 @click.argument("problem", required=False, shell_complete=problem_slugs)
 @click.option("--out", default="-", metavar="FILE|-", help="File to write [default: stdout].")
-@store_option
+@common.store_option
 def export(problem: str | None, out: str, store: str | None) -> None:
     """Write all results, or those of PROBLEM, as JSON lines, which harness import reads.
 
@@ -120,35 +148,21 @@ def export(problem: str | None, out: str, store: str | None) -> None:
     """
     from harness.commands.exchange import write_lines
 
-    with existing_store(store) as results:
+    with common.existing_store(store) as results:
         recorded = results.recorded(problem)
-        if problem is not None:
-            recorded = _some(recorded, problem)
-        with output_to(out) as file:
-            written: list[str] = []
-            count = write_lines(_noted(recorded, written), file)
-            ruled = write_lines(results.rulings(None if problem is None else written), file)
-    click.echo(_counts(count, ruled), err=True)
-
-
-def _some(results: Iterator[Result], problem: str) -> Iterator[Result]:
-    """``results``, once it is clear that there are any.
-
-    Raises:
-        UsageError: there are none.
-    """
-    first = next(results, None)
-    if first is None:
-        raise UsageError(
-            f"nothing is recorded of {plain(problem, 60)}: harness submissions list shows what is"
-        )
-    return chain([first], results)
-
-
-def _noted(results: Iterable[Result], ids: list[str]) -> Iterator[Result]:
-    for result in results:
-        ids.append(result.id)
-        yield result
+        first = list(islice(recorded, 1))
+        if problem is not None and not first:
+            raise UsageError(
+                f"nothing is recorded of {plain(problem, 60)}: harness submissions list shows "
+                "what is"
+            )
+        ids = []
+        with common.output_to(out) as file:
+            for result in chain(first, recorded):
+                write_lines([result], file)
+                ids.append(result.id)
+            ruled = write_lines(results.rulings(None if problem is None else ids), file)
+    click.echo(_counts(len(ids), ruled), err=True)
 
 
 def _counts(results: int, rulings: int) -> str:
@@ -157,15 +171,13 @@ def _counts(results: int, rulings: int) -> str:
 
 
 @click.command(name="import")
-@click.argument(
-    "files", metavar="FILE...", nargs=-1, required=True, type=click.Path(path_type=Path)
-)
-@store_option
+@click.argument("files", metavar="FILE...", nargs=-1, required=True, type=common.PATH)
+@common.store_option
 def import_(files: tuple[Path, ...], store: str | None) -> None:
     """Add the results and rulings in FILES, which harness export wrote, to the store.
 
-    They are the word of whoever wrote the file. Nothing is imported if a line is no result; what is
-    there already stays as it is.
+    Verdicts and times are not checked: import only files that you trust. Nothing is imported if a
+    line is no result; what is there already stays as it is.
     """
     from harness.commands.exchange import read_lines, take_in
     from harness.records.result import Result
@@ -175,7 +187,7 @@ def import_(files: tuple[Path, ...], store: str | None) -> None:
         for _ in read_lines(path):
             pass
     count = Counter[type]()
-    with open_store(store) as results:
+    with common.open_store(store) as results:
         for path in files:
             count += take_in(path, results)
     click.echo(_counts(count[Result], count[Ruling]), err=True)
@@ -186,24 +198,24 @@ def import_(files: tuple[Path, ...], store: str | None) -> None:
     "--out",
     required=True,
     metavar="DIR",
-    type=click.Path(path_type=Path),
+    type=common.PATH,
     help="Folder to write; a site that is there is replaced as a whole.",
 )
 @click.option("--all", "all_entries", is_flag=True, help="All entries, not the best per author.")
 @click.option("--no-code", is_flag=True, help="Do not show the code of entries.")
-@store_option
-@problems_option
+@common.store_option
+@common.problems_option
 def site(
     out: Path, all_entries: bool, no_code: bool, store: str | None, problems_dir: Path | None
 ) -> None:
     """Write boards, problems and entries as a static web site, which needs no server."""
     _collect_seldom()
-    from harness.languages.submitted_files import code_of
+    from harness.languages.read import code_of
     from harness.site.build import build_site
     from leaderboard.ranking import ranked, rows, to_csv
 
-    packages = load_all(problems_root(problems_dir))[0]
-    with existing_store(store) as results:
+    packages = common.load_all(common.problems_root(problems_dir))[0]
+    with common.existing_store(store) as results:
 
         def code(result: Result) -> str | None:
             return None if no_code else code_of(result, results.source(result.solution.hash))

@@ -1,15 +1,16 @@
-"""What several commands share: options, and where problems, results and outputs are.
+"""Options that several commands have, and where their problems, results and outputs are.
 
-As in all command modules, what is heavy is imported by the function that needs it.
+Command modules import what is heavy inside the functions that need it, so that help is instant.
 """
 
 from __future__ import annotations
 
 import contextlib
+import functools
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, ParamSpec, TextIO, TypeVar
 
 import click
 
@@ -17,26 +18,26 @@ from harness.errors import HarnessError, JudgeError, MachineError, ProblemError,
 from harness.text.plain import plain, plain_lines
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from harness.problem.model import Problem
     from harness.records.result import Verdict
     from leaderboard.store import Store
 
-_NOWHERE = "sqlite://"
-"""A store in memory."""
+P = ParamSpec("P")
+T = TypeVar("T")
+
+_IN_MEMORY = "sqlite://"
+
+PATH = click.Path(path_type=Path)
+FOLDER = click.Path(file_okay=False, path_type=Path)
 
 problems_option = click.option(
     "--problems",
     "problems_dir",
-    type=click.Path(file_okay=False, path_type=Path),
+    type=FOLDER,
     envvar="HARNESS_PROBLEMS",
     help="Folder of problem packages [default: ./problems, else the ones shipped].",
-)
-# Where the group has read the environment already: what is said nearer goes first.
-inner_problems_option = click.option(
-    "--problems",
-    "problems_dir",
-    type=click.Path(file_okay=False, path_type=Path),
-    help="Folder of problem packages.",
 )
 store_option = click.option(
     "--store", envvar="HARNESS_STORE", help="Where results are kept: a database URL or a file."
@@ -51,8 +52,7 @@ device_option = click.option(
 
 
 def _require_sandbox(context: click.Context, _option: click.Parameter, wanted: bool) -> None:
-    """Refuse to grade where a submission could do what it must not."""
-    if not wanted or context.resilient_parsing:  # somebody is still typing
+    if not wanted or context.resilient_parsing:  # the shell completes a command
         return
     from harness.sandbox.selftest import breaches
 
@@ -73,14 +73,34 @@ sandbox_option = click.option(
 )
 
 
-def say_error(error: JudgeError) -> None:
-    """What is wrong, on stderr: texts from problems and submissions are in it."""
+def pass_choices(record: Callable[P, T]) -> Callable[[Callable[[T], None]], Callable[P, None]]:
+    """Give a command its arguments and options as one ``record``."""
+
+    def decorate(command: Callable[[T], None]) -> Callable[P, None]:
+        @functools.wraps(command)
+        def with_record(*args: P.args, **kwargs: P.kwargs) -> None:
+            command(record(*args, **kwargs))
+
+        return with_record
+
+    return decorate
+
+
+def console(*, stderr: bool = False) -> Console:
+    """The terminal to print to."""
+    from rich.console import Console
+
+    return Console(stderr=stderr)
+
+
+def print_error(error: JudgeError) -> None:
+    """Print ``error`` on stderr; its text may come from problems and submissions."""
     click.echo(f"error: {plain_lines(str(error))}", err=True)
 
 
 @contextlib.contextmanager
 def open_store(place: str | None) -> Iterator[Store]:
-    """The store of results; what is wrong with it is a fault of the machine."""
+    """The store of results, made if it is missing; its errors are the machine's."""
     from leaderboard.store import Store, StoreError
 
     try:
@@ -92,16 +112,16 @@ def open_store(place: str | None) -> Iterator[Store]:
 
 @contextlib.contextmanager
 def existing_store(place: str | None) -> Iterator[Store]:
-    """The store of results for who needs those that are there: none is made where there is none.
+    """The store of results for reading; if its file is missing, an empty one in memory.
 
-    Then it is empty, and stderr says so if it was named: the name may be a wrong one.
+    A missing file that was named is noted on stderr: the name may be a wrong one.
     """
     from leaderboard.location import default_store_url, missing_file, store_url
 
     missing = missing_file(default_store_url() if place is None else store_url(place))
     if missing is not None and place is not None:
         click.echo(f"note: {plain(str(missing))}: no such file, so nothing is recorded", err=True)
-    with open_store(place if missing is None else _NOWHERE) as store:
+    with open_store(place if missing is None else _IN_MEMORY) as store:
         yield store
 
 
@@ -120,7 +140,7 @@ def problems_root(chosen: Path | None) -> Path:
 
 
 def load_all(root: Path) -> tuple[list[Problem], list[ProblemError]]:
-    """Every package in ``root``: those that load, by slug, and what is wrong with the others."""
+    """The packages in ``root`` that load, by slug, and the errors of the others."""
     from harness.problem.format.load import load_problem, problem_folders
 
     good, broken = [], []
@@ -133,7 +153,7 @@ def load_all(root: Path) -> tuple[list[Problem], list[ProblemError]]:
 
 
 @contextlib.contextmanager
-def output_to(target: str) -> Iterator[Any]:
+def output_to(target: str) -> Iterator[TextIO]:
     """A text file to write to: ``target``, or stdout for ``-``.
 
     Raises:
@@ -150,8 +170,8 @@ def output_to(target: str) -> Iterator[Any]:
         yield file
 
 
-def status_of(verdicts: Iterable[Verdict]) -> int:
-    """The exit code that tells of all ``verdicts``."""
+def exit_code(verdicts: Iterable[Verdict]) -> int:
+    """0 if all ``verdicts`` are ACCEPTED, 3 if one is INTERNAL_ERROR, else 1."""
     from harness.records.result import Verdict
 
     seen = set(verdicts)

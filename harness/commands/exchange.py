@@ -1,4 +1,6 @@
-"""Results and rulings as JSON lines: a board can live in a repository, and move between stores."""
+"""Results and rulings as JSON lines, to keep boards in a repository or move them between stores."""
+
+from __future__ import annotations
 
 import json
 import os
@@ -6,19 +8,22 @@ import stat
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Protocol, TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from harness.errors import UsageError
 from harness.records.result import Result
 from harness.records.ruling import Ruling
 from harness.text.plain import json_text, plain
 
+if TYPE_CHECKING:
+    from leaderboard.store import Store
+
 LINE_BYTES = 16 << 20
-"""What a line may have at most; a record has some ten kilobytes."""
+"""Most bytes of a line; a record has some ten kilobytes."""
 
 
 def write_lines(entries: Iterable[Result | Ruling], file: TextIO) -> int:
-    """Write a line for each result or ruling, in the order given; how many there were."""
+    """Write a line for each result or ruling, in the order given; returns how many."""
     count = 0
     for entry in entries:
         file.write(json_text(entry.to_json()) + "\n")
@@ -26,21 +31,11 @@ def write_lines(entries: Iterable[Result | Ruling], file: TextIO) -> int:
     return count
 
 
-class Taking(Protocol):
-    """A store, as far as taking in goes."""
-
-    def add(self, result: Result) -> None:
-        """Append a result."""
-
-    def add_ruling(self, ruling: Ruling) -> None:
-        """Append a ruling."""
-
-
-def take_in(path: Path, store: Taking) -> Counter[type]:
-    """Add what :func:`write_lines` wrote to ``store``; how many there were of each kind.
+def take_in(path: Path, store: Store) -> Counter[type]:
+    """Add what :func:`write_lines` wrote to ``store``; returns how many there were of each kind.
 
     Raises:
-        UsageError: as :func:`read_lines`; what stood before that line has been added.
+        UsageError: as :func:`read_lines`; the entries before that line have been added.
     """
     count = Counter[type]()
     for entry in read_lines(path):
@@ -56,8 +51,8 @@ def read_lines(path: Path) -> Iterator[Result | Ruling]:
     """The results and rulings that :func:`write_lines` wrote, in that order.
 
     Raises:
-        UsageError: the file cannot be read, is not one that can be read again (a pipe), or a line
-            of it is neither; it names the line.
+        UsageError: the file cannot be read, cannot be read twice (a pipe), or has a line that is
+            neither; the message names the line.
     """
     try:
         with path.open("rb") as file:
@@ -75,14 +70,11 @@ def _entry(line: bytes, place: str) -> Result | Ruling:
         raise UsageError(f"{place}: longer than {LINE_BYTES >> 20} MiB, so it is no result")
     try:
         text = line.decode("utf-8")
-        return Ruling.from_json(text) if _is_ruling(text) else Result.from_json(text)
+        # Most lines are results, which are long: they are parsed once.
+        ruling = '"ruling"' in text[:100] and "ruling" in json.loads(text)
+        return Ruling.from_json(text) if ruling else Result.from_json(text)
     except (ValueError, RecursionError) as error:
         reason = plain(str(error).splitlines()[0], 200)
         raise UsageError(
             f"{place}: no result of this harness ({reason}); nothing was imported"
         ) from error
-
-
-def _is_ruling(text: str) -> bool:
-    # Most lines are results, which are long: they are parsed once.
-    return '"ruling"' in text[:100] and "ruling" in json.loads(text)

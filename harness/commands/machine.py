@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from harness.commands.common import console
 from harness.text.plain import json_text
 
 PROGRAM = "harness"
@@ -19,10 +20,7 @@ def doctor(as_json: bool) -> None:
     import json
     from dataclasses import asdict
 
-    from rich.console import Console
-
-    from harness.doctor.examine import examine
-    from harness.doctor.render import render_findings
+    from harness.doctor.examine import examine, render_findings
     from leaderboard.location import default_store_url
 
     place = default_store_url()
@@ -31,7 +29,7 @@ def doctor(as_json: bool) -> None:
     if as_json:
         click.echo(json_text(json.dumps([asdict(finding) for finding in findings])))
     else:
-        render_findings(findings, Console())
+        render_findings(findings, console())
 
 
 @click.command()

@@ -3,40 +3,28 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from harness import __version__
-from harness.commands.common import (
-    device_option,
-    existing_store,
-    load_all,
-    problems_option,
-    problems_root,
-    sandbox_option,
-    say_error,
-    status_of,
-    store_option,
-)
+from harness.commands import common
 from harness.commands.complete import problem_slugs
 
 if TYPE_CHECKING:
     from harness.problem.model import Problem
     from harness.records.result import Result
+    from leaderboard.store import Store
 
 
 @click.command()
 @click.argument("names", metavar="[PROBLEM]...", nargs=-1, shell_complete=problem_slugs)
-@click.option(
-    "--all", "everything", is_flag=True, help="Everything on the boards, up to date or not."
-)
-@device_option
-@sandbox_option
-@store_option
-@problems_option
+@click.option("--all", "everything", is_flag=True, help="All on the boards, up to date or not.")
+@common.device_option
+@common.sandbox_option
+@common.store_option
+@common.problems_option
 def regrade(
     names: tuple[str, ...],
     everything: bool,
@@ -49,46 +37,40 @@ def regrade(
     Only results of the device at hand, and only files that are where they were, unchanged.
     PROBLEM is a slug [default: all]. Exit code 1 also if a solution was skipped.
     """
-    root = problems_root(problems_dir)
-    sound, broken = load_all(root)
-    current = {problem.slug: problem for problem in sound}
-    with existing_store(store) as results:
-        recorded = [r for r in results.results() if not names or r.problem.slug in names]
-        _check_slugs(set(names) - {r.problem.slug for r in recorded}, root)
-        if any(r.problem.slug not in current for r in recorded):
-            for error in broken:  # not gone, as it would seem
-                say_error(error)
-        sys.exit(_regrade(recorded, current, device, results.add, everything=everything))
-
-
-def _check_slugs(names: Iterable[str], root: Path) -> None:
     from harness.problem.format.load import find_problem
 
-    for name in sorted(names):
-        find_problem(root, name)
+    root = common.problems_root(problems_dir)
+    sound, broken = common.load_all(root)
+    current = {problem.slug: problem for problem in sound}
+    with common.existing_store(store) as results:
+        recorded = [r for r in results.results() if not names or r.problem.slug in names]
+        for name in sorted(set(names) - {r.problem.slug for r in recorded}):
+            find_problem(root, name)  # raises if there is none
+        if any(r.problem.slug not in current for r in recorded):
+            for error in broken:  # their results are skipped as if the problems were gone
+                common.print_error(error)
+        sys.exit(_regrade(recorded, current, device, results, everything=everything))
 
 
 def _regrade(
     recorded: list[Result],
     current: dict[str, Problem],
     device: str,
-    keep: Callable[[Result, bytes | None], None],
+    store: Store,
     *,
     everything: bool,
 ) -> int:
     """Grade again what needs it, one line each; 1 if any was skipped or not accepted."""
-    from harness.device.choose import open_device
-    from harness.grading.executor import InProcess
+    from harness.grading.executor import open_executor
     from harness.grading.job import Options, Work
     from harness.grading.regrade import job_again
-    from harness.progress.progress import progress
     from harness.report.regrade import closing_line, regraded_line, skipped_line
     from leaderboard.outdated import outdated
 
     work: list[Work] = []
     before: dict[int, Result] = {}
     verdicts = []
-    with InProcess(open_device(device), progress()) as executor:
+    with open_executor(device) as executor:
         old = outdated(
             recorded,
             current={slug: problem.hash for slug, problem in current.items()},
@@ -104,9 +86,9 @@ def _regrade(
                 work.append(Work(job, Options(dtype=result.dtype)))
                 before[id(job)] = result
         for done, after in executor.grade(work):
-            keep(after, done.job.solution.submitted)
+            store.add(after, done.job.solution.submitted)
             click.echo(regraded_line(before[id(done.job)], after))
             verdicts.append(after.verdict)
     skipped = len(old) - len(work)
     click.echo(closing_line(verdicts, skipped))
-    return max(status_of(verdicts), 1 if skipped else 0)
+    return max(common.exit_code(verdicts), 1 if skipped else 0)

@@ -1,4 +1,4 @@
-"""``submissions``: what is recorded, one's own to delete, the organiser's to invalidate."""
+"""``submissions``: list, show, delete and invalidate recorded results."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from harness.commands.common import existing_store, store_option
+from harness.commands.common import PATH, console, existing_store, store_option
 from harness.commands.complete import dtypes, problem_slugs, verdicts
 from harness.errors import UsageError
 from harness.text.numbers import counted
@@ -16,10 +16,9 @@ from harness.text.plain import json_text, plain, plain_lines
 
 if TYPE_CHECKING:
     from harness.records.result import Result
-    from harness.records.ruling import Ruling
     from leaderboard.store import Store
 
-_MOST = 10_000
+_MAX_RESULTS = 10_000
 _ids_argument = click.argument("ids", metavar="ID...", nargs=-1, required=True)
 
 
@@ -35,7 +34,7 @@ def submissions() -> None:
 @click.option("--dtype", shell_complete=dtypes, help="In this data type only.")
 @click.option(
     "--limit",
-    type=click.IntRange(1, _MOST),
+    type=click.IntRange(1, _MAX_RESULTS),
     default=20,
     show_default=True,
     help="How many at most.",
@@ -52,8 +51,6 @@ def list_(
     store: str | None,
 ) -> None:
     """List what is recorded, the newest first."""
-    from rich.console import Console
-
     from harness.records.result import Verdict
     from harness.report.submissions import render_submissions, submissions_json
     from harness.text.suggest import did_you_mean
@@ -64,18 +61,16 @@ def list_(
         raise UsageError(f"--verdict {plain(verdict, 60)}: there is none of that name{hint}")
     with existing_store(store) as results:
         found = results.newest(Which(problem, author, verdict, dtype), limit)
-        rulings = _rulings(results, found)
+        rulings = list(results.rulings([each.id for each in found]))
     if as_json:
         click.echo(json_text(submissions_json(found, rulings)))
     else:
-        render_submissions(found, rulings, Console())
+        render_submissions(found, rulings, console())
 
 
 @submissions.command()
 @click.argument("id_", metavar="ID")
-@click.option(
-    "--json", "as_json", is_flag=True, help="Print the record and its rulings as one JSON object."
-)
+@click.option("--json", "as_json", is_flag=True, help="Print record and rulings as JSON.")
 @click.option(
     "--source",
     is_flag=True,
@@ -84,14 +79,12 @@ def list_(
 @click.option(
     "--out",
     metavar="FILE",
-    type=click.Path(path_type=Path),
+    type=PATH,
     help="With --source: write the file as it was submitted, byte for byte; a new file.",
 )
 @store_option
 def show(id_: str, as_json: bool, source: bool, out: Path | None, store: str | None) -> None:
     """Show the result ID, as submit did; the first characters of an id will do."""
-    from rich.console import Console
-
     from harness.report.submissions import render_submission, submission_json
 
     if source and as_json:
@@ -101,19 +94,19 @@ def show(id_: str, as_json: bool, source: bool, out: Path | None, store: str | N
     with existing_store(store) as results:
         (found,) = _named(results, [id_])
         rulings = list(results.rulings([found.id]))
-        kept = results.source(found.solution.hash) if source else None
+        recorded = results.source(found.solution.hash) if source else None
     if source:
-        _show_source(found, kept, out)
+        _show_source(found, recorded, out)
     elif as_json:
         click.echo(json_text(submission_json(found, rulings)))
     else:
-        render_submission(found, rulings, Console())
+        render_submission(found, rulings, console())
 
 
-def _show_source(result: Result, kept: bytes | None, out: Path | None) -> None:
-    from harness.languages.submitted_files import submitted_file
+def _show_source(result: Result, recorded: bytes | None, out: Path | None) -> None:
+    from harness.languages.read import submitted_file
 
-    file = submitted_file(result, kept)
+    file = submitted_file(result, recorded)
     if file is None:
         path = plain(result.solution.path, 200) or "unknown"
         raise UsageError(
@@ -143,8 +136,6 @@ def delete(ids: tuple[str, ...], author: str | None, yes: bool, store: str | Non
     With a result go the older ones of the same file in its data type on its device: else deleting
     would bring back a better time that the file once had. What there is a ruling about stays.
     """
-    from rich.console import Console
-
     from harness.report.submissions import render_submissions
     from harness.starter import author_name
 
@@ -158,32 +149,35 @@ def delete(ids: tuple[str, ...], author: str | None, yes: bool, store: str | Non
                     f"{plain(result.id, 40)} is by {whose}, and you are {plain(me, 60)}: delete "
                     "what is yours, or say with --author who you are"
                 )
-        doomed = {each.id: each for result in named for each in _with_older(results, result)}
+        doomed: dict[str, Result] = {}
+        for result in named:
+            same = _same_file(results, result)
+            older = {each.id: each for each in same if each.created <= result.created}
+            doomed |= {result.id: result} | older
         for ruling in results.rulings(doomed):
             raise UsageError(f"{plain(ruling.result, 40)} stays: there is a ruling about it")
-        render_submissions(list(doomed.values()), [], Console(stderr=True))
+        render_submissions(list(doomed.values()), [], console(stderr=True))
+        count = counted(len(doomed), "result")
         if not yes:
-            click.confirm(
-                f"Delete {counted(len(doomed), 'result')} for good?", abort=True, err=True
-            )
+            click.confirm(f"Delete {count} for good?", abort=True, err=True)
         results.delete(doomed)
-    click.echo(f"{counted(len(doomed), 'result')} deleted")
+    click.echo(f"{count} deleted")
 
 
 @submissions.command()
 @_ids_argument
 @click.option("--reason", help="Why; everybody can read it.")
-@click.option("--by", "who", metavar="NAME", help="Who says so [default: as init would name you].")
+@click.option("--by", "who", metavar="NAME", help="Your name [default: as init would name you].")
 @click.option("--undo", is_flag=True, help="Let them count again.")
 @store_option
 def invalidate(
     ids: tuple[str, ...], reason: str | None, who: str | None, undo: bool, store: str | None
 ) -> None:
-    """Say, as the organiser, that results do not count: no board shows them, no score uses them.
+    """Rule, as the organiser, that results do not count: no board shows them, no score uses them.
 
-    They stay recorded, and so does who said so, when and why.
+    They stay recorded, with the ruling's author, date and reason.
     """
-    from harness.records.ruling import Action, counts, rule
+    from harness.records.ruling import Action, rule
     from harness.starter import author_name
 
     if not undo and not (reason or "").strip():
@@ -194,62 +188,53 @@ def invalidate(
     action = Action.REINSTATED if undo else Action.INVALIDATED
     with existing_store(store) as results:
         named = _named(results, ids)
-        rulings = _rulings(results, named)
         for result in named:
-            if counts([each for each in rulings if each.result == result.id]) == undo:
+            if bool(_counting(results, [result])) == undo:
                 state = "counts as it is" if undo else "does not count already (--undo lets it)"
                 raise UsageError(f"{plain(result.id, 40)} {state}")
         for result in named:
             results.add_ruling(rule(result.id, action, who=who, reason=reason or ""))
-            said = "counts again" if undo else "does not count any more"
-            click.echo(f"{plain(result.id, 40)} {said}")
+            effect = "counts again" if undo else "does not count any more"
+            click.echo(f"{plain(result.id, 40)} {effect}")
             others = [each for each in _same_file(results, result) if each.id != result.id]
-            ruled = _rulings(results, others)
-            left = [e for e in others if counts([r for r in ruled if r.result == e.id])]
-            if left and not undo:
+            if (left := _counting(results, others)) and not undo:
                 shown = ", ".join(plain(each.id, 40) for each in left[:5])
-                click.echo(
-                    f"{counted(len(left), 'result')} of the same file still count: {shown}",
-                    err=True,
-                )
+                count = counted(len(left), "result")
+                click.echo(f"{count} of the same file still count: {shown}", err=True)
 
 
 def _named(results: Store, ids: Sequence[str]) -> list[Result]:
-    """The results with these ids or the only ones that begin so, each once, in the order given.
+    """The results whose ids are, or alone begin with, ``ids``: each once, in the order given.
 
     Raises:
         UsageError: there is no such result, or there are several.
     """
     found: dict[str, Result] = {}
     for begin in ids:
-        like = results.ids_like(begin) if begin else []
+        like, shown = results.ids_like(begin) if begin else [], plain(begin, 60)
         if len(like) > 1:
             several = ", ".join(plain(each, 40) for each in like)
-            raise UsageError(f"{plain(begin, 60)}: which of {several}?")
+            raise UsageError(f"{shown}: which of {several}?")
         named = list(results.named(like))
         if not named:
-            raise UsageError(
-                f"no result's id begins with {plain(begin, 60)!r}: harness submissions list"
-            )
+            raise UsageError(f"no result's id begins with {shown!r}: harness submissions list")
         found |= {each.id: each for each in named}
     return list(found.values())
 
 
-def _rulings(results: Store, about: Sequence[Result]) -> list[Ruling]:
-    return list(results.rulings([each.id for each in about]))
+def _counting(results: Store, about: Sequence[Result]) -> list[Result]:
+    """The results in ``about`` that count."""
+    from harness.records.ruling import counts
 
-
-def _with_older(results: Store, result: Result) -> list[Result]:
-    """``result`` and the older ones of its file, which would be on the boards without it."""
-    same = _same_file(results, result)
-    return [result, *(e for e in same if e.id != result.id and e.created <= result.created)]
+    rulings = list(results.rulings([each.id for each in about]))
+    return [e for e in about if counts([r for r in rulings if r.result == e.id])]
 
 
 def _same_file(results: Store, result: Result) -> list[Result]:
-    """All results of one file (by its hash) and author, for the problem, data type and device."""
+    """The results of the same file and author, for the same problem, data type and device."""
     from leaderboard.store import Which
 
-    if not result.solution.hash:  # it could not be read: nobody knows what it was
+    if not result.solution.hash:  # the file could not be read
         return [result]
     which = Which(
         problem=result.problem.slug,
@@ -259,4 +244,4 @@ def _same_file(results: Store, result: Result) -> list[Result]:
         device_kind=result.device.kind,
         device_name=result.device.name,
     )
-    return results.newest(which, _MOST)
+    return results.newest(which, _MAX_RESULTS)

@@ -1,9 +1,8 @@
-"""Which of some files have been saved, however that is done.
+"""Files that have been saved: written in place, replaced by a rename, or removed and written anew.
 
-watchfiles wakes us when something changes in their folders. What counts is what a look at the files
-then finds: writing in place, renaming another file over one, removing one and writing it anew.
-A look without being told, twice a second, finds what no event tells: changes on network and shared
-file systems, in folders that are new, and where the system has no watches left.
+watchfiles reports events in their folders; contents are then compared. They are also compared twice
+a second without an event, for changes that cause none: on network and shared file systems, in new
+folders, and where the system has no watches left.
 """
 
 import contextlib
@@ -22,19 +21,18 @@ SETTLED_MS = 300
 """Time without a change after which events count: editors write in several steps."""
 
 LOOK_MS = 500
-"""Between looks that no event has caused."""
+"""Time between two looks at the files without an event."""
 
 _Mark = tuple[int, ...]
-"""What nearly every way to save changes: a file with the same mark is not read again."""
+"""Times, size and inode of a file, which is not read again while they stay the same."""
 
 
 class SavedFiles:
-    """The files whose contents are not what they were when last reported, or first seen.
+    """The files whose contents differ from when they were last reported, or first seen.
 
     Args:
-        find: the files there are, asked each time anew, so that new ones are seen.
-        events: what has changed since the last item, once that has settled; an empty one after some
-            time without. Only whether it is empty matters.
+        find: gives the files to watch; called at each look, so that new ones are seen.
+        events: changes since the last item, once they have settled; empty after some time without.
     """
 
     def __init__(
@@ -50,22 +48,22 @@ class SavedFiles:
             self._differs(path, mark)
 
     def wait(self) -> list[Path]:
-        """Wait until at least one file was saved; the files, in order.
+        """Wait until at least one file was saved; returns the saved files, in order.
 
         Without an event a file must be the same in two looks: one that changes at every look is
-        still being written. One that is gone is waited for.
+        still being written. A missing file is waited for.
         """
         before = self._look()
         while True:
-            told = next(self._events)
+            events = next(self._events)
             now = self._look()
-            settled = [path for path, mark in now.items() if told or before.get(path) == mark]
+            settled = [path for path, mark in now.items() if events or before.get(path) == mark]
             if saved := [path for path in settled if self._differs(path, now[path])]:
                 return saved
             before = now
 
     def forget(self, path: Path) -> None:
-        """Report ``path`` again, even if its contents stay the same: nothing came of it."""
+        """Report ``path`` at its next save, even if its contents stay the same."""
         self._seen.pop(path, None)
 
     def _look(self) -> dict[Path, _Mark]:
@@ -75,8 +73,7 @@ class SavedFiles:
         before = self._seen.get(path)
         if before is not None and before[0] == mark:
             return False
-        contents = _contents(path)
-        if contents is None:
+        if (contents := _contents(path)) is None:
             return False
         self._seen[path] = mark, contents
         return before is None or before[1] != contents
@@ -100,21 +97,17 @@ def _events(folders: Iterable[Path]) -> Iterator[Collection[object]]:
 
 
 def _mark(path: Path) -> _Mark | None:
-    """None if there is no plain file, which is not waited for: a link, a pipe, nothing yet."""
-    try:
+    """The mark of a plain file; None for a link, a pipe or nothing."""
+    with contextlib.suppress(OSError, ValueError):
         found = os.lstat(path)
-    except (OSError, ValueError):
-        return None
-    if not stat.S_ISREG(found.st_mode):
-        return None
-    return found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino
+        if stat.S_ISREG(found.st_mode):
+            return found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino
+    return None
 
 
 def _contents(path: Path) -> str | None:
     """SHA-256 of as much as a submission may have; None if it cannot be read just now."""
-    try:
-        flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-        with os.fdopen(os.open(path, flags), "rb") as file:
-            return hashlib.sha256(file.read(MAX_BYTES + 1)).hexdigest()
-    except OSError:
-        return None
+    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    with contextlib.suppress(OSError), os.fdopen(os.open(path, flags), "rb") as file:
+        return hashlib.sha256(file.read(MAX_BYTES + 1)).hexdigest()
+    return None

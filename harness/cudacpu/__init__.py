@@ -4,8 +4,6 @@ In goes a submission's source. Out comes C++ (`translate`), and the command that
 library with the submission's entry point (`compile_command`). See docs/explanation/cpu-executor.md.
 """
 
-from __future__ import annotations
-
 from harness.cudacpu.build import (
     ASAN_EXIT_STATUS,
     ASAN_OPTIONS,

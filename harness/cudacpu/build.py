@@ -1,7 +1,5 @@
 """The command lines that turn a translated submission into a shared library."""
 
-from __future__ import annotations
-
 import platform
 import subprocess
 from collections.abc import Sequence
@@ -14,7 +12,7 @@ INCLUDE = Path(__file__).parent / "include"
 # report goes to stderr and ends the process with a status of its own.
 ASAN_EXIT_STATUS = 99
 ASAN_OPTIONS = ":".join(
-    (
+    [
         f"exitcode={ASAN_EXIT_STATUS}",
         "halt_on_error=1",
         "abort_on_error=0",
@@ -26,7 +24,7 @@ ASAN_OPTIONS = ":".join(
         "color=never",
         "print_legend=0",
         "symbolize=1",
-    )
+    ]
 )
 
 
@@ -46,15 +44,22 @@ def compile_command(
     alignment; without, the build is for speed.
     """
     includes = [word for name in ("cuda_runtime.h", *headers) for word in ("-include", name)]
+    flags = [*_SANITIZED] if sanitize else ["-O2"]
+    if sanitize and _library(compiler, "libubsan.so"):  # alignment.h answers this check
+        flags.append("-fsanitize=alignment")
+    flags += _SEMANTICS
+    if "clang" not in Path(compiler).name:
+        flags += _GCC
+        if platform.machine() in ("x86_64", "AMD64"):
+            flags.append("-mtls-dialect=gnu2")
     return [
         compiler,
         "-std=c++17",
         "-shared",
         "-fPIC",
         "-pthread",
-        "-w",  # nvcc has had its say
-        *(_sanitized(compiler) if sanitize else _FAST),
-        *_semantics(compiler),
+        "-w",  # warnings are nvcc's task
+        *flags,
         f"-I{INCLUDE}",
         *includes,
         f"-DVAR={var}",
@@ -66,35 +71,19 @@ def compile_command(
     ]
 
 
-_FAST = ("-O2",)
 _SANITIZED = ("-O1", "-g1", "-fsanitize=address", "-fno-omit-frame-pointer")
-
-
-def _sanitized(compiler: str) -> tuple[str, ...]:
-    """With the check of alignments where it can be linked (alignment.h answers it)."""
-    checks = ("-fsanitize=alignment",) if _library(compiler, "libubsan.so") else ()
-    return (*_SANITIZED, *checks)
-
-
-def _semantics(compiler: str) -> list[str]:
-    is_gcc = "clang" not in Path(compiler).name
-    flags = [
-        # Kernels reinterpret memory (float4 loads) and rely on wrapping, as nvcc lets them.
-        "-fno-strict-aliasing",
-        "-fwrapv",
-        "-ffp-contract=off",
-        "-fno-math-errno",
-        # Several libraries may live in one process, each with its own state, for ever.
-        "-Wl,-Bsymbolic",
-        "-Wl,-z,nodelete",
-    ]
-    if is_gcc:
-        flags.append("-fno-gnu-unique")
-        # GCC 12 takes double → float → double for nothing at all where it does two side by side.
-        flags.append("-fno-tree-slp-vectorize")
-        if platform.machine() in ("x86_64", "AMD64"):
-            flags.append("-mtls-dialect=gnu2")
-    return flags
+_SEMANTICS = (
+    # Kernels reinterpret memory (float4 loads) and rely on wrapping, as nvcc lets them.
+    "-fno-strict-aliasing",
+    "-fwrapv",
+    "-ffp-contract=off",
+    "-fno-math-errno",
+    # Several libraries may live in one process, each with its own state, for ever.
+    "-Wl,-Bsymbolic",
+    "-Wl,-z,nodelete",
+)
+# GCC 12 takes double → float → double for nothing at all where it does two side by side.
+_GCC = ("-fno-gnu-unique", "-fno-tree-slp-vectorize")
 
 
 @cache

@@ -1,9 +1,6 @@
 """CUDA C++ source as tokens: enough of the language to rewrite it without being fooled."""
 
-from __future__ import annotations
-
 import re
-from bisect import bisect_right
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -50,20 +47,10 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
+_COMMENT = re.compile(f"{_BLOCK_COMMENT}|{_LINE_COMMENT}", re.DOTALL)
 _HEADER = re.compile(r"[ \t]*(?:<[^>\n]*>|\"[^\"\n]*\")")
 _DEFINE_HEAD = re.compile(rf"(?:\s|{_SPLICE})*{_NAME}(?:\([^)\n]*\))?")
 _DIRECTIVE_NAME = re.compile(rf"#(?:[^\S\n]|{_SPLICE}|/\*.*?\*/)*({_NAME})?", re.DOTALL)
-
-
-class Lines:
-    """Line numbers (from 1) of positions in a text."""
-
-    def __init__(self, text: str) -> None:
-        self._starts = [match.end() for match in re.finditer("\n", text)]
-
-    def line(self, position: int) -> int:
-        """The line that `position` is on."""
-        return bisect_right(self._starts, position) + 1
 
 
 def tokenize(text: str) -> list[Token]:
@@ -96,17 +83,16 @@ def tokenize(text: str) -> list[Token]:
     return tokens
 
 
-def directive_name(token: Token) -> str:
-    """The word after `#`, "" for none."""
-    match = _DIRECTIVE_NAME.match(token.text)
-    return (match.group(1) or "") if match else ""
+def line_of(text: str, position: int) -> int:
+    """The line, from 1, that `position` is on."""
+    return text.count("\n", 0, position) + 1
 
 
-def directive_rest(token: Token) -> str:
-    """The text after the directive's word, without comments."""
+def directive(token: Token) -> tuple[str, str]:
+    """The word after `#` ("" for none), and the text after that without comments."""
     match = _DIRECTIVE_NAME.match(token.text)
-    rest = token.text[match.end() :] if match else ""
-    return re.sub(rf"{_BLOCK_COMMENT}|{_LINE_COMMENT}", " ", rest, flags=re.DOTALL).strip()
+    assert match is not None, "a directive starts with #"
+    return match[1] or "", _COMMENT.sub(" ", token.text[match.end() :]).strip()
 
 
 def _directive_end(text: str, start: int) -> tuple[int, bool]:
@@ -121,12 +107,9 @@ def _directive_end(text: str, start: int) -> tuple[int, bool]:
         header = _HEADER.match(text, position)
         position = header.end() if header else position
     # The rest is text, not tokens (`#error don't`), but comments still count.
-    literals = name in ("if", "elif", "line")
+    opaque = ["comment", "space", *(["string"] if name in ("if", "elif", "line") else [])]
     while position < len(text) and text[position] != "\n":
         match = _TOKEN.match(text, position)
         assert match is not None, "the last alternative is `.`"
-        opaque = match.lastgroup in ("comment", "space") or (
-            literals and match.lastgroup == "string"
-        )
-        position = match.end() if opaque else position + 1
+        position = match.end() if match.lastgroup in opaque else position + 1
     return position, False

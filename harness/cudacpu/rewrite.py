@@ -3,20 +3,19 @@
 Insertions stay on their line, so that every line keeps its number.
 """
 
-from __future__ import annotations
-
 import re
-from collections.abc import Sequence
-from itertools import pairwise
+from collections.abc import Iterator, Sequence
+from itertools import pairwise, takewhile
 from typing import NamedTuple
 
 from harness.cudacpu.features import Unsupported, check
-from harness.cudacpu.lexer import Lines, Token, TokenKind, directive_name, tokenize
+from harness.cudacpu.lexer import Token, TokenKind, directive, line_of, tokenize
 
 _OPEN = {"(": ")", "[": "]", "{": "}"}
 _CLOSE = {")": "(", "]": "[", "}": "{"}
 _DEVICE = frozenset({"__global__", "__device__"})
 _ATTRIBUTES = frozenset({"__align__", "__builtin_align__", "alignas", "__attribute__"})
+_MACRO_ENDS = frozenset({TokenKind.DIRECTIVE, TokenKind.END_OF_DEFINE})
 _NOT_A_CALLEE = frozenset({"return", "else", "do", "case", "co_return", "throw", "goto"})
 
 
@@ -33,9 +32,6 @@ class _Scope(NamedTuple):
     is_device: bool
 
 
-_FILE_SCOPE = _Scope(is_namespace=True, is_device=False)
-
-
 def translate(source: str, filename: str) -> str:
     """The C++ that stands for the CUDA C++ in `source`; it has one line more, the first.
 
@@ -47,16 +43,12 @@ def translate(source: str, filename: str) -> str:
     """
     source = source.replace("\r\n", "\n")
     tokens = tokenize(source)
-    lines = Lines(source)
-    check(tokens, lines)
-    edits = _Rewriter(tokens, lines).edits()
-    return f'#line 1 "{_quoted(filename)}"\n' + _apply(source, edits)
-
-
-def _quoted(filename: str) -> str:
-    """`filename` for the inside of a string literal; what could break out becomes `?`."""
+    check(tokens, source)
+    edits = _Rewriter(tokens, source).edits()
+    # Nothing may break out of the string literal.
     printable = "".join(c if c.isprintable() else "?" for c in filename)
-    return printable.replace("\\", "\\\\").replace('"', '\\"')
+    quoted = printable.replace("\\", "\\\\").replace('"', '\\"')
+    return f'#line 1 "{quoted}"\n' + _apply(source, edits)
 
 
 def _apply(source: str, edits: Sequence[_Edit]) -> str:
@@ -66,28 +58,28 @@ def _apply(source: str, edits: Sequence[_Edit]) -> str:
         if edit.start < done:  # an overlap can only come from malformed source: leave it
             continue
         # What is replaced may span lines, by newlines or comments: keep the newlines.
-        kept = "\n" * source.count("\n", edit.start, edit.end)
-        pieces += (source[done : edit.start], edit.text, kept)
+        newlines = "\n" * source.count("\n", edit.start, edit.end)
+        pieces += (source[done : edit.start], edit.text, newlines)
         done = edit.end
     return "".join((*pieces, source[done:]))
 
 
 class _Rewriter:
-    def __init__(self, tokens: Sequence[Token], lines: Lines) -> None:
+    def __init__(self, tokens: Sequence[Token], source: str) -> None:
         self._tokens = tokens
-        self._lines = lines
+        self._source = source
         self._partner = _brackets(tokens)
         self._plain_kernels = self._find_plain_kernels()
         self._edits: list[_Edit] = []
 
     def edits(self) -> list[_Edit]:
-        scopes: list[_Scope] = [_FILE_SCOPE]
+        scopes = [_Scope(is_namespace=True, is_device=False)]
         saved: list[list[_Scope]] = []  # at each open #if, for its #else
         head = 0  # first token of the current statement
         in_define = False
         for i, token in enumerate(self._tokens):
             if token.kind is TokenKind.DIRECTIVE:
-                in_define = directive_name(token) == "define"
+                in_define = directive(token)[0] == "define"
                 _follow_conditional(token, scopes, saved)
             elif token.kind is TokenKind.END_OF_DEFINE:
                 in_define = False
@@ -95,17 +87,13 @@ class _Rewriter:
                 self._name(i, scopes[-1], in_define)
             elif token.text == "<" and self._is_run(i, "<<<"):
                 self._launch(i, scopes[-1])
-            if token.kind is not TokenKind.PUNCTUATION or in_define:
+            if in_define or token.text not in ("{", "}", ";"):
                 continue
             if token.text == "{":
                 scopes.append(self._scope(head, i, scopes[-1]))
-                head = i + 1
-            elif token.text == "}":
-                if len(scopes) > 1:
-                    scopes.pop()
-                head = i + 1
-            elif token.text == ";":
-                head = i + 1
+            elif token.text == "}" and len(scopes) > 1:
+                scopes.pop()
+            head = i + 1
         return self._edits
 
     def _scope(self, head: int, brace: int, outer: _Scope) -> _Scope:
@@ -121,32 +109,42 @@ class _Rewriter:
         token = self._tokens[i]
         if token.text == "__noinline__" and self._text(i - 1) != "(":
             # Not a macro: the standard headers say __attribute__((__noinline__)).
-            self._edits.append(_Edit(token.start, token.end, "__attribute__((noinline))"))
+            self._replace(token, "__attribute__((noinline))")
         elif token.text == "__shared__" and not in_define:
-            self._shared(i, scope)
+            start, end = self._declaration(i)
+            if end is None:
+                return
+            if any(t.text == "extern" for t in self._tokens[start:end]):
+                self._dynamic_shared(start, end, scope)
+            elif not scope.is_namespace:
+                self._static_shared(start, end)
+
+    def _replace(self, token: Token, text: str) -> None:
+        self._edits.append(_Edit(token.start, token.end, text))
+
+    def _insert(self, position: int, text: str) -> None:
+        self._edits.append(_Edit(position, position, text))
 
     def _text(self, i: int) -> str:
         return self._tokens[i].text if 0 <= i < len(self._tokens) else ""
 
+    def _kind(self, i: int) -> TokenKind | None:
+        return self._tokens[i].kind if 0 <= i < len(self._tokens) else None
+
     def _is_run(self, i: int, run: str) -> bool:
         """Whether the tokens from `i` spell `run` without a gap, and it starts there."""
         tokens = self._tokens[i : i + len(run)]
-        if len(tokens) < len(run) or any(t.text != c for t, c in zip(tokens, run, strict=True)):
-            return False
-        return all(a.end == b.start for a, b in pairwise(tokens))
-
-    # ---- launches -------------------------------------------------------------------------
+        spelled = "".join(token.text for token in tokens) == run
+        return spelled and all(a.end == b.start for a, b in pairwise(tokens))
 
     def _launch(self, i: int, scope: _Scope) -> None:
         start = self._callee_start(i)
         end = self._configuration_end(i + 3)
         if start is None or end is None:
-            return  # not a launch that we understand: the compiler will say so
+            return  # not a launch that we understand: the compiler reports it
         if scope.is_device:
-            line = self._lines.line(self._tokens[i].start)
+            line = line_of(self._source, self._tokens[i].start)
             raise Unsupported(line, "a launch inside device code (dynamic parallelism)")
-        first = self._tokens[start]
-        opening = self._tokens[i]
         words = self._tokens[start:i]
         name = "".join(t.text for t in words if t.kind is not TokenKind.STRING)
         name = re.sub(r'[\\"\n]', "?", name)[:200]
@@ -155,9 +153,9 @@ class _Rewriter:
         if not (len(words) == 1 and words[0].text in self._plain_kernels):
             before += "[&](auto... cudacpu_a) { "
             after = "(cudacpu_a...); }, "
-        self._edits.append(_Edit(first.start, first.start, before))
-        self._edits.append(_Edit(opening.start, opening.start + 3, after))
-        self._edits.append(_Edit(self._tokens[end].start, self._tokens[end].start + 3, ")"))
+        self._insert(words[0].start, before)
+        for at, text in ((i, after), (end, ")")):  # of `<<<` and `>>>`
+            self._edits.append(_Edit(self._tokens[at].start, self._tokens[at].start + 3, text))
 
     def _callee_start(self, i: int) -> int | None:
         """The first token of the expression before `<<<` at `i`: a::b<c>, x.k, (*p), f(1)."""
@@ -189,53 +187,39 @@ class _Rewriter:
                 return at
 
     def _is_word(self, i: int) -> bool:
-        return (
-            0 <= i < len(self._tokens)
-            and self._tokens[i].kind is TokenKind.NAME
-            and self._tokens[i].text not in _NOT_A_CALLEE
-        )
+        return self._kind(i) is TokenKind.NAME and self._text(i) not in _NOT_A_CALLEE
 
     def _template_start(self, i: int) -> int | None:
         """The `<` for the `>` at `i`, going back."""
         depth = 0
         while i >= 0:
             text = self._text(i)
-            if text == ">":
-                depth += 1
-            elif text == "<":
-                depth -= 1
-                if depth == 0:
-                    return i
-            elif text in _CLOSE:
-                partner = self._partner.get(i)
-                if partner is None:
-                    return None
-                i = partner
-            elif text in (";", "{") or self._tokens[i].kind in (
-                TokenKind.DIRECTIVE,
-                TokenKind.END_OF_DEFINE,
-            ):
+            depth += {">": 1, "<": -1}.get(text, 0)
+            if text == "<" and depth == 0:
+                return i
+            unmatched = text in _CLOSE and i not in self._partner
+            if unmatched or text in (";", "{") or self._kind(i) in _MACRO_ENDS:
                 return None
-            i -= 1
+            i = self._partner[i] - 1 if text in _CLOSE else i - 1
         return None
 
     def _configuration_end(self, i: int) -> int | None:
         """The first `>` of the `>>>` that ends the configuration starting at `i`."""
-        while i < len(self._tokens):
-            text = self._text(i)
-            if text == ">" and self._is_run(i, ">>>"):
-                while self._is_run(i + 1, ">>>"):  # `...>>>>`: the first ends a template
-                    i += 1
-                return i if self._text(i + 3) == "(" else None
-            if text in _OPEN:
-                partner = self._partner.get(i)
-                if partner is None:
-                    return None
-                i = partner
-            elif text in _CLOSE or text == ";" or self._tokens[i].kind is TokenKind.END_OF_DEFINE:
-                return None
-            i += 1
+        for end in self._outside_brackets(i):
+            text = self._text(end)
+            if text == ">" and self._is_run(end, ">>>"):
+                while self._is_run(end + 1, ">>>"):  # `...>>>>`: the first ends a template
+                    end += 1
+                return end if self._text(end + 3) == "(" else None
+            if text in _CLOSE or text == ";" or self._kind(end) is TokenKind.END_OF_DEFINE:
+                break
         return None
+
+    def _outside_brackets(self, i: int) -> Iterator[int]:
+        """The tokens from `i` on, of brackets the opening one only; ends after an unmatched one."""
+        while i < len(self._tokens):
+            yield i
+            i = self._partner.get(i, len(self._tokens)) + 1 if self._text(i) in _OPEN else i + 1
 
     def _find_plain_kernels(self) -> frozenset[str]:
         """Kernels declared once, with neither template nor default arguments.
@@ -250,75 +234,42 @@ class _Rewriter:
             if token.text != "__global__":
                 continue
             name, parameters = self._declared_name(i + 1)
-            if name is None:
-                continue
-            words = {t.text for t in self._tokens[head:i]}
+            before = [t.text for t in self._tokens[head:i]]
             inside = self._tokens[parameters : self._partner.get(parameters, parameters)]
-            plain = "template" not in words and all(t.text != "=" for t in inside)
+            plain = "template" not in before and all(t.text != "=" for t in inside)
             seen[name] = plain and name not in seen
         return frozenset(name for name, plain in seen.items() if plain)
 
-    def _declared_name(self, i: int) -> tuple[str | None, int]:
-        """The function declared from `i` on, and the index of its parameters' `(`."""
+    def _declared_name(self, i: int) -> tuple[str, int]:
+        """The function declared from `i` on ("" for none), and the index of its parameters' `(`."""
         while i + 1 < len(self._tokens) and self._text(i) not in (";", "{", "}"):
             if self._text(i + 1) == "(":
-                special = self._text(i).startswith("__launch_bounds") or (
-                    self._text(i) in _ATTRIBUTES or self._text(i) == "__maxnreg__"
-                )
-                if not special:
-                    is_name = self._tokens[i].kind is TokenKind.NAME
-                    return (self._text(i) if is_name else None), i + 1
+                special = self._text(i) in _ATTRIBUTES or self._text(i) == "__maxnreg__"
+                if not (special or self._text(i).startswith("__launch_bounds")):
+                    return (self._text(i) if self._kind(i) is TokenKind.NAME else ""), i + 1
                 i = self._partner.get(i + 1, i + 1)
             i += 1
-        return None, i
-
-    # ---- shared memory --------------------------------------------------------------------
-
-    def _shared(self, i: int, scope: _Scope) -> None:
-        start, end = self._declaration(i)
-        if end is None:
-            return
-        spec = [t for t in self._tokens[start:end] if t.kind is not TokenKind.DIRECTIVE]
-        is_extern = any(t.text == "extern" for t in spec)
-        if is_extern:
-            self._dynamic_shared(start, end, scope)
-        elif not scope.is_namespace:
-            self._static_shared(start, end)
+        return "", i
 
     def _declaration(self, i: int) -> tuple[int, int | None]:
         """First token and `;` of the declaration that `__shared__` at `i` is part of."""
         start = i
-        while start > 0 and (
-            self._tokens[start - 1].kind is TokenKind.NAME
-            or self._attribute_before(start) is not None
-        ):
+        while self._text(start - 1) not in ("else", "do"):
             attribute = self._attribute_before(start)
-            if self._text(start - 1) in ("else", "do"):
+            if attribute is None and self._kind(start - 1) is not TokenKind.NAME:
                 break
             start = start - 1 if attribute is None else attribute
-        end = i
-        while end < len(self._tokens):
-            text = self._text(end)
-            if text == ";":
+        for end in self._outside_brackets(i):
+            if self._text(end) == ";":
                 return start, end
-            if text in _OPEN:
-                partner = self._partner.get(end)
-                if partner is None:
-                    return start, None
-                end = partner
-            elif text in _CLOSE or self._tokens[end].kind is TokenKind.DIRECTIVE:
-                return start, None
-            end += 1
+            if self._text(end) in _CLOSE or self._kind(end) is TokenKind.DIRECTIVE:
+                break
         return start, None
 
     def _attribute_before(self, i: int) -> int | None:
         """The start of an attribute such as `__align__(16)` that ends just before `i`."""
-        if self._text(i - 1) != ")":
-            return None
-        partner = self._partner.get(i - 1)
-        if partner is None or self._text(partner - 1) not in _ATTRIBUTES:
-            return None
-        return partner - 1
+        partner = self._partner.get(i - 1, 0) if self._text(i - 1) == ")" else 0
+        return partner - 1 if self._text(partner - 1) in _ATTRIBUTES else None
 
     def _dynamic_shared(self, start: int, end: int, scope: _Scope) -> None:
         """`extern __shared__ T name[];` becomes a pointer to the block's dynamic memory."""
@@ -334,7 +285,7 @@ class _Rewriter:
         if len(texts) < 4 or texts[-2:] != ["[", "]"] or words[-3].kind is not TokenKind.NAME:
             return
         name = texts[-3]
-        element = _spelled(words[:-3])
+        element = " ".join(texts[:-3]).replace(": :", "::")  # words apart, and `> >` too
         # A parameter of the submission's template may be the type: no typename needed here.
         if scope.is_namespace:
             text = (
@@ -351,64 +302,46 @@ class _Rewriter:
         names = self._declarators(start, end)
         if not names:
             return  # too unusual: the macro __shared__ makes it thread_local
-        first = self._tokens[start]
-        for i in range(start, end):
-            token = self._tokens[i]
-            if token.text in ("__shared__", "static"):
-                self._edits.append(_Edit(token.start, token.end, ""))
-            elif token.text == "alignas":
-                self._edits.append(_Edit(token.start, token.end, "__align__"))
-        self._edits.append(_Edit(first.start, first.start, "typedef "))
+        for token in self._tokens[start:end]:
+            if token.text in ("__shared__", "static", "alignas"):
+                self._replace(token, "__align__" if token.text == "alignas" else "")
+        self._insert(self._tokens[start].start, "typedef ")
         places: list[str] = []
-        for i in names:
-            token = self._tokens[i]
-            self._edits.append(_Edit(token.start, token.start, "cudacpu_t_"))
+        for token in names:
+            self._insert(token.start, "cudacpu_t_")
             kind, tag = f"cudacpu_t_{token.text}", f"cudacpu_g_{token.text}"
             places.append(
                 f"; struct {tag}; "
                 f"auto& {token.text} = ::cudacpu::shared<{kind}, alignof({kind}), {tag}>()"
             )
-        at = self._tokens[end].start
-        self._edits.append(_Edit(at, at, "".join(places)))
+        self._insert(self._tokens[end].start, "".join(places))
 
-    def _declarators(self, start: int, end: int) -> list[int]:
+    def _declarators(self, start: int, end: int) -> list[Token]:
         """The tokens that are the names declared in `start` to `end`; none if in doubt."""
-        names: list[int] = []
-        candidate: int | None = None
+        names: list[Token] = []
+        candidate: Token | None = None
         angle = 0
-        i = start
-        while i <= end:
+        for i in takewhile(lambda i: i <= end, self._outside_brackets(start)):
             token = self._tokens[i]
-            if token.text == "[" or token.text == "," or i == end:
-                if angle == 0:
-                    if candidate is None:
-                        return []
-                    if not names or names[-1] != candidate:
-                        names.append(candidate)
-                    if token.text == ",":
-                        candidate = None
-                if token.text == "[":
-                    i = self._partner.get(i, end)
-            elif token.text == "<":
-                angle += 1
-            elif token.text == ">":
-                angle -= 1
-            elif token.text in ("(", "{"):
-                part_of_name = self._text(i - 1) in (*_ATTRIBUTES, "decltype")
-                if token.text == "(" and angle == 0 and not part_of_name:
+            if token.text in ("[", ",") or i == end:
+                if angle != 0:
+                    continue
+                if candidate is None:
+                    return []
+                if names[-1:] != [candidate]:
+                    names.append(candidate)
+                if token.text == ",":
+                    candidate = None
+            elif token.text in ("<", ">"):
+                angle += 1 if token.text == "<" else -1
+            elif token.text == "(" and angle == 0:
+                if self._text(i - 1) not in (*_ATTRIBUTES, "decltype"):
                     return []  # a function type, an initialiser, a pointer to an array
-                i = self._partner.get(i, end)
             elif token.text == "=":
                 return []
             elif token.kind is TokenKind.NAME and angle == 0:
-                candidate = i
-            i += 1
+                candidate = token
         return names
-
-
-def _spelled(tokens: Sequence[Token]) -> str:
-    """The tokens on one line, with the spaces that keep words apart and `> >` too."""
-    return " ".join(token.text for token in tokens).replace(": :", "::")
 
 
 def _brackets(tokens: Sequence[Token]) -> dict[int, int]:
@@ -417,17 +350,13 @@ def _brackets(tokens: Sequence[Token]) -> dict[int, int]:
     stack: list[int] = []
     outside: list[int] = []  # the stack before a macro's body
     for i, token in enumerate(tokens):
-        if token.kind is TokenKind.DIRECTIVE and directive_name(token) == "define":
+        if token.kind is TokenKind.DIRECTIVE and directive(token)[0] == "define":
             outside, stack = stack, []
         elif token.kind is TokenKind.END_OF_DEFINE:
             stack = outside
-        elif token.kind is TokenKind.PUNCTUATION and token.text in _OPEN:
+        elif token.text in _OPEN:
             stack.append(i)
-        elif (
-            token.kind is TokenKind.PUNCTUATION
-            and stack
-            and tokens[stack[-1]].text == _CLOSE.get(token.text)
-        ):
+        elif stack and tokens[stack[-1]].text == _CLOSE.get(token.text):
             opening = stack.pop()
             partner[opening], partner[i] = i, opening
     return partner
@@ -435,7 +364,7 @@ def _brackets(tokens: Sequence[Token]) -> dict[int, int]:
 
 def _follow_conditional(token: Token, scopes: list[_Scope], saved: list[list[_Scope]]) -> None:
     """Branches of one #if often open the same brace twice: each starts where #if did."""
-    name = directive_name(token)
+    name, _ = directive(token)
     if name in ("if", "ifdef", "ifndef"):
         saved.append(list(scopes))
     elif name in ("else", "elif") and saved:

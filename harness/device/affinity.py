@@ -1,9 +1,9 @@
 """One processor for all runners that are timed, and none of the judge's own work on it.
 
-What a batch costs beyond its calls depends on the processor that its runner happens to be on: lone
-calls of two processes with the same kernel were up to 24 µs apart for as long as both lived, 7 in
-the median, and on the same processor 1 (docs/explanation/measurement.md). They never run at once,
-so they can share it; the judge, which spins meanwhile, must be elsewhere.
+What a batch costs beyond its calls depends on the processor that its runner is on: isolated calls
+of two processes with the same kernel were up to 24 µs apart for as long as both lived, 7 in the
+median, and on the same processor 1 (docs/explanation/measurement.md). They never run at once, so
+they can share it; the judge, which spins meanwhile, must be elsewhere.
 """
 
 import contextlib
@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 _SLOWEST = 0.9
-"""Some machines have fast cores and slow ones: the fast ones are within so much of the fastest."""
+"""A fast core's clock rate, in parts of the fastest: some machines have slow cores, too."""
 
 
 class CpuAssignment(NamedTuple):
@@ -33,16 +33,21 @@ _runner_cpu: ContextVar[int | None] = ContextVar("runner_cpu", default=None)
 def pinned(bus: str) -> Iterator[int | None]:
     """Keep this thread off one processor near the card at ``bus``; the value is that processor.
 
-    Timed runners pin themselves to it when they are told to; one that does not loses a few µs of
-    accuracy. None, and nothing changes, where this process may use one processor only or the
-    system does not let it choose.
+    Timed runners are asked to pin themselves to it; one that does not loses a few µs of accuracy.
+    None, and nothing changes, where this process may use one processor only or the system does not
+    let it choose.
     """
     if (held := _runner_cpu.get()) is not None:
         yield held
         return
     allowed = os.sched_getaffinity(0)
     assigned = assign_cpus(allowed, bus)
-    if assigned is None or not _moved(assigned.judge):
+    if assigned is not None:
+        try:
+            os.sched_setaffinity(0, assigned.judge)
+        except OSError:
+            assigned = None
+    if assigned is None:
         yield None
         return
     before = _runner_cpu.set(assigned.runner)
@@ -53,23 +58,14 @@ def pinned(bus: str) -> Iterator[int | None]:
         os.sched_setaffinity(0, allowed)
 
 
-def _moved(cpus: Collection[int]) -> bool:
-    """Whether this thread is on one of ``cpus`` from now on; the system may not let it."""
-    try:
-        os.sched_setaffinity(0, cpus)
-    except OSError:
-        return False
-    return True
-
-
 def assign_cpus(
     allowed: Collection[int], bus: str, system: Path = Path("/")
 ) -> CpuAssignment | None:
-    """Which of the ``allowed`` processors are whose, beside the card at ``bus``; None if only one.
+    """The runners' and the judge's of the ``allowed`` processors; None if there is only one.
 
-    Runners get one near the card, on a fast core; not on the first such core, which sees to most
-    interrupts, if there is another. Judges that work at several cards of a machine get different
-    ones as far as there are. ``system`` is where ``/proc`` and ``/sys`` are.
+    Runners get one near the card at ``bus``, on a fast core; not on the first such core, which sees
+    to most interrupts, if there is another. Judges at several cards of a machine get different ones
+    as far as there are. ``system`` is where ``/proc`` and ``/sys`` are.
     """
     if len(allowed) < 2:
         return None
@@ -78,31 +74,25 @@ def assign_cpus(
     rest = cores[1:] or cores
     core = rest[_place(bus, system) % len(rest)]
     runner = max(core)
-    elsewhere = frozenset(allowed) - core
-    return CpuAssignment(runner, elsewhere or frozenset(allowed) - {runner})
+    return CpuAssignment(runner, frozenset(allowed) - core or frozenset(allowed) - {runner})
 
 
 def _cores(cpus: Collection[int], allowed: Collection[int], system: Path) -> list[frozenset[int]]:
     """The cores that ``cpus`` belong to, each with all ``allowed`` processors of it, in order."""
-    found = set()
-    for cpu in cpus:
-        siblings = _among(allowed, _about(cpu, system) / "topology/thread_siblings_list")
-        found.add(frozenset({cpu, *siblings}))
+    folder = system / "sys/devices/system/cpu"
+    siblings = {cpu: folder / f"cpu{cpu}/topology/thread_siblings_list" for cpu in cpus}
+    found = {frozenset({cpu, *_among(allowed, file)}) for cpu, file in siblings.items()}
     return sorted(found, key=min)
 
 
 def _fast(cpus: Collection[int], system: Path) -> set[int]:
     """Those of ``cpus`` that are about as fast as the fastest."""
-    speeds = {cpu: _speed(_about(cpu, system) / "cpufreq/cpuinfo_max_freq") for cpu in cpus}
-    least = _SLOWEST * max(speeds.values())
-    return {cpu for cpu, speed in speeds.items() if speed >= least}
-
-
-def _speed(file: Path) -> int:
-    """A clock rate in kHz; 0 if it is not told."""
-    with contextlib.suppress(OSError, ValueError):
-        return int(file.read_text(encoding="ascii"))
-    return 0
+    speeds = dict.fromkeys(cpus, 0)  # maximum clock rates in kHz; 0 where unknown
+    for cpu in cpus:
+        file = system / f"sys/devices/system/cpu/cpu{cpu}/cpufreq/cpuinfo_max_freq"
+        with contextlib.suppress(OSError, ValueError):
+            speeds[cpu] = int(file.read_text(encoding="ascii"))
+    return {cpu for cpu in cpus if speeds[cpu] >= _SLOWEST * max(speeds.values())}
 
 
 def _place(bus: str, system: Path) -> int:
@@ -111,10 +101,6 @@ def _place(bus: str, system: Path) -> int:
         cards = sorted(each.name for each in (system / "proc/driver/nvidia/gpus").iterdir())
         return cards.index(bus)
     return 0
-
-
-def _about(cpu: int, system: Path) -> Path:
-    return system / f"sys/devices/system/cpu/cpu{cpu}"
 
 
 def _among(allowed: Collection[int], file: Path) -> set[int]:

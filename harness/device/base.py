@@ -1,4 +1,4 @@
-"""What the judge asks of the device that submissions run on, whatever kind it is.
+"""The Protocol of the device that submissions run on.
 
 A new kind of device is one module that meets :class:`Device`, and an entry in
 :mod:`harness.device.choose`. Nothing else asks which kind it has in hand.
@@ -16,8 +16,6 @@ import torch
 
 from harness.records.measurement import Conditions
 from harness.text.numbers import bytes_
-
-_SEALS = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL
 
 Kind = Literal["cuda", "cpu"]
 """How records and commands name a kind of device."""
@@ -44,17 +42,18 @@ class Monitor(Protocol):
         """Look at the device now, between two batches."""
 
     def conditions(self) -> Conditions | None:
-        """What was seen so far; None if the device told nothing."""
+        """What was seen so far; None if the device reported nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Exclusive:
-    """A device that nobody else times on."""
+    """A locked device: its monitor, if there is one, and the processor of all timed runners.
+
+    That is away from the judge's; None for any.
+    """
 
     monitor: Monitor | None = None
-    """Watches it; None where there is nothing to watch."""
     runner_cpu: int | None = None
-    """The processor that all timed runners share, away from the judge's; None: any."""
 
 
 class Device(Protocol):
@@ -71,7 +70,7 @@ class Device(Protocol):
     toolkit_version: str
     """Of the toolkit that torch was built with; empty for none."""
     architecture: str | None
-    """What kernels are compiled for, such as ``sm_90``; None: whatever the user asks for."""
+    """Target of the compilers, such as ``sm_90``; None: the user's choice."""
     emulated: bool
     """Kernels are executed by an emulator on the host: small cases, several orders of threads."""
     rankable: bool
@@ -95,7 +94,7 @@ class Device(Protocol):
         """Wait for the judge's own work on the device."""
 
     def probe(self) -> float:
-        """Flush and wait; the seconds that took, longer than ever where others are at work."""
+        """Seconds that a flush takes: more where other work is on the device."""
 
     def nodes(self) -> tuple[str, ...]:
         """The files under /dev that a runner needs to use it."""
@@ -104,7 +103,7 @@ class Device(Protocol):
         """Memory that can be allocated now."""
 
     def exclusive(self, waiting: Callable[[float], None]) -> AbstractContextManager[Exclusive]:
-        """Hold the device alone, and watch it, while times are taken.
+        """Lock the device and watch it while times are taken.
 
         ``waiting`` is called now and then with the seconds so far while another grade holds it.
 
@@ -117,7 +116,7 @@ def sealed_memory(name: str, size: int) -> int:
     """A memfd of ``size`` bytes that nobody can resize (a truncated one would kill its reader)."""
     fd = os.memfd_create(name, os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
     os.ftruncate(fd, size)
-    fcntl.fcntl(fd, fcntl.F_ADD_SEALS, _SEALS)
+    fcntl.fcntl(fd, fcntl.F_ADD_SEALS, fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL)
     return fd
 
 
@@ -129,15 +128,14 @@ def round_up(size: int, unit: int) -> int:
 def crowded_out(device: Device, end: Callable[[], None]) -> str:
     """Why there is no memory left, if a submission holds most of it; empty if it does not.
 
-    ``end`` ends the submission's processes: what is free then and was not before, it held.
+    ``end`` ends the submission's processes, which shows how much they held.
     """
-    beside = device.free_bytes()
+    before = device.free_bytes()
     end()
-    without = device.free_bytes()
-    held = without - beside
-    if held <= without / 2:
+    after = device.free_bytes()
+    if after - before <= after / 2:
         return ""
     return (
-        f"holds {bytes_(held)} of the memory of {device.name}, of which {bytes_(without)} are "
-        "free without it: there is no room for its inputs and outputs"
+        f"holds {bytes_(after - before)} of the memory of {device.name}, of which {bytes_(after)} "
+        "are free without it: there is no room for its inputs and outputs"
     )

@@ -15,9 +15,8 @@ def gpu_present() -> bool:
     except OSError:
         return False
     count = ctypes.c_int(0)
-    if driver.cuInit(0) or driver.cuDeviceGetCount(ctypes.byref(count)):
-        return False
-    return count.value > 0
+    failed = driver.cuInit(0) or driver.cuDeviceGetCount(ctypes.byref(count))
+    return not failed and count.value > 0
 
 
 def open_device(wanted: str) -> Device:
@@ -32,11 +31,11 @@ def open_device(wanted: str) -> Device:
         return CpuDevice()
     if torch.cuda.is_available():
         return CudaDevice()
-    if wanted == "auto" and not gpu_present():
-        return CpuDevice()
     if gpu_present():
         raise NoDeviceError(
             f"there is a GPU, but torch {torch.__version__} is built without CUDA or for a newer "
             "driver: install a CUDA build of torch, or use --device cpu"
         )
+    if wanted == "auto":
+        return CpuDevice()
     raise NoDeviceError("no NVIDIA GPU or driver here: use --device cpu")

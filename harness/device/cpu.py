@@ -52,7 +52,7 @@ class CpuDevice:
         """Nothing to wait for."""
 
     def probe(self) -> float:
-        """No time at all: nobody else's work can be told from the emulator's."""
+        """0: other programs' work cannot be told from the emulator's."""
         return 0.0
 
     def nodes(self) -> tuple[str, ...]:
@@ -65,7 +65,7 @@ class CpuDevice:
 
     @contextmanager
     def exclusive(self, waiting: Callable[[float], None]) -> Iterator[Exclusive]:  # noqa: ARG002
-        """Held by nobody: what is not ranked may share the machine."""
+        """No lock and no monitor: times that are not ranked may share the machine."""
         yield Exclusive()
 
 

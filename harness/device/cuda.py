@@ -18,11 +18,7 @@ from harness.runner.driver import CudaError, Driver
 
 
 class DeviceArena:
-    """Shared device memory: an exportable virtual-memory allocation, seen by torch as bytes.
-
-    Raises:
-        MachineError: the device has not that much memory.
-    """
+    """Shared device memory: an exportable virtual-memory allocation, seen by torch as bytes."""
 
     def __init__(self, driver: Driver, size: int) -> None:
         self._driver = driver
@@ -101,17 +97,13 @@ class CudaDevice:
         return tuple(str(path) for path in sorted(Path("/dev").glob("nvidia*")))
 
     def free_bytes(self) -> int:
-        """Free device memory as the driver tells it, once torch has let go of what it keeps."""
+        """Free device memory by the driver, after torch has emptied its cache."""
         torch.cuda.empty_cache()
         return int(torch.cuda.mem_get_info()[0])
 
     @contextmanager
     def exclusive(self, waiting: Callable[[float], None]) -> Iterator[Exclusive]:
-        """Lock the card for this machine, watch it, pin timed runners to one processor.
-
-        Raises:
-            MachineError: there is no place for a lock that all users of this machine share.
-        """
+        """Lock the card for this machine, watch it, pin timed runners to one processor."""
         with (
             exclusive(self.uuid, waiting),
             pinned(self.bus) as runner_cpu,

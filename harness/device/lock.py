@@ -1,4 +1,4 @@
-"""One timing at a time on each GPU of this machine, whoever takes it."""
+"""One timing at a time on each GPU of this machine, over all its users."""
 
 import contextlib
 import os
@@ -15,24 +15,20 @@ from filelock import FileLock, Timeout
 
 from harness.errors import MachineError
 
-POLL_S = 0.05
-TELL_S = 1.0
-
+_POLL_S, _REPORT_S = 0.05, 1.0
 _SHARED = "kernel-harness-locks"
 _FOR_ALL = 0o1777  # as /tmp: everybody may make files, nobody may remove another's
 _FILE_MODE = 0o666
-_NAME_LENGTH = 64
 
 
 @contextmanager
 def exclusive(uuid: str, waiting: Callable[[float], None]) -> Iterator[float]:
-    """Hold the GPU with this UUID alone; the value is how many seconds that had to be waited for.
+    """Lock the GPU with this UUID; the value is the time waited for it, in seconds.
 
     ``waiting`` is called with the seconds so far as soon as somebody else has the GPU, and about
     once a second from then on; what it raises ends the wait. The lock is the operating system's, so
-    a holder that is killed lets go. A thread that holds it may enter again; another thread of the
-    same process waits like everybody else. What holds it must not fork without executing another
-    program: the child would hold it, too.
+    a holder that is killed lets go. A thread that holds it may enter again; others of the process
+    wait. A holder must not fork without executing another program: the child would hold it, too.
 
     The lock is a file in ``kernel-harness-locks`` in the folder for temporary files, which anybody
     may write to. Users whose ``TMPDIR`` differs do not see each other. Where that folder or the
@@ -55,7 +51,7 @@ def exclusive(uuid: str, waiting: Callable[[float], None]) -> Iterator[float]:
 
 def _acquire(lock: FileLock, waiting: Callable[[float], None]) -> float:
     started = time.monotonic()
-    waited = tell_at = 0.0
+    waited = report_at = 0.0
     while True:
         try:
             lock.acquire(timeout=0)
@@ -63,20 +59,18 @@ def _acquire(lock: FileLock, waiting: Callable[[float], None]) -> float:
         except Timeout:
             waited = time.monotonic() - started
         except OSError as error:
-            raise MachineError(
-                f"cannot lock the GPU: {error} (see what {lock.lock_file} is)"
-            ) from error
-        if waited >= tell_at:
+            text = f"cannot lock the GPU: {error} (see what {lock.lock_file} is)"
+            raise MachineError(text) from error
+        if waited >= report_at:
             waiting(waited)
-            tell_at = waited + TELL_S
-        time.sleep(POLL_S)
-        waited = time.monotonic() - started
+            report_at = waited + _REPORT_S
+        time.sleep(_POLL_S)
 
 
 def _lock_file(uuid: str) -> Path:
     """The file to lock, which exists and is an ordinary one."""
     # With and without the prefix it is the same card; torch leaves it out.
-    card = re.sub(r"[^A-Za-z0-9-]", "_", uuid.removeprefix("GPU-"))[:_NAME_LENGTH]
+    card = re.sub(r"[^A-Za-z0-9-]", "_", uuid.removeprefix("GPU-"))[:64]
     name = f"kernel-harness-gpu-{card}.lock"
     with contextlib.suppress(OSError):
         return _ready(_shared_folder() / name)
@@ -85,21 +79,15 @@ def _lock_file(uuid: str) -> Path:
         own.mkdir(mode=0o700, parents=True, exist_ok=True)
         return _ready(own / name)
     except OSError as error:
-        raise MachineError(
-            f"cannot make a lock file for the GPU: {error} "
-            "(set TMPDIR to a folder that can be written)"
-        ) from error
+        remedy = "(set TMPDIR to a folder that can be written)"
+        raise MachineError(f"cannot make a lock file for the GPU: {error} {remedy}") from error
 
 
 def _shared_folder() -> Path:
-    """The folder that all users share, made if it is not there.
-
-    Raises:
-        OSError: it cannot be made, or is not one that everybody can use.
-    """
+    """The folder that all users share; OSError if it cannot be made or is not for everybody."""
     folder = Path(tempfile.gettempdir()) / _SHARED
     if not os.path.lexists(folder):
-        # Made under another name first: nobody shall find it before everybody may write to it.
+        # Made under another name first, since all users must be able to write to it at once.
         made = Path(tempfile.mkdtemp(prefix=f"{_SHARED}-", dir=folder.parent))
         try:
             made.chmod(_FOR_ALL)
@@ -115,12 +103,9 @@ def _shared_folder() -> Path:
 
 
 def _ready(path: Path) -> Path:
-    """Make the file if it is not there, and see that it is one that can be locked.
+    """Make the file if it is not there; OSError if it is no ordinary file that can be written.
 
     Links are not followed: old releases of filelock do, and empty the file that they open.
-
-    Raises:
-        OSError: it is a link, no ordinary file, or cannot be written.
     """
     # Not blocking: it may be a pipe. Without O_CREAT at first: in such a folder Linux refuses that
     # for another user's file (fs.protected_regular).

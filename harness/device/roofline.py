@@ -14,11 +14,8 @@ from harness.device.base import Device
 from harness.problem.case import Case
 from harness.problem.gradable import Gradable
 
-_COPY_BYTES = 1 << 30
-_SIDE = 8192
-_REPEATS = 5
-_IN_A_ROW_S = 0.02
-_LEAST, _MOST = 3, 100
+_COPY_BYTES, _SIDE = 1 << 30, 8192
+_REPEATS, _IN_A_ROW_S, _MIN_CALLS, _MAX_CALLS = 5, 0.02, 3, 100
 _COMPONENT = {torch.complex64: torch.float32, torch.complex128: torch.float64}
 
 
@@ -64,12 +61,12 @@ class Roofline:
             generator = torch.Generator(device=where)
             a = torch.randn(side, side, device=where, generator=generator).to(element)
             out = torch.empty_like(a)
-            allowed = torch.backends.cuda.matmul.allow_tf32
-            torch.backends.cuda.matmul.allow_tf32 = tf32
+            matmul = torch.backends.cuda.matmul
+            allowed, matmul.allow_tf32 = matmul.allow_tf32, tf32
             try:
                 fastest = self._fastest(lambda: torch.matmul(a, a, out=out))
             finally:
-                torch.backends.cuda.matmul.allow_tf32 = allowed
+                matmul.allow_tf32 = allowed
             self._peaks[element, tf32] = 2 * side**3 / fastest
         return self._peaks[element, tf32]
 
@@ -78,9 +75,9 @@ class Roofline:
     ) -> float | None:
         """Least seconds for one call of ``case``: max(bytes / bandwidth, flops / peak).
 
-        With ``strict`` float32 gets TF32's peak even where a problem does not allow TF32: whoever
-        multiplies in pieces may well use tensor cores. None where the problem does not say how
-        many bytes and operations there are, and on a CPU.
+        With ``strict`` float32 gets TF32's peak even where a problem does not allow TF32: a kernel
+        that multiplies in pieces may use tensor cores. None where the problem does not say how many
+        bytes and operations there are, and on a CPU.
         """
         if self._device.emulated:
             return None
@@ -94,17 +91,14 @@ class Roofline:
         return max(parts, default=None)
 
     def _fastest(self, work: Callable[[], object]) -> float:
-        """Seconds for one of several in a row, so that launching and waiting hardly count.
-
-        They can take 0.3 ms where the host is restless, which is a tenth of three sums of 1 GiB.
-        """
+        """Seconds for one of several in a row: launching and waiting can take 0.3 ms."""
         work()
-        once_s = self._seconds(work, _LEAST) / _LEAST
-        count = max(_LEAST, min(_MOST, math.ceil(_IN_A_ROW_S / max(once_s, 1e-9))))
+        once_s = self._seconds(work, _MIN_CALLS) / _MIN_CALLS
+        wanted = math.ceil(_IN_A_ROW_S / max(once_s, 1e-9))
+        count = max(_MIN_CALLS, min(_MAX_CALLS, wanted))
         return min(self._seconds(work, count) for _ in range(_REPEATS)) / count
 
     def _seconds(self, work: Callable[[], object], count: int) -> float:
-        """Of so many in a row."""
         self._device.synchronize()
         start = time.perf_counter()
         for _ in range(count):

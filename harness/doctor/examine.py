@@ -1,8 +1,8 @@
 """What this machine can do, what it lacks, and how to get that.
 
-Quick enough to be asked at any time: versions come from package metadata, each tool is asked for
-its version alone, and nothing large is imported but the optional frameworks that are installed,
-side by side, since half of one is as good as none. Printing is the command's business.
+Quick: versions come from package metadata, tools are only asked for their version, and nothing
+large is imported but the optional frameworks that are installed, side by side, since half of one is
+as good as none.
 """
 
 import os
@@ -10,24 +10,30 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
 
 from harness.errors import MachineError
 from harness.frameworks import FRAMEWORKS, Framework, installed_version
 from harness.languages.build.cache import default_cache
-from harness.languages.build.ptx import find_assembler
 from harness.languages.build.toolchain import (
     PIP_NVCC,
     NvccNotFound,
+    find_assembler,
     find_host_compiler,
     find_nvcc,
     find_tool,
 )
+from harness.sandbox import ROOT
 from harness.sandbox.selftest import breaches
 from harness.sandbox.support import detect_support
 from harness.text.plain import plain
@@ -35,7 +41,9 @@ from harness.text.plain import plain
 OLDEST_PYTHON = (3, 11)
 IMPORT_S = 60.0
 
-_ROOT = Path(__file__).resolve().parents[2]
+_SHOWN = 400
+"""Characters of a text that are shown."""
+
 _TRY = """
 import sys
 name, root, *path = sys.argv[1:]
@@ -56,24 +64,28 @@ class State(StrEnum):
     MISSING = "missing"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Finding:
     """One part of the machine. ``remedy`` says how to get what is missing; empty if nothing is."""
 
     name: str
-    state: State
     detail: str
     remedy: str = ""
+    state: State = State.OK
+
+
+_STYLES = {State.OK: "green", State.LIMITED: "yellow", State.MISSING: "red"}
+_limited = partial(Finding, state=State.LIMITED)
+_missing = partial(Finding, state=State.MISSING)
 
 
 def examine(
-    *, store: Path | None = None, environment: Mapping[str, str] | None = None
+    *, store: Path | None = None, environment: Mapping[str, str] = os.environ
 ) -> list[Finding]:
     """Look at everything a grade may need, the most basic first.
 
-    ``store`` is the file that results are kept in, if they are kept in a file.
+    ``store`` is the file of results; None where they are in no file.
     """
-    environment = os.environ if environment is None else environment
     found = [_python(), _torch(), _triton(), *_gpus()]
     found += [*_compilers(environment), *_frameworks(), _sandbox()]
     if store is not None:
@@ -85,16 +97,18 @@ def examine(
     return found
 
 
-def _ok(name: str, detail: str) -> Finding:
-    return Finding(name=name, state=State.OK, detail=detail)
-
-
-def _limited(name: str, detail: str, remedy: str) -> Finding:
-    return Finding(name=name, state=State.LIMITED, detail=detail, remedy=remedy)
-
-
-def _missing(name: str, detail: str, remedy: str) -> Finding:
-    return Finding(name=name, state=State.MISSING, detail=detail, remedy=remedy)
+def render_findings(findings: Iterable[Finding], console: Console) -> None:
+    """One row per part of the machine; remedies below the part they cure."""
+    table = Table(box=None, pad_edge=False, show_header=False)
+    for overflow in ("ellipsis", "ellipsis", "fold"):
+        table.add_column(overflow=overflow)
+    for finding in findings:
+        mark = Text(finding.state, style=_STYLES[finding.state])
+        name, detail = plain(finding.name, _SHOWN), plain(finding.detail, _SHOWN)
+        table.add_row(mark, Text(name), Text(detail))
+        if finding.remedy:
+            table.add_row("", "", Text(plain(f"→ {finding.remedy}", _SHOWN), style="bold"))
+    console.print(table)
 
 
 def _python() -> Finding:
@@ -103,21 +117,17 @@ def _python() -> Finding:
     if sys.version_info < OLDEST_PYTHON:
         wanted = ".".join(map(str, OLDEST_PYTHON))
         return _limited("python", detail, f"use Python {wanted} or newer")
-    return _ok("python", detail)
+    return Finding("python", detail)
 
 
 def _torch() -> Finding:
     version = installed_version("torch")
     if version is None:
         return _missing("torch", "not installed: nothing can be judged", "pip install torch")
-    cuda = _torch_cuda()
-    if cuda is None:
-        return _limited(
-            "torch",
-            f"{version}, without CUDA: grades on the CPU only",
-            "on a GPU machine: pip install torch (the regular build)",
-        )
-    return _ok("torch", f"{version}, CUDA {cuda}")
+    if cuda := _torch_cuda():
+        return Finding("torch", f"{version}, CUDA {cuda}")
+    detail = f"{version}, without CUDA: grades on the CPU only"
+    return _limited("torch", detail, "on a GPU machine: pip install torch (the regular build)")
 
 
 def _torch_cuda() -> str | None:
@@ -137,7 +147,7 @@ def _triton() -> Finding:
     version = installed_version("triton")
     if version is None:
         return _missing("triton", "not installed: no Triton submissions", "pip install triton")
-    return _ok("triton", version)
+    return Finding("triton", version)
 
 
 def _frameworks() -> Iterator[Finding]:
@@ -147,27 +157,22 @@ def _frameworks() -> Iterator[Finding]:
 
 
 def _framework(framework: Framework) -> Finding:
-    version = framework.version()
+    name, remedy, version = framework.name, framework.remedy, framework.version()
     if version is None:
-        detail = f"optional, for {framework.title} submissions"
-        return _missing(framework.name, detail, framework.remedy)
+        return _missing(name, f"optional, for {framework.title} submissions", remedy)
     path = [entry for entry in sys.path if Path(entry).is_absolute()]
+    command = [sys.executable, "-I", "-S", "-c", _TRY, name, str(ROOT), *path]
     try:
         done = subprocess.run(
-            [sys.executable, "-I", "-S", "-c", _TRY, framework.name, str(_ROOT), *path],
-            capture_output=True,
-            text=True,
-            timeout=IMPORT_S,
-            check=False,
+            command, capture_output=True, text=True, timeout=IMPORT_S, check=False
         )
     except subprocess.TimeoutExpired:
-        reason = f"importing it takes more than {IMPORT_S:g} s"
-        return _limited(framework.name, f"{version}, {reason}", framework.remedy)
+        return _limited(name, f"{version}, importing it takes more than {IMPORT_S:g} s", remedy)
     if done.returncode:
-        said = (done.stderr.strip().splitlines() or ["no reason"])[-1]
-        reason = plain(said).removesuffix(f": {framework.remedy}")[:300]
-        return _limited(framework.name, f"{version}, {reason}", framework.remedy)
-    return _ok(framework.name, version)
+        complaint = (done.stderr.strip().splitlines() or ["no reason"])[-1]
+        reason = plain(complaint).removesuffix(f": {remedy}")[:300]
+        return _limited(name, f"{version}, {reason}", remedy)
+    return Finding(name, version)
 
 
 def _gpus() -> Iterator[Finding]:
@@ -184,7 +189,7 @@ def _gpus() -> Iterator[Finding]:
         yield _missing("driver", str(error), remedy)
         return
     try:
-        yield _ok("driver", str(pynvml.nvmlSystemGetDriverVersion()))
+        yield Finding("driver", str(pynvml.nvmlSystemGetDriverVersion()))
         count = pynvml.nvmlDeviceGetCount()
         if count == 0:
             yield _missing("gpu", "the driver sees none", remedy)
@@ -193,7 +198,7 @@ def _gpus() -> Iterator[Finding]:
             major, minor = pynvml.nvmlDeviceGetCudaComputeCapability(handle)
             gib = pynvml.nvmlDeviceGetMemoryInfo(handle).total / (1 << 30)
             name = pynvml.nvmlDeviceGetName(handle)
-            yield _ok(f"gpu {index}", f"{name}, sm_{major}{minor}, {gib:.0f} GiB")
+            yield Finding(f"gpu {index}", f"{name}, sm_{major}{minor}, {gib:.0f} GiB")
     except pynvml.NVMLError as error:
         yield _limited("gpu", str(error), "see what nvidia-smi says")
     finally:
@@ -203,13 +208,12 @@ def _gpus() -> Iterator[Finding]:
 def _compilers(environment: Mapping[str, str]) -> Iterator[Finding]:
     try:
         nvcc = find_nvcc(environment)
-        yield _ok("nvcc", f"{nvcc.version} ({nvcc.path})")
     except NvccNotFound:
         yield _missing("nvcc", "CUDA submissions run on the CPU only, unchecked by nvcc", PIP_NVCC)
     else:
-        ptxas = find_assembler(nvcc)
-        if ptxas is not None:
-            yield _ok("ptxas", str(ptxas))
+        yield Finding("nvcc", f"{nvcc.version} ({nvcc.path})")
+        if ptxas := find_assembler(nvcc):
+            yield Finding("ptxas", str(ptxas))
         else:
             detail = "PTX submissions are read by the driver of a card alone"
             yield _missing("ptxas", detail, PIP_NVCC)
@@ -218,15 +222,12 @@ def _compilers(environment: Mapping[str, str]) -> Iterator[Finding]:
     except MachineError as error:
         yield _missing("g++", str(error), "apt-get install g++")
         return
-    yield _ok("g++", f"{host.version} ({host.path})")
+    yield Finding("g++", f"{host.version} ({host.path})")
     if host.sanitizer:
-        yield _ok("libasan", "accesses out of bounds are found on the CPU path")
+        yield Finding("libasan", "accesses out of bounds are found on the CPU path")
     else:
         detail = "accesses out of bounds go unnoticed on the CPU path"
         yield _missing("libasan", detail, "apt-get install libasan8, or your compiler's version")
-
-
-_ADVICE = ": grade nobody's code but your own"
 
 
 def _sandbox() -> Finding:
@@ -238,11 +239,12 @@ def _sandbox() -> Finding:
         return _missing(name, str(error), "see what the message says; nothing can be graded")
     if not found:
         user = ", as a user of its own" if detect_support().own_user else ""
-        return _ok(name, f"all attempts to get out of it failed{user}")
+        return Finding(name, f"all attempts to get out of it failed{user}")
     worse = any(not breach.startswith("see ") for breach in found)
+    advice = ": grade nobody's code but your own" if worse else ""
     return _limited(
         name,
-        f"submissions can {', '.join(found)}{_ADVICE if worse else ''}",
+        f"submissions can {', '.join(found)}{advice}",
         "sysctl kernel.unprivileged_userns_clone=1 "
         "kernel.apparmor_restrict_unprivileged_userns=0; "
         "in Docker: --security-opt seccomp=unconfined --security-opt systempaths=unconfined",
@@ -257,12 +259,11 @@ def _folder(name: str, place: Path, remedy: str) -> Finding:
     free_gib = shutil.disk_usage(existing).free / (1 << 30)
     if free_gib < 1.0:
         return _limited(name, f"{place}, {free_gib:.2f} GiB free", "free some disk space")
-    return _ok(name, f"{place}, {free_gib:.0f} GiB free")
+    return Finding(name, f"{place}, {free_gib:.0f} GiB free")
 
 
 def _tool(name: str, use: str, environment: Mapping[str, str]) -> Finding:
     """An optional program of the CUDA toolkit."""
-    path = find_tool(name, environment)
-    if path is not None:
-        return _ok(name, str(path))
+    if path := find_tool(name, environment):
+        return Finding(name, str(path))
     return _missing(name, f"optional, for {use}", "comes with the CUDA toolkit")

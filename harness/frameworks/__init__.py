@@ -2,11 +2,9 @@
 
 From an entry the judge recognizes a file, the command line offers a starter, ``harness doctor``
 looks for the package, the sandbox gives its compiler a cache and the runner imports it. They run on
-NVIDIA GPUs only, and each is an extra of its name; none is imported before a submission that is
-written in it is loaded.
+NVIDIA GPUs only, and each is an extra of its name; none is imported before a submission needs it.
 
-This package needs the standard library only. All others may import it, and runners see it inside of
-their sandbox.
+This package imports only the standard library: runners see it inside of their sandbox.
 """
 
 import contextlib
@@ -17,8 +15,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
-
-from harness.frameworks.streams import cupy_on, numba_on
+from typing import Any
 
 _TEMPLATES = Path(__file__).parent / "templates"
 
@@ -35,7 +32,7 @@ _TRIED = frozenset({"float32", "float64", "float16", "bfloat16", "int32"})
 
 
 def installed_version(*distributions: str) -> str | None:
-    """The version of the first of some packages that is installed, from its metadata alone."""
+    """The version of the first package that is installed, from its metadata; None for none."""
     from importlib import metadata  # takes too long for a command that only lists names
 
     for name in distributions:
@@ -87,7 +84,7 @@ class Framework:
 
     launching: Callable[[ModuleType, int], AbstractContextManager[object]] | None = None
     """Given :attr:`module` and a CUDA stream handle, makes it launch there where a submission names
-    no stream; None where it asks torch, or is told a stream at each launch."""
+    no stream; None where it asks torch, or takes a stream at each launch."""
 
     @property
     def remedy(self) -> str:
@@ -109,10 +106,41 @@ class Framework:
                 with contextlib.suppress(ModuleNotFoundError):
                     importlib.import_module(self.before)
             importlib.import_module(self.module)
-        except Exception as error:  # whatever a package does when half of it is missing
+        except Exception as error:  # a package of which half is missing may raise anything
             reason = f"{type(error).__name__}: {error}".splitlines()[0][:300]
             message = f"{self.title} cannot be imported here ({reason}): {self.remedy}"
             raise ImportError(message) from error
+
+
+def _cupy_on(cupy: Any, stream: int) -> AbstractContextManager[object]:
+    """CuPy's own current stream becomes ``stream``, a handle."""
+    current: AbstractContextManager[object] = cupy.cuda.ExternalStream(stream)
+    return current
+
+
+@contextlib.contextmanager
+def _numba_on(cuda: Any, stream: int) -> Iterator[None]:
+    """Numba has no current stream: launches on its default one go to ``stream`` instead."""
+    dispatcher: Any = sys.modules.get("numba.cuda.dispatcher")
+    driver: Any = getattr(getattr(cuda, "cudadrv", None), "driver", None)
+    if dispatcher is None or not hasattr(driver, "_to_core_stream"):
+        yield  # another version than we know: what it launches is not recorded
+        return
+    kernel = dispatcher._Kernel
+    ours = driver._to_core_stream(driver.Stream(stream))
+    launch = kernel.launch
+
+    def redirected(
+        self: Any, args: Any, griddim: Any, blockdim: Any, stream: Any = 0, sharedmem: int = 0
+    ) -> Any:
+        default = int(driver._to_core_stream(stream).handle) == 0
+        return launch(self, args, griddim, blockdim, ours if default else stream, sharedmem)
+
+    kernel.launch = redirected
+    try:
+        yield
+    finally:
+        kernel.launch = launch
 
 
 FRAMEWORKS = {
@@ -181,7 +209,7 @@ FRAMEWORKS = {
             before="_numba_cuda_redirector",
             caches=("NUMBA_CACHE_DIR",),
             compile_errors=frozenset({"TypingError", "LoweringError"}),
-            launching=numba_on,
+            launching=_numba_on,
         ),
         Framework(
             name="cupy",
@@ -195,7 +223,7 @@ FRAMEWORKS = {
             takes=ALL_DTYPES - {"bfloat16"},
             caches=("CUPY_CACHE_DIR",),
             compile_errors=frozenset({"CompileException"}),
-            launching=cupy_on,
+            launching=_cupy_on,
         ),
     )
 }

@@ -2,10 +2,12 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from harness.device.base import Device, Exclusive
 from harness.device.roofline import Roofline
 from harness.errors import MachineError
+from harness.grading.result_builder import ResultBuilder, TimedFault
 from harness.judge.task import Task
 from harness.problem.case import Case
 from harness.problem.sampling.footprint import footprint
@@ -28,7 +30,10 @@ from harness.timing.timed_program import BaselineError, TimedProgram, prepare_fo
 from harness.timing.trusted import TrustedRunners
 
 _PREPARE_S = 120.0
-"""Seconds for a further baseline, whose first call may compile: it is not on trial."""
+"""Seconds for a further baseline, whose first call may compile."""
+
+
+Measured = tuple[Measurement, ...] | TimedFault
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,60 +47,45 @@ class ReadyToTime:
     restart: Callable[[], Session | Fault]
 
 
-@dataclass(frozen=True, slots=True)
-class TimedFault:
-    """A submission failed while it was timed, in ``case`` if in one; it printed ``output``."""
-
-    fault: Fault
-    case: Case | None = None
-    output: str = ""
-
-
 class Benchmark:
-    """Takes times on one device; keeps the trusted runners, and how fast the device is."""
+    """Takes times on one device; has its trusted runners, and its roofline once measured."""
 
     def __init__(self, device: Device, progress: Progress) -> None:
-        self._progress = progress
-        self._roofline = Roofline(device)
+        self.progress = progress
+        self.roofline = Roofline(device)
         self.trusted = TrustedRunners(device)
 
     def measure(
-        self,
-        task: Task,
-        ready: ReadyToTime,
-        held: Exclusive,
-        budget: TimingBudget,
-        *,
-        all_baselines: bool,
-        note: Callable[[str], None],
-    ) -> tuple[Measurement, ...] | TimedFault:
+        self, draft: ResultBuilder, ready: ReadyToTime, held: Exclusive, budget: TimingBudget
+    ) -> Measured:
         """Times of all benchmark shapes, in turns with the baseline; then again with further ones.
 
-        The device is ``held``. ``note`` is given what the result should say besides.
+        The device is ``held``; ``draft`` gets notes.
 
         Raises:
             MachineError: no time can be taken on this machine now.
         """
-        run = _Run(self._progress, self._roofline, self.trusted, task, held, budget)
-        baseline = run.timed(self.trusted.baseline(task), task, name="baseline")
+        task = draft.task
+        run = _Run(self, task, held, budget)
+        baseline = run.trusted(self.trusted.baseline(task), task, name="baseline")
         submission = prepare_for_timing(
             ready.session, ready.restart, task, run.cases[0], cpu=held.runner_cpu, idle=run.idle
         )
         if isinstance(submission, Fault):
             return TimedFault(submission)
         if task.device.captures_graphs and not submission.capture:
-            note("cannot be captured in a CUDA graph: timed as plain calls")
+            draft.notes.append("cannot be captured in a CUDA graph: timed as plain calls")
         try:
             measured = run.beside(submission, baseline, task)
             baseline.release()
-            if isinstance(measured, TimedFault) or not all_baselines:
+            if isinstance(measured, TimedFault) or not draft.options.all_baselines:
                 return measured
             for name in list(task.problem.baselines)[1:]:
                 outcome = run.beside_further(submission, name)
                 if isinstance(outcome, TimedFault):
                     return outcome
                 if isinstance(outcome, str):
-                    note(outcome)
+                    draft.notes.append(outcome)
                 else:
                     measured = with_baseline(measured, name, outcome)
             return measured
@@ -107,40 +97,22 @@ class Benchmark:
 class _Run:
     """The measurement of one submission: what stays the same over its shapes and baselines."""
 
-    def __init__(
-        self,
-        progress: Progress,
-        roofline: Roofline,
-        trusted: TrustedRunners,
-        task: Task,
-        held: Exclusive,
-        budget: TimingBudget,
-    ) -> None:
+    def __init__(self, bench: Benchmark, task: Task, held: Exclusive, budget: TimingBudget) -> None:
         self.cases = benchmark_cases(task)
-        progress.phase("baseline")
-        self._overhead = trusted.overhead(held.runner_cpu)
+        self._progress = bench.progress
+        self._progress.phase("baseline")
+        self._overhead = bench.trusted.overhead(held.runner_cpu)
         self.idle = self._overhead.idle if self._overhead else IdleBaseline()
-        self._progress = progress
-        self._roofline = roofline
+        self._roofline = bench.roofline
         self._task = task
+        capture, cpu = task.device.captures_graphs, held.runner_cpu
+        self.trusted = partial(TimedProgram, trusted=True, capture=capture, cpu=cpu, idle=self.idle)
         self._held = held
         self._budget = budget
 
-    def timed(self, session: Session, task: Task, *, name: str) -> TimedProgram:
-        """A trusted program: a baseline."""
-        return TimedProgram(
-            session,
-            task,
-            name=name,
-            trusted=True,
-            capture=task.device.captures_graphs,
-            cpu=self._held.runner_cpu,
-            idle=self.idle,
-        )
-
     def beside(
         self, submission: TimedProgram, baseline: TimedProgram, task: Task, over: str = ""
-    ) -> tuple[Measurement, ...] | TimedFault:
+    ) -> Measured:
         """Times of all shapes in turns with one baseline."""
         measured: list[Measurement] = []
         after_block = on_block(self._progress, self._held)
@@ -159,18 +131,16 @@ class _Run:
             measured.append(outcome)
         return tuple(measured)
 
-    def beside_further(
-        self, submission: TimedProgram, name: str
-    ) -> tuple[Measurement, ...] | TimedFault | str:
-        """Times in turns with another baseline, or a note that it does not run here.
+    def beside_further(self, submission: TimedProgram, name: str) -> Measured | str:
+        """Times in turns with another baseline, in its own process and on fresh inputs.
 
-        It has a process of its own, so that nothing it does lingers, and fresh inputs.
+        Or a note that it does not run here.
         """
         task = replace(self._task, seed=f"{self._task.seed}/{name}")
         program = source_program(task.problem.baselines[name].read_bytes())
         limits = replace(task.problem.limits, prepare_s=_PREPARE_S, call_s=_PREPARE_S)
         with Session(program, task.device, limits) as session:
-            baseline = self.timed(session, task, name=name)
+            baseline = self.trusted(session, task, name=name)
             try:
                 if (fault := session.load()) is not None:
                     return f"the baseline {name} does not run here: {fault.message}"
@@ -185,7 +155,7 @@ class _Run:
     ) -> Measurement | Fault:
         """``measured`` with the least time that the device needs; a fault if it is below that.
 
-        The roofline may have to be measured first, and is kept: nothing may slow the device now.
+        The roofline may be measured first, and is kept: so the device must be idle.
         """
         if (fault := busy_device_fault(task.device.probe, self.idle)) is not None:
             return fault
@@ -199,7 +169,7 @@ class _Run:
 
 
 def on_block(progress: Progress, held: Exclusive) -> Callable[[Samples], None]:
-    """Called after each block: shows what is known so far, and looks at the device."""
+    """A callback for each block: shows the times so far, and reads the device's monitor."""
 
     def after_block(samples: Samples) -> None:
         progress.advance(note=lambda: so_far(samples))
@@ -210,7 +180,7 @@ def on_block(progress: Progress, held: Exclusive) -> Callable[[Samples], None]:
 
 
 def so_far(samples: Samples) -> str:
-    """``12.31 ± 0.04 µs, 1.31× ± 0.02``: time per call and speed-up, from the blocks there are."""
+    """``12.31 ± 0.04 µs, 1.31× ± 0.02``: time per call and speed-up, from the blocks so far."""
     times, baseline = samples
     time = numbers.seconds_interval(time_interval(times))
     return f"{time}, {numbers.ratio(ratio_interval(baseline, times))}"

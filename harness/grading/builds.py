@@ -1,12 +1,11 @@
-"""Builds of many files: side by side, some before their turn, still while a time is taken."""
+"""Builds of many files: side by side, ahead of grading, paused while a time is taken."""
 
 import os
 from collections import Counter, deque
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager
-from types import TracebackType
-from typing import Self, TypeVar
+from typing import TypeVar
 
 from harness.grading.duplicates import content_key
 from harness.grading.job import Job
@@ -19,12 +18,12 @@ U = TypeVar("U")
 Built = Artifact | BuildFailure
 
 
-class Builds:
+class Builds(AbstractContextManager["Builds"]):
     """Builds ahead of grading; use as a context manager.
 
     Args:
         build: builds one file; called in threads.
-        workers: files built side by side; by default what leaves room for the one that is graded.
+        workers: files built side by side; by default 3/4 of the processors, the rest grades.
     """
 
     def __init__(self, build: Callable[[Job], Built], workers: int | None = None) -> None:
@@ -33,21 +32,13 @@ class Builds:
         self._workers = workers or max(1, (os.cpu_count() or 1) * 3 // 4)
         self._pool = ThreadPoolExecutor(self._workers)
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        if error is not None:
-            self._gate.cancel()  # nobody wants what is being built
+    def __exit__(self, kind: object, *_: object) -> None:
+        if kind is not None:
+            self._gate.cancel()
         self._pool.shutdown(cancel_futures=True)
 
     def of(self, jobs: Sequence[Job]) -> Iterator[tuple[Job, Future[Built] | None, bool]]:
-        """Each job in order with its build, and whether another one will ask for its result.
+        """Each job in order with its build, and whether a duplicate will need its result.
 
         None instead of a build for a job whose content came before.
         """
@@ -56,10 +47,9 @@ class Builds:
 
         def submit(job: Job) -> Future[Built] | None:
             key = content_key(job)
-            if key in seen:
+            if key is not None and key in seen:
                 return None
-            if key is not None:
-                seen.add(key)
+            seen.add(key)
             return self._pool.submit(self._behind_the_gate, job)
 
         for job, building in prefetch(jobs, submit, max_pending=2 * self._workers):
@@ -67,7 +57,7 @@ class Builds:
             yield job, building, key is not None and count[key] > 1
 
     def paused(self, on_wait: Callable[[], None]) -> AbstractContextManager[None]:
-        """No build is at work inside; ``on_wait`` is called where one has to come to rest."""
+        """No build runs in this context; ``on_wait`` is called if one has to be waited for."""
         return self._gate.paused(on_wait)
 
     def _behind_the_gate(self, job: Job) -> Built:
@@ -78,9 +68,9 @@ class Builds:
 def prefetch(
     items: Iterable[T], submit: Callable[[T], U], *, max_pending: int
 ) -> Iterator[tuple[T, U]]:
-    """Each of ``items``, in order, with what ``submit`` gave for it, ``max_pending`` ahead.
+    """Each of ``items``, in order, with what ``submit`` returned, ``max_pending`` ahead.
 
-    ``submit`` returns at once, with a future for instance; what it raises comes at that moment.
+    ``submit`` returns at once, with a future for instance; its errors are raised at that moment.
     """
     pending: deque[tuple[T, U]] = deque()
     for item in items:

@@ -1,20 +1,21 @@
-"""Executors of grades: what commands hand files to and get results from.
+"""Executors: commands hand them files and get results, in order of completion.
 
-A command knows :class:`Executor` alone. :class:`InProcess`, one device in this process, is the one
-there is; another one (several cards, several hosts) is a module beside it. Results come in order of
-completion, which need not be that of the files.
+:class:`InProcess` grades on one device in this process; another one (several cards, several hosts)
+would be a module beside it that meets :class:`Executor`.
 """
 
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import AbstractContextManager
 from itertools import groupby
-from types import TracebackType
-from typing import Protocol, Self
+from operator import attrgetter
+from typing import Protocol
 
 from harness.device.base import Device
+from harness.device.choose import open_device
 from harness.grading.grader import Grader
 from harness.grading.job import Completed, Job, Options, Work
-from harness.progress.progress import Progress
+from harness.progress.progress import Progress, progress
 from harness.records.comparison import Comparison
 from harness.records.refs import DeviceRef
 from harness.records.result import Result
@@ -42,14 +43,14 @@ class Executor(Protocol):
         """
 
 
-class InProcess:
+class InProcess(AbstractContextManager["InProcess"]):
     """Grades on one device, in this process; use as a context manager.
 
     Args:
         device: where submissions run.
-        progress: told of every phase.
+        progress: told of every phase; finished before each result, for the caller may print it.
         workers: files graded at once, where no times are taken.
-        grader: grades them; by default one of the usual parts for the device.
+        grader: grades them; by default one for ``device``.
     """
 
     def __init__(
@@ -62,35 +63,31 @@ class InProcess:
     ) -> None:
         self.device = DeviceRef(kind=device.kind, name=device.name)
         self._grader = grader or Grader(device, progress)
+        self._progress = progress
         self._workers = workers
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._grader.__exit__(kind, error, trace)
+    def __exit__(self, *error: object) -> None:
+        self._grader.__exit__(*error)
 
     def grade(self, work: Sequence[Work]) -> Iterator[Completed]:
         """As :meth:`Executor.grade`; with one worker in the order of ``work``."""
         if self._workers > 1 and not any(each.options.timed for each in work):
             yield from self._side_by_side(work)
             return
-        # Files with the same options are built side by side and told apart by content.
-        for options, group in groupby(work, key=lambda each: each.options):
+        # Files with the same options are built side by side, duplicates once.
+        for options, group in groupby(work, key=attrgetter("options")):
             together = list(group)
             results = self._grader.grade_all([each.job for each in together], options)
-            yield from map(Completed, together, results)
+            for completed in map(Completed, together, results):
+                self._progress.finish()
+                yield completed
 
     def _side_by_side(self, work: Sequence[Work]) -> Iterator[Completed]:
         with ThreadPoolExecutor(self._workers) as pool:
             begun = {pool.submit(self._grader.grade, each.job, each.options): each for each in work}
             try:
                 for done in as_completed(begun):
+                    self._progress.finish()
                     yield Completed(begun[done], done.result())
             finally:
                 pool.shutdown(cancel_futures=True)
@@ -98,3 +95,8 @@ class InProcess:
     def compare(self, first: Job, second: Job, options: Options) -> Comparison | list[Result]:
         """As :meth:`Executor.compare`."""
         return self._grader.compare(first, second, options)
+
+
+def open_executor(device: str) -> InProcess:
+    """An executor on ``auto``, ``cuda`` or ``cpu``, with progress on stderr."""
+    return InProcess(open_device(device), progress())

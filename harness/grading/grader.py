@@ -1,27 +1,23 @@
-"""Grades submissions one after the other: build, check, measure, record.
+"""Grades submissions one after the other: build, check, time, record.
 
-docs/explanation/architecture.md walks along this line.
+docs/explanation/architecture.md walks through these steps.
 """
 
-import contextlib
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import AbstractContextManager, ExitStack, nullcontext, suppress
 from functools import partial
-from types import TracebackType
-from typing import Self
 
 from torch import OutOfMemoryError
 
 from harness.device.base import Device, Exclusive, crowded_out
-from harness.device.monitor import unsettled
 from harness.errors import MachineError, ProblemError
-from harness.grading.benchmark import Benchmark, ReadyToTime, TimedFault, benchmark_cases
+from harness.grading.benchmark import Benchmark, ReadyToTime, benchmark_cases
 from harness.grading.builds import Builds, Built
 from harness.grading.case_selection import correctness_cases
 from harness.grading.duplicates import content_key, copy_for_duplicate
 from harness.grading.head_to_head import Lost, common, comparison, head_to_head
 from harness.grading.job import Job, Options, chosen_dtype
-from harness.grading.result_builder import ResultBuilder, make_score, solution_ref
+from harness.grading.result_builder import ResultBuilder, TimedFault, make_score, solution_ref
 from harness.judge.cases import run_cases
 from harness.judge.memcheck import is_memory_fault, locate
 from harness.judge.profile import REMEDY, find_profiler, profile
@@ -29,36 +25,30 @@ from harness.judge.replay import FailingCase, patient, shrink_failure
 from harness.judge.task import Task
 from harness.languages import LANGUAGES
 from harness.languages.base import Language
-from harness.languages.build.cache import Cache, default_cache
-from harness.problem.gradable import AnswerKey, Gradable
-from harness.problem.model import Limits, Problem
+from harness.languages.build.cache import default_cache
+from harness.problem.gradable import AnswerKey
+from harness.problem.model import Limits
 from harness.problem.sampling.cases import fresh_seed
 from harness.progress.progress import Pace, Progress
 from harness.records.comparison import Comparison
-from harness.records.measurement import Measurement
 from harness.records.refs import SolutionRef
 from harness.records.result import Result, Verdict
 from harness.session.fault import Fault
 from harness.session.programs import RunnerProgram, checked_program, timed_program
 from harness.session.session import Session
 from harness.solution.model import Artifact, BuildFailure, Invalid, Solution, Target
-from harness.timing.budget import TimingBudget, budget_for
+from harness.timing.budget import budget_for
 
 
-class Grader:
-    """Grades submissions on one device; use as a context manager, which leaves no process behind.
+class Grader(AbstractContextManager["Grader"]):
+    """Grades submissions on one device; as a context manager it ends all its processes.
 
-    What is worth keeping between submissions is kept: the baseline's runner, the launch overhead.
+    Between submissions it keeps the trusted runners, the launch overhead and loaded references.
 
     Args:
-        device: where submissions run.
-        progress: told of every phase.
-        budget: how long to measure; by default what suits the device.
         languages: builds submissions, by the name of their language.
         builders: files built side by side; by default what suits the machine.
-        build_cache: keeps what was built; by default the user's.
         benchmark: takes times; by default one for ``device``.
-        reference: the reference of a problem; by default its own code, loaded once.
         open_session: starts a runner with a submission's program.
     """
 
@@ -67,42 +57,30 @@ class Grader:
         device: Device,
         progress: Progress,
         *,
-        budget: TimingBudget | None = None,
         languages: Mapping[str, Language] = LANGUAGES,
         builders: int | None = None,
-        build_cache: Cache | None = None,
         benchmark: Benchmark | None = None,
-        reference: Callable[[Problem], AnswerKey] | None = None,
         open_session: Callable[[RunnerProgram, Device, Limits], Session] = Session,
     ) -> None:
         self._device = device
         self._progress = progress
-        self._base_budget = budget
         self._languages = languages
         self._builders = builders
-        self._cache = build_cache or default_cache()
+        self._cache = default_cache()
         self.benchmark = benchmark or Benchmark(device, progress)
-        self._reference = reference or loaded_once()
+        self._references: dict[Hashable, AnswerKey] = {}
         self._open_session = open_session
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.benchmark.trusted.close()
         self._progress.finish()
 
     def grade_all(self, jobs: Sequence[Job], options: Options) -> Iterator[Result]:
         """The results of ``jobs``, in order, each as soon as it is there.
 
-        Files are built side by side, some before their turn, and all of that is paused while a
-        time is taken. Of those with the same content one is graded, and the others get its verdict
-        and times.
+        Files are built side by side, some ahead of their turn; builds are paused while a time is
+        taken. Of files with the same content one is graded, and the others get its verdict and
+        times.
 
         Raises:
             ProblemError, MachineError, HarnessError: not the contestant's doing.
@@ -124,7 +102,7 @@ class Grader:
                     else:
                         self._progress.phase("build")
                         draft = self._draft(job, options)
-                        result = self._judge(building.result(), draft, options, builds)
+                        result = self._judge(building.result(), draft, builds)
                         if wanted_again:
                             graded[key] = result
                     yield result
@@ -139,65 +117,34 @@ class Grader:
         """Time two submissions to one problem in turns, if both are right.
 
         Both get the same seed and, unless ``options`` names one, the first data type that both
-        are written for. The results of those that are not right are returned instead.
-
-        Raises:
-            ProblemError, MachineError, HarnessError: not the contestant's doing.
+        are written for. The results of those that are not right are returned instead. Raises as
+        :meth:`grade_all`.
         """
-        jobs = (first, second)
-        options = common(jobs, options)
-        drafts = [self._draft(job, options) for job in jobs]
+        options = common([first, second], options)
+        drafts = [self._draft(job, options) for job in (first, second)]
         if self._device.captures_graphs:  # launch overhead is measured; elsewhere it is not
             self.benchmark.trusted.start()
-        self._progress.phase("build", len(jobs))
+        self._progress.phase("build", len(drafts))
         built = []
-        for job in jobs:
+        for job in (first, second):
             built.append(self.build(job, options))
             self._progress.advance()
-        self._calibrate(contextlib.nullcontext())
+        self._calibrate(nullcontext())
         with ExitStack() as sessions:
-            ready: list[ReadyToTime] = []
-            failed: list[Result] = []
-            for artifact, draft in zip(built, drafts, strict=True):
-                each = self._ready(artifact, draft, options, sessions)
-                if isinstance(each, Result):
-                    failed.append(each)
-                else:
-                    ready.append(each)
-            if failed:
+            ready = [self._ready(*each, sessions) for each in zip(built, drafts, strict=True)]
+            if failed := [each for each in ready if isinstance(each, Result)]:
                 return failed
-            return self._head_to_head((ready[0], ready[1]), drafts, options)
-
-    def _head_to_head(
-        self, ready: tuple[ReadyToTime, ReadyToTime], drafts: list[ResultBuilder], options: Options
-    ) -> Comparison | list[Result]:
-        task = drafts[0].task
-        cases = benchmark_cases(task)
-        with self._exclusive() as held:
-            overhead = self.benchmark.trusted.overhead(held.runner_cpu)
-            budget = self._budget(options)
-            outcome = head_to_head(task, ready, cases, budget, overhead, held, self._progress)
-            if isinstance(outcome, Lost):
-                return [self._failed_timing(drafts[outcome.which], outcome.failed)]
-            conditions = held.monitor.conditions() if held.monitor else None
-        found = unsettled(conditions) if conditions is not None else ""
-        return comparison(drafts[0], drafts[1], outcome, found)
-
-    def _budget(self, options: Options) -> TimingBudget:
-        return budget_for(self._device, quick=options.quick, base=self._base_budget)
-
-    # -- steps -----------------------------------------------------------------------------------
-
-    def _draft(self, job: Job, options: Options) -> ResultBuilder:
-        problem, solution = job.problem, job.solution
-        seed = options.seed or fresh_seed()
-        dtype = chosen_dtype(job, options)
-        task = Task(problem, self._reference(problem), dtype, self._device, seed)
-        if isinstance(solution, Invalid):
-            unknown = SolutionRef(author="", name="", language="", hash="", path=job.path)
-            about = solution.reference or unknown
-            return ResultBuilder(task, about, reason=solution.reason, notes=list(job.notes))
-        return ResultBuilder(task, solution_ref(solution), notes=list(job.notes))
+            a, b = (each for each in ready if isinstance(each, ReadyToTime))
+            task = drafts[0].task
+            cases = benchmark_cases(task)
+            budget = budget_for(self._device, quick=options.quick)
+            with self._exclusive() as held:
+                overhead = self.benchmark.trusted.overhead(held.runner_cpu)
+                outcome = head_to_head(task, (a, b), cases, budget, overhead, held, self._progress)
+                if isinstance(outcome, Lost):
+                    return [drafts[outcome.which].finish_failed(outcome.failed)]
+                conditions = held.monitor.conditions() if held.monitor else None
+        return comparison(drafts[0], drafts[1], outcome, conditions)
 
     def build(self, job: Job, options: Options, *, ahead: bool = False) -> Built:
         """The build of a submission, or why there is none; from the cache if it is there.
@@ -212,27 +159,36 @@ class Grader:
             allowed = ", ".join(solution.dtypes)
             message = f"the file says it is written for {allowed}, not for {dtype}"
             return BuildFailure(verdict=Verdict.INVALID_SUBMISSION, message=message)
-        target = Target(
-            kind=self._device.kind,
-            arch=self._device.architecture or options.arch,
-            timed=options.timed,
-            ahead=ahead,
-        )
+        arch = self._device.architecture or options.arch
+        target = Target(kind=self._device.kind, arch=arch, timed=options.timed, ahead=ahead)
         language = self._languages[solution.language]
         return language.build(solution, job.problem, dtype, target, self._cache)
 
-    def _judge(
-        self, artifact: Built, draft: ResultBuilder, options: Options, builds: Builds
-    ) -> Result:
+    def _draft(self, job: Job, options: Options) -> ResultBuilder:
+        problem, solution = job.problem, job.solution
+        key = problem.slug, problem.hash
+        if key not in self._references:
+            self._references[key] = problem.reference()
+        seed = options.seed or fresh_seed()
+        dtype = chosen_dtype(job, options)
+        task = Task(problem, self._references[key], dtype, self._device, seed)
+        if isinstance(solution, Invalid):
+            unknown = SolutionRef(author="", name="", language="", hash="", path=job.path)
+            about, reason = solution.reference or unknown, solution.reason
+        else:
+            about, reason = solution_ref(solution), None
+        return ResultBuilder(task, about, options, reason=reason, notes=list(job.notes))
+
+    def _judge(self, artifact: Built, draft: ResultBuilder, builds: Builds) -> Result:
         """The verdict on what was built and, while no build is at work, its times."""
-        if options.timed and isinstance(artifact, Artifact):
+        if draft.options.timed and isinstance(artifact, Artifact):
             self._calibrate(builds.paused(self._finishing))
         with ExitStack() as sessions:
             try:
-                ready = self._ready(artifact, draft, options, sessions)
+                ready = self._ready(artifact, draft, sessions)
                 if isinstance(ready, Result):
                     return ready
-                measured = self._measure(ready, draft, options, builds)
+                return self._timed(ready, draft, builds)
             except (MachineError, OutOfMemoryError) as error:
                 error.__traceback__ = None  # its frames hold tensors of the judge's
                 if crowded := crowded_out(self._device, sessions.close):
@@ -242,75 +198,40 @@ class Grader:
                 if isinstance(error, MachineError):
                     raise
                 raise MachineError(f"out of memory on {self._device.name}: {error}") from error
-            if isinstance(measured, TimedFault):
-                return self._failed_timing(draft, measured)
-        score = make_score(
-            draft.task,
-            measured,
-            self._budget(options),
-            known_seed=options.seed is not None,
-            conditions=draft.conditions,
-        )
-        return draft.finish(Verdict.ACCEPTED, "", measured, score)
-
-    def _measure(
-        self, ready: ReadyToTime, draft: ResultBuilder, options: Options, builds: Builds
-    ) -> tuple[Measurement, ...] | TimedFault:
-        with self._exclusive() as held, builds.paused(self._finishing):
-            measured = self.benchmark.measure(
-                draft.task,
-                ready,
-                held,
-                self._budget(options),
-                all_baselines=options.all_baselines,
-                note=draft.notes.append,
-            )
-        if held.monitor is not None:
-            draft.conditions = held.monitor.conditions()
-        return measured
-
-    def _failed_timing(self, draft: ResultBuilder, failed: TimedFault) -> Result:
-        """The result of a submission that was right until it was timed."""
-        if failed.case is not None:
-            draft.output = failed.output
-            draft.add_timed_failure(failed.case, failed.fault)
-        return draft.finish(failed.fault.verdict, failed.fault.message)
 
     def _calibrate(self, paused: AbstractContextManager[None]) -> None:
-        """Measure what an idle device is like, once, before any submitted code runs.
-
-        A kernel left running now would skew the idle baseline for all later submissions.
-        """
+        # Once, before any submitted code runs: a kernel that it left running would skew the idle
+        # baseline for all later submissions.
         if not self.benchmark.trusted.calibrated:
             with self._exclusive() as held, paused:
                 self.benchmark.trusted.overhead(held.runner_cpu)
 
     def _ready(
-        self, artifact: Built, draft: ResultBuilder, options: Options, sessions: ExitStack
+        self, artifact: Built, draft: ResultBuilder, sessions: ExitStack
     ) -> ReadyToTime | Result:
-        """What was built, checked and loaded to be timed; or the result, if that is all."""
+        """Check what was built and load it to be timed; or the result, if that is all."""
         draft.build = artifact.build
         if isinstance(artifact, BuildFailure):
             return draft.finish(artifact.verdict, artifact.message)
+        limits = draft.task.problem.limits
         checked = checked_program(artifact)
-        session = sessions.enter_context(self._session(checked, draft.task))
-        fault = self._check(session, checked, draft, options)
+        session = sessions.enter_context(self._open_session(checked, self._device, limits))
+        fault = self._check(session, draft, checked.interpret)
         if fault is not None:
             draft.output = session.output()
             session.close()
-            self._shrink(checked, draft, fault, options)
-            where = self._locate(checked, draft, fault)
+            where = self._explain(checked, draft, fault)
             return draft.finish(fault.verdict, fault.message + where)
-        if not options.timed:
-            if options.profile:
+        if not draft.options.timed:
+            if draft.options.profile:
                 session.close()
-                self._profile(artifact, draft, options)
+                self._profile(timed_program(artifact), draft)
             return draft.finish(Verdict.ACCEPTED)
 
         fast = timed_program(artifact)
 
         def start() -> Session | Fault:
-            fresh = sessions.enter_context(self._session(fast, draft.task))
+            fresh = sessions.enter_context(self._open_session(fast, self._device, limits))
             return fresh.load() or fresh
 
         first = session if fast == checked else start()
@@ -318,16 +239,10 @@ class Grader:
             return draft.finish(first.verdict, first.message)
         return ReadyToTime(first, start)
 
-    def _session(self, program: RunnerProgram, task: Task) -> Session:
-        return self._open_session(program, self._device, task.problem.limits)
-
-    def _check(
-        self, session: Session, program: RunnerProgram, draft: ResultBuilder, options: Options
-    ) -> Fault | None:
+    def _check(self, session: Session, draft: ResultBuilder, interpreted: bool) -> Fault | None:
         """Load the submission and run all cases; the draft gets what came of them."""
-        task = draft.task
-        # While nothing that is submitted has run: memory that it takes makes no case smaller.
-        cases = correctness_cases(task, options, interpreted=program.interpret)
+        # Before any submitted code runs: memory that it takes must not make cases smaller.
+        cases = correctness_cases(draft.task, draft.options, interpreted=interpreted)
         self._progress.phase("load")
         fault = session.load()
         draft.layers = session.layers
@@ -337,85 +252,76 @@ class Grader:
             return fault
         draft.drawn = tuple(cases)
         self._progress.phase("check", len(cases))
-        outcome = run_cases(session, task, cases, self._progress.advance)
+        outcome = run_cases(session, draft.task, cases, self._progress.advance)
         draft.cases = outcome.cases
         return outcome.fault
 
-    def _shrink(
-        self, program: RunnerProgram, draft: ResultBuilder, fault: Fault, options: Options
-    ) -> None:
-        """Look for a smaller case that fails like the one that did, if any did."""
-        if not draft.cases or draft.cases[-1].passed:
-            return
-        number = len(draft.cases) - 1
-        task = draft.task
+    def _explain(self, program: RunnerProgram, draft: ResultBuilder, fault: Fault) -> str:
+        """Look for a smaller failing case; returns a line on where a GPU's invalid access was."""
+        if draft.failed_case is None:
+            return ""
+        task, number = draft.task, len(draft.cases) - 1
         failure = FailingCase(draft.drawn[number], number, fault.verdict)
         limits = patient(task.problem.limits)
 
         def start() -> Session | Fault:
             session = self._open_session(program, self._device, limits)
-            failed = session.load()
-            if failed is not None:
+            if (failed := session.load()) is not None:
                 session.close()
             return failed or session
 
-        self._progress.phase("shrink")
-        with contextlib.suppress(MachineError, ProblemError):  # the verdict stands without it
-            draft.shrunk = shrink_failure(task, failure, start, options.shrink_s)
-
-    def _locate(self, program: RunnerProgram, draft: ResultBuilder, fault: Fault) -> str:
-        """On a GPU, after an invalid access: where it was, as one more line of the message."""
-        task, failed = draft.task, draft.cases[-1] if draft.cases else None
-        if failed is None or failed.passed or not is_memory_fault(fault.message):
-            return ""
-        spec = draft.shrunk.case.spec if draft.shrunk else failed.spec
-        self._progress.phase("locate")
-        with contextlib.suppress(MachineError):  # the verdict stands without it
-            report = locate(task, task.problem.parse_case(spec), program)
-            return f"\n{report}" if report else ""
+        with suppress(MachineError, ProblemError):  # the verdict stands without it
+            self._progress.phase("shrink")
+            draft.shrunk = shrink_failure(task, failure, start, draft.options.shrink_s)
+        with suppress(MachineError):
+            if is_memory_fault(fault.message):
+                self._progress.phase("locate")
+                spec = draft.shrunk.case.spec if draft.shrunk else failure.case.spec
+                report = locate(task, task.problem.parse_case(spec), program)
+                return f"\n{report}" if report else ""
         return ""
 
-    def _profile(self, artifact: Artifact, draft: ResultBuilder, options: Options) -> None:
+    def _profile(self, program: RunnerProgram, draft: ResultBuilder) -> None:
         """Profile one call, of the case that was named or the first timed shape.
-
-        The verdict stands, whatever comes of it.
 
         Raises:
             MachineError: there is no tool, or no room for the shape.
         """
-        task = draft.task
+        task, named = draft.task, draft.options.case
         tool = find_profiler()
         if tool is None:
             raise MachineError(REMEDY)
-        named = options.case and task.problem.parse_case(options.case)
-        case = named or benchmark_cases(task)[0]
+        case = task.problem.parse_case(named) if named else benchmark_cases(task)[0]
         self._progress.phase(f"profile {case.spec}")
         with self._exclusive():
-            outcome = profile(task, case, timed_program(artifact), tool)
+            outcome = profile(task, case, program, tool)
         if isinstance(outcome, str):
             draft.notes.append(f"no profile: {outcome}")
         else:
             draft.profile = outcome
 
+    def _timed(self, ready: ReadyToTime, draft: ResultBuilder, builds: Builds) -> Result:
+        """The result of a submission that was right in all cases, with its times."""
+        budget = budget_for(self._device, quick=draft.options.quick)
+        with self._exclusive() as held, builds.paused(self._finishing):
+            measured = self.benchmark.measure(draft, ready, held, budget)
+        if held.monitor is not None:
+            draft.conditions = held.monitor.conditions()
+        if isinstance(measured, TimedFault):
+            return draft.finish_failed(measured)
+        score = make_score(
+            draft.task,
+            measured,
+            budget,
+            known_seed=draft.options.seed is not None,
+            conditions=draft.conditions,
+        )
+        return draft.finish(Verdict.ACCEPTED, "", measured, score)
+
     def _exclusive(self) -> AbstractContextManager[Exclusive]:
-        """The device to ourselves."""
-        return self._device.exclusive(self._waiting)
+        return self._device.exclusive(
+            lambda seconds: self._progress.phase(f"wait for the GPU, {seconds:.0f} s")
+        )
 
     def _finishing(self) -> None:
         self._progress.phase("wait for builds")
-
-    def _waiting(self, seconds: float) -> None:
-        self._progress.phase(f"wait for the GPU, {seconds:.0f} s")
-
-
-def loaded_once() -> Callable[[Gradable], AnswerKey]:
-    """Gives the reference of a problem, whose code is loaded the first time."""
-    known: dict[Hashable, AnswerKey] = {}
-
-    def reference(problem: Gradable) -> AnswerKey:
-        key = problem.slug, problem.hash
-        if key not in known:
-            known[key] = problem.reference()
-        return known[key]
-
-    return reference

@@ -1,9 +1,8 @@
 """Two submissions head to head: timed in turns with each other instead of with a baseline.
 
-What both have in common (the machine, its clock rate, the inputs) falls out of their ratio, so
-small differences show that two grades, one after the other, cannot tell. Nothing is stored: the
-outcome is no entry on a board. Of the audits of time, those that need a trusted baseline are not
-made here.
+What both share (the machine, its clock rate, the inputs) cancels in their ratio, which shows
+differences that two separate grades cannot. Nothing is stored. Audits that need a trusted baseline
+are not made.
 """
 
 from collections.abc import Sequence
@@ -11,16 +10,17 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from harness.device.base import Exclusive
+from harness.device.monitor import unsettled
 from harness.errors import UsageError
-from harness.grading.benchmark import ReadyToTime, TimedFault, on_block
+from harness.grading.benchmark import ReadyToTime, on_block
 from harness.grading.job import Job, Options
-from harness.grading.result_builder import ResultBuilder, environment
+from harness.grading.result_builder import ResultBuilder, TimedFault, environment
 from harness.judge.task import Task
 from harness.problem.case import Case
 from harness.problem.sampling.cases import fresh_seed
 from harness.progress.progress import Progress
 from harness.records.comparison import Comparison, Shape
-from harness.records.measurement import Measurement
+from harness.records.measurement import Conditions, Measurement
 from harness.records.refs import DeviceRef, ProblemRef
 from harness.session.fault import Fault
 from harness.solution.model import Solution
@@ -35,9 +35,9 @@ _NAMES = ("A", "B")
 
 
 def common(jobs: Sequence[Job], options: Options) -> Options:
-    """``options`` with what both jobs share: a seed, and a data type that both are written for.
+    """``options`` with a seed, and the first data type that both jobs are written for.
 
-    Without such a type the problem's first one is taken, for which one of them is then refused.
+    If there is none, the problem's first, for which one of them is then refused.
 
     Raises:
         UsageError: the jobs are for different problems.
@@ -51,11 +51,8 @@ def common(jobs: Sequence[Job], options: Options) -> Options:
             )
     headers = [job.solution.dtypes for job in jobs if isinstance(job.solution, Solution)]
     fits = (d for d in problem.dtypes if all(own is None or d in own for own in headers))
-    return replace(
-        options,
-        dtype=options.dtype or next(fits, problem.dtypes[0]),
-        seed=options.seed or fresh_seed(),
-    )
+    dtype = options.dtype or next(fits, problem.dtypes[0])
+    return replace(options, dtype=dtype, seed=options.seed or fresh_seed())
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +114,7 @@ def head_to_head(
 
 
 def _lost(pair: Pair, task: Task, case: Case, fault: Fault, idle: IdleBaseline) -> Lost:
-    """Who lost by ``fault``; where either may be the cause, the one without whom it is quiet."""
+    """Who lost by ``fault``; if both are suspects, the one without which the device is idle."""
     which = 0 if fault.whose == _NAMES[0] else 1
     if fault.shared:
         suspects = (which, 1 - which)
@@ -127,8 +124,7 @@ def _lost(pair: Pair, task: Task, case: Case, fault: Fault, idle: IdleBaseline) 
 
 
 def _shape(measured: Measurement, pair: Pair) -> Shape:
-    """B was measured as the submission, A as the baseline."""
-    a, b = pair
+    a, b = pair  # measured as the baseline and the submission
     return Shape(
         spec=measured.spec,
         a_s=measured.baseline_s,
@@ -142,19 +138,17 @@ def _shape(measured: Measurement, pair: Pair) -> Shape:
 
 
 def comparison(
-    a: ResultBuilder, b: ResultBuilder, shapes: Sequence[Shape], unsettled: str
+    a: ResultBuilder, b: ResultBuilder, shapes: Sequence[Shape], conditions: Conditions | None
 ) -> Comparison:
-    """The record of two submissions; ``unsettled`` is what was not as it must be meanwhile."""
-    task = a.task
-    notes = [unsettled] if unsettled else []
-    for name, builder, captured in (
-        ("A", a, all(shape.a_captured for shape in shapes)),
-        ("B", b, all(shape.b_captured for shape in shapes)),
-    ):
+    """The record of two submissions that were timed under ``conditions``."""
+    task, problem = a.task, a.task.problem
+    disturbed = unsettled(conditions) if conditions else ""
+    notes = [disturbed] if disturbed else []
+    captured = zip(*((shape.a_captured, shape.b_captured) for shape in shapes), strict=True)
+    for name, builder, each in zip(_NAMES, (a, b), captured, strict=True):
         notes += [f"{name}: {note}" for note in builder.notes]
-        if task.device.captures_graphs and not captured:
+        if task.device.captures_graphs and not all(each):
             notes.append(f"{name}: cannot be captured in a CUDA graph: timed as plain calls")
-    problem = task.problem
     return Comparison(
         created=datetime.now(UTC),
         problem=ProblemRef(slug=problem.slug, title=problem.title, hash=problem.hash),

@@ -34,9 +34,8 @@ def job_again(result: Result, problems: Mapping[str, Problem]) -> Job | str:
     # Not exists(): what lies behind a link was never submitted.
     if not recorded.path or not os.path.lexists(recorded.path):
         return GONE
-    solution = read_solution(
-        Path(recorded.path), problem=problem.slug, author=recorded.author or None
-    )
+    path, author = Path(recorded.path), recorded.author or None
+    solution = read_solution(path, problem=problem.slug, author=author)
     if isinstance(solution, Invalid) or solution.hash != recorded.hash:
         return CHANGED
     return Job(path=recorded.path, solution=solution, problem=problem)

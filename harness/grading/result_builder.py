@@ -12,6 +12,7 @@ from harness import __version__
 from harness.device.base import Device
 from harness.device.monitor import unranked_reason
 from harness.frameworks import installed_version
+from harness.grading.job import Options
 from harness.judge.task import Task
 from harness.problem.case import Case
 from harness.records.build import Build
@@ -26,21 +27,33 @@ from harness.timing.audit import linearity_doubt
 from harness.timing.budget import TimingBudget
 from harness.timing.statistics import geometric_mean
 
-_NEUTRAL = re.compile(r"\bsolution\.(?:cu|py):(\d+)")
+_RUNNER_NAME = r"solution\.(?:cu|py)"
+"""The name of a submission's file that its runner sees, as a regular expression."""
+
+
+@dataclass(frozen=True, slots=True)
+class TimedFault:
+    """A submission failed while it was timed, in ``case`` if in one; it printed ``output``."""
+
+    fault: Fault
+    case: Case | None = None
+    output: str = ""
 
 
 @dataclass(slots=True)
 class ResultBuilder:
-    """The parts of a result that are known so far; written by :class:`Grader` alone."""
+    """The parts of a result that are known so far; only :class:`Grader` writes them."""
 
     task: Task
-    """What the submission is held against."""
+    """The problem, its reference, the data type, the device and the seed."""
     solution: SolutionRef
-    """Which submission."""
+    """The submission."""
+    options: Options
+    """How it is graded."""
     reason: Reason | None = None
-    """What exactly is wrong with a file that cannot be taken as a submission."""
+    """Why a file cannot be taken as a submission."""
     layers: tuple[str, ...] = ()
-    """The layers of confinement that its runner had."""
+    """Layers of confinement of its runner."""
     build: Build | None = None
     """How it was built."""
     drawn: tuple[Case, ...] = ()
@@ -68,7 +81,7 @@ class ResultBuilder:
         """The finished record."""
         task = self.task
         problem = task.problem
-        return Result(
+        result = Result(
             id=secrets.token_hex(16),
             created=datetime.now(UTC),
             problem=ProblemRef(slug=problem.slug, title=problem.title, hash=problem.hash),
@@ -78,12 +91,11 @@ class ResultBuilder:
             device=DeviceRef(kind=task.device.kind, name=task.device.name),
             verdict=verdict,
             reason=self.reason,
-            message=self._placed(message),
+            message=message,
             reproduce=self._reproduce(),
             seed=task.seed,
-            cases=tuple(self._placed_case(case) for case in self.cases),
-            shrunk=self.shrunk
-            and self.shrunk.model_copy(update={"case": self._placed_case(self.shrunk.case)}),
+            cases=self.cases,
+            shrunk=self.shrunk,
             build=self.build,
             measurements=measurements,
             score=score,
@@ -93,35 +105,58 @@ class ResultBuilder:
             notes=tuple(self.notes),
             environment=environment(task.device, self.layers),
         )
+        return with_path(result, _RUNNER_NAME, self.solution.path)
 
-    def add_timed_failure(self, case: Case, fault: Fault) -> None:
-        """Record a fault in a timed shape; one that is ``REJECTED`` gave right answers."""
-        if fault.verdict is not Verdict.REJECTED:
-            failed = CaseResult(
-                spec=case.spec, passed=False, message=fault.message, mismatch=fault.mismatch
-            )
-            self.cases += (failed,)
+    @property
+    def failed_case(self) -> CaseResult | None:
+        """The smallest case that fails, or else the first; None if none does."""
+        failed = next((case for case in self.cases if not case.passed), None)
+        return self.shrunk.case if failed and self.shrunk else failed
 
-    def _placed(self, message: str) -> str:
-        """``message`` with the user's path in place of the neutral name that a runner sees."""
-        return _NEUTRAL.sub(lambda place: f"{self.solution.path}:{place[1]}", message)
-
-    def _placed_case(self, case: CaseResult) -> CaseResult:
-        return case.model_copy(update={"message": self._placed(case.message)})
+    def finish_failed(self, failed: TimedFault) -> Result:
+        """The finished record of a submission that was right until it was timed."""
+        fault, case = failed.fault, failed.case
+        if case is not None:
+            self.output = failed.output
+            if fault.verdict is not Verdict.REJECTED:  # a rejected one gave right answers
+                spec, message, mismatch = case.spec, fault.message, fault.mismatch
+                failure = CaseResult(spec=spec, passed=False, message=message, mismatch=mismatch)
+                self.cases += (failure,)
+        return self.finish(fault.verdict, fault.message)
 
     def _reproduce(self) -> str:
         """The command that runs the smallest case that failed again; empty if none did."""
-        failed = next((case for case in self.cases if not case.passed), None)
+        failed, task = self.failed_case, self.task
         if failed is None:
             return ""
-        if self.shrunk is not None:
-            failed = self.shrunk.case
-        task = self.task
         return (
             f"harness submit {shlex.quote(self.solution.path)} "
             f"--problem {task.problem.slug} --dtype {task.dtype} --device {task.device.kind} "
             f"--case {shlex.quote(failed.spec)} --seed {task.seed}"
         )
+
+
+def with_path(result: Result, name: str, path: str) -> Result:
+    """``result`` with ``path`` in place of ``name``, a regular expression, wherever a line follows.
+
+    A longer path that ends in ``name`` stays as it is.
+    """
+
+    def placed(text: str) -> str:
+        return re.sub(rf"(?<![\w./-]){name}(?=:\d)", lambda _: path, text)
+
+    def placed_case(case: CaseResult) -> CaseResult:
+        return case.model_copy(update={"message": placed(case.message)})
+
+    shrunk, build = result.shrunk, result.build
+    return result.model_copy(
+        update={
+            "message": placed(result.message),
+            "cases": tuple(map(placed_case, result.cases)),
+            "shrunk": shrunk and shrunk.model_copy(update={"case": placed_case(shrunk.case)}),
+            "build": build and build.model_copy(update={"log": placed(build.log)}),
+        }
+    )
 
 
 def solution_ref(solution: Solution) -> SolutionRef:
@@ -168,7 +203,7 @@ def make_score(
 
 
 def _noisy(speedup: Interval, measured: Sequence[Measurement], budget: TimingBudget) -> str:
-    """The reason why a score is too wide to be ranked; empty if it is not."""
+    """Why a score is too uncertain to be ranked; empty if it is not."""
     widest = max(m.speedup.relative_half_width for m in measured)
     for half, allowed, where in (
         (speedup.relative_half_width, budget.max_ranked_rel_ci, "in all"),

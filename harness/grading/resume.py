@@ -14,16 +14,16 @@ class RecordedResults:
     """Results that stand for a file: of the same content, problem version, data type and author.
 
     And of ``device`` and the major version of ``harness``. An ``INTERNAL_ERROR`` stands for none.
-    Each stands for one file, so that of two with the same name and content both get theirs.
+    Each stands for one file: of two with the same name and content, each needs a result.
     """
 
     def __init__(self, results: Iterable[Result], device: DeviceRef, harness: str) -> None:
         self._verdicts: dict[Hashable, list[Verdict]] = defaultdict(list)
         for result in results:
             same_major = _major(result.environment.harness) == _major(harness)
-            if same_major and result.device == device and result.verdict is not _OURS:
-                problem, about = result.problem, result.solution
-                key = _key(problem.slug, problem.hash, about, result.dtype)
+            conclusive = result.verdict is not Verdict.INTERNAL_ERROR
+            if same_major and conclusive and result.device == device:
+                key = _key(result.problem.slug, result.problem.hash, result.solution, result.dtype)
                 self._verdicts[key].append(result.verdict)
 
     def take(self, job: Job, dtype: str) -> Verdict | None:
@@ -34,9 +34,6 @@ class RecordedResults:
             return None
         found = self._verdicts.get(_key(job.problem.slug, job.problem.hash, about, dtype))
         return found.pop(0) if found else None
-
-
-_OURS = Verdict.INTERNAL_ERROR
 
 
 def _key(slug: str, problem_hash: str, about: SolutionRef, dtype: str) -> Hashable:

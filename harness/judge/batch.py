@@ -27,14 +27,13 @@ ALIGNMENT = 512
 
 _GUARD = 0xA5
 _GAPS = (_GUARD, 0xFF)
-"""Bytes between the rows of a tensor, in even and in odd calls. Whatever is written there shows in
-one of two calls; what is read from there and used shows in odd ones, where it is NaN as a
-floating-point number."""
+"""Bytes between the rows of a tensor, in even and in odd calls: a write shows in one of two calls,
+a read in odd ones, where they are NaN in all floating types."""
 _POISON = (0xFF, 0x7B)
 """Every byte of an output before the call, in even and in odd calls. The first is NaN in all
-floating types, so that reading it shows. The second is a huge finite number in all of them, so that
-leaving out an element shows even where NaN is expected. Both are no bool; an integer that is left
-out would have to be −1 and then 0x7B7B… to go unnoticed."""
+floating types, so that reading it shows; the second a huge finite number, so that leaving out an
+element shows even where NaN is expected. Both are no bool; an integer that is left out would have
+to be −1 and then 0x7B7B… to go unnoticed."""
 
 _MAX_COMPARED = 1 << 28
 """Bytes of the arena compared at a time: comparing takes as many again."""
@@ -68,7 +67,7 @@ class BufferLayout:
     def index(self, offset: int) -> tuple[int, ...] | None:
         """Which element lies ``offset`` elements from the first; None for a gap."""
         shape, steps = self.tensor.shape, self.tensor.strides
-        # From the largest stride on: what is left then lies within one step of it.
+        # From the largest stride on: the rest then lies within one step of it.
         order = sorted(range(len(shape)), key=lambda d: -steps[d])
         found = _decode(offset, [(shape[d], steps[d]) for d in order])
         if found is None:
@@ -78,13 +77,11 @@ class BufferLayout:
 
 
 def _decode(offset: int, axes: Sequence[tuple[int, int]]) -> list[int] | None:
-    """The indices along ``axes`` (length, step; steps descending) that lead to ``offset``.
-
-    Only indices that leave a rest within reach of the inner axes are tried: one, mostly.
-    """
+    """The indices along ``axes`` (length, step; steps descending) that lead to ``offset``."""
     if not axes:
         return [] if offset == 0 else None
     (length, step), inner = axes[0], axes[1:]
+    # Only indices that leave a rest within reach of the inner axes are tried: one, mostly.
     reach = sum((n - 1) * s for n, s in inner)
     lowest = max(0, -(-(offset - reach) // step)) if length > 1 else 0
     highest = min(length - 1, offset // step) if length > 1 else 0
@@ -97,31 +94,31 @@ def _decode(offset: int, axes: Sequence[tuple[int, int]]) -> list[int] | None:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The buffers of all tensors of a batch."""
+    """The buffers of all tensors of a batch; their ``size`` in bytes includes guard bands."""
 
     calls: int
     slots: tuple[BufferLayout, ...]
     size: int
-    """Bytes of the arena that they take, guard bands included."""
 
 
 @dataclass(frozen=True, slots=True)
 class BatchMismatch:
-    """The first thing found wrong after a batch ran."""
+    """The first fault found after a batch ran, in ``call`` (from 0).
+
+    ``mismatch`` is that of a wrong output; None where something else was written.
+    """
 
     call: int
-    """Which of the calls, from 0."""
     message: str
     mismatch: Mismatch | None = None
-    """Of a wrong output; None where something else was written."""
 
 
 def lay_out(task: Task, case: Case, calls: int, *, portable: bool = False) -> Layout:
     """Place ``calls`` buffers of every tensor in an arena, guard bands between them.
 
     The buffers of a ``portable`` batch (a correctness case) are aligned to what the problem
-    promises and no better, each parameter's at another such address, so that a submission that
-    relies on more fails. Others are aligned to :data:`ALIGNMENT`. The size is the same for both.
+    promises and no better, so that a submission that relies on more fails. Others are aligned to
+    :data:`ALIGNMENT`. The size is the same for both.
     """
     slots = []
     offset = GUARD_BYTES
@@ -141,11 +138,11 @@ def lay_out(task: Task, case: Case, calls: int, *, portable: bool = False) -> La
 class Batch:
     """Some calls of one case in an arena: filled, and checked after they ran.
 
-    All inputs get values never seen before. A private copy of everything is kept (unless the batch
-    is not ``checked``); afterwards every output is checked against the reference and every other
-    byte against the copy. With ``portable`` (a correctness case) values are the same on every
-    machine, and addresses aligned to no more than is promised. A ``checker`` kept from batch to
-    batch may know the shape already.
+    All inputs get values never seen before. Unless the batch is not ``checked``, every output is
+    checked against the reference, and every other byte against a private copy. The values of a
+    ``portable`` batch (a correctness case) are drawn on the CPU, so that they are the same on every
+    machine, those of a timed batch on the device. A ``checker`` shared by batches may know the
+    shape already.
 
     :meth:`inputs`, :meth:`outputs` and :meth:`check` need no runner: ``harness verify`` writes
     outputs where a submission would and has them judged in the same way.
@@ -184,19 +181,12 @@ class Batch:
         )
 
     def fill(self, seed: str) -> None:
-        """Draw all inputs anew, poison the outputs, set the guards, keep a private copy.
-
-        The values of a ``portable`` batch (a correctness case) are drawn on the CPU, so that they
-        are the same on every machine; those of a timed batch on the device.
-        """
+        """Draw all inputs anew, poison the outputs, set the guards, make the private copy."""
         self._write(seed, warm_up=False)
         self._copy = self._bytes.clone() if self.checked else None
 
     def fill_for_warm_up(self, seed: str) -> None:
-        """Fill it for calls whose outputs are not checked; quicker, since drawn on the device.
-
-        That takes a tenth of the time where a case's values come from the CPU.
-        """
+        """Fill it for calls that are not checked: drawn on the device, ten times faster."""
         self._write(seed, warm_up=True)
         self._copy = None
 
@@ -205,13 +195,17 @@ class Batch:
         self._fence()
         for slots in self.layout.slots:
             if not slots.dense:
-                buffers = self._buffers(self._bytes, slots)
+                buffers = self._rows(self._bytes, slots)[:, : slots.bytes]
                 for parity, byte in enumerate(_GAPS):
                     buffers[parity::2].fill_(byte)
+            view = self._view(self._bytes, slots)
             if slots.tensor.direction is Direction.OUT:
                 self._poison(slots)
+            elif warm_up or not self._portable:
+                self._inputs.fill(view, slots.tensor, self.case, seed, warm_up=warm_up)
             else:
-                self._draw(slots, seed, warm_up=warm_up)
+                for number, call in enumerate(view):
+                    call.copy_(self._inputs.draw(slots.tensor, self.case, f"{seed}/{number}"))
 
     def inputs(self, call: int) -> dict[str, Tensor]:
         """The tensors that one call reads, as they were before the call; dense.
@@ -234,8 +228,7 @@ class Batch:
         Raises:
             ProblemError: the reference is wrong.
         """
-        task = self._task
-        return task.reference.expectations(self.case, task.dtype, self.inputs(call))
+        return self._task.reference.expectations(self.case, self._task.dtype, self.inputs(call))
 
     def reset(self) -> None:
         """Put the whole arena back to what it was before the calls."""
@@ -247,37 +240,35 @@ class Batch:
         """Check every output of every call, then that nothing else changed; None if all is right.
 
         ``expected`` has the :meth:`expectations` of every call where they are known already. The
-        outputs are copied first, so what is judged is what was there at this moment.
+        outputs are copied first, so later writes change nothing.
 
         Raises:
             ProblemError: the reference is wrong.
         """
         before = self._before()
         outputs = {s.tensor.name: self._numbers(self._bytes, s).clone() for s in self._outputs()}
-
         calls = range(self.layout.calls)
+
+        def each(call: int) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
+            return self.inputs(call), {name: tensor[call] for name, tensor in outputs.items()}
+
         # Nearly all batches are right: seeing that takes one wait for the device. Only where it
         # fails is each call compared by itself, which says what is wrong.
-        if expected is None and self._checker.all_surely_right(
-            self.case, len(calls), lambda call: (self.inputs(call), _of(outputs, call))
-        ):
+        if expected is None and self._checker.all_surely_right(self.case, len(calls), each):
             return self._check_rest(before)
         for call in calls:
             known = self.expectations(call) if expected is None else expected[call]
             for name, want in known.items():
                 mismatch = compare(name, outputs[name][call], want.expected, want.allowed)
                 if mismatch is not None:
-                    return BatchMismatch(call, _describe(mismatch), mismatch)
+                    counts = f"{mismatch.differing} of {mismatch.total}"
+                    return BatchMismatch(call, f"{counts} elements of {name} are wrong", mismatch)
         return self._check_rest(before)
 
     # -- filling and checking --------------------------------------------------------------------
 
     def _before(self) -> Tensor:
-        """The private copy of the arena, as it was when it was filled.
-
-        Raises:
-            ValueError: it was not filled, or for calls that are not looked at.
-        """
+        """The private copy; ValueError if it was not filled, or for calls that are not checked."""
         if self._copy is None:
             raise ValueError("a batch that is not to be checked has no copy of its inputs")
         return self._copy
@@ -298,25 +289,12 @@ class Batch:
     def _poison(self, slots: BufferLayout) -> None:
         """Fill outputs with :data:`_POISON`, as integers of their size: gaps stay as they are."""
         raw = self._raw(self._bytes, slots)
-        size = raw.element_size()
         for parity, byte in enumerate(_POISON):
-            raw[parity::2].fill_(
-                int.from_bytes(bytes([byte]) * size, "little", signed=raw.dtype.is_signed)
-            )
-
-    def _draw(self, slots: BufferLayout, seed: str, *, warm_up: bool) -> None:
-        view = self._view(self._bytes, slots)
-        if self._portable and not warm_up:
-            for number, call in enumerate(view):
-                call.copy_(self._inputs.draw(slots.tensor, self.case, f"{seed}/{number}"))
-        else:
-            self._inputs.fill(view, slots.tensor, self.case, seed, warm_up=warm_up)
+            pattern = bytes([byte]) * raw.element_size()
+            raw[parity::2].fill_(int.from_bytes(pattern, signed=raw.dtype.is_signed))
 
     def _check_rest(self, before: Tensor) -> BatchMismatch | None:
-        """Check that nothing but the outputs changed.
-
-        They are put back to what they were, so that the whole arena must equal the copy.
-        """
+        """Check that nothing else changed: with its outputs put back the arena equals the copy."""
         after = self._bytes
         for slots in self._outputs():
             self._raw(after, slots).copy_(self._raw(before, slots))
@@ -344,17 +322,9 @@ class Batch:
         calls, stride = self.layout.calls, slots.stride
         return data[slots.base : slots.base + stride * calls].view(calls, stride)
 
-    def _buffers(self, data: Tensor, slots: BufferLayout) -> Tensor:
-        """The same without guard bands, but with gaps: (calls, bytes), uint8."""
-        return self._rows(data, slots)[:, : slots.bytes]
-
     def _view(self, data: Tensor, slots: BufferLayout, dtype: torch.dtype | None = None) -> Tensor:
-        """The elements of one tensor's buffers in ``data``: (calls, *shape).
-
-        ``dtype`` is another type of the same size to see them as.
-        """
-        end = slots.base + slots.stride * self.layout.calls
-        flat = data[slots.base : end].view(dtype or slots.dtype)
+        """The elements of one tensor's buffers in ``data``, seen as ``dtype``: (calls, *shape)."""
+        flat = self._rows(data, slots).view(-1).view(dtype or slots.dtype)
         tensor, stride = slots.tensor, slots.stride // slots.dtype.itemsize
         return flat.as_strided((self.layout.calls, *tensor.shape), (stride, *tensor.strides))
 
@@ -367,11 +337,6 @@ class Batch:
         if slots.dtype is torch.complex128:
             return torch.view_as_real(self._view(data, slots)).view(torch.int64)
         return self._view(data, slots, _RAW[slots.dtype.itemsize])
-
-
-def _of(tensors: Mapping[str, Tensor], call: int) -> dict[str, Tensor]:
-    """One call's part of tensors (calls, …)."""
-    return {name: tensor[call] for name, tensor in tensors.items()}
 
 
 def _tensor_argument(slots: BufferLayout) -> TensorArgument:
@@ -392,14 +357,9 @@ def _place(slots: BufferLayout, inside: int) -> str:
         return f"wrote out of bounds: {inside - slots.bytes} bytes after the end of {name}"
     index = slots.index(inside // item)
     if index is None:
-        return (
-            f"wrote between the {'rows' if slots.tensor.strides[-1] == 1 else 'elements'} of {name}"
-        )
+        between = "rows" if slots.tensor.strides[-1] == 1 else "elements"
+        return f"wrote between the {between} of {name}"
     element = 0  # counted in row-major order, whatever the strides
     for here, length in zip(index, slots.tensor.shape, strict=True):
         element = element * length + here
     return f"const input {name} was changed (element {element})"
-
-
-def _describe(mismatch: Mismatch) -> str:
-    return f"{mismatch.differing} of {mismatch.total} elements of {mismatch.parameter} are wrong"

@@ -1,10 +1,11 @@
 """Run correctness cases, one after the other, and check each to the last byte."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from contextlib import closing
+from dataclasses import dataclass, replace
 from hashlib import sha256
 
-from harness.judge.batch import Batch, BatchMismatch, lay_out
+from harness.judge.batch import Batch, lay_out
 from harness.judge.task import Task
 from harness.problem.case import Case
 from harness.problem.sampling.footprint import CALLS
@@ -35,14 +36,12 @@ class CasesOutcome:
 
 
 def run_cases(
-    session: Session,
-    task: Task,
-    cases: Sequence[Case],
-    advance: Callable[[], None],
+    session: Session, task: Task, cases: Sequence[Case], advance: Callable[[], None]
 ) -> CasesOutcome:
     """Run the cases in order until one fails; at least one case.
 
-    On the CPU the order in which threads run differs from case to case.
+    On the CPU the order in which threads run differs from case to case. ``advance`` is called
+    after each case.
 
     Raises:
         ProblemError: the reference is wrong.
@@ -50,8 +49,7 @@ def run_cases(
     """
     done: list[CaseResult] = []
     size = max(lay_out(task, case, CALLS).size for case in cases)
-    arena = task.device.arena(size)
-    try:
+    with closing(task.device.arena(size)) as arena:
         fault = session.map(arena)
         for number, case in enumerate(cases):
             if fault is not None:
@@ -63,33 +61,24 @@ def run_cases(
             done.append(outcome.result)
             fault = outcome.fault
             advance()
-        return CasesOutcome(tuple(done), fault)
-    finally:
-        arena.close()
+    return CasesOutcome(tuple(done), fault)
 
 
 def run_case(session: Session, task: Task, batch: Batch, orders: Sequence[int]) -> CaseOutcome:
     """Run one case, laid out in the arena that the session has mapped.
 
     On the CPU it is run with the threads in each of ``orders`` (modulo :data:`ORDERS`; at least
-    one) until it fails. What is run follows from seed, spec and order alone.
+    one) until it fails. Seed, spec and order decide all that is run.
     """
     emulated = task.device.emulated
+    # Hashed, so that a runner does not learn the seed of the inputs.
+    order_seed = sha256(f"order|{task.seed}|{batch.case.spec}".encode()).digest()[:4]
+    plan = RunOptions(warmups=0 if emulated else 1, order_seed=int.from_bytes(order_seed, "big"))
     for order in orders if emulated else orders[:1]:
-        plan = RunOptions(
-            warmups=0 if emulated else 1,
-            order=order % ORDERS,
-            order_seed=_order_seed(task.seed, batch.case.spec),
-        )
-        outcome = _run_once(session, task, batch, plan)
+        outcome = _run_once(session, task, batch, replace(plan, order=order % ORDERS))
         if outcome.fault is not None:
             break
     return outcome
-
-
-def _order_seed(seed: str, spec: str) -> int:
-    """Seed of a shuffled order, from which a runner cannot tell the seed of the inputs."""
-    return int.from_bytes(sha256(f"order|{seed}|{spec}".encode()).digest()[:4], "big")
 
 
 def _run_once(session: Session, task: Task, batch: Batch, plan: RunOptions) -> CaseOutcome:
@@ -97,22 +86,13 @@ def _run_once(session: Session, task: Task, batch: Batch, plan: RunOptions) -> C
     if plan.warmups:
         batch.fill_for_warm_up(f"{task.seed}/warm-up")
     prepared = session.prepare(batch, plan)
-    if isinstance(prepared, Fault):
-        return CaseOutcome(_failed(spec, prepared), prepared)
-    seconds = session.run(batch, task.seed)
+    seconds = prepared if isinstance(prepared, Fault) else session.run(batch, task.seed)
     if isinstance(seconds, Fault):
-        return CaseOutcome(_failed(spec, seconds), seconds)
+        result = CaseResult(spec=spec, passed=False, message=seconds.message)
+        return CaseOutcome(result, seconds)
     found = batch.check()
     if found is None:
         return CaseOutcome(CaseResult(spec=spec, passed=True, seconds=seconds))
-    return _wrong(spec, found, seconds)
-
-
-def _failed(spec: str, fault: Fault) -> CaseResult:
-    return CaseResult(spec=spec, passed=False, message=fault.message)
-
-
-def _wrong(spec: str, found: BatchMismatch, seconds: float) -> CaseOutcome:
     result = CaseResult(
         spec=spec, passed=False, seconds=seconds, message=found.message, mismatch=found.mismatch
     )

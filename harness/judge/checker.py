@@ -6,7 +6,7 @@ do, and a batch has up to a thousand calls. So on a GPU they are captured once f
 a graph that works on buffers of the judge's own, and each call costs a few copies and one launch.
 
 Where calls are long, the magnitude is up to half of the work. It only makes the allowance larger:
-calls that keep to what is allowed without it are right beyond doubt, too.
+calls within what is allowed without it are right beyond doubt, too.
 """
 
 from collections.abc import Callable, Mapping
@@ -28,13 +28,13 @@ _MIN_CAPTURED = 16
 class Checker:
     """Checks calls of one task.
 
-    One that is ``kept`` from batch to batch tries, for each shape, the quick ways first: without
-    the magnitude, and in a graph.
+    One that is ``reused`` by many batches tries, for each shape, the quick ways first: without the
+    magnitude, and in a graph.
     """
 
-    def __init__(self, task: Task, *, kept: bool = False) -> None:
+    def __init__(self, task: Task, *, reused: bool = False) -> None:
         self._task = task
-        self._kept = kept
+        self._reused = reused
         self._case: Case | None = None
         self._summed = True
         self._recorded: _GraphedCheck | None = None
@@ -45,13 +45,13 @@ class Checker:
     ) -> bool:
         """Whether all ``calls`` are right beyond doubt; ``each`` gives what one read and wrote.
 
-        False says nothing: :func:`harness.judge.compare.compare` tells.
+        Where it is False, :func:`harness.judge.compare.compare` decides.
 
         Raises:
             ProblemError: the reference is wrong.
         """
         if self._case != case:
-            self._turn_to(case, summed=not self._kept)
+            self._turn_to(case, summed=not self._reused)
         if self._all(case, calls, each):
             return True
         if self._summed:
@@ -63,18 +63,17 @@ class Checker:
         """Check ``case`` from now on, with the magnitude of what was ``summed`` or without."""
         self._case, self._summed = case, summed
         self._recorded = None  # frees its memory
-        self._recordable = self._kept and self._task.device.captures_graphs
+        self._recordable = self._reused and self._task.device.captures_graphs
 
     def _all(self, case: Case, calls: int, each: Callable[[int], tuple[Tensors, Tensors]]) -> bool:
         # Stays on the device until the end: each bool() would wait for it.
         sure = torch.ones((), dtype=torch.bool, device=self._task.device.torch_device)
         for call in range(calls):
             inputs, outputs = each(call)
-            recorded = self._recorded_for(case, calls, inputs, outputs)
-            if recorded is None:
-                sure &= _surely_right(self._task, case, inputs, outputs, self._summed)
-            else:
+            if recorded := self._recorded_for(case, calls, inputs, outputs):
                 sure &= recorded.surely_right(inputs, outputs)
+            else:
+                sure &= _surely_right(self._task, case, inputs, outputs, self._summed)
         return bool(sure)
 
     def _recorded_for(
@@ -91,26 +90,21 @@ class Checker:
         try:
             self._recorded = _GraphedCheck(self._task, case, inputs, outputs, self._summed)
         except (RuntimeError, ProblemError):
-            # A reference may wait for the device, which cannot be recorded. What else may be wrong
-            # with it shows when it runs as it is.
+            # A reference may wait for the device, which cannot be recorded. Other faults of it show
+            # when it runs as it is.
             self._recordable = False
         return self._recorded
 
 
 class _GraphedCheck:
-    """The check of one shape as a CUDA graph.
-
-    Raises:
-        RuntimeError, ProblemError: it cannot be recorded.
-    """
+    """The check of one shape as a CUDA graph; RuntimeError or ProblemError if it has none."""
 
     def __init__(
         self, task: Task, case: Case, inputs: Tensors, outputs: Tensors, summed: bool
     ) -> None:
         self._inputs = _copies(inputs)
         self._outputs = _copies(outputs)
-        # Libraries make their plans and workspaces when they are first called, which no graph may
-        # capture.
+        # Libraries make their plans and workspaces in their first call, which none may capture.
         _surely_right(task, case, self._inputs, self._outputs, summed)
         torch.cuda.synchronize()
         self._graph = torch.cuda.CUDAGraph()

@@ -31,8 +31,8 @@ CHUNK = 1 << 23
 """Elements compared at a time, in float64: 64 MiB for each temporary, of which there are few."""
 
 ROUNDINGS = 32.0
-"""Unit roundoffs of the output's type, relative to what is expected, by which a finite element may
-be off where the error model has no finite answer."""
+"""Allowed error of a finite element where the error model has no finite answer, in unit roundoffs
+of the output's type relative to the expected value."""
 
 
 def compare(parameter_name: str, got: Tensor, expected: Tensor, allowed: Tensor) -> Mismatch | None:
@@ -57,12 +57,9 @@ def compare(parameter_name: str, got: Tensor, expected: Tensor, allowed: Tensor)
         if wrong == 0:  # infinities, NaN or overflows, right by rules of their own
             return None
         first, worst = _extremes(chunks, got.shape)
+    total = got.numel()
     return Mismatch(
-        parameter=parameter_name,
-        differing=wrong,
-        total=got.numel(),
-        first=first,
-        worst=worst,
+        parameter=parameter_name, differing=wrong, total=total, first=first, worst=worst
     )
 
 
@@ -70,8 +67,8 @@ def surely_right(got: Tensor, expected: Tensor, allowed: Tensor) -> Tensor:
     """Whether every element is right by |got − expected| ≤ allowed < ∞ alone; exact ones by =.
 
     A bool without dimensions, on the device of the tensors and not waited for. Where it is true
-    :func:`compare` finds nothing, at a quarter of the cost; false says nothing, for infinities, NaN
-    and what overflows have rules of their own.
+    :func:`compare` finds nothing; false says nothing, for infinities, NaN and overflows have rules
+    of their own.
     """
     with torch.no_grad():
         parts = [chunk.near() for chunk in _chunks(got, expected, allowed)]
@@ -91,12 +88,11 @@ def _require_alike(parameter_name: str, got: Tensor, expected: Tensor, allowed: 
         raise ValueError(f"{parameter_name}: {got.dtype} cannot be compared with complex numbers")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class _Chunk:
-    """A flat stretch of the three tensors; views."""
+    """A flat stretch of the three tensors, as views; ``start`` elements come before it."""
 
     start: int
-    """Elements before it, in row-major order."""
     got: Tensor
     expected: Tensor
     allowed: Tensor
@@ -151,13 +147,8 @@ class _Chunk:
         return not (self.got.dtype.is_floating_point or self.got.is_complex())
 
     def _whole(self, numbers: Tensor) -> Tensor:
-        """Integers as int64; float64 where the reference gave floating-point numbers.
-
-        uint64 becomes int64 with the same bits, which is how it is expected.
-        """
-        if self.expected.dtype.is_floating_point:
-            return numbers.to(torch.float64)
-        return numbers.to(torch.int64)
+        """Integers as int64 (uint64 with the same bits), or as float64 if so is the reference."""
+        return numbers.to(torch.float64 if self.expected.is_floating_point() else torch.int64)
 
     def _wide(self) -> Tensor:
         return self.got.to(torch.complex128 if self.got.is_complex() else torch.float64)
@@ -179,24 +170,21 @@ def _chunks(got: Tensor, expected: Tensor, allowed: Tensor) -> Iterator[_Chunk]:
     """Stretches of at most :data:`CHUNK` elements; copies ``got`` first if it has gaps."""
     flat = [tensor.reshape(-1) for tensor in (got, expected, allowed)]
     for start in range(0, got.numel(), CHUNK):
-        a, b, c = (tensor[start : start + CHUNK] for tensor in flat)
-        yield _Chunk(start=start, got=a, expected=b, allowed=c)
+        yield _Chunk(start, *(tensor[start : start + CHUNK] for tensor in flat))
 
 
 def _extremes(chunks: list[_Chunk], shape: torch.Size) -> tuple[Element, Element]:
     """The first wrong element and the worst; at least one is wrong."""
-    candidates: list[tuple[float, _Chunk, int]] = []  # of each chunk the worst
     firsts: list[tuple[_Chunk, int]] = []
+    worst: list[tuple[float, _Chunk, int]] = []  # of each chunk
     for chunk in chunks:
         wrong = chunk.wrong()
-        if not bool(wrong.any()):
-            continue
-        if not firsts:  # argmax of bytes gives the first of the largest
-            firsts.append((chunk, int(wrong.to(torch.uint8).argmax().item())))
-        badness = chunk.badness(wrong)
-        here = int(badness.argmax().item())
-        candidates.append((float(badness[here].item()), chunk, here))
-    _, chunk, here = max(candidates, key=lambda candidate: candidate[0])
+        if bool(wrong.any()):  # argmax of bytes gives the first of the largest
+            firsts.append((chunk, int(wrong.to(torch.uint8).argmax())))
+            badness = chunk.badness(wrong)
+            here = int(badness.argmax())
+            worst.append((float(badness[here]), chunk, here))
+    _, chunk, here = max(worst, key=lambda candidate: candidate[0])
     return _element(*firsts[0], shape), _element(chunk, here, shape)
 
 
@@ -204,24 +192,17 @@ def _element(chunk: _Chunk, flat: int, shape: torch.Size) -> Element:
     """Element number ``flat`` of a chunk, for the record; ``shape`` is the whole output's."""
     index: list[int] = []
     rest = chunk.start + flat
-    for length in reversed(shape):
+    for length in reversed(shape):  # torch.unravel_index would import for a second
         rest, here = divmod(rest, length)
-        index.append(here)
-    at = tuple(reversed(index))
-    allowed = float(chunk.allowance()[flat].item())
+        index.insert(0, here)
+    at = tuple(index)
+    allowed = float(chunk.allowance()[flat])
     expected, got = chunk.expected[flat].item(), chunk.got[flat].item()
     if chunk.got.is_complex():
         want, have = complex(expected), complex(got)
-        return Element(
-            index=at,
-            expected=want.real,
-            expected_imag=want.imag,
-            got=have.real,
-            got_imag=have.imag,
-            allowed=allowed,
-        )
+        parts = {"expected_imag": want.imag, "got_imag": have.imag}
+        return Element(index=at, expected=want.real, got=have.real, allowed=allowed, **parts)
     if chunk.exact and not chunk.expected.is_floating_point():
         expected = int(expected) % 2**64 if chunk.got.dtype is torch.uint64 else int(expected)
-    return Element(
-        index=at, expected=expected, got=int(got) if chunk.exact else got, allowed=allowed
-    )
+    got = int(got) if chunk.exact else got
+    return Element(index=at, expected=expected, got=got, allowed=allowed)

@@ -1,18 +1,16 @@
 """Find where a kernel accessed memory that is not its own: NVIDIA's compute-sanitizer, run once.
 
-A GPU says that something was wrong, not what. After such a fault the case is run again in the same
-confinement, with the runner started by the tool; libraries are built with line numbers. What the
-tool prints is mixed with what the submission prints, so a submission can forge a report; it gains
-no more than a wrong hint about itself.
-
-The judge's buffers are one allocation, which the tool does not see into: an access is reported
-when it leaves all of it, or is not aligned, as the fault itself does.
+After a fault that names no place the case is run again in the same confinement, with the runner
+started by the tool; libraries are built with line numbers. The submission can forge a report, since
+both print to one pipe, and gains no more than a wrong hint about itself. The judge's buffers are
+one allocation: an access is reported when it leaves all of it, or is not aligned.
 
 What the reports look like: “Compute Sanitizer User Manual”, Memcheck tool.
 """
 
 import re
 import time
+from contextlib import closing
 from dataclasses import replace
 
 from harness.judge.batch import Batch, lay_out
@@ -29,10 +27,7 @@ FAULTS = frozenset({700, 714, 715, 716, 717, 718, 719})
 """CUDA's errors for a kernel that did something invalid with memory, or ran into a trap."""
 
 _OPTIONS = ("--tool", "memcheck", "--target-processes", "all", "--print-limit", "1")
-_SECONDS = 60.0
-_REPORT_SECONDS = 5.0
-_POLL_SECONDS = 0.1
-_TEXT = 64 * 1024
+_SECONDS, _REPORT_SECONDS, _POLL_SECONDS = 60.0, 5.0, 0.1
 _CODE = re.compile(r"CUDA error (\d{1,5})\b")
 _INVALID = re.compile(
     r"^=+ ((?:Invalid|Misaligned|Out-of-range|Illegal|Stack overflow)[^\n]{0,200})\n"
@@ -53,17 +48,13 @@ def first_report(output: str) -> str | None:
 
     “Invalid __global__ read of size 4 bytes at solution.cu:17 by thread (0,1,0) in block (2,0,0)”
     """
-    found = _INVALID.search(output[:_TEXT])
+    found = _INVALID.search(output[: 64 * 1024])
     if found is None:
         return None
-    what, rest = found[1].strip(), found[2]
-    place, thread = _PLACE.search(rest), _THREAD.search(rest)
-    parts = [what]
-    if place:
-        parts.append(f"at solution.cu:{place[1]}")
-    if thread:
-        parts.append(f"by thread {thread[1]} in block {thread[2]}")
-    return " ".join(parts)
+    place, thread = _PLACE.search(found[2]), _THREAD.search(found[2])
+    where = f" at solution.cu:{place[1]}" if place else ""
+    by = f" by thread {thread[1]} in block {thread[2]}" if thread else ""
+    return found[1].strip() + where + by
 
 
 def locate(task: Task, case: Case, program: RunnerProgram) -> str | None:
@@ -80,24 +71,19 @@ def locate(task: Task, case: Case, program: RunnerProgram) -> str | None:
     with Session(watched, task.device, limits) as session:
         if session.load() is not None:
             return None
-        arena = task.device.arena(lay_out(task, case, CALLS).size)
-        try:
+        with closing(task.device.arena(lay_out(task, case, CALLS).size)) as arena:
             if session.map(arena) is not None:
                 return None
             batch = Batch(task, case, arena, calls=CALLS, portable=True)
-            if run_case(session, task, batch, [0]).fault is None:
-                return None
-            return _await_report(session)
-        finally:
-            arena.close()
+            failed = run_case(session, task, batch, [0]).fault is not None
+            return _await_report(session) if failed else None
 
 
 def _await_report(session: Session) -> str | None:
     """The first complete report, waiting a little: the tool prints after the fault is known."""
     deadline = time.monotonic() + _REPORT_SECONDS
-    while time.monotonic() < deadline:
+    while True:
         report = first_report(session.output())
-        if report is not None and " by thread " in report:
+        if (report and " by thread " in report) or time.monotonic() >= deadline:
             return report
         time.sleep(_POLL_SECONDS)
-    return first_report(session.output())

@@ -2,9 +2,9 @@
 
 The runner is started by the tool, in the same confinement as ever. It makes one call to warm up and
 one more; the tool runs each kernel of both by itself, several times where counters need that, with
-caches emptied before and clocks as they are. So its durations are no times of ours, and nothing of
-this is ranked. What the tool prints is mixed with what the submission prints, and counters are read
-inside its process: a profile is for the author of an honest submission, and proves nothing.
+caches emptied before and clocks as they are. So its durations are not ranked. What the tool prints
+is mixed with what the submission prints, and counters are read inside its process: a profile is for
+the author of an honest submission, and proves nothing.
 
 What the tool prints: “Nsight Compute CLI”, *Output Pages* (``raw``: a line of names, a line of
 units and a line for each launch, as comma-separated values).
@@ -51,21 +51,17 @@ _OPTIONS = (
     "--csv", "--page", "raw", "--print-units", "base", "--metrics", ",".join(METRICS),
     "--target-processes", "all", "--clock-control", "none", "--launch-count", str(MAX_LAUNCHES),
 )  # fmt: skip
-_SECONDS = 120.0
-_END_SECONDS = 60.0
-_POLL_SECONDS = 0.05
-_LINE = 1 << 18
-"""Characters of a line: beside what was asked for it has hundreds of the card's attributes."""
+_SECONDS, _END_SECONDS, _POLL_SECONDS = 120.0, 60.0, 0.05
+_LINE, _NAME = 1 << 18, 300
+"""Characters of a line (with hundreds of the card's attributes), and of a kernel's name."""
 
-_NAME = 300
 _UNITS = {
     "": 1.0, "%": 0.01,
     "byte": 1.0, "Kbyte": 1e3, "Mbyte": 1e6, "Gbyte": 1e9,
     "s": 1.0, "second": 1.0, "ms": 1e-3, "msecond": 1e-3,
     "us": 1e-6, "usecond": 1e-6, "ns": 1e-9, "nsecond": 1e-9,
 }  # fmt: skip
-_CUT = "more bytes were printed]"
-_NO_COUNTERS = "ERR_NVGPUCTRPERM"
+_CUT, _NO_COUNTERS = "more bytes were printed]", "ERR_NVGPUCTRPERM"
 _FORBIDDEN = (
     "this machine lets only administrators read the GPU's counters, and a submission never runs as "
     "one: load the driver with NVreg_RestrictProfilingToAdminUsers=0 "
@@ -74,7 +70,7 @@ _FORBIDDEN = (
 
 
 def find_profiler() -> Path | None:
-    """``ncu``, wherever it is: see :func:`harness.languages.build.toolchain.find_tool`."""
+    """``ncu`` on PATH, in $CUDA_HOME/bin or beside nvcc."""
     return find_tool(TOOL)
 
 
@@ -104,15 +100,14 @@ def profile(task: Task, case: Case, program: RunnerProgram, tool: Path) -> Profi
 
 
 def _call(session: Session, task: Task, case: Case) -> Fault | None:
-    """Make one call to warm up, and one more; None if both went well."""
+    """The fault of one call to warm up and one more; None if both went well."""
     try:
         fault = session.load()
     except MachineError as error:  # it is the tool that starts the runner
         return Fault(Verdict.INTERNAL_ERROR, str(error))
     if fault is not None:
         return fault
-    arena = task.device.arena(lay_out(task, case, 1).size)
-    try:
+    with contextlib.closing(task.device.arena(lay_out(task, case, 1).size)) as arena:
         if (fault := session.map(arena)) is not None:
             return fault
         batch = Batch(task, case, arena, calls=1)
@@ -123,12 +118,10 @@ def _call(session: Session, task: Task, case: Case) -> Fault | None:
             return prepared
         seconds = session.run(batch, f"{task.seed}/profile")
         return seconds if isinstance(seconds, Fault) else None
-    finally:
-        arena.close()
 
 
 def _let_go(session: Session) -> None:
-    """Let the runner end by itself, and the tool with it: only then it prints what it saw."""
+    """Let the runner end by itself, and the tool with it, which prints its table then."""
     sandbox = session._sandbox
     sandbox.resume()
     with contextlib.suppress(OSError):
@@ -140,20 +133,16 @@ def _let_go(session: Session) -> None:
 
 def read_launches(output: str) -> tuple[KernelProfile, ...]:
     """The launches in the tool's table, in order; lines that do not belong to it are left out."""
-    lines = iter(output.splitlines())
-    for line in lines:
-        names = _cells(line) if line.startswith('"ID"') else []
-        if "Kernel Name" in names:
-            break
-    else:
-        return ()
+    names: list[str] = []
     units: list[str] = []
     found: list[KernelProfile] = []
-    for line in lines:
+    for line in output.splitlines():
         cells = _cells(line)
-        if len(cells) != len(names):
+        if not names:
+            names = cells if line.startswith('"ID"') and "Kernel Name" in cells else []
+        elif len(cells) != len(names):
             continue
-        if not units and not cells[0]:
+        elif not units and not cells[0]:
             units = cells
         elif cells[0].isdecimal() and len(found) < MAX_LAUNCHES:
             pairs = zip(cells, units or cells, strict=True)
@@ -177,10 +166,9 @@ def _cells(line: str) -> list[str]:
 
 def _number(text: str, unit: str) -> float | None:
     """A number in SI units, percentages as parts of 1; None if it is none, or negative."""
-    scale = _UNITS.get(unit)
     try:
-        value = float(text.replace(",", "")) * (math.nan if scale is None else scale)
-    except ValueError:
+        value = float(text.replace(",", "")) * _UNITS[unit]
+    except (KeyError, ValueError):
         return None
     return value if math.isfinite(value) and value >= 0 else None
 
@@ -188,12 +176,9 @@ def _number(text: str, unit: str) -> float | None:
 def last_call(launches: Sequence[KernelProfile]) -> tuple[tuple[KernelProfile, ...], bool]:
     """The launches of the second of two calls, and whether these are known.
 
-    They are known where both calls launched the same kernels. If not (the first one tuned itself,
-    or there were more launches than the table holds), all launches are returned.
+    Else (the first call tuned itself, or the table has no room for all) these are all launches.
     """
     half = len(launches) // 2
-    first, second = launches[:half], launches[half:]
-    same = [k.name for k in first] == [k.name for k in second]
-    if same and len(launches) < MAX_LAUNCHES:
-        return tuple(second), True
-    return tuple(launches), False
+    names = [kernel.name for kernel in launches]
+    known = names[:half] == names[half:] and len(launches) < MAX_LAUNCHES
+    return tuple(launches[half:] if known else launches), known

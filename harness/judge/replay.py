@@ -7,8 +7,9 @@ wrong answer is replaced by a fresh one.
 
 import time
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
-from typing import Literal, TypeAlias
+from typing import Literal, Self, TypeAlias
 
 import torch
 
@@ -25,24 +26,22 @@ from harness.records.result import Verdict
 from harness.session.fault import Fault
 from harness.session.session import Session
 
-SHRINKABLE = (Verdict.WRONG_ANSWER, Verdict.RUNTIME_ERROR)
-MAX_ELEMENTS = 64
+_SHRINKABLE = (Verdict.WRONG_ANSWER, Verdict.RUNTIME_ERROR)
+_MAX_ELEMENTS = 64
 """Tensors of no more elements than this are shown whole."""
-
-_Rows: TypeAlias = "float | list[_Rows]"
-
 _MAX_CONFIRMED = 3
 _TRIAL_SECONDS = 2.0
 _MAPPED_BYTES = 256 << 20
 
+_Rows: TypeAlias = "float | list[_Rows]"
+
 
 @dataclass(frozen=True, slots=True)
 class FailingCase:
-    """A case of a grade that failed."""
+    """A case of a grade that failed; its ``number``, from 0, decides the order of threads."""
 
     case: Case
     number: int
-    """Its place in the grade, from 0; decides the order of threads."""
     verdict: Verdict
 
 
@@ -56,46 +55,39 @@ def shrink_failure(
 ) -> ShrunkCase | None:
     """Find the smallest case within ``seconds`` that fails as ``failure`` does.
 
-    ``start`` makes a session with the submission loaded. What is returned has failed in a fresh
-    runner, as the first case it was given: so it does when it is replayed. A problem whose cases
-    are not declared has no smaller ones: its case is run again as it is. None where the verdict
-    is none that can be followed to a smaller case, or nothing, not the case itself either, fails
-    again.
+    ``start`` makes a session with the submission loaded. The case returned has failed as the first
+    case of a fresh runner, as it will when it is replayed. A problem whose cases are not declared
+    has no smaller ones: its case is run again as it is. None where the verdict cannot be followed
+    to a smaller case, or not even the case itself fails again.
 
     Raises:
         MachineError, ProblemError: as any grade.
     """
-    if failure.verdict not in SHRINKABLE or seconds <= 0:
+    if failure.verdict not in _SHRINKABLE or seconds <= 0:
         return None
     began = time.monotonic()
     with Replayer(task, start) as replayer:
         trials = _Trials(replayer, failure)
         tried = 0
         if (declared := task.problem.declared) is not None:
-            tried = shrink(
-                declared,
-                failure.case,
-                trials.fails,
-                in_time=lambda: time.monotonic() - began < seconds,
-            ).trials
+            deadline = began + seconds
+            search = shrink(
+                declared, failure.case, trials.fails, in_time=lambda: time.monotonic() < deadline
+            )
+            tried = search.trials
         confirmed = trials.confirm()
     if confirmed is None:
         return None
-    return ShrunkCase(
-        case=confirmed.result,
-        trials=tried,
-        seconds=time.monotonic() - began,
-        tensors=confirmed.tensors,
-    )
+    result, tensors, spent_s = confirmed.result, confirmed.tensors, time.monotonic() - began
+    return ShrunkCase(case=result, trials=tried, seconds=spent_s, tensors=tensors)
 
 
 @dataclass(frozen=True, slots=True)
 class Replay:
-    """How one replayed case went."""
+    """The outcome of one replayed case; ``verdict`` is None if it passed."""
 
     result: CaseResult
     verdict: Verdict | None
-    """None if it passed."""
     tensors: tuple[TensorValues, ...] = ()
 
 
@@ -108,7 +100,7 @@ class Replayer:
         self._session: Session | None = None
         self._mapped = 0
 
-    def __enter__(self) -> "Replayer":
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -121,10 +113,7 @@ class Replayer:
             self._session = None
 
     def run(self, case: Case, orders: Sequence[int], *, show: bool = False) -> Replay:
-        """Run ``case``, on the CPU with threads in each of ``orders``.
-
-        With ``show`` its small tensors are returned, too, if it fails.
-        """
+        """Run ``case``, on the CPU in each of ``orders``; if it fails ``show`` small tensors."""
         task = self._task
         size = lay_out(task, case, CALLS).size
         if self._mapped + size > _MAPPED_BYTES:  # a CPU runner keeps what it has mapped
@@ -135,8 +124,7 @@ class Replayer:
                 return _not_run(case, started)
             self._session, self._mapped = started, 0
         self._mapped += size
-        arena = task.device.arena(size)
-        try:
+        with closing(task.device.arena(size)) as arena:
             fault = self._session.map(arena)
             if fault is not None:
                 return _not_run(case, fault)
@@ -148,8 +136,6 @@ class Replayer:
                 self.restart()
             tensors = _small_tensors(task, batch, outcome, outcome.fault) if show else ()
             return Replay(outcome.result, outcome.fault.verdict, tensors)
-        finally:
-            arena.close()
 
 
 def _not_run(case: Case, fault: Fault) -> Replay:
@@ -180,7 +166,7 @@ class _Trials:
         return ran.verdict is self._failure.verdict
 
     def confirm(self) -> Replay | None:
-        """Run the last few found again in fresh runners: the smallest that fails, or None."""
+        """The smallest of the last few failing cases that fails again in a fresh runner."""
         for case in reversed(self._failing[-_MAX_CONFIRMED:]):
             self._replayer.restart()
             ran = self._replayer.run(case, range(ORDERS), show=True)
@@ -192,17 +178,16 @@ class _Trials:
 def _small_tensors(
     task: Task, batch: Batch, outcome: CaseOutcome, fault: Fault
 ) -> tuple[TensorValues, ...]:
-    """Inputs, expected outputs and, of wrong answers, outputs of the call that failed.
-
-    Only those of at most :data:`MAX_ELEMENTS` elements.
-    """
-    wrong = fault.verdict is Verdict.WRONG_ANSWER
-    got = {name: t.clone() for name, t in batch.outputs(outcome.call).items()} if wrong else {}
-    if not wrong:  # it may have ended before the inputs were written, or while they were
+    """Small inputs, expected outputs and, of wrong answers, outputs of the call that failed."""
+    call = outcome.call
+    got: dict[str, torch.Tensor] = {}
+    if fault.verdict is Verdict.WRONG_ANSWER:
+        got = batch.outputs(call)
+    else:  # it may have ended before the inputs were written, or while they were
         batch.fill(task.seed)
-    expected = {k: e.expected for k, e in batch.expectations(outcome.call).items()}
+    expected = {name: each.expected for name, each in batch.expectations(call).items()}
     groups: dict[Literal["input", "expected", "got"], dict[str, torch.Tensor]] = {
-        "input": batch.inputs(outcome.call),
+        "input": batch.inputs(call),
         "expected": expected,
         "got": got,
     }
@@ -210,7 +195,7 @@ def _small_tensors(
         TensorValues(parameter=name, role=role, shape=tuple(x.shape), values=_nested(x))
         for role, tensors in groups.items()
         for name, x in tensors.items()
-        if x.numel() <= MAX_ELEMENTS
+        if x.numel() <= _MAX_ELEMENTS
     )
 
 
@@ -221,7 +206,7 @@ def _nested(tensor: torch.Tensor) -> Numbers:
     return _tuples(tensor.tolist())
 
 
-def _tuples(rows: "_Rows") -> Numbers:
+def _tuples(rows: _Rows) -> Numbers:
     if isinstance(rows, list):
         return tuple(map(_tuples, rows))
     return rows if isinstance(rows, float) else int(rows)

@@ -5,9 +5,8 @@ up to less, then if its scalars are simpler (0, 1, −1, 2, ½, few digits), the
 more readable (``integers``, ``constant``). Failures are seldom monotone (“unless a multiple of 32”,
 “only above 128”, “k odd”), so the search is greedy and local: sizes are moved together and one by
 one, each upwards through the numbers at which kernels break until one fails, then by bisection
-between the last that passed and that one; again until nothing changes; at last through what is
-left below, and with other scalars and values, since some fail for few values only. Whether a case
-fails is asked of the caller; submissions are not known here.
+between the last that passed and that one; again until nothing changes; at last through all smaller
+sizes, and with other scalars and values, since some fail for few values only.
 """
 
 import contextlib
@@ -31,7 +30,6 @@ _SWEEP = 64
 """Values from the lowest on that are tried one after the other in the end."""
 
 _SMALL = 6
-_NEIGHBOURS = (-1, 0, 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,9 +49,9 @@ def shrink(
 ) -> Search:
     """Reduce ``case``, which fails, to a smaller one of ``problem`` that still does.
 
-    ``fails`` is called with legal cases only: sizes are not below what the problem declares,
-    dependent ones are within their bounds, scalars within theirs. ``in_time`` is called before
-    each; the best so far is returned once it gives False.
+    ``fails`` is called with legal cases only: no size is below what the problem declares, dependent
+    sizes and scalars are within their bounds. ``in_time`` is called before each; once it gives
+    False the best so far is returned.
     """
     search = _Searcher(problem, case, fails, in_time)
     with contextlib.suppress(_OutOfTime):
@@ -91,7 +89,8 @@ class _Searcher:
 
     def run(self) -> None:
         """Shrink to a fixed point; the last, long passes only once nothing else helps."""
-        while True:
+        before = None
+        while self.best is not before:
             before = self.best
             self._shrink_sizes()
             self._shrink_scalars()
@@ -100,26 +99,19 @@ class _Searcher:
                 self._sweep()
             if self.best is before:
                 self._draw_again()
-            if self.best is before:
-                return
 
     def _attempt(self, candidate: Case | None) -> bool:
-        """Whether ``candidate`` is smaller than the best and fails; then it is the best.
-
-        Raises:
-            _OutOfTime: before a case is run for which there is no time.
-        """
+        """Whether ``candidate`` is smaller than the best and fails; then it is the best."""
         if candidate is None or self._cost(candidate) >= self._cost(self.best):
             return False
-        spec = candidate.spec
-        if spec not in self._tried:
+        if candidate.spec not in self._tried:
             if not self._in_time():
                 raise _OutOfTime
             self.trials += 1
-            self._tried[spec] = self._fails(candidate)
-        if self._tried[spec]:
+            self._tried[candidate.spec] = self._fails(candidate)
+        if failed := self._tried[candidate.spec]:
             self.best = candidate
-        return self._tried[spec]
+        return failed
 
     def _cost(self, case: Case) -> tuple[float, ...]:
         """Costs that make a case hard to follow, the most important first."""
@@ -134,8 +126,7 @@ class _Searcher:
     def _shrink_sizes(self) -> None:
         """Shrink all together, then those that are equal, then one by one, the largest first.
 
-        Before that each at its lowest, all the others as they are: what does not matter is gone
-        at once, and all that follows is cheap.
+        Before that try each at its lowest: irrelevant sizes are gone at once, the rest is cheap.
         """
         self._attempt(self._with_sizes(self._sizes, 0))
         for p in self._sizes:
@@ -207,30 +198,22 @@ class _Searcher:
     def _case(
         self, chosen: Mapping[str, int], scalars: Mapping[str, float], family: str
     ) -> Case | None:
-        """The legal case with these sizes, dependent ones moved along; None if there is none."""
-        old = self.best.values
+        """The legal case with these sizes, dependent ones moved along; None if there is none.
+
+        As ``--case`` reads it, so that it can be replayed.
+        """
         new: dict[str, Number] = dict(scalars)
         try:
             for p in self._ordered:
-                value = _resolved(p, chosen, old, new)
+                value = _resolved(p, chosen, self.best.values, new)
                 if value is None:
                     return None
                 new[p.name] = value
-        except ExpressionError:
-            return None
-        return self._parsed({p.name: new[p.name] for p in self._sizes}, scalars, family)
-
-    def _parsed(
-        self, sizes: Mapping[str, Number], scalars: Mapping[str, float], family: str
-    ) -> Case | None:
-        """The case as ``--case`` reads it, so that it can be replayed; None if it refuses."""
-        parts = [f"{name}={value}" for name, value in sizes.items()]
-        parts += [f"{name}={value!r}" for name, value in scalars.items()]
-        if family != "declared":
-            parts.append(f"values={family}")
-        try:
+            parts = [f"{p.name}={new[p.name]}" for p in self._sizes]
+            parts += [f"{name}={value!r}" for name, value in scalars.items()]
+            parts += [f"values={family}"] if family != "declared" else []
             return parse_case(self._problem, ",".join(parts))
-        except UsageError:
+        except (ExpressionError, UsageError):
             return None
 
     # -- the rest --------------------------------------------------------------------------------
@@ -253,7 +236,7 @@ class _Searcher:
     def _shrink_family(self) -> None:
         """Take the most readable family of values with which the case still fails."""
         for family in sorted(FAMILIES, key=_unreadable):
-            if self._attempt(self._parsed(self._best_sizes(), self._best_scalars(), family)):
+            if self._attempt(self._case(self._best_sizes(), self._best_scalars(), family)):
                 return
 
 
@@ -275,10 +258,9 @@ def simpler(parameter: Parameter, value: float) -> list[float]:
     rounded = [float(f"{value:.{digits}g}") for digits in range(1, _DIGITS + 1)]
     whole = [float(round(value))] if abs(value) < 1e9 else []
     received = (as_received(parameter, x) for x in (*_SIMPLE, *whole, *rounded))
-    legal = {x for x in received if _drawable(parameter, x)}
+    ranks = {x: complexity(parameter, x) for x in received if _drawable(parameter, x)}
     here = complexity(parameter, value)
-    harder = {x: complexity(parameter, x) for x in legal}
-    return sorted((x for x in legal if harder[x] < here), key=lambda x: harder[x])
+    return sorted((x for x, rank in ranks.items() if rank < here), key=ranks.__getitem__)
 
 
 def _drawable(parameter: Parameter, value: float) -> bool:
@@ -300,10 +282,7 @@ def _lowest(size: Parameter) -> int:
 
 
 def _resolved(
-    size: Parameter,
-    chosen: Mapping[str, int],
-    old: Mapping[str, Number],
-    new: Mapping[str, Number],
+    size: Parameter, chosen: Mapping[str, int], old: Mapping[str, Number], new: Mapping[str, Number]
 ) -> Number | None:
     """The new value of one size: computed, chosen, or as far above its lower bound as it was.
 
@@ -325,10 +304,8 @@ def _edges(group: Iterable[Parameter], top: int) -> list[int]:
     """Values below ``top`` at which kernels break, ascending: the smallest, powers of two ± 1."""
     edges: set[int] = set()
     for p in group:
-        edges |= set(range(p.low, p.low + _SMALL)) | {int(x) for x in p.always}
-    power = 4
-    while power <= top:
-        edges |= {power + near for near in _NEIGHBOURS}
-        power *= 2
+        edges |= {*range(p.low, p.low + _SMALL), *map(int, p.always)}
+    for exponent in range(2, top.bit_length()):
+        edges |= {2**exponent + near for near in (-1, 0, 1)}
     lowest = min(_lowest(p) for p in group)
     return sorted(x for x in edges | {lowest} if lowest <= x < top)

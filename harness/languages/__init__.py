@@ -5,18 +5,12 @@ In goes a file, or a :class:`~harness.solution.model.Solution` and a target. Out
 :class:`~harness.solution.model.Artifact`, or a failure with its verdict.
 """
 
-from harness.languages import cuda, framework, ptx, python, triton
+from harness.languages import cuda, ptx, python, triton
 from harness.languages.base import Language
 
 LANGUAGES: dict[str, Language] = {
     language.name: language
-    for language in (
-        cuda.LANGUAGE,
-        ptx.LANGUAGE,
-        triton.LANGUAGE,
-        *framework.LANGUAGES,
-        python.LANGUAGE,
-    )
+    for language in (cuda.LANGUAGE, ptx.LANGUAGE, triton.LANGUAGE, *python.LANGUAGES)
 }
 """By name. A file is in the first language that claims it: a Triton kernel that is fed by CuPy is
 Triton, and a file that imports nothing known is PyTorch."""

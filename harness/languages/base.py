@@ -11,19 +11,17 @@ from harness.solution.model import Artifact, BuildFailure, Solution, Target
 class Language(Protocol):
     """One way to write a submission."""
 
-    @property
-    def name(self) -> str:
-        """Its name in results and commands."""
+    name: str
+    """Its name in results and commands."""
+    suffix: str
+    """The file name extension, with its dot."""
 
-    @property
-    def suffix(self) -> str:
-        """The file name extension, with its dot."""
-
-    def claims(self, path: Path, text: str) -> bool:
-        """Whether the file at ``path``, which holds ``text``, is written in this language.
+    def claims(self, path: Path, text: str) -> bool:  # noqa: ARG002 (for others to look at)
+        """Whether a file is written in this language, by its path and its text.
 
         ``text`` is untrusted: never run it, nor give it to a parser that nesting could exhaust.
         """
+        return path.suffix == self.suffix
 
     def build(
         self, solution: Solution, problem: Problem, dtype: str, target: Target, cache: Cache

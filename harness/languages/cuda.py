@@ -4,19 +4,14 @@ For a card it is compiled by nvcc to a shared library; for the CPU it is compile
 there is one, and made executable by :mod:`harness.cudacpu`.
 """
 
-import contextlib
-from pathlib import Path
-from typing import NamedTuple
-
 from harness.languages.base import Language
-from harness.languages.build.cache import BuildError, BuildOutcome, Cache, key_of
+from harness.languages.build.cache import BuildError, Cache
+from harness.languages.build.cuda import SOURCE, CudaBuild
 from harness.languages.build.diagnostics import renamed
-from harness.languages.build.hostbuild import HostSource, build_for_host
-from harness.languages.build.nvcc import SOURCE, CudaSource, compile_cuda
 from harness.languages.build.occupancy import with_occupancy
-from harness.languages.build.prelude import host_prelude, prelude, prototype
-from harness.languages.build.toolchain import NvccNotFound, find_host_compiler, find_nvcc
+from harness.languages.build.toolchain import Nvcc, NvccNotFound, find_host_compiler, find_nvcc
 from harness.problem.model import Problem
+from harness.problem.signature import c_prototype
 from harness.records.build import Build
 from harness.records.result import Verdict
 from harness.solution import suffixes
@@ -27,15 +22,11 @@ _MISFITS = ('overloaded function "{}"', "declaration of C function ‘void {}(")
 """Complaints of nvcc and g++ about an entry point with other parameters than the prelude's."""
 
 
-class Cuda:
+class Cuda(Language):
     """CUDA C++ files."""
 
     name = "cuda"
     suffix = suffixes.CUDA
-
-    def claims(self, path: Path, text: str) -> bool:  # noqa: ARG002 (the Protocol's)
-        """Any ``.cu`` file."""
-        return path.suffix == self.suffix
 
     def build(
         self, solution: Solution, problem: Problem, dtype: str, target: Target, cache: Cache
@@ -46,18 +37,29 @@ class Cuda:
             NvccNotFound: the target is a card and there is no nvcc.
             MachineError: there is no C++ compiler, or nvcc does not work.
         """
-        work = _CudaBuild(solution, problem, dtype, target, c_entry(solution.text))
-        outcome, built = work.for_cpu(cache) if target.emulated else work.for_card(cache)
+        entry, nvcc = c_entry(solution.text), _nvcc_for(target)
+        work = CudaBuild(
+            text=solution.text,
+            problem=problem,
+            dtype=dtype,
+            target=target,
+            entry=entry,
+            host=find_host_compiler(),
+            nvcc=nvcc,
+            cache=cache,
+        )
+        outcome = work.for_cpu() if target.emulated else work.for_card()
+        devices = (["cpu"] if target.emulated else []) + ([target.code] if nvcc else [])
         build = Build(
             seconds=outcome.seconds,
             cached=outcome.cached,
-            target=built,
+            target="+".join(devices),
             log=renamed(outcome.log, SOURCE, solution.display_path),
             kernels=with_occupancy(outcome.kernels, target.code),
-            contract=work.entry.value,
+            contract=entry.value,
         )
         if outcome.failure is not None:
-            message = _explained(outcome.failure, solution, problem, work.entry)
+            message = _explained(outcome.failure, solution, problem, entry)
             return BuildFailure(verdict=outcome.failure.verdict, message=message, build=build)
         return Artifact(
             kind="library",
@@ -66,63 +68,23 @@ class Cuda:
             checked=outcome.files.get("checked"),
             source=solution.text,
             build=build,
-            contract=contract(work.entry, problem),
+            contract=contract(entry, problem),
         )
 
 
-LANGUAGE: Language = Cuda()
+LANGUAGE = Cuda()
 
 
-class _CudaBuild(NamedTuple):
-    """A submission, and what it is built for."""
-
-    solution: Solution
-    problem: Problem
-    dtype: str
-    target: Target
-    entry: EntryPoint
-
-    def for_card(self, cache: Cache) -> tuple[BuildOutcome, str]:
-        """The library for a card, and a name for what was built."""
-        job = self._cuda_source()
-        key = key_of({"kind": "cuda", **job.key(library=True)})
-        outcome = cache.fetch(key, lambda folder: compile_cuda(job, folder, cache, library=True))
-        return outcome, self.target.code
-
-    def for_cpu(self, cache: Cache) -> tuple[BuildOutcome, str]:
-        """The libraries for the CPU, and a name for what was built."""
-        cuda = None
-        host = find_host_compiler()
-        if self.target.arch is not None:
-            with contextlib.suppress(NvccNotFound):
-                cuda = self._cuda_source()
-        job = HostSource(
-            text=self.solution.text,
-            prelude=host_prelude(self.problem, self.entry),
-            dtype=self.dtype,
-            host=host,
-            cuda=cuda,
-            seconds=self.problem.limits.build_s,
-            timed=self.target.timed,
-        )
-        built = f"cpu+{self.target.code}" if cuda else "cpu"
-        try:
-            key = key_of({"kind": "cpu", **job.key()})
-        except ValueError as error:
-            message = f"not executable on a CPU: {error}"
-            failure = BuildError(verdict=Verdict.NOT_EXECUTABLE_HERE, message=message)
-            return BuildOutcome(failure=failure), built
-        return cache.fetch(key, lambda folder: build_for_host(job, folder, cache)), built
-
-    def _cuda_source(self) -> CudaSource:
-        return CudaSource(
-            source=self.solution.text.encode(),
-            prelude=prelude(self.problem, self.dtype, self.entry),
-            target=self.target,
-            nvcc=find_nvcc(),
-            host=find_host_compiler(),
-            seconds=self.problem.limits.build_s,
-        )
+def _nvcc_for(target: Target) -> Nvcc | None:
+    """The CUDA compiler; None where the CPU is built for, and there is none or no architecture."""
+    if target.arch is None:
+        return None
+    try:
+        return find_nvcc()
+    except NvccNotFound:
+        if target.emulated:
+            return None
+        raise
 
 
 def _explained(failure: BuildError, solution: Solution, problem: Problem, entry: EntryPoint) -> str:
@@ -130,5 +92,5 @@ def _explained(failure: BuildError, solution: Solution, problem: Problem, entry:
     message = renamed(failure.message, SOURCE, solution.display_path)
     misfit = any(sign.format(entry) in message for sign in _MISFITS)
     if failure.verdict is Verdict.INVALID_SUBMISSION or misfit:
-        message += f"\nthe problem asks for\n    {prototype(problem, entry)}"
+        message += f"\nthe problem asks for\n    {c_prototype(problem, entry)}"
     return message

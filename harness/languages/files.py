@@ -27,10 +27,8 @@ def solution_files(paths: Iterable[Path]) -> list[Path]:
     """
     found: list[Path] = []
     for path in paths:
-        if os.path.isdir(path) and not path.is_symlink():  # noqa: PTH112 - is_dir() may raise
-            found += _below(path)
-        else:
-            found.append(path)
+        folder = os.path.isdir(path) and not path.is_symlink()  # noqa: PTH112 - is_dir() may raise
+        found += _below(path) if folder else [path]
     return found
 
 
@@ -39,9 +37,8 @@ def _below(folder: Path) -> list[Path]:
     sources = any(path.suffix in SOURCES for path in files)
     chosen = [path for path in files if path.suffix in SOURCES or _is_generation(path, sources)]
     if not chosen:
-        raise UsageError(
-            f"{plain(str(folder))}: no {NAMED} file in this folder, and no generation (.txt or .md)"
-        )
+        none = f"no {NAMED} file in this folder, and no generation (.txt or .md)"
+        raise UsageError(f"{plain(str(folder))}: {none}")
     return chosen
 
 

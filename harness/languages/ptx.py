@@ -1,40 +1,49 @@
 """PTX: a ``.ptx`` file whose first comments say how its kernels are launched.
 
 The driver of the card builds it. Where there is a CUDA toolkit, its ptxas reads it first, which
-finds errors on any machine.
+finds errors on any machine. The text is untrusted: it is matched by patterns, never parsed. What
+these miss the driver finds.
+
+Source of the grammar: *Parallel Thread Execution ISA*, sections "Identifiers", "Kernel and Function
+Directives: .entry" and "Types".
 """
 
 import contextlib
-from pathlib import Path
+import re
+from functools import partial
 
 from harness.languages.base import Language
 from harness.languages.build.cache import BuildOutcome, Cache, key_of
+from harness.languages.build.compiler import CompilerCall
 from harness.languages.build.diagnostics import renamed
 from harness.languages.build.occupancy import max_shared_bytes, with_occupancy
-from harness.languages.build.ptx import SOURCE, PtxSource, assemble, check_fit, find_assembler
-from harness.languages.build.toolchain import NvccNotFound, find_nvcc
+from harness.languages.build.toolchain import NvccNotFound, find_assembler, find_nvcc
 from harness.problem.dtypes import DTYPES
 from harness.problem.expressions import SIZEOF_VAR
-from harness.problem.model import Problem
+from harness.problem.model import Problem, Role
 from harness.records.build import Build
 from harness.records.result import Verdict
 from harness.solution import suffixes
 from harness.solution.contract import EntryPoint, contract
-from harness.solution.launches import LaunchError, Launches, read_launches
+from harness.solution.launches import Launch, LaunchError, Launches, read_launches
 from harness.solution.model import Artifact, BuildFailure, Solution, Target
 
+SOURCE = "solution.ptx"
+POINTER_BYTES = 8
+MAX_NAMED = 10
 NO_CPU_PATH = "PTX runs on NVIDIA GPUs alone, and there is none here (harness doctor)"
 
+_SKIPPED = re.compile(r"//[^\n]*|/\*.*?(?:\*/|\Z)|\"[^\"\n]*\"?", re.DOTALL)
+_ENTRY = re.compile(r"\.entry\s+([A-Za-z_$%][\w$]*)\s*(?:\(([^()]*)\))?", re.ASCII)
+_TYPE = re.compile(r"\.[busf](8|16|32|64|128)\b")
+_LENGTH = re.compile(r"\[\s*(\d{1,6})\s*\]\s*\Z")
 
-class Ptx:
+
+class Ptx(Language):
     """PTX files."""
 
     name = "ptx"
     suffix = suffixes.PTX
-
-    def claims(self, path: Path, text: str) -> bool:  # noqa: ARG002 (the Protocol's)
-        """Any ``.ptx`` file."""
-        return path.suffix == self.suffix
 
     def build(
         self, solution: Solution, problem: Problem, dtype: str, target: Target, cache: Cache
@@ -75,8 +84,6 @@ class Ptx:
         return Artifact(
             kind="ptx",
             target=target,
-            library=None,
-            checked=None,
             source=solution.text,
             build=build,
             contract=contract(EntryPoint.SOLUTION, problem),
@@ -84,7 +91,7 @@ class Ptx:
         )
 
 
-LANGUAGE: Language = Ptx()
+LANGUAGE = Ptx()
 
 
 def _invalid(message: str, build: Build | None) -> BuildFailure:
@@ -92,20 +99,66 @@ def _invalid(message: str, build: Build | None) -> BuildFailure:
 
 
 def _assembled(solution: Solution, problem: Problem, target: Target, cache: Cache) -> BuildOutcome:
-    """The outcome of ptxas; an empty one without a ptxas, or a card to assemble for."""
+    """The errors and figures of ptxas; none without a ptxas, or a card to assemble for.
+
+    What runs is built by the driver, whose assembler may be another version.
+    """
     if target.arch is None:
         return BuildOutcome()
     with contextlib.suppress(NvccNotFound):
         nvcc = find_nvcc()
-        assembler = find_assembler(nvcc)
-        if assembler is not None:
-            job = PtxSource(
-                source=solution.text.encode(),
-                target=target,
-                assembler=assembler,
+        if assembler := find_assembler(nvcc):
+            arch = f"-arch={target.code}"
+            call = CompilerCall(
+                tool="ptxas",
                 version=nvcc.version,
-                seconds=problem.limits.build_s,
+                tools=(assembler,),
+                command=(str(assembler), "-v", arch, "-o", "solution.cubin", SOURCE),
+                inputs={SOURCE: solution.text.encode()},
             )
-            key = key_of({"kind": "ptx", **job.key()})
-            return cache.fetch(key, lambda folder: assemble(job, folder))
+            build = partial(call.build, seconds=problem.limits.build_s)
+            return cache.fetch(key_of({"kind": "ptx", "call": repr(call)}), build)
     return BuildOutcome()
+
+
+def entries(text: str) -> dict[str, tuple[int, ...]]:
+    """The kernels of ``text`` and the bytes of each of their parameters; 0 for one unknown."""
+    found = {}
+    for match in _ENTRY.finditer(_SKIPPED.sub(" ", text)):
+        declared = (match[2] or "").strip()
+        found[match[1]] = tuple(map(_parameter_bytes, declared.split(","))) if declared else ()
+    return found
+
+
+def _parameter_bytes(parameter: str) -> int:
+    types = _TYPE.findall(parameter)
+    if len(types) != 1:
+        return 0
+    length = _LENGTH.search(parameter)
+    return int(types[0]) // 8 * (int(length[1]) if length else 1)
+
+
+def check_fit(launch: Launch, text: str, problem: Problem, dtype: str) -> None:
+    """Make sure that the kernel is there and takes what the header gives it.
+
+    Raises:
+        LaunchError: it is not, or takes something else.
+    """
+    kernels = entries(text)
+    name, line = launch.kernel, launch.line
+    if name not in kernels:
+        there = ", ".join(list(kernels)[:MAX_NAMED]) or "none"
+        raise LaunchError(line, f"launch: no .entry {name} in the file (there are: {there})")
+    taken = kernels[name]
+    given = [problem.parameters[index] for index in launch.arguments]
+    if len(taken) != len(given):
+        fault = f"{name} takes {len(taken)} parameters, and gets {len(given)}"
+        names = ", ".join(parameter.name for parameter in given) or "none"
+        raise LaunchError(line, f"launch: {fault}: {names} (choose with `// arguments:`)")
+    for number, (wide, parameter) in enumerate(zip(taken, given, strict=True), start=1):
+        tensor = parameter.role is Role.TENSOR
+        bytes_ = POINTER_BYTES if tensor else parameter.data_type(dtype).itemsize
+        if wide not in (0, bytes_):
+            fault = f"parameter {number} of {name} has {wide} bytes"
+            kind = "a pointer" if tensor else f"a {parameter.type}"
+            raise LaunchError(line, f"launch: {fault}; {parameter.name} is {kind}, of {bytes_}")

@@ -1,24 +1,24 @@
-"""PyTorch, and the base of all languages that are Python files: they are checked, never run.
+"""Languages that are Python files, PyTorch and those of the frameworks: checked, never run.
 
 Python's own parser is not safe against hostile text (deep nesting has crashed it), so it runs in a
 limited process of its own; the judge looks at tokens only.
 """
 
 import io
-import json
 import re
 import signal
 import sys
 import tempfile
 import tokenize
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
-from itertools import islice
+from itertools import accumulate, islice
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from harness.errors import MachineError
+from harness.frameworks import FRAMEWORKS, Framework
 from harness.languages.base import Language
 from harness.languages.build.cache import Cache
 from harness.problem.model import Problem
@@ -90,7 +90,7 @@ sys.stdout.write(json.dumps(answer))
 """Reads a source from stdin and writes its fault, or the entry points in it, as JSON."""
 
 
-class _ImportAnswer(BaseModel):
+class _CheckerAnswer(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
     error: str
@@ -100,11 +100,17 @@ class _ImportAnswer(BaseModel):
     defines: list[str]
 
 
-class Python:
-    """Base of the languages that are Python files."""
+class Python(Language):
+    """Python that calls PyTorch's own operations; base of the other languages that are Python."""
 
-    name: str
+    name = "pytorch"
     suffix = suffixes.PYTHON
+    imports = ""
+    """The module whose import makes a file one of this language; empty for any file."""
+
+    def claims(self, path: Path, text: str) -> bool:
+        """A ``.py`` file that imports :attr:`imports`."""
+        return super().claims(path, text) and (not self.imports or self.imports in imported(text))
 
     def build(
         self,
@@ -119,36 +125,64 @@ class Python:
         Raises:
             MachineError: the checking process cannot be started.
         """
-        finished = _check(solution.text)
+        with tempfile.TemporaryDirectory(prefix="check-", dir=scratch.home()) as folder:
+            finished = run_limited(
+                [sys.executable, "-I", "-S", "-c", CHECKER, *EntryPoint],
+                cwd=Path(folder),
+                seconds=CHECK_S,
+                memory_bytes=CHECK_BYTES,
+                output_bytes=ANSWER_BYTES,
+                environment=clean_environment(Path(folder)),
+                stdin=solution.text.encode(),
+            )
         entry = _entry(solution, problem, finished)
         if isinstance(entry, BuildFailure):
             return entry
         version = f"python{sys.version_info.major}.{sys.version_info.minor}"
+        seconds = finished.seconds
         return Artifact(
             kind="python",
             target=target,
-            library=None,
-            checked=None,
             source=solution.text,
-            build=Build(
-                seconds=finished.seconds, cached=False, target=version, contract=entry.value
-            ),
+            build=Build(seconds=seconds, cached=False, target=version, contract=entry.value),
             contract=contract(entry, problem),
             language=self.name,
         )
 
 
-class PyTorch(Python):
-    """Python that calls PyTorch's own operations, eager or compiled."""
+class InFramework(Python):
+    """Python that imports one framework."""
 
-    name = "pytorch"
+    def __init__(self, framework: Framework) -> None:
+        self.name = framework.name
+        self.imports = framework.imported
+        self._framework = framework
 
-    def claims(self, path: Path, text: str) -> bool:  # noqa: ARG002 (the Protocol's)
-        """Any ``.py`` file that no other language has claimed."""
-        return path.suffix == self.suffix
+    def build(
+        self, solution: Solution, problem: Problem, dtype: str, target: Target, cache: Cache
+    ) -> Artifact | BuildFailure:
+        """Check the file; the framework compiles its kernels when they are first called."""
+        artifact = super().build(solution, problem, dtype, target, cache)
+        reason = self._unusable(target)
+        if reason is None or isinstance(artifact, BuildFailure):
+            return artifact
+        verdict = Verdict.NOT_EXECUTABLE_HERE
+        return BuildFailure(verdict=verdict, message=reason, build=artifact.build)
+
+    def _unusable(self, target: Target) -> str | None:
+        """The reason why it cannot run on this target; None if it can."""
+        title, oldest = self._framework.title, self._framework.capability
+        if target.emulated:
+            return f"{title} runs on NVIDIA GPUs alone, and there is none here (harness doctor)"
+        if self._framework.version() is None:
+            return f"{title} is not installed here: {self._framework.remedy}"
+        if int((target.arch or "").removeprefix("sm_").rstrip("af")) < oldest:
+            return f"{title} needs a card of sm_{oldest} or newer; this one is {target.arch}"
+        return None
 
 
-LANGUAGE: Language = PyTorch()
+LANGUAGES: tuple[Language, ...] = (*map(InFramework, FRAMEWORKS.values()), Python())
+"""PyTorch comes last, for it claims what is left."""
 
 
 @lru_cache(maxsize=4)  # each language asks for the same file
@@ -182,104 +216,75 @@ def _named(statement: Sequence[str]) -> set[str]:
     """The names that one statement, given as its words, imports."""
     match statement:
         case ["import", *words]:
-            return {name for part in _parts(words) for name in _path(part)}
+            return {name for path in _paths(words) for name in _prefixes(path)}
         case ["from", *words] if "import" in words:
             at = words.index("import")
-            package = _path(words[:at])
-            inside = [_path(part)[:1] for part in _parts(words[at + 1 :])]
-            return {*package, *(f"{package[-1]}.{name[0]}" for name in inside if package and name)}
+            package = ",".join(_paths(words[:at]))
+            inside = filter(str.isidentifier, _paths(words[at + 1 :]))
+            paths = package, *(f"{package}.{name}" for name in inside)
+            return {name for path in paths for name in _prefixes(path)}
     return set()
 
 
-def _parts(words: Sequence[str]) -> Iterator[list[str]]:
-    """The names between commas, without parentheses and aliases."""
-    part: list[str] = []
-    for word in (*words, ","):
-        if word == ",":
-            yield part[: part.index("as")] if "as" in part else part
-            part = []
-        elif word not in ("(", ")"):
-            part.append(word)
+def _paths(words: Sequence[str]) -> list[str]:
+    """The dotted names between commas, without parentheses and aliases."""
+    text = " ".join(word for word in words if word not in ("(", ")")).replace(" . ", ".")
+    return [part.partition(" as ")[0].strip() for part in text.split(",")]
 
 
-def _path(words: Sequence[str]) -> list[str]:
-    """``a . b`` → ``a``, ``a.b``; nothing for what is relative, or is no path."""
-    names = words[::2]
-    if not all(name.isidentifier() for name in names) or set(words[1::2]) - {"."}:
-        return []
-    return [".".join(names[: count + 1]) for count in range(len(names))]
-
-
-def _check(text: str) -> CommandResult:
-    with tempfile.TemporaryDirectory(prefix="check-", dir=scratch.home()) as folder:
-        return run_limited(
-            [sys.executable, "-I", "-S", "-c", CHECKER, *EntryPoint],
-            cwd=Path(folder),
-            seconds=CHECK_S,
-            memory_bytes=CHECK_BYTES,
-            output_bytes=ANSWER_BYTES,
-            environment=clean_environment(Path(folder)),
-            stdin=text.encode(),
-        )
+def _prefixes(path: str) -> list[str]:
+    """``a.b`` → ``a``, ``a.b``; nothing for what is relative, or is no path."""
+    names = path.split(".")
+    return [*accumulate(names, "{}.{}".format)] if all(map(str.isidentifier, names)) else []
 
 
 def _entry(
     solution: Solution, problem: Problem, finished: CommandResult
 ) -> EntryPoint | BuildFailure:
-    """The entry point, or the failure that the end of the checker stands for."""
+    """The entry point, or the failure, that the end and the answer of the checker stand for."""
     shown = solution.display_path
+
+    def failed(verdict: Verdict, message: str) -> BuildFailure:
+        return BuildFailure(verdict=verdict, message=message)
+
     if finished.timed_out:
-        verdict, message = Verdict.TIME_LIMIT, f"parsing {shown} took more than {CHECK_S:g} s"
-    elif finished.over_memory:
+        return failed(Verdict.TIME_LIMIT, f"parsing {shown} took more than {CHECK_S:g} s")
+    if finished.over_memory:
         gib = CHECK_BYTES >> 30
-        verdict, message = Verdict.MEMORY_LIMIT, f"parsing {shown} took more than {gib} GiB"
-    elif finished.returncode == -signal.SIGKILL:  # no crash, no limit of ours
-        verdict = Verdict.INTERNAL_ERROR
-        message = f"the check of {shown} was killed: is the machine out of memory? Grade again"
-    elif finished.returncode < 0:
-        verdict = Verdict.COMPILE_ERROR
-        message = f"{shown}: is nested too deeply: it crashed Python's parser"
-    elif finished.returncode > 0:
+        return failed(Verdict.MEMORY_LIMIT, f"parsing {shown} took more than {gib} GiB")
+    if finished.returncode == -signal.SIGKILL:  # no crash, no limit of ours
+        reason = f"the check of {shown} was killed: is the machine out of memory? Grade again"
+        return failed(Verdict.INTERNAL_ERROR, reason)
+    if finished.returncode < 0:
+        reason = f"{shown}: is nested too deeply: it crashed Python's parser"
+        return failed(Verdict.COMPILE_ERROR, reason)
+    if finished.returncode > 0:
         raise MachineError(f"the syntax check does not run: {finished.output[-300:].strip()}")
-    else:
-        return _checked_entry(solution, problem, finished)
-    return BuildFailure(verdict=verdict, message=message)
-
-
-def _checked_entry(
-    solution: Solution, problem: Problem, finished: CommandResult
-) -> EntryPoint | BuildFailure:
-    """The entry point, or the failure, in the checker's answer."""
-    shown = solution.display_path
     try:
-        answer = _ImportAnswer.model_validate(json.loads(finished.output))
-    except (ValueError, ValidationError) as error:
+        answer = _CheckerAnswer.model_validate_json(finished.output)
+    except ValidationError as error:
         raise MachineError(f"the syntax check gave no answer: {error}") from error
     if answer.error:
-        return _syntax_error(shown, answer)
+        return failed(Verdict.COMPILE_ERROR, _syntax_error(shown, answer))
     try:
         entry = choose_entry(answer.defines)
     except AmbiguousError as error:
-        message = f"{shown} {error}"
-        return BuildFailure(verdict=Verdict.INVALID_SUBMISSION, message=message)
-    if entry is None and "*" in answer.defines:  # whatever that brings
-        return EntryPoint.SOLUTION
-    if entry is None:
-        message = f"{shown} defines no solution at its top level; define\n"
-        message += wanted_in_python(problem)
-        return BuildFailure(verdict=Verdict.INVALID_SUBMISSION, message=message)
-    return entry
+        return failed(Verdict.INVALID_SUBMISSION, f"{shown} {error}")
+    if entry is None and "*" not in answer.defines:
+        wanted = wanted_in_python(problem)
+        reason = f"{shown} defines no solution at its top level; define\n{wanted}"
+        return failed(Verdict.INVALID_SUBMISSION, reason)
+    return entry or EntryPoint.SOLUTION  # which a star import may have brought
 
 
-def _syntax_error(shown: str, answer: _ImportAnswer) -> BuildFailure:
+def _syntax_error(shown: str, answer: _CheckerAnswer) -> str:
     """The error as Python itself would show it: place, line, caret."""
     place = f"{shown}:{answer.line}" if answer.line else shown
-    message = f"{place}: {answer.error}"[:MESSAGE_CHARACTERS]
-    log = message
+    log = f"{place}: {answer.error}"[:MESSAGE_CHARACTERS]
     if answer.text:
         stripped = answer.text.lstrip()
         column = max(answer.column - 1 - (len(answer.text) - len(stripped)), 0)
         log += f"\n    {stripped}"
         if column <= len(stripped):
             log += "\n    " + re.sub(r"[^\t]", " ", stripped[:column]) + "^"
-    return BuildFailure(verdict=Verdict.COMPILE_ERROR, message=log)
+    return log

@@ -12,18 +12,19 @@ A ``.txt`` or ``.md`` file is a language model's output; the submission is the c
 """
 
 import errno
-import hashlib
 import os
 import re
 import stat
+from hashlib import sha256
 from pathlib import Path
 
 from harness.languages import LANGUAGES
 from harness.problem.dtypes import DTYPES
 from harness.records.refs import Generation, SolutionRef
+from harness.records.result import Result
 from harness.solution.generation import SUFFIXES, NoCode, extract
 from harness.solution.model import Invalid, Solution
-from harness.text.escape import quoted
+from harness.text.plain import quoted
 from harness.text.suggest import did_you_mean, nearest
 
 MAX_BYTES = 1 << 20
@@ -34,45 +35,73 @@ _SAFE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,63}")
 _SAFE_IN_WORDS = "letters, digits and . _ + -, at most 64, the first a letter or digit"
 _HEADER = re.compile(r"^\s*(?://|#)\s*dtypes?\s*[:=]\s*(.*?)\s*$")
 _KINDS = {
-    stat.S_ISDIR: "a directory; name the file in it",
-    stat.S_ISFIFO: "a pipe",
-    stat.S_ISSOCK: "a socket",
-    stat.S_ISCHR: "a device",
-    stat.S_ISBLK: "a device",
+    stat.S_ISLNK: "is a symbolic link; submit the file itself",
+    stat.S_ISDIR: "is a directory; name the file in it",
+    stat.S_ISFIFO: "is a pipe",
+    stat.S_ISSOCK: "is a socket",
+    stat.S_ISCHR: "is a device",
+    stat.S_ISBLK: "is a device",
 }
 
 
 class _FileError(Exception):
-    """Carries the reason to :func:`read_solution`, the only one to catch it."""
+    """The reason why a file is no submission, after the line that it is about, if any."""
+
+    def __init__(self, reason: str, line: int | None = None) -> None:
+        super().__init__(f"{line}: {reason}" if line else f" {reason}")
 
 
 def read_solution(
-    path: Path, *, problem: str | None = None, author: str | None = None
+    path: Path,
+    *,
+    submitted: bytes | None = None,
+    problem: str | None = None,
+    author: str | None = None,
 ) -> Solution | Invalid:
-    """The submission in ``path``, or why it cannot be one.
+    """The submission in ``path``, or why it cannot be one; not opened if ``submitted`` is given.
 
     ``problem`` and ``author`` go before those in the path. An author in neither is the model of a
     generation, else ``anonymous``.
     """
+    # Bytes that are no UTF-8 (surrogates here) cannot be printed, control and direction characters
+    # would change what a reader sees.
+    if not str(path).isprintable():
+        shown = quoted(str(path))
+        return Invalid(f"{shown}: the path has characters that cannot be shown; rename it")
     try:
-        return _parse(_bytes(path, _shown(path)), path, problem, author)
-    except _FileError as refused:
-        return Invalid(str(refused))
+        return _parse(path, _bytes(path) if submitted is None else submitted, problem, author)
+    except _FileError as error:
+        return Invalid(f"{path}:{error}")
 
 
-def parse_solution(submitted: bytes, path: Path) -> Solution | Invalid:
-    """The submission in these bytes, as :func:`read_solution` reads it; opens nothing."""
-    try:
-        return _parse(submitted, path, None, None)
-    except _FileError as refused:
-        return Invalid(str(refused))
+def submitted_file(result: Result, stored: bytes | None) -> bytes | None:
+    """The submitted file of ``result``: that in the store, else the one at the recorded path.
+
+    None if there is neither. A path is relative to the current folder, and the file there must have
+    the recorded hash.
+    """
+    if stored is not None:
+        return stored
+    recorded = result.solution
+    if not recorded.path or "\0" in recorded.path or not os.path.lexists(recorded.path):
+        return None
+    found = read_solution(Path(recorded.path)).submitted
+    return found if found is not None and sha256(found).hexdigest() == recorded.hash else None
+
+
+def code_of(result: Result, stored: bytes | None) -> str | None:
+    """The code in :func:`submitted_file`; None without a file, or without code in it."""
+    file = submitted_file(result, stored)
+    if file is None:
+        return None
+    solution = read_solution(Path(result.solution.path), submitted=file)
+    return solution.text if isinstance(solution, Solution) else None
 
 
 def _parse(
-    submitted: bytes, path: Path, problem: str | None, author: str | None
+    path: Path, submitted: bytes, problem: str | None, author: str | None
 ) -> Solution | Invalid:
-    shown = _shown(path)
-    text = _text(submitted, shown)
+    text = _text(submitted)
     extracted = extract(text) if path.suffix in SUFFIXES else None
     generation = extracted.generation if extracted else None
     place_problem, place_author = _place(path)
@@ -84,23 +113,21 @@ def _parse(
         ("problem", problem, "give it with --problem"),
     ):
         if value is not None and not _SAFE.fullmatch(value):
-            raise _FileError(
-                f"{shown}: the {what} {quoted(value)} cannot be recorded; {remedy} "
-                f"({_SAFE_IN_WORDS})"
-            )
+            reason = f"the {what} {quoted(value)} cannot be recorded; {remedy} ({_SAFE_IN_WORDS})"
+            raise _FileError(reason)
     if generation is not None and problem is None:
         problem = generation.problem or None
-    digest = hashlib.sha256(submitted).hexdigest()
+    digest = sha256(submitted).hexdigest()
     if isinstance(extracted, NoCode):
         about = SolutionRef(
             author=author,
             name=path.stem,
             language="",
             hash=digest,
-            path=shown,
+            path=str(path),
             generation=generation,
         )
-        message = f"{shown}: {extracted.message}"
+        message = f"{path}: {extracted.message}"
         return Invalid(message, extracted.reason, about, problem, submitted)
     source, code, above = submitted, path, 0
     if extracted is not None:
@@ -110,16 +137,16 @@ def _parse(
         source = text.encode()
     return Solution(
         path=path,
-        display_path=shown,
+        display_path=str(path),
         submitted=submitted,
         source=source,
         text=text,
         author=author,
         name=path.stem,
         problem=problem,
-        language=_language(code, text, shown),
+        language=_language(code, text),
         hash=digest,
-        dtypes=_dtypes(text, shown, above),
+        dtypes=_dtypes(text, above),
         generation=generation,
     )
 
@@ -130,47 +157,31 @@ def _model_name(generation: Generation | None) -> str:
     return re.sub(r"[^A-Za-z0-9._+-]+", "-", model).strip("-._+")[:64]
 
 
-def _shown(path: Path) -> str:
-    """The path in one harmless line.
-
-    Bytes that are no UTF-8 (surrogates here) cannot be printed, control and direction characters
-    would change what a reader sees.
-    """
-    shown = str(path)
-    if not shown.isprintable():
-        raise _FileError(
-            f"{quoted(shown)}: the path has characters that cannot be shown; rename it"
-        )
-    return shown
-
-
-def _bytes(path: Path, shown: str) -> bytes:
+def _bytes(path: Path) -> bytes:
     """The file's contents. Only a plain file is ever opened."""
     try:
-        _require_plain(os.lstat(path).st_mode, shown)
+        _require_plain(os.lstat(path).st_mode)
         flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
         with os.fdopen(os.open(path, flags), "rb") as file:
-            _require_plain(os.fstat(file.fileno()).st_mode, shown)
+            _require_plain(os.fstat(file.fileno()).st_mode)
             source = file.read(MAX_BYTES + 1)
     except FileNotFoundError:
-        raise _FileError(f"{shown}: no such file{_similar(path)}") from None
+        raise _FileError(f"no such file{_similar(path)}") from None
     except OSError as error:
         if error.errno == errno.ELOOP:
-            raise _FileError(f"{shown}: is a symbolic link; submit the file itself") from None
-        raise _FileError(f"{shown}: cannot be read: {error.strerror}") from None
+            raise _FileError(_KINDS[stat.S_ISLNK]) from None
+        raise _FileError(f"cannot be read: {error.strerror}") from None
     if len(source) > MAX_BYTES:
-        raise _FileError(f"{shown}: is larger than {MAX_BYTES >> 20} MiB")
+        raise _FileError(f"is larger than {MAX_BYTES >> 20} MiB")
     if not source.strip():
-        raise _FileError(f"{shown}: is empty")
+        raise _FileError("is empty")
     return source
 
 
-def _require_plain(mode: int, shown: str) -> None:
-    if stat.S_ISLNK(mode):
-        raise _FileError(f"{shown}: is a symbolic link; submit the file itself")
+def _require_plain(mode: int) -> None:
     for is_kind, words in _KINDS.items():
         if is_kind(mode):
-            raise _FileError(f"{shown}: is {words}")
+            raise _FileError(words)
 
 
 def _similar(path: Path) -> str:
@@ -186,61 +197,52 @@ def _suffixes() -> list[str]:
     return sorted({language.suffix for language in LANGUAGES.values()} | set(SUFFIXES))
 
 
-def _text(source: bytes, shown: str) -> str:
+def _text(source: bytes) -> str:
     if source.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise _FileError(f"{shown}: is UTF-16; save it as UTF-8")
+        raise _FileError("is UTF-16; save it as UTF-8")
     try:
         text = source.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = source.count(b"\n", 0, error.start) + 1
-        raise _FileError(
-            f"{shown}:{line}: byte 0x{source[error.start]:02x} is not UTF-8; save it as UTF-8"
-        ) from None
-    if "\0" in text:
-        line = text.count("\n", 0, text.index("\0")) + 1
-        raise _FileError(f"{shown}:{line}: holds a NUL byte; is it a source file?")
+        reason = f"byte 0x{source[error.start]:02x} is not UTF-8; save it as UTF-8"
+        raise _FileError(reason, line) from None
+    before, nul, _ = text.partition("\0")
+    if nul:
+        raise _FileError("holds a NUL byte; is it a source file?", before.count("\n") + 1)
     return text
 
 
 def _place(path: Path) -> tuple[str | None, str | None]:
     """Problem and author as far as the path says them."""
-    # Not resolved: where the links of a path lead is not what the user wrote.
-    parts = Path(os.path.abspath(path)).parts  # noqa: PTH100
-    if len(parts) >= 4 and parts[-4] == "solutions":
-        return parts[-3], parts[-2]
-    if "problems" in parts[:-2]:
-        at = len(parts) - 1 - parts[::-1].index("problems")
-        if at + 2 < len(parts):
-            return parts[at + 1], None
-    return None, None
+    place = os.path.abspath(path)  # noqa: PTH100 - links lead where the user did not write
+    if found := re.search(r"/solutions/([^/]+)/([^/]+)/[^/]+\Z", place):
+        return found[1], found[2]
+    _, marker, rest = place.rpartition("/problems/")
+    problem, inside, _ = rest.partition("/")
+    return (problem if marker and inside else None), None
 
 
-def _language(path: Path, text: str, shown: str) -> str:
+def _language(path: Path, text: str) -> str:
     for language in LANGUAGES.values():
         if language.claims(path, text):
             return language.name
-    raise _FileError(
-        f"{shown}: unknown extension {quoted(path.suffix)}; a submission is one of "
-        + ", ".join(_suffixes())
-    )
+    known = ", ".join(_suffixes())
+    raise _FileError(f"unknown extension {quoted(path.suffix)}; a submission is one of {known}")
 
 
-def _dtypes(text: str, shown: str, above: int) -> tuple[str, ...] | None:
-    """The types named in the header comment, or none if there is no such comment.
-
-    ``above`` lines in front are no part of the code.
-    """
+def _dtypes(text: str, above: int) -> tuple[str, ...] | None:
+    """The types in the header comment, if there is one; the code begins after ``above`` lines."""
     lines = text.split("\n", above + HEADER_LINES)[above : above + HEADER_LINES]
     for number, line in enumerate(lines, start=above + 1):
         match = _HEADER.match(line)
         if match is None:
             continue
-        names = tuple(dict.fromkeys(name for name in re.split(r"[\s,]+", match[1]) if name))
+        names = tuple(dict.fromkeys(re.findall(r"[^\s,]+", match[1])))
         if not names:
-            raise _FileError(f"{shown}:{number}: dtypes: names no type")
+            raise _FileError("dtypes: names no type", number)
         for name in names:
             if name not in DTYPES:
                 hint = did_you_mean(name, DTYPES) or f" (one of {', '.join(DTYPES)})"
-                raise _FileError(f"{shown}:{number}: dtypes: unknown type {quoted(name)}{hint}")
+                raise _FileError(f"dtypes: unknown type {quoted(name)}{hint}", number)
         return names
     return None

@@ -1,10 +1,8 @@
 """Triton: a Python file that imports ``triton`` and has an entry point."""
 
 from dataclasses import replace
-from pathlib import Path
 
 from harness.languages import python
-from harness.languages.base import Language
 from harness.languages.build.cache import Cache
 from harness.languages.build.occupancy import with_occupancy
 from harness.problem.model import Problem
@@ -14,19 +12,14 @@ from harness.solution.model import Artifact, BuildFailure, Solution, Target
 class Triton(python.Python):
     """Python whose kernels Triton compiles."""
 
-    name = "triton"
-
-    def claims(self, path: Path, text: str) -> bool:
-        """A ``.py`` file with an import of triton."""
-        return path.suffix == self.suffix and "triton" in python.imported(text)
+    name = imports = "triton"
 
     def build(
         self, solution: Solution, problem: Problem, dtype: str, target: Target, cache: Cache
     ) -> Artifact | BuildFailure:
         """Check the file and compile it for ``target.arch``, if any.
 
-        With a GPU that is done ``ahead`` alone, to save time: a kernel that is missed then is
-        compiled at its first call.
+        With a GPU only if that saves time (``ahead``): a kernel is else compiled at its first call.
         """
         artifact = super().build(solution, problem, dtype, target, cache)
         if isinstance(artifact, BuildFailure) or target.arch is None:
@@ -34,16 +27,14 @@ class Triton(python.Python):
         if not target.emulated and not target.ahead:
             return artifact
         # Not at the top: most commands never need the judge's side of a runner.
-        from harness.languages.build.triton_target import KERNELS, compile_ahead, compile_for_target
+        from harness.languages.build.triton_target import KERNELS, compile_triton
 
-        arch = target.arch
-        compile_for = compile_for_target if target.emulated else compile_ahead
-        outcome = compile_for(solution, problem, dtype, arch, cache, artifact.contract)
+        outcome = compile_triton(solution, problem, dtype, artifact, cache)
         found = {
-            "kernels": with_occupancy(outcome.kernels, arch),
+            "kernels": with_occupancy(outcome.kernels, target.arch),
             "cached": outcome.cached,
             "seconds": artifact.build.seconds + outcome.seconds,
-            "target": f"cpu+{arch}" if target.emulated else arch,
+            "target": f"cpu+{target.arch}" if target.emulated else target.arch,
             "log": outcome.log,
         }
         build = artifact.build.model_copy(update=found)
@@ -52,4 +43,4 @@ class Triton(python.Python):
         return replace(artifact, build=build, kernels=outcome.files.get(KERNELS))
 
 
-LANGUAGE: Language = Triton()
+LANGUAGE = Triton()

@@ -8,7 +8,8 @@ from harness.problem.expressions import SIZEOF_VAR
 from harness.problem.gradable import DEFAULT_ALIGNMENT, Direction, Role
 from harness.problem.model import Parameter, Problem
 
-DIRECTIONS = {
+_DIRECTIONS = {
+    None: "read only",
     Direction.IN: "read only",
     Direction.OUT: "to be written",
     Direction.INOUT: "read and written",
@@ -31,6 +32,11 @@ def strides_of(parameter: Parameter) -> str:
         return ""
     strides = ", ".join(str(e) for e in parameter.strides)
     return f"[{strides}]" if strides else "dense, row-major"
+
+
+def direction_of(parameter: Parameter) -> str:
+    """What a call does with a tensor, ``read only``; empty for numbers."""
+    return _DIRECTIONS[parameter.direction] if parameter.role is Role.TENSOR else ""
 
 
 def alignment_of(parameter: Parameter) -> str:

@@ -1,20 +1,12 @@
-"""What a long job says while it works: a line on stderr, only when somebody is watching."""
+"""The progress of a long job: a line on stderr, if that is a terminal."""
 
 import sys
 import time
 from collections.abc import Callable
-from types import TracebackType
-from typing import Protocol, Self, TextIO
+from typing import TextIO
 
+from rich import progress as rich_progress
 from rich.console import Console
-from rich.progress import (
-    MofNCompleteColumn,
-    SpinnerColumn,
-    TaskID,
-    TextColumn,
-    TimeElapsedColumn,
-)
-from rich.progress import Progress as RichProgress
 
 from harness.text.plain import plain
 
@@ -25,8 +17,8 @@ _NOTE = 38
 Note = str | Callable[[], str]
 
 
-class Progress(Protocol):
-    """What the grader calls. Names and notes may be untrusted text."""
+class Progress:
+    """The calls by a job; they show nothing here. Names and notes may be untrusted text."""
 
     def phase(self, name: str, total: int | None = None) -> None:
         """Start a phase of ``total`` steps (None: not known); it ends the one before."""
@@ -37,48 +29,36 @@ class Progress(Protocol):
     def advance(self, n: int = 1, note: Note = "") -> None:
         """``n`` more steps of the phase are done; ``note`` says what the next is, or what is known.
 
-        One that takes a while to make is a function, which is called only if somebody is watching.
+        One that takes a while to make is a function, which is called only if the note is shown.
         """
 
     def finish(self) -> None:
         """The job is over, well or badly: remove what is shown. May be called again."""
 
 
-class NoProgress:
-    """Says nothing."""
-
-    def phase(self, name: str, total: int | None = None) -> None:
-        """Nothing."""
-
-    def overall(self, done: int, total: int, note: str = "") -> None:
-        """Nothing."""
-
-    def advance(self, n: int = 1, note: Note = "") -> None:
-        """Nothing."""
-
-    def finish(self) -> None:
-        """Nothing."""
+class NoProgress(Progress):
+    """Progress that is not shown."""
 
 
-class TerminalProgress:
-    """One line that is redrawn, and gone at the end. As a context manager it finishes itself."""
+class TerminalProgress(Progress):
+    """One line that is redrawn, and gone at the end."""
 
     def __init__(self, console: Console) -> None:
-        self._bar = RichProgress(
-            SpinnerColumn(),
+        self._bar = rich_progress.Progress(
+            rich_progress.SpinnerColumn(),
             # No markup: the description holds names that the submitter chose.
-            TextColumn("{task.description}", markup=False),
-            MofNCompleteColumn(),
-            TimeElapsedColumn(),
-            TextColumn("{task.fields[note]}", markup=False, style="dim"),
+            rich_progress.TextColumn("{task.description}", markup=False),
+            rich_progress.MofNCompleteColumn(),
+            rich_progress.TimeElapsedColumn(),
+            rich_progress.TextColumn("{task.fields[note]}", markup=False, style="dim"),
             console=console,
             transient=True,
             # What others print meanwhile is theirs: results go to stdout untouched.
             redirect_stdout=False,
             redirect_stderr=False,
         )
-        self._task: TaskID | None = None
-        self._files: TaskID | None = None
+        self._task: rich_progress.TaskID | None = None
+        self._files: rich_progress.TaskID | None = None
 
     def phase(self, name: str, total: int | None = None) -> None:
         """Start a phase, in the place of the one before."""
@@ -109,21 +89,10 @@ class TerminalProgress:
             self._bar.remove_task(self._task)
             self._task = None
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.finish()
-
 
 def progress(stream: TextIO | None = None) -> Progress:
     """A :class:`TerminalProgress` on ``stream`` (stderr), or nothing shown if it is no terminal."""
-    stream = sys.stderr if stream is None else stream
+    stream = stream or sys.stderr
     console = Console(file=stream)
     # isatty and not only rich's view: FORCE_COLOR asks for colours, not for a moving bar in a log.
     if stream.isatty() and console.is_terminal and not console.is_dumb_terminal:

@@ -16,30 +16,36 @@ class Occupancy(Record):
 
 
 class KernelResources(Record):
-    """What the compiler said about one kernel, and the ``occupancy`` that follows from it.
-
-    ``threads`` are those of a block where the build knows them; where it does not, the occupancy is
-    that of some usual sizes. Empty for an architecture whose limits are not known.
-    """
+    """What the compiler said about one kernel, and the occupancy that follows from it."""
 
     name: Text
+    """The kernel: untrusted."""
     registers: Count
+    """Registers per thread."""
     shared_bytes: Count = 0
+    """Static shared memory per block."""
     spill_store_bytes: Count = 0
+    """Bytes per thread written to local memory for want of registers."""
     spill_load_bytes: Count = 0
+    """Bytes per thread read back from there."""
     threads: Count | None = None
+    """Threads of a block, where the build knows them."""
     occupancy: tuple[Occupancy, ...] = ()
+    """For ``threads``, else for usual sizes; empty if the architecture's limits are not known."""
 
 
 class Build(Record):
-    """How a submission was compiled, and how it is called: ``contract`` names its entry point.
-
-    ``log`` is untrusted text, capped.
-    """
+    """How a submission was compiled, and how it is called."""
 
     seconds: float
+    """Seconds to build it, or to find it in the cache."""
     cached: bool
+    """Whether it was found in the cache."""
     target: Text
+    """The architecture, as ``sm_90``."""
     log: Text = ""
+    """Messages of the compiler: untrusted, capped."""
     kernels: tuple[KernelResources, ...] = ()
+    """What the compiler said about each kernel."""
     contract: Literal["solution", "solve", "custom_kernel", "ModelNew"] = "solution"
+    """Name of the entry point."""

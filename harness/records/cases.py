@@ -9,18 +9,20 @@ from harness.records.fields import Count, Name, Record, Text
 
 
 class Element(Record):
-    """One element of an output that is off by more than is allowed.
-
-    Integers are kept as such, to the last digit. The imaginary parts of complex numbers have keys
-    of their own, which are ``None`` for all other outputs.
-    """
+    """One element of an output that is off by more than is allowed."""
 
     index: tuple[int, ...]
+    """Where it is."""
     expected: int | float
+    """What the reference has there; integers to the last digit."""
     got: int | float
+    """What the submission wrote."""
     allowed: float
+    """The largest difference that would have passed."""
     expected_imag: float | None = None
+    """The imaginary part of ``expected``; None unless the output is complex."""
     got_imag: float | None = None
+    """That of ``got``."""
 
 
 class Mismatch(Record):

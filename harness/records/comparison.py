@@ -5,54 +5,67 @@ from typing import Literal
 
 from pydantic import Field, computed_field
 
-from harness.records.fields import Created, Record, Text
+from harness.records.fields import Created, Document, Record, Text
 from harness.records.measurement import Interval
 from harness.records.refs import DeviceRef, Environment, ProblemRef, SolutionRef
 from harness.records.ties import is_ahead
 
 
 class Shape(Record):
-    """One benchmark shape: times per call of A and of B in seconds, and ``ratio`` = A / B.
-
-    ``a_samples_s`` and ``b_samples_s`` are the raw times per call, one per block; ``captured``
-    tells of each whether its calls were one CUDA graph.
-    """
+    """One benchmark shape of two submissions; samples are raw times per call, one per block."""
 
     spec: Text
+    """Sizes and scalars of the shape, as ``--case`` takes them."""
     a_s: Interval
+    """Seconds per call of A."""
     b_s: Interval
+    """Seconds per call of B."""
     ratio: Interval
+    """A / B."""
     a_captured: bool
+    """The calls of A were one CUDA graph."""
     b_captured: bool
+    """The calls of B were one CUDA graph."""
     a_samples_s: tuple[float, ...]
+    """Samples of A, seconds."""
     b_samples_s: tuple[float, ...]
+    """Samples of B, seconds."""
 
 
-class Comparison(Record):
-    """What came out: ``ratio`` is the geometric mean of A / B over the shapes, a 95 % interval."""
+class Comparison(Document):
+    """What a comparison of two submissions says."""
 
+    schemas = (1,)
     schema_version: Literal[1] = Field(default=1, alias="schema")
+    """Version of the keys."""
     created: Created
+    """When it was done."""
     problem: ProblemRef
+    """The problem, as it was then."""
     dtype: Text
+    """Data type that [VAR] stood for."""
     device: DeviceRef
+    """Where both ran."""
     seed: Text
+    """What the inputs were drawn from."""
     a: SolutionRef
+    """One submission."""
     b: SolutionRef
+    """The other one."""
     shapes: tuple[Shape, ...] = Field(min_length=1)
+    """Times by shape."""
     ratio: Interval
+    """Geometric mean of A / B over the shapes."""
     notes: tuple[Text, ...] = ()
+    """What else a reader should know."""
     environment: Environment
+    """What else the times depend on."""
 
     @computed_field  # type: ignore[prop-decorator]
     @property
     def faster(self) -> Literal["A", "B"] | None:
         """Which is faster, or None if they cannot be told apart."""
         return faster(self.ratio)
-
-    def to_json(self, indent: int | None = None) -> str:
-        """One JSON object: the fields, and ``faster``."""
-        return self.model_dump_json(by_alias=True, indent=indent)
 
 
 def faster(ratio: Interval) -> Literal["A", "B"] | None:

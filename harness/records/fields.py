@@ -1,7 +1,8 @@
-"""What all parts of a result are made of: kinds of fields, and the base of all records."""
+"""Kinds of fields, and the bases of all records and of those that are written as JSON."""
 
+import json
 from datetime import UTC, datetime
-from typing import Annotated
+from typing import Annotated, ClassVar, Self
 
 from pydantic import AfterValidator, AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field
 
@@ -46,3 +47,27 @@ class Record(BaseModel):
     model_config = ConfigDict(
         frozen=True, extra="forbid", ser_json_inf_nan="strings", populate_by_name=True
     )
+
+
+class Document(Record):
+    """A record that is written as one JSON object, which names its schema."""
+
+    schema_key: ClassVar[str] = "schema"
+    """The key that holds the number of the schema."""
+    schemas: ClassVar[tuple[int, ...]]
+    """Numbers of the schemas that are read; the last is the one that is written."""
+
+    def to_json(self, indent: int | None = None) -> str:
+        """One JSON object, keys as documented in docs/reference/result.md."""
+        return self.model_dump_json(by_alias=True, indent=indent)
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """Read what :meth:`to_json` wrote, now or at one of the earlier ``schemas``.
+
+        Raises:
+            ValueError: not such a record, or one of another schema.
+        """
+        data = json.loads(text)
+        require_schema(data, *cls.schemas, what=cls.__name__.lower(), key=cls.schema_key)
+        return cls.model_validate(data)

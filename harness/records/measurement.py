@@ -140,8 +140,8 @@ class Measurement(Record):
 class BaselineScore(Record):
     """Geometric mean of the speed-ups over a baseline that decides no rank.
 
-    One with a date, ``recorded``, was not timed beside the submission: its score was looked up, and
-    both are over the same first baseline. ``result`` is the id of that record.
+    One with a date, ``recorded_at``, was not timed beside the submission: its score was looked up
+    in the record ``result``, and both are over the same first baseline.
     """
 
     baseline: Name
@@ -157,7 +157,7 @@ class Score(Record):
     """What the speed-up is over."""
     speedup: Interval
     """Geometric mean of the speed-ups of all shapes."""
-    time_s: Positive = Field(description="geometric mean of the times per call")
+    time_s: Positive
     """Geometric mean of the seconds per call."""
     ranked: bool
     """The score may have a rank on a board."""
@@ -195,3 +195,24 @@ class Conditions(Record):
     """Processes of other programs on the card at once, at most."""
     readings: Count
     """How often the card was read."""
+
+
+def describe_conditions(conditions: Conditions) -> str:
+    """The conditions in one short line; what is not known is left out."""
+    low, high = conditions.clock_mhz
+    parts = []
+    if high:
+        parts.append(f"{high} MHz" if low == high else f"{low}–{high} MHz")
+    if conditions.temperature_c:
+        parts.append(f"{conditions.temperature_c} °C")
+    if conditions.power_w:
+        parts.append(f"{conditions.power_w:.0f} W")
+    parts += conditions.throttle
+    if conditions.other_processes:
+        parts.append(describe_other_processes(conditions.other_processes))
+    return ", ".join(parts)
+
+
+def describe_other_processes(count: int) -> str:
+    """``2 other processes``."""
+    return "1 other process" if count == 1 else f"{count} other processes"

@@ -10,22 +10,26 @@ Amount = Annotated[float, Field(ge=0, allow_inf_nan=False)] | None
 
 
 class KernelProfile(Record):
-    """What Nsight Compute saw of one launch; None for what it did not tell.
-
-    ``read_bytes`` and ``written_bytes`` are those of the card's memory (DRAM). ``sm`` and
-    ``memory`` are the parts reached of the highest throughput of the multiprocessors and of the
-    memory system, ``occupancy`` the warps that were there over the most that could be.
-    """
+    """What Nsight Compute saw of one launch; None for what it did not tell."""
 
     name: Text
+    """The kernel."""
     grid: Text
+    """Blocks of the grid, as the profiler writes them."""
     block: Text
+    """Threads of a block, likewise."""
     duration_s: Amount = None
+    """Seconds that it took."""
     read_bytes: Amount = None
+    """Bytes read from the card's memory (DRAM)."""
     written_bytes: Amount = None
+    """Bytes written to it."""
     sm: Amount = None
+    """Part reached of the multiprocessors' highest throughput."""
     memory: Amount = None
+    """Part reached of the memory system's highest throughput."""
     occupancy: Amount = None
+    """Warps that were there over the most that could be."""
 
 
 class Profile(Record):

@@ -2,8 +2,6 @@
 
 from typing import Literal
 
-from pydantic import Field
-
 from harness.records.fields import Count, Name, Record, Text
 
 
@@ -19,36 +17,51 @@ Found = Literal["fence", "unclosed fence", "tag", "bare"]
 
 
 class Generation(Record):
-    """The raw output of a language model that a submission was taken from.
-
-    What its header said (empty or None: nothing), what was cut as reasoning, and how the code was
-    found in the rest: block number ``block`` of the ``blocks`` of its kind, from line ``line`` on.
-    """
+    """The raw output of a language model that a submission was taken from."""
 
     model: Text = ""
+    """The model, as the header of the output says; empty if it does not."""
     problem: Text = ""
-    generated: Text = Field(default="", description="ISO 8601, or as it stands there")
+    """Slug of the problem, by the header."""
+    generated: Text = ""
+    """When, by the header: in ISO 8601 if it could be read."""
     tokens: Count | None = None
+    """Tokens of the output, by the header; None if it does not say."""
     token_limit: Count | None = None
+    """The limit on them, likewise."""
     finish: Text = ""
+    """Why it ended, by the header."""
     reasoning_lines: Count = 0
+    """Lines cut as reasoning, without empty ones."""
     reasoning_closed: bool = True
+    """Whether the reasoning, if there is any, ends."""
     found: Found | None = None
+    """How the code was found in the rest; None if there was none."""
     info: Text = ""
+    """What the fence says of its language."""
     block: Count = 0
+    """Which block of its kind it is, from 1."""
     blocks: Count = 0
+    """How many of its kind there are."""
     line: Count = 0
+    """Its first line in the output, from 1."""
 
 
 class SolutionRef(Record):
-    """Which submission. ``path`` is as the user gave it."""
+    """Which submission."""
 
     author: Text
+    """Who submitted it."""
     name: Text
+    """Name of the submitted file."""
     language: Text
+    """Name of the language."""
     hash: Text
+    """SHA-256 of the submitted file."""
     path: Text
+    """The file, as the user gave it."""
     generation: Generation | None = None
+    """Where the code came from, if from a model's raw output."""
 
 
 class DeviceRef(Record):
@@ -69,13 +82,21 @@ class DeviceRef(Record):
 
 
 class Environment(Record):
-    """What else a time depends on. Absent parts are empty."""
+    """What else a time depends on; absent parts are empty."""
 
     harness: Name
+    """Version of the harness."""
     python: Text
+    """Version of Python."""
     platform: Text
+    """Operating system and processor."""
     torch: Text = ""
+    """Version of PyTorch."""
     triton: Text = ""
+    """Version of Triton."""
     driver: Text = ""
+    """Version of the CUDA driver."""
     toolkit: Text = ""
+    """Version of the CUDA compiler."""
     sandbox: Text = ""
+    """What confined the submission."""

@@ -9,7 +9,6 @@ print: :mod:`harness.text.plain` makes it so. Only lone surrogates, which no UTF
 are escaped here (``\udc80``), so that a strange file name cannot lose a result.
 """
 
-import json
 import math
 from enum import StrEnum
 from typing import Literal, Self
@@ -18,13 +17,11 @@ from pydantic import Field, model_validator
 
 from harness.records.build import Build
 from harness.records.cases import CaseResult, ShrunkCase
-from harness.records.fields import Created, Name, Record, Text, require_schema
+from harness.records.fields import Created, Document, Name, Text
 from harness.records.measurement import Conditions, Measurement, Score
 from harness.records.profile import Profile
 from harness.records.refs import DeviceRef, Environment, ProblemRef, SolutionRef
 from harness.records.upgrade import from_schema_1
-
-SCHEMA: Literal[2] = 2
 
 
 class Verdict(StrEnum):
@@ -49,36 +46,60 @@ class Reason(StrEnum):
     TRUNCATED_IN_REASONING = "TRUNCATED_IN_REASONING"
 
 
-class Result(Record):
+class Result(Document):
     """The whole outcome of grading one submission.
 
     Raises:
         pydantic.ValidationError: (a ValueError) the fields do not belong together.
     """
 
-    schema_version: Literal[2] = Field(default=SCHEMA, alias="schema")
+    schemas = (1, 2)
+    schema_version: Literal[2] = Field(default=2, alias="schema")
+    """Version of the keys."""
     id: Name
+    """Unique; a store adds it once."""
     created: Created
+    """When it was graded, in UTC."""
     problem: ProblemRef
+    """The problem, as it was then."""
     solution: SolutionRef
+    """The submission."""
     language: Text
+    """The language, as ``solution`` names it."""
     dtype: Text
+    """Data type that [VAR] stood for."""
     device: DeviceRef
+    """Where it ran."""
     verdict: Verdict
+    """What the judge decided."""
     reason: Reason | None = None
+    """Why a model's output is no submission."""
     message: Text = ""
+    """What is wrong, in one or a few lines."""
     reproduce: Text = ""
+    """Command that replays the smallest failing case; empty if none failed."""
     seed: Text
+    """Secret seed of the grade; text, so that no digit is lost."""
     cases: tuple[CaseResult, ...] = ()
+    """Correctness cases in the order in which they were run."""
     shrunk: ShrunkCase | None = None
+    """The smallest case found that fails."""
     build: Build | None = None
+    """How it was compiled; None if it was not."""
     measurements: tuple[Measurement, ...] = ()
+    """Times by shape."""
     score: Score | None = None
+    """The score over all shapes."""
     conditions: Conditions | None = None
+    """What the card was like meanwhile; None on a CPU."""
     profile: Profile | None = None
-    output: Text = Field(default="", description="what the submission printed: untrusted, capped")
+    """What a profiler says, where it was asked."""
+    output: Text = ""
+    """What the submission printed: untrusted, capped."""
     notes: tuple[Text, ...] = ()
+    """What else a reader should know."""
     environment: Environment
+    """What else the times depend on."""
 
     @property
     def accepted(self) -> bool:
@@ -127,18 +148,3 @@ class Result(Record):
         if self.language != self.solution.language:
             raise ValueError(f"language: {self.language!r} is not {self.solution.language!r}")
         return self
-
-    def to_json(self, indent: int | None = None) -> str:
-        """One JSON object, keys as documented in docs/reference/result.md."""
-        return self.model_dump_json(by_alias=True, indent=indent)
-
-    @classmethod
-    def from_json(cls, text: str) -> Self:
-        """Read what :meth:`to_json` wrote, or wrote before it (schema 1).
-
-        Raises:
-            ValueError: not such a record, or one of another schema version.
-        """
-        data = json.loads(text)
-        require_schema(data, 1, SCHEMA, what="result")
-        return cls.model_validate(data)

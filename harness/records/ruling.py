@@ -1,22 +1,19 @@
-"""What an organiser says of a recorded result: that it does not count, and why; or that it does.
+"""The record by which an organiser says that a recorded result does not count, or that it does.
 
-A ruling changes no record: it is one of its own, dated and signed with a name (which nobody has
-checked), and is kept when another one takes it back: the one that arrived last holds. Its text is
-not safe to print.
+A ruling changes no other record. It is dated, signed with a name (which nobody has checked), and
+stays when another one takes it back: the one that arrived last holds. Its text is not safe to
+print.
 """
 
-import json
 import secrets
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import model_validator
 
-from harness.records.fields import Created, Name, Record, Text, require_schema
-
-RULING_SCHEMA: Literal[1] = 1
+from harness.records.fields import Created, Document, Name, Text
 
 
 class Action(StrEnum):
@@ -26,41 +23,35 @@ class Action(StrEnum):
     REINSTATED = "REINSTATED"
 
 
-class Ruling(Record):
-    """``who`` said at ``created`` whether the result with the id ``result`` counts, and why.
+class Ruling(Document):
+    """Whether a result counts, and why.
 
     Raises:
         pydantic.ValidationError: (a ValueError) an invalidation has no reason.
     """
 
-    ruling: Literal[1] = RULING_SCHEMA
+    schema_key = "ruling"
+    schemas = (1,)
+    ruling: Literal[1] = 1
+    """Version of the keys."""
     id: Name
+    """Unique; a store adds it once."""
     result: Name
+    """Id of the result."""
     created: Created
+    """When it was made, in UTC."""
     action: Action
+    """What it does."""
     who: Name
-    reason: Text = Field(default="", description="required of an invalidation")
+    """Who made it."""
+    reason: Text = ""
+    """Why; required of an invalidation."""
 
     @model_validator(mode="after")
     def _invalidations_have_reasons(self) -> Self:
         if self.action is Action.INVALIDATED and not self.reason.strip():
             raise ValueError("an invalidation needs a reason")
         return self
-
-    def to_json(self) -> str:
-        """One JSON object, keys as documented in docs/reference/result.md."""
-        return self.model_dump_json()
-
-    @classmethod
-    def from_json(cls, text: str) -> Self:
-        """Read what :meth:`to_json` wrote.
-
-        Raises:
-            ValueError: not such a record, or one of another schema version.
-        """
-        data = json.loads(text)
-        require_schema(data, RULING_SCHEMA, what="ruling", key="ruling")
-        return cls.model_validate(data)
 
 
 def rule(result: str, action: Action, *, who: str, reason: str = "") -> Ruling:

@@ -1,10 +1,9 @@
 """Reads what an earlier harness wrote: result records of schema 1 become those of schema 2.
 
-Schema 2 says the same under other names: the field's own words instead of ours.
+Schema 2 says the same under other names.
 """
 
 from collections.abc import Mapping
-from typing import Any
 
 _MEASUREMENT = {
     "alone_s": "isolated_s",
@@ -19,22 +18,23 @@ _BASELINE_SCORE = {"recorded": "recorded_at"}
 _CONDITIONS = {"others": "other_processes"}
 
 
-def from_schema_1(data: Mapping[str, Any]) -> dict[str, Any]:
+def from_schema_1(data: Mapping[str, object]) -> dict[str, object]:
     """A result record of schema 1 as one of schema 2; what is malformed in it is left as it is."""
-    upgraded = {**data, "schema": 2}
-    if isinstance(measurements := data.get("measurements"), list | tuple):
-        upgraded["measurements"] = [_renamed(each, _MEASUREMENT) for each in measurements]
-    if isinstance(score := _renamed(data.get("score"), _SCORE), dict):
-        if isinstance(others := score.get("other_baselines"), list | tuple):
-            score["other_baselines"] = [_renamed(each, _BASELINE_SCORE) for each in others]
-        upgraded["score"] = score
-    if "conditions" in data:
-        upgraded["conditions"] = _renamed(data["conditions"], _CONDITIONS)
-    return upgraded
+    score = _renamed(data.get("score"), _SCORE)
+    if isinstance(score, dict) and "other_baselines" in score:
+        score["other_baselines"] = _renamed(score["other_baselines"], _BASELINE_SCORE)
+    parts = {
+        "measurements": _renamed(data.get("measurements"), _MEASUREMENT),
+        "score": score,
+        "conditions": _renamed(data.get("conditions"), _CONDITIONS),
+    }
+    return {**data, **{key: part for key, part in parts.items() if key in data}, "schema": 2}
 
 
 def _renamed(part: object, names: Mapping[str, str]) -> object:
-    """``part`` with its keys as they are called now, if it is an object at all."""
-    if not isinstance(part, dict):
-        return part
-    return {names.get(key, key): value for key, value in part.items()}
+    """An object with its keys as they are called now, or a list of such; others as they are."""
+    if isinstance(part, list | tuple):
+        return [_renamed(each, names) for each in part]
+    if isinstance(part, dict):
+        return {names.get(key, key): value for key, value in part.items()}
+    return part

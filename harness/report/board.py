@@ -7,10 +7,10 @@ from collections import Counter
 from collections.abc import Iterable
 
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from harness.records.measurement import Interval
+from harness.report.tables import line, row, table
 from harness.text import numbers
 from harness.text.plain import plain
 from leaderboard.board import BoardKey, BoardRow, by_board
@@ -29,53 +29,43 @@ def render_board(rows: Iterable[BoardRow], console: Console) -> None:
             console.print()
         _board(key, board, console)
     if not boards:
-        _print(console, Text("no accepted results yet"))
+        line(console, "no accepted results yet")
 
 
 def _board(key: BoardKey, rows: list[BoardRow], console: Console) -> None:
-    _print(console, _title(key))
-    shared = Counter(row.rank for row in rows)
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
-    table.add_column("rank", justify="right", no_wrap=True)
-    table.add_column("author", overflow="fold")
-    table.add_column("solution", overflow="fold")
-    table.add_column("language", overflow="fold")
-    table.add_column("time", justify="right", no_wrap=True)
-    table.add_column("speed-up", justify="right", no_wrap=True)
-    table.add_column("date", no_wrap=True)
+    line(console, _title(key))
+    shared = Counter(each.rank for each in rows)
     shown = rows[:MAX_ROWS]
-    for row in shown:
-        tie = "=" if shared[row.rank] > 1 else " "
-        table.add_row(
-            Text("–" if row.rank is None else f"{row.rank}{tie}"),
-            Text(plain(row.author, 60)),
-            Text(plain(row.solution, 60)),
-            Text(plain(row.language, 60)),
-            Text("" if row.time_us is None else numbers.seconds(row.time_us * 1e-6)),
-            Text(speedup(row)),
-            Text(f"{row.date:%Y-%m-%d}"),
-            style="dim" if row.rank is None else "",
+    entries = table(">rank", "author", "solution", "language", ">time", ">speed-up", "|date")
+    for each in shown:
+        row(
+            entries,
+            "–" if each.rank is None else f"{each.rank}{'=' if shared[each.rank] > 1 else ' '}",
+            *(plain(text, 60) for text in (each.author, each.solution, each.language)),
+            "" if each.time_us is None else numbers.seconds(each.time_us * 1e-6),
+            speedup(each),
+            f"{each.date:%Y-%m-%d}",
+            style="dim" if each.rank is None else "",
         )
-    console.print(table)
-    if len(rows) > len(shown):
-        left = numbers.integer(len(rows) - len(shown))
-        _print(console, Text(f"… and {left} more: --csv FILE has all of them", style="dim"))
-    for row in shown:
-        if row.rank is None:
-            who = plain(f"{row.author}/{row.solution}", 80)
-            reason = plain(row.unranked_reason, 400)
-            _print(console, Text(f"– {who}: not ranked: {reason}", style="dim"))
+    console.print(entries)
+    if more := len(rows) - len(shown):
+        line(console, f"… and {numbers.integer(more)} more: --csv FILE has all of them", "dim")
+    for each in shown:
+        if each.rank is None:
+            who = plain(f"{each.author}/{each.solution}", 80)
+            line(console, f"– {who}: not ranked: {plain(each.unranked_reason, 400)}", "dim")
 
 
 def _title(board: BoardKey) -> Text:
     cpu = board.device_kind == "cpu"
     device = plain(board.device, 60)
+    over = f" · speed-up over {plain(board.baseline, 60)}" if board.baseline else ""
     title = Text(plain(board.problem, 60), style="bold")
-    title.append(f"  {plain(board.dtype, 20)} · ", style="not bold")
-    title.append(f"cpu ({device})" if cpu else device, style="not bold")
-    if board.baseline:
-        title.append(f" · speed-up over {plain(board.baseline, 60)}", style="not bold")
-    title.append(f" · harness {plain(board.harness_major, 20)}.x", style="not bold")
+    title.append(
+        f"  {plain(board.dtype, 20)} · {f'cpu ({device})' if cpu else device}{over}"
+        f" · harness {plain(board.harness_major, 20)}.x",
+        style="not bold",
+    )
     if cpu:
         title.append(f"\n{CPU_NOTE}", style="not bold yellow")
     return title
@@ -86,7 +76,3 @@ def speedup(row: BoardRow) -> str:
     if row.speedup is None or row.speedup_low is None or row.speedup_high is None:
         return ""
     return numbers.ratio(Interval(value=row.speedup, low=row.speedup_low, high=row.speedup_high))
-
-
-def _print(console: Console, text: Text) -> None:
-    console.print(text, highlight=False, emoji=False, markup=False)

@@ -1,34 +1,26 @@
-"""One problem on the terminal, or as JSON: all that a contestant has to know."""
+"""Problems on the terminal, or one as JSON: all that a contestant has to know."""
 
 import json
 import re
-from collections.abc import Iterator
-from typing import Any
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import asdict
+from typing import NamedTuple
 
-from rich.console import Console, ConsoleOptions, Group, RenderResult
+from rich.console import Console, Group, RenderableType
 from rich.markdown import Markdown
 from rich.padding import Padding
-from rich.segment import Segment
+from rich.segment import Segment, Segments
 from rich.table import Table
 from rich.text import Text
 
 from harness.problem import describe as words
+from harness.problem import model
 from harness.problem.dtypes import DTYPES, PRECISIONS, DtypeKind
-from harness.problem.expressions import ExpressionError
-from harness.problem.model import (
-    COMPLEX,
-    CUT_MEAN,
-    CUT_SPREAD,
-    CUT_WORST,
-    SUBNORMALS,
-    TRUNCATION,
-    Direction,
-    Parameter,
-    Problem,
-    Role,
-    Tolerance,
-)
+from harness.problem.expressions import Expression, ExpressionError
+from harness.problem.model import Parameter, Problem, Role, Tolerance
 from harness.problem.signature import c_prototype, c_type, python_signature
+from harness.report.tables import line, row, table
 from harness.solution.suffixes import SOURCES
 from harness.text.numbers import bytes_, flops, number, seconds
 from harness.text.plain import json_text, plain, plain_lines
@@ -39,47 +31,49 @@ _CODE_OR_MATHS = re.compile(r"`[^`\n]*`|(?<!\\)\$(?!\s)((?:[^$\n]|\n(?!\s*\n))+?
 _PUNCTUATION = re.compile(r"([!-/:-@\[-`{-~])")
 
 
+def render_problems(problems: Iterable[Problem], console: Console) -> None:
+    """Print one row per problem; those that cannot be graded yet say so."""
+    listed = table("|problem", "difficulty", "types", "title")
+    for each in problems:
+        title = each.title if each.complete else f"{each.title} (cannot be graded yet)"
+        cells = (each.slug, each.difficulty, ", ".join(each.dtypes), title)
+        row(listed, *(plain(cell, 60) for cell in cells))
+    console.print(listed)
+
+
 def render_problem(problem: Problem, console: Console) -> None:
-    """Everything about ``problem``, the statement as its author wrote it, maths left as it is."""
-    console.print(Text(plain(problem.title), style="bold"))
+    """Print everything about ``problem``; formulas of the statement are left as they are."""
+    line(console, plain(problem.title), "bold")
     facts = [problem.slug, problem.difficulty, *problem.tags]
-    console.print(Text(plain(" · ".join(fact for fact in facts if fact)), style="dim"))
+    line(console, plain(" · ".join(filter(None, facts))), "dim")
     if not problem.complete:
-        left_open = "cannot be graded yet: " + "; ".join(problem.missing)
-        console.print(Text(plain(left_open), style="yellow"))
+        line(console, plain("cannot be graded yet: " + "; ".join(problem.missing)), "yellow")
     console.print()
-    console.print(
-        _Harmless(Markdown(readable_maths(plain_lines(problem.statement)), hyperlinks=False))
-    )
+    console.print(_statement(problem, console))
     for title, part in _parts(problem):
         console.print()
-        console.print(Text(title, style="bold"))
+        line(console, title, "bold")
         console.print(Padding(part, (0, 0, 0, 2)))
 
 
-class _Harmless:
-    """Markdown, but for what its entities (``&#27;``) and its formatting could bring back.
+def _statement(problem: Problem, console: Console) -> Segments:
+    """The statement, but for what Markdown's entities (``&#27;``) and formatting could bring back.
 
     A line in which something would be interpreted is shown plainly, without its styles.
     """
-
-    def __init__(self, markdown: Markdown) -> None:
-        self._markdown = markdown
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        for line in console.render_lines(self._markdown, options, pad=False):
-            text = "".join(segment.text for segment in line)
-            if plain(text) == text:
-                yield from line
-            else:
-                yield Segment(plain(text))
-            yield Segment.line()
+    markdown = Markdown(readable_maths(plain_lines(problem.statement)), hyperlinks=False)
+    shown: list[Segment] = []
+    for segments in console.render_lines(markdown, pad=False):
+        text = "".join(segment.text for segment in segments)
+        shown += segments if plain(text) == text else [Segment(plain(text))]
+        shown.append(Segment.line())
+    return Segments(shown)
 
 
 def problem_json(problem: Problem) -> str:
     """The same as one JSON object; amounts of the benchmarks are for the first data type."""
     tolerance = problem.tolerance
-    data: dict[str, Any] = {
+    data = {
         "slug": problem.slug,
         "title": problem.title,
         "difficulty": problem.difficulty,
@@ -97,12 +91,7 @@ def problem_json(problem: Problem) -> str:
         "benchmarks": [_shape_data(problem, shape) for shape in problem.benchmarks],
         "cpu_benchmarks": [_shape_data(problem, shape) for shape in problem.cpu_benchmarks],
         "cases": problem.cases,
-        "limits": {
-            "build_s": problem.limits.build_s,
-            "prepare_s": problem.limits.prepare_s,
-            "call_s": problem.limits.call_s,
-            "host_bytes": problem.limits.host_bytes,
-        },
+        "limits": asdict(problem.limits),
         "examples": examples(problem),
     }
     return json_text(json.dumps(data, ensure_ascii=False))
@@ -110,33 +99,35 @@ def problem_json(problem: Problem) -> str:
 
 def examples(problem: Problem) -> dict[str, int]:
     """How many submissions the package holds of each verdict."""
-    counts: dict[str, int] = {}
-    for path in sorted(problem.folder.glob("examples/*/*")):
-        if path.suffix in SOURCES:
-            counts[path.parent.name] = counts.get(path.parent.name, 0) + 1
-    return counts
+    paths = sorted(problem.folder.glob("examples/*/*"))
+    return dict(Counter(path.parent.name for path in paths if path.suffix in SOURCES))
 
 
 def readable_maths(statement: str) -> str:
     r"""Markdown whose ``$…$`` comes out as it went in, and whose ``$$…$$`` is a block of its own.
 
-    Left alone, ``_``, ``*`` and ``\`` inside of formulas would be read as Markdown.
+    Left as they are, ``_``, ``*`` and ``\`` inside of formulas would be read as Markdown.
     """
-    pieces: list[str] = []
-    done = 0
-    for fence in _FENCE.finditer(statement):
-        pieces += (_without_fences(statement[done : fence.start()]), fence[0])
-        done = fence.end()
-    return "".join((*pieces, _without_fences(statement[done:])))
+    return _replaced(_FENCE, statement, lambda fence: fence[0], _without_fences)
 
 
 def _without_fences(text: str) -> str:
+    return _replaced(_DISPLAY, text, lambda block: f"\n```text\n{block[1].strip()}\n```\n", _inline)
+
+
+def _replaced(
+    pattern: re.Pattern[str],
+    text: str,
+    found: Callable[[re.Match[str]], str],
+    rest: Callable[[str], str],
+) -> str:
+    """``text`` with ``found`` applied to what ``pattern`` matches, and ``rest`` to what is left."""
     pieces: list[str] = []
     done = 0
-    for block in _DISPLAY.finditer(text):
-        pieces += (_inline(text[done : block.start()]), f"\n```text\n{block[1].strip()}\n```\n")
-        done = block.end()
-    return "".join((*pieces, _inline(text[done:])))
+    for match in pattern.finditer(text):
+        pieces += (rest(text[done : match.start()]), found(match))
+        done = match.end()
+    return "".join((*pieces, rest(text[done:])))
 
 
 def _inline(text: str) -> str:
@@ -154,12 +145,15 @@ def _literal(formula: str, *, in_table: bool) -> str:
     return _PUNCTUATION.sub(r"\\\1", formula.replace("\\|", "|") if in_table else formula)
 
 
-def _parts(problem: Problem) -> Iterator[tuple[str, Any]]:
+def _parts(problem: Problem) -> Iterator[tuple[str, RenderableType]]:
     """What follows from the front matter, each part under its title."""
-    yield "Entry point", _signatures(problem)
+    signatures = (c_prototype(problem), python_signature(problem) + " ...")
+    yield "Entry point", Group(*(Text(plain(each)) for each in signatures))
     yield "Parameters", _parameters(problem)
     if problem.dtypes:
-        yield "Data types", Text(plain(_dtypes(problem)))
+        first, *others = problem.dtypes
+        dtypes = [f"{first} (the default)" if others else first, *others]
+        yield "Data types", Text(plain(", ".join(dtypes)))
     if problem.tolerance is not None:
         yield "Tolerance", _tolerance(problem.tolerance, problem)
     if problem.baselines:
@@ -171,56 +165,35 @@ def _parts(problem: Problem) -> Iterator[tuple[str, Any]]:
         if shapes:
             yield f"{title} ({problem.dtypes[0]})", _shapes(problem, shapes)
     limits = problem.limits
-    yield (
-        "Limits",
-        Text(
-            f"build {seconds(limits.build_s)}, first call {seconds(limits.prepare_s)}, "
-            f"each call {seconds(limits.call_s)}, host memory {bytes_(limits.host_bytes)}"
-        ),
-    )
-    counts = examples(problem)
-    if counts:
+    times = f"build {seconds(limits.build_s)}, first call {seconds(limits.prepare_s)}"
+    each_call = f"each call {seconds(limits.call_s)}, host memory {bytes_(limits.host_bytes)}"
+    yield "Limits", Text(f"{times}, {each_call}")
+    if counts := examples(problem):
         listed = ", ".join(f"{count} {verdict}" for verdict, count in counts.items())
         yield "Examples", Text(plain(f"{sum(counts.values())} under examples/: {listed}"))
 
 
-def _signatures(problem: Problem) -> Group:
-    return Group(
-        Text(plain(c_prototype(problem))),
-        Text(plain(python_signature(problem) + " ...")),
-    )
-
-
-def _dtypes(problem: Problem) -> str:
-    first, *others = problem.dtypes
-    return ", ".join([f"{first} (the default)" if others else first, *others])
-
-
-_COLUMNS = ("name", "type", "shape", "strides", "", "starts at", "values or range", "always")
-
-
 def _parameters(problem: Problem) -> Table:
-    table = _table(*_COLUMNS)
-    for parameter in problem.parameters:
-        aligned = words.alignment_of(parameter)
+    columns = ("name", "type", "shape", "strides", "", "starts at", "values or range", "always")
+    listed = table(*columns)
+    for each in problem.parameters:
+        aligned = words.alignment_of(each)
         cells = (
-            parameter.name,
-            c_type(parameter),
-            words.shape_of(parameter),
-            words.strides_of(parameter),
-            words.DIRECTIONS.get(parameter.direction or Direction.IN, "")
-            if parameter.role is Role.TENSOR
-            else "",
+            each.name,
+            c_type(each),
+            words.shape_of(each),
+            words.strides_of(each),
+            words.direction_of(each),
             f"multiple of {aligned}" if aligned else "",
-            words.range_of(parameter) or words.values_of(parameter),
-            words.always_of(parameter),
+            words.range_of(each) or words.values_of(each),
+            words.always_of(each),
         )
-        table.add_row(*(Text(plain(cell)) for cell in cells))
-    return table
+        row(listed, *map(plain, cells))
+    return listed
 
 
-def _parameter_data(problem: Problem, parameter: Parameter) -> dict[str, Any]:
-    data: dict[str, Any] = {
+def _parameter_data(problem: Problem, parameter: Parameter) -> dict[str, object]:
+    data: dict[str, object] = {
         "name": parameter.name,
         "type": c_type(parameter),
         "role": str(parameter.role),
@@ -237,53 +210,56 @@ def _parameter_data(problem: Problem, parameter: Parameter) -> dict[str, Any]:
         data["range"] = words.range_of(parameter)
     else:
         data["values"] = words.values_of(parameter)
-    data["always"] = list(parameter.always)
-    return data
+    return data | {"always": list(parameter.always)}
+
+
+class _Roundoffs(NamedTuple):
+    """The types that a tolerance is made of for one data type, and their unit roundoffs."""
+
+    accumulator: str
+    inputs: str
+    u_acc: float
+    u_in: float
+    u_out: float
 
 
 def _tolerance(tolerance: Tolerance, problem: Problem) -> Group:
-    rows = _tolerance_data(tolerance, problem)
-    table = _table("type", "sums in", "u_acc", "factors in", "u_in", "u_out")
-    for dtype, row in rows["dtypes"].items():
-        table.add_row(
-            dtype,
-            row["accumulator"],
-            f"{row['u_acc']:.1e}",
-            row["inputs"],
-            f"{row['u_in']:.1e}" if row["u_in"] else "",
-            f"{row['u_out']:.1e}",
-        )
-    lines = [Text(plain(line)) for line in _formula(tolerance, rows)]
-    return Group(*lines, table) if rows["dtypes"] else Group(Text("exact: nothing is allowed"))
+    roundoffs = _roundoffs(tolerance, problem)
+    if not roundoffs:
+        return Group(Text("exact: nothing is allowed"))
+    listed = table("type", "sums in", "u_acc", "factors in", "u_in", "u_out")
+    for dtype, each in roundoffs.items():
+        u_in = f"{each.u_in:.1e}" if each.u_in else ""
+        u_acc, u_out = f"{each.u_acc:.1e}", f"{each.u_out:.1e}"
+        row(listed, dtype, each.accumulator, u_acc, each.inputs, u_in, u_out)
+    cut = any(each.u_in for each in roundoffs.values())
+    return Group(*(Text(plain(each)) for each in _formula(tolerance, cut=cut)), listed)
 
 
-def _formula(tolerance: Tolerance, rows: dict[str, Any]) -> Iterator[str]:
+def _formula(tolerance: Tolerance, *, cut: bool) -> Iterator[str]:
     constant, factor = number(tolerance.constant), number(tolerance.factor)
-    cut = any(row["u_in"] for row in rows["dtypes"].values())
     yield "An element may be off by"
     yield f"  u_acc · ({constant} · magnitude + {factor} · √length · |expected|)"
     if cut:
-        yield (
-            f"  + u_in · (min({number(CUT_WORST)}, {number(CUT_SPREAD)} / √length) · magnitude "
-            f"+ {number(CUT_MEAN)} · |expected|)"
-        )
+        part = f"min({number(model.CUT_WORST)}, {number(model.CUT_SPREAD)} / √length)"
+        yield f"  + u_in · ({part} · magnitude + {number(model.CUT_MEAN)} · |expected|)"
     yield (
         f"  + {number(tolerance.roundings)} · "
-        f"(u_out · |expected| + {number(SUBNORMALS)} · smallest subnormal)"
+        f"(u_out · |expected| + {number(model.SUBNORMALS)} · smallest subnormal)"
     )
     yield (
         f"with length = {tolerance.length}; magnitude is what was summed, without its signs. "
-        f"Where sums are wider than what is multiplied, u_acc is {number(TRUNCATION)} unit "
+        f"Where sums are wider than what is multiplied, u_acc is {number(model.TRUNCATION)} unit "
         "roundoffs: matrix units truncate."
     )
 
 
-def _tolerance_data(tolerance: Tolerance, problem: Problem) -> dict[str, Any]:
-    """The constants, and for each floating-point type the unit roundoffs they are multiplied by.
+def _roundoffs(tolerance: Tolerance, problem: Problem) -> dict[str, _Roundoffs]:
+    """By floating-point type, what the constants of the tolerance are multiplied by.
 
     The formula is that of :mod:`harness.problem.tolerance`, which cannot be asked without torch.
     """
-    rows: dict[str, dict[str, Any]] = {}
+    found = {}
     for dtype in problem.dtypes:
         out = DTYPES[dtype]
         if out.kind in (DtypeKind.INTEGER, DtypeKind.BOOLEAN):
@@ -294,49 +270,64 @@ def _tolerance_data(tolerance: Tolerance, problem: Problem) -> dict[str, Any]:
         cut = cut if cut > out.roundoff else 0.0
         wider = accumulator.roundoff < max(out.roundoff, cut)
         reference = DTYPES["float64"].roundoff
-        unit = accumulator.roundoff * (TRUNCATION if wider else 1.0) + reference
-        rows[dtype] = {
-            "accumulator": accumulator.name,
-            "inputs": inputs,
-            "u_acc": unit * (COMPLEX if out.kind is DtypeKind.COMPLEX else 1.0),
-            "u_in": cut,
-            "u_out": out.roundoff + reference,
-        }
+        unit = accumulator.roundoff * (model.TRUNCATION if wider else 1.0) + reference
+        found[dtype] = _Roundoffs(
+            accumulator=accumulator.name,
+            inputs=inputs,
+            u_acc=unit * (model.COMPLEX if out.kind is DtypeKind.COMPLEX else 1.0),
+            u_in=cut,
+            u_out=out.roundoff + reference,
+        )
+    return found
+
+
+def _tolerance_data(tolerance: Tolerance, problem: Problem) -> dict[str, object]:
+    roundoffs = _roundoffs(tolerance, problem)
     return {
         "length": str(tolerance.length),
         "constant": tolerance.constant,
         "factor": tolerance.factor,
         "roundings": tolerance.roundings,
-        "dtypes": rows,
+        "dtypes": {dtype: each._asdict() for dtype, each in roundoffs.items()},
     }
 
 
-def _shapes(problem: Problem, shapes: Any) -> Table:
-    given = [p for p in problem.parameters if p.role is not Role.TENSOR]
-    table = _table(*(p.name for p in given), "operations", "bytes moved at least", right=True)
+def _shapes(problem: Problem, shapes: Iterable[Mapping[str, float]]) -> Table:
+    given = [p.name for p in problem.parameters if p.role is not Role.TENSOR]
+    listed = table(*given, "operations", "bytes moved at least")
+    for column in listed.columns:
+        column.justify = "right"
     for shape in shapes:
-        amounts = _shape_data(problem, shape)
-        table.add_row(
-            *(Text(number(shape[p.name])) for p in given),
-            flops(amounts["flops"]) if amounts["flops"] is not None else "?",
-            bytes_(amounts["bytes"]) if amounts["bytes"] is not None else "?",
+        operations, moved = amounts(problem, shape)
+        row(
+            listed,
+            *(number(shape[name]) for name in given),
+            "?" if operations is None else flops(operations),
+            "?" if moved is None else bytes_(moved),
         )
-    return table
+    return listed
 
 
-def _shape_data(problem: Problem, shape: Any) -> dict[str, Any]:
-    amounts: dict[str, float | None] = {"flops": None, "bytes": None}
-    for key, expression in (("flops", problem.flops), ("bytes", problem.bytes)):
+def _shape_data(problem: Problem, shape: Mapping[str, float]) -> dict[str, object]:
+    return {"values": dict(shape), **amounts(problem, shape)._asdict()}
+
+
+class Amounts(NamedTuple):
+    """Operations and bytes of a call; None where the problem does not say, or not yet."""
+
+    flops: float | None
+    bytes: float | None
+
+
+def amounts(problem: Problem, shape: Mapping[str, float]) -> Amounts:
+    """What a call with this ``shape`` has to do at least, in the first data type."""
+
+    def amount(expression: Expression | None) -> float | None:
+        if expression is None or not problem.dtypes:
+            return None
         try:
-            if expression is not None and problem.dtypes:
-                amounts[key] = problem.evaluate(expression, shape, problem.dtypes[0])
+            return problem.evaluate(expression, shape, problem.dtypes[0])
         except ExpressionError:  # a problem that is still being written
-            continue
-    return {"values": dict(shape), **amounts}
+            return None
 
-
-def _table(*titles: str, right: bool = False) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    for title in titles:
-        table.add_column(Text(title), overflow="fold", justify="right" if right else "left")
-    return table
+    return Amounts(amount(problem.flops), amount(problem.bytes))

@@ -3,66 +3,49 @@
 from collections.abc import Callable, Iterable
 
 from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
-from harness.records.profile import KernelProfile, Profile
+from harness.records.profile import Profile
+from harness.report.tables import line, row, table
 from harness.text import numbers
 from harness.text.plain import plain
 
 MAX_KERNELS = 40
 _CAVEAT = "by Nsight Compute: each kernel alone, caches emptied before; no time that is ranked"
+_AMOUNTS: dict[str, Callable[[float], str]] = {
+    "duration_s": numbers.seconds,
+    "read_bytes": numbers.bytes_,
+    "written_bytes": numbers.bytes_,
+}
 
 
 def render_profile(profile: Profile, console: Console) -> None:
     """Print ``profile`` for a person."""
     of = "a call" if profile.one_call else "two calls, the first of which launched other kernels"
-    _print(console, f"profile of {of}, {plain(profile.spec, 200)}")
-    _print(console, f"        {_CAVEAT}", "dim")
-    console.print(_table(profile.kernels))
+    line(console, f"profile of {of}, {plain(profile.spec, 200)}")
+    line(console, f"        {_CAVEAT}", "dim")
+    columns = (">time", ">DRAM read", ">written", ">SM", ">memory", ">occupancy")
+    shown = table("kernel", *columns)
+    for each in profile.kernels[:MAX_KERNELS]:
+        amounts = (_text(getattr(each, name), unit) for name, unit in _AMOUNTS.items())
+        parts = (_text(part, "{:.0%}".format) for part in (each.sm, each.memory, each.occupancy))
+        row(shown, plain(each.name, 120), *amounts, *parts)
+    if len(profile.kernels) > 1:
+        sums = (
+            _text(_sum(getattr(each, name) for each in profile.kernels), unit)
+            for name, unit in _AMOUNTS.items()
+        )
+        row(shown, "together", *sums)
+    console.print(shown)
     if len(profile.kernels) > MAX_KERNELS:
-        _print(console, f"        … {len(profile.kernels) - MAX_KERNELS} more")
-
-
-def _table(kernels: tuple[KernelProfile, ...]) -> Table:
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
-    table.add_column("kernel", overflow="fold")
-    for name in ("time", "DRAM read", "written", "SM", "memory", "occupancy"):
-        table.add_column(name, justify="right", no_wrap=True)
-    for kernel in kernels[:MAX_KERNELS]:
-        table.add_row(
-            Text(plain(kernel.name, 120)),
-            _text(kernel.duration_s, numbers.seconds),
-            _text(kernel.read_bytes, numbers.bytes_),
-            _text(kernel.written_bytes, numbers.bytes_),
-            *(
-                _text(part, "{:.0%}".format)
-                for part in (kernel.sm, kernel.memory, kernel.occupancy)
-            ),
-        )
-    if len(kernels) > 1:
-        table.add_row(
-            "together",
-            _text(_sum(k.duration_s for k in kernels), numbers.seconds),
-            _text(_sum(k.read_bytes for k in kernels), numbers.bytes_),
-            _text(_sum(k.written_bytes for k in kernels), numbers.bytes_),
-        )
-    return table
+        line(console, f"        … {len(profile.kernels) - MAX_KERNELS} more")
 
 
 def _sum(values: Iterable[float | None]) -> float | None:
     """None if one of them is not known."""
-    total = 0.0
-    for value in values:
-        if value is None:
-            return None
-        total += value
-    return total
+    found = list(values)
+    known = [value for value in found if value is not None]
+    return sum(known) if len(known) == len(found) else None
 
 
-def _text(value: float | None, shown: Callable[[float], str]) -> Text:
-    return Text("?" if value is None else shown(value))
-
-
-def _print(console: Console, text: str, style: str = "") -> None:
-    console.print(Text(text, style=style), highlight=False, emoji=False, markup=False)
+def _text(value: float | None, shown: Callable[[float], str]) -> str:
+    return "?" if value is None else shown(value)

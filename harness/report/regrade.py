@@ -23,8 +23,8 @@ def closing_line(verdicts: Sequence[Verdict], skipped: int) -> str:
     if not verdicts and not skipped:
         return "nothing to grade again: the boards of this device are up to date"
     counts = [f"{count} {verdict}" for verdict, count in Counter(verdicts).items()]
-    told = f" ({', '.join(counts)})" if counts else ""
-    return f"{len(verdicts)} regraded{told}, {skipped} skipped"
+    by_verdict = f" ({', '.join(counts)})" if counts else ""
+    return f"{len(verdicts)} regraded{by_verdict}, {skipped} skipped"
 
 
 def _who(result: Result) -> str:

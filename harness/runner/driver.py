@@ -8,19 +8,7 @@ Source of the shared-memory part: CUDA driver API, "Virtual Memory Management".
 
 import ctypes
 from collections.abc import Sequence
-from ctypes import (
-    Structure,
-    byref,
-    c_char_p,
-    c_int,
-    c_size_t,
-    c_ubyte,
-    c_uint,
-    c_uint64,
-    c_ulonglong,
-    c_ushort,
-    c_void_p,
-)
+from ctypes import Structure, byref, c_char_p, c_int, c_size_t, c_uint64, c_void_p
 from typing import Any, NamedTuple
 
 PER_THREAD_STREAM = 2
@@ -41,6 +29,9 @@ _MAX_DYNAMIC_SHARED = 8
 _LOG_BYTES = 4096
 _BUS_BYTES = 32
 
+_RESULT = object()
+"""Among the arguments of :meth:`Driver._get`: a pointer to where the result goes."""
+
 
 class CudaError(Exception):
     """A driver call that failed; ``code`` is its ``CUresult``."""
@@ -51,26 +42,15 @@ class CudaError(Exception):
 
 
 class Captured(NamedTuple):
-    """A recorded graph, ready to be launched, and how many kernels one launch of it runs.
-
-    ``kernels`` is None where the driver does not report them.
-    """
+    """A recorded graph, ready to be launched."""
 
     executable: int
     kernels: int | None
+    """Kernels that one launch of it runs; None where the driver does not report them."""
 
 
 class _Location(Structure):
     _fields_ = [("type", c_int), ("id", c_int)]
-
-
-class _Flags(Structure):
-    _fields_ = [
-        ("compression", c_ubyte),
-        ("rdma", c_ubyte),
-        ("usage", c_ushort),
-        ("reserved", c_ubyte * 4),
-    ]
 
 
 class _Properties(Structure):
@@ -79,7 +59,7 @@ class _Properties(Structure):
         ("handle_types", c_int),
         ("location", _Location),
         ("win32", c_void_p),
-        ("flags", _Flags),
+        ("flags", c_uint64),
     ]
 
 
@@ -98,34 +78,32 @@ class Driver:
         self._lib: Any = ctypes.CDLL("libcuda.so.1")
         self.device = device
         self._call("cuInit", 0)
-        handle = c_int()
-        self._call("cuDeviceGet", byref(handle), device)
-        self._handle = handle
-        context = c_void_p()
-        self._call("cuDevicePrimaryCtxRetain", byref(context), handle)
-        self._context = context
-        self.make_current()
+        self._handle = self._get("cuDeviceGet", _RESULT, device)
+        context = self._get("cuDevicePrimaryCtxRetain", _RESULT, self._handle)
+        self._call("cuCtxSetCurrent", context)
 
     def _call(self, name: str, *args: object) -> None:
-        code = getattr(self._lib, name)(*args)
+        # Integers go as 64 bits: a narrower parameter has a register, or a slot of the stack, of
+        # that size to itself, and takes the lower part.
+        words = [c_uint64(arg) if type(arg) is int else arg for arg in args]
+        code = getattr(self._lib, name)(*words)
         if code:
-            raise CudaError(name, code, self.describe(code))
+            text = c_char_p()
+            self._lib.cuGetErrorString(code, byref(text))
+            described = text.value or b"unknown error"
+            raise CudaError(name, code, described.decode("utf-8", "replace"))
 
-    def describe(self, code: int) -> str:
-        """The driver's own text for an error code."""
-        text = c_char_p()
-        self._lib.cuGetErrorString(code, byref(text))
-        return text.value.decode("utf-8", "replace") if text.value else "unknown error"
+    def _get(self, name: str, *args: object) -> int:
+        """The number or handle that a function writes to where ``_RESULT`` points."""
+        result = c_uint64()  # a narrower number goes to the lower part: all hosts are little-endian
+        self._call(name, *(byref(result) if arg is _RESULT else arg for arg in args))
+        return result.value
 
     def bus(self) -> str:
         """The device's PCI address, as the system writes it: ``0000:1b:00.0``."""
         text = ctypes.create_string_buffer(_BUS_BYTES)
         self._call("cuDeviceGetPCIBusId", text, _BUS_BYTES, self._handle)
         return text.value.decode("ascii").lower()
-
-    def make_current(self) -> None:
-        """Make the primary context current in this thread."""
-        self._call("cuCtxSetCurrent", self._context)
 
     def synchronize(self) -> None:
         """Wait for all work of this context, on every stream."""
@@ -135,67 +113,39 @@ class Driver:
         """Turn lines of the L2 that were marked persisting back to normal."""
         self._call("cuCtxResetPersistingL2Cache")
 
-    # -- shared memory -------------------------------------------------------------------------
-
     def _properties(self) -> _Properties:
-        location = _Location(_DEVICE, self.device)
-        return _Properties(_PINNED, _POSIX_FD, location, None, _Flags())
+        return _Properties(_PINNED, _POSIX_FD, _Location(_DEVICE, self.device), None, 0)
 
     def granularity(self) -> int:
         """Bytes that the size of an allocation must be a multiple of."""
-        size = c_size_t()
-        self._call(
-            "cuMemGetAllocationGranularity", byref(size), byref(self._properties()), c_int(0)
-        )
-        return size.value
+        properties = byref(self._properties())
+        return self._get("cuMemGetAllocationGranularity", _RESULT, properties, 0)
 
     def create(self, size: int) -> int:
         """Allocate ``size`` bytes (a multiple of :meth:`granularity`) that can be exported."""
-        handle = c_ulonglong()
-        self._call(
-            "cuMemCreate", byref(handle), c_size_t(size), byref(self._properties()), c_ulonglong(0)
-        )
-        return handle.value
+        return self._get("cuMemCreate", _RESULT, size, byref(self._properties()), 0)
 
     def export_fd(self, handle: int) -> int:
         """A file descriptor by which another process can import the allocation."""
-        fd = c_int()
-        self._call(
-            "cuMemExportToShareableHandle", byref(fd), c_ulonglong(handle), _POSIX_FD, c_uint64(0)
-        )
-        return fd.value
+        return self._get("cuMemExportToShareableHandle", _RESULT, handle, _POSIX_FD, 0)
 
     def import_fd(self, fd: int) -> int:
         """The allocation behind a descriptor that another process exported."""
-        handle = c_ulonglong()
-        self._call("cuMemImportFromShareableHandle", byref(handle), c_void_p(fd), _POSIX_FD)
-        return handle.value
+        return self._get("cuMemImportFromShareableHandle", _RESULT, fd, _POSIX_FD)
 
     def map(self, handle: int, size: int) -> int:
         """Map an allocation, readable and writable; returns the device address."""
-        address = c_ulonglong()
-        self._call(
-            "cuMemAddressReserve",
-            byref(address),
-            c_size_t(size),
-            c_size_t(0),
-            c_ulonglong(0),
-            c_ulonglong(0),
-        )
-        self._call(
-            "cuMemMap", address, c_size_t(size), c_size_t(0), c_ulonglong(handle), c_ulonglong(0)
-        )
+        address = self._get("cuMemAddressReserve", _RESULT, size, 0, 0, 0)
+        self._call("cuMemMap", address, size, 0, handle, 0)
         access = _Access(_Location(_DEVICE, self.device), _READ_WRITE)
-        self._call("cuMemSetAccess", address, c_size_t(size), byref(access), c_size_t(1))
-        return address.value
+        self._call("cuMemSetAccess", address, size, byref(access), 1)
+        return address
 
     def unmap(self, address: int, size: int, handle: int) -> None:
         """Undo :meth:`map` and give the handle back; memory goes when the last holder lets go."""
-        self._call("cuMemUnmap", c_ulonglong(address), c_size_t(size))
-        self._call("cuMemAddressFree", c_ulonglong(address), c_size_t(size))
-        self._call("cuMemRelease", c_ulonglong(handle))
-
-    # -- kernels ---------------------------------------------------------------------------------
+        self._call("cuMemUnmap", address, size)
+        self._call("cuMemAddressFree", address, size)
+        self._call("cuMemRelease", handle)
 
     def load_module(self, ptx: bytes) -> int:
         """Build PTX for this device; the module stays loaded until the process ends.
@@ -206,25 +156,19 @@ class Driver:
         log = ctypes.create_string_buffer(_LOG_BYTES)
         options = (c_int * 2)(_JIT_ERROR_LOG, _JIT_ERROR_LOG_BYTES)
         values = (c_void_p * 2)(ctypes.addressof(log), _LOG_BYTES)
-        module = c_void_p()
         try:
-            self._call(
-                "cuModuleLoadDataEx", byref(module), c_char_p(ptx), c_uint(2), options, values
-            )
+            return self._get("cuModuleLoadDataEx", _RESULT, ptx, len(options), options, values)
         except CudaError as error:
             text = log.value.decode("utf-8", "replace").strip()
             raise CudaError("cuModuleLoadDataEx", error.code, text or str(error)) from error
-        return int(module.value or 0)
 
     def function(self, module: int, name: str) -> int:
         """A kernel of a module, by its name."""
-        function = c_void_p()
-        self._call("cuModuleGetFunction", byref(function), c_void_p(module), name.encode())
-        return int(function.value or 0)
+        return self._get("cuModuleGetFunction", _RESULT, module, name.encode())
 
     def allow_shared(self, function: int, size: int) -> None:
         """Let launches of a kernel ask for ``size`` bytes of shared memory."""
-        self._call("cuFuncSetAttribute", c_void_p(function), _MAX_DYNAMIC_SHARED, c_int(size))
+        self._call("cuFuncSetAttribute", function, _MAX_DYNAMIC_SHARED, size)
 
     def launch_kernel(
         self,
@@ -236,33 +180,20 @@ class Driver:
         arguments: "ctypes.Array[c_void_p]",
     ) -> None:
         """Enqueue a kernel; ``arguments`` is an array of where each argument lies."""
-        self._call(
-            "cuLaunchKernel",
-            c_void_p(function),
-            *map(c_uint, (*grid, *block, shared)),
-            c_void_p(stream),
-            arguments,
-            None,
-        )
-
-    # -- graphs ----------------------------------------------------------------------------------
+        self._call("cuLaunchKernel", function, *grid, *block, shared, stream, arguments, None)
 
     def begin_capture(self, stream: int) -> None:
-        """Record the launches on ``stream`` instead of running them.
-
-        Thread-local mode: a call that cannot be recorded (an allocation) fails instead of
-        running once.
-        """
-        self._call("cuStreamBeginCapture_v2", c_void_p(stream), _CAPTURE_MODE_THREAD_LOCAL)
+        """Record the launches on ``stream`` instead of running them."""
+        # Thread-local: a call that cannot be recorded (an allocation) fails, and does not run.
+        self._call("cuStreamBeginCapture_v2", stream, _CAPTURE_MODE_THREAD_LOCAL)
 
     def end_capture(self, stream: int) -> Captured | None:
         """Stop recording; None if nothing was recorded."""
-        graph = c_void_p()
-        self._call("cuStreamEndCapture", c_void_p(stream), byref(graph))
+        graph = self._get("cuStreamEndCapture", stream, _RESULT)
         try:
-            return self.instantiate(int(graph.value or 0))
+            return self.instantiate(graph)
         finally:
-            self._lib.cuGraphDestroy(graph)
+            self._lib.cuGraphDestroy(c_void_p(graph))
 
     def instantiate(self, graph: int) -> Captured | None:
         """Make a recorded graph ready to be launched; None if there is nothing in it.
@@ -270,19 +201,12 @@ class Driver:
         The graph itself stays its owner's. Memory that a launch of it left allocated is freed by
         the next.
         """
-        nodes = c_size_t()
-        self._call("cuGraphGetNodes", c_void_p(graph), None, byref(nodes))
-        if nodes.value == 0:
+        if self._get("cuGraphGetNodes", graph, None, _RESULT) == 0:
             return None
         kernels = self.count_kernels(graph)
-        executable = c_void_p()
-        self._call(
-            "cuGraphInstantiateWithFlags",
-            byref(executable),
-            c_void_p(graph),
-            c_ulonglong(_AUTO_FREE_ON_LAUNCH),
-        )
-        return Captured(int(executable.value or 0), kernels)
+        flags = _AUTO_FREE_ON_LAUNCH
+        executable = self._get("cuGraphInstantiateWithFlags", _RESULT, graph, flags)
+        return Captured(executable, kernels)
 
     def count_kernels(self, graph: int) -> int | None:
         """Kernels in a graph that was not destroyed yet, those of child graphs included.
@@ -298,21 +222,18 @@ class Driver:
     def _kernels_in(self, graph: int, depth: int) -> int:
         if depth == 0:
             return 0
-        count = c_size_t()
-        self._call("cuGraphGetNodes", c_void_p(graph), None, byref(count))
-        nodes = (c_void_p * count.value)()
-        if count.value:
-            self._call("cuGraphGetNodes", c_void_p(graph), nodes, byref(count))
+        count = self._get("cuGraphGetNodes", graph, None, _RESULT)
+        nodes = (c_void_p * count)()
+        if count:
+            self._call("cuGraphGetNodes", graph, nodes, byref(c_size_t(count)))
         kernels = 0
         for node in nodes:
-            kind = c_int()
-            self._call("cuGraphNodeGetType", c_void_p(node), byref(kind))
-            if kind.value == _KERNEL_NODE:
+            kind = self._get("cuGraphNodeGetType", node, _RESULT)
+            if kind == _KERNEL_NODE:
                 kernels += 1
-            elif kind.value == _CHILD_GRAPH_NODE:
-                child = c_void_p()
-                self._call("cuGraphChildGraphNodeGetGraph", c_void_p(node), byref(child))
-                kernels += self._kernels_in(int(child.value or 0), depth - 1)
+            elif kind == _CHILD_GRAPH_NODE:
+                child = self._get("cuGraphChildGraphNodeGetGraph", node, _RESULT)
+                kernels += self._kernels_in(child, depth - 1)
         return kernels
 
     def abandon_capture(self, stream: int) -> None:
@@ -324,8 +245,8 @@ class Driver:
 
     def launch(self, executable: int, stream: int) -> None:
         """Run a captured graph on ``stream``."""
-        self._call("cuGraphLaunch", c_void_p(executable), c_void_p(stream))
+        self._call("cuGraphLaunch", executable, stream)
 
     def destroy_graph(self, executable: int) -> None:
         """Free a captured graph."""
-        self._call("cuGraphExecDestroy", c_void_p(executable))
+        self._call("cuGraphExecDestroy", executable)

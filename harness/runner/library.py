@@ -2,14 +2,15 @@
 
 import contextlib
 import ctypes
+import itertools
 import os
 from typing import Any
 
 from harness.runner.driver import CudaError, Driver
 from harness.runner.memory import ImportedArena
 from harness.runner.program import GraphProgram, LoadedProgram, ProgramFailed
-from harness.runner.strides import Rows, rows_of
-from harness.wire.arguments import ScalarArgument, TensorArgument
+from harness.runner.strides import Rows, rows_of, span
+from harness.wire.arguments import Argument, TensorArgument
 from harness.wire.messages import FaultCode, Prepare
 
 CValue = Any
@@ -39,25 +40,25 @@ SCALARS: dict[str, CValue] = {
 }
 """C types that a size or a scalar parameter may have."""
 
-_CUDA_OUT_OF_MEMORY = 2
 _MESSAGE_BYTES = 4096
-_CPU_FAULTS = {10001: FaultCode.BARRIER, 10002: FaultCode.UNSUPPORTED}
+_FAULTS = {2: FaultCode.MEMORY, 10001: FaultCode.BARRIER, 10002: FaultCode.UNSUPPORTED}
+"""Errors of CUDA (the first) and of the CPU executor; others are :attr:`FaultCode.CUDA`."""
 
 
-def load_entry(fd: int) -> ctypes.CDLL:
-    """Load the library behind a descriptor.
+def load_library(fd: int, driver: Driver | None, entry: str) -> LoadedProgram:
+    """Load the library behind a descriptor, for the GPU of ``driver`` or for the CPU.
 
     Raises:
-        Failed: it does not load (a static constructor threw, a symbol is missing).
+        ProgramFailed: it does not load (a static constructor threw, a symbol is missing), or has no
+            function ``entry``.
     """
-    fd = _reopenable(fd)
+    path = f"/proc/self/fd/{_reopenable(fd)}"
     try:
-        return ctypes.CDLL(f"/proc/self/fd/{fd}", mode=os.RTLD_NOW)
+        library = ctypes.CDLL(path, mode=os.RTLD_NOW)
     except OSError as error:
-        text = str(error).replace(f"/proc/self/fd/{fd}: ", "")
-        raise ProgramFailed(
-            FaultCode.NO_ENTRY, f"the compiled file does not load: {text}"
-        ) from error
+        text = f"the compiled file does not load: {str(error).replace(f'{path}: ', '')}"
+        raise ProgramFailed(FaultCode.NO_ENTRY, text) from error
+    return _CpuLibrary(library, entry) if driver is None else _CudaLibrary(library, entry, driver)
 
 
 def _reopenable(fd: int) -> int:
@@ -76,32 +77,35 @@ def _reopenable(fd: int) -> int:
 class _Library:
     """Base of both kinds: binds arguments and calls ``entry``."""
 
-    def __init__(self, fd: int, entry: str) -> None:
-        self.library = load_entry(fd)
+    def __init__(self, library: ctypes.CDLL, entry: str, last_error: str) -> None:
+        self._library = library
         try:
-            self._entry = self.library[entry]
+            self._entry = library[entry]
         except AttributeError:
-            raise ProgramFailed(
-                FaultCode.NO_ENTRY, f'no function `extern "C" void {entry}(...)`'
-            ) from None
+            text = f'no function `extern "C" void {entry}(...)`'
+            raise ProgramFailed(FaultCode.NO_ENTRY, text) from None
         self._entry.restype = None
+        self._last_error = library[last_error]
+        self._last_error.restype = ctypes.c_int
         self._bound: list[tuple[CValue, ...]] = []
 
     def bind(self, batch: Prepare, arena: ImportedArena) -> None:
-        """Make the C arguments of every call."""
         self._bound = [
             tuple(c_argument(each, index, arena) for each in batch.arguments)
             for index in range(batch.calls)
         ]
 
     def call(self, index: int) -> None:
-        """Call the solution; ctypes releases the interpreter's lock meanwhile."""
         self._entry(*self._bound[index])
 
+    def _take_error(self) -> tuple[int, str]:
+        """Clear the last error: its number, 0 for none, and its text."""
+        text = ctypes.create_string_buffer(_MESSAGE_BYTES)
+        code = int(self._last_error(text, ctypes.c_size_t(_MESSAGE_BYTES)))
+        return code, text.value.decode("utf-8", "replace")
 
-def c_argument(
-    argument: TensorArgument | ScalarArgument, index: int, arena: ImportedArena
-) -> CValue:
+
+def c_argument(argument: Argument, index: int, arena: ImportedArena) -> CValue:
     """The argument of call ``index`` as C has it: a pointer into the arena, or a number."""
     if isinstance(argument, TensorArgument):
         return ctypes.c_void_p(arena.address + argument.base + index * argument.stride)
@@ -110,29 +114,20 @@ def c_argument(
     return kind(argument.value if floating else int(argument.value))
 
 
-def _rows(tensor: TensorArgument) -> Rows:
-    span = 1 + sum((n - 1) * s for n, s in zip(tensor.shape, tensor.strides, strict=True))
-    return rows_of(tensor.shape, tensor.strides, tensor.bytes // span)
-
-
-class CudaLibrary(_Library, GraphProgram):
+class _CudaLibrary(_Library, GraphProgram):
     """A library built by nvcc, its default stream per thread, on the GPU."""
 
-    def __init__(self, fd: int, driver: Driver, entry: str = "solution") -> None:
-        _Library.__init__(self, fd, entry)
+    def __init__(self, library: ctypes.CDLL, entry: str, driver: Driver) -> None:
+        _Library.__init__(self, library, entry, "harness_last_error")
         GraphProgram.__init__(self, driver)
-        self._last_error = self.library.harness_last_error
-        self._last_error.restype = ctypes.c_int
 
     def bind(self, batch: Prepare, arena: ImportedArena) -> None:
-        """Make the arguments; a graph of an earlier batch is forgotten."""
         self.begin(batch.calls)
         super().bind(batch, arena)
 
     def capture(self) -> bool:
-        """Record all calls; false if something forbids it, which is no error of a launch."""
         captured = super().capture()
-        self._take_error()
+        self._take_error()  # what forbids it is no error of a launch
         return captured
 
     def synchronize(self) -> None:
@@ -140,39 +135,31 @@ class CudaLibrary(_Library, GraphProgram):
         code, text = self._take_error()
         if not code:
             try:
-                self._driver.synchronize()
+                super().synchronize()
             except CudaError as error:
                 code, text = error.code, str(error)
         if code:
-            fault = FaultCode.MEMORY if code == _CUDA_OUT_OF_MEMORY else FaultCode.CUDA
-            raise ProgramFailed(
-                fault, f"{text} (CUDA error {code})" if "CUDA error" not in text else text
-            )
-
-    def _take_error(self) -> tuple[int, str]:
-        text = ctypes.create_string_buffer(_MESSAGE_BYTES)
-        code = int(self._last_error(text, ctypes.c_size_t(_MESSAGE_BYTES)))
-        return code, text.value.decode("utf-8", "replace")
+            text = text if "CUDA error" in text else f"{text} (CUDA error {code})"
+            raise ProgramFailed(_FAULTS.get(code, FaultCode.CUDA), text)
 
 
-class CpuLibrary(_Library, LoadedProgram):
+class _CpuLibrary(_Library, LoadedProgram):
     """A library built by the CPU executor (:mod:`harness.cudacpu`)."""
 
-    def __init__(self, fd: int, entry: str = "solution") -> None:
-        super().__init__(fd, entry)
-        self._take = self.library.cudacpu_take_error
-        self._take.restype = ctypes.c_int
-        self._launches = self.library.cudacpu_launches
+    def __init__(self, library: ctypes.CDLL, entry: str) -> None:
+        super().__init__(library, entry, "cudacpu_take_error")
+        self._launches = library.cudacpu_launches
         self._launches.restype = ctypes.c_ulonglong
 
     def bind(self, batch: Prepare, arena: ImportedArena) -> None:
-        """Make the arguments; fence all of the arena but the buffers themselves."""
         super().bind(batch, arena)
-        self.library.cudacpu_configure(batch.order, ctypes.c_ulonglong(batch.seed), 0)
-        self.library.cudacpu_guard(ctypes.c_void_p(arena.address), ctypes.c_size_t(arena.size))
+        self._library.cudacpu_configure(batch.order, ctypes.c_ulonglong(batch.seed), 0)
+        # All of the arena is fenced, and then the buffers themselves are opened.
+        self._library.cudacpu_guard(ctypes.c_void_p(arena.address), ctypes.c_size_t(arena.size))
         for tensor in batch.arguments:
             if isinstance(tensor, TensorArgument):
-                rows = _rows(tensor)
+                itemsize = tensor.bytes // span(tensor.shape, tensor.strides)
+                rows = rows_of(tensor.shape, tensor.strides, itemsize)
                 for index in range(batch.calls):
                     self._unguard(arena.address + tensor.base + index * tensor.stride, rows)
 
@@ -182,26 +169,10 @@ class CpuLibrary(_Library, LoadedProgram):
         AddressSanitizer keeps one mark for each 8 bytes, and opening never closes: where a row
         starts inside of such a granule, the bytes before it there are open, too.
         """
-        if len(rows.axes) > 1:
-            (length, step), inner = rows.axes[0], Rows(rows.bytes, rows.axes[1:])
-            for index in range(length):
-                self._unguard(start + index * step, inner)
-            return
-        length, step = rows.axes[0] if rows.axes else (1, 0)
-        self.library.cudacpu_unguard_rows(
-            ctypes.c_void_p(start),
-            ctypes.c_size_t(length),
-            ctypes.c_size_t(step),
-            ctypes.c_size_t(rows.bytes),
-        )
-
-    def capture(self) -> bool:
-        """Return false: there are no graphs on a CPU."""
-        return False
-
-    def replay(self) -> None:
-        """Never called: nothing was captured."""
-        raise AssertionError("nothing was captured")
+        *outer, (length, step) = rows.axes or ((1, 0),)
+        sizes = [ctypes.c_size_t(each) for each in (length, step, rows.bytes)]
+        for offsets in itertools.product(*([i * s for i in range(n)] for n, s in outer)):
+            self._library.cudacpu_unguard_rows(ctypes.c_void_p(start + sum(offsets)), *sizes)
 
     def launched(self) -> int:
         """Count the kernels that the executor has run, or tried to, since the calls were bound."""
@@ -209,11 +180,6 @@ class CpuLibrary(_Library, LoadedProgram):
 
     def synchronize(self) -> None:
         """Kernels have run when their launch returns; report the first error of any."""
-        text = ctypes.create_string_buffer(_MESSAGE_BYTES)
-        code = int(self._take(text, ctypes.c_size_t(_MESSAGE_BYTES)))
-        if code == 0:
-            return
-        message = text.value.decode("utf-8", "replace")
-        if code == _CUDA_OUT_OF_MEMORY:
-            raise ProgramFailed(FaultCode.MEMORY, message)
-        raise ProgramFailed(_CPU_FAULTS.get(code, FaultCode.CUDA), message)
+        code, text = self._take_error()
+        if code:
+            raise ProgramFailed(_FAULTS.get(code, FaultCode.CUDA), text)

@@ -4,6 +4,7 @@ Runs confined (:mod:`harness.sandbox.init`), one process per submission, the sam
 checking and for timing. Imports torch only for Python submissions.
 """
 
+import contextlib
 import ctypes
 import os
 import socket
@@ -11,7 +12,6 @@ import sys
 import time
 from pathlib import Path
 
-from harness.runner.affinity import ThreadAffinity
 from harness.runner.driver import CudaError, Driver
 from harness.runner.memory import ImportedArena, ImportedDeviceArena, ImportedHostArena
 from harness.runner.program import LoadedProgram, ProgramFailed
@@ -28,34 +28,50 @@ _GO_POLL_SECONDS = 20e-6
 """Sleep between two looks at the mailbox on a CPU, where spinning would slow the judge down."""
 
 
+class ThreadAffinity:
+    """The processor that the calling thread is pinned to.
+
+    Other threads, and those that are started while it is unpinned, run where they like.
+    """
+
+    def __init__(self) -> None:
+        self._cpu: int | None = None
+        self._before: set[int] = set()
+
+    def pin(self, cpu: int) -> None:
+        """Run on no other processor than ``cpu``; changes nothing where that is not allowed."""
+        if cpu == self._cpu:
+            return
+        self.unpin()
+        with contextlib.suppress(OSError):
+            before = os.sched_getaffinity(0)
+            os.sched_setaffinity(0, {cpu})
+            self._cpu, self._before = cpu, before
+
+    def unpin(self) -> None:
+        """Run wherever the thread could before :meth:`pin`."""
+        if self._cpu is not None:
+            with contextlib.suppress(OSError):
+                os.sched_setaffinity(0, self._before)
+            self._cpu = None
+
+
 class Runner:
     """State between messages: the loaded program, the arena, the prepared batch."""
 
-    def __init__(
-        self,
-        channel: socket.socket,
-        folder: Path,
-        *,
-        program: LoadedProgram | None = None,
-        arena: ImportedArena | None = None,
-        mailbox: Mailbox | None = None,
-    ) -> None:
+    def __init__(self, channel: socket.socket, folder: Path) -> None:
         self._channel = channel
         self._folder = folder
         self._driver: Driver | None = None
-        self._program = program
-        self._arena = arena
-        self._mailbox = mailbox
+        self._program: LoadedProgram | None = None
+        self._arena: ImportedArena | None = None
+        self._mailbox: Mailbox | None = None
         self._calls = 0
         self._captured = False
         self._affinity = ThreadAffinity()
 
     def serve(self) -> None:
-        """Answer messages until the judge closes the channel.
-
-        Raises:
-            WireError: the channel is closed.
-        """
+        """Answer messages until the judge closes the channel, which raises a WireError."""
         while True:
             answer = self.answer(*transport.receive(self._channel))
             if answer is not None:
@@ -63,37 +79,32 @@ class Runner:
 
     def answer(self, message: messages.Message, descriptors: list[int]) -> messages.Answer | None:
         """Obey ``message``; None where its answers are sent on the way."""
-        try:
-            return self._obey(message, descriptors)
-        except (ProgramFailed, CudaError) as error:
-            return _failed(error)
-
-    def _obey(self, message: messages.Message, descriptors: list[int]) -> messages.Answer | None:
         if not isinstance(message, messages.Run):  # threads that are started now may go anywhere
             self._affinity.unpin()
-        match message:
-            case messages.Open():
-                if message.device == "cuda":
-                    self._driver = Driver()
-                return messages.Opened()
-            case messages.Load():
-                self._load(message, *descriptors)
-                return messages.Loaded()
-            case messages.Compile():
-                return self._compile(message, *descriptors)
-            case messages.Map():
-                self._map(message.bytes, *descriptors)
-                return messages.Mapped()
-            case messages.Prepare():
-                return messages.Prepared(captured=self._prepare(message))
-            case messages.Run():
-                self._run(message)
-                return None
+        try:
+            match message:
+                case messages.Open():
+                    if message.device == "cuda":
+                        self._driver = Driver()
+                    return messages.Opened()
+                case messages.Load():
+                    return self._load(message, *descriptors)
+                case messages.Compile():
+                    return self._compile(message, *descriptors)
+                case messages.Map():
+                    return self._map(message.bytes, *descriptors)
+                case messages.Prepare():
+                    return self._prepare(message)
+                case messages.Run():
+                    self._run(message)
+                    return None
+        except (ProgramFailed, CudaError) as error:
+            return _failed(error)
         raise WireError(f"{message.type} is no message for a runner")
 
     def _load(
         self, message: messages.Load, artifact: int, mailbox: int, kernels: int | None = None
-    ) -> None:
+    ) -> messages.Loaded:
         self._mailbox = Mailbox(mailbox)
         if kernels is not None:
             unpack(kernels, Path(os.environ["TRITON_CACHE_DIR"]))
@@ -101,14 +112,12 @@ class Runner:
             forbid_programs()
         sys.path[:] = message.path
         self._program = self._make_program(message, artifact)
+        return messages.Loaded()
 
     def _compile(
         self, message: messages.Compile, artifact: int, kernels: int | None = None
     ) -> messages.Compiled:
-        """Build what the submission would launch, for a card that is not here.
-
-        With a descriptor for ``kernels`` whatever it may launch is built, and left there.
-        """
+        """Build what the submission launches; all that it may launch if ``kernels`` wants it."""
         sys.path[:] = message.path
         from harness.runner.python import write_source
         from harness.runner.triton.compile import compile_submission
@@ -130,11 +139,9 @@ class Runner:
 
     def _make_program(self, message: messages.Load, artifact: int) -> LoadedProgram:
         if message.kind == "library":
-            from harness.runner.library import CpuLibrary, CudaLibrary
+            from harness.runner.library import load_library
 
-            if self._driver is not None:
-                return CudaLibrary(artifact, self._driver, message.entry)
-            return CpuLibrary(artifact, message.entry)
+            return load_library(artifact, self._driver, message.entry)
         if message.kind == "ptx":
             from harness.runner.ptx import PtxProgram
 
@@ -145,15 +152,16 @@ class Runner:
         load_framework(message.language)
         return TorchProgram(artifact, self._folder, message, self._driver)
 
-    def _map(self, size: int, fd: int) -> None:
+    def _map(self, size: int, fd: int) -> messages.Mapped:
         if self._arena is not None:
             self._arena.close()
         if self._driver is not None:
             self._arena = ImportedDeviceArena(self._driver, fd, size)
         else:
             self._arena = ImportedHostArena(fd, size)
+        return messages.Mapped()
 
-    def _prepare(self, batch: messages.Prepare) -> bool:
+    def _prepare(self, batch: messages.Prepare) -> messages.Prepared:
         """Bind the calls, warm up, capture: all before the inputs that count exist."""
         assert self._program is not None
         assert self._arena is not None
@@ -166,7 +174,7 @@ class Runner:
         if self._captured:  # its first run also sends the graph to the device
             self._program.replay()
             self._program.synchronize()
-        return self._captured
+        return messages.Prepared(captured=self._captured)
 
     def _run(self, message: messages.Run) -> None:
         """Wait for *go*, do all calls of the batch, wait for the device, write *done*."""
@@ -206,16 +214,10 @@ def _failed(error: ProgramFailed | CudaError) -> messages.Failed:
     return messages.Failed(fault=fault, message=str(error)[: messages.MAX_TEXT])
 
 
-def _show_lines_at_once() -> None:
-    """Have C's ``printf`` hand over every line: what ends us gives no time to flush."""
-    libc = ctypes.CDLL(None)
-    libc.setvbuf(ctypes.c_void_p.in_dll(libc, "stdout"), None, _LINE_BUFFERED, ctypes.c_size_t(0))
-
-
 def main(channel: socket.socket, folder: Path) -> None:
     """Serve until the judge is done with us."""
-    _show_lines_at_once()
-    try:
+    # C's `printf` hands over every line: what ends us gives no time to flush.
+    libc = ctypes.CDLL(None)
+    libc.setvbuf(ctypes.c_void_p.in_dll(libc, "stdout"), None, _LINE_BUFFERED, ctypes.c_size_t(0))
+    with contextlib.suppress(WireError):
         Runner(channel, folder).serve()
-    except WireError:
-        return

@@ -3,19 +3,8 @@
 import ctypes
 import mmap
 import os
-from typing import Protocol
 
 from harness.runner.driver import Driver
-
-
-class ImportedArena(Protocol):
-    """A mapped range of the judge's memory."""
-
-    address: int
-    size: int
-
-    def close(self) -> None:
-        """Unmap it."""
 
 
 class ImportedHostArena:
@@ -23,15 +12,10 @@ class ImportedHostArena:
 
     def __init__(self, fd: int, size: int) -> None:
         self.size = size
-        self._map = mmap.mmap(fd, size)
+        self.buffer = mmap.mmap(fd, size)
         os.close(fd)
-        self._anchor = ctypes.c_char.from_buffer(self._map)
+        self._anchor = ctypes.c_char.from_buffer(self.buffer)
         self.address = ctypes.addressof(self._anchor)
-
-    @property
-    def buffer(self) -> mmap.mmap:
-        """The mapping, for libraries that want a buffer."""
-        return self._map
 
     def close(self) -> None:
         """Leave the mapping to the end of the process: tensors of the submission may hold it."""
@@ -50,3 +34,6 @@ class ImportedDeviceArena:
     def close(self) -> None:
         """Unmap it, so that the judge can give the memory back to the card."""
         self._driver.unmap(self.address, self.size, self._handle)
+
+
+ImportedArena = ImportedHostArena | ImportedDeviceArena

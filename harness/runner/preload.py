@@ -5,38 +5,29 @@ here is for the runner to complain about.
 """
 
 import contextlib
-import os
+import importlib
 from collections.abc import Callable
 
 
 def compiled() -> Callable[[], None]:
     """Import torch and Triton, whose kernels are compiled."""
     with contextlib.suppress(Exception):
-        _import_torch()
-        import triton.language  # noqa: F401
+        for name in ("torch", "harness.runner.python", "triton.language"):
+            importlib.import_module(name)
     return _hash_triton
 
 
 def interpreted() -> None:
     """Import torch and Triton, whose kernels are interpreted on the CPU."""
     with contextlib.suppress(Exception):
-        _import_torch()
+        importlib.import_module("harness.runner.python")
         from harness.runner.triton import cpu
 
-        cpu.enable(os.environ)
-
-
-def _import_torch() -> None:
-    import torch  # noqa: F401
-
-    from harness.runner import python  # noqa: F401
+        cpu.enable()
 
 
 def _hash_triton() -> None:
-    """Have Triton hash itself, which its cache asks of every process that launches a kernel.
-
-    It takes a second.
-    """
+    """Have Triton hash itself, which takes a second in every process that launches a kernel."""
     with contextlib.suppress(Exception):
         from triton.runtime.cache import triton_key
 

@@ -32,9 +32,11 @@ class LoadedProgram(Protocol):
 
     def capture(self) -> bool:
         """Record all calls into one graph; false where that cannot be done."""
+        return False
 
     def replay(self) -> None:
         """Run what was captured."""
+        raise AssertionError("nothing was captured")
 
     def launched(self) -> int | None:
         """Count the kernels launched since some moment before the batch; None if unknown."""
@@ -44,21 +46,14 @@ class LoadedProgram(Protocol):
         return None
 
     def synchronize(self) -> None:
-        """Wait for all work, on all streams.
-
-        Raises:
-            Failed: some of it failed.
-        """
+        """Wait for all work, on all streams; whatever failed in it is raised here."""
 
 
 class GraphProgram(LoadedProgram):
-    """Base of programs whose calls can be recorded into one CUDA graph and launched as one.
+    """Base of programs whose calls, on the per-thread default stream, can become a CUDA graph."""
 
-    There is at most one graph, of calls on the per-thread default stream.
-    """
-
-    def __init__(self, driver: Driver) -> None:
-        self._driver = driver
+    def __init__(self, driver: Driver | None) -> None:
+        self._driver = driver  # None on a CPU, where nothing is ever captured
         self._calls = 0
         self._graph = 0
         self._kernels: int | None = None
@@ -68,28 +63,39 @@ class GraphProgram(LoadedProgram):
         """Forget the graph of an earlier batch; the next has ``calls`` calls."""
         self._calls = calls
         if self._graph:
-            self._driver.destroy_graph(self._graph)
+            self.cuda.destroy_graph(self._graph)
             self._graph = 0
+
+    @property
+    def cuda(self) -> Driver:
+        """The driver of the GPU that the program runs on."""
+        assert self._driver is not None, "there are no graphs on a CPU"
+        return self._driver
 
     def capture(self) -> bool:
         """Record all calls; false if something forbids it."""
         try:
-            self._driver.begin_capture(PER_THREAD_STREAM)
+            self.cuda.begin_capture(PER_THREAD_STREAM)
             for index in range(self._calls):
                 self.call(index)
-            captured = self._driver.end_capture(PER_THREAD_STREAM)
+            captured = self.cuda.end_capture(PER_THREAD_STREAM)
             if captured is not None:
                 self._graph, self._kernels = captured
         except CudaError:
             with contextlib.suppress(CudaError):
-                self._driver.abandon_capture(PER_THREAD_STREAM)
+                self.cuda.abandon_capture(PER_THREAD_STREAM)
         return self._graph != 0
 
     def replay(self) -> None:
-        """Launch the recorded graph."""
-        self._driver.launch(self._graph, PER_THREAD_STREAM)
+        """Launch the recorded graph: by the driver, so that it costs the same in all languages."""
+        self.cuda.launch(self._graph, PER_THREAD_STREAM)
         self._launched += self._kernels or 0
 
     def launched(self) -> int | None:
         """Count the kernels of all replays so far; plain calls are not counted."""
         return self._launched if self._graph and self._kernels is not None else None
+
+    def synchronize(self) -> None:
+        """Wait for the device; what a kernel did wrong is reported here."""
+        if self._driver is not None:
+            self._driver.synchronize()

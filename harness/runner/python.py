@@ -4,17 +4,18 @@ import importlib.util
 import os
 import sys
 import traceback
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import TYPE_CHECKING
 
 from harness.frameworks import FRAMEWORKS, launching_on
-from harness.runner.driver import PER_THREAD_STREAM, CudaError, Driver
-from harness.runner.entry.contracts import Caller, caller, offer_imports
+from harness.runner.driver import CudaError, Driver
+from harness.runner.entry.contracts import caller, offer_imports
 from harness.runner.entry.outputs import Arguments
 from harness.runner.memory import ImportedArena, ImportedHostArena
-from harness.runner.program import LoadedProgram, ProgramFailed
-from harness.wire.arguments import ScalarArgument, TensorArgument
+from harness.runner.program import GraphProgram, ProgramFailed
+from harness.wire.arguments import Argument, ScalarArgument
 from harness.wire.messages import MAX_TEXT, FaultCode, Load, Prepare
 
 if TYPE_CHECKING:
@@ -22,26 +23,28 @@ if TYPE_CHECKING:
     from torch.cuda import CUDAGraph
 
 _NAME = "solution"
-_COMPILE_ERRORS = frozenset(
-    {
-        *("CompilationError", "CompileTimeAssertionFailure", "PTXASError"),  # Triton's
-        *(name for framework in FRAMEWORKS.values() for name in framework.compile_errors),
-    }
-)
-"""Names of the exceptions by which compilers refuse a kernel: none of these is imported here."""
+_TRITON_ERRORS = ("CompilationError", "CompileTimeAssertionFailure", "PTXASError")
+_UNSUPPORTED = ("NotEmulated", "Unsupported", "UnsupportedFeatureError")
+_FAULTS = {
+    **{name: FaultCode.COMPILE for each in FRAMEWORKS.values() for name in each.compile_errors},
+    **dict.fromkeys(_TRITON_ERRORS, FaultCode.COMPILE),
+    **dict.fromkeys(_UNSUPPORTED, FaultCode.UNSUPPORTED),
+    "OutOfMemoryError": FaultCode.MEMORY,
+    "OutOfBounds": FaultCode.OUT_OF_BOUNDS,
+    "AcceleratorError": FaultCode.CUDA,
+}
+"""The fault of an exception by its name: none of these is imported here."""
 
 
 def load_framework(language: str) -> None:
     """Import the framework that ``language`` is the name of, if it is one's.
 
     Raises:
-        Failed: it cannot be imported here.
+        ProgramFailed: it cannot be imported here.
     """
-    framework = FRAMEWORKS.get(language)
-    if framework is None:
-        return
     try:
-        framework.load()
+        if language in FRAMEWORKS:
+            FRAMEWORKS[language].load()
     except ImportError as error:
         raise ProgramFailed(FaultCode.UNSUPPORTED, str(error)) from error
 
@@ -81,18 +84,11 @@ class reported:  # noqa: N801 - reads as a statement: `with reported():`
 
 
 def _fault(error: BaseException) -> FaultCode:
-    name = type(error).__name__
-    if isinstance(error, MemoryError) or name == "OutOfMemoryError":
+    if isinstance(error, MemoryError):
         return FaultCode.MEMORY
-    if name in ("NotEmulated", "Unsupported", "UnsupportedFeatureError"):
-        return FaultCode.UNSUPPORTED
-    if name == "OutOfBounds":
-        return FaultCode.OUT_OF_BOUNDS
-    if name in _COMPILE_ERRORS:
-        return FaultCode.COMPILE
-    if name == "AcceleratorError" or "CUDA error" in str(error):
-        return FaultCode.CUDA
-    return FaultCode.EXCEPTION
+    if fault := _FAULTS.get(type(error).__name__):
+        return fault
+    return FaultCode.CUDA if "CUDA error" in str(error) else FaultCode.EXCEPTION
 
 
 def _text(error: BaseException) -> str:
@@ -102,48 +98,56 @@ def _text(error: BaseException) -> str:
         for frame in traceback.extract_tb(error.__traceback__)
         if frame.filename.endswith(f"/{_NAME}.py")
     ]
-    chain: BaseException | None = error
+    cause: BaseException | None = error
     texts: list[str] = []
-    while chain is not None and len(texts) < 3:
-        texts.append(f"{type(chain).__name__}: {chain}"[: MAX_TEXT // 4])
-        chain = chain.__cause__
+    while cause is not None and len(texts) < 3:
+        texts.append(f"{type(cause).__name__}: {cause}"[: MAX_TEXT // 4])
+        cause = cause.__cause__
     return "\n".join(texts + lines[-3:])[:MAX_TEXT]
 
 
-class TorchProgram(LoadedProgram):
+class TorchProgram(GraphProgram):
     """A Python submission that gets the judge's buffers as torch tensors."""
 
     def __init__(self, fd: int, folder: Path, load: Load, driver: Driver | None) -> None:
         import torch
 
+        super().__init__(driver)
         # By default cuBLAS may add partial sums in half precision, which the problems forbid.
         torch.backends.cuda.matmul.allow_fp16_reduced_precision_reduction = False
         torch.backends.cuda.matmul.allow_bf16_reduced_precision_reduction = False
         # The default; a baseline that this process ran before may have allowed it.
         torch.backends.cuda.matmul.allow_tf32 = False
         self._torch = torch
-        self._driver = driver
-        self._interpreted = load.interpret
+        self._watch: Callable[[Iterable[Tensor]], None] | None = None
         if load.interpret:
             from harness.runner.triton import cpu as triton_cpu
 
-            triton_cpu.enable(os.environ)
+            triton_cpu.enable()
             self._watch = triton_cpu.watch
         offer_imports(load.entry)
         path = write_source(fd, folder)
         with reported():
             module = import_source(path)
-        self._caller: Caller = caller(module, load.entry, load.parameters)
+        self._caller = caller(module, load.entry, load.parameters)
         self._bound: list[Arguments] = []
-        self._graph: CUDAGraph | None = None
-        self._executable = 0
-        self._kernels: int | None = None
-        self._launched = 0
+        self._recorded: CUDAGraph | None = None
+        """Owns the memory that was allocated while the graph was recorded."""
 
     def bind(self, batch: Prepare, arena: ImportedArena) -> None:
         """Make the tensors of every call: views of the arena, nothing is copied."""
-        self._forget_graph()
-        whole = self._whole(arena)
+        self.begin(batch.calls)
+        if isinstance(arena, ImportedHostArena):
+            whole = self._torch.frombuffer(arena.buffer, dtype=self._torch.uint8)
+        else:
+            interface = {
+                "shape": (arena.size,),
+                "typestr": "|u1",
+                "data": (arena.address, False),
+                "version": 3,
+            }
+            memory = SimpleNamespace(__cuda_array_interface__=interface)
+            whole = self._torch.as_tensor(memory, device="cuda")
         self._bound = [
             tuple(self._argument(each, index, whole) for each in batch.arguments)
             for index in range(batch.calls)
@@ -151,15 +155,7 @@ class TorchProgram(LoadedProgram):
         with reported():
             self._caller.bind(self._bound)
 
-    def _whole(self, arena: ImportedArena) -> "Tensor":
-        """The arena as one tensor of bytes."""
-        if isinstance(arena, ImportedHostArena):
-            return self._torch.frombuffer(arena.buffer, dtype=self._torch.uint8)
-        return self._torch.as_tensor(_DeviceBytes(arena), device="cuda")
-
-    def _argument(
-        self, argument: TensorArgument | ScalarArgument, index: int, whole: "Tensor"
-    ) -> "Tensor | int | float":
+    def _argument(self, argument: Argument, index: int, whole: "Tensor") -> "Tensor | int | float":
         if isinstance(argument, ScalarArgument):
             floating = argument.ctype in ("float", "double")
             return float(argument.value) if floating else int(argument.value)
@@ -176,7 +172,7 @@ class TorchProgram(LoadedProgram):
     def call(self, index: int) -> None:
         """Call the solution."""
         with reported():
-            if self._interpreted:
+            if self._watch is not None:
                 self._watch(a for a in self._bound[index] if isinstance(a, self._torch.Tensor))
             self._caller.call(index)
 
@@ -185,62 +181,34 @@ class TorchProgram(LoadedProgram):
         if self._driver is None:
             return False
         placing = self._caller.placing
-        captured = self._record(self._driver)
+        captured = self._record()
         if placing and not self._caller.placing:  # the submission holds an output of a call
-            self._forget_graph()
-            captured = self._record(self._driver)
+            self.begin(self._calls)
+            captured = self._record()
         return captured
 
-    def _record(self, driver: Driver) -> bool:
+    def begin(self, calls: int) -> None:
+        """Forget the graph of an earlier batch, and its memory."""
+        super().begin(calls)
+        self._recorded = None
+
+    def _record(self) -> bool:
         graph = self._torch.cuda.CUDAGraph(keep_graph=True)
         try:
             with (
                 self._torch.cuda.graph(graph, capture_error_mode="thread_local"),
                 launching_on(self._torch.cuda.current_stream().cuda_stream),
             ):
-                for index in range(len(self._bound)):
+                for index in range(self._calls):
                     self.call(index)
-            captured = driver.instantiate(graph.raw_cuda_graph())
+            captured = self.cuda.instantiate(graph.raw_cuda_graph())
         except (ProgramFailed, RuntimeError, CudaError):
             return False
-        if captured is None:
-            return False
-        self._graph = graph  # it owns the memory that was allocated meanwhile
-        self._executable, self._kernels = captured
-        return True
-
-    def _forget_graph(self) -> None:
-        if self._executable and self._driver is not None:
-            self._driver.destroy_graph(self._executable)
-        self._graph, self._executable = None, 0
-
-    def replay(self) -> None:
-        """Launch the recorded graph: by the driver, as libraries do, so that it costs the same."""
-        assert self._driver is not None, "nothing is captured on a CPU"
-        self._driver.launch(self._executable, PER_THREAD_STREAM)
-        self._launched += self._kernels or 0
-
-    def launched(self) -> int | None:
-        """Count the kernels of all replays so far; plain calls, and a CPU's, are not counted."""
-        return self._launched if self._graph is not None and self._kernels is not None else None
+        if captured is not None:
+            self._recorded = graph
+            self._graph, self._kernels = captured
+        return captured is not None
 
     def copied(self) -> int | None:
         """Count the outputs that the last call copied; the calls of a batch are alike."""
         return self._caller.copied
-
-    def synchronize(self) -> None:
-        """Wait for the device; faults of earlier kernels surface here."""
-        if self._driver is not None:
-            self._driver.synchronize()
-
-
-class _DeviceBytes:
-    """Lets torch see a range of device memory without copying."""
-
-    def __init__(self, arena: ImportedArena) -> None:
-        self.__cuda_array_interface__ = {
-            "shape": (arena.size,),
-            "typestr": "|u1",
-            "data": (arena.address, False),
-            "version": 3,
-        }

@@ -18,13 +18,10 @@ class Rows(NamedTuple):
 
     @property
     def nested(self) -> bool:
-        """Whether each step is beyond all that lies inside it, as in a matrix with long rows.
-
-        Then a byte belongs to the row that is found by dividing by step after step.
-        """
+        """Whether dividing by step after step finds a byte's row, as in a matrix with long rows."""
         reach = self.bytes
         for length, step in reversed(self.axes):
-            if step < reach:
+            if step < reach:  # it leads into what lies inside
                 return False
             reach += (length - 1) * step
         return True
@@ -43,16 +40,20 @@ def rows_of(shape: Sequence[int], strides: Sequence[int], itemsize: int) -> Rows
     return Rows(run, tuple(reversed(axes)))
 
 
+def span(shape: Sequence[int], strides: Sequence[int]) -> int:
+    """Elements from the first of a tensor to its last; ``strides`` are in elements."""
+    return 1 + sum((n - 1) * s for n, s in zip(shape, strides, strict=True))
+
+
 def overlap(a: "Tensor", b: "Tensor") -> bool:
     """Whether any byte from the first to the last element belongs to both tensors."""
-    (a_start, a_end), (b_start, b_end) = _span(a), _span(b)
+    (a_start, a_end), (b_start, b_end) = addresses(a), addresses(b)
     return a_start < b_end and b_start < a_end
 
 
-def _span(tensor: "Tensor") -> tuple[int, int]:
+def addresses(tensor: "Tensor") -> tuple[int, int]:
     """Addresses of the first byte of a tensor and of the one after its last."""
-    if tensor.numel() == 0:
-        return 0, 0
-    last = sum((n - 1) * step for n, step in zip(tensor.shape, tensor.stride(), strict=True))
     start = int(tensor.data_ptr())
-    return start, start + (last + 1) * tensor.itemsize
+    if tensor.numel() == 0:
+        return start, start
+    return start, start + span(tensor.shape, tensor.stride()) * tensor.itemsize

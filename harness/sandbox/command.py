@@ -1,20 +1,21 @@
 """Run one command that works on untrusted data (a compiler, a parser) within hard limits.
 
-It gets a sandbox (see :mod:`harness.sandbox.init`) that shows the system's programs and headers,
-what the caller names, and the folder it works in. Its output is read as it comes and capped, the
-memory of its process tree is watched from outside, and the whole tree is killed when a limit is
-passed, when the command ends, or when this process dies.
+Its sandbox shows the system's programs and headers, what the caller names, and the folder it works
+in. Its output is read as it comes and capped, the memory of its process tree is watched from
+outside, and the whole tree is killed when a limit is passed, when the command ends, or when this
+process dies.
 """
 
 import os
-import selectors
+import select
 import signal
 import subprocess
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import IO
 
 from harness.errors import MachineError
 from harness.sandbox import processes, scratch
@@ -23,14 +24,11 @@ from harness.sandbox.pause_gate import clock, pausable, waiting
 from harness.sandbox.spec import SandboxSpec
 from harness.sandbox.support import detect_support, python_files, start_monitor
 
-TICK_S = 0.05
+_TICK_S = 0.05
 """Seconds between two checks of the limits; output wakes the reader earlier."""
-
-DRAIN_S = 1.0
+_DRAIN_S = 1.0
 """Seconds to read on after the command ended, should a descendant keep the pipe open."""
-
-DEFAULT_FILE_BYTES = 1 << 30
-MAX_PROCESSES = 8192
+_MAX_PROCESSES = 8192
 """Generous, since some kernels count them per user, not per command."""
 
 
@@ -60,17 +58,9 @@ class CommandResult:
 
 
 def clean_environment(folder: Path, search: Sequence[Path] = ()) -> dict[str, str]:
-    """The whole environment of a confined command, whose messages are English.
-
-    ``folder`` becomes its home and its temporary directory, ``search`` comes first in PATH.
-    """
-    path = [*map(str, search), "/usr/local/bin", "/usr/bin", "/bin"]
-    return {
-        "PATH": os.pathsep.join(dict.fromkeys(path)),
-        "HOME": str(folder),
-        "TMPDIR": str(folder),
-        "LC_ALL": "C.UTF-8",
-    }
+    """The whole environment of a command: English, at home in ``folder``, ``search`` in PATH."""
+    path = os.pathsep.join(dict.fromkeys([*map(str, search), "/usr/local/bin", "/usr/bin", "/bin"]))
+    return {"PATH": path, "HOME": str(folder), "TMPDIR": str(folder), "LC_ALL": "C.UTF-8"}
 
 
 def run_limited(
@@ -82,15 +72,14 @@ def run_limited(
     output_bytes: int,
     environment: Mapping[str, str],
     readable: Iterable[Path] = (),
-    file_bytes: int = DEFAULT_FILE_BYTES,
+    file_bytes: int = 1 << 30,
     stdin: bytes | None = None,
 ) -> CommandResult:
     """Run ``argv`` in ``cwd`` and wait for its end, at most ``seconds`` of wall time.
 
     ``memory_bytes`` bounds the resident memory of the whole tree, ``output_bytes`` the output
-    that is kept, ``file_bytes`` each file it writes. ``environment`` is complete: nothing is
-    inherited. The command can write to ``cwd`` alone; it sees ``readable``, the system's own files
-    and Python's.
+    returned, ``file_bytes`` each file it writes. ``environment`` is all of its environment. The
+    command can write to ``cwd`` alone; it sees ``readable``, the system's own files and Python's.
 
     Raises:
         MachineError: the sandbox cannot be made.
@@ -110,126 +99,110 @@ def run_limited(
             file_bytes=file_bytes,
             # The second line of defence, wide enough that the watch from outside decides first.
             memory_bytes=memory_bytes + memory_bytes // 2,
-            processes=MAX_PROCESSES,
+            processes=_MAX_PROCESSES,
             command=tuple(argv),
             cwd=str(cwd),
         )
         started = clock()
         life_read, life = os.pipe()
-        process = start_monitor(spec, environment, life_read, stdin=given)
-        os.close(life_read)
-        watch = _TreeWatch(process, started + seconds, memory_bytes, output_bytes)
-        try:
-            with pausable(process.pid):
-                watch.follow()
-        finally:
-            os.close(life)
-            _kill_tree(process)
-            watch.close()
+        with start_monitor(spec, environment, life_read, stdin=given) as process:
+            os.close(life_read)
+            assert process.stdout is not None
+            deadline = started + seconds
+            watch = _TreeWatch(process, process.stdout, deadline, memory_bytes, output_bytes)
+            try:
+                with pausable(process.pid):
+                    watch.follow()
+            finally:
+                os.close(life)
+                _kill_tree(process)
     finished = watch.finished(clock() - started)
     if process.returncode == NO_SANDBOX and finished.output.startswith("no sandbox"):
         raise MachineError(f"cannot start {argv[0]}: {finished.output.strip()}")
     return finished
 
 
+@dataclass(slots=True)
 class _TreeWatch:
-    """Reads a process's output and holds it to its limits."""
+    """Reads a process's output from ``pipe`` and holds it to its limits."""
 
-    def __init__(
-        self,
-        process: subprocess.Popen[bytes],
-        deadline: float,
-        memory_bytes: int,
-        output_bytes: int,
-    ) -> None:
-        assert process.stdout is not None
-        self._process = process
-        self._pipe = process.stdout
-        self._deadline = deadline
-        self._memory_bytes = memory_bytes
-        self._output_bytes = output_bytes
-        self._selector = selectors.DefaultSelector()
-        self._selector.register(self._pipe, selectors.EVENT_READ)
-        os.set_blocking(self._pipe.fileno(), False)
-        self._kept = bytearray()
-        self._truncated = False
-        self._timed_out = False
-        self._over_memory = False
-        self._peak_bytes = 0
+    process: subprocess.Popen[bytes]
+    pipe: IO[bytes]
+    deadline: float
+    memory_bytes: int
+    output_bytes: int
+    output: bytearray = field(default_factory=bytearray)
+    truncated: bool = False
+    timed_out: bool = False
+    over_memory: bool = False
+    peak_bytes: int = 0
 
     def follow(self) -> None:
         """Return when the command has ended or a limit is passed (then it still runs)."""
+        os.set_blocking(self.pipe.fileno(), False)
+        poller = select.poll()
+        poller.register(self.pipe, select.POLLIN)
         open_pipe = True
         next_look = 0.0
-        while self._process.poll() is None:
+        while self.process.poll() is None:
             now = clock()
-            if now >= self._deadline:
-                self._timed_out = True
+            if now >= self.deadline:
+                self.timed_out = True
                 return
             if now >= next_look:
-                tree = [self._process.pid, *processes.family(self._process.pid)]
-                self._peak_bytes = max(self._peak_bytes, processes.resident_bytes(tree))
-                if self._peak_bytes > self._memory_bytes:
-                    self._over_memory = True
+                tree = [self.process.pid, *processes.family(self.process.pid)]
+                self.peak_bytes = max(self.peak_bytes, processes.resident_bytes(tree))
+                if self.peak_bytes > self.memory_bytes:
+                    self.over_memory = True
                     return
-                next_look = now + TICK_S
+                next_look = now + _TICK_S
             if open_pipe:
-                open_pipe = self._read(min(TICK_S, self._deadline - now))
+                open_pipe = self._read(poller, min(_TICK_S, self.deadline - now))
             else:
                 # It closed its output, and works on.
                 with suppress(subprocess.TimeoutExpired), waiting():
-                    self._process.wait(TICK_S)
-        end = min(self._deadline, clock() + DRAIN_S)
-        _kill_group(self._process.pid)
+                    self.process.wait(_TICK_S)
+        end = min(self.deadline, clock() + _DRAIN_S)
+        _kill_group(self.process.pid)
         while open_pipe and clock() < end:
-            open_pipe = self._read(TICK_S)
+            open_pipe = self._read(poller, _TICK_S)
 
     def finished(self, seconds: float) -> CommandResult:
         """The outcome of a process that was reaped ``seconds`` after its start."""
-        code = self._process.returncode
+        code = self.process.returncode
         return CommandResult(
             returncode=128 - code if 128 < code <= 128 + signal.SIGRTMAX else code,
-            output=self._kept.decode("utf-8", "replace"),
-            timed_out=self._timed_out,
-            over_memory=self._over_memory,
-            truncated=self._truncated,
+            output=self.output.decode("utf-8", "replace"),
+            timed_out=self.timed_out,
+            over_memory=self.over_memory,
+            truncated=self.truncated,
             seconds=seconds,
-            peak_bytes=self._peak_bytes,
+            peak_bytes=self.peak_bytes,
         )
 
-    def close(self) -> None:
-        """Let go of the pipe."""
-        self._selector.close()
-        self._pipe.close()
-
-    def _read(self, wait_s: float) -> bool:
+    def _read(self, poller: select.poll, wait_s: float) -> bool:
         """Take the output that comes within ``wait_s``; False at its end."""
         with waiting():
-            ready = self._selector.select(wait_s)
+            ready = poller.poll(1000 * wait_s)
         if not ready:
             return True
         try:
-            chunk = os.read(self._pipe.fileno(), 1 << 16)
-        except BlockingIOError:
+            chunk = os.read(self.pipe.fileno(), 1 << 16)
+        except BlockingIOError:  # the command has opened its own output, and read it
             return True
-        room = self._output_bytes - len(self._kept)
-        self._kept += chunk[:room]
-        self._truncated = self._truncated or len(chunk) > room
+        room = self.output_bytes - len(self.output)
+        self.output += chunk[:room]
+        self.truncated = self.truncated or len(chunk) > room
         return bool(chunk)
 
 
 def _kill_tree(process: subprocess.Popen[bytes]) -> None:
-    """Kill the command's session and every descendant, and reap it.
-
-    A process that was reaped is left alone: :meth:`_TreeWatch.follow` killed its session, and its
-    number may belong to another process by now.
-    """
-    if process.returncode is not None:
-        return
-    tree = processes.descendants(process.pid)
-    _kill_group(process.pid)
-    processes.send([process.pid, *tree], signal.SIGKILL)
-    process.wait()
+    """Kill the command's session and every descendant, and reap it, unless that is done."""
+    if process.returncode is None:  # else its number may belong to another process by now
+        tree = processes.descendants(process.pid)
+        _kill_group(process.pid)
+        processes.send([process.pid, *tree], signal.SIGKILL)
+        process.wait()
 
 
 def _kill_group(leader: int) -> None:

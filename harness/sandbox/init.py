@@ -26,15 +26,15 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NoReturn
 
-from harness.sandbox import landlock, namespaces, python_command, syscalls, system, view
+from harness.sandbox import landlock, python_command, syscalls, system, view
 from harness.sandbox.spec import SandboxSpec
 
 NO_SANDBOX = 113
 """Exit status of a sandbox that could not be made; what it lacks is printed."""
-
 _NOT_FOUND = 127
 """Exit status for a command that cannot be started, as a shell has it."""
 
+_NAMESPACES = "user, mount, pid, network and ipc namespaces"
 _LAYERS_BYTES = 256
 """Room for the names of the layers that the child puts on itself."""
 
@@ -75,7 +75,7 @@ def drop_privileges(spec: SandboxSpec) -> None:
 
 
 def limit_resources(spec: SandboxSpec) -> None:
-    """Set the limits that hold for what runs here and all its children; never raises one."""
+    """Set the limits of this process and all its children; never raises one."""
 
     def lower(limit: int, value: int) -> None:
         hard = resource.getrlimit(limit)[1]
@@ -91,10 +91,7 @@ def limit_resources(spec: SandboxSpec) -> None:
 
 
 def wait_as_init(child: int, life: int) -> int:
-    """Wait for the child or the judge, whichever ends first; the exit status to leave with.
-
-    Reaps whatever the child's own children leave behind, as process 1 has to.
-    """
+    """Wait until the child or the judge ends, and reap orphans; the exit status to leave with."""
     waker_read, waker_write = os.pipe()
     os.set_blocking(waker_write, False)
     signal.set_wakeup_fd(waker_write, warn_on_full_buffer=False)
@@ -107,12 +104,11 @@ def wait_as_init(child: int, life: int) -> int:
         if pid == child:
             code = os.waitstatus_to_exitcode(status)
             return code if code >= 0 else 128 - code
-        if pid:
-            continue
-        if _judge_ends(life, waker_read):
-            _end(child)
-            return 0
-        os.read(waker_read, 4096)
+        if not pid:
+            if _judge_ends(life, waker_read):
+                _end(child)
+                return 0
+            os.read(waker_read, 4096)
 
 
 def _judge_ends(life: int, other: int) -> bool:
@@ -128,11 +124,10 @@ def _end(child: int) -> None:
 def confine(spec: SandboxSpec, channel: socket.socket | None, life: int) -> NoReturn:
     """Confine this process, fork what is to run, wait for either end, and leave with its status.
 
-    With a ``channel`` that is the spec's entry, and the judge is sent the layers that confine it;
-    without one it is the spec's command. A ``wrapper`` is confined just as the entry that it
-    starts.
+    With a ``channel`` the entry runs, in the ``wrapper`` if there is one, and the judge is sent the
+    layers that confine it; without one the command.
     """
-    layers = [namespaces.LAYER, *view.enter(spec)] if spec.namespaces else []
+    layers = [_NAMESPACES, *view.enter(spec)] if spec.namespaces else []
     if spec.own_user:
         layers.append("own user")
     # Orphans stay below us, where they are found, also without a namespace.

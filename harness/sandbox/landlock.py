@@ -7,7 +7,7 @@ more: nothing outside can be signalled, or reached by an abstract socket, and no
 
 The names of other files can still be guessed and their size seen, the temporary folder is on disk
 instead of in memory, and processes of the same user are listed: less than a view of one's own.
-Standard library alone; it holds for everything that is started from here on.
+It holds for everything that is started from here on. Standard library alone.
 """
 
 import ctypes
@@ -28,17 +28,12 @@ _EXECUTE, _WRITE, _READ, _LIST = 1, 1 << 1, 1 << 2, 1 << 3
 _TRUNCATE, _CONTROL = 1 << 14, 1 << 15
 _OF_A_FILE = _EXECUTE | _WRITE | _READ | _TRUNCATE | _CONTROL
 _KNOWN_SINCE = {1: (1 << 13) - 1, 2: 1 << 13, 3: _TRUNCATE, 5: _CONTROL}
-"""By version of the kernel's interface, which accesses to files it began to tell apart."""
-_TCP_SINCE, _TCP = 4, 0b11
-_SCOPES_SINCE, _SCOPES = 6, 0b11
-"""Abstract sockets and signals."""
+"""By version of the kernel's interface, the kinds of access to files that it added."""
+_ALSO_SINCE = {4: 0b11, 6: 0b11}
+"""Likewise, in fields of their own: TCP; then abstract sockets and signals."""
 
 _LOOK = _EXECUTE | _READ | _LIST
 _USE = _READ | _WRITE | _CONTROL
-
-
-class _Ruleset(ctypes.Structure):
-    _fields_ = [(name, ctypes.c_uint64) for name in ("files", "network", "scopes")]
 
 
 class _Beneath(ctypes.Structure):
@@ -64,13 +59,9 @@ def restrict(spec: SandboxSpec) -> bool:
     if known == 0:
         return False
     handled = sum(bits for since, bits in _KNOWN_SINCE.items() if since <= known)
-    asked = _Ruleset(
-        handled,
-        _TCP if known >= _TCP_SINCE else 0,
-        _SCOPES if known >= _SCOPES_SINCE else 0,
-    )
-    size = 24 if known >= _SCOPES_SINCE else 16 if known >= _TCP_SINCE else 8
-    rules = system.libc.syscall(_CREATE_RULESET, ctypes.byref(asked), size, 0)
+    asked = [handled, *(bits for since, bits in _ALSO_SINCE.items() if since <= known)]
+    ruleset = (ctypes.c_uint64 * len(asked))(*asked)  # older kernels know the first fields alone
+    rules = system.libc.syscall(_CREATE_RULESET, ruleset, ctypes.sizeof(ruleset), 0)
     system.checked(rules, "rules for files")
     try:
         for path, access in _allowed(spec):

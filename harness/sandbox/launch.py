@@ -17,36 +17,24 @@ from harness.errors import MachineError
 from harness.sandbox import processes, scratch
 from harness.sandbox.pause_gate import pausable
 from harness.sandbox.spec import SandboxSpec
-from harness.sandbox.support import (
-    SandboxSupport,
-    detect_support,
-    parts,
-    python_files,
-    start_monitor,
-)
+from harness.sandbox.support import detect_support, parts, python_files, start_monitor
 from harness.sandbox.view import private_places
 from harness.sandbox.zygote import Forked, Zygote
 
 _END_SECONDS = 10.0
 """Time for killed processes to be gone; longer ones are stuck in the kernel."""
 _SEND_SECONDS = 10.0
-"""Time for a runner to read a message, before it counts as one that does not."""
+"""Time for a runner to read a message: one that does not must not keep the judge waiting."""
 _STOP_SECONDS = 5.0
 """Time for all processes to stop; those that continue each other never do."""
-
 OUTPUT_BYTES = 64 << 10
-"""Bytes kept of what a submission prints."""
-
-HIDDEN_MEMORY_EVERY = 8
-"""Calls of :meth:`Sandbox.memory` for each search for unmapped anonymous files: it looks at every
-descriptor of every process, too slow for each call."""
+"""Greatest size of a submission's output."""
+_HIDDEN_MEMORY_EVERY = 8
+"""Calls of :meth:`Sandbox.memory` for each search for unmapped anonymous files, which is slow."""
 
 
 class CappedOutput:
-    """Reads a pipe to its end in a thread, keeping the first and dropping the rest.
-
-    A flood of output neither fills the judge's memory nor blocks the writer.
-    """
+    """Reads a pipe to its end in a thread, so that the writer never waits; returns the start."""
 
     def __init__(self, pipe: IO[bytes], limit: int) -> None:
         self._pipe = pipe
@@ -65,7 +53,7 @@ class CappedOutput:
     def text(self, wait: float = 0.5) -> str:
         """The text printed, capped, and how much was cut; waits ``wait`` seconds for its end."""
         self._thread.join(wait)
-        text = bytes(self._kept).decode("utf-8", "replace")
+        text = self._kept.decode("utf-8", "replace")
         cut = self._total - len(self._kept)
         return f"{text}\n[... {cut} more bytes were printed]" if cut > 0 else text
 
@@ -73,21 +61,17 @@ class CappedOutput:
 class Sandbox:
     """One confined process tree, its channel, and a view of it from outside.
 
+    Further arguments are fields of :class:`~harness.sandbox.spec.SandboxSpec`; the first word of
+    ``wrapper`` is a path, and it excludes a zygote.
+
     Args:
-        entry: ``module:function`` to run in it, called with the channel and the private folder.
         environment: the whole environment of the process; nothing is inherited.
-        memory_bytes: limit on its private memory; 0 for none (ASan reserves terabytes).
         readable: files and folders that it sees, read-only, beside the system's and Python's own,
             and those that ``LD_LIBRARY_PATH`` and the like of its environment name.
-        devices: device nodes that it can use.
-        tmp_bytes: size of its private temporary folder.
-        output_bytes: how much of its output is kept.
-        confined: try namespaces (False only in tests of the fallback).
+        output_bytes: greatest size of its output; the rest is dropped.
         zygote: fork it from there instead of starting an interpreter.
-        caches: environment variables that name folders where compilers keep what they have built:
-            each gets a folder of its own, which ends with the sandbox.
-        wrapper: a command (its first word a path) that starts the entry, such as a debugging
-            tool; not with a zygote.
+        caches: environment variables that name folders for what compilers have built: each gets a
+            folder of its own, which ends with the sandbox.
     """
 
     def __init__(
@@ -100,26 +84,19 @@ class Sandbox:
         devices: Iterable[str] = (),
         tmp_bytes: int = 1 << 30,
         output_bytes: int = OUTPUT_BYTES,
-        confined: bool = True,
         zygote: Zygote | None = None,
         caches: Iterable[str] = (),
         wrapper: tuple[str, ...] = (),
     ) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="sandbox-", dir=scratch.home()))
-        support = detect_support() if confined else SandboxSupport(namespaces=False, own_user=False)
-        self.isolated = support.namespaces
-        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        life_read, self._life = os.pipe()
+        support = detect_support()
+        # A tool has its parts beside it.
+        tools = (str(Path(tool).resolve().parent) for tool in wrapper[:1])
         spec = SandboxSpec(
             folder=str(self.folder),
             namespaces=support.namespaces,
             own_user=support.own_user,
-            readable=(
-                *python_files(),
-                *readable,
-                *_named_paths(environment),
-                *_tool_folder(wrapper),
-            ),
+            readable=(*python_files(), *readable, *_named_paths(environment), *tools),
             devices=tuple(devices),
             tmp_bytes=tmp_bytes,
             file_bytes=tmp_bytes,
@@ -127,51 +104,53 @@ class Sandbox:
             wrapper=wrapper,
             entry=entry,
         )
-        environment = {
-            **environment,
-            "HOME": str(self.folder),
-            "TMPDIR": str(self.folder),
-            **{name: str(self.folder / name.lower()) for name in caches},
-        }
-        self.process: subprocess.Popen[bytes] | Forked
+        folders = {name: str(self.folder / name.lower()) for name in caches}
+        folders |= {"HOME": spec.folder, "TMPDIR": spec.folder}
+        self.process = self._start(spec, {**environment, **folders}, zygote)
+        assert self.process.stdout is not None
+        self.output = CappedOutput(self.process.stdout, output_bytes)
+        self.isolated = spec.namespaces
+        self._private_places = private_places(spec.folder)
+        self._init_pid = 0
+        self._members: list[int] = []
+        self._last_census: frozenset[str] | None = None
+        self._stopped: list[int] = []
+        self._looks = 0
+        self._hidden = 0
+        self._in_gate = ExitStack()
+        self._in_gate.enter_context(pausable(self.process.pid))
+
+    def _start(
+        self, spec: SandboxSpec, environment: Mapping[str, str], zygote: Zygote | None
+    ) -> subprocess.Popen[bytes] | Forked:
+        """Start the monitor with the other ends of our channel and of our *life* pipe."""
+        self.channel, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self.channel.settimeout(_SEND_SECONDS)
+        life_read, self._life = os.pipe()
         fd = theirs.fileno()
         try:
             if zygote is None:
-                self.process = start_monitor(spec, environment, life_read, channel=fd)
-            else:
-                self.process = zygote.fork(environment, spec, fd, life_read)
+                return start_monitor(spec, environment, life_read, channel=fd)
+            return zygote.fork(environment, spec, fd, life_read)
         except MachineError:
-            ours.close()
+            self.channel.close()
             os.close(self._life)
             self.folder.rmdir()
             raise
         finally:
             theirs.close()
             os.close(life_read)
-        # A runner that does not read its messages must not keep the judge waiting for ever.
-        ours.settimeout(_SEND_SECONDS)
-        self.channel = ours
-        assert self.process.stdout is not None
-        self.output = CappedOutput(self.process.stdout, output_bytes)
-        self._stopped: list[int] = []
-        self._members: list[int] = []
-        self._init_pid = 0
-        self._last_census: frozenset[str] | None = None
-        self._private_places = private_places(str(self.folder))
-        self._in_gate = ExitStack()
-        self._in_gate.enter_context(pausable(self.process.pid))
-        self._looks = 0
-        self._hidden = 0
-
-    # -- from outside ----------------------------------------------------------------------------
 
     def _submitted(self) -> list[int]:
         """The processes that run submitted code: all but ours (the monitor and init).
 
-        A walk over all of /proc takes milliseconds, so it is only made when the sandbox's own
-        /proc, which lists nothing else, has changed.
+        A walk through /proc takes milliseconds: only if the sandbox's own /proc has changed.
         """
-        census = self._census()
+        census: frozenset[str] | None = None
+        with contextlib.suppress(OSError):
+            if self._init_pid:
+                entries = os.listdir(f"/proc/{self._init_pid}/root/proc")
+                census = frozenset(filter(str.isdigit, entries))
         if census is None or census != self._last_census:
             below = processes.descendants(self.process.pid)
             self._init_pid = below[0] if below else 0
@@ -179,23 +158,10 @@ class Sandbox:
             self._last_census = census  # of before the walk: later ones show next time
         return self._members
 
-    def _census(self) -> frozenset[str] | None:
-        """The process ids that the sandbox's own /proc lists; None where it has none."""
-        if not self._init_pid:
-            return None
-        try:
-            entries = os.listdir(f"/proc/{self._init_pid}/root/proc")
-        except OSError:
-            return None
-        return frozenset(entry for entry in entries if entry.isdigit())
-
     def memory(self) -> int:
-        """Bytes that all submitted processes hold now, those of their files in memory included.
-
-        Unmapped anonymous files are looked for in one of :data:`HIDDEN_MEMORY_EVERY` calls.
-        """
+        """Bytes that all submitted processes hold now, those of their files in memory included."""
         members = self._submitted()
-        if self._looks % HIDDEN_MEMORY_EVERY == 0:
+        if self._looks % _HIDDEN_MEMORY_EVERY == 0:
             self._hidden = processes.hidden_bytes(members)
         self._looks += 1
         files = 0
@@ -249,12 +215,7 @@ def _named_paths(environment: Mapping[str, str]) -> list[str]:
     """The folders and files that an environment points to."""
     folders = environment.get("LD_LIBRARY_PATH", "").split(os.pathsep)
     files = environment.get("LD_PRELOAD", "").split(os.pathsep)
-    compiler = shutil.which(environment.get("CC", ""), path=environment.get("PATH"))
     named = [*folders, *files, environment.get("CUDA_HOME", "")]
     found = [path for path in named if Path(path).is_absolute()]
+    compiler = shutil.which(environment.get("CC", ""), path=environment.get("PATH"))
     return [*found, compiler, *map(str, parts(Path(compiler)))] if compiler else found
-
-
-def _tool_folder(wrapper: tuple[str, ...]) -> list[str]:
-    """The folder of a tool, which has its parts beside it."""
-    return [str(Path(wrapper[0]).resolve().parent)] if wrapper else []

@@ -3,15 +3,24 @@
 It stays outside, where nothing submitted can reach it, and exits with the sandbox's status. The
 judge starts it as a fresh interpreter (:func:`main`), or the zygote forks it
 (:mod:`harness.sandbox.zygote_main`). Standard library alone.
+
+In the namespaces there is no network and no sight of other processes. When the first process of the
+pid namespace ends, the kernel ends all others.
 """
 
+import contextlib
 import os
 import signal
 import socket
 import sys
+from pathlib import Path
 
-from harness.sandbox import init, namespaces, system
+from harness.sandbox import init, system
 from harness.sandbox.spec import SandboxSpec, from_json
+from harness.sandbox.view import SUBMISSION_USER
+
+SPARE_USER = 64990
+"""The user id outside that submissions run as if the judge is root: nobody else has it."""
 
 
 def main() -> None:
@@ -30,7 +39,7 @@ def run_and_wait(
     """
     try:
         if spec.namespaces:
-            namespaces.enter(own_user=spec.own_user)
+            _enter_namespaces(own_user=spec.own_user)
         first = os.fork()
     except OSError as error:
         return init.report_failure(error)
@@ -56,3 +65,50 @@ def _become_init(spec: SandboxSpec, channel: socket.socket | None, life: int) ->
         init.report_failure(error)
     finally:
         os._exit(init.NO_SANDBOX)
+
+
+def _enter_namespaces(*, own_user: bool) -> None:
+    """Move this process to new namespaces, as their root; its forks are in the new pid namespace.
+
+    With ``own_user`` they have a second user (:data:`~harness.sandbox.view.SUBMISSION_USER`), which
+    only the machine's root can give them.
+
+    Raises:
+        OSError: they are not allowed.
+    """
+    if own_user:
+        _enter_with_users(f"0 0 1\n{SUBMISSION_USER} {SPARE_USER} 1")
+    else:
+        user, group = os.getuid(), os.getgid()
+        system.enter_new_namespaces()
+        _write(os.getpid(), setgroups="deny", uid_map=f"0 {user} 1", gid_map=f"0 {group} 1")
+    system.keep_mounts_private()
+
+
+def _enter_with_users(users: str) -> None:
+    """Have a process that stays outside write the maps of users: inside it is not allowed."""
+    ours = os.getpid()
+    ready_read, ready = os.pipe()
+    helper = os.fork()
+    if helper == 0:
+        os.close(ready)
+        with contextlib.suppress(OSError):
+            if os.read(ready_read, 1):
+                _write(ours, uid_map=users, gid_map=users)
+                os._exit(0)
+        os._exit(1)
+    os.close(ready_read)
+    try:
+        system.enter_new_namespaces()
+        os.write(ready, b"1")
+    finally:
+        os.close(ready)
+        status = os.waitpid(helper, 0)[1]
+    if status != 0:
+        raise PermissionError("the users of a namespace cannot be set")
+
+
+def _write(pid: int, **texts: str) -> None:
+    """Write the files of a process in /proc, in order."""
+    for name, text in texts.items():
+        Path(f"/proc/{pid}/{name}").write_text(text, encoding="ascii")

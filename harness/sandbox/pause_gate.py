@@ -15,21 +15,25 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError, ThreadPoolExecutor, wait
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TypeVar
 
 from harness.sandbox import processes
 
 T = TypeVar("T")
 
-_START_SECONDS = 30.0
-_START_LOOK_SECONDS = 0.005
+_START_SECONDS, _START_LOOK_SECONDS = 30.0, 0.005
 _STOP_SECONDS = 20.0
 """On a busy machine a process may be in the kernel for long, and an honest build is to live."""
 
-_thread = threading.local()
-"""``gate``: the gate that this thread works in, if any. Local to the thread and not passed around,
-since waiting happens deep in code (locks, pipes, channels) that serves callers without one too."""
+
+class _Thread(threading.local):
+    gate: "PauseGate | None" = None
+
+
+_thread = _Thread()
+"""The gate that this thread works in, if any. Local to the thread and not passed around, since
+waiting happens deep in code (locks, pipes, channels) that serves callers without one too."""
 
 
 class PauseGate:
@@ -49,26 +53,20 @@ class PauseGate:
         self._paused_s = 0.0
         self._monitors: set[int] = set()
 
-    @contextmanager
-    def work(self) -> Iterator[None]:
+    def work(self) -> AbstractContextManager[None]:
         """Work, as soon as nothing is being timed.
 
         Raises:
             CancelledError: :meth:`cancel` was called, before or meanwhile.
         """
-        with self._changed:
-            self._changed.wait_for(lambda: self._cancelled or not self._closing)
-            self._check()
-            self._working += 1
-        with self._as_worker():
-            yield
+        return self._work(lambda: self._closing)
 
     @contextmanager
     def paused(self, on_wait: Callable[[], None] = lambda: None) -> Iterator[None]:
-        """Let nobody begin or go on; ``on_wait`` is called if some thread is still working.
+        """Let no thread begin or go on; ``on_wait`` is called if some thread is still working.
 
-        A thread goes on until it waits or ends; then all processes are stopped. Where some of a
-        sandbox cannot be stopped, all of it is ended.
+        A thread goes on until it waits or ends; then all processes are stopped. A sandbox that
+        cannot be stopped is ended.
         """
         since: float | None = None
         try:
@@ -86,7 +84,7 @@ class PauseGate:
             yield
         finally:
             try:
-                # Whatever was stopped, also where that was interrupted.
+                # All that was stopped, also where that was interrupted.
                 for monitor in sorted(self._monitors):
                     processes.send(_pausable_processes(monitor), signal.SIGCONT)
             finally:
@@ -97,10 +95,7 @@ class PauseGate:
                     self._changed.notify_all()
 
     def cancel(self) -> None:
-        """Let nobody work any more: nobody begins, and processes are ended.
-
-        What they leave is not to be kept: see :func:`check_cancelled`.
-        """
+        """Let no thread begin or go on, and end all processes: see :func:`check_cancelled`."""
         with self._changed:
             self._cancelled = True
             self._changed.notify_all()
@@ -114,47 +109,45 @@ class PauseGate:
     # -- for the threads inside, by the functions below --------------------------------------------
 
     @contextmanager
-    def _as_worker(self) -> Iterator[None]:
+    def _work(self, blocked: Callable[[], bool]) -> Iterator[None]:
+        self._begin(blocked)
         _thread.gate = self
         try:
+            self._check()
             yield
             self._check()
         finally:
-            del _thread.gate
-            with self._changed:
-                self._working -= 1
-                self._changed.notify_all()
-
-    @contextmanager
-    def _work_for_waiting(self) -> Iterator[None]:
-        """Work on behalf of a thread that waits meanwhile."""
-        self._begin_again()
-        with self._as_worker():
-            yield
+            _thread.gate = None
+            self._end()
 
     @contextmanager
     def _wait(self) -> Iterator[None]:
-        with self._changed:
-            self._working -= 1
-            self._changed.notify_all()
+        self._end()
         try:
             yield
         finally:
-            self._begin_again()
-
-    def _begin_again(self) -> None:
-        with self._changed:
             # Blocked only once everyone has stopped: a thread that still works may need a lock that
             # this one holds.
-            self._changed.wait_for(lambda: self._cancelled or not self._paused)
+            self._begin(lambda: self._paused)
+
+    def _begin(self, blocked: Callable[[], bool]) -> None:
+        with self._changed:
+            self._changed.wait_for(lambda: self._cancelled or not blocked())
             self._working += 1
+
+    def _end(self) -> None:
+        with self._changed:
+            self._working -= 1
+            self._changed.notify_all()
 
     @contextmanager
     def _register(self, monitor: int) -> Iterator[None]:
         # A sandbox that is only being made has nothing yet that could be stopped, and would start
         # its processes during a pause: this thread is at work until it is made.
         deadline = time.monotonic() + _START_SECONDS
-        while not _is_made(monitor) and time.monotonic() < deadline:
+        while not (_pausable_processes(monitor) or processes.at_rest(monitor)):
+            if time.monotonic() > deadline:
+                break
             time.sleep(_START_LOOK_SECONDS)
         self._monitors.add(monitor)
         if self._cancelled:
@@ -164,18 +157,10 @@ class PauseGate:
         finally:
             self._monitors.discard(monitor)
 
-    def _clock(self) -> float:
-        return self._time_s() - self._paused_s
-
 
 def _pausable_processes(monitor: int) -> list[int]:
     # Not init: it is ours, and ends the others when the judge has ended.
     return processes.family(monitor)[1:]
-
-
-def _is_made(monitor: int) -> bool:
-    """Whether the sandbox of this monitor has begun its work, or has ended."""
-    return bool(_pausable_processes(monitor)) or processes.at_rest(monitor)
 
 
 def _stop(monitor: int) -> None:
@@ -184,33 +169,22 @@ def _stop(monitor: int) -> None:
         processes.send(_pausable_processes(monitor), signal.SIGKILL)
 
 
-def _gate() -> PauseGate | None:
-    gate: PauseGate | None = getattr(_thread, "gate", None)
-    return gate
-
-
-@contextmanager
-def waiting() -> Iterator[None]:
+def waiting() -> AbstractContextManager[None]:
     """Wait for a process in this block: it may be paused, and this thread goes on after it."""
-    gate = _gate()
-    with gate._wait() if gate else nullcontext():
-        yield
+    return _thread.gate._wait() if _thread.gate else nullcontext()
 
 
-@contextmanager
-def pausable(monitor: int) -> Iterator[None]:
+def pausable(monitor: int) -> AbstractContextManager[None]:
     """Let the processes of the sandbox of this monitor be paused while this thread waits."""
-    gate = _gate()
-    with gate._register(monitor) if gate else nullcontext():
-        yield
+    return _thread.gate._register(monitor) if _thread.gate else nullcontext()
 
 
 def side_by_side(*works: Callable[[], T]) -> list[T]:
     """The results of ``works``, run by a thread each; these take part as this one does."""
-    gate = _gate()
+    gate = _thread.gate
 
     def work(one: Callable[[], T]) -> T:
-        with gate._work_for_waiting() if gate else nullcontext():
+        with gate._work(lambda: gate._paused) if gate else nullcontext():
             return one()
 
     with ThreadPoolExecutor(len(works)) as threads:
@@ -222,8 +196,8 @@ def side_by_side(*works: Callable[[], T]) -> list[T]:
 
 def clock() -> float:
     """Seconds, as :func:`time.perf_counter`, less those in which this thread's gate was paused."""
-    gate = _gate()
-    return gate._clock() if gate else time.perf_counter()
+    gate = _thread.gate
+    return gate._time_s() - gate._paused_s if gate else time.perf_counter()
 
 
 def check_cancelled() -> None:
@@ -232,5 +206,5 @@ def check_cancelled() -> None:
     Raises:
         CancelledError: it was.
     """
-    if gate := _gate():
-        gate._check()
+    if _thread.gate:
+        _thread.gate._check()

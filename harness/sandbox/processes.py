@@ -9,6 +9,7 @@ import os
 import select
 import signal
 import time
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -27,10 +28,10 @@ def _stat(pid: int) -> _Stat | None:
     """State letter, parent and session of a process; None if it is gone."""
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:
-            fields = file.read().rpartition(b")")[2].split()
+            state, parent, _, session, *_ = file.read().rpartition(b")")[2].split()
     except OSError:
         return None
-    return _Stat(fields[0].decode(), int(fields[1]), int(fields[3]))
+    return _Stat(state.decode(), int(parent), int(session))
 
 
 def _all() -> Iterator[tuple[int, _Stat]]:
@@ -41,20 +42,17 @@ def _all() -> Iterator[tuple[int, _Stat]]:
 
 def descendants(root: int) -> list[int]:
     """The process ids below ``root``, parents before children, without ``root``."""
-    children: dict[int, list[int]] = {}
+    children = defaultdict[int, list[int]](list)
     for pid, stat in _all():
-        children.setdefault(stat.parent, []).append(pid)
-    return _below(root, lambda pid: children.get(pid, []))
+        children[stat.parent].append(pid)
+    return _below(root, children.__getitem__)
 
 
 def _below(root: int, children: Callable[[int], list[int]]) -> list[int]:
-    found: list[int] = []
-    queue = [root]
-    while queue:
-        below = children(queue.pop(0))
-        found += below
-        queue += below
-    return found
+    found = [root]
+    for pid in found:  # grows meanwhile
+        found += children(pid)
+    return found[1:]
 
 
 _LISTS_CHILDREN = Path(f"/proc/self/task/{os.getpid()}/children").exists()
@@ -66,18 +64,16 @@ def family(root: int) -> list[int]:
     One that starts or ends at this very moment may hide others: to find them all, look until
     nothing changes any more, as :func:`stop` does.
     """
-    if not _LISTS_CHILDREN:
-        return descendants(root)
-    return _below(root, _children)
+    return _below(root, _children) if _LISTS_CHILDREN else descendants(root)
 
 
 def _children(pid: int) -> list[int]:
-    folder = Path(f"/proc/{pid}/task")
     found: list[int] = []
     with contextlib.suppress(OSError):
-        for thread in os.listdir(folder):
-            with contextlib.suppress(OSError):
-                found += map(int, Path(folder, thread, "children").read_bytes().split())
+        for thread in os.listdir(f"/proc/{pid}/task"):
+            path = f"/proc/{pid}/task/{thread}/children"
+            with contextlib.suppress(OSError), open(path, "rb") as file:
+                found += map(int, file.read().split())
     return found
 
 
@@ -107,11 +103,9 @@ def hidden_bytes(pids: Iterable[int]) -> int:
 
 def _anonymous_files(pid: int) -> Iterator[tuple[int, int]]:
     """The inode and the size in memory of each memfd that a process has open."""
-    folder = f"/proc/{pid}/fd"
     with contextlib.suppress(OSError):
-        for entry in os.listdir(folder):
+        for file in Path(f"/proc/{pid}/fd").iterdir():
             with contextlib.suppress(OSError):
-                file = Path(folder, entry)
                 if str(file.readlink()).startswith("/memfd:"):
                     status = file.stat()
                     yield status.st_ino, status.st_blocks * _BLOCK_BYTES
@@ -149,11 +143,10 @@ def stop(
 ) -> tuple[list[int], bool]:
     """Stop all processes that ``find`` returns; those signalled, and whether all have stopped.
 
-    With ``waiting`` a signalled process that waits in the kernel counts as stopped: it will be,
-    before it returns. One whose child was stopped between vfork and exec never returns.
-
-    Over only when the same processes were found stopped twice in a row: one may start another
-    before it stops, and processes may continue each other.
+    They have once the same processes were found stopped twice in a row: one may start another
+    before it stops, and processes may continue each other. With ``waiting`` a signalled process
+    that waits in the kernel counts as stopped: it will be, before it returns. One whose child was
+    stopped between vfork and exec never returns.
     """
     stopped: dict[int, None] = {}
     at_rest_before: list[int] | None = None
@@ -174,14 +167,14 @@ def stop(
 def end(pids: list[int], seconds: float) -> list[int]:
     """Kill these processes and wait; returns those that are not gone after ``seconds``."""
     handles: dict[int, int] = {}
+    poller = select.poll()
     for pid in pids:
         with contextlib.suppress(ProcessLookupError):
-            handles[os.pidfd_open(pid)] = pid
+            handle = os.pidfd_open(pid)
+            handles[handle] = pid
+            poller.register(handle, select.POLLIN)
     send(pids, signal.SIGKILL)
     deadline = time.monotonic() + seconds
-    poller = select.poll()
-    for handle in handles:
-        poller.register(handle, select.POLLIN)
     alive = dict(handles)
     while alive and (left := deadline - time.monotonic()) > 0:
         for handle, _ in poller.poll(left * 1000):

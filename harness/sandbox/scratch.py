@@ -24,8 +24,6 @@ _making = threading.Lock()
 _homes: dict[tuple[int, str], Path] = {}
 """This process's folders, by process id (a fork makes its own) and parent folder. Global, since a
 process has one such folder, which is removed at its exit."""
-_locks: list[int] = []
-"""Descriptors that hold the locks, open as long as the process lives."""
 
 
 def home() -> Path:
@@ -49,8 +47,7 @@ def _make(parent: str) -> Path:
         folder.chmod(_FOR_OTHERS)
         descriptor = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         if _lock(descriptor) and (folder / LOCK).exists():
-            _locks.append(descriptor)
-            return folder
+            return folder  # the lock is held by the descriptor, open as long as the process lives
         os.close(descriptor)  # between the two calls another judge has taken it for a dead one's
         shutil.rmtree(folder, ignore_errors=True)
 

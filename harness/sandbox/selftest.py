@@ -70,11 +70,7 @@ def breaches() -> list[str]:
     """
     support = detect_support()
     with tempfile.NamedTemporaryFile(prefix="harness-judge-") as judge:  # in a folder all can see
-        given = {
-            "harness": str(ROOT / "harness" / "cli.py"),
-            "judge": judge.name,
-            "pid": os.getpid(),
-        }
+        given = {"harness": f"{ROOT}/harness/cli.py", "judge": judge.name, "pid": os.getpid()}
         program = (sys.executable, "-I", "-S", "-c", _PROGRAM, json.dumps(given))
         spec = SandboxSpec(
             folder="",

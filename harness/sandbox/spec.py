@@ -24,7 +24,7 @@ class SandboxSpec(NamedTuple):  # importing dataclasses takes a fifth of the tim
     file_bytes: int = 1 << 30
     """Greatest size of a file, in bytes."""
     memory_bytes: int = 0
-    """Greatest private memory of each process, in bytes; 0 for no limit."""
+    """Greatest private memory of each process, in bytes; 0 for no limit (ASan needs terabytes)."""
     open_files: int = 1024
     """Descriptors of one process."""
     processes: int = 4096
@@ -39,14 +39,12 @@ class SandboxSpec(NamedTuple):  # importing dataclasses takes a fifth of the tim
     """``module:function`` to call with the channel and the folder (a Path)."""
 
     def to_json(self) -> str:
-        """The text that :func:`from_json` reads."""
+        """The text for :func:`from_json`."""
         return json.dumps(self._asdict())
 
 
 def from_json(text: str) -> SandboxSpec:
     """The spec that :meth:`SandboxSpec.to_json` has written."""
-    fields: dict[str, Any] = {
-        name: tuple(value) if isinstance(value, list) else value
-        for name, value in json.loads(text).items()
-    }
-    return SandboxSpec(**fields)
+    fields: dict[str, Any] = json.loads(text)
+    lists = {name: tuple(value) for name, value in fields.items() if isinstance(value, list)}
+    return SandboxSpec(**fields | lists)

@@ -16,18 +16,15 @@ from harness.sandbox.spec import SandboxSpec
 
 _TRY_SECONDS = 20.0
 """Time for one sandbox and an interpreter in it to start, on a busy machine."""
-
 MONITOR = python_command("from harness.sandbox.monitor import main; main()")
 """Starts :mod:`harness.sandbox.monitor`; the arguments of its ``main`` follow."""
 
 
 class SandboxSupport(NamedTuple):
-    """The kinds of confinement that this machine allows."""
+    """Whether this machine allows fresh namespaces, and in them a user that owns nothing."""
 
     namespaces: bool
-    """Fresh namespaces."""
     own_user: bool
-    """In them, a second user that owns nothing."""
 
 
 _trying = threading.Lock()
@@ -49,16 +46,12 @@ def _detected() -> SandboxSupport:
 
 def python_files() -> tuple[str, ...]:
     """The files of a Python interpreter, and those of the harness that confine a process."""
-    ours = (ROOT / "harness" / part for part in ("__init__.py", "wire", "sandbox"))
-    python = (sys.prefix, sys.base_prefix, os.path.realpath(sys.prefix), str(Path(sys.executable)))
-    return (*python, *map(str, ours))
+    python = (sys.prefix, sys.base_prefix, os.path.realpath(sys.prefix), sys.executable)
+    return (*python, *(f"{ROOT}/harness/{part}" for part in ("__init__.py", "wire", "sandbox")))
 
 
 def packages(path: list[str]) -> tuple[str, ...]:
-    """The folders of an import path that hold packages alone.
-
-    Left out are those that also hold the judge, or its temporary files.
-    """
+    """The folders of an import path that hold neither the judge nor its temporary files."""
     ours = (ROOT, scratch.home())
     return tuple(entry for entry in path if not any(place.is_relative_to(entry) for place in ours))
 
@@ -78,18 +71,14 @@ def start_monitor(
     channel: int | None = None,
     stdin: int | IO[bytes] = subprocess.DEVNULL,
 ) -> subprocess.Popen[bytes]:
-    """Start a fresh monitor for ``spec``, which ends when the other end of ``life`` closes.
-
-    Its output is one pipe, unbuffered, so that the last words of a killed process can be shown.
-    """
-    given = (life,) if channel is None else (channel, life)
+    """Start a fresh monitor for ``spec``, which ends when the other end of ``life`` closes."""
     return subprocess.Popen(
         [*MONITOR, spec.to_json(), "-" if channel is None else str(channel), str(life)],
         env=environment,
         stdin=stdin,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
-        pass_fds=given,
+        pass_fds=(life,) if channel is None else (channel, life),
         start_new_session=True,
     )
 
@@ -98,7 +87,7 @@ def in_sandbox(spec: SandboxSpec) -> str:
     """The output of the spec's command, a program of ours; its ``folder`` is made for it.
 
     Raises:
-        MachineError: it cannot be made, or the program fails; with what was printed.
+        MachineError: no sandbox can be made, or the program fails; with what was printed.
     """
     life_read, life = os.pipe()
     try:

@@ -3,7 +3,7 @@
 A classic BPF program (seccomp(2), *SECCOMP_MODE_FILTER*), put together by hand: libseccomp is not
 on every machine, and all that is asked here is whether a number is in a list. Calls on the list
 fail with EPERM; namespaces cannot be made by clone(2), and clone3(2), whose arguments a filter
-cannot see, is said not to exist, so that the C library falls back to clone. Sockets can be of the
+cannot see, fails with ENOSYS, so that the C library falls back to clone. Sockets can be of the
 Unix family alone. It holds for everything that is started from here on.
 
 The list follows what container engines deny by default, with tracing, io_uring, user-space page
@@ -15,7 +15,7 @@ import errno
 import os
 import socket
 import struct
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from harness.sandbox import system
@@ -81,7 +81,7 @@ TRACING = frozenset({"ptrace", "process_vm_readv", "process_vm_writev", "pidfd_g
 """The denied calls that debugging tools need."""
 
 SPECIAL = {"clone": (56, 220), "clone3": (435, 435), "socket": (41, 198)}
-EXECUTE = {"execve": (59, 221), "execveat": (322, 281)}
+EXECUTE: _Table = {"execve": (59, 221), "execveat": (322, 281)}
 
 
 def deny_system_calls(*, tracing: bool = False) -> bool:
@@ -92,23 +92,13 @@ def deny_system_calls(*, tracing: bool = False) -> bool:
     Raises:
         OSError: the kernel does not take it.
     """
-    machine = _MACHINES.get(os.uname().machine)
-    if machine is None:
-        return False
-    names = DENIED.keys() - TRACING if tracing else DENIED.keys()
-    program = [*_head(machine), *_denied(machine, DENIED, sorted(names)), *_special(machine)]
-    _install([*program, _step(_RETURN, _ALLOW)])
-    return True
+    allowed = TRACING if tracing else ()
+    return _install({name: DENIED[name] for name in DENIED if name not in allowed}, special=True)
 
 
 def forbid_programs() -> bool:
     """Deny exec to this thread, for good, with the result of :func:`deny_system_calls`."""
-    machine = _MACHINES.get(os.uname().machine)
-    if machine is None:
-        return False
-    program = [*_head(machine), *_denied(machine, EXECUTE, EXECUTE), _step(_RETURN, _ALLOW)]
-    _install(program)
-    return True
+    return _install(EXECUTE)
 
 
 def _step(code: int, value: int, then: int = 0, otherwise: int = 0) -> bytes:
@@ -127,10 +117,9 @@ def _head(machine: _Machine) -> Iterator[bytes]:
         yield _step(_RETURN, _FAIL | errno.ENOSYS)
 
 
-def _denied(machine: _Machine, table: _Table, names: Iterable[str]) -> Iterator[bytes]:
-    for name in names:
-        number = table[name][machine.column]
-        if number is not None:
+def _denied(machine: _Machine, table: _Table) -> Iterator[bytes]:
+    for numbers in table.values():
+        if (number := numbers[machine.column]) is not None:
             yield _step(_EQUALS, number, 0, 1)
             yield _step(_RETURN, _FAIL | errno.EPERM)
 
@@ -155,7 +144,13 @@ class _Program(ctypes.Structure):
     _fields_ = [("length", ctypes.c_ushort), ("steps", ctypes.c_char_p)]
 
 
-def _install(steps: list[bytes]) -> None:
+def _install(denied: _Table, *, special: bool = False) -> bool:
+    machine = _MACHINES.get(os.uname().machine)
+    if machine is None:
+        return False
+    steps = [*_head(machine), *_denied(machine, denied), *(_special(machine) if special else ())]
+    steps.append(_step(_RETURN, _ALLOW))
     program = _Program(len(steps), b"".join(steps))
     done = system.libc.prctl(_PR_SET_SECCOMP, _FILTER, ctypes.byref(program), 0, 0)
     system.checked(done, "filtering system calls")
+    return True

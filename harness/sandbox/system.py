@@ -5,30 +5,18 @@ Standard library alone: this runs before anything else does in a sandbox.
 
 import ctypes
 import os
+from pathlib import Path
 
-CLONE_NEWNS = 0x00020000
-CLONE_NEWUSER = 0x10000000
-CLONE_NEWPID = 0x20000000
-CLONE_NEWNET = 0x40000000
-CLONE_NEWIPC = 0x08000000
+_NAMESPACES = 0x00020000 | 0x10000000 | 0x20000000 | 0x40000000 | 0x08000000
+"""unshare(2)'s flags for mount, user, pid, network and ipc."""
 
 MS_NOSUID, MS_NODEV, MS_NOEXEC = 2, 4, 8
-MS_BIND, MS_REC = 0x1000, 0x4000
-MS_PRIVATE = 1 << 18
+_MS_BIND, _MS_REC, _MS_PRIVATE, _MNT_DETACH = 0x1000, 0x4000, 1 << 18, 2
+_MOUNT_SETATTR, _AT_FDCWD, _AT_RECURSIVE, _ATTR_RDONLY = 442, -100, 0x8000, 0x1
 
-PR_SET_PDEATHSIG = 1
-PR_SET_DUMPABLE = 4
-PR_CAPBSET_DROP = 24
-PR_SET_CHILD_SUBREAPER = 36
-PR_SET_NO_NEW_PRIVS = 38
-
-_AT_FDCWD = -100
-_AT_RECURSIVE = 0x8000
-_ATTR_RDONLY = 0x1
-_MNT_DETACH = 2
-_MOUNT_SETATTR = 442
-_LAST_CAPABILITY = 63
-_CAPABILITY_VERSION_3 = 0x20080522
+PR_SET_PDEATHSIG, PR_SET_DUMPABLE, _PR_CAPBSET_DROP = 1, 4, 24
+PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS = 36, 38
+_LAST_CAPABILITY, _CAPABILITY_VERSION_3 = 63, 0x20080522
 
 libc = ctypes.CDLL(None, use_errno=True)
 
@@ -49,43 +37,38 @@ def prctl(option: int, value: int, action: str) -> None:
     checked(libc.prctl(option, value, 0, 0, 0), action)
 
 
-def unshare(flags: int) -> None:
-    """Leave some of the parent's namespaces."""
-    checked(libc.unshare(flags), "unshare")
+def enter_new_namespaces() -> None:
+    """Leave the parent's user, mount, pid, network and ipc namespaces."""
+    checked(libc.unshare(_NAMESPACES), "unshare")
 
 
-def mount(kind: str, place: str, flags: int, options: str = "") -> None:
+def mount(kind: str, place: str | Path, flags: int, options: str = "") -> None:
     """Mount a fresh file system of this kind."""
-    name = kind.encode()
-    flags_ = ctypes.c_ulong(flags)
-    done = libc.mount(name, place.encode(), name, flags_, options.encode())
-    checked(done, f"{kind} on {place}")
+    _mount(kind, place, kind, flags, f"{kind} on {place}", options)
 
 
-def bind(source: str, place: str) -> None:
+def bind(source: str, place: str | Path) -> None:
     """Show ``source``, with what is mounted below it, at ``place`` too."""
-    flags = ctypes.c_ulong(MS_BIND | MS_REC)
-    done = libc.mount(os.fsencode(source), os.fsencode(place), None, flags, None)
-    checked(done, f"showing {source}")
+    _mount(source, place, "", _MS_BIND | _MS_REC, f"showing {source}")
 
 
 def keep_mounts_private() -> None:
     """Hide what is mounted from here on from other mount namespaces."""
-    flags = ctypes.c_ulong(MS_REC | MS_PRIVATE)
-    checked(libc.mount(b"none", b"/", None, flags, None), "private mounts")
+    _mount("none", "/", "", _MS_REC | _MS_PRIVATE, "private mounts")
+
+
+def _mount(
+    source: str, place: str | Path, kind: str, flags: int, action: str, options: str = ""
+) -> None:
+    names = map(os.fsencode, (source, place, kind))
+    checked(libc.mount(*names, ctypes.c_ulong(flags), options.encode()), action)
 
 
 def set_read_only(place: str, *, recursive: bool, read_only: bool) -> None:
     """mount_setattr(2)."""
     value = _MountAttributes(_ATTR_RDONLY, 0) if read_only else _MountAttributes(0, _ATTR_RDONLY)
-    done = libc.syscall(
-        _MOUNT_SETATTR,
-        _AT_FDCWD,
-        os.fsencode(place),
-        _AT_RECURSIVE if recursive else 0,
-        ctypes.byref(value),
-        ctypes.sizeof(value),
-    )
+    where = (_AT_FDCWD, os.fsencode(place), _AT_RECURSIVE if recursive else 0)
+    done = libc.syscall(_MOUNT_SETATTR, *where, ctypes.byref(value), ctypes.sizeof(value))
     checked(done, f"read-only {place}")
 
 
@@ -100,7 +83,7 @@ def change_root(place: str) -> None:
 def drop_capability_bounds() -> None:
     """Let nothing that is started from here on have a capability."""
     for capability in range(_LAST_CAPABILITY + 1):
-        libc.prctl(PR_CAPBSET_DROP, capability, 0, 0, 0)
+        libc.prctl(_PR_CAPBSET_DROP, capability, 0, 0, 0)
 
 
 def drop_capabilities() -> None:

@@ -3,8 +3,7 @@
 A fresh root in memory shows the system's programs and libraries, a handful of files of ``/etc``,
 the folders that the spec names, ``/proc`` of the sandbox's own processes, ``/sys``, a few harmless
 devices and those of the spec: all of it read-only, but for private temporary folders and what the
-spec lets it write. Homes, the judge's packages and results, other people's files and sockets are
-not hidden there: they do not exist.
+spec lets it write. Homes, the judge's packages and results, others' files and sockets do not exist.
 """
 
 import contextlib
@@ -40,16 +39,14 @@ class _Root:
         self.place = place
         self._shown: list[str] = []
 
-    def at(self, path: str) -> str:
+    def at(self, path: str) -> Path:
         """The place of ``path`` of the new root, as long as it is being made."""
-        return self.place + path
+        return Path(self.place + path)
 
-    def folder(self, path: str) -> None:
+    def folder(self, path: str) -> Path:
         """Make an empty folder, and those above it."""
-        Path(self.at(path)).mkdir(parents=True, exist_ok=True)
-
-    def file(self, path: str, text: str) -> None:
-        Path(self.at(path)).write_text(text, encoding="ascii")
+        self.at(path).mkdir(parents=True, exist_ok=True)
+        return self.at(path)
 
     def show(self, path: str) -> None:
         """Show an existing file or folder of outside, at its own path; leave out a missing one.
@@ -60,23 +57,17 @@ class _Root:
         if path != real and not self._seen(path):
             self.folder(str(Path(path).parent))
             with contextlib.suppress(FileExistsError):
-                Path(self.at(path)).symlink_to(real)
+                self.at(path).symlink_to(real)
         if self._seen(real) or not Path(real).exists():
             return
         if Path(real).is_dir():
             self.folder(real)
         else:
             self.folder(str(Path(real).parent))
-            Path(self.at(real)).touch()
+            self.at(real).touch()
         with contextlib.suppress(PermissionError):  # not ours to see: not the sandbox's either
             system.bind(real, self.at(real))
             self._shown.append(real)
-
-    def private(self, path: str, size: int, user: int) -> None:
-        """An empty file system in memory."""
-        self.folder(path)
-        options = f"size={size},mode=1777,uid={user},gid={user}"
-        system.mount("tmpfs", self.at(path), system.MS_NOSUID | system.MS_NODEV, options)
 
     def _seen(self, path: str) -> bool:
         return any(path == shown or path.startswith(shown + "/") for shown in self._shown)
@@ -94,30 +85,23 @@ def enter(spec: SandboxSpec) -> list[str]:
     To be called by the root of fresh user, mount and pid namespaces.
     """
     user = SUBMISSION_USER if spec.own_user else 0
+    unprivileged = system.MS_NOSUID | system.MS_NODEV
     system.mount("tmpfs", spec.folder, system.MS_NOSUID, f"size={_ROOT_BYTES},mode=755")
     root = _Root(spec.folder)
-    for path in SYSTEM:
-        root.show(path)
     root.folder("/etc")
-    for name in ETC:
-        root.show(f"/etc/{name}")
-    root.file("/etc/passwd", _PASSWD)
-    root.file("/etc/group", _GROUP)
+    for path in (*SYSTEM, *(f"/etc/{name}" for name in ETC)):
+        root.show(path)
+    root.at("/etc/passwd").write_text(_PASSWD, encoding="ascii")
+    root.at("/etc/group").write_text(_GROUP, encoding="ascii")
+    options = f"size={spec.tmp_bytes},mode=1777,uid={user},gid={user}"
     for path in private_places(spec.folder):  # before what may lie below
-        root.private(path, spec.tmp_bytes, user)
-    root.folder(spec.folder)
-    os.chown(root.at(spec.folder), user, user)
-    for path in sorted(spec.readable, key=len):
-        root.show(path)
-    for path in spec.writable:
-        root.show(path)
-    for path in (*DEVICES, *spec.devices):
+        system.mount("tmpfs", root.folder(path), unprivileged, options)
+    os.chown(root.folder(spec.folder), user, user)
+    for path in (*sorted(spec.readable, key=len), *spec.writable, *DEVICES, *spec.devices):
         root.show(path)
     for name, target in _LINKS.items():
-        Path(root.at(f"/dev/{name}")).symlink_to(f"/proc/self/{target}")
-    root.folder("/proc")
-    flags = system.MS_NOSUID | system.MS_NODEV | system.MS_NOEXEC
-    system.mount("proc", root.at("/proc"), flags)
+        root.at(f"/dev/{name}").symlink_to(f"/proc/self/{target}")
+    system.mount("proc", root.folder("/proc"), unprivileged | system.MS_NOEXEC)
     root.show("/sys")
     system.change_root(spec.folder)
     layers = ["a view of its own files", *_limit_kernel()]
@@ -137,10 +121,9 @@ def _limit_kernel() -> list[str]:
         ("user/max_user_namespaces", 0, "no further namespaces"),
     ):
         with contextlib.suppress(OSError):
-            Path(f"/proc/sys/{name}").write_text(str(value), encoding="ascii")
+            Path("/proc/sys", name).write_text(str(value), encoding="ascii")
             layers.append(layer)
     for name in _PROC_READ_ONLY:
-        path = f"/proc/{name}"
         with contextlib.suppress(FileNotFoundError):
-            system.bind(path, path)
+            system.bind(f"/proc/{name}", f"/proc/{name}")
     return layers

@@ -25,11 +25,8 @@ from harness.wire.validation import WireError
 _ZYGOTE = python_command("from harness.sandbox.zygote_main import main; main()")
 _START_SECONDS = 90.0
 """The time that a zygote may take to import and fork, on a busy machine."""
-
-_LAST_WORDS_S = 0.1
-"""The time that the last words of a dying zygote may take to arrive."""
-
-_MAX_WORDS_BYTES = 2000
+_LAST_WORDS_S, _LAST_WORDS_BYTES = 0.1, 2000
+"""The time that the last words of a dying zygote may take to arrive, and their size."""
 
 
 class Forked:
@@ -42,7 +39,7 @@ class Forked:
         self._code: int | None = None
 
     def poll(self) -> int | None:
-        """The exit status if it has ended; 137 where it was killed before it could tell."""
+        """The exit status if it has ended; 137 where it was killed before it wrote one."""
         if self._code is None and select.select([self._status], [], [], 0)[0]:
             text = self._status.readline()
             self._code = int(text) if text.strip() else 137
@@ -69,9 +66,8 @@ class Zygote:
         self._lock = threading.Lock()
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - open as long as the process runs
         self._channel, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        arguments = [str(theirs.fileno()), preload, *path]
         self._process = subprocess.Popen(
-            [*_ZYGOTE, *arguments],
+            [*_ZYGOTE, str(theirs.fileno()), preload, *path],
             # More threads than one could not be forked.
             env={**environment, "OPENBLAS_NUM_THREADS": "1"},
             stdin=subprocess.DEVNULL,
@@ -81,11 +77,7 @@ class Zygote:
             start_new_session=True,
         )
         theirs.close()
-
-    @property
-    def pid(self) -> int:
-        """The process id."""
-        return self._process.pid
+        self.pid = self._process.pid
 
     @property
     def alive(self) -> bool:
@@ -102,11 +94,9 @@ class Zygote:
         """
         output_read, output = os.pipe()
         status_read, status = os.pipe()
+        stdout = os.fdopen(output_read, "rb")
+        status_file = os.fdopen(status_read, "rb", buffering=0)
         message = Fork(environment=dict(environment), spec=spec.to_json())
-        stdout, status_file = (
-            os.fdopen(output_read, "rb"),
-            os.fdopen(status_read, "rb", buffering=0),
-        )
         try:
             with self._lock:
                 transport.send(self._channel, message, (channel, life, output, status))
@@ -115,10 +105,8 @@ class Zygote:
         finally:
             os.close(output)
             os.close(status)
-        if not select.select([status_file], [], [], _START_SECONDS)[0]:
-            raise self._broken()
-        pid = status_file.readline()
-        if not pid.strip():
+        answered = select.select([status_file], [], [], _START_SECONDS)[0]
+        if not answered or not (pid := status_file.readline()).strip():
             raise self._broken()
         return Forked(int(pid), status_file, stdout)
 
@@ -131,28 +119,24 @@ class Zygote:
 
     def _broken(self) -> MachineError:
         time.sleep(_LAST_WORDS_S)
-        text = b"it has ended"
+        words = b"it has ended"
         with contextlib.suppress(ValueError):  # another thread has found out, and closed it
-            size = os.fstat(self._errors.fileno()).st_size
-            text = os.pread(
-                self._errors.fileno(), _MAX_WORDS_BYTES, max(0, size - _MAX_WORDS_BYTES)
-            )
-        return MachineError(
-            "the process that starts Python submissions does not answer: "
-            + text.decode("utf-8", "replace")
-        )
+            errors = self._errors.fileno()
+            start = max(0, os.fstat(errors).st_size - _LAST_WORDS_BYTES)
+            words = os.pread(errors, _LAST_WORDS_BYTES, start)
+        text = words.decode("utf-8", "replace")
+        return MachineError(f"the process that starts Python submissions does not answer: {text}")
 
 
 _lock = threading.Lock()
 _zygotes: dict[tuple[tuple[str, ...], str], Zygote] = {}
-"""This process's zygotes by path and preload: global, since all sessions of a judge share them and
-they must be closed at its exit, whichever session asked for them."""
+"""By path and preload. Global, since all sessions share them, and the exit must close them."""
 
 
 def zygote(path: list[str], *, preload: str, environment: Mapping[str, str]) -> Zygote:
     """The zygote for these packages and this preload function, started if there is none.
 
-    Returns at once: the first fork waits for the imports.
+    The first fork waits for the imports.
     """
     key = (tuple(path), preload)
     with _lock:
@@ -168,9 +152,3 @@ def _close_all() -> None:
     with _lock:
         while _zygotes:
             _zygotes.popitem()[1].close()
-
-
-def zygote_processes() -> list[int]:
-    """Process ids of the zygotes, which run as long as the judge does."""
-    with _lock:
-        return [each.pid for each in _zygotes.values()]

@@ -1,7 +1,4 @@
-"""The channel to one runner: messages go out, answers come in, and meanwhile it is watched.
-
-Whatever the runner does ends in a value here: an answer, or a :class:`Fault`.
-"""
+"""The channel to one runner, which is watched while its answers, or faults, are waited for."""
 
 import os
 import select
@@ -12,9 +9,7 @@ from harness import cudacpu
 from harness.records.result import Verdict
 from harness.sandbox.launch import Sandbox
 from harness.sandbox.pause_gate import clock, waiting
-from harness.session.asan import sanitizer_summary
-from harness.session.fault import BROKEN, Fault, of_exit
-from harness.session.runner_answers import parse_fault
+from harness.session.fault import BROKEN, Fault, of_exit, parse_fault, sanitizer_summary
 from harness.wire import transport
 from harness.wire.messages import Answer, Failed, Message
 from harness.wire.transport import Closed
@@ -32,10 +27,8 @@ AnswerT = TypeVar("AnswerT", bound=Answer)
 class Channel:
     """Carries messages between the judge and the runner in a sandbox.
 
-    Args:
-        sandbox: where the runner is.
-        host_bytes: the host memory that it may use.
-        sanitized: whether AddressSanitizer was preloaded there, and ends it at an error.
+    The runner may use ``host_bytes`` of host memory. Where it is ``sanitized``, AddressSanitizer
+    was preloaded and ends it at an error.
     """
 
     def __init__(self, sandbox: Sandbox, *, host_bytes: int, sanitized: bool) -> None:
@@ -83,7 +76,10 @@ class Channel:
         """Wait for an ``expected`` message, so many seconds."""
         deadline = clock() + seconds
         wait = _POLL_SECONDS
-        while not self._readable(wait):
+        while True:
+            with waiting():
+                if select.select([self._sandbox.channel], [], [], wait)[0]:
+                    break
             wait = min(2 * wait, _RARE_POLL_SECONDS)
             if (fault := self.look(deadline, seconds)) is not None:
                 return fault
@@ -96,10 +92,6 @@ class Channel:
         if isinstance(message, Failed):
             return parse_fault(message)
         return message if isinstance(message, expected) else BROKEN
-
-    def _readable(self, within_s: float) -> bool:
-        with waiting():
-            return bool(select.select([self._sandbox.channel], [], [], within_s)[0])
 
     def _broken(self, error: WireError) -> Fault:
         """The fault of a useless channel; where it is closed, usually the process has died."""

@@ -1,7 +1,9 @@
 """Programs for a runner to load, made from the files of a build."""
 
 import os
-from dataclasses import dataclass
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -17,52 +19,41 @@ class RunnerProgram:
 
     kind: Literal["library", "ptx", "python"]
     """The kind of artifact."""
-
     file: Path | None = None
     """The built library."""
-
     source: bytes = b""
     """The text of a Python or PTX program."""
-
     interpret: bool = False
     """Whether Triton runs in its interpreter."""
-
     sanitizer: Path | None = None
     """The runtime to preload for a library that was built with AddressSanitizer."""
-
-    sanitizer_options: str = ""
-    """Settings of that runtime."""
-
     wrapper: tuple[str, ...] = ()
     """A command that starts the runner, such as a debugging tool."""
-
     contract: Contract = IN_ORDER
     """The entry point and its parameters."""
-
     launches: Launches | None = None
     """The launches of its kernels, where the program has no code for that."""
-
     language: str = ""
     """The framework that Python source is written in; empty for none."""
-
     kernels: Path | None = None
     """The package of kernels that Triton has compiled for it already."""
 
-    def open(self) -> list[int]:
-        """Descriptors of what to load; the runner never learns a path of ours.
+    @contextmanager
+    def open(self) -> Iterator[list[int]]:
+        """Open what is to be loaded, as descriptors: the runner never learns a path of ours.
 
-        The second, if there is one, is of the kernels that were compiled before.
+        The last is of the kernels that were compiled before, where there are some.
         """
-        if self.file is not None:
-            return [_open(self.file)]
-        fd = os.memfd_create("solution", os.MFD_CLOEXEC)
-        os.write(fd, self.source)
-        os.lseek(fd, 0, os.SEEK_SET)
-        return [fd] if self.kernels is None else [fd, _open(self.kernels)]
-
-
-def _open(file: Path) -> int:
-    return os.open(file, os.O_RDONLY | os.O_CLOEXEC)
+        files = [file for file in (self.file, self.kernels) if file is not None]
+        opened = [os.open(file, os.O_RDONLY | os.O_CLOEXEC) for file in files]
+        if self.file is None:
+            opened.insert(0, os.memfd_create("solution", os.MFD_CLOEXEC))
+            os.pwrite(opened[0], self.source, 0)
+        try:
+            yield opened
+        finally:
+            for fd in opened:
+                os.close(fd)
 
 
 def source_program(source: bytes) -> RunnerProgram:
@@ -74,7 +65,7 @@ def timed_program(artifact: Artifact) -> RunnerProgram:
     """The build whose time counts.
 
     Raises:
-        ValueError: the target is built for cases alone, not for timing.
+        ValueError: the artifact is built for cases alone, not for timing.
     """
     if artifact.kind == "python":
         return RunnerProgram(
@@ -97,10 +88,5 @@ def checked_program(artifact: Artifact) -> RunnerProgram:
     """The build that cases are run with: with AddressSanitizer where there is one."""
     if artifact.checked is None:
         return timed_program(artifact)
-    return RunnerProgram(
-        kind="library",
-        file=artifact.checked,
-        sanitizer=cudacpu.asan_runtime(),
-        sanitizer_options=cudacpu.ASAN_OPTIONS,
-        contract=artifact.contract,
-    )
+    library = replace(artifact, library=artifact.checked)
+    return replace(timed_program(library), sanitizer=cudacpu.asan_runtime())

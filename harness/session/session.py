@@ -1,8 +1,6 @@
 """One runner process as the judge sees it: its phases, its time, its end.
 
-Whatever the runner does ends in a value here: an answer, a time, or a :class:`Fault`. Verdicts rest
-on what can be seen from outside (exit status, memory, the judge's clock); what the runner reports
-of itself is shown, and can only harm its own verdict.
+Whatever the runner does ends in a value here: an answer, a time, or a :class:`Fault`.
 """
 
 import os
@@ -19,10 +17,9 @@ from harness.session import start_runner as runners
 from harness.session.channel import Channel
 from harness.session.fault import BROKEN, RESTLESS, Fault
 from harness.session.programs import RunnerProgram
-from harness.session.runner_answers import copied_per_call, kernels_per_call
 from harness.solution.launches import LaunchError
 from harness.wire import messages
-from harness.wire.arguments import KernelLaunch, ScalarArgument, TensorArgument, TensorShape
+from harness.wire.arguments import Argument, KernelLaunch, ScalarArgument, TensorShape
 from harness.wire.mailbox import MAILBOX_BYTES, Mailbox
 
 _START_SECONDS = 90.0
@@ -34,52 +31,45 @@ _SPIN_CHECKS = 64
 _LOOK_SECONDS = 0.02
 """Time between two looks at the runner while it works."""
 
+_MAX_KERNELS = 1e6
+_MAX_COPIES = 1000
+
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
-    """Options of a batch: warm-up calls, graph capture, order of threads on the CPU."""
+    """Options of a batch."""
 
     warmups: int = 0
     """Calls before the batch counts."""
-
     capture: bool = False
     """Whether the calls are recorded into one CUDA graph."""
-
     order: int = 0
     """The order in which the CPU executor runs threads."""
-
     order_seed: int = 0
     """Seed of that order."""
 
 
-class Laid(Protocol):
-    """Calls that are laid out in an arena."""
-
+class _Layout(Protocol):
     @property
-    def calls(self) -> int:
-        """How many."""
+    def calls(self) -> int: ...
 
 
-class Fillable(Protocol):
+class _Fillable(Protocol):
     """A batch as a run sees it; mostly the one that was prepared."""
 
     @property
-    def layout(self) -> Laid:
-        """Its calls."""
+    def layout(self) -> _Layout: ...
 
-    def fill(self, seed: str) -> None:
-        """Draw all inputs anew."""
+    def fill(self, seed: str) -> None: ...
 
 
-class Bindable(Fillable, Protocol):
-    """A batch whose calls a runner can bind."""
+class _Bindable(_Fillable, Protocol):
+    """A batch as :meth:`Session.prepare` sees it."""
 
     @property
-    def case(self) -> Case:
-        """Sizes and scalars of every call."""
+    def case(self) -> Case: ...
 
-    def arguments(self) -> tuple[TensorArgument | ScalarArgument, ...]:
-        """The arguments of all calls, in the order of the call."""
+    def arguments(self) -> tuple[Argument, ...]: ...
 
 
 class Session:
@@ -93,25 +83,18 @@ class Session:
         self._round = 0
         self.layers: tuple[str, ...] = ()
         """The layers that confine the runner, in words; empty until it has started."""
-
         self.probes = (0.0, 0.0)
         """Seconds that flushing the device took before *go* and after *done* of the last batch.
 
         The first is the longer of two where the runner was stopped while the inputs were written:
         what waits on the device for them has not ended before they are."""
-
         self.kernels: float | None = None
         """Kernels per call that the last batch launched, as the runner reports; untrusted."""
-
         self.copied: int | None = None
         """Outputs per call that the last batch copied into place; likewise."""
-
         self._sandbox = runners.start_runner(program, device, limits)
-        self._channel = Channel(
-            self._sandbox,
-            host_bytes=limits.host_bytes,
-            sanitized=program.sanitizer is not None,
-        )
+        sanitized = program.sanitizer is not None
+        self._channel = Channel(self._sandbox, host_bytes=limits.host_bytes, sanitized=sanitized)
         self._mailbox_fd = sealed_memory("mailbox", MAILBOX_BYTES)
         self._mailbox = Mailbox(self._mailbox_fd)
 
@@ -139,8 +122,6 @@ class Session:
         """The submission's output so far: untrusted, capped."""
         return self._channel.output()
 
-    # -- phases ----------------------------------------------------------------------------------
-
     def _start(self) -> None:
         """Wait until the process is confined and has the device, once.
 
@@ -154,8 +135,7 @@ class Session:
             return
         confined = self._channel.receive(messages.Confined, _START_SECONDS)
         if isinstance(confined, Fault):
-            text = f"{confined.message}\n{self.output()}"
-            raise MachineError(f"the sandbox does not start: {text}")
+            raise MachineError(f"the sandbox does not start: {confined.message}\n{self.output()}")
         if confined.version != messages.VERSION:
             raise MachineError(
                 f"the runner speaks version {confined.version} of the protocol and the judge "
@@ -179,9 +159,9 @@ class Session:
     ) -> messages.Compiled | Fault:
         """Have a Triton submission's launches compiled for ``sm_<arch>``; nothing is executed.
 
-        ``calls`` are the arguments of each call. What is built is packed into the descriptor for
-        ``kernels``, if there is one, with all configurations that an autotuner may choose. After
-        ``within_s`` seconds of the processor nothing more is begun. The answer is untrusted.
+        What is built is packed into the descriptor ``kernels``, if there is one, with all
+        configurations that an autotuner may choose. After ``within_s`` seconds of the processor
+        nothing more is begun. The answer is untrusted.
         """
         self._start()
         contract = self._program.contract
@@ -193,17 +173,12 @@ class Session:
             entry=contract.entry,
             parameters=contract.parameters,
         )
-        (artifact,) = self._program.open()
-        try:
+        with self._program.open() as (artifact,):
             given = (artifact,) if kernels is None else (artifact, kernels)
             return self._channel.ask(message, messages.Compiled, self._limits.build_s, given)
-        finally:
-            os.close(artifact)
 
     def load(self, program: RunnerProgram | None = None) -> Fault | None:
         """Load the submission, or another program in its place (trusted ones only).
-
-        The first time, wait until the process is confined. Python submissions import torch here.
 
         Raises:
             MachineError: the sandbox does not start.
@@ -220,14 +195,10 @@ class Session:
             entry=contract.entry,
             parameters=contract.parameters,
         )
-        opened = self._program.open()
-        try:
-            seconds = self._limits.prepare_s + _START_SECONDS
-            given = (opened[0], self._mailbox_fd, *opened[1:])
+        seconds = self._limits.prepare_s + _START_SECONDS
+        with self._program.open() as (artifact, *kernels):
+            given = (artifact, self._mailbox_fd, *kernels)
             answer = self._channel.ask(message, messages.Loaded, seconds, given)
-        finally:
-            for fd in opened:
-                os.close(fd)
         return answer if isinstance(answer, Fault) else None
 
     def map(self, arena: Arena) -> Fault | None:
@@ -236,7 +207,7 @@ class Session:
         answer = self._channel.ask(message, messages.Mapped, _ANSWER_SECONDS, (arena.fd,))
         return answer if isinstance(answer, Fault) else None
 
-    def prepare(self, batch: Bindable, options: RunOptions) -> bool | Fault:
+    def prepare(self, batch: _Bindable, options: RunOptions) -> bool | Fault:
         """Bind the calls, warm up, capture; returns whether they were captured."""
         launches: tuple[KernelLaunch, ...] = ()
         if (header := self._program.launches) is not None:
@@ -259,7 +230,7 @@ class Session:
         return answer if isinstance(answer, Fault) else answer.captured
 
     def run(
-        self, batch: Fillable, seed: str, *, stop: bool = True, cpu: int | None = None
+        self, batch: _Fillable, seed: str, *, stop: bool = True, cpu: int | None = None
     ) -> float | Fault:
         """Fill the batch with fresh inputs, reveal them, and time its calls; seconds.
 
@@ -300,8 +271,6 @@ class Session:
         self.copied = copied_per_call(finished)
         return elapsed
 
-    # -- waiting ---------------------------------------------------------------------------------
-
     def _await_done(self, start: float, seconds: float) -> Fault | None:
         """Spin on the mailbox; now and then check that the runner is alive and within limits."""
         mailbox, number = self._mailbox, self._round
@@ -318,3 +287,19 @@ class Session:
             if (fault := self._channel.look(start + seconds, seconds)) is not None:
                 return None if mailbox.done == number else fault
             look = time.perf_counter() + _LOOK_SECONDS
+
+
+def kernels_per_call(finished: messages.Finished) -> float | None:
+    """Kernels that each call launched; None where the reported number cannot be right."""
+    kernels = finished.kernels
+    if isinstance(kernels, int | float) and not isinstance(kernels, bool):
+        return float(kernels) if 0 <= kernels <= _MAX_KERNELS else None
+    return None
+
+
+def copied_per_call(finished: messages.Finished) -> int | None:
+    """Outputs that each call copied into place; None where the reported number cannot be right."""
+    copied = finished.copied
+    if isinstance(copied, int) and not isinstance(copied, bool):
+        return copied if 0 <= copied <= _MAX_COPIES else None
+    return None

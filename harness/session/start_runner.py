@@ -4,6 +4,7 @@ import os
 import sys
 from pathlib import Path
 
+from harness import cudacpu
 from harness.device.base import Device
 from harness.frameworks import FRAMEWORKS
 from harness.problem.model import Limits
@@ -14,14 +15,11 @@ from harness.sandbox.zygote import Zygote, zygote
 from harness.session.programs import RunnerProgram
 
 ENTRY = "harness.runner.main:main"
-"""The function that a runner's sandbox calls."""
+PRELOAD_COMPILED = "harness.runner.preload:compiled"
+PRELOAD_INTERPRETED = "harness.runner.preload:interpreted"
 
 RUNNER_FILES = tuple(str(ROOT / "harness" / part) for part in ("frameworks", "runner"))
 """Files of the harness that a runner needs, beside those of every sandbox."""
-
-PRELOAD_COMPILED = "harness.runner.preload:compiled"
-PRELOAD_INTERPRETED = "harness.runner.preload:interpreted"
-"""The functions that prepare a zygote, for each way of running Triton."""
 
 CACHES = (
     *("CUDA_CACHE_PATH", "TORCHINDUCTOR_CACHE_DIR", "TRITON_CACHE_DIR", "XDG_CACHE_HOME"),
@@ -63,10 +61,9 @@ def choose_zygote(program: RunnerProgram) -> Zygote | None:
 
 
 def search_path() -> list[str]:
-    """Folders in which the runner finds the packages that the judge has.
+    """Folders in which the runner finds the judge's packages, wherever Python was started.
 
-    The folder in which Python was started is left out: it may be anybody's home, and installed
-    packages are elsewhere.
+    Where that was may be anybody's home, and installed packages are elsewhere.
     """
     main = getattr(sys.modules["__main__"], "__file__", None) or ""
     named = os.environ.get("PYTHONPATH", "").split(os.pathsep)
@@ -76,11 +73,11 @@ def search_path() -> list[str]:
 
 def runner_environment(program: RunnerProgram) -> dict[str, str]:
     """The runner's whole environment; nothing else is inherited."""
-    keep = ("LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "CUDA_HOME", "CC")
-    environment = {name: os.environ[name] for name in keep if name in os.environ}
+    inherited = ("LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "CUDA_HOME", "CC")
+    environment = {name: os.environ[name] for name in inherited if name in os.environ}
     environment |= {"PATH": "/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8"}
     environment["TORCHINDUCTOR_COMPILE_THREADS"] = "1"  # no pool of processes in a sandbox
     if program.sanitizer is not None:
         environment["LD_PRELOAD"] = str(program.sanitizer)
-        environment["ASAN_OPTIONS"] = program.sanitizer_options
+        environment["ASAN_OPTIONS"] = cudacpu.ASAN_OPTIONS
     return environment

@@ -1,17 +1,15 @@
-"""Boards as a page shows them: places, bars and texts, from the rows of boards."""
+"""Boards as a page shows them: their files, pages, ranks and bars, from the rows of boards."""
 
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from functools import cached_property
 from hashlib import sha256
 from typing import NamedTuple
 
-from harness.report.board import speedup
-from harness.text import numbers
 from leaderboard.board import KEY, BoardKey, BoardRow, by_board
 
 PAGE_ROWS = 1000
@@ -23,7 +21,6 @@ ENTRY_PLACES = 100
 BAR_WIDTH = 140
 """Units of the bars' own scale, which begins at 0."""
 
-
 _SLUG = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")  # what a problem's front matter may say
 
 
@@ -34,43 +31,6 @@ class Bar(NamedTuple):
     low: float
     high: float
     unit: float
-
-
-class Line(NamedTuple):
-    """One row of a board. Texts are as they came; numbers to sort by are empty where missing."""
-
-    rank: str
-    """As it is shown: ``2=`` for a shared one, – for none."""
-    place: str
-    """The rank to sort by."""
-    author: str
-    """Who submitted it."""
-    solution: str
-    """Name of the submitted file."""
-    result: str
-    """Id of the result."""
-    language: str
-    """Name of the language."""
-    bar: Bar | None
-    """The speed-up as a bar; None if nothing was timed."""
-    speedup: str
-    """The speed-up with its interval."""
-    speedup_by: str
-    """The speed-up to sort by."""
-    time: str
-    """Time per call."""
-    time_by: str
-    """The time to sort by, microseconds."""
-    sol: str
-    """Percent of the speed of light."""
-    sol_by: str
-    """The fraction to sort by."""
-    date: str
-    """Day of grading."""
-    moment: str
-    """Date and time of grading, UTC, ISO 8601."""
-    reason: str
-    """Why it is not ranked; empty if it is."""
 
 
 @dataclass(frozen=True)
@@ -89,32 +49,39 @@ class Board(BoardKey):
     def name(self) -> str:
         """Name of its files without their ending: letters, digits and ``-`` of ours."""
         parts = (self.problem, self.dtype, self.device_kind)
-        told = "-".join(filter(None, map(slug, parts)))
-        return f"{told}-{digest(*(getattr(self, name) for name in KEY))}"
+        readable = "-".join(filter(None, map(slug, parts)))
+        return f"{readable}-{digest(*(getattr(self, name) for name in KEY))}"
 
     @property
     def pages(self) -> int:
         """How many pages it takes."""
-        return max(1, math.ceil(len(self.rows) / PAGE_ROWS))
+        return math.ceil(len(self.rows) / PAGE_ROWS)
 
     def file(self, page: int = 0) -> str:
         """Name of the file of a page, the first is 0."""
         return f"{self.name}.html" if page == 0 else f"{self.name}-{page + 1}.html"
 
-    def lines(self, page: int) -> Iterator[Line]:
-        """The entries of a page."""
-        for row in self.rows[page * PAGE_ROWS : (page + 1) * PAGE_ROWS]:
-            yield _line(row, self._shared, self.most)
+    def entries(self, page: int) -> Sequence[BoardRow]:
+        """The rows on a page."""
+        return self.rows[page * PAGE_ROWS : (page + 1) * PAGE_ROWS]
 
     @property
     def top(self) -> dict[str, str]:
         """Ids of the results that have pages of their own, each with its rank as it is shown."""
-        return {row.result: _rank(row, self._shared) for row in self.rows[:ENTRY_PLACES]}
+        return {row.result: self.rank(row) for row in self.rows[:ENTRY_PLACES]}
 
-    @property
-    def best(self) -> Line:
-        """Its first row."""
-        return _line(self.rows[0], self._shared, self.most)
+    def rank(self, row: BoardRow) -> str:
+        """The rank of ``row``, as it is shown: ``2=`` for a shared one, – for none."""
+        return "–" if row.rank is None else f"{row.rank}{'=' if self._shared[row.rank] > 1 else ''}"
+
+    def bar(self, row: BoardRow) -> Bar | None:
+        """The speed-up of ``row`` as a bar; None if nothing was timed."""
+        value, low, high = map(_finite, (row.speedup, row.speedup_low, row.speedup_high))
+        if value is None:
+            return None
+        most = self.scale_end
+        ends = (value, 0.0 if low is None else low, most if high is None else high, 1.0)
+        return Bar(*[min(max(end / most, 0.0), 1.0) * BAR_WIDTH for end in ends])
 
     @property
     def newest(self) -> datetime:
@@ -122,8 +89,8 @@ class Board(BoardKey):
         return max(row.date for row in self.rows)
 
     @cached_property
-    def most(self) -> float:
-        """The end of the bars' scale: the highest bound of all entries that are ranked, or 1."""
+    def scale_end(self) -> float:
+        """The end of the bars' scale: 1, or the highest bound of all entries that are ranked."""
         ends = (row.speedup if row.rank is None else row.speedup_high for row in self.rows)
         return max([1.0, *(end for end in map(_finite, ends) if end is not None)])
 
@@ -155,40 +122,3 @@ def digest(*parts: str) -> str:
 
 def _finite(value: float | None) -> float | None:
     return value if value is not None and math.isfinite(value) else None
-
-
-def _line(row: BoardRow, shared: Counter[int | None], most: float) -> Line:
-    speedup_, time_us, sol = map(_finite, (row.speedup, row.time_us, row.sol_fraction))
-    moment = f"{row.date:%Y-%m-%dT%H:%M:%SZ}"
-    return Line(
-        rank=_rank(row, shared),
-        place="" if row.rank is None else str(row.rank),
-        author=row.author,
-        solution=row.solution,
-        result=row.result,
-        language=row.language,
-        bar=None if speedup_ is None else _bar(row, speedup_, most),
-        speedup="" if speedup_ is None else speedup(row),
-        speedup_by=_by(speedup_),
-        time="" if time_us is None else numbers.seconds(time_us * 1e-6),
-        time_by=_by(time_us),
-        sol="" if sol is None else f"{sol * 100:.0f} %",
-        sol_by=_by(sol),
-        date=moment[:10],
-        moment=moment,
-        reason="" if row.rank is not None else row.unranked_reason,
-    )
-
-
-def _rank(row: BoardRow, shared: Counter[int | None]) -> str:
-    return "–" if row.rank is None else f"{row.rank}{'=' if shared[row.rank] > 1 else ''}"
-
-
-def _bar(row: BoardRow, value: float, most: float) -> Bar:
-    low, high = _finite(row.speedup_low), _finite(row.speedup_high)
-    ends = (value, 0.0 if low is None else low, most if high is None else high, 1.0)
-    return Bar(*[min(max(end / most, 0.0), 1.0) * BAR_WIDTH for end in ends])
-
-
-def _by(value: float | None) -> str:
-    return "" if value is None else f"{value:.9g}"

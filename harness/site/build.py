@@ -9,7 +9,7 @@ from harness.problem.model import Problem
 from harness.records.result import Result
 from harness.site.boards import Board, boards_of, digest, problem_file, slug
 from harness.site.folder import replaced
-from harness.site.pages import FILES, HERE, Pages, SitePath
+from harness.site.pages import FILES, HERE, Pages
 from leaderboard.board import BoardRow
 
 CSV = "boards.csv"
@@ -78,19 +78,15 @@ def _board(
         if result.id not in ranks:  # PostgreSQL keeps an id with NUL in another spelling
             continue
         source = code(result)
-        entries[result.id] = _entry_name(board, result)
+        entries[result.id] = f"{slug(board.problem)}-{digest(board.name, result.id)}.html"
         if source is not None:
             sources.append(result.id)
-        page = pages.entry(result, SitePath(board, ranks[result.id]), source)
+        page = pages.entry(result, board, rank=ranks[result.id], source=source)
         _write(folder / "entries" / entries[result.id], page)
     for page_number in range(board.pages):
         text = pages.board(board, page_number, entries, sources)
         _write(folder / "boards" / board.file(page_number), text)
     return len(entries)
-
-
-def _entry_name(board: Board, result: Result) -> str:
-    return f"{slug(board.problem)}-{digest(board.name, result.id)}.html"
 
 
 def _write(path: Path, text: str) -> None:

@@ -6,7 +6,9 @@ samples of each program a shape, so that no record makes a page that a phone can
 
 import math
 import statistics
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from typing import NamedTuple
 
 from markupsafe import Markup
 
@@ -48,22 +50,21 @@ def speedup_chart(measurements: Sequence[Measurement], baseline: str) -> Markup:
         f"Over {baseline}; whiskers are 95 % intervals. "
         + "; ".join(f"{_short(each.spec)}: {numbers.ratio(each.speedup)}" for each in shown),
     )
-    ends = [_finite(each.speedup.high, each.speedup.value) for each in shown]
+    ends = [end for each in shown for end in (each.speedup.value, each.speedup.high)]
+    ends = [end for end in ends if math.isfinite(end)]
     lights = [each.baseline_s.value / each.sol_time_s for each in shown if each.sol_time_s]
     most = max([1.0, *ends, *[each for each in lights if each < 8 * max(1.0, *ends)]])
     x = Scale(0.0, most * 1.06, _LEFT, WIDTH - _RIGHT)
     bottom = height - foot
-    for tick in x.ticks():
-        page.line(x(tick), _TOP, x(tick), bottom, "grid")
-        page.text(x(tick), bottom + 16, f"{tick:g}×", "middle" if tick else "start", "tick")
+    _columns(page, x, bottom, "{:g}×".format)
     for number, each in enumerate(shown):
         top = _TOP + rows * number
         page.text(_LEFT, top + 14, _short(each.spec), kind="label")
         page.text(WIDTH - _RIGHT, top + 14, numbers.ratio(each.speedup), "end", "value")
         page.bar(_LEFT, top + 20, x(each.speedup.value) - _LEFT, 12, "bar")
-        high = _finite(each.speedup.high, x.high)
-        page.line(x(each.speedup.low), top + 26, x(high), top + 26, "whisker")
-        for end in (each.speedup.low, high):
+        low, high = each.speedup.low, each.speedup.high
+        page.line(x(low), top + 26, x(high), top + 26, "whisker")
+        for end in (low, high):
             page.line(x(end), top + 22, x(end), top + 30, "whisker")
         if each.sol_time_s:
             page.diamond(x(each.baseline_s.value / each.sol_time_s), top + 26, 5, "light")
@@ -97,9 +98,8 @@ def samples_chart(measurements: Sequence[Measurement], baseline: str) -> Markup:
     most = max([0.002, *(abs(part) for _, _, parts in lanes for part in parts)])
     x = Scale(-most * 1.05, most * 1.05, _LEFT, WIDTH - _RIGHT)
     bottom = height - foot
-    for tick in x.ticks():
-        page.line(x(tick), _TOP, x(tick), bottom, "grid" if abs(tick) > 1e-12 else "unit")
-        page.text(x(tick), bottom + 16, _percent(tick), _anchor(x(tick)), "tick")
+    _columns(page, x, bottom, _percent)
+    page.line(x(0), _TOP, x(0), bottom, "unit")
     page.text(WIDTH / 2, bottom + 33, "from the median of the same program", "middle", "tick")
     for number, (each, kind, parts) in enumerate(lanes):
         top = _TOP + rows * (number // 2)
@@ -111,6 +111,16 @@ def samples_chart(measurements: Sequence[Measurement], baseline: str) -> Markup:
     return page.svg()
 
 
+class _Point(NamedTuple):
+    """A shape in the roofline: operations per byte, and rates in operations per second."""
+
+    spec: str
+    intensity: float
+    roof: float
+    own: float
+    base: float
+
+
 def roofline_chart(measurements: Sequence[Measurement], baseline: str) -> Markup | None:
     """Operations a second over operations a byte, below what the device could do.
 
@@ -118,51 +128,38 @@ def roofline_chart(measurements: Sequence[Measurement], baseline: str) -> Markup
     memory decides, a level where arithmetic does, each as far as the shapes show it. None where the
     record has no such times (a CPU) or no operations.
     """
-    shown = [
-        each for each in measurements[:MAX_SHAPES] if each.flops and each.bytes and each.sol_time_s
+    points = [
+        _Point(each.spec, each.flops / each.bytes, *(each.flops / time for time in times))
+        for each in measurements[:MAX_SHAPES]
+        if each.flops and each.bytes and each.sol_time_s
+        for times in [(each.sol_time_s, each.time_s.value, each.baseline_s.value)]
     ]
-    if not shown:
+    if not points:
         return None
-    places = [(_intensity(each), _rate(each, each.sol_time_s or math.inf)) for each in shown]
-    lowest = min(
-        _rate(each, time.value) for each in shown for time in (each.time_s, each.baseline_s)
+    rates = (
+        f"{_short(each.spec)}: {numbers.flop_rate(each.own, 1)} of at most "
+        f"{numbers.flop_rate(each.roof, 1)}"
+        for each in points
     )
-    highest = max(rate for _, rate in places)
     height, left, foot = 330.0, 46.0, 44.0
-    page = Drawing(
-        "roofline",
-        WIDTH,
-        height,
-        "Roofline",
-        "; ".join(
-            f"{_short(each.spec)}: {numbers.flop_rate(each.flops or 0, each.time_s.value)} of at "
-            f"most {numbers.flop_rate(each.flops or 0, each.sol_time_s or math.inf)}"
-            for each in shown
-        ),
-    )
-    x = Scale(
-        *_decades(min(i for i, _ in places) / 1.5, max(i for i, _ in places) * 1.5),
-        left,
-        WIDTH - _RIGHT,
-        log=True,
-    )
-    y = Scale(*_decades(lowest / 1.3, highest * 1.3), height - foot, _TOP, log=True)
-    for tick in x.ticks():
-        page.line(x(tick), _TOP, x(tick), height - foot, "grid")
-        page.text(x(tick), height - foot + 16, f"{tick:g}", _anchor(x(tick)), "tick")
+    page = Drawing("roofline", WIDTH, height, "Roofline", "; ".join(rates))
+    bottom = height - foot
+    x = _decades([each.intensity for each in points], 1.5, left, WIDTH - _RIGHT)
+    y = _decades([rate for each in points for rate in each[2:]], 1.3, bottom, _TOP)
+    _columns(page, x, bottom, "{:g}".format)
     for tick in y.ticks():
         page.line(left, y(tick), WIDTH - _RIGHT, y(tick), "grid")
         page.text(left - 5, y(tick) + 4, _rate_tick(tick), "end", "tick")
-    page.text((left + WIDTH) / 2, height - foot + 34, "operations per byte", "middle", "tick")
+    page.text((left + WIDTH) / 2, bottom + 34, "operations per byte", "middle", "tick")
     page.text(left + 5, _TOP + 12, "FLOP/s", "start", "tick")
-    page.path([(x(i), y(r)) for i, r in _roof(places, x.low)], "roof")
-    for each, (intensity, roof) in zip(shown, places, strict=True):
-        place = x(intensity)
-        page.line(place, y(roof), place, y(_rate(each, each.time_s.value)), "drop")
-        page.dot(
-            place, y(_rate(each, each.baseline_s.value)), 4, "dot base", f"{baseline}: {each.spec}"
-        )
-        page.dot(place, y(_rate(each, each.time_s.value)), 5, "dot own", each.spec)
+    roof = _roof([(each.intensity, each.roof) for each in points], x.low)
+    for (x1, y1), (x2, y2) in pairwise((x(intensity), y(rate)) for intensity, rate in roof):
+        page.line(x1, y1, x2, y2, "roof")
+    for each in points:
+        place = x(each.intensity)
+        page.line(place, y(each.roof), place, y(each.own), "drop")
+        page.dot(place, y(each.base), 4, "dot base", f"{baseline}: {each.spec}")
+        page.dot(place, y(each.own), 5, "dot own", each.spec)
     return page.svg()
 
 
@@ -183,16 +180,18 @@ def _roof(places: Sequence[tuple[float, float]], low: float) -> list[tuple[float
     return [*points, (last, level)] if last > ridge * 1.02 else points
 
 
-def _intensity(each: Measurement) -> float:
-    return (each.flops or 0.0) / (each.bytes or math.inf)
+def _decades(values: Sequence[float], margin: float, start: float, end: float) -> Scale:
+    """A scale of whole decades in which all ``values`` lie, ``margin`` times from its ends."""
+    low, high = min(values) / margin, max(values) * margin
+    decades = 10.0 ** math.floor(math.log10(low)), 10.0 ** math.ceil(math.log10(high))
+    return Scale(*decades, start, end, log=True)
 
 
-def _rate(each: Measurement, time_s: float) -> float:
-    return (each.flops or 0.0) / time_s
-
-
-def _decades(low: float, high: float) -> tuple[float, float]:
-    return 10.0 ** math.floor(math.log10(low)), 10.0 ** math.ceil(math.log10(high))
+def _columns(page: Drawing, x: Scale, bottom: float, label: Callable[[float], str]) -> None:
+    """Vertical lines at round values, each with its label below."""
+    for tick in x.ticks():
+        page.line(x(tick), _TOP, x(tick), bottom, "grid")
+        page.text(x(tick), bottom + 16, label(tick), _anchor(x(tick)), "tick")
 
 
 def _spread(samples: Sequence[float]) -> list[float]:
@@ -209,10 +208,6 @@ def _spread(samples: Sequence[float]) -> list[float]:
 
 def _short(text: str) -> str:
     return text if len(text) <= _LABEL else text[: _LABEL - 1] + "…"
-
-
-def _finite(value: float, otherwise: float) -> float:
-    return value if math.isfinite(value) else otherwise
 
 
 def _percent(part: float) -> str:

@@ -30,7 +30,7 @@ _ATTRIBUTES = frozenset(
     }
 )
 # fmt: on
-_MOST = 4096
+_MAX_LENGTH = 4096
 _SPACES = {"negativethinmathspace": "-0.167em"}  # the name is of an older MathML
 _BRACES = {"\\{": "{", "\\}": "}", "\\|": "‖"}
 
@@ -42,7 +42,7 @@ def mathml(formula: str, *, display: bool) -> Markup:
     """
     shown = plain(" ".join(formula.split()))
     try:
-        if len(formula) > _MOST:
+        if len(formula) > _MAX_LENGTH:
             raise ValueError("too long for a formula")
         element = convert_to_element(formula, display="block" if display else "inline")
         element.set("alttext", shown)
@@ -59,21 +59,19 @@ def _clean(element: Element) -> Element:
     """
     if element.tag not in _ELEMENTS:
         raise ValueError(f"no element of a formula: {element.tag}")
-    kept = {
+    attributes = {
         name: plain(_SPACES.get(value, value))
         for name, value in element.attrib.items()
         if name in _ATTRIBUTES or name == "alttext"
     }
-    copy = Element(element.tag, kept)
+    copy = Element(element.tag, attributes)
     copy.text = _text(element.text)
     copy.tail = _text(element.tail)
     copy.extend(_clean(child) for child in element)
     return copy
 
 
-def _text(text: str | None) -> str | None:
-    if text is None:
-        return None
+def _text(text: str | None) -> str:
     # Characters come as entities, for a browser to read them. \Bigl\{ keeps its backslash.
-    characters = html.unescape(text)
+    characters = html.unescape(text or "")
     return plain(_BRACES.get(characters, characters))

@@ -5,22 +5,21 @@ direction character of a submitter's reaches a page; then HTML's own characters 
 """
 
 import shlex
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from harness.errors import UsageError
 from harness.frameworks import FRAMEWORKS
-from harness.problem import describe as words
-from harness.problem.expressions import Expression, ExpressionError
-from harness.problem.model import Direction, Parameter, Problem, Role
+from harness.problem import describe
+from harness.problem.model import Problem
 from harness.problem.signature import c_prototype, c_type, python_signature
-from harness.records.conditions_text import describe_conditions
-from harness.records.measurement import Measurement
+from harness.records.measurement import describe_conditions
 from harness.records.result import Result
+from harness.report.board import speedup
+from harness.report.problem import amounts
 from harness.site import charts
 from harness.site.boards import ENTRY_PLACES, PAGE_ROWS, Board, problem_file
 from harness.site.statement import statement_html
@@ -43,18 +42,10 @@ _LANGUAGES = {
 _MAX_CASES = 200
 
 
-class SitePath(NamedTuple):
-    """Where an entry stands: its board and its rank there."""
-
-    board: Board
-    rank: str
-
-
 class Pages:
     """Makes the text of each page; ``problems`` by slug are those whose packages are at hand."""
 
     def __init__(self, problems: Mapping[str, Problem]) -> None:
-        self._problems = problems
         self._environment = Environment(
             loader=FileSystemLoader(HERE / "templates"),
             autoescape=True,
@@ -66,19 +57,31 @@ class Pages:
         )
         self._environment.filters.update(
             lines=lambda text: Markup.escape(plain_lines(text)),
+            speedup=speedup,
             seconds=numbers.seconds,
             seconds_interval=numbers.seconds_interval,
             ratio=numbers.ratio,
+            flops=numbers.flops,
+            flop_rate=numbers.flop_rate,
             bytes=numbers.bytes_,
+            byte_rate=numbers.byte_rate,
+            number=numbers.number,
             integer=numbers.integer,
             percent=lambda part: f"{part * 100:.0f} %",
+            sort_key=_sort_key,
             language=lambda name: _LANGUAGES.get(name, name),
-            title=self._title,
-            drawn=charts.bar,
+            title=lambda slug: problems[slug].title if slug in problems else slug,
             problem_file=problem_file,
+            c_type=c_type,
         )
         self._environment.globals.update(
-            known=self._problems, page_rows=PAGE_ROWS, places=ENTRY_PLACES
+            known=problems,
+            page_rows=PAGE_ROWS,
+            places=ENTRY_PLACES,
+            charts=charts,
+            describe=describe,
+            describe_conditions=describe_conditions,
+            amounts=amounts,
         )
 
     def index(self, boards: Sequence[Board]) -> str:
@@ -94,7 +97,6 @@ class Pages:
             root="../",
             board=board,
             page=page,
-            lines=list(board.lines(page)),
             entries=entries,
             sources=frozenset(sources),
         )
@@ -108,86 +110,34 @@ class Pages:
             boards=boards,
             statement=statement_html(problem.statement),
             signatures=(c_prototype(problem), python_signature(problem) + " ..."),
-            parameters=[_parameter(each) for each in problem.parameters],
-            shapes=_shapes(problem),
             starters=_starters(problem),
         )
 
-    def entry(self, result: Result, stands: SitePath, source: str | None) -> str:
+    def entry(self, result: Result, board: Board, *, rank: str, source: str | None) -> str:
         """An entry: charts, shapes, environment, and the code if it is at hand."""
-        baseline = result.score.baseline if result.score else ""
-        timed = result.measurements
         return self._fill(
             "entry.html",
             root="../",
             result=result,
-            stands=stands,
+            board=board,
+            rank=rank,
             source=source,
-            baseline=baseline,
-            speedup_chart=charts.speedup_chart(timed, baseline) if timed else None,
-            samples_chart=charts.samples_chart(timed, baseline) if timed else None,
-            roofline_chart=charts.roofline_chart(timed, baseline) if timed else None,
-            max_shapes=charts.MAX_SHAPES,
-            max_samples=charts.MAX_SAMPLES,
-            rows=[_shape(each) for each in timed],
+            baseline=result.score.baseline if result.score else "",
+            rows=result.measurements,
             cases=result.cases[:_MAX_CASES],
-            conditions=describe_conditions(result.conditions) if result.conditions else "",
-            facts=_facts(result),
-            environment=_environment(result),
         )
 
-    def _fill(self, template: str, **values: Any) -> str:
+    def _fill(self, template: str, **values: object) -> str:
         return self._environment.get_template(template).render(values)
 
-    def _title(self, slug: str) -> str:
-        problem = self._problems.get(slug)
-        return problem.title if problem else slug
+
+def _harmless(value: object) -> object:
+    return plain(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
-def _harmless(value: Any) -> Any:
-    if isinstance(value, Markup):
-        return value
-    return plain(value) if isinstance(value, str) else value
-
-
-def _parameter(parameter: Parameter) -> dict[str, str]:
-    tensor = parameter.role is Role.TENSOR
-    return {
-        "name": parameter.name,
-        "type": c_type(parameter) + ("*" if tensor else ""),
-        "shape": words.shape_of(parameter),
-        "layout": words.strides_of(parameter),
-        "direction": words.DIRECTIONS[parameter.direction or Direction.IN] if tensor else "",
-        "values": words.range_of(parameter) or words.values_of(parameter),
-        "always": words.always_of(parameter),
-    }
-
-
-def _shapes(problem: Problem) -> list[dict[str, str]]:
-    """What is timed on a GPU, for the first data type."""
-    names = [each.name for each in problem.parameters if each.role is not Role.TENSOR]
-    return [
-        {
-            "values": ", ".join(f"{name} = {shape[name]:.9g}" for name in names if name in shape),
-            "flops": _amount(problem, problem.flops, shape, numbers.flops),
-            "bytes": _amount(problem, problem.bytes, shape, numbers.bytes_),
-        }
-        for shape in problem.benchmarks
-    ]
-
-
-def _amount(
-    problem: Problem,
-    expression: Expression | None,
-    shape: Mapping[str, int | float],
-    shown: Callable[[float], str],
-) -> str:
-    if expression is None or not problem.dtypes:
-        return ""
-    try:
-        return shown(problem.evaluate(expression, shape, problem.dtypes[0]))
-    except ExpressionError:  # a problem that is still being written
-        return ""
+def _sort_key(value: float | None) -> str:
+    """A number as a script reads it; empty where it is missing."""
+    return "" if value is None else f"{value:.9g}"
 
 
 def _starters(problem: Problem) -> list[tuple[str, str, str]]:
@@ -201,52 +151,3 @@ def _starters(problem: Problem) -> list[tuple[str, str, str]]:
             continue
         found.append((_LANGUAGES[language], starter.file, text))
     return found
-
-
-def _shape(each: Measurement) -> dict[str, str | int]:
-    rate = ""
-    if each.flops:
-        rate = numbers.flop_rate(each.flops, each.time_s.value)
-    return {
-        "spec": each.spec.replace(",", ", "),
-        "time": numbers.seconds_interval(each.time_s),
-        "baseline": numbers.seconds_interval(each.baseline_s),
-        "speedup": numbers.ratio(each.speedup),
-        "light": "" if each.sol_fraction is None else f"{each.sol_fraction * 100:.0f} %",
-        "rate": rate,
-        "moved": numbers.byte_rate(each.bytes, each.time_s.value) if each.bytes else "",
-        "kernels": "" if each.kernels is None else f"{each.kernels:g}",
-        "samples": len(each.samples_s),
-        "alone": numbers.seconds_interval(each.isolated_s) if each.isolated_s else "",
-    }
-
-
-def _facts(result: Result) -> list[tuple[str, str]]:
-    """The figures on top of an entry's page."""
-    score = result.score
-    facts = []
-    if score:
-        facts.append((f"speed-up over {score.baseline}", numbers.ratio(score.speedup)))
-        facts.append(("time per call", numbers.seconds(score.time_s)))
-        if result.sol_fraction is not None:
-            facts.append(("of the speed of light", f"{result.sol_fraction * 100:.0f} %"))
-    facts.append(("cases passed", numbers.integer(len(result.cases))))
-    return facts
-
-
-def _environment(result: Result) -> list[tuple[str, str]]:
-    environment = result.environment
-    named = [
-        ("graded", f"{result.created:%Y-%m-%d %H:%M:%S} UTC"),
-        ("device", f"{result.device.name} ({result.device.kind})"),
-        ("harness", environment.harness),
-        ("python", environment.python),
-        ("torch", environment.torch),
-        ("triton", environment.triton),
-        ("CUDA driver", environment.driver),
-        ("CUDA compiler", environment.toolkit),
-        ("platform", environment.platform),
-        ("sandbox", environment.sandbox),
-        ("built for", result.build.target if result.build else ""),
-    ]
-    return [(name, value) for name, value in named if value]

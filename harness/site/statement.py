@@ -1,7 +1,7 @@
 """A problem's statement as HTML: Markdown without raw HTML, images or odd links; formulas drawn."""
 
 import re
-from typing import Any
+from collections.abc import Sequence
 from urllib.parse import urlsplit
 
 from markdown_it import MarkdownIt
@@ -12,7 +12,6 @@ from mdit_py_plugins.dollarmath import dollarmath_plugin
 from harness.site.mathml import mathml
 from harness.text.plain import plain, plain_lines
 
-_SCHEMES = frozenset({"http", "https"})
 _TOP = 3
 """Level of a statement's highest heading: a page has its own above."""
 
@@ -60,17 +59,13 @@ def _parser() -> MarkdownIt:
     return parser
 
 
-def _inline(_: Any, tokens: list[Token], index: int, *_rest: Any) -> str:
+def _inline(_: object, tokens: Sequence[Token], index: int, *_rest: object) -> str:
     return str(mathml(tokens[index].content, display=False))
 
 
-def _block(_: Any, tokens: list[Token], index: int, *_rest: Any) -> str:
-    drawn = mathml(tokens[index].content, display=True)
-    return str(
-        Markup(
-            '<div class="scroll formula" role="region" aria-label="Formula" tabindex="0">{}</div>\n'
-        ).format(drawn)
-    )
+def _block(_: object, tokens: Sequence[Token], index: int, *_rest: object) -> str:
+    frame = '<div class="scroll formula" role="region" aria-label="Formula" tabindex="0">{}</div>\n'
+    return frame.format(mathml(tokens[index].content, display=True))
 
 
 def _is_link(address: str) -> bool:
@@ -78,19 +73,14 @@ def _is_link(address: str) -> bool:
         parts = urlsplit(address)
     except ValueError:
         return False
-    return parts.scheme.lower() in _SCHEMES and bool(parts.netloc) and address.isprintable()
+    return parts.scheme in ("http", "https") and bool(parts.netloc) and address.isprintable()
 
 
 def _settle_headings(tokens: list[Token]) -> None:
     """Headings below the page's own, without a level left out."""
     last = _TOP - 1
-    for opening, closing in _headings(tokens):
-        level = min(max(int(opening.tag[1]) + 1, _TOP), last + 1, 6)
-        opening.tag = closing.tag = f"h{level}"
-        last = level
-
-
-def _headings(tokens: list[Token]) -> list[tuple[Token, Token]]:
-    openings = [token for token in tokens if token.type == "heading_open"]
-    closings = [token for token in tokens if token.type == "heading_close"]
-    return list(zip(openings, closings, strict=True))
+    openings = (token for token in tokens if token.type == "heading_open")
+    closings = (token for token in tokens if token.type == "heading_close")
+    for opening, closing in zip(openings, closings, strict=True):
+        last = min(max(int(opening.tag[1]) + 1, _TOP), last + 1, 6)
+        opening.tag = closing.tag = f"h{last}"

@@ -6,7 +6,6 @@ data give the same text. All text is escaped here, whoever it comes from.
 
 import math
 from collections.abc import Iterator
-from itertools import pairwise
 
 from markupsafe import Markup
 
@@ -60,51 +59,35 @@ class Drawing:
         self._key = key
         self._parts: list[Markup] = []
 
+    def _add(self, element: str, *values: float | str) -> None:
+        shown = (value if isinstance(value, str) else _n(value) for value in values)
+        self._parts.append(Markup(element).format(*shown))  # noqa: S704 - an element from below
+
     def line(self, x1: float, y1: float, x2: float, y2: float, kind: str) -> None:
         """A straight line."""
-        self._parts.append(
-            Markup('<line x1="{}" y1="{}" x2="{}" y2="{}" class="{}"/>').format(
-                _n(x1), _n(y1), _n(x2), _n(y2), kind
-            )
-        )
-
-    def path(self, points: list[tuple[float, float]], kind: str) -> None:
-        """Lines from point to point."""
-        for (x1, y1), (x2, y2) in pairwise(points):
-            self.line(x1, y1, x2, y2, kind)
+        self._add('<line x1="{}" y1="{}" x2="{}" y2="{}" class="{}"/>', x1, y1, x2, y2, kind)
 
     def bar(self, x: float, y: float, width: float, height: float, kind: str) -> None:
         """A rectangle; its upper left corner is at ``x``, ``y``."""
-        self._parts.append(
-            Markup('<rect x="{}" y="{}" width="{}" height="{}" class="{}"/>').format(
-                _n(x), _n(y), _n(max(width, 0.5)), _n(height), kind
-            )
-        )
+        rectangle = '<rect x="{}" y="{}" width="{}" height="{}" class="{}"/>'
+        self._add(rectangle, x, y, max(width, 0.5), height, kind)
 
     def dot(self, x: float, y: float, radius: float, kind: str, tip: str = "") -> None:
         """A circle; ``tip`` is shown by a browser whose pointer is on it."""
         inside = Markup("<title>{}</title>").format(plain(tip)) if tip else ""
-        self._parts.append(
-            Markup('<circle cx="{}" cy="{}" r="{}" class="{}">{}</circle>').format(
-                _n(x), _n(y), _n(radius), kind, inside
-            )
+        self._add(
+            '<circle cx="{}" cy="{}" r="{}" class="{}">{}</circle>', x, y, radius, kind, inside
         )
 
     def diamond(self, x: float, y: float, size: float, kind: str) -> None:
         """A square on its corner."""
-        self._parts.append(
-            Markup('<path d="M{} {}l{s} {s}l-{s} {s}l-{s} -{s}z" class="{}"/>').format(
-                _n(x), _n(y - size), kind, s=_n(size)
-            )
-        )
+        path = '<path d="M{0} {1}l{2} {2}l-{2} {2}l-{2} -{2}z" class="{3}"/>'
+        self._add(path, x, y - size, size, kind)
 
     def text(self, x: float, y: float, text: str, anchor: str = "start", kind: str = "") -> None:
         """Text whose base line begins, ends or is centred at ``x``, ``y``."""
-        self._parts.append(
-            Markup('<text x="{}" y="{}" text-anchor="{}" class="{}">{}</text>').format(
-                _n(x), _n(y), anchor, kind, plain(text)
-            )
-        )
+        element = '<text x="{}" y="{}" text-anchor="{}" class="{}">{}</text>'
+        self._add(element, x, y, anchor, kind, plain(text))
 
     def svg(self) -> Markup:
         """The element, for a page with a style sheet."""

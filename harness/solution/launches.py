@@ -22,7 +22,7 @@ from dataclasses import dataclass
 
 from harness.problem.expressions import Expression, ExpressionError, Number
 from harness.problem.model import Problem
-from harness.text.escape import quoted
+from harness.text.plain import quoted
 from harness.text.suggest import did_you_mean
 from harness.wire.arguments import KernelLaunch
 

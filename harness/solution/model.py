@@ -93,9 +93,9 @@ class Artifact:
     """Whether it is a shared library, or ``source``."""
     target: Target
     """The device that it was built for."""
-    library: Path | None
+    library: Path | None = None
     """A shared object with the entry point and ``harness_last_error``, unless there is none."""
-    checked: Path | None
+    checked: Path | None = None
     """The same with AddressSanitizer; None for a card, or where the compiler has no libasan."""
     source: str
     """The code."""

@@ -11,46 +11,40 @@ import re
 import shlex
 import subprocess
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 from harness.errors import UsageError
-from harness.frameworks import FRAMEWORKS
+from harness.frameworks import ALL_DTYPES, FRAMEWORKS
 from harness.problem.model import Problem
-from harness.starter import cuda, framework, python, triton
+from harness.starter import cuda, python
 from harness.text.plain import plain
 
 ANONYMOUS = "me"
-_MOST = 32
+_MAX_NAME = 32
 _GIT_SECONDS = 5
+_TEMPLATES = Path(__file__).parent / "templates"
 
 
 @dataclass(frozen=True, slots=True)
 class Starter:
-    """The first file in a language."""
+    """The first file in a language: its name, and what writes it for a problem and its command."""
 
     file: str
-    """Its name, unless the user gives one with the same extension."""
-
     write: Callable[[Problem, str], str]
-    """Its contents, for a problem and the command that checks it."""
 
-    @property
-    def suffix(self) -> str:
-        """The file name's extension, with its dot."""
-        return Path(self.file).suffix
+
+def _starter(file: str, template: Path, title: str, takes: Collection[str] = ALL_DTYPES) -> Starter:
+    return Starter(file, partial(python.text, template=template, title=title, takes=takes))
 
 
 STARTERS = {
     "cuda": Starter("kernel.cu", cuda.text),
-    "triton": Starter("triton_kernel.py", triton.text),
-    **{
-        each.name: Starter(each.starter, partial(framework.text, framework=each))
-        for each in FRAMEWORKS.values()
-    },
-    "python": Starter("pytorch.py", python.text),
+    "triton": _starter("triton_kernel.py", _TEMPLATES / "triton.py.jinja", "Triton"),
+    **{f.name: _starter(f.starter, f.template, f.title, f.takes) for f in FRAMEWORKS.values()},
+    "python": _starter("pytorch.py", _TEMPLATES / "pytorch.py.jinja", "PyTorch"),
 }
 """By the name of the language. No file is called ``triton.py`` or like another package: beside
 others it would be imported in its place."""
@@ -60,7 +54,7 @@ def starter_text(problem: Problem, language: str, command: str) -> str:
     """The contents of the file; ``command`` is how it is checked, for the comment on top.
 
     Raises:
-        UsageError: the problem does not say enough to write one, or the language does not suit it.
+        UsageError: the problem declares too little, or none of its data types suits the language.
     """
     if not problem.complete:
         raise UsageError(f"{problem.slug} says too little: " + "; ".join(problem.missing))
@@ -68,7 +62,7 @@ def starter_text(problem: Problem, language: str, command: str) -> str:
 
 
 def default_path(problem: Problem, language: str, author: str) -> Path:
-    """Where the file goes by default: in a folder that names problem and author."""
+    """The file's default place, in a folder that names problem and author."""
     return Path("solutions") / problem.slug / author / STARTERS[language].file
 
 
@@ -78,7 +72,7 @@ def check_command(path: Path, problem: Problem, language: str) -> str:
     Raises:
         UsageError: a file of that name is not taken for one in ``language``.
     """
-    suffix = STARTERS[language].suffix
+    suffix = Path(STARTERS[language].file).suffix
     if path.suffix != suffix:
         raise UsageError(f"{plain(str(path))}: a file in {language} ends in {suffix}")
     parts = path.absolute().parts
@@ -116,11 +110,11 @@ def _login() -> str:
 def _safe(name: str) -> str:
     """``name`` in the letters, digits and - that an author may have; "" if none is left."""
     ascii_ = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
-    return re.sub(r"[^a-z0-9]+", "-", ascii_.lower()).strip("-")[:_MOST].strip("-")
+    return re.sub(r"[^a-z0-9]+", "-", ascii_.lower()).strip("-")[:_MAX_NAME].strip("-")
 
 
 def write_starter(path: Path, text: str, *, force: bool) -> None:
-    """Write the file, and the folders it needs; what is there stays unless ``force``.
+    """Write the file, and the folders it needs; an existing file stays unless ``force``.
 
     Raises:
         UsageError: there is a file already, or it cannot be written.

@@ -4,7 +4,7 @@ from harness.languages.build.prelude import VAR_TYPES
 from harness.problem import describe as words
 from harness.problem.model import Direction, Parameter, Problem
 from harness.problem.signature import ENTRY_POINT, c_arguments, c_type
-from harness.starter.comments import dtypes, fresh, head, index_names
+from harness.starter.comments import fresh, head, index_names
 from harness.starter.expressions import c_expression
 
 _WIDTH = 100
@@ -12,7 +12,8 @@ _WIDTH = 100
 
 def text(problem: Problem, command: str) -> str:
     """The file: a comment, a kernel for each output, and the function that launches them."""
-    note = [f"VAR is the type of an element, defined by the build: {dtypes(problem, VAR_TYPES)}."]
+    types = ", ".join(f"{VAR_TYPES[dtype]} ({dtype})" for dtype in problem.dtypes)
+    note = [f"VAR is the type of an element, defined by the build: {types}."]
     if any(words.is_complex(problem, p) for p in problem.tensors):
         note.append("Complex numbers have .x (real part) and .y; cuComplex.h, included, has more.")
     parts = [head(problem, command, "//", note=note)]
@@ -23,30 +24,25 @@ def text(problem: Problem, command: str) -> str:
 
 def _kernel(problem: Problem, output: Parameter) -> list[str]:
     """One thread for each element of ``output``."""
-    element = fresh("element", problem)
+    element, place, result = (fresh(n, problem) for n in ("element", "place", "result"))
     indices = index_names(problem, output)
-    place = fresh("place", problem)
-    result = fresh("result", problem)
-    lines = [
+    if output.direction is Direction.INOUT:
+        start = f" = {output.name}[{place}];  // what it holds before the call"
+    else:
+        start = "{};  // zero"
+    return [
         f"// One thread for each element of {output.name}.",
         *_call("__global__ void", _kernel_name(problem, output), c_arguments(problem), " {"),
         f"    const size_t {element} = blockIdx.x * size_t(blockDim.x) + threadIdx.x;",
         "    // The grid is rounded up to whole blocks.",
         f"    if ({element} >= {_count(problem, output)}) return;",
-    ]
-    lines += [f"    const size_t {line};" for line in _indices(problem, output, element, indices)]
-    lines.append(f"    const size_t {place} = {_place(problem, output, indices)};")
-    if output.direction is Direction.INOUT:
-        start = f" = {output.name}[{place}];  // what it holds before the call"
-    else:
-        start = "{};  // zero"
-    lines += [
+        *(f"    const size_t {line};" for line in _indices(problem, output, element, indices)),
+        f"    const size_t {place} = {_place(problem, output, indices)};",
         f"    {c_type(output)} {result}{start}",
         "    // Here the right answer is to be computed.",
         f"    {output.name}[{place}] = {result};",
         "}",
     ]
-    return lines
 
 
 def _entry(problem: Problem) -> list[str]:
@@ -73,25 +69,21 @@ def _kernel_name(problem: Problem, output: Parameter) -> str:
 
 def _count(problem: Problem, output: Parameter) -> str:
     """The number of elements."""
-    if len(output.shape) == 1:
-        return c_expression(output.shape[0], problem)
-    return " * ".join(c_expression(length, problem, factor=True) for length in output.shape)
+    several = len(output.shape) > 1
+    return " * ".join(c_expression(length, problem, factor=several) for length in output.shape)
 
 
 def _indices(problem: Problem, output: Parameter, element: str, names: list[str]) -> list[str]:
     """``row = element / n``, ``column = element % n``."""
-    if len(names) == 1:
-        return [f"{names[0]} = {element}"]
-    lengths = [c_expression(length, problem) for length in output.shape]
-    lines = []
-    for d, name in enumerate(names):
-        inner = " / ".join([element, *(_divisor(length) for length in reversed(lengths[d + 1 :]))])
-        lines.append(f"{name} = {inner}" + (f" % {_divisor(lengths[d])}" if d else ""))
-    return lines
+    lengths = [_divisor(c_expression(length, problem)) for length in output.shape]
+    inner = [" / ".join([element, *reversed(lengths[d + 1 :])]) for d in range(len(names))]
+    return [
+        f"{name} = {inner[d]}" + (f" % {lengths[d]}" if d else "") for d, name in enumerate(names)
+    ]
 
 
-def _divisor(text_: str) -> str:
-    return text_ if text_.replace("_", "").isalnum() else f"({text_})"
+def _divisor(text: str) -> str:
+    return text if text.replace("_", "").isalnum() else f"({text})"
 
 
 def _place(problem: Problem, output: Parameter, names: list[str]) -> str:
@@ -104,8 +96,8 @@ def _place(problem: Problem, output: Parameter, names: list[str]) -> str:
         )
     place = names[0]
     for name, length in zip(names[1:], output.shape[1:], strict=True):
-        step = _divisor(c_expression(length, problem))
-        place = f"({place}) * {step} + {name}" if " " in place else f"{place} * {step} + {name}"
+        place = f"({place})" if " " in place else place
+        place = f"{place} * {_divisor(c_expression(length, problem))} + {name}"
     return place
 
 

@@ -4,12 +4,31 @@ They are dimensions and strides, so positive whole numbers; all arithmetic is in
 """
 
 import ast
+from functools import reduce
 
 from harness.errors import HarnessError
 from harness.problem.expressions import Expression
 from harness.problem.model import Problem
 
 _SUM, _PRODUCT, _ATOM = 1, 2, 3
+_INTEGER: dict[type[ast.operator], tuple[str, int, int]] = {
+    ast.Add: ("+", _SUM, _SUM),
+    ast.Sub: ("-", _SUM, _PRODUCT),
+    ast.Mult: ("*", _PRODUCT, _ATOM),
+    ast.Div: ("/", _PRODUCT, _ATOM),
+    ast.FloorDiv: ("/", _PRODUCT, _ATOM),
+    ast.Mod: ("%", _PRODUCT, _ATOM),
+}
+"""Operator in C++, how tightly it binds, and how tightly its right operand must."""
+_REAL: dict[type[ast.operator], str] = {
+    ast.Add: "({} + {})",
+    ast.Sub: "({} - {})",
+    ast.Mult: "({} * {})",
+    ast.Div: "({} / {})",
+    ast.FloorDiv: "floor({} / {})",
+    ast.Mod: "fmod({}, {})",
+    ast.Pow: "pow({}, {})",
+}
 _WIDE = frozenset({"size_t", "uint64_t"})
 _LARGEST_POWER = 4
 
@@ -26,11 +45,6 @@ def c_expression(expression: Expression, problem: Problem, *, factor: bool = Fal
 
 def _text(node: ast.expr, narrow: frozenset[str]) -> tuple[str, int]:
     """The C++, and how tightly its outermost operator binds."""
-
-    def of(child: ast.expr, rank: int) -> str:
-        text, own = _text(child, narrow)
-        return text if own >= rank else f"({text})"
-
     match node:
         case ast.Constant(value=int() | float() as value):
             return str(int(value) if value == int(value) else value), _ATOM
@@ -39,53 +53,47 @@ def _text(node: ast.expr, narrow: frozenset[str]) -> tuple[str, int]:
         case ast.UnaryOp(op=ast.UAdd(), operand=operand):
             return _text(operand, narrow)
         case ast.UnaryOp(operand=operand):
-            return f"0 - {of(operand, _PRODUCT)}", _SUM
-        case ast.BinOp(left=left, op=ast.Add(), right=right):
-            return f"{of(left, _SUM)} + {of(right, _SUM)}", _SUM
-        case ast.BinOp(left=left, op=ast.Sub(), right=right):
-            return f"{of(left, _SUM)} - {of(right, _PRODUCT)}", _SUM
+            return f"0 - {_operand(operand, narrow, _PRODUCT)}", _SUM
         case ast.BinOp(left=left, op=ast.Pow(), right=right):
             return _power(left, right, narrow)
         case ast.BinOp(left=left, op=op, right=right):
-            sign = {ast.Mult: "*", ast.Mod: "%"}.get(type(op), "/")
-            return f"{of(left, _PRODUCT)} {sign} {of(right, _ATOM)}", _PRODUCT
+            sign, own, inner = _INTEGER[type(op)]
+            return f"{_operand(left, narrow, own)} {sign} {_operand(right, narrow, inner)}", own
         case ast.Call(func=ast.Name(id=name), args=arguments):
             return _call(name, arguments, narrow)
     raise HarnessError(f"no C++ for {ast.dump(node)}")  # pragma: no cover - parsing refuses others
 
 
+def _operand(node: ast.expr, narrow: frozenset[str], rank: int = _ATOM) -> str:
+    """The C++, in parentheses unless it binds as tightly as ``rank``."""
+    text, own = _text(node, narrow)
+    return text if own >= rank else f"({text})"
+
+
 def _power(base: ast.expr, exponent: ast.expr, narrow: frozenset[str]) -> tuple[str, int]:
-    text, own = _text(base, narrow)
-    factor = text if own == _ATOM else f"({text})"
-    raised, rank = _text(exponent, narrow)
-    if text == "2":
-        return f"(size_t(1) << {raised if rank == _ATOM else f'({raised})'})", _ATOM
+    factor, raised = _operand(base, narrow), _operand(exponent, narrow)
+    if factor == "2":
+        return f"(size_t(1) << {raised})", _ATOM
     if raised.isdigit() and 1 <= int(raised) <= _LARGEST_POWER:
         return " * ".join([factor] * int(raised)), _PRODUCT
     return f"size_t(pow({_real(base)}, {_real(exponent)}))", _ATOM
 
 
 def _call(name: str, arguments: list[ast.expr], narrow: frozenset[str]) -> tuple[str, int]:
-    if name == "sizeof":
-        return "sizeof(VAR)", _ATOM
-    texts = [_text(argument, narrow)[0] for argument in arguments]
-    if name in ("min", "max"):
-        sign = "<" if name == "min" else ">"
-        chosen = texts[0]
-        for text in texts[1:]:
-            chosen = f"({chosen} {sign} {text} ? {chosen} : {text})"
-        return chosen, _ATOM
-    (argument,), (text,) = arguments, texts
-    match name, argument:
-        case "abs", _:
-            return f"({text})", _ATOM
-        case "ceil" | "floor", ast.BinOp(left=left, op=ast.Div(), right=right):
-            over = _text(left, narrow)[0]
-            under, rank = _text(right, narrow)
-            under = under if rank == _ATOM else f"({under})"
-            over = f"({over} + {under} - 1)" if name == "ceil" else f"({over})"
-            return f"{over} / {under}", _PRODUCT
-    return f"size_t({name}({_real(argument)}))", _ATOM
+    match name, arguments:
+        case "sizeof", _:
+            return "sizeof(VAR)", _ATOM
+        case "min" | "max", _:
+            sign = "<" if name == "min" else ">"
+            texts = [_text(argument, narrow)[0] for argument in arguments]
+            return reduce(lambda a, b: f"({a} {sign} {b} ? {a} : {b})", texts), _ATOM
+        case "abs", [argument]:
+            return f"({_text(argument, narrow)[0]})", _ATOM
+        case "ceil" | "floor", [ast.BinOp(left=left, op=ast.Div(), right=right)]:
+            over, under = _text(left, narrow)[0], _operand(right, narrow)
+            up = f" + {under} - 1" if name == "ceil" else ""
+            return f"({over}{up}) / {under}", _PRODUCT
+    return f"size_t({name}({_real(arguments[0])}))", _ATOM
 
 
 def _real(node: ast.expr) -> str:
@@ -98,22 +106,11 @@ def _real(node: ast.expr) -> str:
         case ast.UnaryOp(op=op, operand=operand):
             return f"-{_real(operand)}" if isinstance(op, ast.USub) else _real(operand)
         case ast.BinOp(left=left, op=op, right=right):
-            a, b = _real(left), _real(right)
-            if isinstance(op, ast.Pow):
-                return f"pow({a}, {b})"
-            if isinstance(op, ast.FloorDiv):
-                return f"floor({a} / {b})"
-            if isinstance(op, ast.Mod):
-                return f"fmod({a}, {b})"
-            sign = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}[type(op)]
-            return f"({a} {sign} {b})"
+            return _REAL[type(op)].format(_real(left), _real(right))
         case ast.Call(func=ast.Name(id="sizeof")):
             return "double(sizeof(VAR))"
-        case ast.Call(func=ast.Name(id=name), args=arguments):
-            chosen = _real(arguments[0])
-            if name in ("min", "max"):
-                for argument in arguments[1:]:
-                    chosen = f"f{name}({chosen}, {_real(argument)})"
-                return chosen
-            return f"{'fabs' if name == 'abs' else name}({chosen})"
+        case ast.Call(func=ast.Name(id="min" | "max" as name), args=arguments):
+            return reduce(lambda a, b: f"f{name}({a}, {b})", map(_real, arguments))
+        case ast.Call(func=ast.Name(id=name), args=[argument]):
+            return f"{'fabs' if name == 'abs' else name}({_real(argument)})"
     raise HarnessError(f"no C++ for {ast.dump(node)}")  # pragma: no cover - parsing refuses others

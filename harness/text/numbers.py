@@ -4,13 +4,9 @@ Inside the harness there are only SI units; here they become what people read. T
 digits; with an interval, as many as the interval leaves meaningful.
 """
 
-from __future__ import annotations
-
 import math
-from typing import TYPE_CHECKING, Protocol
-
-if TYPE_CHECKING:  # commands say how many there are of something before they load anything
-    from collections.abc import Sequence
+from collections.abc import Sequence
+from typing import Protocol
 
 _TIME = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
 _DECIMAL = ((1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""))
@@ -21,17 +17,9 @@ _MAX_DECIMALS = 4
 class IntervalLike(Protocol):
     """A value with the two ends of its interval."""
 
-    @property
-    def value(self) -> float:
-        """What was found."""
-
-    @property
-    def low(self) -> float:
-        """The lower end."""
-
-    @property
-    def high(self) -> float:
-        """The upper end."""
+    value: float
+    low: float
+    high: float
 
 
 def seconds(value: float) -> str:
@@ -44,8 +32,7 @@ def seconds_interval(interval: IntervalLike) -> str:
     if not math.isfinite(interval.value):
         return seconds(interval.value)
     scale, unit = _unit(interval.value, _TIME)
-    half = _half_width(interval) / scale
-    return f"{_value_and_half(interval.value / scale, half, '')} {unit}"
+    return f"{_value_and_half(interval, scale=scale)} {unit}"
 
 
 def counted(number: int, what: str, many: str = "") -> str:
@@ -57,10 +44,8 @@ def bytes_(value: float) -> str:
     """``8192`` → ``8 KiB``; binary multiples."""
     value = _real(value)
     scale, unit = _unit(value, _BINARY)
-    scaled = value / scale
-    if math.isfinite(scaled) and scaled == round(scaled):
-        return f"{scaled:.0f} {unit}"
-    return f"{_three(scaled)} {unit}"
+    whole = math.isfinite(value) and (value / scale).is_integer()
+    return f"{value / scale:.0f} {unit}" if whole else f"{_three(value / scale)} {unit}"
 
 
 def flop_rate(flops: float, time_s: float) -> str:
@@ -80,12 +65,12 @@ def byte_rate(count: float, time_s: float) -> str:
 
 def ratio(interval: IntervalLike) -> str:
     """``1.31× ± 0.02``: a speed-up and the half-width of its 95 % interval."""
-    return _value_and_half(interval.value, _half_width(interval), "×")
+    return _value_and_half(interval, mark="×")
 
 
 def factor(interval: IntervalLike) -> str:
     """``1.31 ± 0.02``: a ratio as part of a sentence."""
-    return _value_and_half(interval.value, _half_width(interval), "")
+    return _value_and_half(interval)
 
 
 def number(value: float) -> str:
@@ -106,12 +91,10 @@ def _real(value: float) -> float:
         return math.inf if value > 0 else -math.inf
 
 
-def _half_width(interval: IntervalLike) -> float:
+def _value_and_half(interval: IntervalLike, *, scale: float = 1.0, mark: str = "") -> str:
     # Intervals of ratios are symmetric in the logarithm only: the wider side is the honest one.
-    return max(interval.high - interval.value, interval.value - interval.low, 0.0)
-
-
-def _value_and_half(value: float, half: float, mark: str) -> str:
+    half = max(interval.high - interval.value, interval.value - interval.low, 0.0) / scale
+    value = interval.value / scale
     if not math.isfinite(half):
         return f"{_three(value)}{mark} ± ?"
     if half <= 0 or not math.isfinite(value):
@@ -120,12 +103,9 @@ def _value_and_half(value: float, half: float, mark: str) -> str:
     exponent = math.floor(math.log10(half))
     decimals = -exponent + (1 if half < 2 * 10.0**exponent else 0)
     decimals = min(max(decimals, 0), _MAX_DECIMALS)
-    return f"{value:.{decimals}f}{mark} ± {_up(half, decimals):.{decimals}f}"
-
-
-def _up(value: float, decimals: int) -> float:
-    """Rounded up, but for what is rounding itself: a doubt is not made smaller by printing it."""
-    return math.ceil(value * 10.0**decimals - 1e-6) / 10.0**decimals
+    # Rounded up, but for what is rounding itself: a doubt is not made smaller by printing it.
+    doubt = math.ceil(half * 10.0**decimals - 1e-6) / 10.0**decimals
+    return f"{value:.{decimals}f}{mark} ± {doubt:.{decimals}f}"
 
 
 def _rate(amount: float, time_s: float) -> float:
@@ -141,10 +121,7 @@ def _unit(value: float, units: Sequence[tuple[float, str]]) -> tuple[float, str]
     """The largest unit of which ``value`` is at least 1 after rounding to three digits."""
     if value == 0 or not math.isfinite(value):
         return next(each for each in units if each[0] == 1.0)
-    for scale, unit in units:
-        if abs(value) >= scale * 0.9995:
-            return scale, unit
-    return units[-1]
+    return next((each for each in units if abs(value) >= each[0] * 0.9995), units[-1])
 
 
 def _three(value: float) -> str:

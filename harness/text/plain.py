@@ -5,14 +5,26 @@ sequences are dropped, every other control, invisible or direction-changing char
 its Python escape (``\x07``, ``\u202e``). Nor does it hold what a CI system would take for a command
 in a log (``::error::``, ``##[group]``, ``##vso[…]``): one character of that is shown as an escape,
 wherever it stands, for lines are wrapped. Not covered: letters that look like others, and stacks of
-combining marks. Rich's markup is no concern of this module: whoever prints wraps the text in
+combining marks. Rich's markup is no concern of this module: text is printed in
 :class:`rich.text.Text`, which reads no markup.
 """
 
 import json
 import re
+import unicodedata
+from collections.abc import Callable
 
-from harness.text.escape import is_hidden, visible, without_commands
+_HIDDEN = frozenset({"Cc", "Cf", "Cn", "Cs", "Zl", "Zp"})
+_HIDDEN_LETTERS = frozenset("\u115f\u1160\u3164\uffa0\u2800\u034f")  # blank, though not spaces
+
+# The names are GitHub's: `::` alone is C++. The others are read anywhere in a line, GitHub's older
+# ones, too.
+_CI_COMMAND = re.compile(
+    r":(?=:(?:add-mask|add-matcher|add-path|debug|echo|endgroup|error|group|notice|remove-matcher"
+    r"|save-state|set-env|set-output|stop-commands|warning|internal-[\w-]*)(?![\w-]))"
+    r"|#(?=#(?:\[|vso\[|teamcity\[))",
+    re.IGNORECASE,
+)
 
 # Colours and the like (CSI), and strings such as hyperlinks and titles (OSC), as compilers print
 # them. Bounded and without newlines, so that an unfinished one cannot swallow a log.
@@ -22,6 +34,17 @@ _SEQUENCE = re.compile(
 )
 
 _TAB = 8
+
+
+def visible(text: str) -> str:
+    r"""``text`` with escapes (``\x1b``, ``\u202e``) for what would be hidden or interpreted."""
+    # Most text has nothing to hide, and boards and a site have much of it. Of what is hidden only
+    # some letters are printable in Python's sense.
+    if not (text.isprintable() and (text.isascii() or _HIDDEN_LETTERS.isdisjoint(text))):
+        text = "".join(ascii(c)[1:-1] if _is_hidden(c) else c for c in text)
+    if ":" not in text and "#" not in text:
+        return text
+    return _without_commands(text, lambda character: f"\\x{ord(character):02x}")
 
 
 def plain(text: str, limit: int | None = None) -> str:
@@ -52,31 +75,45 @@ def json_text(text: str) -> str:
     """
     shown = text
     if not (text.isascii() and text.isprintable()):
-        shown = "".join(_in_json(c) if c != "\n" and is_hidden(c) else c for c in text)
-    return without_commands(shown, _in_json)
+        shown = "".join(_in_json(c) if c != "\n" and _is_hidden(c) else c for c in text)
+    return _without_commands(shown, _in_json)
 
 
 def head(text: str, lines: int, width: int = 400) -> str:
     """The first ``lines`` lines, each cut to ``width``, and how many were left out."""
-    return _excerpt(text, lines, width, last=False)
+    every = _lines(text)
+    shown = [plain_lines(line, width) for line in every[:lines]]
+    return "\n".join([*shown, *_left_out(len(every) - lines, "more")])
 
 
 def tail(text: str, lines: int, width: int = 400) -> str:
     """The last ``lines`` lines, each cut to ``width``, and how many were left out."""
-    return _excerpt(text, lines, width, last=True)
+    every = _lines(text)
+    shown = [plain_lines(line, width) for line in every[-lines:]]
+    return "\n".join([*_left_out(len(every) - lines, "earlier"), *shown])
 
 
-def _excerpt(text: str, count: int, width: int, *, last: bool) -> str:
-    lines = text.replace("\r\n", "\n").strip("\n").split("\n")
-    left_out = len(lines) - count
-    chosen = lines[-count:] if last else lines[:count]
-    shown = [plain_lines(line, width) for line in chosen]
-    if left_out > 0:
-        note = (
-            f"… {left_out} {'earlier' if last else 'more'} {'line' if left_out == 1 else 'lines'}"
-        )
-        shown = [note, *shown] if last else [*shown, note]
-    return "\n".join(shown)
+def _lines(text: str) -> list[str]:
+    return text.replace("\r\n", "\n").strip("\n").split("\n")
+
+
+def _left_out(count: int, which: str) -> list[str]:
+    return [f"… {count} {which} {'line' if count == 1 else 'lines'}"] if count > 0 else []
+
+
+def quoted(text: str, limit: int = 100) -> str:
+    """``text`` as a Python literal in ASCII, cut to ``limit`` characters."""
+    return ascii(text if len(text) <= limit else text[:limit] + "...")
+
+
+def _is_hidden(character: str) -> bool:
+    """Whether a reader would not see ``character``, or see what follows it in another way."""
+    return unicodedata.category(character) in _HIDDEN or character in _HIDDEN_LETTERS
+
+
+def _without_commands(text: str, escape: Callable[[str], str]) -> str:
+    """``text`` with one character of each command of a CI system written by ``escape``."""
+    return _CI_COMMAND.sub(lambda command: escape(command[0]), text)
 
 
 def _head(text: str, limit: int | None) -> str:

@@ -4,11 +4,11 @@ import difflib
 from collections.abc import Iterable
 
 _LONGEST = 80
-"""Characters of a word that are compared: it comes from files of anybody's."""
+"""Characters of a word that are compared: it comes from untrusted files."""
 
 
 def nearest(word: str, known: Iterable[str], *, cutoff: float = 0.6) -> str | None:
-    """The known word most like ``word``, whatever the case of letters; None if none is near.
+    """The known word most like ``word``, letter case aside; None if none is near.
 
     ``cutoff`` is the least :meth:`difflib.SequenceMatcher.ratio`.
     """

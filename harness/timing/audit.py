@@ -1,30 +1,24 @@
 """The audits of timed batches: properties of the data and of physics that any honest time has.
 
 A batch counts only if every output of every call is right, every input unchanged and every guard
-band intact (:func:`audit_batch`). The device must be idle when inputs are revealed and when the
-runner says *done* (:class:`IdleMonitor`); a call must take as long isolated as among many
+band intact (:mod:`harness.judge.batch`). The device must be idle when inputs are revealed and when
+the runner says *done* (:class:`IdleMonitor`); a call must take as long isolated as among many
 (:func:`linearity_fault`); and nothing is faster than the device (:func:`below_sol_fault`). The
 method and its measurements are in docs/explanation/measurement.md.
 """
 
+import math
 import statistics
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from harness.device.base import Device
 from harness.errors import MachineError
-from harness.judge.batch import Batch, BatchMismatch
 from harness.records.measurement import Measurement
 from harness.records.result import Verdict
 from harness.session.fault import Fault
 from harness.session.session import Session
 from harness.text.numbers import seconds
-
-
-def audit_batch(batch: Batch) -> BatchMismatch | None:
-    """The first mismatch in a batch that was just timed; None if there is none."""
-    return batch.check()
-
 
 # -- the device is idle ----------------------------------------------------------------------------
 
@@ -33,23 +27,21 @@ def audit_batch(batch: Batch) -> BatchMismatch | None:
 class IdleBaseline:
     """Seconds that the judge's probes take on an idle device; infinite where that is unknown."""
 
-    before_s: float = float("inf")
-    after_s: float = float("inf")
+    before_s: float = math.inf
+    after_s: float = math.inf
 
     @classmethod
     def median(cls, probes: Sequence["IdleBaseline"]) -> "IdleBaseline":
         """The median of ``probes``, each of their two times by itself."""
-        return cls(
-            statistics.median(probe.before_s for probe in probes),
-            statistics.median(probe.after_s for probe in probes),
-        )
+        before, after = ([p.before_s for p in probes], [p.after_s for p in probes])
+        return cls(statistics.median(before), statistics.median(after))
 
     def started_early_fault(self, before_s: float) -> Fault | None:
         """The fault of a device at work when the inputs of a batch were there; None if it was idle.
 
         The work may have begun with them before the clock did, or take the device from the program
-        that is timed next. Where that is so in a few batches only, :meth:`IdleMonitor.fault` says
-        nothing, yet the lower quartile would be theirs: such batches must not count.
+        that is timed next. A few such batches are no :meth:`IdleMonitor.fault`, yet the lower
+        quartile would be theirs: they must not count.
         """
         excess_s = before_s - self.before_s
         return _started_early_fault(excess_s) if excess_s > BUSY_S else None
@@ -62,14 +54,12 @@ BUSY_S = 0.5e-3
 
 Processes take turns on a GPU in slices of about two milliseconds; the probe itself takes a tenth of
 one, and is late by more now and then because the host is."""
-
 BEFORE_SLACK_S, AFTER_SLACK_S = 15e-6, 50e-6
 """Seconds that a probe may be late before the difference counts as time of the batch."""
-
 MAX_LATER_S = 0.2e-3
 """Seconds that a probe after a null batch may take longer and still be taken for an idle device's.
 
-After one of 25 ms it takes 0.1 ms longer on an H100, whose host has lost what it had at hand."""
+After one of 25 ms it takes 0.1 ms longer on an H100, whose host's caches are cold by then."""
 
 
 @dataclass(slots=True)
@@ -83,11 +73,11 @@ class IdleMonitor:
     def note(
         self, before_s: float, after_s: float, *, awake: bool = False, idle_after_s: float = 0.0
     ) -> float:
-        """Seconds of work that the clock did not see, by the two probes of a batch, which it keeps.
+        """Seconds of work that the clock did not see, by the two probes of a batch; records them.
 
-        That is what went on after *done*, and, where the runner was ``awake`` while the inputs were
-        written, what had begun before *go*. ``idle_after_s`` is what the second probe took just
-        now after a null batch that lasts as long: a host that was idle for so long is late itself.
+        Such work went on after *done* or, where the runner was ``awake`` while the inputs were
+        written, had begun before *go*. ``idle_after_s`` is what the second probe took just now
+        after a null batch that lasts as long: a host that was idle for so long is late itself.
         """
         normal_after_s = min(max(idle_after_s, self.idle.after_s), self.idle.after_s + MAX_LATER_S)
         before = max(0.0, before_s - self.idle.before_s)
@@ -105,31 +95,24 @@ class IdleMonitor:
         if early > BUSY_S:
             return _started_early_fault(early)
         if late > BUSY_S:
-            return Fault(
-                Verdict.REJECTED,
-                "the GPU was still at work after the submission said that it was done (a probe of "
-                f"the judge took {seconds(late)} longer than on an idle device): wait for all "
-                "streams",
-                shared=True,
-            )
+            what = "the GPU was still at work after the submission said that it was done"
+            return _busy_fault(what, late, "wait for all streams")
         return None
 
 
 def _started_early_fault(excess_s: float) -> Fault:
-    return Fault(
-        Verdict.REJECTED,
-        "the GPU was at work before the inputs of a timed batch were there (a probe of the judge "
-        f"took {seconds(excess_s)} longer than on an idle device): no kernel may go on between "
-        "calls",
-        shared=True,
-    )
+    what = "the GPU was at work before the inputs of a timed batch were there"
+    return _busy_fault(what, excess_s, "no kernel may go on between calls")
+
+
+def _busy_fault(what: str, excess_s: float, remedy: str) -> Fault:
+    probe = f"a probe of the judge took {seconds(excess_s)} longer than on an idle device"
+    return Fault(Verdict.REJECTED, f"{what} ({probe}): {remedy}", shared=True)
 
 
 def busy_device_fault(probe: Callable[[], float], idle: IdleBaseline) -> Fault | None:
-    """The fault of a device that is at work now, though no batch runs; None if it is idle.
-
-    The median of several probes: on some hosts one in twenty is late although nothing is at work.
-    """
+    """The fault of a device that is at work now, though no batch runs; None if it is idle."""
+    # The median: on some hosts one probe in twenty is late although nothing is at work.
     return idle.started_early_fault(statistics.median(probe() for _ in range(_PROBES)))
 
 
@@ -153,24 +136,18 @@ def find_busy_session(sessions: Sequence[Session], device: Device, idle: IdleBas
 
 EXCESS = 1.05
 """Times as long as among many a call may take isolated: more than any honest one was seen to."""
-
 FIRST_S, NODE_S = 2e-6, 1e-6
 """Seconds that an isolated call may take longer than the baseline's, and each of its kernels: code
 and addresses come from memory, for the caches have just been flushed, and a short graph hides no
 launches."""
-
 BASELINE_FIRST_S = 14e-6
 """Seconds that baselines' isolated calls took longer for the same reasons: 10 to 14 µs on an H200.
 Isolated calls of submissions read too short by as much, which does no harm where they may only be
 too long."""
-
-
 DOUBT_S = 40e-6
 """Twice the seconds that the overheads of two processes' isolated calls were seen apart where
 nothing overlaps (20 µs and less, of five of 23 kernels on an H100 whose host is restless): within
 this it stays open whether the host or overlapping calls are the cause."""
-
-
 MAX_KERNELS = 8.0
 """Kernels that a call is believed to have at most, or twice as many as the baseline's: the number
 is the word of the process that runs the submission."""
@@ -184,11 +161,8 @@ def linearity_fault(measured: Measurement) -> Fault | None:
     """
     if _excess(measured) <= DOUBT_S:
         return None
-    return Fault(
-        Verdict.REJECTED,
-        f"{_apart(measured)}: "
-        "calls must run one after the other, as if each waited for the one before",
-    )
+    rule = "calls must run one after the other, as if each waited for the one before"
+    return Fault(Verdict.REJECTED, f"{_apart(measured)}: {rule}")
 
 
 def linearity_doubt(measured: Measurement) -> str:
@@ -208,10 +182,8 @@ def _excess(measured: Measurement) -> float:
 
 def _apart(measured: Measurement) -> str:
     assert measured.isolated_s is not None
-    isolated_s, among_s = measured.isolated_s.value, measured.time_s.value
-    return (
-        f"a call takes {seconds(isolated_s)} isolated, but {seconds(among_s)} among many in a batch"
-    )
+    isolated, among = seconds(measured.isolated_s.value), seconds(measured.time_s.value)
+    return f"a call takes {isolated} isolated, but {among} among many in a batch"
 
 
 # -- speed of light --------------------------------------------------------------------------------

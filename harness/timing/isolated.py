@@ -6,13 +6,8 @@ from harness.judge.task import Task
 from harness.problem.case import Case
 from harness.records.measurement import Interval, Measurement
 from harness.session.fault import Fault
-from harness.timing.audit import (
-    BASELINE_FIRST_S,
-    IdleBaseline,
-    IdleMonitor,
-    linearity_doubt,
-    linearity_fault,
-)
+from harness.timing import audit
+from harness.timing.audit import IdleBaseline, IdleMonitor
 from harness.timing.budget import TimingBudget
 from harness.timing.statistics import difference_interval
 from harness.timing.timed_program import Pair, in_turns
@@ -28,9 +23,8 @@ def check_isolated_call(
 ) -> Measurement | Fault:
     """``measured`` with the time of an isolated call; slower, or a fault, where that is longer.
 
-    What a host adds to the batches of one process and not to the other's can last for a second.
-    So an isolated call that takes too long is timed again, and the shortest time counts: calls
-    that overlap are as much longer each time.
+    What a host adds to the batches of one process alone can last for a second. So a call that takes
+    too long is timed again, and the shortest time counts: overlapping calls are longer each time.
     """
     shortest: Interval | None = None
     for attempt in range(_ATTEMPTS):
@@ -40,32 +34,27 @@ def check_isolated_call(
         if shortest is None or isolated.low < shortest.low:
             shortest = isolated
         measured = measured.model_copy(update={"isolated_s": shortest})
-        if not linearity_doubt(measured):
+        if not audit.linearity_doubt(measured):
             break
     return _slower_where_in_doubt(measured)
 
 
 def _time_isolated(
-    pair: Pair,
-    task: Task,
-    case: Case,
-    measured: Measurement,
-    budget: TimingBudget,
-    attempt: int,
+    pair: Pair, task: Task, case: Case, measured: Measurement, budget: TimingBudget, attempt: int
 ) -> Interval | Fault:
     """Seconds that one call takes in a batch of its own.
 
     The baseline's calls, which are honest, take about as long isolated as among many, so what its
     batches take beyond that is the constant of these very blocks: one that was measured elsewhere
-    is off by up to 60 µs. So are the probes: what the baseline's took is normal here. That must be
-    what an idle device takes: a block does not count where something kept the baseline waiting.
+    is off by up to 60 µs. Likewise its probes are what is normal here, but those of an idle device:
+    a block does not count where something kept the baseline waiting.
     """
     baseline = pair[1]
     for program in pair:
         # Outputs of both are checked, so that the host is as busy around the one as the other.
         if (fault := program.setup(case, 1, check_outputs=True)) is not None:
             return fault
-    seed = f"{task.seed}/{case.spec}/alone/{attempt}"
+    seed = f"{task.seed}/{case.spec}/isolated/{attempt}"
     times: tuple[list[float], list[float]] = ([], [])
     probes: tuple[list[IdleBaseline], list[IdleBaseline]] = ([], [])
     disturbed: Fault | None = None
@@ -89,7 +78,7 @@ def _time_isolated(
             break
     if disturbed is not None and len(times[0]) < budget.min_isolated:
         return disturbed
-    # The baseline's probes say what is normal around batches of one call.
+    # The baseline's probes are what is normal around batches of one call.
     idle = IdleMonitor(IdleBaseline.median(probes[1]))
     unseen = [idle.note(seen.before_s, seen.after_s, awake=True) for seen in probes[0]]
     isolated = [seconds + more for seconds, more in zip(times[0], unseen, strict=True)]
@@ -104,13 +93,10 @@ def _slower_where_in_doubt(measured: Measurement) -> Measurement | Fault:
     """
     assert measured.isolated_s is not None
     if measured.captured:
-        return linearity_fault(measured) or measured
+        return audit.linearity_fault(measured) or measured
     # The baseline's first call was too long by about this, and made ours look as much too short.
-    factor = (measured.isolated_s.value + BASELINE_FIRST_S) / measured.time_s.value
+    factor = (measured.isolated_s.value + audit.BASELINE_FIRST_S) / measured.time_s.value
     if factor <= _MAX_RATIO:
         return measured
-    slower = {
-        "time_s": measured.time_s.times(factor),
-        "speedup": measured.speedup.times(1 / factor),
-    }
-    return measured.model_copy(update=slower)
+    time_s, speedup = measured.time_s.times(factor), measured.speedup.times(1 / factor)
+    return measured.model_copy(update={"time_s": time_s, "speedup": speedup})

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from harness.device.base import Device
 from harness.errors import MachineError
-from harness.judge.batch import Batch, Layout
+from harness.judge.batch import Batch
 from harness.judge.task import Task
 from harness.problem.format.load import load_problem
 from harness.problem.model import Problem
@@ -60,7 +60,7 @@ class OverheadProbe:
     ) -> None:
         self._session = session
         case = problem.timed_cases(emulated=device.emulated)[0]
-        task = Task(problem, Reference(problem), problem.dtypes[0], device, "blank")
+        task = Task(problem, Reference(problem), problem.dtypes[0], device, "null")
         self._small = TimedProgram(
             session, task, name="null kernel", trusted=True, capture=device.captures_graphs
         )
@@ -70,7 +70,7 @@ class OverheadProbe:
             raise MachineError(f"the null kernel fails: {error.reason}") from error
         times, probes = [], []
         for repeat in range(_REPEATS):
-            times.append(self._run(self._small.batch, f"blank/{repeat}", cpu))
+            times.append(self._run(self._small.batch, f"null/{repeat}", cpu))
             probes.append(IdleBaseline(*session.probes))
         self.batch_s = lower_quartile(times)
         """Seconds of a null batch on small buffers that does not wait, lower quartile."""
@@ -81,7 +81,7 @@ class OverheadProbe:
     def _timer_is_usable(self, cpu: int | None) -> bool:
         """Whether the device's clock is fine enough to wait by: it need not be, on every card."""
         beyond = [
-            self._run(self._small.batch, f"blank/wait/{trial}", cpu, _TIMER_TEST_S)
+            self._run(self._small.batch, f"null/wait/{trial}", cpu, _TIMER_TEST_S)
             for trial in range(_TIMER_TESTS)
         ]
         return abs(lower_quartile(beyond) - self.batch_s) <= _TIMER_SLACK_S
@@ -89,8 +89,7 @@ class OverheadProbe:
     def warm_up(self, seed: str, cpu: int | None) -> None:
         """Run a batch that counts for nothing, on small buffers.
 
-        The first batch after outputs were checked takes 0.05 ms longer than others, and is to be
-        neither a null batch nor one that counts.
+        The first batch after outputs were checked takes 0.05 ms longer than others.
 
         Raises:
             MachineError: the null kernel does not run here.
@@ -101,19 +100,17 @@ class OverheadProbe:
         """Seconds from *go* to *done* beyond the calls of ``batch``, whose program does not run.
 
         Its buffers are filled; the null kernel waits for ``wait_s``, as long as the calls would.
-
-        Raises:
-            MachineError: the null kernel does not run here.
+        Raises as :meth:`warm_up`.
         """
         return self._run(batch, seed, cpu, wait_s if self._waits else 0.0)
 
     def _run(self, batch: Batch, seed: str, cpu: int | None, wait_s: float = 0.0) -> float:
         argument = self._small.batch.outputs(0)["nanoseconds"]
-        waiting = _WaitingBatch(batch, argument, round(wait_s * 1e9))
-        seconds = self._session.run(waiting, seed, cpu=cpu)
+        nanoseconds = round(wait_s * 1e9)
+        seconds = self._session.run(_WaitingBatch(batch, argument, nanoseconds), seed, cpu=cpu)
         if isinstance(seconds, Fault):
             raise MachineError(f"the null kernel fails: {seconds.message}")
-        return seconds - waiting.nanoseconds * 1e-9
+        return seconds - nanoseconds * 1e-9
 
     @property
     def after_s(self) -> float:
@@ -123,7 +120,7 @@ class OverheadProbe:
     def started_early_fault(self) -> Fault | None:
         """The fault of a device at work before the inputs of the last null batch were there.
 
-        A null batch that has to wait is too long, and what is taken off for it is too much.
+        A null batch that has to wait is too long an overhead to subtract.
         """
         return self.idle.started_early_fault(self._session.probes[0])
 
@@ -136,14 +133,11 @@ class _WaitingBatch:
     """A batch that is filled, and with it the null kernel's ``argument``: how long to wait."""
 
     def __init__(self, batch: Batch, argument: Tensor, nanoseconds: int) -> None:
+        self.layout = batch.layout
         self._batch = batch
         self._argument = argument
-        self.nanoseconds = nanoseconds
-
-    @property
-    def layout(self) -> Layout:
-        return self._batch.layout
+        self._nanoseconds = nanoseconds
 
     def fill(self, seed: str) -> None:
         self._batch.fill(seed)
-        self._argument.fill_(self.nanoseconds)
+        self._argument.fill_(self._nanoseconds)

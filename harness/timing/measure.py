@@ -34,7 +34,7 @@ Samples = tuple[list[Timed], list[Timed]]
 _GROWTH = 16
 """A batch that is being sized grows by at most this factor at a time."""
 _CLEAR = 5.0
-"""A batch that lasts so many times its overhead tells what a call takes."""
+"""A batch that lasts so many times its overhead shows how long a call takes."""
 _SIZE_ATTEMPTS = 2
 _ALIKE = 2.0
 """Two batches of as many calls share a null batch where neither lasts so many times longer."""
@@ -43,10 +43,9 @@ _TOO_SHORT = 2.0
 
 
 def choose_calls(call_s: float, round_trip_s: float, max_calls: int, budget: TimingBudget) -> int:
-    """Calls per batch: long enough to drown the overhead, no more than ``max_calls``.
+    """Calls per batch: enough to drown the overhead, at most ``max_calls``, fewer if time is short.
 
-    Nor many more than there is time for, where a call of ``call_s`` seconds takes ``round_trip_s``
-    with everything around it.
+    A call of ``call_s`` seconds takes ``round_trip_s`` with everything around it.
     """
     call_s = max(call_s, 1e-7)
     affordable = max(budget.max_block_s / max(round_trip_s, 1e-7), budget.min_batch_s / call_s)
@@ -63,16 +62,15 @@ def measure_shape(
     overhead: OverheadProbe | None,
     on_block: Callable[[Samples], None],
 ) -> Measurement | Fault:
-    """Time one shape: submission and baseline in turns (A B, B A, …), then audit what was timed.
+    """Time one shape: submission and baseline in turns (A B, B A, …), then audit the times.
 
     ``overhead`` is None where launch overhead is not measured. ``on_block`` is called after each
     block that counts, with all samples so far. A block does not count where something was at work
     on the device before its inputs were revealed.
 
-    How many calls a batch needs follows from a time that nobody is held to yet: a program that is
-    slow just then gets batches so short that a call seems to take less than it does. So the number
-    must follow from the times that count as well; else they are taken again, with as many calls as
-    they ask for.
+    The number of calls in a batch follows from a time that does not count yet: a program that is
+    slow just then gets batches so short that a call seems to take less than it does. So the times
+    that count must ask for about as many calls; else they are taken again with that number.
     """
     pair = (submission, baseline)
     max_calls = _max_calls(pair, task, case, budget)
@@ -144,7 +142,7 @@ def _time_block(
         if overhead is not None:
             overhead.warm_up(seed, program.cpu)
             if null_s is None or not shared:
-                null_s = overhead.time(program.batch, f"{seed}/blank", program.cpu, wait_s[which])
+                null_s = overhead.time(program.batch, f"{seed}/null", program.cpu, wait_s[which])
                 idle_after_s = overhead.after_s
                 early = early or overhead.started_early_fault()
         batch_s = program.time(seed, idle_after_s=idle_after_s)
@@ -158,7 +156,7 @@ def _time_block(
 
 
 def _max_calls(pair: Pair, task: Task, case: Case, budget: TimingBudget) -> int:
-    """For how many calls of each there is memory, whatever was laid out before."""
+    """The number of calls of each that fit in memory once the last batch is forgotten."""
     held = sum(program.vacate() for program in pair)
     per_call = lay_out(task, case, 1).size
     return int(budget.memory_share * (held + task.device.free_bytes()) / per_call)
@@ -172,10 +170,7 @@ def _size_batch(
     budget: TimingBudget,
     overhead_s: float,
 ) -> Fault | None:
-    """Find out roughly how long a call takes, then set up a batch of the right length.
-
-    One call tells where it takes much longer than the overhead of a batch; otherwise a few do.
-    """
+    """Find out roughly how long a call takes, then set up a batch of the right length."""
     calls = 1
     while True:
         if (fault := program.setup(case, calls)) is not None:
@@ -196,8 +191,8 @@ def _try_size(
 ) -> tuple[float, int] | Fault:
     """Seconds of the batch as it is laid out, and how many calls one of the right length has.
 
-    What is around a call takes longer the first time, when checks are recorded and libraries
-    loaded: where that would make batches shorter it is measured twice.
+    The round trip takes longer the first time, when checks are recorded and libraries loaded: where
+    that would make batches shorter it is measured twice.
     """
     round_trip_s = math.inf
     attempt = 0
@@ -218,15 +213,12 @@ def _too_short(
     pair: Pair, samples: Samples, max_calls: int, budget: TimingBudget
 ) -> list[tuple[TimedProgram, int]]:
     """Programs whose batches have far fewer calls than their times ask for, and how many."""
-    wanted = [
-        choose_calls(net(times), program.round_trip_s, max_calls, budget)
-        for program, times in zip(pair, samples, strict=True)
-    ]
-    return [
-        (program, calls)
-        for program, calls in zip(pair, wanted, strict=True)
-        if calls > _TOO_SHORT * program.calls
-    ]
+    longer = []
+    for program, times in zip(pair, samples, strict=True):
+        calls = choose_calls(net(times), program.round_trip_s, max_calls, budget)
+        if calls > _TOO_SHORT * program.calls:
+            longer.append((program, calls))
+    return longer
 
 
 def _enough(samples: Samples, spent_s: float, budget: TimingBudget) -> bool:
@@ -242,12 +234,7 @@ def _enough(samples: Samples, spent_s: float, budget: TimingBudget) -> bool:
     return spent_s > (budget.max_s if half > budget.extend_rel_ci else budget.budget_s)
 
 
-def _measurement(
-    task: Task,
-    case: Case,
-    pair: Pair,
-    samples: Samples,
-) -> Measurement:
+def _measurement(task: Task, case: Case, pair: Pair, samples: Samples) -> Measurement:
     work = task.problem.work(case, task.dtype)
     submission, baseline = pair
     own_null_s, baseline_null_s = (lower_quartile([one.null_batch_s for one in s]) for s in samples)
@@ -277,20 +264,16 @@ def with_baseline(
 
     ``beside`` are the measurements of the same submission in turns with that baseline.
     """
-    return tuple(
-        first.model_copy(
-            update={"other_baselines": (*first.other_baselines, _baseline_time(name, second))}
+    joined = []
+    for first, second in zip(measured, beside, strict=True):
+        other = BaselineTime(
+            baseline=name,
+            time_s=second.baseline_s,
+            speedup=second.speedup,
+            kernels=second.baseline_kernels,
+            samples_s=second.baseline_samples_s,
+            submission_samples_s=second.samples_s,
         )
-        for first, second in zip(measured, beside, strict=True)
-    )
-
-
-def _baseline_time(name: str, measured: Measurement) -> BaselineTime:
-    return BaselineTime(
-        baseline=name,
-        time_s=measured.baseline_s,
-        speedup=measured.speedup,
-        kernels=measured.baseline_kernels,
-        samples_s=measured.baseline_samples_s,
-        submission_samples_s=measured.samples_s,
-    )
+        others = (*first.other_baselines, other)
+        joined.append(first.model_copy(update={"other_baselines": others}))
+    return tuple(joined)

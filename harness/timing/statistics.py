@@ -24,8 +24,9 @@ _T95 = (
     2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042,
 )  # fmt: skip
 """Student's t, two-sided 95 %, for 1 … 30 degrees of freedom."""
-
-NORMAL95 = 1.959964
+_RESAMPLES = 200
+MIN_S = 1e-12
+"""No call takes less, whatever the clock reads."""
 
 
 def t95(degrees: int) -> float:
@@ -35,12 +36,9 @@ def t95(degrees: int) -> float:
     """
     if degrees <= len(_T95):
         return _T95[degrees - 1]
-    z = NORMAL95
+    z = 1.959964  # the normal distribution's
     first, second = (z**3 + z) / 4, (5 * z**5 + 16 * z**3 + 3 * z) / 96
     return z + first / degrees + second / degrees**2
-
-
-_RESAMPLES = 200
 
 
 def lower_quartile(values: Sequence[float]) -> float:
@@ -53,27 +51,23 @@ def lower_quartile(values: Sequence[float]) -> float:
 
 
 class Timed(NamedTuple):
-    """What one batch took and what a blank one did, on the same buffers; seconds for each call."""
+    """Times of a batch and of a null batch on the same buffers; seconds for each call."""
 
     batch_s: float
     null_batch_s: float = 0.0
 
 
-MIN_S = 1e-12
-"""No call takes less, whatever the clock says."""
-
-
 def net(times: Sequence[Timed]) -> float:
-    """Seconds that a call takes, without what a batch costs beyond its calls; positive.
+    """Seconds that a call takes without the launch overhead of its batch; positive.
 
-    The lower quartile of the batches less that of the blank ones: these are late as often, and
+    The lower quartile of the batches less that of the null batches: these are late as often, and
     which of both was late in a block is chance.
     """
     return _net(*zip(*times, strict=True))
 
 
-def _net(batches: Sequence[float], blanks: Sequence[float]) -> float:
-    return max(lower_quartile(batches) - lower_quartile(blanks), MIN_S)
+def _net(batches: Sequence[float], null_batches: Sequence[float]) -> float:
+    return max(lower_quartile(batches) - lower_quartile(null_batches), MIN_S)
 
 
 def time_interval(times: Sequence[Timed]) -> Interval:
@@ -82,25 +76,23 @@ def time_interval(times: Sequence[Timed]) -> Interval:
 
 
 def ratio_interval(above: Sequence[Timed], below: Sequence[Timed]) -> Interval:
-    """Ratio of the times of two that were timed in turns, block by block.
+    """Ratio of two programs' times, block by block, with its 95 % interval.
 
-    Returns:
-        The ratio and its 95 % interval; for a single block its bounds are infinite and zero.
+    For a single block the bounds are infinite and zero.
     """
 
     def log_ratio(chosen: Sequence[tuple[float, float, float, float]]) -> float:
-        tops, top_blanks, bottoms, bottom_blanks = zip(*chosen, strict=True)
-        return math.log(_net(tops, top_blanks) / _net(bottoms, bottom_blanks))
+        tops, top_nulls, bottoms, bottom_nulls = zip(*chosen, strict=True)
+        return math.log(_net(tops, top_nulls) / _net(bottoms, bottom_nulls))
 
     middle, half = _resampled(log_ratio, [(*a, *b) for a, b in zip(above, below, strict=True)])
     return Interval.of_log(middle, half)
 
 
 def difference_interval(minuends: Sequence[float], subtrahends: Sequence[float]) -> Interval:
-    """Difference of the lower quartiles of times that belong together, block by block.
+    """Difference of the lower quartiles of paired times, with its 95 % interval.
 
-    Returns:
-        The difference and its 95 % interval; for a single block its bounds are infinite.
+    For a single block the bounds are infinite.
     """
 
     def difference(chosen: Sequence[tuple[float, float]]) -> float:
@@ -112,8 +104,7 @@ def difference_interval(minuends: Sequence[float], subtrahends: Sequence[float])
 
 
 def _resampled(
-    statistic: Callable[[Sequence[T]], float],
-    blocks: Sequence[T],
+    statistic: Callable[[Sequence[T]], float], blocks: Sequence[T]
 ) -> tuple[float, float]:
     """The statistic of all blocks, and half the width of its 95 % interval."""
     middle = statistic(blocks)

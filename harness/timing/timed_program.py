@@ -7,14 +7,14 @@ from typing import TypeVar
 
 from harness.device.base import Arena
 from harness.errors import MachineError
-from harness.judge.batch import Batch, BatchMismatch, lay_out
+from harness.judge.batch import Batch, lay_out
 from harness.judge.checker import Checker
 from harness.judge.task import Task
 from harness.problem.case import Case
 from harness.records.result import Verdict
 from harness.session.fault import Fault
 from harness.session.session import RunOptions, Session
-from harness.timing.audit import IdleBaseline, IdleMonitor, audit_batch
+from harness.timing.audit import IdleBaseline, IdleMonitor
 
 T = TypeVar("T")
 
@@ -36,7 +36,7 @@ class TimedProgram:
     """A session and its batch of calls, timed on fresh inputs as often as a measurement asks.
 
     Args:
-        name: whose faults are its own, as :attr:`Fault.whose` says.
+        name: the :attr:`Fault.whose` of its faults.
         trusted: its outputs decide nothing, and a fault of it is an error of the machine or of
             the problem's package (:class:`BaselineError`).
         capture: record its calls into one graph.
@@ -72,7 +72,7 @@ class TimedProgram:
         self._idle_monitor = IdleMonitor(self._idle)
         self._task = task
         self._trusted = trusted
-        self._checker = Checker(task, kept=True)
+        self._checker = Checker(task, reused=True)
         self._arena: Arena | None = None
         self._batch: Batch | None = None
 
@@ -85,8 +85,7 @@ class TimedProgram:
     def setup(self, case: Case, calls: int, *, check_outputs: bool = False) -> Fault | None:
         """Lay out ``calls`` calls, warm them up on throw-away inputs, capture them.
 
-        ``check_outputs``: also check a trusted program's, so that the judge keeps device and host
-        as busy around its batches as around the other's.
+        ``check_outputs``: also a trusted program's, so that the host is as busy around its batches.
 
         Raises:
             BaselineError: it is a trusted one, and failed.
@@ -120,7 +119,7 @@ class TimedProgram:
 
         Work that goes on after *done* counts: what the probe takes longer than on an idle device,
         or than ``idle_after_s``, which it took after a null batch. ``awake``: the runner is not
-        stopped before *go*, and the caller judges what the probes show: they differ from others.
+        stopped before *go*, and the caller judges the probes.
 
         Raises:
             BaselineError: it is a trusted one, and failed.
@@ -135,13 +134,12 @@ class TimedProgram:
         seconds = self.session.run(self.batch, seed, stop=not awake, cpu=self.cpu)
         if isinstance(seconds, Fault) or not self.batch.checked:
             return seconds
-        found = audit_batch(self.batch)
-        if self._trusted:
+        found = self.batch.check()
+        if self._trusted or (awake and found is None):
             return seconds
         if found is not None:
-            return _wrong(self.batch, found)
-        if awake:
-            return seconds
+            where = f"in call {found.call + 1} of {self.calls} timed calls"
+            return Fault(Verdict.WRONG_ANSWER, f"{found.message} {where}", found.mismatch)
         return seconds + self._idle_monitor.note(*self.session.probes, idle_after_s=idle_after_s)
 
     def _own(self, outcome: T | Fault) -> T | Fault:
@@ -155,8 +153,7 @@ class TimedProgram:
     def started_early_fault(self) -> Fault | None:
         """The fault of a device at work before the inputs of the last batch were there.
 
-        A trusted program's batches show it, too: whoever is timed beside it may be the cause, so
-        this is never raised as the baseline's error.
+        Where this program is trusted the other one may be the cause: never a BaselineError.
         """
         fault = self._idle.started_early_fault(self.session.probes[0])
         return fault and replace(fault, whose=self.name)
@@ -180,14 +177,6 @@ class TimedProgram:
             self._arena = None
 
 
-def _wrong(batch: Batch, found: BatchMismatch) -> Fault:
-    return Fault(
-        Verdict.WRONG_ANSWER,
-        f"{found.message} in call {found.call + 1} of {batch.layout.calls} timed calls",
-        found.mismatch,
-    )
-
-
 def prepare_for_timing(
     session: Session,
     restart: Callable[[], Session | Fault],
@@ -202,8 +191,7 @@ def prepare_for_timing(
 
     Synchronising or allocating inside a call forbids capture; both are honest and common. So does
     work on streams that the recorded one does not wait for, which shows in wrong outputs. A failed
-    capture can leave a submission in any state (many call ``exit`` on any error), so the plain
-    calls are made by a process that never saw one.
+    capture can leave a submission in any state, so plain calls are made by a fresh process.
     """
 
     def timed(session: Session, *, capture: bool) -> TimedProgram:
@@ -226,5 +214,5 @@ def prepare_for_timing(
 
 
 def in_turns(block: int) -> tuple[int, int]:
-    """Who of a pair goes first in a block, and who second: A B, then B A, and so on."""
+    """The order of a pair in a block: A B, then B A, and so on."""
     return (0, 1) if block % 2 == 0 else (1, 0)

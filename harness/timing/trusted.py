@@ -27,7 +27,7 @@ class TrustedRunners:
         self._overhead: OverheadProbe | None = None
 
     def start(self) -> None:
-        """Begin to start them; returns at once, and does nothing the second time."""
+        """Begin to start them, unless that is done; returns at once."""
         if not self._sessions:
             programs = [_baseline(self._null)]
             if self._device.captures_graphs:
@@ -45,11 +45,10 @@ class TrustedRunners:
         return not self._device.captures_graphs or self._overhead is not None
 
     def overhead(self, cpu: int | None) -> OverheadProbe | None:
-        """Tells what a batch costs on this machine beyond its calls; None where it cannot.
+        """The probe of launch overhead; None on the CPU path, where it scatters too much.
 
-        On the CPU path that scatters by more than small calls take. What an idle device is like is
-        measured the first time: nothing that is submitted may be there by then. ``cpu`` is where
-        timed runners launch from.
+        What an idle device is like is measured the first time: no submitted code may run by then.
+        ``cpu`` is the processor that timed runners launch from.
 
         Raises:
             MachineError: the null kernel does not run here.
@@ -73,11 +72,9 @@ class TrustedRunners:
         if self._loaded != wanted:
             fault = session.load(_baseline(task.problem))
             if fault is not None:
-                text = f"{fault.message}\n{session.output()}".strip()
                 file = next(iter(task.problem.baselines.values()))
-                raise MachineError(
-                    f"the baseline of {task.problem.slug} does not run: {file}: {text}"
-                )
+                what = f"the baseline of {task.problem.slug} does not run: {file}"
+                raise MachineError(f"{what}: {fault.message}\n{session.output()}".strip())
             self._loaded = wanted
         return session
 

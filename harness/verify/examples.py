@@ -16,13 +16,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from harness.device.base import Device
+from harness.frameworks import FRAMEWORKS, Framework
 from harness.grading.executor import InProcess
 from harness.grading.job import Job, Options, Work
 from harness.languages.read import HEADER_LINES, read_solution
 from harness.problem.model import Problem
 from harness.progress.progress import NoProgress
 from harness.records.result import Result, Verdict
-from harness.solution.model import Solution
+from harness.solution.model import Invalid, Solution
 from harness.solution.suffixes import SOURCES
 from harness.verify.findings import ExampleRun, PackageReport
 
@@ -56,18 +57,13 @@ def read_header(text: str) -> ExpectedVerdict | None:
         HeaderError: it names something that is no verdict.
     """
     for line in text.splitlines()[:HEADER_LINES]:
-        found = _HEADER.match(line)
-        if found:
-            cuda = _verdict(found[1])
-            return ExpectedVerdict(cuda, _verdict(found[2]) if found[2] else cuda)
+        if found := _HEADER.match(line):
+            for word in filter(None, found.groups()):
+                if word.upper() not in Verdict.__members__:
+                    raise HeaderError(f"{word} is no verdict")
+            cuda, cpu = found.groups(default=found[1])
+            return ExpectedVerdict(Verdict(cuda.upper()), Verdict(cpu.upper()))
     return None
-
-
-def _verdict(word: str) -> Verdict:
-    try:
-        return Verdict(word.upper())
-    except ValueError:
-        raise HeaderError(f"{word} is no verdict") from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,25 +86,23 @@ def limited(problem: Problem, verdict: Verdict) -> Problem:
     return replace(problem, limits=limits)
 
 
-def find_examples(
-    problem: Problem,
-    solutions: Path | None,
-    device: str,
-    dtypes: tuple[str, ...],
-    report: PackageReport,
-) -> list[Example]:
+def find_examples(problem: Problem, solutions: Path, report: PackageReport) -> list[Example]:
     """All files of a package, and its solutions, in the order in which they are graded.
 
     Faults of their headers or folders go into the report. Examples are graded in the first data
-    type that they are written for, baselines and solutions in all of ``dtypes``.
+    type that they are written for, baselines and solutions in all that the report names.
     """
     found: list[Example] = []
-    for path in _below(problem.folder / "examples"):
-        wanted = _expected(path, report)
+    device = report.device
+    for path in files_below(problem.folder / "examples"):
+        wanted, readable = _expected(path, report)
         if wanted is None:
-            report.error(
-                str(path), "no line says which verdict it must get", "add: verdict: wrong_answer"
-            )
+            if readable:
+                report.error(
+                    str(path),
+                    "no line says which verdict it must get",
+                    "add: verdict: wrong_answer",
+                )
             continue
         folder = path.parent.name.upper()
         if folder not in (wanted.cuda, wanted.cpu):
@@ -118,33 +112,42 @@ def find_examples(
                 "move it to the folder of its verdict",
             )
         found.append(Example(path, (wanted.on(device),)))
-    for path in (*problem.baselines.values(), *(_below(solutions) if solutions else ())):
-        wanted = _expected(path, report)
+    for path in (*problem.baselines.values(), *files_below(solutions)):
+        wanted, _ = _expected(path, report)
         verdicts: tuple[Verdict, ...] = (Verdict.ACCEPTED,)
         if wanted is not None:
             verdicts = (wanted.on(device),)
         elif device == "cpu":
             verdicts += (Verdict.NOT_EXECUTABLE_HERE,)  # a solution may need what only GPUs have
         solution = read_solution(path, problem=problem.slug)
+        if device != "cpu" and (missing := _missing_framework(solution)):
+            report.warn(str(path), f"not tried: {missing.title} is not installed", missing.remedy)
+            continue
         meant = solution.dtypes if isinstance(solution, Solution) else None
-        for dtype in dtypes:
-            if meant is None or dtype in meant:
-                found.append(Example(path, verdicts, dtype))
+        found += [Example(path, verdicts, d) for d in report.dtypes if meant is None or d in meant]
     return found
 
 
-def _below(folder: Path) -> list[Path]:
+def _missing_framework(solution: Solution | Invalid) -> Framework | None:
+    """The framework that a file needs and this machine has not."""
+    needed = FRAMEWORKS.get(solution.language) if isinstance(solution, Solution) else None
+    return needed if needed is not None and needed.version() is None else None
+
+
+def files_below(folder: Path) -> list[Path]:
+    """Submissions in a folder and its subfolders, sorted; none where there is no such folder."""
     return sorted(p for p in folder.rglob("*") if p.suffix in SOURCES and p.is_file())
 
 
-def _expected(path: Path, report: PackageReport) -> ExpectedVerdict | None:
+def _expected(path: Path, report: PackageReport) -> tuple[ExpectedVerdict | None, bool]:
+    """The verdict that a file names, and whether its header could be read at all."""
     try:
-        return read_header(path.read_text(encoding="utf-8"))
+        return read_header(path.read_text(encoding="utf-8")), True
     except HeaderError as error:
         report.error(str(path), str(error), f"one of {', '.join(v.lower() for v in Verdict)}")
     except (OSError, UnicodeDecodeError) as error:
         report.error(str(path), f"cannot be read: {error}")
-    return None
+    return None, False
 
 
 def run_examples(
@@ -162,7 +165,14 @@ def run_examples(
         MachineError, HarnessError: not the fault of the files.
     """
     workers = max(1, (os.cpu_count() or 1) // 2) if device.emulated else 1
-    work = [Work(_job(example, problem), _options(example)) for example in examples]
+    work = []
+    for example in examples:
+        solution = read_solution(example.path, problem=problem.slug)
+        one = limited(problem, example.wanted[0])
+        # Compiling for a card that is not there decides only whether something compiles.
+        arch = "sm_90" if Verdict.COMPILE_ERROR in example.wanted else None
+        options = Options(dtype=example.dtype, timing=False, arch=arch, shrink_s=0.0)
+        work.append(Work(Job(path=str(example.path), solution=solution, problem=one), options))
     results: dict[int, Result] = {}
     with InProcess(device, NoProgress(), workers=workers) as executor:
         for done, result in executor.grade(work):
@@ -170,18 +180,6 @@ def run_examples(
             results[id(done)] = result
     for example, each in zip(examples, work, strict=True):
         _judge(example, results[id(each)], report)
-
-
-def _job(example: Example, problem: Problem) -> Job:
-    solution = read_solution(example.path, problem=problem.slug)
-    one = limited(problem, example.wanted[0])
-    return Job(path=str(example.path), solution=solution, problem=one)
-
-
-def _options(example: Example) -> Options:
-    # Compiling for a card that is not there decides only whether something compiles.
-    arch = "sm_90" if Verdict.COMPILE_ERROR in example.wanted else None
-    return Options(dtype=example.dtype, timing=False, arch=arch, shrink_s=0.0)
 
 
 def _judge(example: Example, result: Result, report: PackageReport) -> None:

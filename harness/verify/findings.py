@@ -13,7 +13,7 @@ class Level(StrEnum):
     WARNING = "warning"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class PackageFinding:
     """One thing that is wrong, where, and what to do about it."""
 
@@ -88,11 +88,11 @@ class PackageReport:
 
     def error(self, place: str, message: str, remedy: str = "") -> None:
         """Add an error."""
-        self._add(Level.ERROR, place, message, remedy)
+        self.findings.append(PackageFinding(Level.ERROR, place, message, remedy))
 
     def warn(self, place: str, message: str, remedy: str = "") -> None:
         """Add a warning."""
-        self._add(Level.WARNING, place, message, remedy)
+        self.findings.append(PackageFinding(Level.WARNING, place, message, remedy))
 
     def add_diagnostics(self, error: ProblemError, dtype: str = "") -> None:
         """Add what is wrong with the package's own files, found in one data type or in all."""
@@ -101,10 +101,6 @@ class PackageReport:
             key = f"{diagnostic.key}: " if diagnostic.key else ""
             place = f"{diagnostic.path}:{diagnostic.line}"
             self.error(place, f"{key}{diagnostic.message}{where}")
-
-    def _add(self, level: Level, place: str, message: str, remedy: str) -> None:
-        found = PackageFinding(level=level, place=place, message=message, remedy=remedy)
-        self.findings.append(found)
 
     @property
     def errors(self) -> int:

@@ -4,32 +4,40 @@ Every case of a grade is drawn, laid out and filled as for a submission; what an
 leave in the outputs is written there, and checked by the same code.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack, closing
+from dataclasses import dataclass
+
+import torch
 
 from harness.errors import ProblemError
-from harness.judge.batch import Batch, BatchMismatch, lay_out
+from harness.judge.batch import BatchMismatch, lay_out
 from harness.problem.case import Case
 from harness.problem.sampling.footprint import CALLS
 from harness.verify.impostors import Impostor
 from harness.verify.trial import Answers, PackageTask, Trial, TrialMemory, write
-from harness.verify.variants import Variant
+from harness.verify.variants import Compute
 
 
 @dataclass(slots=True)
 class DetectionScore:
-    """How an impostor or a variant did in one grade."""
+    """How an impostor or a variant did in one grade.
+
+    Of the ``cases`` tried its answer could not be evaluated in ``broken`` ones and differs from the
+    right one in ``applicable`` ones; of these ``refused`` were found wrong. ``first`` is the spec
+    of the first refused case, and what was wrong there.
+    """
 
     cases: int = 0
-    """Cases tried."""
     applicable: int = 0
-    """Of these, cases where its answer differs from the right one."""
     refused: int = 0
-    """Of these, cases where it was found wrong."""
     broken: int = 0
-    """Cases in which its answer could not be evaluated at all."""
     first: tuple[str, BatchMismatch] | None = None
-    """Spec of the first refused case, and what was wrong there."""
+
+    def refuse(self, trial: Trial, found: BatchMismatch) -> None:
+        """Count a case where it was found wrong."""
+        self.refused += 1
+        self.first = self.first or (trial.case.spec, found)
 
     @property
     def settled(self) -> bool:
@@ -37,16 +45,14 @@ class DetectionScore:
         return self.refused >= ENOUGH and self.refused == self.applicable
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class GradeScores:
     """All scores of one grade, by name, and the seed that draws its cases."""
 
     seed: str
-    impostors: dict[str, DetectionScore] = field(default_factory=dict)
-    variants: dict[str, DetectionScore] = field(default_factory=dict)
+    impostors: dict[str, DetectionScore]
+    variants: dict[str, DetectionScore]
 
-
-Look = Callable[[Trial], None]
 
 ENOUGH = 6
 """Refused cases of a grade after which an impostor is not tried in the rest, if it was refused in
@@ -61,32 +67,33 @@ def run_grade(
     task: PackageTask,
     cases: Sequence[Case],
     impostors: Sequence[Impostor],
-    variants: Sequence[Variant],
+    variants: Mapping[str, Compute],
     advance: Callable[[], None],
-    look: Look | None = None,
+    look: Callable[[Trial], None] | None = None,
 ) -> GradeScores:
-    """Try the impostors with the cases, and all variants with all cases.
-
-    ``look`` is called with each case before that.
+    """Try the impostors with the cases, and all variants with all cases; ``look`` gets each first.
 
     Raises:
         ProblemError: the reference is wrong.
         MachineError: the device has not enough memory.
     """
-    scores = GradeScores(task.seed)
-    scores.impostors = {one.name: DetectionScore() for one in impostors}
-    scores.variants = {one.name: DetectionScore() for one in variants}
+    scores = GradeScores(
+        task.seed,
+        {one.name: DetectionScore() for one in impostors},
+        {name: DetectionScore() for name in variants},
+    )
     memory = TrialMemory()
     size = max(lay_out(task, case, CALLS).size for case in cases)
-    arena = task.device.arena(size)
-    try:
+    threads = torch.get_num_threads()
+    with closing(task.device.arena(size)) as arena, ExitStack() as stack:
+        # One core: handing thousands of small operations to others costs more than it saves.
+        stack.callback(torch.set_num_threads, threads)
+        torch.set_num_threads(1)
         for number, case in enumerate(cases):
-            batch = Batch(task, case, arena, calls=CALLS, portable=True)
-            trial = Trial(task, case, number, batch, memory)
-            trial.prepare()
+            trial = Trial(task, case, number, arena, memory)
             if look is not None:
                 look(trial)
-            large = batch.layout.size > LARGE
+            large = trial.batch.layout.size > LARGE
             for impostor in impostors:
                 score = scores.impostors[impostor.name]
                 if not (score.settled or (large and score.refused)):
@@ -94,8 +101,6 @@ def run_grade(
             _try_variants(trial, variants, scores.variants)
             trial.remember()
             advance()
-    finally:
-        arena.close()
     return scores
 
 
@@ -116,8 +121,7 @@ def _try_impostor(trial: Trial, impostor: Impostor, score: DetectionScore) -> No
         score.applicable += 1
         found = batch.check(trial.expected)
         if found is not None:
-            score.refused += 1
-            score.first = score.first or (trial.case.spec, found)
+            score.refuse(trial, found)
     except ProblemError:  # the reference cannot be evaluated with such arguments
         score.broken += 1
     finally:
@@ -125,31 +129,29 @@ def _try_impostor(trial: Trial, impostor: Impostor, score: DetectionScore) -> No
 
 
 def _try_variants(
-    trial: Trial, variants: Sequence[Variant], scores: dict[str, DetectionScore]
+    trial: Trial, variants: Mapping[str, Compute], scores: Mapping[str, DetectionScore]
 ) -> None:
     """All variants, each in one call; the calls of a batch are those of different variants."""
-    for start in range(0, len(variants), CALLS):
-        chosen = variants[start : start + CALLS]
+    names = list(variants)
+    for start in range(0, len(names), CALLS):
         # Another call in the next case, so that each variant meets both.
-        calls = [(trial.number + i) % CALLS for i in range(len(chosen))]
-        answers = {call: one.answer(trial, call) for one, call in zip(chosen, calls, strict=True)}
-        for one, call in zip(chosen, calls, strict=True):
-            scores[one.name].cases += 1
-            scores[one.name].applicable += not trial.is_right(call, answers[call])
+        batch = enumerate(names[start : start + CALLS], trial.number)
+        chosen = {number % CALLS: name for number, name in batch}
+        answers = {call: variants[name](trial, call) for call, name in chosen.items()}
+        for call, name in chosen.items():
+            scores[name].cases += 1
+            scores[name].applicable += not trial.is_right(call, answers[call])
         while (found := _check(trial, answers)) is not None:
             if found.call not in answers:  # the right answer itself: “float64 inside” reports it
                 break
-            score = scores[chosen[calls.index(found.call)].name]
-            score.refused += 1
-            score.first = score.first or (trial.case.spec, found)
+            scores[chosen[found.call]].refuse(trial, found)
             del answers[found.call]
 
 
 def _check(trial: Trial, answers: dict[int, Answers]) -> BatchMismatch | None:
     """Have the judge check ``answers``; calls that have none get the right one."""
-    batch = trial.batch
     for call in range(CALLS):
-        write(batch.outputs(call), answers.get(call, trial.right[call]))
-    found = batch.check(trial.expected)
-    batch.reset()
+        write(trial.batch.outputs(call), answers.get(call, trial.right[call]))
+    found = trial.batch.check(trial.expected)
+    trial.batch.reset()
     return found

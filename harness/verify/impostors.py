@@ -5,36 +5,25 @@ what such a submission would into the outputs of a call. Where that is the right
 bit there is nothing to see through.
 """
 
+import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 
 import torch
 from torch import Tensor
 
-from harness.problem.dtypes import DTYPES, DtypeKind
+from harness.problem.dtypes import DTYPES
 from harness.problem.model import Direction, Problem
 from harness.verify.arithmetic.model import ArithmeticModel
-from harness.verify.arithmetic.rounding import (
-    BFLOAT16,
-    E4M3,
-    FLOAT16,
-    FLOAT32,
-    FLOAT64,
-    TF32,
-    Format,
-    component,
-    rounded,
-)
+from harness.verify.arithmetic.rounding import BELOW, BFLOAT16, NARROWER, Format, component, rounded
 from harness.verify.arithmetic.sums import Accumulator
 from harness.verify.arithmetic.survey import ReferenceTraits
-from harness.verify.tolerances import accumulator_of, inputs_allowed, result_type, storage
-from harness.verify.trial import Answers, Trial, mean, write
+from harness.verify.trial import Answers, Trial, as_type, inexact, mean, write
+from harness.verify.variants import STEP, Compute, RequiredFormats, on_machine, required_formats
 
 TILE = 32
-"""Elements that kernels commonly treat together: a warp's."""
-
-STEP = 16
-"""Products that a matrix unit adds exactly before it rounds."""
+"""Elements of a tile, as kernels commonly have them: a warp's."""
 
 Writer = Callable[[Trial, int, Mapping[str, Tensor]], None]
 """Writes into the outputs of one call."""
@@ -67,41 +56,61 @@ _TOLERANCE = "the tolerance is too wide: constant, factor, roundings or the magn
 
 def impostors(problem: Problem, dtype: str, seen: ReferenceTraits) -> list[Impostor]:
     """All impostors of a problem in one data type."""
+    formats = required_formats(problem, dtype)
     return [
-        *_idle(problem, dtype),
+        *_idle(problem, formats is None),
         *_forgetful(),
         *_careless(problem),
         *_ignorant(problem, dtype),
-        *_imprecise(problem, dtype, seen),
+        Impostor(
+            name="skips the last term of every sum",
+            write=_answer(on_machine(ArithmeticModel(skips=True))),
+            remedy=_TOLERANCE,
+            both=False,
+        ),
+        *(_imprecise(dtype, seen, formats) if formats else ()),
     ]
 
 
-# -- computing nothing -----------------------------------------------------------------
+def _answer(compute: Compute) -> Writer:
+    """Write what ``compute`` gives for a call."""
+    return lambda trial, call, views: write(views, compute(trial, call))
 
 
-def _idle(problem: Problem, dtype: str) -> Iterator[Impostor]:
-    yield Impostor(name="writes nothing", write=lambda *_: None, remedy=_CASES)
-    for name, value in (("zeros", 0.0), ("ones", 1.0), ("NaN", float("nan"))):
-        if name == "NaN" and result_type(problem, dtype) is None:
-            continue
-        yield Impostor(name=f"writes {name}", write=_constant(value), remedy=_CASES)
+def _each(how: Callable[[Tensor, Tensor], object]) -> Writer:
+    """Treat each output by itself: ``how`` gets its view and the right answer."""
+
+    def run(trial: Trial, call: int, views: Mapping[str, Tensor]) -> None:
+        for name, view in views.items():
+            how(view, trial.right[call][name])
+
+    return run
+
+
+def _idle(problem: Problem, exact: bool) -> Iterator[Impostor]:
+    """Impostors that compute nothing."""
+    make = partial(Impostor, remedy=_CASES)
+    yield make(name="writes nothing", write=lambda *_: None)
+    for name, value in (("zeros", 0.0), ("ones", 1.0), ("NaN", math.nan)):
+        if not (exact and name == "NaN"):
+            yield make(name=f"writes {name}", write=_constant(value))
     for parameter in problem.tensors:
         if parameter.direction is not Direction.OUT:
-            yield Impostor(
-                name=f"copies {parameter.name}", write=_copy(parameter.name), remedy=_CASES
-            )
-    constant = "the output hardly varies: draw values that make it"
-    yield Impostor(name="writes its mean everywhere", write=_own_mean, remedy=constant)
-    yield Impostor(name="writes the first case's mean", write=_first_mean, remedy=constant)
+            yield make(name=f"copies {parameter.name}", write=_copy(parameter.name))
+    make = partial(Impostor, remedy="the output hardly varies: draw values that make it")
+    yield make(name="writes its mean everywhere", write=_each(_own_mean))
+    yield make(name="writes the first case's mean", write=_first_mean)
 
 
 def _constant(value: float) -> Writer:
-    def run(trial: Trial, call: int, views: Mapping[str, Tensor]) -> None:  # noqa: ARG001
-        for view in views.values():
-            exact = not (view.is_floating_point() or view.is_complex())
-            view.fill_(0 if exact and value != value else value)
+    return _each(lambda view, _: _fill(view, value))
 
-    return run
+
+def _fill(view: Tensor, value: float) -> None:
+    """Write one number everywhere: rounded in integers, 0 for NaN."""
+    if not inexact(view):
+        value = 0 if math.isnan(value) else round(value)
+    view.fill_(value)
 
 
 def _copy(name: str) -> Writer:
@@ -110,112 +119,84 @@ def _copy(name: str) -> Writer:
         for view in views.values():
             times = -(-view.numel() // source.numel())
             cycled = source.repeat(times)[: view.numel()].view(view.shape)
-            view.copy_(cycled.real if cycled.is_complex() and not view.is_complex() else cycled)
+            view.copy_(as_type(cycled, view.dtype))
 
     return run
 
 
-def _fill(view: Tensor, value: float) -> None:
-    view.fill_(value if view.is_floating_point() or view.is_complex() else round(value))
-
-
-def _own_mean(trial: Trial, call: int, views: Mapping[str, Tensor]) -> None:
-    for name, view in views.items():
-        if view.numel() == 1:
-            view.copy_(trial.right[call][name])
-        else:
-            _fill(view, mean(trial.right[call][name]))
+def _own_mean(view: Tensor, right: Tensor) -> None:
+    if view.numel() == 1:
+        view.copy_(right)
+    else:
+        _fill(view, mean(right))
 
 
 def _first_mean(trial: Trial, call: int, views: Mapping[str, Tensor]) -> None:
-    if not trial.memory.means:
-        write(views, trial.right[call])
-        return
+    means = trial.memory.means
     for name, view in views.items():
-        _fill(view, trial.memory.means[name])
-
-
-# -- remembering -----------------------------------------------------------------------
+        if name in means:
+            _fill(view, means[name])
+        else:
+            view.copy_(trial.right[call][name])
 
 
 def _forgetful() -> Iterator[Impostor]:
+    """Impostors that return remembered answers."""
     remedy = "draw other values for each call: an input that decides the output is constant"
-    yield Impostor(name="the previous call's answer", write=_previous_call, remedy=remedy)
-    yield Impostor(name="an earlier case's answer", write=_earlier_case, remedy=remedy, rare=True)
-
-
-def _previous_call(trial: Trial, call: int, views: Mapping[str, Tensor]) -> None:
-    write(views, trial.right[max(0, call - 1)])
-
-
-def _earlier_case(trial: Trial, call: int, views: Mapping[str, Tensor]) -> None:
-    write(views, trial.memory.answers.get(trial.shapes, trial.right)[call])
-
-
-# -- missing a part -----------------------------------------------------------------
+    make = partial(Impostor, remedy=remedy)
+    previous = _answer(lambda trial, call: trial.right[max(0, call - 1)])
+    yield make(name="the previous call's answer", write=previous)
+    earlier = _answer(lambda trial, call: trial.memory.answers.get(trial.shapes, trial.right)[call])
+    yield make(name="an earlier case's answer", write=earlier, rare=True)
 
 
 def _careless(problem: Problem) -> Iterator[Impostor]:
+    """Impostors that miss a part of the outputs."""
+    writers = {"misses the last element": _all_but_last(1)}
     if max(len(p.shape) for p in problem.outputs) > 1:
-        yield Impostor(name="misses the last row", write=_all_but_last(2), remedy=_CASES)
-        yield Impostor(name="misses the last column", write=_all_but_last(1), remedy=_CASES)
-        yield Impostor(name="transposed", write=_transposed, remedy=_CASES)
-    else:
-        yield Impostor(name="misses the last element", write=_all_but_last(1), remedy=_CASES)
-    name = f"misses the last tile of {TILE}"
-    yield Impostor(name=name, write=_all_but_tile, remedy=_CASES)
-    name = f"right for multiples of {TILE} only"
-    yield Impostor(name=name, write=_whole_tiles, remedy=_CASES)
+        writers = {
+            "misses the last row": _all_but_last(2),
+            "misses the last column": _all_but_last(1),
+            "transposed": _each(_transposed),
+        }
+    writers[f"misses the last tile of {TILE}"] = _each(_all_but_tile)
+    writers[f"right for multiples of {TILE} only"] = _each(_whole_tiles)
+    for name, writer in writers.items():
+        yield Impostor(name=name, write=writer, remedy=_CASES)
 
 
 def _all_but_last(from_end: int) -> Writer:
     """Write all but the last along the dimension so far from the end; all if it has one."""
-
-    def run(trial: Trial, call: int, views: Mapping[str, Tensor]) -> None:
-        for name, view in views.items():
-            _written(view, trial.right[call][name], max(0, view.dim() - from_end), 1)
-
-    return run
+    return _each(lambda view, right: _written(view, right, max(0, view.dim() - from_end), 1))
 
 
 def _written(view: Tensor, right: Tensor, dim: int, missing: int) -> None:
     """Write ``right``, but for the last ``missing`` along a dimension."""
-    kept = view.shape[dim] - missing
-    if kept > 0:
-        view.narrow(dim, 0, kept).copy_(right.narrow(dim, 0, kept))
+    length = view.shape[dim] - missing
+    if length > 0:
+        view.narrow(dim, 0, length).copy_(right.narrow(dim, 0, length))
 
 
-def _all_but_tile(trial: Trial, call: int, views: Mapping[str, Tensor]) -> None:
-    for name, view in views.items():
-        right, length = trial.right[call][name], view.shape[-1]
-        missing = (length - 1) % TILE + 1 if length > TILE else 0
-        _written(view, right, view.dim() - 1, missing)
+def _all_but_tile(view: Tensor, right: Tensor) -> None:
+    length = view.shape[-1]
+    _written(view, right, view.dim() - 1, (length - 1) % TILE + 1 if length > TILE else 0)
 
 
-def _whole_tiles(trial: Trial, call: int, views: Mapping[str, Tensor]) -> None:
-    for name, view in views.items():
-        right = trial.right[call][name]
-        for dim, length in enumerate(view.shape):
-            # A dimension shorter than a tile is taken to be no loop of the kernel's, but for the
-            # last one.
-            if length > TILE or dim == view.dim() - 1:
-                kept = length // TILE * TILE
-                view, right = view.narrow(dim, 0, kept), right.narrow(dim, 0, kept)
-        view.copy_(right)
+def _whole_tiles(view: Tensor, right: Tensor) -> None:
+    for dim, length in enumerate(view.shape):
+        # A dimension shorter than a tile is taken to be no loop of the kernel's, but for the last.
+        if length > TILE or dim == view.dim() - 1:
+            whole = length // TILE * TILE
+            view, right = view.narrow(dim, 0, whole), right.narrow(dim, 0, whole)
+    view.copy_(right)
 
 
-def _transposed(trial: Trial, call: int, views: Mapping[str, Tensor]) -> None:
-    for name, view in views.items():
-        right = trial.right[call][name]
-        if right.dim() > 1:
-            right = right.transpose(-1, -2).reshape(right.shape)
-        view.copy_(right)
-
-
-# -- ignoring an argument -------------------------------------------------------------
+def _transposed(view: Tensor, right: Tensor) -> None:
+    view.copy_(right.transpose(-1, -2).reshape(right.shape) if right.dim() > 1 else right)
 
 
 def _ignorant(problem: Problem, dtype: str) -> Iterator[Impostor]:
+    """Impostors that ignore an argument."""
     for scalar in problem.scalars:
         for value in dict.fromkeys([1.0, 0.0, *scalar.always[:1]]):
             yield Impostor(
@@ -228,174 +209,102 @@ def _ignorant(problem: Problem, dtype: str) -> Iterator[Impostor]:
     for parameter in problem.tensors:
         if parameter.direction is Direction.OUT:
             continue
-        remedy = f"draw larger values for {parameter.name}: it hardly matters"
-        for word, make in (("zeros", torch.zeros_like), ("ones", torch.ones_like)):
-            yield Impostor(
-                name=f"takes {parameter.name} for {word}",
-                write=_replaced(parameter.name, make),
-                remedy=remedy,
-                both=False,
-            )
+        name = parameter.name
+        remedy = f"draw larger values for {name}: it hardly matters"
+        make = partial(Impostor, remedy=remedy, both=False)
+        yield make(name=f"takes {name} for zeros", write=_replaced(name, torch.zeros_like))
+        yield make(name=f"takes {name} for ones", write=_replaced(name, torch.ones_like))
         if parameter.nonfinite and parameter.data_type(dtype).roundoff:
-            yield Impostor(
-                name=f"takes NaN in {parameter.name} for zero",
-                write=_replaced(parameter.name, _without_nan),
-                remedy="some grades draw no NaN: allow no sizes so small that there is none",
-                both=False,
-            )
+            remedy = "some grades draw no NaN: allow no sizes so small that there is none"
+            writer = _replaced(name, _without_nan)
+            yield make(name=f"takes NaN in {name} for zero", write=writer, remedy=remedy)
         for dim, length in enumerate(parameter.shape):
             if length.names and not length.names & written:
-                yield Impostor(
-                    name=f"misses the last of {parameter.name} along {length}",
-                    write=_replaced(parameter.name, _without_last(dim)),
-                    remedy=remedy,
-                    both=False,
-                )
+                writer = _replaced(name, partial(_without_last, dim=dim))
+                yield make(name=f"misses the last of {name} along {length}", write=writer)
 
 
 def _fixed(name: str, value: float) -> Writer:
-    def run(trial: Trial, call: int, views: Mapping[str, Tensor]) -> None:
-        if trial.case.scalars[name] == value:
-            write(views, trial.right[call])
-        else:
-            case = replace(trial.case, scalars={**trial.case.scalars, name: value})
-            write(views, trial.evaluate(call, case=case))
+    def compute(trial: Trial, call: int) -> Answers:
+        scalars = trial.case.scalars
+        if scalars[name] == value:
+            return trial.right[call]
+        return trial.evaluate(call, case=replace(trial.case, scalars={**scalars, name: value}))
 
-    return run
+    return _answer(compute)
 
 
 def _replaced(name: str, how: Callable[[Tensor], Tensor]) -> Writer:
-    def run(trial: Trial, call: int, views: Mapping[str, Tensor]) -> None:
+    def compute(trial: Trial, call: int) -> Answers:
         inputs = trial.inputs[call]
-        write(views, trial.evaluate(call, inputs={**inputs, name: how(inputs[name])}))
+        return trial.evaluate(call, inputs={**inputs, name: how(inputs[name])})
 
-    return run
+    return _answer(compute)
 
 
 def _without_nan(x: Tensor) -> Tensor:
     return torch.where(x.isnan(), torch.zeros_like(x), x)
 
 
-def _without_last(dim: int) -> Callable[[Tensor], Tensor]:
-    def run(x: Tensor) -> Tensor:
-        if x.shape[dim] < 2:
-            return x
+def _without_last(x: Tensor, dim: int) -> Tensor:
+    if x.shape[dim] > 1:
         x = x.clone()
         x.select(dim, -1).zero_()
-        return x
-
-    return run
-
-
-# -- too little precision ---------------------------------------------------------
-
-_BELOW = {
-    FLOAT64: FLOAT32,
-    FLOAT32: TF32,
-    TF32: BFLOAT16,
-    FLOAT16: E4M3,
-    BFLOAT16: E4M3,
-}
-"""The next precision that hardware offers and that is not enough."""
-
-
-def _imprecise(problem: Problem, dtype: str, seen: ReferenceTraits) -> Iterator[Impostor]:
-    skips = ArithmeticModel(skips=True)
-    yield Impostor(
-        name="skips the last term of every sum",
-        write=_machine(skips),
-        remedy=_TOLERANCE,
-        both=False,
-    )
-    if result_type(problem, dtype) is None:
-        return
-    for cut in cuts(problem, dtype):
-        what = "factors" if seen.products else "inputs"
-        how = _machine(ArithmeticModel(factors=cut)) if seen.products else _inputs_cut(cut)
-        yield Impostor(
-            name=f"{what} in {cut.name}", write=how, remedy=_TOLERANCE, both=False, precision=True
-        )
-    for cut in result_cuts(problem, dtype):
-        yield Impostor(
-            name=f"results in {cut.name}", write=_results(cut), remedy=_TOLERANCE, precision=True
-        )
-    if not (seen.sums or seen.additions):
-        return
-    for format_ in cheaper(problem, dtype):
-        machine = ArithmeticModel(
-            accumulator=Accumulator(format_, step=STEP), additions=not seen.sums
-        )
-        yield Impostor(
-            name=f"sums in {format_.name}",
-            write=_machine(machine),
-            remedy=_TOLERANCE + "; or sums are too short: raise the ranges",
-            both=False,
-            precision=True,
-            excuse=_FINER if format_.bits > storage(problem, dtype).bits else "",
-        )
+    return x
 
 
 _FINER = "what it loses may be less than rounding the result does: it is the more precise format"
 
 
-def cuts(problem: Problem, dtype: str) -> list[Format]:
+def _imprecise(dtype: str, seen: ReferenceTraits, formats: RequiredFormats) -> Iterator[Impostor]:
+    """Impostors that compute with too little precision."""
+    make = partial(Impostor, remedy=_TOLERANCE, precision=True)
+    cuts = _cuts(dtype, formats)
+    for cut in cuts:
+        machine = on_machine(ArithmeticModel(factors=cut))
+        answer = machine if seen.products else _inputs_cut(cut)
+        name = f"{'factors' if seen.products else 'inputs'} in {cut.name}"
+        yield make(name=name, write=_answer(answer), both=False)
+    if cuts and formats.factors is not None:
+        # Where factors may be cut, results may lose a few roundoffs of that precision, which the
+        # next one below is: the one after that is tried.
+        cuts = [BELOW[cuts[0]]] if cuts[0] in BELOW else []
+    for cut in cuts:
+        yield make(name=f"results in {cut.name}", write=_results(cut))
+    narrower = NARROWER.get(formats.accumulator, [])
+    for sums in narrower if seen.sums or seen.additions else ():
+        # The error of sums as precise as factors may be cut to is within what that may cost.
+        if formats.factors is not None and sums.bits >= formats.factors.bits:
+            continue
+        accumulator = Accumulator(sums, step=STEP)
+        machine = on_machine(ArithmeticModel(accumulator=accumulator, additions=not seen.sums))
+        yield make(
+            name=f"sums in {sums.name}",
+            write=_answer(machine),
+            remedy=_TOLERANCE + "; or sums are too short: raise the ranges",
+            both=False,
+            excuse=_FINER if sums.bits > formats.storage.bits else "",
+        )
+
+
+def _cuts(dtype: str, formats: RequiredFormats) -> list[Format]:
     """Precisions below what the tolerance allows inputs to be cut to."""
-    if DTYPES[dtype].kind not in (DtypeKind.FLOAT, DtypeKind.COMPLEX):
+    if not DTYPES[dtype].roundoff:
         return []
-    allowed = inputs_allowed(problem, dtype) or component(dtype)
-    found = [_BELOW[allowed]]
-    if found[0].bits > BFLOAT16.bits:
-        found.append(BFLOAT16)
-    return found
+    below = BELOW[formats.factors or component(dtype)]
+    return [below, BFLOAT16] if below.bits > BFLOAT16.bits else [below]
 
 
-def result_cuts(problem: Problem, dtype: str) -> list[Format]:
-    """Precisions to which no result may be cut.
-
-    Where factors may be cut, results may lose a few roundoffs of that precision, which the next
-    one below is: the one after that is tried.
-    """
-    found = cuts(problem, dtype)
-    if found and inputs_allowed(problem, dtype) is not None:
-        return [_BELOW[found[0]]] if found[0] in _BELOW else []
-    return found
-
-
-def cheaper(problem: Problem, dtype: str) -> list[Format]:
-    """Formats too narrow for sums, which an impostor keeps them in.
-
-    Not those as precise as what factors may be cut to: their loss cannot be told from that.
-    """
-    accumulator = accumulator_of(problem, dtype)
-    found = {FLOAT64: [FLOAT32], FLOAT32: [FLOAT16, BFLOAT16]}.get(accumulator, [])
-    allowed = inputs_allowed(problem, dtype)
-    return [f for f in found if allowed is None or f.bits < allowed.bits]
-
-
-def _machine(machine: ArithmeticModel) -> Writer:
-    def run(trial: Trial, call: int, views: Mapping[str, Tensor]) -> None:
-        write(views, trial.evaluate(call, machine=machine))
-
-    return run
-
-
-def _inputs_cut(to: Format) -> Writer:
-    def run(trial: Trial, call: int, views: Mapping[str, Tensor]) -> None:
-        inputs = {name: _cut(x, to) for name, x in trial.inputs[call].items()}
-        write(views, trial.evaluate(call, inputs=inputs))
-
-    return run
-
-
-def _cut(x: Tensor, to: Format) -> Tensor:
-    if x.is_complex():
-        return rounded(x.to(torch.complex128), to)
-    return rounded(x.to(torch.float64), to) if x.is_floating_point() else x
+def _inputs_cut(to: Format) -> Compute:
+    return lambda trial, call: trial.evaluate(
+        call, inputs={name: _cut(x, to) for name, x in trial.inputs[call].items()}
+    )
 
 
 def _results(to: Format) -> Writer:
-    def run(trial: Trial, call: int, views: Mapping[str, Tensor]) -> None:
-        answers: Answers = trial.right[call]
-        write(views, {name: _cut(x, to) for name, x in answers.items()})
+    return _each(lambda view, right: view.copy_(_cut(right, to)))
 
-    return run
+
+def _cut(x: Tensor, to: Format) -> Tensor:
+    wide = torch.complex128 if x.is_complex() else torch.float64
+    return rounded(x.to(wide), to) if inexact(x) else x

@@ -9,7 +9,7 @@ from rich.text import Text
 
 from harness.text.numbers import counted
 from harness.text.plain import json_text, plain
-from harness.verify.findings import Level, PackageReport, Status
+from harness.verify.findings import DetectionResult, Level, PackageReport, Status
 
 _LIMIT = 600
 _STYLES = {Level.ERROR: "bold red", Level.WARNING: "yellow"}
@@ -18,9 +18,9 @@ _STYLES = {Level.ERROR: "bold red", Level.WARNING: "yellow"}
 def render_report(report: PackageReport, console: Console) -> None:
     """Print a line for each finding, and one to close."""
     for finding in report.findings:
-        line = Text()
-        line.append(finding.level.upper(), _STYLES[finding.level])
-        line.append(f" {plain(finding.place, _LIMIT)}: {plain(finding.message, _LIMIT)}")
+        level = (finding.level.upper(), _STYLES[finding.level])
+        message = f" {plain(finding.place, _LIMIT)}: {plain(finding.message, _LIMIT)}"
+        line = Text.assemble(level, message)
         if finding.remedy:
             line.append(f" → {plain(finding.remedy, _LIMIT)}", "dim")
         console.print(line, soft_wrap=True)
@@ -41,43 +41,31 @@ def closing_line(report: PackageReport) -> str:
 
     An impostor or variant counts once, in however many data types it was tried.
     """
-    parts = [f"{counted(report.errors, 'error')}, {counted(report.warnings, 'warning')}"]
     tried = []
     if report.impostors:
-        rejected = _names(report, Status.REJECTED, impostors=True)
+        accepted = _names(report.impostors, Status.ACCEPTED)
+        rejected = _names(report.impostors, Status.REJECTED) - accepted
+        absent = _names(report.impostors, Status.NOT_APPLICABLE) - rejected - accepted
         tried.append(f"{counted(len(rejected), 'impostor')} rejected")
-        accepted = _names(report, Status.ACCEPTED, impostors=True)
-        if accepted:
-            tried.append(f"{len(accepted)} accepted")
-        absent = _names(report, Status.NOT_APPLICABLE, impostors=True) - rejected - accepted
-        if absent:
-            tried.append(f"{len(absent)} not applicable")
+        tried += [f"{len(accepted)} accepted"] if accepted else []
+        tried += [f"{len(absent)} not applicable"] if absent else []
     if report.variants:
-        rejected = _names(report, Status.REJECTED, impostors=False)
-        accepted = _names(report, Status.ACCEPTED, impostors=False) - rejected
+        rejected = _names(report.variants, Status.REJECTED)
+        accepted = _names(report.variants, Status.ACCEPTED) - rejected
         tried.append(f"{counted(len(accepted), 'honest variant')} accepted")
-        if rejected:
-            tried.append(f"{len(rejected)} rejected")
+        tried += [f"{len(rejected)} rejected"] if rejected else []
     if report.examples:
         tried.append(counted(len(report.examples), "example"))
-    if tried:
-        parts.append(", ".join(tried))
-    parts.append(f"{report.seconds:.1f} s")
-    return f"{plain(report.slug, _LIMIT)}: {' · '.join(parts)}"
+    parts = [f"{counted(report.errors, 'error')}, {counted(report.warnings, 'warning')}"]
+    parts += [", ".join(tried), f"{report.seconds:.1f} s"]
+    return f"{plain(report.slug, _LIMIT)}: {' · '.join(filter(None, parts))}"
+
+
+def _names(tried: Sequence[DetectionResult], status: Status) -> set[str]:
+    return {one.name for one in tried if one.status is status}
 
 
 def reports_json(reports: Sequence[PackageReport]) -> str:
     """All reports as one line of JSON."""
-    return json_text(json.dumps([_record(report) for report in reports]))
-
-
-def _record(report: PackageReport) -> dict[str, object]:
-    return {**asdict(report), "errors": report.errors, "warnings": report.warnings}
-
-
-def _names(report: PackageReport, status: Status, *, impostors: bool) -> set[str]:
-    tried = report.impostors if impostors else report.variants
-    names = {t.name for t in tried if t.status is status}
-    if impostors and status is Status.REJECTED:  # accepted in one data type is accepted
-        names -= {t.name for t in tried if t.status is Status.ACCEPTED}
-    return names
+    records = [{**asdict(r), "errors": r.errors, "warnings": r.warnings} for r in reports]
+    return json_text(json.dumps(records))

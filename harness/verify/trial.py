@@ -2,11 +2,12 @@
 
 from collections.abc import Mapping
 from contextlib import nullcontext
-from dataclasses import dataclass, field
+from dataclasses import InitVar, dataclass, field
 
 import torch
 from torch import Tensor
 
+from harness.device.base import Arena
 from harness.judge.batch import Batch
 from harness.judge.task import Task
 from harness.problem.case import Case
@@ -19,8 +20,6 @@ from harness.verify.arithmetic.model import Arithmetic, ArithmeticModel
 Answers = dict[str, Tensor]
 """The outputs of one call: name → tensor, in the output's type."""
 
-_SAME_SIZE = {torch.uint16: torch.int16, torch.uint32: torch.int32, torch.uint64: torch.int64}
-
 
 @dataclass(frozen=True, slots=True)
 class PackageTask(Task):
@@ -32,7 +31,7 @@ class PackageTask(Task):
 
 @dataclass(slots=True)
 class TrialMemory:
-    """Answers that impostors which remember have seen so far in a grade."""
+    """Answers of a grade so far, for impostors that remember."""
 
     answers: dict[tuple[tuple[int, ...], ...], list[Answers]] = field(default_factory=dict)
     """Shapes of all outputs → right answers of the calls of the last case that had them."""
@@ -42,41 +41,43 @@ class TrialMemory:
 
 @dataclass(slots=True)
 class Trial:
-    """One case of a grade, laid out in a batch; the lists have an entry per call."""
+    """One case of a grade, laid out in a batch and evaluated; the lists have an entry per call.
+
+    Raises:
+        ProblemError: on making one, the reference is wrong.
+    """
 
     task: PackageTask
     case: Case
     number: int
     """Which case of the grade, from 0."""
-    batch: Batch
+    arena: InitVar[Arena]
     memory: TrialMemory
-    """What was seen in the cases before it."""
-    inputs: list[dict[str, Tensor]] = field(default_factory=list)
+    """Of the cases before it."""
+    batch: Batch = field(init=False)
+    inputs: list[dict[str, Tensor]] = field(init=False)
     """What the call reads, dense, in its own types."""
-    expected: list[Mapping[str, Expectation]] = field(default_factory=list)
-    """What the reference expects of it."""
-    right: list[Answers] = field(default_factory=list)
+    expected: list[Mapping[str, Expectation]] = field(init=False)
+    """The reference's expectations."""
+    right: list[Answers] = field(init=False)
     """The same, rounded to the outputs' types."""
 
-    def prepare(self) -> None:
-        """Draw the inputs and evaluate the reference for all calls.
-
-        Raises:
-            ProblemError: the reference is wrong.
-        """
+    def __post_init__(self, arena: Arena) -> None:
+        self.batch = Batch(self.task, self.case, arena, calls=CALLS, portable=True)
         self.batch.fill(self.task.seed)
-        for call in range(CALLS):
-            self.inputs.append(self.batch.inputs(call))
-            self.expected.append(self.batch.expectations(call))
-            answers = {name: e.expected for name, e in self.expected[call].items()}
-            self.right.append(self.stored(answers))
+        self.inputs = [self.batch.inputs(call) for call in range(CALLS)]
+        self.expected = [self.batch.expectations(call) for call in range(CALLS)]
+        self.right = [
+            self.stored({name: e.expected for name, e in outputs.items()})
+            for outputs in self.expected
+        ]
 
     def stored(self, values: Mapping[str, Tensor]) -> Answers:
         """Round outputs in float64 (int64, complex128) to their own types."""
-        problem, dtype = self.task.problem, self.task.dtype
+        dtype = self.task.dtype
         return {
-            p.name: _as(values[p.name], getattr(torch, p.data_type(dtype).name))
-            for p in problem.outputs
+            p.name: as_type(values[p.name], getattr(torch, p.data_type(dtype).name))
+            for p in self.task.problem.outputs
         }
 
     def evaluate(
@@ -86,29 +87,21 @@ class Trial:
         case: Case | None = None,
         inputs: Mapping[str, Tensor] | None = None,
         machine: ArithmeticModel | None = None,
+        store: bool = True,
     ) -> Answers:
         """Evaluate the reference for one call, with other arguments or on another machine.
+
+        With ``store`` outputs are rounded to their types, else in float64 (int64, complex128).
 
         Raises:
             ProblemError: it cannot be evaluated so.
         """
-        return self.stored(self.computed(call, case=case, inputs=inputs, machine=machine))
-
-    def computed(
-        self,
-        call: int,
-        *,
-        case: Case | None = None,
-        inputs: Mapping[str, Tensor] | None = None,
-        machine: ArithmeticModel | None = None,
-    ) -> dict[str, Tensor]:
-        """Evaluate likewise, without storing: in float64 (int64, complex128)."""
-        arguments = (case or self.case, inputs or self.inputs[call])
         with Arithmetic(machine) if machine is not None else nullcontext():
-            return self.task.reference.expected(*arguments)
+            found = self.task.reference.expected(case or self.case, inputs or self.inputs[call])
+        return self.stored(found) if store else found
 
     def remember(self) -> None:
-        """Add this case to what impostors of later ones remember."""
+        """Add this case to the memory, for impostors of later ones."""
         self.memory.answers[self.shapes] = self.right
         for name, answer in self.right[0].items():
             self.memory.means.setdefault(name, mean(answer))
@@ -123,32 +116,35 @@ class Trial:
         return all(equal(answers[name], right) for name, right in self.right[call].items())
 
 
-def _as(x: Tensor, kind: torch.dtype) -> Tensor:
-    if x.is_complex() and not kind.is_complex:
-        x = x.real
-    return x.to(kind)
+def inexact(x: Tensor) -> bool:
+    """Whether the elements are floating-point numbers, real or complex."""
+    return x.is_floating_point() or x.is_complex()
+
+
+def as_type(x: Tensor, dtype: torch.dtype) -> Tensor:
+    """``x`` in another type; of complex numbers the real part where the type is real."""
+    return (x.real if x.is_complex() and not dtype.is_complex else x).to(dtype)
 
 
 def mean(x: Tensor) -> float:
     """The mean of the finite elements of any tensor; 0 where there are none."""
-    if x.is_complex():
-        x = torch.view_as_real(x)
-    numbers = x.to(torch.float64)
+    numbers = (torch.view_as_real(x) if x.is_complex() else x).to(torch.float64)
     numbers = numbers[numbers.isfinite()]
     return float(numbers.mean().item()) if numbers.numel() else 0.0
 
 
+def same_bits(a: Tensor, b: Tensor) -> bool:
+    """Whether two tensors have one type and shape, and hold the same bits."""
+    if a.dtype != b.dtype or a.shape != b.shape:
+        return False
+    return torch.equal(*(x.flatten().resolve_conj().view(torch.uint8) for x in (a, b)))
+
+
 def equal(a: Tensor, b: Tensor) -> bool:
     """Whether two tensors of one type hold the same, NaN for NaN; +0 and −0 are the same."""
-    if a.dtype is torch.bool:
-        a, b = a.view(torch.uint8), b.view(torch.uint8)
-    elif a.dtype in _SAME_SIZE:
-        a, b = a.view(_SAME_SIZE[a.dtype]), b.view(_SAME_SIZE[b.dtype])
-    if torch.equal(a, b):
-        return True
-    if not (a.is_floating_point() or a.is_complex()):
-        return False
-    return bool(((a == b) | (a.isnan() & b.isnan())).all())
+    if not inexact(a):
+        return same_bits(a, b)
+    return torch.equal(a, b) or bool(((a == b) | (a.isnan() & b.isnan())).all())
 
 
 def write(views: Mapping[str, Tensor], answers: Mapping[str, Tensor]) -> None:

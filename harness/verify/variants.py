@@ -1,161 +1,159 @@
 """Honest variants: ways of computing a problem that its judge must accept in every case."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 import torch
 
-from harness.problem.dtypes import DtypeKind
 from harness.problem.model import Problem
 from harness.verify.arithmetic.model import ArithmeticModel
-from harness.verify.arithmetic.rounding import component, truncated
+from harness.verify.arithmetic.rounding import FLOAT32, FLOAT64, Format, component, truncated
 from harness.verify.arithmetic.sums import Accumulator, Order
 from harness.verify.arithmetic.survey import ReferenceTraits
-from harness.verify.tolerances import accumulator_of, inputs_allowed, result_type, storage, working
 from harness.verify.trial import Answers, Trial
 
 STEP = 16
-"""Products that a matrix unit adds exactly before it truncates."""
+"""Products that a matrix unit adds exactly before it truncates or rounds."""
 
 ULPS = 2.0
 """Error of a library's exponentials and the like: most of CUDA's are within two units."""
 
-
 _CUTTING = 2.0
 """Roundings to nearest that cutting off once may cost."""
+
+Compute = Callable[[Trial, int], Answers]
+"""Computes the outputs of a call."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RequiredFormats:
+    """Formats that a problem's tolerance asks for in one data type.
+
+    Of running sums (``accumulator``), of the first output that is not exact or of its components
+    (``storage``), and the one that factors may be cut to (None where they may not be cut).
+    """
+
+    accumulator: Format
+    storage: Format
+    factors: Format | None
+
+    @property
+    def working(self) -> Format:
+        """The format in which an honest kernel holds what it computes."""
+        return FLOAT64 if self.accumulator is FLOAT64 else FLOAT32
+
+
+def required_formats(problem: Problem, dtype: str) -> RequiredFormats | None:
+    """The formats for a problem in one data type; None if all its outputs are exact."""
+    types = [parameter.data_type(dtype) for parameter in problem.outputs]
+    inexact = [kind.name for kind in types if kind.roundoff]
+    if not inexact or problem.tolerance is None:
+        return None
+    factors = problem.tolerance.inputs.get(dtype, dtype)
+    return RequiredFormats(
+        accumulator=component(problem.tolerance.accumulator[inexact[0]]),
+        storage=component(inexact[0]),
+        factors=None if factors == dtype else component(factors),
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Variant:
-    """One honest way; ``answer`` computes the outputs of a call."""
+    """One honest way; or ``why`` it does not apply to a problem, and no ``answer``."""
 
     name: str
-    answer: Callable[[Trial, int], Answers]
+    answer: Compute | None = None
+    why: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Absent:
-    """A variant that does not apply to a problem, and why."""
-
-    name: str
-    why: str
-
-
-def variants(problem: Problem, dtype: str, seen: ReferenceTraits) -> list[Variant | Absent]:
+def variants(problem: Problem, dtype: str, seen: ReferenceTraits) -> list[Variant]:
     """All honest variants of a problem in one data type."""
-    found: list[Variant | Absent] = [
+    found = [
         Variant(name="float64 inside", answer=lambda trial, call: trial.right[call]),
         Variant(name="zeros of the other sign", answer=_other_zeros),
     ]
-    if result_type(problem, dtype) is None:
+    formats = required_formats(problem, dtype)
+    if formats is None:
         return found
-    return found + list(_machines(problem, dtype, seen))
-
-
-def _machines(problem: Problem, dtype: str, seen: ReferenceTraits) -> Iterator[Variant | Absent]:
-    plain = ArithmeticModel(
-        working=working(problem, dtype),
-        accumulator=Accumulator(accumulator_of(problem, dtype)),
-    )
-    for order, name in _NAMES.items():
+    accumulator = Accumulator(formats.accumulator)
+    plain = ArithmeticModel(working=formats.working, accumulator=accumulator)
+    for order in Order:
         # Without a sum the order does not matter: one is enough.
-        if seen.sums or order is Order.SEQUENTIAL:
-            accumulator = replace(plain.accumulator, order=order)
-            yield _variant(
-                name if seen.sums else "in order", replace(plain, accumulator=accumulator)
-            )
-        else:
-            yield Absent(name=name, why="nothing is summed")
-    in_blocks = replace(plain, accumulator=replace(plain.accumulator, order=Order.BLOCKED))
-    yield from _unfused(problem, dtype, seen, in_blocks)
-    yield from _matrix_unit(problem, dtype, seen, plain)
+        first = order is Order.SEQUENTIAL
+        name = "in order" if first and not seen.sums else f"{order} sums"
+        machine = replace(plain, accumulator=replace(accumulator, order=order))
+        against = {"nothing is summed": not (first or seen.sums)}
+        found.append(_unless(against, name, on_machine(machine)))
+    return [*found, *_others(problem, dtype, seen, formats, plain)]
+
+
+def _others(
+    problem: Problem,
+    dtype: str,
+    seen: ReferenceTraits,
+    formats: RequiredFormats,
+    plain: ArithmeticModel,
+) -> Iterator[Variant]:
+    """Variants that differ in more than the order of summation from a ``plain`` machine."""
+    working, stored = formats.working, formats.storage
+    blocks = replace(plain, accumulator=replace(plain.accumulator, order=Order.BLOCKED))
+
+    # Unfused kernels: every result stored in the output's type; or only the last one, cut off.
+    room = problem.tolerance.roundings if problem.tolerance else 0.0
+    precise = {"the outputs have the precision of the computation": stored.bits >= working.bits}
+    against = {
+        **precise,
+        f"{seen.roundings} steps round, the tolerance has room for {room:g}": seen.roundings > room,
+        "what a step's rounding loses can be magnified after it": seen.magnified,
+    }
+    yield _unless(against, "every step rounded", on_machine(replace(blocks, storage=stored)))
+    against = precise | {"the tolerance has room for one rounding to nearest": room < _CUTTING}
+    yield _unless(against, "results cut off", _cut_off(problem, dtype, blocks))
+
+    # Tensor cores: blocks of exact products onto an accumulator that cuts off.
+    against = {
+        "nothing is summed": not seen.sums,
+        f"matrix units do not truncate {dtype}": stored.bits >= formats.accumulator.bits,
+    }
+    truncating = replace(plain.accumulator, step=STEP, truncates=True)
+    answer = on_machine(replace(plain, accumulator=truncating))
+    yield _unless(against, "truncating sums", answer)
+
+    against = {"no exponential or the like is evaluated": not seen.functions}
     name = f"functions off by {ULPS:g} units"
-    if seen.functions:
-        yield _variant(name, replace(in_blocks, ulps=ULPS))
-    else:
-        yield Absent(name=name, why="no exponential or the like is evaluated")
-    yield from _factors(problem, dtype, seen, in_blocks)
+    yield _unless(against, name, on_machine(replace(blocks, ulps=ULPS)))
 
-
-_NAMES = {
-    Order.SEQUENTIAL: "sequential sums",
-    Order.REVERSED: "reversed sums",
-    Order.PAIRWISE: "pairwise sums",
-    Order.SPLIT: "split sums",
-    Order.BLOCKED: "blocked sums",
-}
-
-
-def _unfused(
-    problem: Problem, dtype: str, seen: ReferenceTraits, machine: ArithmeticModel
-) -> Iterator[Variant | Absent]:
-    """Unfused kernels: every result stored in the output's type; or only the last one, cut off."""
-    name, stored = "every step rounded", storage(problem, dtype)
-    allowed = problem.tolerance.roundings if problem.tolerance else 0.0
-    if stored.bits >= machine.working.bits:
-        yield Absent(name=name, why="the outputs have the precision of the computation")
-    elif seen.roundings > allowed:
-        why = f"{seen.roundings} steps round, the tolerance has room for {allowed:g}"
-        yield Absent(name=name, why=why)
-    elif seen.magnified:
-        yield Absent(name=name, why="what a step's rounding loses can be magnified after it")
-    else:
-        yield _variant(name, replace(machine, storage=stored))
-    name = "results cut off"
-    if stored.bits >= machine.working.bits:
-        yield Absent(name=name, why="the outputs have the precision of the computation")
-    elif allowed < _CUTTING:
-        yield Absent(name=name, why="the tolerance has room for one rounding to nearest")
-    else:
-        yield Variant(name=name, answer=_cut_off(problem, dtype, machine))
-
-
-def _matrix_unit(
-    problem: Problem, dtype: str, seen: ReferenceTraits, machine: ArithmeticModel
-) -> Iterator[Variant | Absent]:
-    """Tensor cores: blocks of exact products onto an accumulator that cuts off."""
-    name = "truncating sums"
-    if not seen.sums:
-        yield Absent(name=name, why="nothing is summed")
-    elif storage(problem, dtype).bits >= machine.accumulator.format.bits:
-        yield Absent(name=name, why=f"matrix units do not truncate {dtype}")
-    else:
-        accumulator = replace(machine.accumulator, step=STEP, truncates=True)
-        yield _variant(name, replace(machine, accumulator=accumulator))
-
-
-def _factors(
-    problem: Problem, dtype: str, seen: ReferenceTraits, machine: ArithmeticModel
-) -> Iterator[Variant | Absent]:
-    """Factors cut to what the tolerance allows, with and without rounding."""
-    cut = inputs_allowed(problem, dtype)
-    if cut is None:
-        yield Absent(name="cut factors", why="the tolerance has no room for it")
+    # Factors cut to what the tolerance allows, with and without rounding.
+    if formats.factors is None:
+        yield Variant(name="cut factors", why="the tolerance has no room for it")
     elif not seen.products:
-        yield Absent(name="cut factors", why="no product of tensors is summed")
+        yield Variant(name="cut factors", why="no product of tensors is summed")
     else:
-        yield _variant(f"factors in {cut.name}", replace(machine, factors=cut))
-        truncating = replace(machine, factors=cut, cut_off=True)
-        yield _variant(f"factors in {cut.name}, cut off", truncating)
+        name, cut = f"factors in {formats.factors.name}", replace(blocks, factors=formats.factors)
+        yield Variant(name=name, answer=on_machine(cut))
+        yield Variant(name=f"{name}, cut off", answer=on_machine(replace(cut, cut_off=True)))
 
 
-def _variant(name: str, machine: ArithmeticModel) -> Variant:
-    return Variant(name=name, answer=lambda trial, call: trial.evaluate(call, machine=machine))
+def _unless(against: Mapping[str, bool], name: str, answer: Compute) -> Variant:
+    """A variant, or why it does not apply: the first of the reasons against it that holds."""
+    why = next((reason for reason, holds in against.items() if holds), "")
+    return Variant(name=name, answer=None if why else answer, why=why)
 
 
-def _cut_off(
-    problem: Problem, dtype: str, machine: ArithmeticModel
-) -> Callable[[Trial, int], Answers]:
+def on_machine(machine: ArithmeticModel) -> Compute:
+    """The answer of a machine that evaluates the reference."""
+    return lambda trial, call: trial.evaluate(call, machine=machine)
+
+
+def _cut_off(problem: Problem, dtype: str, machine: ArithmeticModel) -> Compute:
     """Cut each output off to its own type, where that is less than what is computed in."""
 
     def run(trial: Trial, call: int) -> Answers:
-        found = trial.computed(call, machine=machine)
+        found = trial.evaluate(call, machine=machine, store=False)
         for parameter in problem.outputs:
             kind = parameter.data_type(dtype)
-            if kind.kind in (DtypeKind.FLOAT, DtypeKind.COMPLEX):
-                to = component(kind.name)
-                if to.bits < machine.working.bits:
-                    found[parameter.name] = truncated(found[parameter.name], to)
+            if kind.roundoff and component(kind.name).bits < machine.working.bits:
+                found[parameter.name] = truncated(found[parameter.name], component(kind.name))
         return trial.stored(found)
 
     return run

@@ -10,42 +10,29 @@ Parameters = tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TensorArgument(WireRecord):
-    """A tensor of every call of a batch: call *i* has its own at byte ``base + i * stride``."""
-
-    type: ClassVar[str] = "tensor"
-    base: int
-    """Byte of the arena at which the tensor of call 0 starts."""
-
-    stride: int
-    """Bytes from the start of one call's tensor to that of the next."""
-
-    bytes: int
-    """Size of one tensor from its first to its last element, gaps included."""
-
-    shape: tuple[int, ...]
-    """Elements along each dimension."""
-
-    strides: tuple[int, ...]
-    """Steps along each dimension, in elements; gaps between rows belong to nobody."""
-
-    dtype: str
-    """Torch's name of the data type."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class TensorShape(WireRecord):
     """A tensor of which nothing but its form matters."""
 
     type: ClassVar[str] = "shape"
     dtype: str
     """Torch's name of the data type."""
-
     shape: tuple[int, ...]
     """Elements along each dimension."""
-
     strides: tuple[int, ...]
-    """Steps along each dimension, in elements."""
+    """Steps along each dimension, in elements; gaps between rows belong to nobody."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TensorArgument(TensorShape):
+    """A tensor of every call of a batch: call *i* has its own at byte ``base + i * stride``."""
+
+    type: ClassVar[str] = "tensor"
+    base: int
+    """Byte of the arena at which the tensor of call 0 starts."""
+    stride: int
+    """Bytes from the start of one call's tensor to that of the next."""
+    bytes: int
+    """Size of one tensor from its first to its last element, gaps included."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,9 +42,12 @@ class ScalarArgument(WireRecord):
     type: ClassVar[str] = "scalar"
     ctype: str
     """Its C type, as the problem declares it."""
-
     value: int | float
     """The number."""
+
+
+Argument = TensorArgument | ScalarArgument
+"""One parameter of every call of a batch."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,16 +56,12 @@ class KernelLaunch(WireRecord):
 
     kernel: str
     """Name of the kernel in the file."""
-
     grid: tuple[int, ...]
     """Blocks along x, y and z."""
-
     block: tuple[int, ...]
     """Threads of a block along x, y and z."""
-
     shared: int
     """Bytes of dynamic shared memory."""
-
     arguments: tuple[int, ...]
     """The kernel's arguments, by their index among the problem's parameters."""
 
@@ -86,18 +72,13 @@ class CompiledKernel(WireRecord):
 
     name: str
     """Name of the kernel's function."""
-
     registers: int = 0
     """Registers of a thread."""
-
     shared_bytes: int = 0
     """Shared memory of a block, bytes."""
-
     spill_store_bytes: int = 0
     """Bytes that a thread stores because registers do not suffice."""
-
     spill_load_bytes: int = 0
     """Bytes that a thread loads for the same reason."""
-
     threads: int | None = None
     """Threads of a block."""

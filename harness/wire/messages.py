@@ -7,11 +7,11 @@ from enum import StrEnum
 from typing import ClassVar, Literal
 
 from harness.wire.arguments import (
+    Argument,
     CompiledKernel,
     KernelLaunch,
     Parameters,
     ScalarArgument,
-    TensorArgument,
     TensorShape,
 )
 from harness.wire.validation import WireError, WireRecord
@@ -40,20 +40,19 @@ CompileStatus = Literal["ok", "compile_error", "no_entry_point", "unsupported", 
 
 
 class Message(WireRecord):
-    """Base of all messages."""
+    """Base of all messages; the type of each is its name in lower case."""
 
-    sender: ClassVar[str] = "judge"
     answers: ClassVar[tuple[str, ...]] = ()
     """Types of the messages that follow when all goes well, in order."""
-
     descriptors: ClassVar[Mapping[str, str]] = {}
     """The descriptors that travel with it, in order, each with its meaning."""
+
+    def __init_subclass__(cls) -> None:
+        cls.type = cls.__name__.lower()
 
 
 class Answer(Message):
     """Base of what a runner sends. Once submitted code runs, it may have sent it."""
-
-    sender: ClassVar[str] = "runner"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +63,6 @@ class Fork(Message):
     status, a line each.
     """
 
-    type: ClassVar[str] = "fork"
     descriptors: ClassVar[Mapping[str, str]] = {
         "channel": "the runner's end of its channel",
         "life": "reading end of a pipe that closes when the judge ends",
@@ -73,7 +71,6 @@ class Fork(Message):
     }
     environment: dict[str, str]
     """The runner's whole environment."""
-
     spec: str
     """The sandbox: `harness.sandbox.spec.SandboxSpec` as JSON."""
 
@@ -85,10 +82,8 @@ class Confined(Answer):
     Its fields never change, so that a runner of another version is understood as far as this.
     """
 
-    type: ClassVar[str] = "confined"
     version: int
     """Version of the protocol that the runner speaks."""
-
     layers: tuple[str, ...]
     """The layers that confine it, in words."""
 
@@ -97,7 +92,6 @@ class Confined(Answer):
 class Open(Message):
     """Reach the device; nothing submitted has run, so all faults until here are the machine's."""
 
-    type: ClassVar[str] = "open"
     answers: ClassVar[tuple[str, ...]] = ("opened",)
     device: Literal["cpu", "cuda"]
     """The kind of device."""
@@ -107,14 +101,11 @@ class Open(Message):
 class Opened(Answer):
     """The device can be used."""
 
-    type: ClassVar[str] = "opened"
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Load(Message):
     """Load a submission, or another program in its place."""
 
-    type: ClassVar[str] = "load"
     answers: ClassVar[tuple[str, ...]] = ("loaded",)
     descriptors: ClassVar[Mapping[str, str]] = {
         "artifact": "the shared library, PTX or Python source",
@@ -123,19 +114,14 @@ class Load(Message):
     }
     kind: Literal["library", "ptx", "python"]
     """The kind of artifact."""
-
     interpret: bool = False
     """Whether Triton runs in its interpreter."""
-
     language: str = ""
     """The framework that Python source is written in; empty for none."""
-
     path: tuple[str, ...]
     """The runner's `sys.path`."""
-
     entry: str = "solution"
     """Name of what is called."""
-
     parameters: Parameters = ()
     """Name and kind of each of the problem's parameters."""
 
@@ -144,14 +130,11 @@ class Load(Message):
 class Loaded(Answer):
     """The program is loaded."""
 
-    type: ClassVar[str] = "loaded"
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compile(Message):
     """Compile what a Triton submission launches, for a card that need not be there."""
 
-    type: ClassVar[str] = "compile"
     answers: ClassVar[tuple[str, ...]] = ("compiled",)
     descriptors: ClassVar[Mapping[str, str]] = {
         "artifact": "the Python source",
@@ -159,19 +142,14 @@ class Compile(Message):
     }
     calls: tuple[tuple[TensorShape | ScalarArgument, ...], ...]
     """The arguments of each call to make."""
-
     arch: int
     """The card's architecture: 90 for `sm_90`."""
-
     seconds: float
     """Processor time after which nothing more is begun."""
-
     path: tuple[str, ...] = ()
     """The runner's `sys.path`."""
-
     entry: str = "solution"
     """Name of what is called."""
-
     parameters: Parameters = ()
     """Name and kind of each of the problem's parameters."""
 
@@ -180,24 +158,18 @@ class Compile(Message):
 class Compiled(Answer):
     """The outcome of all launches."""
 
-    type: ClassVar[str] = "compiled"
     status: CompileStatus
     """`compile_error`: a kernel cannot be built, or the card could not hold it. `unsupported`: the
     file asks for what cannot be emulated. `failed`: the Python around the kernels raised, which is
     no verdict, since outputs hold nothing here."""
-
     message: str
     """The error's text."""
-
     line: int | None
     """The error's line of the submitted file."""
-
     kernels: tuple[CompiledKernel, ...]
     """One entry for each kernel that was built."""
-
     configurations: int
     """Configurations that autotuners had to choose from, in all."""
-
     seconds: float
     """Time that it took."""
 
@@ -206,7 +178,6 @@ class Compiled(Answer):
 class Map(Message):
     """Map the judge's buffers."""
 
-    type: ClassVar[str] = "map"
     answers: ClassVar[tuple[str, ...]] = ("mapped",)
     descriptors: ClassVar[Mapping[str, str]] = {"arena": "memory of the host or of the device"}
     bytes: int
@@ -217,33 +188,24 @@ class Map(Message):
 class Mapped(Answer):
     """The arena is mapped."""
 
-    type: ClassVar[str] = "mapped"
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prepare(Message):
     """Bind a batch of calls, warm up, record: before the inputs that count exist."""
 
-    type: ClassVar[str] = "prepare"
     answers: ClassVar[tuple[str, ...]] = ("prepared",)
     calls: int
     """Number of calls in the batch."""
-
-    arguments: tuple[TensorArgument | ScalarArgument, ...]
+    arguments: tuple[Argument, ...]
     """One entry for each parameter of the problem."""
-
     warmups: int = 0
     """Calls to make before the batch is ready."""
-
     capture: bool = False
     """Whether to record the calls into one CUDA graph, where that can be done."""
-
     order: int = 0
     """The order in which the CPU executor runs threads."""
-
     seed: int = 0
     """Seed of that order; not that of the inputs, which never leaves the judge."""
-
     launches: tuple[KernelLaunch, ...] = ()
     """The launches of each call of a PTX submission."""
 
@@ -252,7 +214,6 @@ class Prepare(Message):
 class Prepared(Answer):
     """The batch can be run."""
 
-    type: ClassVar[str] = "prepared"
     captured: bool
     """Whether the calls were recorded."""
 
@@ -261,11 +222,9 @@ class Prepared(Answer):
 class Run(Message):
     """Wait for *go*, make all calls of the batch, wait for the device, write *done*."""
 
-    type: ClassVar[str] = "run"
     answers: ClassVar[tuple[str, ...]] = ("ready", "finished")
     round: int
     """The number that *go* and *done* will have."""
-
     cpu: int | None = None
     """The processor to launch recorded calls from; null for any."""
 
@@ -274,17 +233,13 @@ class Run(Message):
 class Ready(Answer):
     """The runner waits for *go*."""
 
-    type: ClassVar[str] = "ready"
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finished(Answer):
     """All calls are made; sent before *done*. The counts are only shown, and judge nothing."""
 
-    type: ClassVar[str] = "finished"
     kernels: object = None
     """Kernels per call, a number; null, and anything that cannot be one, where it is unknown."""
-
     copied: object = None
     """Outputs per call that were copied into place, a whole number; likewise."""
 
@@ -293,10 +248,8 @@ class Finished(Answer):
 class Failed(Answer):
     """Instead of any answer but `confined`: something went wrong."""
 
-    type: ClassVar[str] = "failed"
     fault: FaultCode
     """The kind of fault."""
-
     message: str = ""
     """Its text; the judge cuts it to 4000 characters."""
 

@@ -30,12 +30,9 @@ class WireRecord:
     """The value of ``type`` in the JSON object; empty where a record needs none."""
 
     def to_json(self) -> dict[str, object]:
-        """The type and the fields, tuples as lists; records inside are left as they are."""
-        values: dict[str, object] = {"type": self.type} if self.type else {}
-        for field in fields(self):
-            value = getattr(self, field.name)
-            values[field.name] = list(value) if isinstance(value, tuple) else value
-        return values
+        """The type and the fields; records inside are left as they are."""
+        tag = {"type": self.type} if self.type else {}
+        return tag | {field.name: getattr(self, field.name) for field in fields(self)}
 
     @classmethod
     def from_json(cls, data: object, place: str = "") -> Self:
@@ -66,11 +63,14 @@ class WireRecord:
 
 def _read(kind: object, value: object, place: str) -> object:
     """The value of a field of type ``kind``."""
-    if isinstance(kind, type) and issubclass(kind, WireRecord):
-        return kind.from_json(value, place)
     origin, inside = typing.get_origin(kind), typing.get_args(kind)
     if origin is types.UnionType:
-        return _read_union(inside, value, place)
+        if type(value) in inside:  # None and plain ones
+            return value
+        tag = value.get("type") if isinstance(value, dict) else None
+        kind = next((each for each in inside if _is_record(each) and each.type == tag), None)
+    if _is_record(kind):
+        return kind.from_json(value, place)
     if origin is tuple and isinstance(value, list):
         kinds = [inside[0]] * len(value) if inside[-1] is Ellipsis else inside
         if len(kinds) == len(value):
@@ -95,15 +95,8 @@ def _read(kind: object, value: object, place: str) -> object:
     raise WireError(f"{place} is {_shown(value)}")
 
 
-def _read_union(kinds: tuple[object, ...], value: object, place: str) -> object:
-    """A value of one of several types; records are told apart by their ``type``."""
-    if type(value) in kinds:  # None and plain ones
-        return value
-    tag = value.get("type") if isinstance(value, dict) else None
-    for kind in kinds:
-        if isinstance(kind, type) and issubclass(kind, WireRecord) and kind.type == tag:
-            return kind.from_json(value, place)
-    raise WireError(f"{place} is {_shown(value)}")
+def _is_record(kind: object) -> typing.TypeGuard[type[WireRecord]]:
+    return isinstance(kind, type) and issubclass(kind, WireRecord)
 
 
 def _shown(value: object) -> str:

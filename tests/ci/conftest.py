@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 from support.repositories import CI, GOOD, ISOLATED, ROOT, Ended, Repo, pretended
 
-from harness.ci.command import CiChoices, run
+from harness.ci.choices import CiChoices
+from harness.ci.command import run
 from harness.ci.repository import Repository
 from harness.errors import JudgeError
 from harness.grading.job import Completed, Work

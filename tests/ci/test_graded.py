@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from support.repositories import ISOLATED, ROOT, Repo
 
-from harness.ci.command import CiChoices, run
-from harness.ci.policy import Rules
+from harness.ci.choices import CiChoices
+from harness.ci.command import run
 from harness.ci.report import PullRequestReport
 from harness.ci.repository import Repository
 
@@ -19,7 +19,7 @@ BROKEN = "import torch\n\ndef solution(x, y, z, n) # ::error::@all\n    pass\n"
 
 
 @pytest.mark.corpus
-def test_the_command_on_a_good_and_a_bad_file(repo: Repo, tmp_path: Path) -> None:
+def test_ci_accepts_a_good_file_and_fails_a_broken_one(repo: Repo, tmp_path: Path) -> None:
     repo.write("solutions/vector-add/alice/good.py")
     repo.write("solutions/vector-add/alice/broken.py", BROKEN)
     repo.commit()
@@ -70,7 +70,9 @@ def test_the_command_on_a_good_and_a_bad_file(repo: Repo, tmp_path: Path) -> Non
 
 @pytest.mark.corpus
 @pytest.mark.nvcc
-def test_a_wrong_cuda_kernel(repo: Repo, tmp_path: Path) -> None:
+def test_a_wrong_cuda_kernel_gets_a_line_and_a_command_to_replay(
+    repo: Repo, tmp_path: Path
+) -> None:
     wrong = ROOT / "problems/vector-add/examples/wrong_answer/whole_blocks_only.cu"
     path = "solutions/vector-add/bob/whole.cu"
     repo.write(path, wrong.read_bytes())
@@ -78,7 +80,7 @@ def test_a_wrong_cuda_kernel(repo: Repo, tmp_path: Path) -> None:
     repo.write("problems/vector-add/reference.py", "raise SystemExit\n")
     repo.commit()
     choices = CiChoices(
-        base="main", device="cpu", timing=False, out=tmp_path, rules=Rules(other_changes=True)
+        base="main", device="cpu", check_only=True, out=tmp_path, other_changes=True
     )
     assert run(choices, Repository(repo.folder)) == 1
     report = PullRequestReport.from_json((tmp_path / "report.json").read_text(encoding="utf-8"))

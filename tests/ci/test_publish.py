@@ -77,7 +77,7 @@ def given(repo: Repo, ci: CI, tmp_path: Path) -> Given:
     return Given(head, ended.out / "report.json", tmp_path / "board.sqlite")
 
 
-def test_a_report_becomes_a_row(call: Publish, given: Given, tmp_path: Path) -> None:
+def test_a_report_becomes_a_row_of_a_board(call: Publish, given: Given, tmp_path: Path) -> None:
     comment = tmp_path / "comment.md"
     done = call(*given.arguments, "--comment", comment)
     assert (done.status, done.out) == (0, f"{PATH}: recorded\n")
@@ -141,7 +141,7 @@ def test_unfit_results_are_not_recorded(
 def test_verdicts_without_times_are_not_recorded(
     repo: Repo, ci: CI, call: Publish, given: Given
 ) -> None:
-    ci(timing=False)
+    ci(check_only=True)
     done = call(*given.arguments)
     assert done.out == f"{PATH}: not recorded: ACCEPTED, and nothing was timed\n"
 
@@ -191,7 +191,7 @@ def test_forged_reports_are_refused(
     assert not given.store.exists() or given.stored() == []
 
 
-def test_a_file_that_is_no_submission_any_more(repo: Repo, call: Publish, given: Given) -> None:
+def test_a_file_too_large_in_the_commit_is_refused(repo: Repo, call: Publish, given: Given) -> None:
     repo.write(PATH, b"#" * (2 << 20))
     head = repo.commit()
     given.change(lambda data: data.update(head=head))
@@ -199,7 +199,7 @@ def test_a_file_that_is_no_submission_any_more(repo: Repo, call: Publish, given:
     assert (done.status, "2,097,152 bytes there" in done.err) == (2, True)
 
 
-def test_files_that_are_no_reports(call: Publish, tmp_path: Path) -> None:
+def test_files_that_are_no_reports_are_refused(call: Publish, tmp_path: Path) -> None:
     file = tmp_path / "report.json"
     assert "cannot be read" in call("publish", file).err
     for content in (b"", b"\xff", b"{}", b"[" * 100_000):
@@ -227,7 +227,7 @@ def test_recording_needs_the_commit(call: Publish, given: Given) -> None:
     assert (done.status, "no such commit here" in done.err) == (2, True)
 
 
-def test_the_options_of_the_command(call: Publish, given: Given) -> None:
+def test_ci_refuses_wrong_options(call: Publish, given: Given) -> None:
     done = call("ci", "--base", "main", "--author", "a", "--any-author")
     assert (done.status, "one of them" in done.err) == (2, True)
     assert call("ci").err.startswith("error: what is it compared with?")

@@ -10,7 +10,6 @@ from support.repositories import CI, GOOD, WRONG, Repo, pretend, pretended
 
 from harness.ci import command, policy
 from harness.ci.changes import ChangeKind, read_changes
-from harness.ci.policy import Rules
 from harness.ci.report import FileOutcome
 from harness.errors import MachineError, NoDeviceError, UsageError
 from harness.records.result import Verdict
@@ -20,7 +19,7 @@ SECOND = "solutions/vector-add/alice/second.py"
 BOBS = "solutions/vector-add/bob/first.py"
 
 
-def test_a_good_pull_request(repo: Repo, ci: CI) -> None:
+def test_a_right_submission_is_accepted(repo: Repo, ci: CI) -> None:
     repo.write(SECOND, GOOD + "# mine\n")
     head = repo.commit()
     ended = ci()
@@ -35,7 +34,7 @@ def test_a_good_pull_request(repo: Repo, ci: CI) -> None:
     assert graded.result.solution.author == "alice"
 
 
-def test_a_wrong_kernel(repo: Repo, ci: CI) -> None:
+def test_a_wrong_submission_fails(repo: Repo, ci: CI) -> None:
     repo.write(FIRST, WRONG)
     repo.commit()
     ended = ci()
@@ -45,7 +44,7 @@ def test_a_wrong_kernel(repo: Repo, ci: CI) -> None:
     assert ended.verdicts == {FIRST: "WRONG_ANSWER"}
 
 
-def test_nothing_changed(repo: Repo, ci: CI) -> None:
+def test_no_change_is_nothing_to_grade(repo: Repo, ci: CI) -> None:
     repo.commit()
     ended = ci()
     assert (ended.status, ended.report.outcome) == (0, FileOutcome.NOTHING)
@@ -63,7 +62,7 @@ def test_the_head_is_never_checked_out(repo: Repo, ci: CI) -> None:
     ]
 
 
-def test_two_authors(repo: Repo, ci: CI) -> None:
+def test_files_of_two_authors_are_refused(repo: Repo, ci: CI) -> None:
     repo.write(SECOND)
     repo.write("solutions/vector-add/carol/one.py")
     repo.commit()
@@ -72,11 +71,11 @@ def test_two_authors(repo: Repo, ci: CI) -> None:
     assert list(ended.refused) == ["solutions/vector-add/carol/one.py"]
     assert "belongs to carol" in ended.refused["solutions/vector-add/carol/one.py"]
     assert ended.report.graded == ()
-    allowed = ci(rules=Rules(any_author=True))
+    allowed = ci(any_author=True)
     assert (allowed.status, len(allowed.verdicts)) == (0, 2)
 
 
-def test_anothers_file_beside_ones_own(repo: Repo, ci: CI) -> None:
+def test_a_file_of_another_author_is_refused(repo: Repo, ci: CI) -> None:
     repo.write(SECOND)
     repo.write(BOBS, WRONG)
     repo.commit()
@@ -85,21 +84,21 @@ def test_anothers_file_beside_ones_own(repo: Repo, ci: CI) -> None:
     assert list(ended.refused) == [BOBS]
 
 
-def test_anothers_file_alone(repo: Repo, ci: CI) -> None:
+def test_only_files_of_the_named_author_may_change(repo: Repo, ci: CI) -> None:
     repo.write(BOBS, WRONG)
     repo.commit()
-    ended = ci(rules=Rules(author="alice"))
+    ended = ci(author="alice")
     assert (ended.status, list(ended.refused)) == (2, [BOBS])
     assert "this pull request is by alice" in ended.refused[BOBS]
-    assert ci(rules=Rules(author="BOB")).verdicts == {BOBS: "WRONG_ANSWER"}
+    assert ci(author="BOB").verdicts == {BOBS: "WRONG_ANSWER"}
 
 
-def test_two_folders_by_case_are_two_authors(repo: Repo, ci: CI) -> None:
+def test_folders_that_differ_in_case_are_two_authors(repo: Repo, ci: CI) -> None:
     repo.write(SECOND)
     repo.write("solutions/vector-add/Alice/one.py")
     repo.commit()
     assert ci().status == 2
-    assert ci(rules=Rules(author="ALICE")).status == 0
+    assert ci(author="ALICE").status == 0
 
 
 @pytest.mark.parametrize(
@@ -113,7 +112,9 @@ def test_two_folders_by_case_are_two_authors(repo: Repo, ci: CI) -> None:
         ".gitattributes",
     ],
 )
-def test_what_is_no_submission(path: str, repo: Repo, ci: CI) -> None:
+def test_files_that_are_no_submissions_are_refused_or_ignored(
+    path: str, repo: Repo, ci: CI
+) -> None:
     repo.write(path, "x = 1\n")
     repo.write(SECOND)
     repo.commit()
@@ -121,7 +122,7 @@ def test_what_is_no_submission(path: str, repo: Repo, ci: CI) -> None:
     assert ended.status == 2
     assert list(ended.refused) == [path]
     assert "lies outside solutions/<problem>/<author>/" in ended.refused[path]
-    allowed = ci(rules=Rules(other_changes=True))
+    allowed = ci(other_changes=True)
     assert allowed.status == 0
     assert allowed.report.ignored == (path,)
 
@@ -144,7 +145,7 @@ def test_text_is_never_graded(name: str, text: str, repo: Repo, ci: CI) -> None:
     assert (ended.status, list(ended.refused)) == (2, [path])
     assert "submit the code as a file of its own (.cu, .ptx or .py)" in ended.refused[path]
     assert ended.report.graded == ()
-    allowed = ci(rules=Rules(other_changes=True))
+    allowed = ci(other_changes=True)
     assert (allowed.status, allowed.verdicts) == (0, {SECOND: "ACCEPTED"})
     assert allowed.report.ignored == (path,)
 
@@ -156,7 +157,7 @@ def test_a_submission_that_becomes_text_is_not_graded(repo: Repo, ci: CI) -> Non
     assert (ended.status, list(ended.refused)) == (2, [FIRST.replace(".py", ".md")])
 
 
-def test_problems_are_those_of_the_base(repo: Repo, ci: CI) -> None:
+def test_problems_come_from_the_base(repo: Repo, ci: CI) -> None:
     hashes = []
 
     def grade(jobs, options, device):
@@ -171,7 +172,7 @@ def test_problems_are_those_of_the_base(repo: Repo, ci: CI) -> None:
     repo.write("problems/vector-add/problem.md", text.replace("constant: 0", "constant: 1000000"))
     repo.write("problems/vector-add/reference.py", "raise SystemExit\n")
     repo.commit()
-    assert ci(grade, rules=Rules(other_changes=True)).status == 0
+    assert ci(grade, other_changes=True).status == 0
     assert len(hashes) == 2
     assert len(set(hashes)) == 1
 
@@ -193,7 +194,9 @@ def test_problems_are_those_of_the_base(repo: Repo, ci: CI) -> None:
         ("solutions/vector-ad/alice/one.py", "no problem vector-ad that can be graded (did you"),
     ],
 )
-def test_a_submission_in_the_wrong_place(path: str, words: str, repo: Repo, ci: CI) -> None:
+def test_a_submission_in_the_wrong_place_is_refused(
+    path: str, words: str, repo: Repo, ci: CI
+) -> None:
     repo.write(path)
     repo.commit()
     ended = ci()
@@ -206,12 +209,12 @@ def test_a_new_problem_is_not_graded_yet(repo: Repo, ci: CI) -> None:
     repo.write("solutions/other/alice/one.py")
     repo.write(SECOND)
     repo.commit()
-    ended = ci(rules=Rules(other_changes=True))
+    ended = ci(other_changes=True)
     assert (ended.status, ended.verdicts) == (0, {SECOND: "ACCEPTED"})
     assert [note.path for note in ended.report.skipped] == ["solutions/other/alice/one.py"]
 
 
-@pytest.mark.parametrize("rules", [Rules(), Rules(any_author=True, other_changes=True)])
+@pytest.mark.parametrize("rules", [{}, {"any_author": True, "other_changes": True}])
 @pytest.mark.parametrize(
     ("mode", "path", "words"),
     [
@@ -222,24 +225,24 @@ def test_a_new_problem_is_not_graded_yet(repo: Repo, ci: CI) -> None:
         ("160000", "solutions/vector-add/alice/module.cu", "is a submodule"),
     ],
 )
-def test_what_is_no_file(
-    mode: str, path: str, words: str, rules: Rules, repo: Repo, ci: CI
+def test_links_and_submodules_are_refused(
+    mode: str, path: str, words: str, rules: dict[str, bool], repo: Repo, ci: CI
 ) -> None:
     repo.commit_entry(mode, path, b"../../../problems/vector-add/reference.py")
-    ended = ci(rules=rules)
+    ended = ci(**rules)
     assert (ended.status, list(ended.refused)) == (2, [path])
     assert words in ended.refused[path]
 
 
-def test_all_solutions_as_one_link(repo: Repo, ci: CI) -> None:
+def test_solutions_as_one_link_are_refused(repo: Repo, ci: CI) -> None:
     repo.git("rm", "-r", "--quiet", "solutions")
     repo.commit_entry("120000", "solutions", b"/etc")
-    ended = ci(rules=Rules(any_author=True, other_changes=True))
+    ended = ci(any_author=True, other_changes=True)
     assert ended.status == 2
     assert "is a symbolic link" in ended.refused["solutions"]
 
 
-def test_a_rename(repo: Repo, ci: CI) -> None:
+def test_a_renamed_submission_is_graded(repo: Repo, ci: CI) -> None:
     repo.git("mv", FIRST, SECOND)
     repo.commit()
     ended = ci()
@@ -259,24 +262,24 @@ def test_a_rename_with_changes_is_a_new_file(repo: Repo, ci: CI) -> None:
     assert ended.report.deleted == (FIRST,)
 
 
-def test_taking_anothers_file_by_a_rename(repo: Repo, ci: CI) -> None:
+def test_a_rename_of_a_file_of_another_author_is_refused(repo: Repo, ci: CI) -> None:
     (repo.folder / "solutions/vector-add/eve").mkdir()
     taken = "solutions/vector-add/eve/mine.py"
     repo.git("mv", BOBS, taken)
     repo.commit()
     assert ci().status == 2
-    ended = ci(rules=Rules(author="eve"))
+    ended = ci(author="eve")
     assert (ended.status, list(ended.refused)) == (2, [BOBS])
 
 
-def test_moving_something_else_into_solutions(repo: Repo, ci: CI) -> None:
+def test_a_rename_from_outside_solutions_is_refused(repo: Repo, ci: CI) -> None:
     repo.git("mv", "problems/vector-add/reference.py", SECOND)
     repo.commit()
     ended = ci()
     assert (ended.status, list(ended.refused)) == (2, ["problems/vector-add/reference.py"])
 
 
-def test_a_deletion(repo: Repo, ci: CI) -> None:
+def test_a_deleted_submission_is_listed(repo: Repo, ci: CI) -> None:
     repo.git("rm", "--quiet", FIRST)
     repo.commit()
     ended = ci()
@@ -284,7 +287,7 @@ def test_a_deletion(repo: Repo, ci: CI) -> None:
     assert ended.report.deleted == (FIRST,)
 
 
-def test_deleting_anothers_file(repo: Repo, ci: CI) -> None:
+def test_deleting_a_file_of_another_author_is_refused(repo: Repo, ci: CI) -> None:
     repo.write(SECOND)
     repo.git("rm", "--quiet", BOBS)
     repo.commit()
@@ -292,7 +295,7 @@ def test_deleting_anothers_file(repo: Repo, ci: CI) -> None:
     assert (ended.status, list(ended.refused)) == (2, [BOBS])
 
 
-def test_a_binary_file(repo: Repo, ci: CI) -> None:
+def test_a_binary_file_is_an_invalid_submission(repo: Repo, ci: CI) -> None:
     path = "solutions/vector-add/alice/binary.cu"
     repo.write(path, b"\x7fELF\0\xff\xfe" * 100)
     repo.commit()
@@ -302,7 +305,7 @@ def test_a_binary_file(repo: Repo, ci: CI) -> None:
     assert f"{path}:1: byte 0xff is not UTF-8" in ended.report.graded[0].result.message
 
 
-def test_a_file_that_is_too_large(repo: Repo, ci: CI) -> None:
+def test_a_file_that_is_too_large_is_refused(repo: Repo, ci: CI) -> None:
     repo.write(SECOND, b"#" * ((1 << 20) + 1))
     repo.commit()
     ended = ci()
@@ -310,7 +313,9 @@ def test_a_file_that_is_too_large(repo: Repo, ci: CI) -> None:
     assert "is larger than 1 MiB (1,048,577 bytes)" in ended.refused[SECOND]
 
 
-def test_too_many_files(repo: Repo, ci: CI, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_many_submissions_are_refused(
+    repo: Repo, ci: CI, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(policy, "MAX_SUBMISSIONS", 2)
     for number in range(3):
         repo.write(f"solutions/vector-add/alice/n{number}.py")
@@ -320,13 +325,15 @@ def test_too_many_files(repo: Repo, ci: CI, monkeypatch: pytest.MonkeyPatch) -> 
     assert "at most 2 submissions are graded" in ended.refused["solutions/vector-add/alice/n2.py"]
 
 
-def test_a_list_without_end_is_cut(repo: Repo, ci: CI, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_long_lists_are_cut_in_the_report(
+    repo: Repo, ci: CI, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(command, "MAX_LISTED", 3)
     for number in range(5):
         repo.write(f"docs/{number}.md", f"{number}")
     repo.commit()
     assert list(ci().refused) == ["docs/0.md", "docs/1.md", "docs/2.md"]
-    allowed = ci(rules=Rules(other_changes=True))
+    allowed = ci(other_changes=True)
     assert allowed.report.ignored == ("docs/0.md", "docs/1.md", "docs/2.md", "… 2 more")
 
 
@@ -337,7 +344,7 @@ def test_a_list_without_end_is_cut(repo: Repo, ci: CI, monkeypatch: pytest.Monke
         max_size=6,
     ).map(b"\0".join)
 )
-def test_what_is_no_difference_is_said_to_be_none(raw: bytes) -> None:
+def test_unknown_output_of_git_is_an_error(raw: bytes) -> None:
     try:
         changes = read_changes(raw)
     except ValueError:
@@ -346,7 +353,7 @@ def test_what_is_no_difference_is_said_to_be_none(raw: bytes) -> None:
     assert len(changes) <= raw.count(b"\0")
 
 
-def test_merging_the_base_into_the_branch(repo: Repo, ci: CI) -> None:
+def test_changes_merged_from_the_base_do_not_count(repo: Repo, ci: CI) -> None:
     repo.write(SECOND)
     repo.commit()
     repo.git("checkout", "--quiet", "main")
@@ -360,7 +367,7 @@ def test_merging_the_base_into_the_branch(repo: Repo, ci: CI) -> None:
     assert ended.report.merge_base == base
 
 
-def test_a_base_that_went_on(repo: Repo, ci: CI) -> None:
+def test_later_changes_of_the_base_do_not_count(repo: Repo, ci: CI) -> None:
     fork = repo.git("rev-parse", "HEAD")
     repo.write(SECOND)
     repo.commit()
@@ -372,7 +379,7 @@ def test_a_base_that_went_on(repo: Repo, ci: CI) -> None:
     assert (ended.report.base, ended.report.merge_base) == (base, fork)
 
 
-def test_a_branch_merged_in_counts(repo: Repo, ci: CI) -> None:
+def test_changes_of_a_branch_merged_in_count(repo: Repo, ci: CI) -> None:
     repo.git("checkout", "--quiet", "-b", "side")
     repo.write(BOBS, WRONG)
     repo.commit()
@@ -384,7 +391,7 @@ def test_a_branch_merged_in_counts(repo: Repo, ci: CI) -> None:
     assert (ended.status, list(ended.refused)) == (2, [BOBS])
 
 
-def test_merged_crosswise(repo: Repo, ci: CI) -> None:
+def test_several_merge_bases_are_refused(repo: Repo, ci: CI) -> None:
     repo.write(SECOND)
     ours = repo.commit()
     repo.git("checkout", "--quiet", "main")
@@ -401,7 +408,7 @@ def test_merged_crosswise(repo: Repo, ci: CI) -> None:
 @pytest.mark.parametrize(
     "base", ["no-such-branch", "--output=/tmp/x", "main:README.md", "", "@{9}"]
 )
-def test_no_base(base: str, repo: Repo, ci: CI) -> None:
+def test_a_missing_base_is_refused(base: str, repo: Repo, ci: CI) -> None:
     repo.write(SECOND)
     repo.commit()
     ended = ci(base=base)
@@ -411,7 +418,9 @@ def test_no_base(base: str, repo: Repo, ci: CI) -> None:
     assert not ended.out.exists()
 
 
-def test_the_base_by_environment(repo: Repo, ci: CI, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_base_is_read_from_the_environment(
+    repo: Repo, ci: CI, monkeypatch: pytest.MonkeyPatch
+) -> None:
     main = repo.git("rev-parse", "main")
     repo.write(SECOND)
     head = repo.commit()
@@ -424,7 +433,7 @@ def test_the_base_by_environment(repo: Repo, ci: CI, monkeypatch: pytest.MonkeyP
     assert "GITHUB_BASE_REF gone: no such commit" in str(ci(base=None).error)
 
 
-def test_histories_that_never_met(repo: Repo, ci: CI) -> None:
+def test_histories_without_a_common_commit_are_refused(repo: Repo, ci: CI) -> None:
     repo.git("checkout", "--quiet", "--orphan", "alone")
     repo.commit()
     ended = ci()
@@ -432,7 +441,7 @@ def test_histories_that_never_met(repo: Repo, ci: CI) -> None:
     assert "have no common history; rebase" in str(ended.error)
 
 
-def test_a_shallow_clone(repo: Repo, ci: CI, tmp_path: Path) -> None:
+def test_a_shallow_clone_is_told_how_to_fetch(repo: Repo, ci: CI, tmp_path: Path) -> None:
     repo.write(SECOND)
     repo.commit()
     shallow = tmp_path / "shallow"
@@ -445,14 +454,14 @@ def test_a_shallow_clone(repo: Repo, ci: CI, tmp_path: Path) -> None:
     assert "git fetch --unshallow" in str(ended.error)
 
 
-def test_no_repository(repo: Repo, ci: CI) -> None:
+def test_a_folder_without_a_repository_is_refused(repo: Repo, ci: CI) -> None:
     shutil.rmtree(repo.folder / ".git")
     ended = ci()
     assert ended.status == 2
     assert "Run this in a clone of the repository" in str(ended.error)
 
 
-def test_a_base_without_problems(repo: Repo, ci: CI) -> None:
+def test_a_base_without_problems_is_refused(repo: Repo, ci: CI) -> None:
     repo.git("checkout", "--quiet", "main")
     repo.git("rm", "-r", "--quiet", "problems")
     repo.commit()
@@ -475,7 +484,7 @@ HOSTILE_NAMES = [
 ]
 
 
-def test_hostile_names(repo: Repo, ci: CI) -> None:
+def test_hostile_file_names_are_refused(repo: Repo, ci: CI) -> None:
     for name in HOSTILE_NAMES:
         repo.write(name)
     repo.commit()
@@ -483,11 +492,11 @@ def test_hostile_names(repo: Repo, ci: CI) -> None:
     assert ended.status == 2
     assert len(ended.refused) == len(HOSTILE_NAMES)
     assert "solutions/vector-add/alice/a\nb.py" in ended.refused
-    allowed = ci(rules=Rules(other_changes=True))
+    allowed = ci(other_changes=True)
     assert len(allowed.report.ignored) == len(HOSTILE_NAMES)
 
 
-def test_trees_that_git_itself_would_not_make(repo: Repo, ci: CI) -> None:
+def test_trees_made_by_hand_are_refused(repo: Repo, ci: CI) -> None:
     blob = repo.git("hash-object", "-w", "--stdin", given=GOOD.encode())
 
     def tree(*entries: tuple[str, str, str]) -> str:
@@ -500,18 +509,18 @@ def test_trees_that_git_itself_would_not_make(repo: Repo, ci: CI) -> None:
         outer = tree(("40000", "solutions", tree(("40000", "vector-add", author))))
         return repo.git("commit-tree", outer, "-p", "main", "-m", "by hand")
 
-    any_change = Rules(any_author=True, other_changes=True)
+    any_change = {"any_author": True, "other_changes": True}
     twice = tree(("100644", "one.py", blob), ("100644", "one.py", blob))
-    ended = ci(head=commit(tree(("40000", "alice", twice))), rules=any_change)
+    ended = ci(head=commit(tree(("40000", "alice", twice))), **any_change)
     assert "is in the head's tree 2 times" in ended.refused["solutions/vector-add/alice/one.py"]
     up = tree(("40000", "..", tree(("100644", "..", blob), ("100644", "one.py", blob))))
     ended = ci(head=commit(up))
     assert ended.status == 2
     assert "solutions/vector-add/../one.py" in ended.refused
-    assert ci(head=commit(up), rules=any_change).report.graded == ()
+    assert ci(head=commit(up), **any_change).report.graded == ()
 
 
-def test_nothing_of_the_repository_is_run(repo: Repo, ci: CI, tmp_path: Path) -> None:
+def test_no_hook_or_filter_of_the_repository_is_run(repo: Repo, ci: CI, tmp_path: Path) -> None:
     """Filters, drivers and hooks that the head or the clone's own configuration names."""
     trap, sprung = tmp_path / "trap", tmp_path / "sprung"
     trap.write_text(f"#!/bin/sh\ntouch {sprung}\ncat\n")
@@ -529,13 +538,15 @@ def test_nothing_of_the_repository_is_run(repo: Repo, ci: CI, tmp_path: Path) ->
     hook.parent.mkdir(exist_ok=True)
     shutil.copy(trap, hook)
     sprung.unlink(missing_ok=True)  # our own git commands above may have run it
-    ended = ci(rules=Rules(other_changes=True))
+    ended = ci(other_changes=True)
     assert ended.verdicts == {SECOND: "ACCEPTED"}
     assert not sprung.exists()
 
 
 @pytest.mark.parametrize("error", [MachineError("no room"), NoDeviceError("no GPU")])
-def test_what_stops_the_grading_is_written_first(error: MachineError, repo: Repo, ci: CI) -> None:
+def test_an_error_that_stops_the_grading_is_reported_first(
+    error: MachineError, repo: Repo, ci: CI
+) -> None:
     def grade(jobs, options, device):
         yield pretend(jobs[0], options)
         raise error
@@ -560,7 +571,7 @@ def test_files_are_reported_in_the_order_of_the_changes(repo: Repo, ci: CI) -> N
     assert list(backwards.verdicts) == list(forwards.verdicts)
 
 
-def test_an_internal_error_is_no_verdict(repo: Repo, ci: CI) -> None:
+def test_an_internal_error_is_a_fault(repo: Repo, ci: CI) -> None:
     def grade(jobs, options, device):
         wrong = pretend(jobs[0], options)
         yield wrong.model_copy(update={"verdict": Verdict.INTERNAL_ERROR, "cases": ()})
@@ -571,7 +582,9 @@ def test_an_internal_error_is_no_verdict(repo: Repo, ci: CI) -> None:
 
 
 @pytest.mark.parametrize(("accepted", "status"), [(False, 1), (True, 0)])
-def test_what_another_machine_will_tell(accepted: bool, status: int, repo: Repo, ci: CI) -> None:
+def test_not_executable_is_accepted_on_demand(
+    accepted: bool, status: int, repo: Repo, ci: CI
+) -> None:
     def grade(jobs, options, device):
         wrong = pretend(jobs[0], options)
         yield wrong.model_copy(update={"verdict": Verdict.NOT_EXECUTABLE_HERE, "cases": ()})
@@ -583,14 +596,16 @@ def test_what_another_machine_will_tell(accepted: bool, status: int, repo: Repo,
     assert ("<skipped" in (ended.out / "junit.xml").read_text()) is accepted
 
 
-def test_the_folder_of_the_files_cannot_be_made(repo: Repo, ci: CI, tmp_path: Path) -> None:
+def test_a_report_folder_that_cannot_be_made_is_a_usage_error(
+    repo: Repo, ci: CI, tmp_path: Path
+) -> None:
     (tmp_path / "file").write_text("")
     ended = ci(out=tmp_path / "file" / "below")
     assert ended.status == 2
     assert "--out" in str(ended.error)
 
 
-def test_what_it_leaves_behind_stays_out_of_the_next_commit(repo: Repo, ci: CI) -> None:
+def test_git_ignores_the_report_folder(repo: Repo, ci: CI) -> None:
     repo.write(FIRST, WRONG)
     repo.commit()
     ended = ci(out=repo.folder / "build/ci")

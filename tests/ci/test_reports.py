@@ -13,7 +13,7 @@ from support import samples
 from support.hostile_words import ALL, LINES, NASTY
 from support.repositories import CI, GOOD, WRONG, Repo
 
-from harness.ci.annotations import MOST, Annotation, annotations, command
+from harness.ci.annotations import MAX_ANNOTATIONS, Annotation, annotations, command
 from harness.ci.changes import ChangeKind
 from harness.ci.junit import junit
 from harness.ci.lines import failing_line
@@ -73,7 +73,7 @@ def test_a_summary_of_a_refusal_names_the_file() -> None:
 
 
 @pytest.mark.parametrize("letter", ["x", "µ", "\U0001d518", "`"])
-def test_what_is_shown_fits_where_it_goes(letter: str) -> None:
+def test_summaries_and_comments_fit_their_limits(letter: str) -> None:
     build = Build(seconds=1, cached=False, target="sm_90", log=letter * 30_000)
     full = report(
         *(
@@ -126,7 +126,7 @@ MARK = "ZQZ"
         MARK + LINES + MARK,
     ],
 )
-def test_nothing_of_a_submission_is_markdown(words: str) -> None:
+def test_text_of_a_submission_is_not_interpreted_as_markdown(words: str) -> None:
     failed = wrong(
         1, words, verdict=Verdict.COMPILE_ERROR, cases=(), output=words, reproduce=words,
         build=Build(seconds=1, cached=False, target=words, log=words),
@@ -178,14 +178,14 @@ def test_an_annotation_is_one_command(path: str, message: str) -> None:
     assert not re.search(r"%(?!25|0A|0D|3A|2C)", line)
 
 
-def test_no_more_annotations_than_are_shown() -> None:
+def test_annotations_are_limited_to_those_that_github_shows() -> None:
     lines = annotations(report(*(wrong(number) for number in range(1, 31))))
-    assert len(lines) == MOST
+    assert len(lines) == MAX_ANNOTATIONS
     assert lines[-1] == "::error title=More failures::21 more are in the job's summary"
     assert len(annotations(report(wrong(1), good()))) == 1
 
 
-def test_annotations_only_where_they_are_read(
+def test_annotations_are_printed_on_github_only(
     repo: Repo, ci: CI, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     repo.write("solutions/vector-add/alice/first.py", WRONG)
@@ -209,7 +209,7 @@ def test_refusals_are_annotated(repo: Repo, ci: CI, capsys: pytest.CaptureFixtur
     assert line.startswith("::error file=a\\n\\x3a%3Aerror%3A%3Ab%2Cc.md,line=1,title=Refused::")
 
 
-def test_the_summary_of_a_job_is_added_to(
+def test_the_summary_is_appended_to_that_of_the_job(
     repo: Repo, ci: CI, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     place = tmp_path / "step"
@@ -227,7 +227,7 @@ def test_the_summary_of_a_job_is_added_to(
 
 
 @pytest.mark.parametrize("words", [ALL, LINES, "\0\x1b\ud800\ufffe\uffff]]>&<", "x" * 100_000])
-def test_junit_is_xml(words: str) -> None:
+def test_junit_is_well_formed_xml(words: str) -> None:
     internal = wrong(2, words, verdict=Verdict.INTERNAL_ERROR, cases=())
     text = junit(report(good(), wrong(1, words, output=words), internal, fault=words))
     suites = ET.fromstring(text)
@@ -304,7 +304,7 @@ def test_a_report_that_is_no_json_is_refused(text: str) -> None:
         ("../../etc/passwd", "is not the path of a submission"),
     ],
 )
-def test_a_result_is_of_its_file(path: str, words: str) -> None:
+def test_a_result_of_another_file_is_refused(path: str, words: str) -> None:
     with pytest.raises(ValueError, match=words):
         Graded(path=path, kind=ChangeKind.ADDED, result=samples.result(**about()))
     with pytest.raises(ValueError, match="another author or file"):

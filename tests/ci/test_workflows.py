@@ -49,7 +49,7 @@ def ids(path: Path) -> str:
     return path.parent.name if path.name == "action.yml" else path.name
 
 
-def test_there_are_all_of_them() -> None:
+def test_every_workflow_is_listed() -> None:
     assert {path.name for path in WORKFLOWS} == {*UNTRUSTED, *OWN, "publish.yml"}
     assert {path.parent.name for path in ACTIONS} == {"grade", "comment"}
 
@@ -82,7 +82,7 @@ def test_each_action_is_pinned_at_one_version() -> None:
 
 
 @pytest.mark.parametrize("path", WORKFLOWS, ids=ids)
-def test_what_holds_for_all_workflows(path: Path) -> None:
+def test_no_workflow_reads_secrets_or_checks_out_the_head(path: Path) -> None:
     data = load(path)
     assert "pull_request_target" not in path.read_text(encoding="utf-8")
     assert "secrets" not in re.sub(r"#.*", "", path.read_text(encoding="utf-8"))
@@ -97,7 +97,7 @@ def test_what_holds_for_all_workflows(path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", UNTRUSTED)
-def test_where_submitted_code_runs(name: str) -> None:
+def test_workflows_that_run_submitted_code_may_only_read(name: str) -> None:
     data = load(named(name))
     assert data["permissions"] == {"contents": "read"}
     assert set(data["on"]) == ({"workflow_dispatch"} if "gpu" in name else {"pull_request"})

@@ -82,19 +82,19 @@ def _environment(place: Path, **variables: str) -> dict[str, str]:
         "harness submissions list --problem ",
     ],
 )
-def test_problems(offered: Offered, line: str) -> None:
+def test_slugs_of_the_current_folder_are_offered(offered: Offered, line: str) -> None:
     assert offered(line) == ["alpha", "alias"]
     assert offered(line + "ali") == ["alias"]
 
 
-def test_problems_of_another_folder(offered: Offered) -> None:
+def test_slugs_of_a_named_folder_are_offered(offered: Offered) -> None:
     here = f"harness problems --problems {ROOT}/problems show soft"
     assert offered(here) == ["softmax"]
     assert offered("harness init soft", HARNESS_PROBLEMS=f"{ROOT}/problems") == ["softmax"]
     assert offered("harness init --problems /none s") == []
 
 
-def test_nothing_is_tried_while_a_command_is_typed(
+def test_completion_does_not_try_the_sandbox(
     offered: Offered, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Where a sandbox is demanded, it is not tried at every key."""
@@ -103,7 +103,7 @@ def test_nothing_is_tried_while_a_command_is_typed(
     assert offered("harness check --problem al", **demanded) == ["alpha", "alias"]
 
 
-def test_words(offered: Offered) -> None:
+def test_verdicts_and_data_types_are_offered(offered: Offered) -> None:
     assert offered("harness subm") == ["submit", "submissions"][::-1]
     assert offered("harness submissions list --verdict ") == list(Verdict)
     assert offered("harness submissions list --verdict acc") == ["ACCEPTED"]
@@ -112,7 +112,7 @@ def test_words(offered: Offered) -> None:
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_the_script(place: Path, shell: str) -> None:
+def test_completion_prints_a_script_for_each_shell(place: Path, shell: str) -> None:
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM, "completion", shell],
         env=_environment(place, PATH="/nowhere"),
@@ -124,7 +124,7 @@ def test_the_script(place: Path, shell: str) -> None:
     assert done.stderr == ""
 
 
-def test_in_bash(place: Path) -> None:
+def test_the_script_works_in_bash(place: Path) -> None:
     bash = shutil.which("bash")
     if bash is None:
         pytest.skip("no bash here")

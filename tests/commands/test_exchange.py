@@ -33,7 +33,7 @@ def run(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> R
     return run
 
 
-def test_from_store_to_store(tmp_path: Path, run: Run) -> None:
+def test_export_and_import_move_results_unchanged(tmp_path: Path, run: Run) -> None:
     first, second = (str(tmp_path / name) for name in ("a.sqlite", "b.sqlite"))
     results = [result(), failed()]
     with Store.open(first) as store:
@@ -56,7 +56,7 @@ def test_from_store_to_store(tmp_path: Path, run: Run) -> None:
     "bad",
     [b"{}", b"[1]", b"\xff", b"no", b"[" * 100_000, b'{"schema": 1}', b"x" * (LINE_BYTES + 5)],
 )
-def test_nothing_is_imported_where_a_line_is_no_result(
+def test_a_line_that_is_no_result_stops_the_import_before_it_begins(
     tmp_path: Path, run: Run, bad: bytes
 ) -> None:
     file, store = tmp_path / "board.jsonl", str(tmp_path / "s.sqlite")
@@ -70,7 +70,7 @@ def test_nothing_is_imported_where_a_line_is_no_result(
     assert not Path(store).exists()
 
 
-def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+def test_a_missing_file_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"cannot read .*No such file"):
         list(read_lines(tmp_path / "none"))
 

@@ -67,7 +67,7 @@ def _recorded() -> list[str]:
 
 
 class TestList:
-    def test_the_newest_first_at_80_columns(self, run: Run, add: Add) -> None:
+    def test_results_are_listed_newest_first_at_80_columns(self, run: Run, add: Add) -> None:
         long = "gemm-multiply-leakyrelu"
         add(
             result(id="a" * 32, problem=long),
@@ -81,7 +81,7 @@ class TestList:
         assert "WRONG_ANSWER" in lines[1]
         assert "alice/tiled.cu" in lines[2]
 
-    def test_filters(self, run: Run, add: Add) -> None:
+    def test_filters_select_results(self, run: Run, add: Add) -> None:
         add(
             result(id="one"),
             failed(id="two", author="bob"),
@@ -104,14 +104,14 @@ class TestList:
         wrong = run("submissions", "list", "--verdict", "ACEPTED")
         assert (wrong.status, "did you mean ACCEPTED?" in wrong.err) == (2, True)
 
-    def test_ids_that_begin_alike_are_told_apart(self, run: Run, add: Add) -> None:
+    def test_ids_that_begin_alike_are_shown_long_enough_to_differ(self, run: Run, add: Add) -> None:
         add(result(id="0123456789abcd"), result(id="0123456789abXX"), result(id="0"))
         shown = {line.split()[0] for line in run("submissions", "list").out.splitlines()[1:]}
         assert shown == {"0123456789abc", "0123456789abX", "0"}
 
 
 class TestShow:
-    def test_the_report_and_the_record(self, run: Run, add: Add) -> None:
+    def test_show_prints_the_report_and_the_record(self, run: Run, add: Add) -> None:
         add(result(id="abcdef", author="bob"), failed(id="abxyz"))
         done = run("submissions", "show", "abc")
         assert done.status == 0, done
@@ -151,14 +151,14 @@ class TestSource:
             store.add(result(id="kept", solution_hash=digest), self.FILE)
         add(result(id="imported"))
 
-    def test_it_is_shown_with_nothing_in_it_that_is_interpreted(
-        self, run: Run, recorded: None
-    ) -> None:
+    def test_the_source_is_shown_with_escapes(self, run: Run, recorded: None) -> None:
         done = run("submissions", "show", "kept", "--source")
         shown = "// café\n        int x; // [red] \\u202e \\x3a:error::\n"
         assert (done.status, done.out, done.err) == (0, shown, "")
 
-    def test_a_file_gets_it_byte_for_byte(self, run: Run, recorded: None, tmp_path: Path) -> None:
+    def test_out_writes_the_source_byte_for_byte(
+        self, run: Run, recorded: None, tmp_path: Path
+    ) -> None:
         words = ("submissions", "show", "kept", "--source", "--out", "copy.cu")
         done = run(*words)
         assert (done.status, done.out, done.err) == (0, "", "")
@@ -186,14 +186,14 @@ class TestSource:
         assert (done.status, done.out, told in done.err) == (2, "", True), done
         assert not (tmp_path / "x").exists()
 
-    def test_what_is_deleted_is_gone(self, run: Run, recorded: None) -> None:
+    def test_the_source_of_a_deleted_result_is_deleted(self, run: Run, recorded: None) -> None:
         assert run("submissions", "delete", "kept", "--yes").status == 0
         with Store.open() as store:
             assert store.source(sha256(self.FILE).hexdigest()) is None
 
 
 class TestDelete:
-    def test_ones_own(self, run: Run, add: Add) -> None:
+    def test_own_results_are_deleted(self, run: Run, add: Add) -> None:
         add(result(id="mine"), result(id="kept"), result(id="bobs", author="bob"))
         refused = run("submissions", "delete", "bobs", "--yes")
         assert refused.status == 2
@@ -203,14 +203,14 @@ class TestDelete:
         assert run("submissions", "delete", "bobs", "--author", "bob", "--yes").status == 0
         assert _recorded() == ["kept"]
 
-    def test_all_or_nothing(self, run: Run, add: Add) -> None:
+    def test_one_foreign_id_stops_the_whole_deletion(self, run: Run, add: Add) -> None:
         add(result(id="mine"), result(id="bobs", author="bob"))
         assert run("submissions", "delete", "mine", "bobs", "--yes").status == 2
         assert run("submissions", "delete", "mine", "none", "--yes").status == 2
         assert _recorded() == ["mine", "bobs"]
 
     @pytest.mark.parametrize(("answer", "left"), [("y\n", []), ("n\n", ["mine"]), ("", ["mine"])])
-    def test_it_asks(
+    def test_delete_asks_for_confirmation(
         self,
         run: Run,
         add: Add,
@@ -228,7 +228,7 @@ class TestDelete:
         assert "Delete 1 result for good?" in done.err
         assert (done.status, _recorded()) == (130 if left else 0, left)
 
-    def test_no_better_time_comes_back(self, run: Run, add: Add) -> None:
+    def test_older_results_of_the_file_are_deleted_too(self, run: Run, add: Add) -> None:
         """A newer result replaces the older of the same file: so they go together."""
         same = {"solution_hash": "same"}
         add(
@@ -241,17 +241,17 @@ class TestDelete:
         assert run("submissions", "delete", "usual", "--yes").out == "2 results deleted\n"
         assert _recorded() == ["half", "elsewhere", "other"]
 
-    def test_an_older_one_goes_alone(self, run: Run, add: Add) -> None:
+    def test_deleting_an_older_result_leaves_the_newer_one(self, run: Run, add: Add) -> None:
         add(result(id="old", solution_hash="s"), result(id="new", minutes=1, solution_hash="s"))
         assert run("submissions", "delete", "old", "--yes").out == "1 result deleted\n"
         assert _recorded() == ["new"]
 
-    def test_a_file_that_could_not_be_read_is_no_other(self, run: Run, add: Add) -> None:
+    def test_results_of_unreadable_files_are_deleted_one_by_one(self, run: Run, add: Add) -> None:
         nothing = SolutionRef(author="alice", name="", language="cuda", hash="", path="x.cu")
         add(result(id="one", solution=nothing), result(id="two", minutes=1, solution=nothing))
         assert run("submissions", "delete", "two", "--yes").out == "1 result deleted\n"
 
-    def test_what_is_ruled_upon_stays(self, run: Run, add: Add) -> None:
+    def test_results_with_rulings_cannot_be_deleted(self, run: Run, add: Add) -> None:
         add(result(id="old", solution_hash="s"), result(id="new", minutes=1, solution_hash="s"))
         assert run("submissions", "invalidate", "old", "--reason", "no").status == 0
         done = run("submissions", "delete", "new", "--yes")
@@ -260,7 +260,7 @@ class TestDelete:
 
 
 class TestInvalidate:
-    def test_nobody_counts_it_and_everybody_can_read_why(
+    def test_an_invalidated_result_is_on_no_board_and_shows_its_reason(
         self, run: Run, add: Add, tmp_path: Path
     ) -> None:
         add(
@@ -300,7 +300,7 @@ class TestInvalidate:
         assert [each["action"] for each in data[0]["rulings"]] == list(Action)
         assert [each["who"] for each in data[0]["rulings"]] == ["alice", "carol"]
 
-    def test_it_travels_with_the_results(self, run: Run, add: Add) -> None:
+    def test_rulings_are_exported_and_imported(self, run: Run, add: Add) -> None:
         add(result(id="cheat"), result(id="relu", problem="relu"))
         for name in ("cheat", "relu"):
             assert run("submissions", "invalidate", name, "--reason", "no").status == 0
@@ -321,7 +321,7 @@ class TestInvalidate:
         assert (refused.status, "all.jsonl:5: no result" in refused.err) == (2, True)
         assert not Path("third.sqlite").exists()
 
-    def test_other_results_of_the_file_are_named(self, run: Run, add: Add) -> None:
+    def test_other_results_of_the_file_are_listed(self, run: Run, add: Add) -> None:
         add(*(result(id=name, solution_hash="s") for name in ("one", "two", "three")))
         done = run("submissions", "invalidate", "one", "--reason", "no")
         assert "2 results of the same file still count: three, two" in done.err

@@ -61,19 +61,19 @@ def _replace(path: Path, text: str) -> None:
     other.replace(path)
 
 
-def test_written_in_place(path: Path) -> None:
+def test_a_file_written_in_place_is_reported(path: Path) -> None:
     assert _saved(path, nothing, lambda: path.write_text("two")) == [path]
 
 
-def test_another_file_renamed_over_it(path: Path) -> None:
+def test_a_file_replaced_by_a_rename_is_reported(path: Path) -> None:
     assert _saved(path, lambda: _replace(path, "two")) == [path]
 
 
-def test_removed_and_written_anew(path: Path) -> None:
+def test_a_file_removed_and_written_anew_is_reported(path: Path) -> None:
     assert _saved(path, path.unlink, nothing, nothing, lambda: path.write_text("two")) == [path]
 
 
-def test_still_being_written(path: Path) -> None:
+def test_a_file_that_is_still_being_written_is_not_reported(path: Path) -> None:
     def more() -> None:
         with path.open("a") as file:
             file.write("more")
@@ -81,7 +81,7 @@ def test_still_being_written(path: Path) -> None:
     assert _saved(path, lambda: path.write_text(""), more, more) == [path]
 
 
-def test_same_size_and_date(path: Path) -> None:
+def test_a_change_with_the_same_size_and_date_is_reported(path: Path) -> None:
     def sly() -> None:
         before = path.stat()
         path.write_text("two")
@@ -90,7 +90,7 @@ def test_same_size_and_date(path: Path) -> None:
     assert _saved(path, sly) == [path]
 
 
-def test_the_same_contents_are_no_change(path: Path) -> None:
+def test_a_save_with_the_same_contents_is_not_reported(path: Path) -> None:
     def touch() -> None:
         os.utime(path, ns=(1, 1))
 
@@ -100,7 +100,7 @@ def test_the_same_contents_are_no_change(path: Path) -> None:
     assert steps.left == []
 
 
-def test_what_changed_while_nobody_waited(path: Path) -> None:
+def test_a_change_between_two_waits_is_reported(path: Path) -> None:
     saved = SavedFiles(lambda: [path], events=Steps(nothing, nothing))
     path.write_text("two")
     assert saved.wait() == [path]
@@ -108,7 +108,7 @@ def test_what_changed_while_nobody_waited(path: Path) -> None:
     assert saved.wait() == [path]
 
 
-def test_new_files_and_only_what_changed(tmp_path: Path, path: Path) -> None:
+def test_new_files_are_reported_and_unchanged_ones_are_not(tmp_path: Path, path: Path) -> None:
     (tmp_path / "other.cu").write_text("other")
     new = tmp_path / "new.cu"
     steps = Steps(lambda: new.write_text("new"), nothing, lambda: path.write_text("2"), nothing)
@@ -117,7 +117,7 @@ def test_new_files_and_only_what_changed(tmp_path: Path, path: Path) -> None:
     assert saved.wait() == [path]
 
 
-def test_what_is_no_file_is_not_opened(tmp_path: Path, path: Path) -> None:
+def test_links_and_pipes_are_not_opened(tmp_path: Path, path: Path) -> None:
     pipe, link, folder = (tmp_path / name for name in ("pipe.cu", "link.cu", "folder.cu"))
     os.mkfifo(pipe)
     link.symlink_to(path)
@@ -140,7 +140,7 @@ def _save_later(*saves: Callable[[], object]) -> threading.Thread:
     return thread
 
 
-def test_events_tell_of_each_way_to_save(tmp_path: Path, path: Path) -> None:
+def test_each_way_to_save_causes_an_event(tmp_path: Path, path: Path) -> None:
     new = tmp_path / "new.cu"
     saved = SavedFiles(lambda: sorted(tmp_path.glob("*.cu")))
     for save, expected in (
@@ -153,7 +153,7 @@ def test_events_tell_of_each_way_to_save(tmp_path: Path, path: Path) -> None:
         thread.join()
 
 
-def test_an_event_counts_when_nothing_more_follows(path: Path) -> None:
+def test_an_event_counts_once_changes_have_settled(path: Path) -> None:
     def twice() -> None:
         path.write_text("half")
         time.sleep(0.01)
@@ -174,7 +174,7 @@ def test_an_event_counts_when_nothing_more_follows(path: Path) -> None:
     assert told == ["whole"]
 
 
-def test_without_events_a_look_finds_it(monkeypatch: pytest.MonkeyPatch, path: Path) -> None:
+def test_a_change_without_an_event_is_found(monkeypatch: pytest.MonkeyPatch, path: Path) -> None:
     def none_left(*_: object, **__: object) -> Iterator[set[str]]:
         raise OSError("no watches left")
         yield
@@ -187,7 +187,7 @@ def test_without_events_a_look_finds_it(monkeypatch: pytest.MonkeyPatch, path: P
 
 
 @given(st.lists(st.sampled_from(["a", "b", "ab"]), min_size=1, max_size=6))
-def test_any_sequence_of_saves(texts: list[str]) -> None:
+def test_any_sequence_of_saves_is_reported(texts: list[str]) -> None:
     """Each save that settles is told of once, if it changed anything."""
     import tempfile
 
@@ -280,7 +280,7 @@ PLACES = ["--problems", str(ROOT / "problems"), "--device", "cpu"]
 
 
 @pytest.mark.corpus
-def test_until_ctrl_c(mine: Path, watching: Callable[..., Watching]) -> None:
+def test_check_grades_each_save_until_ctrl_c(mine: Path, watching: Callable[..., Watching]) -> None:
     """Right, wrong by a rename, away and back with an error, right again; nothing stays behind."""
     good = SAMPLE.read_text()
     bad = good.replace("x[i] + y[i]", "x[i] - y[i]")
@@ -298,7 +298,7 @@ def test_until_ctrl_c(mine: Path, watching: Callable[..., Watching]) -> None:
 
 
 @pytest.mark.corpus
-def test_submissions_are_recorded_each_time_and_what_is_warm_is_kept(
+def test_each_save_is_recorded_and_runners_stay_started(
     tmp_path: Path, mine: Path, watching: Callable[..., Watching]
 ) -> None:
     lines, store = tmp_path / "results.jsonl", tmp_path / "results.sqlite"

@@ -137,19 +137,25 @@ print("ran to the end")
 def call_guarded() -> Callable[..., subprocess.CompletedProcess[str]]:
     """Calls function(x, y, n) of a sanitized library, as the runner does, in its own process.
 
-    x and y are n floats each, in one arena, with guard bands around them. ``told`` is what the
+    x and y are n floats each, in one arena, with guard bands around them. ``passed`` is what the
     function gets as its n, where that is something else. What the error is, if any, is printed.
     """
 
     def call(
-        library: Path, function: str, n: int, order: int = 0, told: int | None = None
+        library: Path, function: str, n: int, order: int = 0, passed: int | None = None
     ) -> subprocess.CompletedProcess[str]:
         environment = {
             **os.environ,
             "LD_PRELOAD": str(asan_runtime()),
             "ASAN_OPTIONS": ASAN_OPTIONS,
         }
-        arguments = (str(library), function, str(n), str(order), str(n if told is None else told))
+        arguments = (
+            str(library),
+            function,
+            str(n),
+            str(order),
+            str(n if passed is None else passed),
+        )
         return subprocess.run(
             [sys.executable, "-c", _CALL_IN_AN_ARENA, *arguments],
             capture_output=True,

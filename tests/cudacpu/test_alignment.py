@@ -39,6 +39,6 @@ def test_a_misaligned_access_is_reported_where_it_happens(
 
 
 @pytest.mark.parametrize("offset", range(8))
-def test_what_is_aligned_or_no_access_is_left_alone(call_guarded, library, offset):
+def test_aligned_or_absent_accesses_are_not_reported(call_guarded, library, offset):
     done = call_guarded(library, "fine", 64, 0, offset)
     assert (done.returncode, done.stdout) == (0, "ran to the end\n"), done.stderr + done.stdout

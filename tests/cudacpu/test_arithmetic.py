@@ -60,7 +60,7 @@ def name(request):
     return request.param
 
 
-def test_every_value_decodes(load, name):
+def test_every_small_float_decodes(load, name):
     library = load("arithmetic")
     bits = np.arange(1 << 16).astype(np.uint16)
     out = np.zeros(bits.size, np.float32)

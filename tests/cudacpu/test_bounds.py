@@ -37,7 +37,7 @@ def test_out_of_bounds_is_reported_where_it_happens(
 
 
 @pytest.mark.parametrize("order", [0, 1, 2])
-def test_deep_recursion_and_abandoned_threads_are_no_false_alarm(call_guarded, library, order):
+def test_deep_recursion_and_abandoned_threads_are_not_reported(call_guarded, library, order):
     done = call_guarded(library, "clean", 256, order)
     assert (done.returncode, done.stdout) == (0, "ran to the end\n"), done.stderr
     assert done.stderr == ""

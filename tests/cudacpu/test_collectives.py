@@ -59,7 +59,7 @@ def test_votes_matches_and_reductions(library):
         np.testing.assert_array_equal(row, np.broadcast_to(wanted, 32).astype(np.uint32))
 
 
-def test_barriers_that_count(library):
+def test_counting_barriers(library):
     out = np.full((5, 100), -1, np.int32)
     library.call("run_counts", out)
     np.testing.assert_array_equal(out[:, 0], [20, 1, 0, 1, 0])
@@ -67,7 +67,7 @@ def test_barriers_that_count(library):
 
 
 @pytest.mark.parametrize("n", [40, 100, 128])
-def test_threads_that_left_are_not_waited_for(library, n):
+def test_barriers_do_not_wait_for_threads_that_returned(library, n):
     out = np.full(129, -1, np.int32)
     library.call("run_early_exit", out, n)
     np.testing.assert_array_equal(out[:n], np.arange(n)[::-1])

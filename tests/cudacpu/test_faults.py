@@ -1,4 +1,4 @@
-"""What the runner is told when a launch or a kernel goes wrong."""
+"""Errors that the runner gets when a launch or a kernel goes wrong."""
 
 import ctypes
 
@@ -69,7 +69,7 @@ def test_barrier_divergence(load, marked_line, x, order):
 
 
 @pytest.mark.parametrize("order", [0, 1, 2])
-def test_waiting_for_each_other(load, marked_line, x, order):
+def test_deadlock_is_reported(load, marked_line, x, order):
     library = load("faults")
     library.configure(order)
     library.call("deadlock", x)
@@ -81,7 +81,7 @@ def test_waiting_for_each_other(load, marked_line, x, order):
     assert error.message.endswith("1 have exited")
 
 
-def test_a_mask_without_the_caller(load, x):
+def test_a_mask_without_the_caller_is_an_error(load, x):
     library = load("faults")
     library.call("wrong_mask", x)
     error = library.take_error()
@@ -89,7 +89,7 @@ def test_a_mask_without_the_caller(load, x):
     assert "does not name the calling lane" in error.message
 
 
-def test_trap_and_assert_end_the_kernel_and_stick(load, x):
+def test_trap_and_assert_end_the_kernel_with_a_sticky_error(load, x):
     library = load("faults")
     assert library.call("trapped", x, 1) == 719
     error = library.take_error()
@@ -103,7 +103,7 @@ def test_trap_and_assert_end_the_kernel_and_stick(load, x):
     assert library.call("launch", x, *[1] * 6, ctypes.c_size_t(0)) == 0
 
 
-def test_what_runs_only_on_a_gpu_says_so(load):
+def test_gpu_only_functions_are_reported(load):
     library = load("faults")
     assert library.call("capture") == NOT_SUPPORTED
     error = library.take_error()

@@ -14,14 +14,14 @@ def multiply(library, n):
 
 
 @pytest.mark.parametrize("order", [0, 1, 2])
-def test_gemm_is_right(load, order):
+def test_tiled_gemm_is_right(load, order):
     library = load("gemm")
     library.configure(order, seed=7)
     assert [multiply(library, n) for n in (1, 16, 33, 100)] == [True] * 4
 
 
 @pytest.mark.parametrize("missing", ["NO_FIRST", "NO_SECOND"])
-def test_a_missing_barrier_shows(load, missing):
+def test_a_missing_barrier_gives_a_wrong_result(load, missing):
     library = load("gemm", defines=(missing,))
     for order in range(3):
         library.configure(order)

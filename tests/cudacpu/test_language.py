@@ -5,7 +5,7 @@ import pytest
 
 
 @pytest.mark.parametrize("order", [0, 1, 2])
-def test_launches_in_all_their_forms(load, order):
+def test_all_forms_of_launches_run(load, order):
     library = load("language")
     library.configure(order)
     for n in (1, 40, 64):
@@ -18,14 +18,14 @@ def test_launches_in_all_their_forms(load, order):
         np.testing.assert_array_equal(x, expected)
 
 
-def test_strings_and_comments_are_left_alone(load):
+def test_strings_and_comments_are_not_translated(load):
     library = load("language")
     assert library.text("not_a_launch") == 'k<<<1, 1>>>(x) /* // */ " __shared__ '
     assert library.text("raw_string") == 'k<<<1,\n 1>>>() )" asm("") '
 
 
 @pytest.mark.parametrize("order", [0, 1, 2])
-def test_shared_memory_in_all_its_forms(load, order):
+def test_all_forms_of_shared_memory_work(load, order):
     library = load("language")
     library.configure(order)
     x = np.arange(160, dtype=np.float32)

@@ -3,7 +3,7 @@
 import numpy as np
 
 
-def test_atomic_adds_lose_nothing(load):
+def test_concurrent_atomic_adds_are_complete(load):
     library = load("memory")
     library.configure(workers=4)
     i, u = np.zeros(1, np.int32), np.zeros(1, np.uint32)
@@ -29,7 +29,7 @@ def test_other_atomics(load):
     assert u.tolist() == [inc, dec, 63]
 
 
-def test_a_lock_excludes(load):
+def test_a_lock_gives_mutual_exclusion(load):
     library = load("memory")
     plain = np.zeros(1, np.int32)
     for order in range(3):

@@ -89,7 +89,7 @@ def test_other_kernels_are_called_through_a_lambda(declaration):
         "",
     ],
 )
-def test_nothing_else_changes(untouched):
+def test_other_code_is_unchanged(untouched):
     assert body(untouched) == untouched
 
 
@@ -146,7 +146,7 @@ def test_file_names_cannot_break_out():
         ("__device__ int m() { if (1) { k<<<1, 1>>>(); } }", 1, "dynamic parallelism"),
     ],
 )
-def test_what_cannot_be_executed_is_named_with_its_line(source, line, feature):
+def test_unsupported_features_are_named_with_their_line(source, line, feature):
     with pytest.raises(Unsupported) as raised:
         translate(source, "k.cu")
     assert raised.value.line == line
@@ -181,7 +181,7 @@ _quick = settings(max_examples=150, deadline=None, suppress_health_check=[Health
 
 @_quick
 @given(_SOUP)
-def test_any_text_keeps_its_lines(words):
+def test_translation_keeps_the_lines_of_any_text(words):
     source = " ".join(words)
     try:
         result = translate(source, "k.cu")

@@ -72,7 +72,7 @@ def test_processors_near_the_card_come_first(tmp_path: Path) -> None:
     assert assign_cpus(range(8), BUS, system) == CpuAssignment(5, frozenset(range(8)) - {5})
 
 
-def test_those_near_the_card_may_not_be_allowed(tmp_path: Path) -> None:
+def test_near_processors_that_are_not_allowed_are_ignored(tmp_path: Path) -> None:
     system = machine(tmp_path, cores=[[cpu] for cpu in range(8)], near="4-7")
     assert assign_cpus({0, 1, 2}, BUS, system) == CpuAssignment(1, frozenset({0, 2}))
 

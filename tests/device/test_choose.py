@@ -12,7 +12,7 @@ def _machine(monkeypatch: pytest.MonkeyPatch, *, gpu: bool, torch_sees_it: bool)
     monkeypatch.setattr(module, "CudaDevice", lambda: "the GPU")
 
 
-def test_the_cpu_is_always_there(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_open_device_cpu_works_beside_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     _machine(monkeypatch, gpu=True, torch_sees_it=True)
     device = open_device("cpu")
     assert (device.kind, device.torch_device) == ("cpu", "cpu")

@@ -12,7 +12,7 @@ from harness.device.cuda import CudaDevice
 from harness.device.monitor import GpuMonitor
 
 
-def test_the_cpu_is_not_held() -> None:
+def test_the_cpu_device_takes_no_lock() -> None:
     waited: list[float] = []
     with (
         CpuDevice().exclusive(waited.append) as first,

@@ -168,7 +168,7 @@ def test_locks_of_other_cards_are_free() -> None:
         pass
 
 
-def test_both_spellings_are_one_card(holder: Callable[[str], Holder]) -> None:
+def test_uuids_with_and_without_prefix_share_a_lock(holder: Callable[[str], Holder]) -> None:
     first = holder(f"GPU-{UUID}")
     assert first.says()[0] == "held"
     assert not is_free(UUID)
@@ -213,7 +213,7 @@ def umask(mask: int) -> Iterator[None]:
         os.umask(before)
 
 
-def test_everybody_can_use_the_files(places: Path) -> None:
+def test_lock_files_can_be_used_by_all_users(places: Path) -> None:
     with umask(0o077), exclusive(UUID, nobody):
         pass
     assert stat.S_IMODE((places / SHARED).stat().st_mode) == 0o1777

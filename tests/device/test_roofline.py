@@ -98,7 +98,8 @@ def test_rooflines_are_not_measured_while_the_device_is_busy(
     task = replace(shift_task, device=device)
     overhead = SimpleNamespace(idle=IdleBaseline(4e-5, 2e-4))
     trusted = cast(Any, SimpleNamespace(overhead=lambda _: overhead))
-    run = _Run(NoProgress(), Roofline(device), trusted, task, Exclusive(), CPU_BUDGET)
+    parts = SimpleNamespace(progress=NoProgress(), roofline=Roofline(device), trusted=trusted)
+    run = _Run(cast(Any, parts), task, Exclusive(), CPU_BUDGET)
     measured = cast(Any, SimpleNamespace(time_s=interval(1e-3), model_copy=lambda update: "fine"))
     asked: list[bool] = []
     monkeypatch.setattr(Roofline, "sol_time_s", lambda *_, strict: asked.append(strict))

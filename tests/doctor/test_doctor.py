@@ -29,7 +29,9 @@ def test_examine_looks_at_every_part(tmp_path: Path) -> None:
     assert found["store"].state is State.OK
 
 
-def test_whatever_is_not_ok_has_a_remedy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_finding_that_is_not_ok_has_a_remedy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(doctor, "find_nvcc", _no_nvcc)
     monkeypatch.setattr(doctor.shutil, "which", lambda *_, **__: None)
     environment = {"PATH": str(tmp_path), "HARNESS_CACHE": "/proc/nowhere"}

@@ -64,7 +64,7 @@ def test_builds_make_each_content_once(shift: Problem) -> None:
     assert len(built) == 3
 
 
-def test_builds_take_files_that_are_no_submissions_for_different_ones(shift: Problem) -> None:
+def test_files_that_are_no_submissions_count_as_different(shift: Problem) -> None:
     jobs = [Job(path="x", solution=Invalid("not one"), problem=shift)] * 2
     with Builds(lambda job: cast(Any, job), workers=1) as builds:
         assert [building is not None for _, building, _ in builds.of(jobs)] == [True, True]
@@ -94,7 +94,7 @@ def test_builds_do_not_begin_while_paused(shift: Problem) -> None:
     assert built == ["a", "b"]
 
 
-def test_builds_that_nobody_wants_any_more_are_dropped(shift: Problem) -> None:
+def test_builds_are_dropped_after_an_error(shift: Problem) -> None:
     built: list[Job] = []
     begun, go_on = threading.Event(), threading.Event()
 

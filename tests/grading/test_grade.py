@@ -13,7 +13,7 @@ import pytest
 from support.leftovers import left
 from support.naps import Nap
 from support.plain_languages import PLAIN_LANGUAGES
-from support.samples import measurement
+from support.samples import failed, measurement
 from torch import OutOfMemoryError
 
 from harness.device.base import Device
@@ -23,7 +23,7 @@ from harness.errors import MachineError
 from harness.grading.benchmark import Benchmark
 from harness.grading.grader import Grader
 from harness.grading.job import Job, Options
-from harness.grading.result_builder import make_score
+from harness.grading.result_builder import make_score, with_path
 from harness.judge.task import Task
 from harness.languages.read import read_solution
 from harness.problem.format.load import load_problem
@@ -324,7 +324,7 @@ def test_a_named_case_is_the_only_one_run(grader: Grader, job) -> None:
     assert (result.seed, result.measurements) == ("5eed", ())
 
 
-def test_output_of_a_submission_that_failed_is_kept(grader: Grader, job) -> None:
+def test_output_of_a_failed_submission_is_recorded(grader: Grader, job) -> None:
     result = grader.grade(job("print('hello')\ndef solution(*_): 1 / 0"), CHECK)
     assert result.output == "hello\n"
     assert "ZeroDivisionError" in result.message
@@ -511,3 +511,10 @@ def test_returned_outputs_are_not_copied(slug: str, name: str) -> None:
     assert [(each.captured, each.copied_outputs) for each in result.measurements] == [
         (True, 0)
     ] * len(problem.benchmarks)
+
+
+def test_a_submission_called_solution_gets_its_path_once() -> None:
+    path = "solutions/shift/alice/solution.cu"
+    made = failed(message=f"{path}:3: error: here\nsolution.cu:4: and there")
+    found = with_path(made, r"solution\.(?:cu|py)", path)
+    assert found.message == f"{path}:3: error: here\n{path}:4: and there"

@@ -47,8 +47,7 @@ from harness.problem.format.load import load_problem
 from harness.problem.model import Problem
 from harness.progress.progress import NoProgress
 from harness.records.result import Result, Verdict
-from harness.sandbox import command, processes
-from harness.sandbox.zygote import zygote_processes
+from harness.sandbox import command, processes, zygote
 from harness.session import session
 from harness.session.channel import Channel
 from harness.session.fault import Fault
@@ -264,8 +263,8 @@ class Trials:
 
         def followed(self: command._TreeWatch) -> None:
             follow(self)
-            if self._timed_out:
-                passed.append(self._deadline)
+            if self.timed_out:
+                passed.append(self.deadline)
 
         enter(mock.patch.object(Channel, "look", looked))
         enter(mock.patch.object(command._TreeWatch, "follow", followed))
@@ -365,7 +364,8 @@ class Trials:
             for pattern in ("*", "harness-*/*")
             for path in self._temporary.glob(pattern)
         }
-        below = set(processes.descendants(os.getpid())) - set(zygote_processes())
+        zygotes = {each.pid for each in zygote._zygotes.values()}
+        below = set(processes.descendants(os.getpid())) - zygotes
         return folders | {f"process {pid}" for pid in below} | _daemons()
 
     def _next_is_graded(self, *, timed: bool = False) -> bool:

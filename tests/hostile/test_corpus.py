@@ -141,7 +141,7 @@ def test_the_page_names_every_entry_and_every_category() -> None:
     text = PAGE.read_text(encoding="utf-8")
     named = set(re.findall(rf"`((?:{'|'.join(FOLDERS)})/[\w.]+\.(?:cu|py))`", text))
     assert named == {entry.id for entry in ENTRIES}
-    rows = {int(n): row for n, row in re.findall(r"^\| (\d+) \|(.*)$", text, re.MULTILINE)}
+    rows = {int(n): row for n, row in re.findall(r"^(\d+)\. (.*)$", text, re.MULTILINE)}
     assert sorted(rows) == list(range(1, 67))
     for entry in ENTRIES:
         for threat in filter(str.isdigit, entry.threats):
@@ -150,7 +150,7 @@ def test_the_page_names_every_entry_and_every_category() -> None:
 
 def test_the_page_counts_what_is_there() -> None:
     text = PAGE.read_text(encoding="utf-8")
-    counts = {name: int(n) for name, n in re.findall(r"^\| `(\w+)/` \| (\d+) \|", text, re.M)}
+    counts = {name: int(n) for name, n in re.findall(r"`(\w+)/` (\d+)", text)}
     assert counts == {f: sum(e.folder == f for e in ENTRIES) for f in FOLDERS}
     assert f"{len(ENTRIES)} submissions" in text
 

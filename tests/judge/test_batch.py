@@ -412,7 +412,7 @@ def test_expectations_may_be_given(padded: Padded) -> None:
 
 @pytest.mark.parametrize("call", [0, 1])
 @pytest.mark.parametrize("gap", [4, 5, 10, 11])
-def test_what_lies_between_rows_is_guarded(padded: Padded, call: int, gap: int) -> None:
+def test_gaps_between_rows_are_guarded(padded: Padded, call: int, gap: int) -> None:
     slots = padded.matrix
     at = slots.base + call * slots.stride + gap * slots.dtype.itemsize
     gaps = padded.arena.bytes[at : at + slots.dtype.itemsize]

@@ -33,7 +33,7 @@ def check(task: Task, session: FakeSession) -> tuple[CasesOutcome, int]:
     return outcome, len(steps)
 
 
-def test_all_right(shift_task: Task) -> None:
+def test_right_cases_pass(shift_task: Task) -> None:
     outcome, steps = check(shift_task, Solver())
     assert outcome.fault is None
     assert [case.spec for case in outcome.cases] == [case.spec for case in CASES]
@@ -41,7 +41,7 @@ def test_all_right(shift_task: Task) -> None:
     assert steps == len(CASES)
 
 
-def test_it_ends_with_the_first_wrong_one(shift_task: Task) -> None:
+def test_the_first_wrong_case_ends_the_run(shift_task: Task) -> None:
     session = Solver()
     session.wrong = 5
     outcome, _ = check(shift_task, session)
@@ -57,7 +57,7 @@ def test_it_ends_with_the_first_wrong_one(shift_task: Task) -> None:
 
 
 @pytest.mark.parametrize(("point", "cases"), [("map", 0), ("prepare", 1), ("run", 1)])
-def test_a_fault_is_the_cases(shift_task: Task, point: str, cases: int) -> None:
+def test_a_session_fault_fails_its_case(shift_task: Task, point: str, cases: int) -> None:
     outcome, _ = check(shift_task, Solver(fails=point))
     assert outcome.fault == FAULT
     assert [case.passed for case in outcome.cases] == [False] * cases

@@ -62,26 +62,26 @@ class Wrong(Reference):
         raise ProblemError([])
 
 
-def test_one_wrong_call_of_many_is_doubted(shift_task: Task) -> None:
-    checker = Checker(shift_task, kept=True)
+def test_one_wrong_call_of_many_is_not_surely_right(shift_task: Task) -> None:
+    checker = Checker(shift_task, reused=True)
     assert checker.all_surely_right(CASE, CALLS, calls(shift_task))
     for wrong in (0, 7, CALLS - 1):
         assert not checker.all_surely_right(CASE, CALLS, calls(shift_task, wrong))
     assert checker.all_surely_right(CASE, CALLS, calls(shift_task))
 
 
-def test_what_is_right_by_other_rules_is_not_sure(shift_task: Task) -> None:
+def test_infinities_are_not_surely_right(shift_task: Task) -> None:
     x = torch.full((50,), torch.inf)
     assert not Checker(shift_task).all_surely_right(CASE, 1, lambda _: ({"x": x}, {"y": x}))
 
 
-def test_what_was_summed_is_asked_for_once_an_allowance_without_it_did_not_do(
+def test_the_magnitude_is_computed_once_a_check_without_it_fails(
     shift_task: Task,
 ) -> None:
     """0 is expected of the last element, so all that is allowed there comes from the sum."""
     reference = Counts(shift_task.problem)
     task = replace(shift_task, reference=reference)
-    checker = Checker(task, kept=True)
+    checker = Checker(task, reused=True)
     for _ in range(2):
         assert checker.all_surely_right(CASE, CALLS, calls(task))
     assert reference.asked == 0
@@ -96,10 +96,10 @@ def test_what_was_summed_is_asked_for_once_an_allowance_without_it_did_not_do(
 
 @pytest.mark.gpu
 @pytest.mark.parametrize("kind", [Reference, Waits])
-def test_a_graph_says_the_same(shift_task: Task, kind: type[Reference]) -> None:
+def test_a_graphed_check_agrees_with_the_plain_one(shift_task: Task, kind: type[Reference]) -> None:
     reference = kind(shift_task.problem)
     task = replace(shift_task, device=open_device("cuda"), reference=reference)
-    checker = Checker(task, kept=True)
+    checker = Checker(task, reused=True)
     for wrong in (None, 0, 7, None, CALLS - 1, None):
         assert checker.all_surely_right(CASE, CALLS, calls(task, wrong)) is (wrong is None)
         assert checker.all_surely_right(CASE, CALLS, calls(task, 3, 1e-8))
@@ -109,8 +109,8 @@ def test_a_graph_says_the_same(shift_task: Task, kind: type[Reference]) -> None:
 
 
 @pytest.mark.gpu
-def test_a_reference_that_is_wrong_says_so(shift_task: Task) -> None:
+def test_a_wrong_reference_raises(shift_task: Task) -> None:
     reference = Wrong(shift_task.problem)
     task = replace(shift_task, device=open_device("cuda"), reference=reference)
     with pytest.raises(ProblemError):
-        Checker(task, kept=True).all_surely_right(CASE, CALLS, calls(task))
+        Checker(task, reused=True).all_surely_right(CASE, CALLS, calls(task))

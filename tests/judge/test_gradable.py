@@ -97,7 +97,7 @@ def test_an_honest_submission_is_right(judge: Judge) -> None:
     assert all(case.passed for case in outcome.cases)
 
 
-def test_a_wrong_answer_is_told_by_element(judge: Judge) -> None:
+def test_a_wrong_answer_names_its_elements(judge: Judge) -> None:
     outcome = judge(HONEST + "    if len(y) == 17:\n        y[16] += 0.5\n")
     assert outcome.fault is not None
     assert outcome.fault.verdict is Verdict.WRONG_ANSWER
@@ -187,8 +187,8 @@ def test_inputs_follow_from_the_seed_and_differ_from_call_to_call(task: Task) ->
         arena.close()
 
 
-def test_what_cannot_be_captured_is_checked_as_it_is(task: Task) -> None:
-    checker = Checker(task, kept=True)
+def test_a_reference_that_cannot_be_captured_is_checked_without_a_graph(task: Task) -> None:
+    checker = Checker(task, reused=True)
     checker._recordable = True  # as on a GPU
     case = task.problem.parse_case("test=1")
     inputs = {"x": torch.ones(3), "w": torch.zeros(3)}

@@ -86,7 +86,7 @@ def test_a_flood_takes_no_time() -> None:
         ("was killed by SIGSEGV", False),
     ],
 )
-def test_which_faults_are_looked_into(message: str, is_one: bool) -> None:
+def test_is_memory_fault_knows_the_errors_of_cuda(message: str, is_one: bool) -> None:
     assert is_memory_fault(message) is is_one
 
 

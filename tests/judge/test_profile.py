@@ -78,13 +78,13 @@ def test_units_are_those_of_the_second_line(unit: str, bytes_: float) -> None:
 
 
 @pytest.mark.parametrize("value", ["", "n/a", "nan", "inf", "-1", "1e999", "0x10", "\x1b[2J"])
-def test_what_is_no_number_is_not_known(value: str) -> None:
+def test_a_value_that_is_no_number_is_unknown(value: str) -> None:
     (kernel,) = read_launches(SAID + row(0, read=value))
     assert kernel.read_bytes is None
     assert kernel.written_bytes == 4194304.0
 
 
-def test_an_unknown_unit_or_metric_is_not_known() -> None:
+def test_an_unknown_unit_or_metric_gives_no_value() -> None:
     (kernel,) = read_launches((SAID + row(0)).replace('"nsecond"', '"fortnight"'))
     assert kernel.duration_s is None
     (kernel,) = read_launches((SAID + row(0)).replace("gpu__time_duration", "gpu__other"))
@@ -118,18 +118,18 @@ def launches(*names: str) -> list[KernelProfile]:
 
 
 class TestLastCall:
-    def test_the_second_of_two_alike(self) -> None:
+    def test_the_second_of_two_equal_calls(self) -> None:
         found, known = last_call(launches("a", "b", "a", "b"))
         assert known
         assert [kernel.grid for kernel in found] == ["2", "3"]
 
     @pytest.mark.parametrize("names", ["a", "ab", "aab", "abba"])
-    def test_all_where_the_calls_cannot_be_told_apart(self, names: str) -> None:
+    def test_all_launches_where_the_two_calls_differ(self, names: str) -> None:
         found, known = last_call(launches(*names))
         assert not known
         assert len(found) == len(names)
 
-    def test_all_where_there_may_have_been_more(self) -> None:
+    def test_all_launches_of_a_full_table(self) -> None:
         assert not last_call(launches(*["a"] * MAX_LAUNCHES))[1]
 
 
@@ -162,7 +162,7 @@ def profiled(task: Task, tool: Path, source: bytes = HONEST) -> Profile | str:
     return profile(task, CASE, RunnerProgram(kind="python", source=source), tool)
 
 
-def test_the_whole_way(shift_task: Task, tool) -> None:
+def test_profile_gives_the_kernels_of_the_second_call(shift_task: Task, tool) -> None:
     both = HEADER + row(0, "one") + row(1, "two") + row(2, "one") + row(3, "two")
     outcome = profiled(shift_task, tool(both))
     assert isinstance(outcome, Profile), outcome
@@ -249,7 +249,7 @@ class TestGrade:
         assert result.profile is None
         assert any(note.startswith("no profile: ncu told of no kernel") for note in result.notes)
 
-    def test_what_is_not_accepted_is_not_profiled(self, graded) -> None:
+    def test_a_submission_that_is_not_accepted_is_not_profiled(self, graded) -> None:
         result = graded(None, b"def solution(*_): ...")
         assert result.verdict is Verdict.WRONG_ANSWER
 

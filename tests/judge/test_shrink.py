@@ -122,7 +122,7 @@ def test_within_twice_the_smallest(name: str, seed: int) -> None:
     assert elements(found) <= 2 * elements(gemm(*smallest)), found.spec
 
 
-def test_what_depends_on_the_values_is_tried_with_others() -> None:
+def test_failures_of_few_values_are_sought_with_other_values() -> None:
     # One in six of all specs fails: a judge of which nothing is monotone.
     def fails(case: Case) -> bool:
         return sum(case.spec.encode()) % 6 == 0 or case == start
@@ -141,12 +141,12 @@ def test_scalars_and_families_become_simple() -> None:
     assert found.spec == "m=1,n=1,k=1,alpha=0.0"
 
 
-def test_what_the_smallest_sizes_do_not_show_is_kept() -> None:
+def test_sizes_stay_where_the_smallest_ones_pass() -> None:
     only = gemm(37, 91, 5, 0.25, "tiny")
     assert reduced(only, lambda case: case.spec == only.spec) == only
 
 
-def test_time_is_kept() -> None:
+def test_shrink_stops_when_its_time_is_over() -> None:
     left = iter([True] * 5)
     found = shrink(GEMM, gemm(300, 300, 300), lambda _: False, in_time=lambda: next(left, False))
     assert (found.trials, found.case) == (5, gemm(300, 300, 300))
@@ -282,7 +282,7 @@ def no_card(monkeypatch: pytest.MonkeyPatch) -> None:
     from harness.languages.build import triton_target
     from harness.languages.build.cache import BuildOutcome
 
-    monkeypatch.setattr(triton_target, "compile_for_target", lambda *_: BuildOutcome())
+    monkeypatch.setattr(triton_target, "compile_triton", lambda *_: BuildOutcome())
 
 
 @pytest.mark.corpus
@@ -401,7 +401,7 @@ def test_a_wrong_answer_is_not_followed_into_a_crash(check: Callable[..., Result
     assert result.shrunk.case.spec.startswith("n=33,")
 
 
-def test_a_state_that_is_lost_is_not_followed(check: Callable[..., Result]) -> None:
+def test_a_failure_that_does_not_repeat_is_not_shrunk(check: Callable[..., Result]) -> None:
     # Wrong from its ninth call on: no case by itself shows that.
     source = f"calls = []\n{HEAD}    calls.append(n)\n    if len(calls) > 8: y[0] = 99.0\n"
     result = check(source, case=None, seed="5eed")
@@ -411,20 +411,20 @@ def test_a_state_that_is_lost_is_not_followed(check: Callable[..., Result]) -> N
     assert f"--case {result.failed_case.spec}" in result.reproduce
 
 
-def test_what_takes_too_long_is_not_shrunk(check: Callable[..., Result]) -> None:
+def test_a_time_limit_is_not_shrunk(check: Callable[..., Result]) -> None:
     hasty = replace(SHIFT, limits=replace(SHIFT.limits, call_s=0.2))
     result = check(HEAD + "    time.sleep(60)\n", hasty)
     assert result.verdict is Verdict.TIME_LIMIT
     assert result.shrunk is None
 
 
-def test_it_can_be_switched_off(check: Callable[..., Result]) -> None:
+def test_shrinking_can_be_switched_off(check: Callable[..., Result]) -> None:
     result = check(HEAD + "    y[0] = 99.0\n", shrink_s=0.0)
     assert result.shrunk is None
     assert "--case n=60,s=1.375" in result.reproduce
 
 
-def test_a_budget_is_kept(check: Callable[..., Result]) -> None:
+def test_shrinking_ends_within_its_budget(check: Callable[..., Result]) -> None:
     # Every smaller case hangs: each trial costs a runner and its limit.
     hasty = replace(SHIFT, limits=replace(SHIFT.limits, call_s=0.3))
     result = check(HEAD + "    if n < 60: time.sleep(60)\n    y[0] = 99.0\n", hasty, shrink_s=1.0)

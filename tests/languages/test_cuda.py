@@ -127,7 +127,7 @@ def test_a_wrong_file_has_its_verdict_and_line(
         assert private not in failure.message + failure.log
 
 
-def test_the_message_names_the_file_however_it_is_called(
+def test_the_message_names_the_submitted_file(
     problem: Problem, shared_cache: Cache, tmp_path: Path
 ) -> None:
     text = (FILES / "bad/undefined_name.cu").read_text()

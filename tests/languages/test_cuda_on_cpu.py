@@ -154,7 +154,7 @@ def test_a_bomb_for_the_host_compiler_hits_the_time_limit(
 
 
 @pytest.mark.usefixtures("no_nvcc")
-def test_a_bomb_for_the_translator(
+def test_a_source_that_exhausts_the_translator_is_no_internal_error(
     problem: Problem, cache: Cache, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("harness.languages.build.translation.SECONDS", 0.5)

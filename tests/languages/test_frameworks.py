@@ -83,7 +83,7 @@ def test_every_framework_is_an_extra() -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_without_a_gpu_there_is_no_way(
+def test_without_a_gpu_a_framework_is_not_executable_here(
     name: str, problem: Problem, cache: Cache, tmp_path: Path, installed: None
 ) -> None:
     built = build(name, Target(kind="cpu"), problem, cache, tmp_path)
@@ -114,7 +114,7 @@ def test_a_card_that_is_too_old_is_named(
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_what_is_wrong_with_a_file_goes_first(
+def test_a_syntax_error_goes_before_a_missing_gpu(
     name: str, problem: Problem, cache: Cache, tmp_path: Path
 ) -> None:
     built = build(name, Target(kind="cpu"), problem, cache, tmp_path, entry="def solution(:")
@@ -122,7 +122,7 @@ def test_what_is_wrong_with_a_file_goes_first(
     assert built.verdict is Verdict.COMPILE_ERROR
 
 
-def test_a_runner_is_told_the_language(
+def test_a_program_names_the_language(
     problem: Problem, cache: Cache, tmp_path: Path, installed: None
 ) -> None:
     built = build("cupy", Target(kind="cuda"), problem, cache, tmp_path)

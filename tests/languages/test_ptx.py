@@ -5,8 +5,8 @@ import pytest
 
 from harness.languages import LANGUAGES, ptx
 from harness.languages.build.cache import Cache
-from harness.languages.build.ptx import check_fit, entries
 from harness.languages.build.toolchain import NvccNotFound
+from harness.languages.ptx import check_fit, entries
 from harness.languages.read import read_solution
 from harness.problem.format.load import load_problem
 from harness.problem.model import Problem
@@ -99,7 +99,7 @@ def test_a_card_gets_the_text_and_its_launches(
     assert built.launches.at({"n": 1000})[0].grid == (4, 1, 1)
 
 
-def test_without_a_gpu_there_is_no_way(
+def test_without_a_gpu_ptx_is_not_executable_here(
     vector_add: Problem, cache: Cache, tmp_path: Path, no_nvcc: None
 ) -> None:
     built = build(SAMPLE.read_text(), vector_add, CPU, cache, tmp_path)

@@ -99,7 +99,7 @@ def test_the_caret_points_at_the_error(tmp_path: Path, problem: Problem) -> None
     ],
     ids=["brackets", "open", "minus", "dots", "sum", "calls", "blocks", "digits"],
 )
-def test_text_that_exhausts_the_parser_harms_nobody(
+def test_text_that_exhausts_the_parser_is_the_submissions_fault(
     tmp_path: Path, problem: Problem, text: str
 ) -> None:
     failure = build(tmp_path / "a.py", text + "\n", problem)

@@ -138,6 +138,7 @@ def test_an_unknown_extension_is_refused(tmp_path: Path) -> None:
         ("import torch, triton\n", "triton"),
         ("import triton.language as tl\n", "triton"),
         ("from triton import jit\n", "triton"),
+        ("from triton import *\n", "triton"),
         ("if True:\n    import triton\n", "triton"),
         ("x = 1; import triton\n", "triton"),
         ("import torch\n", "pytorch"),

@@ -1,4 +1,4 @@
-"""The file of a result: kept by the store, or still where it was."""
+"""The file of a result: stored, or still at its path."""
 
 from hashlib import sha256
 from pathlib import Path
@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 from support.samples import result
 
-from harness.languages.read import parse_solution, read_solution
-from harness.languages.submitted_files import code_of, submitted_file
+from harness.languages.read import code_of, read_solution, submitted_file
 from harness.records.refs import SolutionRef
 from harness.records.result import Result
 
@@ -53,7 +52,7 @@ def test_there_is_no_file_if_it_changed_or_is_gone(
     assert code_of(_of(path, CODE), None) is None
 
 
-def test_of_a_generation_the_file_is_all_of_it_and_the_code_is_not(tmp_path: Path) -> None:
+def test_the_file_of_a_generation_is_all_of_it_and_its_code_a_part(tmp_path: Path) -> None:
     path = tmp_path / "sample.txt"
     path.write_bytes(GENERATION)
     for kept in (None, GENERATION):
@@ -64,7 +63,7 @@ def test_of_a_generation_the_file_is_all_of_it_and_the_code_is_not(tmp_path: Pat
         assert "SECRET" not in code
 
 
-def test_a_generation_without_code_is_a_file_all_the_same(tmp_path: Path) -> None:
+def test_a_generation_without_code_is_a_file_without_code(tmp_path: Path) -> None:
     path = tmp_path / "sample.txt"
     path.write_bytes(b"# Model: m\n\nI cannot help with that.\n")
     content = path.read_bytes()
@@ -74,7 +73,7 @@ def test_a_generation_without_code_is_a_file_all_the_same(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("content", [CODE, GENERATION, b"\xff\xfe", b"x\0", b"no code at all"])
 @pytest.mark.parametrize("name", ["mine.py", "mine.cu", "sample.txt", "b c.py", "x.unknown"])
-def test_bytes_are_read_as_their_file_is(tmp_path: Path, name: str, content: bytes) -> None:
+def test_given_contents_are_read_as_the_file_is(tmp_path: Path, name: str, content: bytes) -> None:
     path = tmp_path / name
     path.write_bytes(content)
-    assert parse_solution(content, path) == read_solution(path)
+    assert read_solution(path, submitted=content) == read_solution(path)

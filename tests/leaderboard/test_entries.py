@@ -9,7 +9,7 @@ from support.by_hand import execute
 from support.samples import failed, result, unranked
 
 from harness.records.result import Result, Verdict
-from leaderboard import queries
+from leaderboard import rows
 from leaderboard.entry import entry
 from leaderboard.ranking import ENTRY_TYPES, entries_frame
 from leaderboard.schema import ENTRIES
@@ -50,8 +50,8 @@ def test_flags_are_those_of_the_record() -> None:
 
 
 def test_entries_that_are_not_there_are_made(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(queries, "PAGE", 3)
-    added = [result(id=f"r{number}") for number in range(queries.PAGE + 2)]
+    monkeypatch.setattr(rows, "PAGE", 3)
+    added = [result(id=f"r{number}") for number in range(rows.PAGE + 2)]
     with Store.open(str(file)) as opened:
         for each in added:
             opened.add(each)

@@ -204,7 +204,7 @@ def test_a_slower_entry_changes_no_rank_above_it(
 
 @settings(max_examples=12)
 @given(_ranked())
-def test_whoever_is_best_is_first_and_ranks_have_no_gap_that_nobody_explains(
+def test_the_best_is_first_and_no_rank_exceeds_the_faster_entries(
     results: list[Result],
 ) -> None:
     frame = board(results, all_entries=True, current=CURRENT)

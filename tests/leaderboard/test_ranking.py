@@ -197,7 +197,7 @@ def test_the_caller_may_know_the_current_version() -> None:
         {"score": score(baseline="cuBLAS")},
     ],
 )
-def test_unlike_company_is_never_ranked_together(other: dict[str, Any]) -> None:
+def test_other_devices_dtypes_and_baselines_are_other_boards(other: dict[str, Any]) -> None:
     made = board([result(author="a", speedup=5.0), result(author="b", **other)])
     assert _ranks(made) == {"a": 1, "b": 1}
     assert len(board([result(author="a"), result(author="a", **other)])) == 2
@@ -322,7 +322,7 @@ def test_dates_are_kept_to_the_microsecond() -> None:
     assert row.date == START + timedelta(minutes=1)
 
 
-def test_who_is_alone_on_a_board_is_compared_with_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_single_entry_of_a_board_is_compared_with_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
     """A fifth of a millisecond each, where there are many."""
     asked: list[int] = []
 

@@ -11,7 +11,7 @@ from support.by_hand import execute
 from support.samples import result
 
 from harness.records.ruling import Action, Ruling, rule
-from leaderboard import queries
+from leaderboard import rows
 from leaderboard.schema import checksum
 from leaderboard.store import Store, StoreError, Which
 
@@ -31,7 +31,7 @@ def _counting(store: Store) -> list[str]:
     return ids
 
 
-def test_what_is_invalid_is_recorded_and_counts_nowhere(opened: Store) -> None:
+def test_an_invalidated_result_is_recorded_and_counts_nowhere(opened: Store) -> None:
     added = [result(id=name) for name in ("one", "two", "nul\0")]
     for each in added:
         opened.add(each)
@@ -73,7 +73,7 @@ def test_a_different_ruling_with_the_same_id_is_refused(opened: Store) -> None:
 def test_reading_rulings_goes_over_several_pages(
     opened: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(queries, "PAGE", 2)
+    monkeypatch.setattr(rows, "PAGE", 2)
     for number in range(5):
         opened.add(result(id=f"r{number}"))
         opened.add_ruling(_invalid(f"r{number}"))
@@ -125,7 +125,7 @@ def test_any_order_of_rulings(rulings: list[tuple[int, bool]]) -> None:
         assert _counting(store) == [f"r{number}" for number in range(4) if expected[number]]
 
 
-def test_what_is_deleted_is_gone(opened: Store, file: Path) -> None:
+def test_a_deleted_result_is_gone(opened: Store, file: Path) -> None:
     kept, gone = result(id="kept"), result(id="gone")
     for each in (gone, kept):
         opened.add(each)
@@ -138,7 +138,7 @@ def test_what_is_deleted_is_gone(opened: Store, file: Path) -> None:
     assert _counting(opened) == ["kept", "gone"]
 
 
-def test_what_there_is_a_ruling_about_is_not_deleted(opened: Store) -> None:
+def test_a_result_with_a_ruling_is_not_deleted(opened: Store) -> None:
     for name in ("one", "two"):
         opened.add(result(id=name))
     opened.add_ruling(_invalid("two"))

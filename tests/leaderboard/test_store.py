@@ -14,7 +14,7 @@ from support.samples import failed, result
 
 from harness.records.refs import SolutionRef
 from harness.records.result import Result
-from leaderboard import queries, schema
+from leaderboard import rows, schema
 from leaderboard.location import default_store_url, store_url
 from leaderboard.store import CorruptRecord, Store, StoreError
 
@@ -38,7 +38,7 @@ def test_results_survive_closing(file: Path) -> None:
 
 
 def test_reading_goes_over_several_pages(opened: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(queries, "PAGE", 3)
+    monkeypatch.setattr(rows, "PAGE", 3)
     added = [result() for _ in range(10)]
     for each in added:
         opened.add(each)
@@ -68,7 +68,7 @@ def test_writing_while_reading(opened: Store) -> None:
     assert len(list(opened.results())) == 2
 
 
-def test_strange_text_is_kept(opened: Store) -> None:
+def test_strange_text_comes_back(opened: Store) -> None:
     strange = result(author="a\0b\ud800\u202e'; DROP TABLE results;--", output="\x1b[31m\0")
     opened.add(strange)
     assert list(opened.results()) == [strange]
@@ -187,7 +187,7 @@ def test_the_schema_and_queries_are_postgresqls_too() -> None:
     assert any("seq BIGSERIAL NOT NULL" in text for text in tables)
     (index,) = schema.RESULTS.indexes
     assert "CREATE INDEX" in str(CreateIndex(index).compile(dialect=dialect))
-    assert "LIMIT" in str(queries.page(after=3, problem="gemm").compile(dialect=dialect))
+    assert "LIMIT" in str(rows.page(after=3, problem="gemm").compile(dialect=dialect))
     row = schema.row_of(result(author="nul\0"))
     assert not any("\0" in value for value in row.values())
     text = str(insert(schema.RESULTS).values(row).compile(dialect=dialect))

@@ -30,7 +30,7 @@ def _count(file: Path) -> int:
     return int(count)
 
 
-def test_it_comes_back_byte_for_byte(file: Path) -> None:
+def test_a_source_comes_back_byte_for_byte(file: Path) -> None:
     with Store.open(str(file)) as store:
         store.add(_of(), FILE)
     with Store.open(str(file)) as store:
@@ -41,7 +41,7 @@ def test_it_comes_back_byte_for_byte(file: Path) -> None:
 
 @settings(max_examples=30)
 @given(st.lists(st.binary(max_size=20), max_size=6))
-def test_each_is_kept_once_and_as_long_as_a_result_is_of_it(files: list[bytes]) -> None:
+def test_a_source_is_stored_once_until_its_last_result_is_deleted(files: list[bytes]) -> None:
     with Store("sqlite://") as store:
         for number, content in enumerate(files):
             store.add(_of(content, id=f"r{number}"), content)
@@ -63,7 +63,7 @@ def test_the_same_file_takes_no_more_room(opened: Store, file: Path) -> None:
     assert _count(file) == 0
 
 
-def test_what_is_not_the_file_is_refused(opened: Store) -> None:
+def test_a_source_of_another_file_is_refused(opened: Store) -> None:
     with pytest.raises(ValueError, match="their hashes differ"):
         opened.add(_of(), FILE + b" ")
     large = bytes(sources.MAX_BYTES + 1)
@@ -72,7 +72,7 @@ def test_what_is_not_the_file_is_refused(opened: Store) -> None:
     assert list(opened.recorded()) == []
 
 
-def test_a_damaged_one_is_none(opened: Store, file: Path) -> None:
+def test_a_damaged_source_is_none(opened: Store, file: Path) -> None:
     opened.add(_of(), FILE)
     with sqlite3.connect(file) as connection:
         connection.execute("UPDATE sources SET content = ?", (b"other",))
@@ -92,7 +92,7 @@ def test_a_store_from_before_there_were_sources_goes_on(file: Path) -> None:
         assert second.source(DIGEST) == FILE
 
 
-def test_postgresql_keeps_it_once_too() -> None:
+def test_postgresql_stores_a_source_once() -> None:
     """As two judges may record the same file at once."""
     said: list[str] = []
 
@@ -102,6 +102,6 @@ def test_postgresql_keeps_it_once_too() -> None:
         def execute(self, statement: object) -> None:
             said.append(str(statement.compile(dialect=self.dialect)))  # type: ignore[attr-defined]
 
-    sources.keep(Connection(), FILE)  # type: ignore[arg-type]
+    sources.add(Connection(), FILE)  # type: ignore[arg-type]
     assert said[0].startswith(f"INSERT INTO {SOURCES.name} (hash, content) VALUES")
     assert said[0].endswith("ON CONFLICT DO NOTHING")

@@ -1,7 +1,9 @@
 """Progress: on a terminal only, and gone afterwards."""
 
+import contextlib
 import io
 import re
+from collections.abc import Iterator
 
 import pytest
 from rich.console import Console
@@ -28,13 +30,22 @@ def _job(shown: Progress) -> None:
     shown.finish()
 
 
+@contextlib.contextmanager
+def _bar(console: Console) -> Iterator[TerminalProgress]:
+    bar = TerminalProgress(console)
+    try:
+        yield bar
+    finally:
+        bar.finish()
+
+
 def test_nothing_is_written_to_a_pipe(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FORCE_COLOR", "1")
     stream = io.StringIO()
     shown = progress(stream)
     assert isinstance(shown, NoProgress)
     _job(shown)
-    shown.advance(note=lambda: 1 / 0)  # what nobody sees is not made
+    shown.advance(note=lambda: 1 / 0)  # a note that is not shown is not made
     assert stream.getvalue() == ""
 
 
@@ -53,16 +64,14 @@ def test_a_terminal_shows_phases_counts_and_notes(monkeypatch: pytest.MonkeyPatc
     assert text.count("\x1b[?25l") == text.count("\x1b[?25h"), "the cursor is back"
 
 
-def test_a_dumb_terminal_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_dumb_terminal_shows_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TERM", "dumb")
     assert isinstance(progress(_Terminal()), NoProgress)
 
 
 def test_names_are_not_interpreted() -> None:
     stream = _Terminal()
-    with TerminalProgress(
-        Console(file=stream, force_terminal=True, width=120, color_system=None)
-    ) as bar:
+    with _bar(Console(file=stream, force_terminal=True, width=120, color_system=None)) as bar:
         bar.phase("[red]x[/nope]\x1b[2J", 2)
         bar.advance(note="[/]\u202e")
     assert "[red]x[/nope]" in stream.getvalue()
@@ -72,7 +81,7 @@ def test_names_are_not_interpreted() -> None:
 def test_an_exception_gives_the_terminal_back() -> None:
     stream = _Terminal()
     console = Console(file=stream, force_terminal=True)
-    with pytest.raises(KeyboardInterrupt), TerminalProgress(console) as bar:
+    with pytest.raises(KeyboardInterrupt), _bar(console) as bar:
         bar.phase("work", 1)
         raise KeyboardInterrupt
     assert stream.getvalue().count("\x1b[?25l") == stream.getvalue().count("\x1b[?25h")
@@ -82,9 +91,7 @@ def test_a_shape_that_is_being_timed_shows_its_interval_at_80_columns() -> None:
     stream = _Terminal()
     times = [Timed(1.2345e-5 * (1 + 0.001 * (block % 3))) for block in range(12)]
     baseline = [Timed(1.6e-5)] * 12
-    with TerminalProgress(
-        Console(file=stream, force_terminal=True, width=80, color_system=None)
-    ) as bar:
+    with _bar(Console(file=stream, force_terminal=True, width=80, color_system=None)) as bar:
         bar.phase("time m=4096,n=4096,k=4096,alpha=0.01 beside compiled", 40)
         for block in range(1, 13):
             bar.advance(note=lambda n=block: so_far((times[:n], baseline[:n])))

@@ -13,14 +13,14 @@ LINES = Path(__file__).with_name("schema_1.jsonl").read_text(encoding="utf-8").s
 OLD = [json.loads(line) for line in LINES]
 
 
-def test_they_are_of_schema_1_and_say_what_was_renamed() -> None:
+def test_the_records_of_schema_1_have_every_renamed_key() -> None:
     assert {each["schema"] for each in OLD} == {1}
     assert any(m["others"] for each in OLD for m in each["measurements"])
     assert all(m["light_s"] > 0 for each in OLD for m in each["measurements"])
 
 
 @pytest.mark.parametrize("number", range(len(LINES)))
-def test_every_value_is_kept_under_its_new_name(number: int) -> None:
+def test_every_value_has_its_new_name(number: int) -> None:
     old, new = OLD[number], Result.from_json(LINES[number])
     for before, after in zip(old["measurements"], new.measurements, strict=True):
         assert after.sol_time_s == before["light_s"]

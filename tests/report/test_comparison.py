@@ -62,11 +62,11 @@ def _shown(comparison: Comparison, *, width: int = 80, colour: bool = False) -> 
         (Interval(value=1, low=0, high=float("inf")), "no clear difference (1.00 ± ?)"),
     ],
 )
-def test_the_sentence(ratio: Interval, words: str) -> None:
+def test_sentence_names_the_faster_submission(ratio: Interval, words: str) -> None:
     assert sentence(ratio) == words
 
 
-def test_all_of_it() -> None:
+def test_render_comparison_shows_shapes_notes_and_sentence() -> None:
     text = _shown(_comparison(notes=("B: cannot be captured in a CUDA graph",)))
     lines = text.splitlines()
     assert lines[0] == "gemm · float32 · NVIDIA H100 80GB HBM3"
@@ -80,7 +80,7 @@ def test_all_of_it() -> None:
     assert "geometric mean" not in _shown(_comparison(shapes=(_shape(),)))
 
 
-def test_a_cpu_is_said_to_be_one() -> None:
+def test_a_comparison_on_a_cpu_is_marked() -> None:
     text = _shown(_comparison(device=DeviceRef(kind="cpu", name="AMD EPYC 9654")))
     assert "cpu (AMD EPYC 9654)" in text
     assert text.splitlines()[-1] == CPU_NOTE

@@ -21,6 +21,6 @@ def test_copies_are_named_with_what_to_do(contract: str) -> None:
     assert "; 3 outputs are copied" in _told(contract, 3, 1)["calls"]
 
 
-def test_nothing_is_said_where_outputs_are_filled() -> None:
+def test_filled_outputs_have_no_line_about_copies() -> None:
     assert _told("solution", 0) == {}
     assert _told("solve", 1) == {"calls": "solve"}

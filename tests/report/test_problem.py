@@ -90,7 +90,7 @@ def test_every_problem_can_be_shown(slug: str, width: int) -> None:
 
 
 @pytest.mark.parametrize("slug", SLUGS)
-def test_what_is_told_of_the_tolerance_is_what_is_applied(slug: str) -> None:
+def test_the_roundoffs_shown_are_those_of_the_tolerance(slug: str) -> None:
     import torch
 
     from harness.problem.case import whole_case
@@ -130,7 +130,7 @@ def test_the_constants_are_those_that_are_applied() -> None:
     assert tolerance.model is roundoff
 
 
-def test_what_is_cut_is_told(gemm: Problem) -> None:
+def test_the_term_for_cut_factors_is_shown_where_it_applies(gemm: Problem) -> None:
     assert gemm.tolerance is not None
     cut = replace(gemm, tolerance=replace(gemm.tolerance, inputs={"float32": "tf32"}))
     out = shown(cut)

@@ -16,9 +16,9 @@ from harness.records.cases import CaseResult, Element, Mismatch, ShrunkCase, Ten
 from harness.records.measurement import BaselineScore, BaselineTime, Conditions
 from harness.records.refs import DeviceRef
 from harness.records.result import Result, Verdict
-from harness.report.board import MAX_ROWS
+from harness.report.board import CPU_NOTE, MAX_ROWS, render_board
 from harness.report.matrix import matrix_lines
-from harness.report.terminal import CPU_NOTE, render_board, render_result
+from harness.report.terminal import render_result
 from leaderboard.board import BoardRow
 
 CPU = DeviceRef(kind="cpu", name="AMD EPYC 9654")
@@ -292,7 +292,7 @@ def _evil() -> list[Result]:
 
 @pytest.mark.parametrize("each", _evil(), ids=lambda each: str(each.verdict))
 @pytest.mark.parametrize("width", [20, 80, 300])
-def test_nothing_of_theirs_is_interpreted(each: Result, width: int) -> None:
+def test_text_of_a_submission_is_not_interpreted(each: Result, width: int) -> None:
     text = _shown(each, width=width)
     assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", text)
     assert "💣" not in text

@@ -37,12 +37,10 @@ from harness.ci.publish import comment_on
 from harness.ci.report import Graded, Note, PullRequestReport
 from harness.ci.summary import comment, summary
 from harness.doctor.examine import Finding as Part
-from harness.doctor.examine import State
-from harness.doctor.render import render_findings
+from harness.doctor.examine import State, render_findings
 from harness.progress.progress import TerminalProgress
 from harness.records.comparison import Comparison
-from harness.records.conditions_text import describe_conditions
-from harness.records.measurement import Conditions
+from harness.records.measurement import Conditions, describe_conditions
 from harness.records.profile import Profile
 from harness.records.result import Result, Verdict
 from harness.records.ruling import Ruling
@@ -50,8 +48,7 @@ from harness.report.board import render_board
 from harness.report.compare import render_comparison
 from harness.report.matrix import matrix_lines
 from harness.report.models import render_models
-from harness.report.problem import problem_json, render_problem
-from harness.report.problems import render_problems
+from harness.report.problem import problem_json, render_problem, render_problems
 from harness.report.profile import render_profile
 from harness.report.regrade import closing_line, regraded_line, skipped_line
 from harness.report.submissions import (
@@ -62,8 +59,7 @@ from harness.report.submissions import (
 )
 from harness.report.terminal import render_result
 from harness.site.build import build_site
-from harness.text.escape import visible
-from harness.text.plain import head, json_text, plain, plain_lines, tail
+from harness.text.plain import head, json_text, plain, plain_lines, tail, visible
 from harness.verify.findings import DetectionResult, ExampleRun, PackageReport, Status
 from harness.verify.render import render_report, render_total, reports_json
 from leaderboard.csvfile import neutral
@@ -195,10 +191,11 @@ def of_progress(words: str) -> Iterator[str]:
     stream = io.StringIO()
     # As wide as a real one: its moves of the cursor are rich's own, and go to the terminal alone.
     console = Console(file=stream, width=80, force_terminal=True, legacy_windows=False)
-    with TerminalProgress(console) as bar:
-        bar.overall(1, 2, words)
-        bar.phase(words, 2)
-        bar.advance(1, words)
+    bar = TerminalProgress(console)
+    bar.overall(1, 2, words)
+    bar.phase(words, 2)
+    bar.advance(1, words)
+    bar.finish()
     for move in ("\x1b[?25l", "\x1b[?25h", "\x1b[2K", "\x1b[1A", "\r"):
         stream = io.StringIO(stream.getvalue().replace(move, ""))
     yield stream.getvalue()
@@ -301,15 +298,15 @@ RENDERERS: dict[str, Callable[[str], Iterator[str]]] = {
     "harness/ci/summary.py": of_pull_requests,
     "harness/report/board.py": of_boards,
     "harness/report/compare.py": of_comparisons,
-    "harness/records/conditions_text.py": of_conditions,
-    "harness/doctor/render.py": of_machines,
+    "harness/records/measurement.py": of_conditions,
+    "harness/doctor/examine.py": of_machines,
     "harness/grading/benchmark.py": of_numbers,
     "harness/report/generation.py": of_results,
     "harness/report/matrix.py": of_results,
     "harness/report/models.py": of_models,
     "harness/text/numbers.py": of_numbers,
     "harness/report/problem.py": of_problems,
-    "harness/report/problems.py": of_problems,
+    "harness/report/tables.py": of_results,
     "harness/report/profile.py": of_profiles,
     "harness/progress/progress.py": of_progress,
     "harness/report/regrade.py": of_regrades,
@@ -332,11 +329,11 @@ RENDERERS: dict[str, Callable[[str], Iterator[str]]] = {
 
 SHOWS_NOTHING = {
     "harness/ci/changes.py": "reads what git says",
+    "harness/ci/choices.py": "options, as the user gives them",
     "harness/ci/command.py": "prints by the others; its errors are those of all commands",
     "harness/ci/lines.py": "a number",
     "harness/ci/policy.py": "reasons, which the others show",
     "harness/ci/repository.py": "reads objects; its errors are those of all commands",
-    "harness/ci/tree.py": "writes files",
     "leaderboard/best.py": "makes a record of records",
     "leaderboard/board.py": "rows of boards; reports, the site and the CSV show them",
     "leaderboard/database.py": "a URL of the user's own, and what the database says",
@@ -349,7 +346,6 @@ SHOWS_NOTHING = {
     "leaderboard/migrations/versions/v4.py": "tables",
     "leaderboard/migrations/versions/v5.py": "tables",
     "leaderboard/outdated.py": "chooses records",
-    "leaderboard/queries.py": "asks for records",
     "leaderboard/rows.py": "reads records; what is wrong with one, the store warns of",
     "leaderboard/rulings.py": "keeps records; its error names an id in ASCII",
     "leaderboard/schema.py": "tables; its errors are about versions",

@@ -82,7 +82,7 @@ def test_the_kernel_count_is_none_where_the_driver_fails() -> None:
     assert driver(library).count_kernels(library.graph) is None
 
 
-def test_the_end_of_a_capture() -> None:
+def test_end_capture_counts_kernels_and_destroys_the_graph() -> None:
     class Capturing(MadeUp):
         destroyed = 0
 

@@ -28,7 +28,7 @@ def place(folder: Path, monkeypatch: pytest.MonkeyPatch, **modules: str) -> None
     monkeypatch.syspath_prepend(str(folder))
 
 
-def test_what_must_come_before_is_imported_before(
+def test_load_framework_imports_its_prerequisites_first(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     place(tmp_path, monkeypatch, made_first="", made_up="import sys; sys.modules['made_first']")
@@ -51,7 +51,7 @@ def test_a_package_that_does_not_import_is_no_fault_of_the_submission(
     assert failed.value.message.endswith("pip install 'kernel-harness[made]'")
 
 
-def test_nothing_is_imported_for_others() -> None:
+def test_importing_the_runner_imports_no_framework() -> None:
     script = (
         "import json, sys\n"
         "from harness import frameworks\n"
@@ -122,7 +122,7 @@ def test_numba_launches_where_torch_does_unless_a_stream_is_named(
     assert Kernel.launch is original
 
 
-def test_a_numba_that_we_do_not_know_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unknown_numba_is_not_patched(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "numba.cuda", ModuleType("numba.cuda"))
     monkeypatch.delitem(sys.modules, "numba.cuda.dispatcher", raising=False)
     entered = False

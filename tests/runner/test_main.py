@@ -38,7 +38,7 @@ class NotesAffinity(LoadedProgram):
         pass
 
 
-def test_recorded_calls_run_where_the_judge_says(anywhere: set[int], tmp_path: Path) -> None:
+def test_recorded_calls_run_on_the_named_processor(anywhere: set[int], tmp_path: Path) -> None:
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     fd = os.memfd_create("mailbox")
     os.ftruncate(fd, MAILBOX_BYTES)
@@ -48,7 +48,8 @@ def test_recorded_calls_run_where_the_judge_says(anywhere: set[int], tmp_path: P
     with ours, theirs:
         program = NotesAffinity()
         arena = cast(ImportedArena, object())
-        runner = Runner(theirs, tmp_path, program=program, arena=arena, mailbox=mailbox)
+        runner = Runner(theirs, tmp_path)
+        runner._program, runner._arena, runner._mailbox = program, arena, mailbox
         cpu = max(anywhere)
 
         runner.answer(Prepare(calls=1, arguments=(), capture=True), [])

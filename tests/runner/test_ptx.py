@@ -39,10 +39,10 @@ class MadeUp:
         return 0
 
     def cuModuleLoadDataEx(
-        self, module: Any, text: Any, count: Any, options: Any, values: Any
+        self, module: Any, text: bytes, count: Any, options: Any, values: Any
     ) -> int:
         assert list(options) == [5, 6]
-        if b"broken" in text.value:
+        if b"broken" in text:
             assert values[1] == 4096
             ctypes.memmove(values[0], b"line 3: no\0", 11)
             return 218
@@ -56,8 +56,8 @@ class MadeUp:
         function._obj.value = name[0]
         return 0
 
-    def cuFuncSetAttribute(self, function: Any, attribute: int, value: Any) -> int:
-        assert attribute == 8
+    def cuFuncSetAttribute(self, function: Any, attribute: Any, value: Any) -> int:
+        assert attribute.value == 8
         self.shared.append(value.value)
         return 0
 
@@ -69,7 +69,7 @@ class MadeUp:
         assert stream.value == 2
         return 0
 
-    def cuStreamBeginCapture_v2(self, stream: Any, mode: int) -> int:
+    def cuStreamBeginCapture_v2(self, stream: Any, mode: Any) -> int:
         self.begun += 1
         return 901
 
@@ -95,7 +95,7 @@ def batch(*launches: KernelLaunch) -> Prepare:
     return Prepare(calls=2, arguments=ARGUMENTS, launches=launches)
 
 
-def test_every_call_is_all_launches_in_order_with_its_own_buffers(library: MadeUp) -> None:
+def test_a_call_makes_all_launches_in_order_with_its_own_buffers(library: MadeUp) -> None:
     loaded = program(library)
     loaded.bind(batch(LAUNCH, replace(LAUNCH, kernel="l", shared=64, arguments=())), ARENA)
     assert library.launches == []
@@ -107,31 +107,33 @@ def test_every_call_is_all_launches_in_order_with_its_own_buffers(library: MadeU
     assert library.shared == []
 
 
-def test_much_shared_memory_is_asked_for(library: MadeUp) -> None:
+def test_more_than_48_kib_of_shared_memory_sets_the_kernels_attribute(library: MadeUp) -> None:
     program(library).bind(batch(replace(LAUNCH, shared=49153)), ARENA)
     assert library.shared == [49153]
 
 
-def test_a_text_that_the_driver_does_not_build(library: MadeUp) -> None:
+def test_ptx_that_does_not_build_is_a_compile_fault(library: MadeUp) -> None:
     with pytest.raises(ProgramFailed, match="line 3: no") as failed:
         program(library, b"broken")
     assert failed.value.fault is FaultCode.COMPILE
 
 
-def test_a_kernel_that_is_not_there(library: MadeUp) -> None:
+def test_a_missing_kernel_is_a_no_entry_fault(library: MadeUp) -> None:
     with pytest.raises(ProgramFailed, match="no kernel `other`") as failed:
         program(library).bind(batch(replace(LAUNCH, kernel="other")), ARENA)
     assert failed.value.fault is FaultCode.NO_ENTRY
 
 
-def test_what_cannot_be_captured_is_called(library: MadeUp) -> None:
+def test_capture_returns_false_where_the_driver_refuses(library: MadeUp) -> None:
     loaded = program(library)
     loaded.bind(batch(LAUNCH), ARENA)
     assert loaded.capture() is False
     assert (library.begun, loaded.launched()) == (1, None)
 
 
-def test_a_launch_that_fails_says_so(library: MadeUp, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_launch_raises_the_drivers_error(
+    library: MadeUp, monkeypatch: pytest.MonkeyPatch
+) -> None:
     loaded = program(library)
     loaded.bind(batch(LAUNCH), ARENA)
     monkeypatch.setattr(library, "cuLaunchKernel", lambda *_: 701)

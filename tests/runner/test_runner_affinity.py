@@ -3,7 +3,7 @@
 import os
 from concurrent.futures import ThreadPoolExecutor
 
-from harness.runner.affinity import ThreadAffinity
+from harness.runner.main import ThreadAffinity
 
 
 def test_unpin_restores_what_pin_changed(anywhere: set[int]) -> None:

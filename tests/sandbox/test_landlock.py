@@ -75,6 +75,6 @@ def test_only_writable_folders_can_be_written(opened: Opened) -> None:
     assert opened("readable/new|x", "readable/file|w", "other/new|x", "/tmp/harness-x|w") == []
 
 
-def test_the_judges_processes_keep_their_secrets(opened: Opened) -> None:
+def test_the_judges_processes_cannot_be_read(opened: Opened) -> None:
     secrets = [f"/proc/{os.getpid()}/{name}" for name in ("environ", "mem", "maps")]
     assert opened(*secrets) == []

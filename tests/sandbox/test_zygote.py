@@ -10,13 +10,14 @@ from pathlib import Path
 
 import pytest
 from support.inside import STAND_IN, Inside, explore
+from support.leftovers import zygote_processes
 from support.naps import running, until
 
 from harness.errors import MachineError
 from harness.sandbox import processes, python_command
 from harness.sandbox import zygote as module
 from harness.sandbox.launch import Sandbox
-from harness.sandbox.zygote import Zygote, zygote, zygote_processes
+from harness.sandbox.zygote import Zygote, zygote
 from harness.session.start_runner import ENTRY, PRELOAD_COMPILED, PRELOAD_INTERPRETED
 
 ENVIRONMENT = {"PATH": "/usr/bin:/bin"}
@@ -41,7 +42,7 @@ def test_a_zygote_that_ended_is_replaced() -> None:
     assert zygote(path, **COMPILED) is not first
 
 
-def test_what_one_submission_leaves_behind_the_next_does_not_see() -> None:
+def test_one_submission_leaves_no_state_for_the_next() -> None:
     code = """
     import builtins, os, sys, torch
     seen = [hasattr(builtins, "left"), hasattr(torch, "left"), "left" in os.environ]

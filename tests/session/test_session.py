@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.leftovers import left
+from support.leftovers import left, zygote_processes
 
 from harness.device.cpu import HostArena
 from harness.errors import MachineError
@@ -25,7 +25,6 @@ from harness.judge.task import Task
 from harness.problem.case import Case
 from harness.records.result import Verdict
 from harness.sandbox import launch, processes, support
-from harness.sandbox.zygote import zygote_processes
 from harness.session import session as module
 from harness.session import start_runner as runners
 from harness.session.fault import Fault
@@ -555,7 +554,7 @@ def ready(shift_task: Task) -> Iterator[Ready]:
         arena.close()
 
 
-def test_the_judge_reads_its_own_clock(ready: Ready) -> None:
+def test_a_runner_cannot_change_the_measured_time(ready: Ready) -> None:
     slow = f"""{TOOLS}
 def solution(*a):
     time.sleep(0.1)
@@ -689,7 +688,7 @@ def test_kernel_counts_of_python_on_a_cpu_are_unknown(ready: Ready) -> None:
     assert session.kernels is None
 
 
-def test_closing_twice_does_no_harm(ready: Ready) -> None:
+def test_close_is_idempotent(ready: Ready) -> None:
     session, _, _ = ready(HONEST)
     session.close()
     session.close()

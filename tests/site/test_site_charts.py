@@ -43,7 +43,7 @@ def test_samples_are_dots_and_bounded() -> None:
     assert places == sorted(places) and places[0] < WIDTH * 0.1 and places[-1] > WIDTH * 0.9
 
 
-def test_odd_samples_stop_nothing() -> None:
+def test_samples_that_are_no_times_are_left_out() -> None:
     odd = measurement(samples_s=(math.inf, math.nan, 0.0, -1.0), baseline_samples_s=())
     assert "nan" not in samples_chart([odd], "b")
 

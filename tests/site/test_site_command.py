@@ -33,7 +33,7 @@ def test_it_writes_the_boards_of_a_store(tmp_path: Path) -> None:
         assert len(list(csv.reader(file))) == 4
 
 
-def test_code_is_shown_that_the_store_has_kept(tmp_path: Path) -> None:
+def test_code_from_the_store_is_shown(tmp_path: Path) -> None:
     store, out = str(tmp_path / "store.sqlite"), tmp_path / "site"
     code = b"__global__ void of_old() {}\n"
     with Store.open(store) as opened:

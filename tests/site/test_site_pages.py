@@ -121,7 +121,7 @@ def test_nothing_is_loaded_from_elsewhere(site: Path) -> None:
         assert "http" not in text and "url(" not in text and "@import" not in text
 
 
-def test_everybody_can_use_it(site: Path) -> None:
+def test_pages_are_accessible(site: Path) -> None:
     for page in pages(site):
         assert page.all("html") == [{"lang": "en"}]
         tags = [tag for tag, _ in page.elements]
@@ -164,7 +164,7 @@ def test_an_empty_store_makes_a_site(tmp_path: Path) -> None:
     assert "No accepted results yet." in page.text
 
 
-def test_the_same_makes_the_same_bytes(site: Path, tmp_path: Path) -> None:
+def test_the_same_results_make_the_same_bytes(site: Path, tmp_path: Path) -> None:
     results = some_results()
     one, other = (built(tmp_path / name, results) for name in ("one", "other"))
     files = {path.relative_to(one): path.read_bytes() for path in one.rglob("*") if path.is_file()}
@@ -183,5 +183,5 @@ def test_the_same_makes_the_same_bytes(site: Path, tmp_path: Path) -> None:
         ("é/x", "x"),
     ],
 )
-def test_names_of_files_are_ours(text: str, name: str) -> None:
+def test_slugs_hold_only_letters_digits_and_hyphens(text: str, name: str) -> None:
     assert slug(text) == name

@@ -24,7 +24,7 @@ from harness.problem.model import Direction, Problem
 from harness.records.result import Verdict
 from harness.solution.model import BuildFailure, Solution, Target
 from harness.starter import STARTERS, starter_text
-from harness.starter.framework import unravelled
+from harness.starter.python import unravelled
 
 PROBLEMS = Path(__file__).parents[2] / "problems"
 SLUGS = [folder.name for folder in problem_folders(PROBLEMS)]
@@ -50,7 +50,9 @@ def all_starters(problem: Problem) -> Iterator[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("language", FRAMEWORKS)
-def test_it_is_a_submission(tmp_path: Path, language: str, layouts: Problem) -> None:
+def test_framework_starters_are_submissions(
+    tmp_path: Path, language: str, layouts: Problem
+) -> None:
     vector_add = load_problem(PROBLEMS / "vector-add")
     for problem in (vector_add, layouts):
         solution = written(problem, language, tmp_path)
@@ -62,7 +64,9 @@ def test_it_is_a_submission(tmp_path: Path, language: str, layouts: Problem) -> 
         assert "runs on NVIDIA GPUs alone" in built.message
 
 
-def test_no_name_is_without_meaning(tmp_path: Path, hard: Problem, layouts: Problem) -> None:
+def test_framework_starters_use_no_undefined_name(
+    tmp_path: Path, hard: Problem, layouts: Problem
+) -> None:
     problems = [*(load_problem(PROBLEMS / slug) for slug in SLUGS), hard, layouts]
     for problem in problems:
         for language, text in all_starters(problem):
@@ -82,7 +86,7 @@ def test_no_name_is_without_meaning(tmp_path: Path, hard: Problem, layouts: Prob
     assert len(list(tmp_path.iterdir())) > 5 * len(SLUGS)
 
 
-def test_what_a_framework_does_not_know_is_left_out(tmp_path: Path, hard: Problem) -> None:
+def test_framework_starters_leave_out_unsupported_dtypes(tmp_path: Path, hard: Problem) -> None:
     vector_add = load_problem(PROBLEMS / "vector-add")
     assert written(vector_add, "numba", tmp_path).dtypes == ("float32", "float64", "int32")
     assert written(vector_add, "cupy", tmp_path).dtypes == (
@@ -96,14 +100,14 @@ def test_what_a_framework_does_not_know_is_left_out(tmp_path: Path, hard: Proble
         starter_text(one, "cupy", "check")
 
 
-def test_the_table_of_frameworks_knows_every_data_type() -> None:
+def test_frameworks_take_known_dtypes_only() -> None:
     assert set(DTYPES) == ALL_DTYPES
     for framework in FRAMEWORKS.values():
         assert framework.takes <= ALL_DTYPES, framework.name
         assert framework.template.is_file()
 
 
-def test_places_of_elements() -> None:
+def test_unravelled_gives_the_indices_of_each_element() -> None:
     lengths = [2, 3, 5]
     places = unravelled("e", list(map(str, lengths)))
     found = [tuple(eval(place, {"e": e}) for place in places) for e in range(30)]
@@ -143,7 +147,7 @@ def stand_ins() -> dict[str, ModuleType]:
 
 
 @pytest.mark.parametrize("language", ["numba", "cupy", "nvmath"])
-def test_every_element_is_written(
+def test_framework_starters_write_every_element(
     monkeypatch: pytest.MonkeyPatch, language: str, layouts: Problem, hard: Problem
 ) -> None:
     torch = pytest.importorskip("torch")

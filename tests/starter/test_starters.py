@@ -1,4 +1,4 @@
-"""What `harness init` writes: placed, told; where it runs here, wrong and not broken."""
+"""What `harness init` writes: its place, its comment, and the verdict where it runs here."""
 
 import ast
 import shutil
@@ -54,7 +54,7 @@ def _check(
 @pytest.mark.parametrize("language", RUN_HERE)
 @pytest.mark.corpus
 @pytest.mark.parametrize("slug", [folder.name for folder in problem_folders(PROBLEMS)])
-def test_builds_and_runs_and_is_wrong(
+def test_starters_build_run_and_are_wrong(
     grader: Grader, tmp_path: Path, slug: str, language: str
 ) -> None:
     problem = load_problem(PROBLEMS / slug)
@@ -64,14 +64,14 @@ def test_builds_and_runs_and_is_wrong(
 @pytest.mark.corpus
 @pytest.mark.nvcc
 @pytest.mark.parametrize("language", RUN_HERE)
-def test_whatever_a_problem_may_declare(
+def test_starters_of_a_problem_that_declares_everything(
     grader: Grader, hard: Problem, tmp_path: Path, language: str
 ) -> None:
     for dtype in hard.dtypes:
         _check(grader, hard, language, tmp_path, dtype, "sm_90")
 
 
-def test_says_what_each_parameter_means(hard: Problem) -> None:
+def test_starter_comment_describes_each_parameter(hard: Problem) -> None:
     text = starter.starter_text(hard, "cuda", "harness check mine.cu")
     unwrapped = " ".join(line.removeprefix("//").strip() for line in text.splitlines())
     for words in (
@@ -94,14 +94,14 @@ def test_says_what_each_parameter_means(hard: Problem) -> None:
         ast.parse(starter.starter_text(hard, language, "check"))
 
 
-def test_the_command_offers_every_language() -> None:
+def test_init_offers_every_language() -> None:
     assert list(STARTER_LANGUAGES) == list(starter.STARTERS)
     known = {"pytorch" if name == "python" else name for name in STARTER_LANGUAGES}
     assert known == set(LANGUAGES) - {"ptx"}
     assert len({each.file for each in starter.STARTERS.values()}) == len(starter.STARTERS)
 
 
-def test_nothing_is_written_from_what_says_too_little(hard: Problem) -> None:
+def test_starter_text_rejects_an_incomplete_problem(hard: Problem) -> None:
     with pytest.raises(UsageError, match="says too little: no flops"):
         starter.starter_text(replace(hard, missing=("no flops",)), "cuda", "check")
 
@@ -126,7 +126,7 @@ def test_nothing_is_written_from_what_says_too_little(hard: Problem) -> None:
         ("3**(m % 3) + ceil(n/3)*2", None),
     ],
 )
-def test_expressions_in_cpp(
+def test_c_expression_has_the_value_of_the_expression(
     hard: Problem, tmp_path: Path, expression: str, expected: str | None
 ) -> None:
     sizes = tuple(
@@ -153,7 +153,7 @@ def test_expressions_in_cpp(
     assert [int(line) for line in got.split()] == values
 
 
-def test_an_existing_file_stays(tmp_path: Path) -> None:
+def test_write_starter_keeps_an_existing_file(tmp_path: Path) -> None:
     path = tmp_path / "a/b/c.cu"
     starter.write_starter(path, "mine", force=False)
     with pytest.raises(UsageError, match="--force"):
@@ -174,14 +174,12 @@ def test_an_existing_file_stays(tmp_path: Path) -> None:
         ("x" * 90, "x" * 32),
     ],
 )
-def test_the_author_is_whom_git_names(
-    monkeypatch: pytest.MonkeyPatch, name: str, folder: str
-) -> None:
+def test_author_name_is_from_git(monkeypatch: pytest.MonkeyPatch, name: str, folder: str) -> None:
     monkeypatch.setattr(starter, "_git_name", lambda: name)
     assert starter.author_name() == folder
 
 
-def test_without_a_name_there_is_the_login(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_author_name_without_git_is_the_login(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(starter, "_git_name", lambda: "山田")
     monkeypatch.setenv("USER", "yamada")
     assert starter.author_name() == "yamada"
@@ -189,7 +187,7 @@ def test_without_a_name_there_is_the_login(monkeypatch: pytest.MonkeyPatch) -> N
     assert starter.author_name() == starter.ANONYMOUS
 
 
-def test_the_command_names_the_problem_where_the_place_does_not(hard: Problem) -> None:
+def test_check_command_names_the_problem_outside_its_folder(hard: Problem) -> None:
     path = starter.default_path(hard, "cuda", "ada")
     assert path == Path("solutions/hard/ada/kernel.cu")
     assert starter.check_command(path, hard, "cuda") == f"harness check {path}"

@@ -5,12 +5,15 @@ import os
 import sys
 import textwrap
 import time
+from contextlib import nullcontext
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
+from unittest import mock
 
+from harness.sandbox import launch
 from harness.sandbox.launch import Sandbox
-from harness.sandbox.support import packages
+from harness.sandbox.support import SandboxSupport, packages
 from harness.sandbox.zygote import zygote
 from harness.session.start_runner import ENTRY, PRELOAD_COMPILED, RUNNER_FILES
 from harness.wire import messages, transport
@@ -23,7 +26,8 @@ _MARK = "REPORT:"
 class Inside:
     """A sandbox whose runner has loaded ``code``; what that gives to ``report`` is `reported()`.
 
-    ``forked``: from a zygote, not started as a fresh interpreter.
+    ``forked``: from a zygote, not started as a fresh interpreter. ``confined``: in namespaces,
+    where there are any.
     """
 
     def __init__(
@@ -33,6 +37,7 @@ class Inside:
         memory_bytes: int = 1 << 30,
         environment: dict[str, str] | None = None,
         forked: bool = False,
+        confined: bool = True,
         **options: Any,
     ) -> None:
         environment = environment or {"PATH": "/usr/bin:/bin"}
@@ -40,9 +45,12 @@ class Inside:
         if forked:
             options["zygote"] = zygote(path, preload=PRELOAD_COMPILED, environment=environment)
         readable = (*RUNNER_FILES, *packages(path))
-        self.sandbox = Sandbox(
-            ENTRY, environment, memory_bytes=memory_bytes, readable=readable, **options
-        )
+        none = SandboxSupport(namespaces=False, own_user=False)
+        patch = mock.patch.object(launch, "detect_support", lambda: none)
+        with nullcontext() if confined else patch:
+            self.sandbox = Sandbox(
+                ENTRY, environment, memory_bytes=memory_bytes, readable=readable, **options
+            )
         self.sandbox.channel.settimeout(30)
         message, _ = transport.receive(self.sandbox.channel)
         assert isinstance(message, messages.Confined), message

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from html.parser import HTMLParser
 from pathlib import Path
 
-from harness.languages.submitted_files import code_of
+from harness.languages.read import code_of
 from harness.problem.format.load import load_problem
 from harness.problem.model import Problem
 from harness.records.measurement import Measurement

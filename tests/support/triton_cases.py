@@ -14,9 +14,10 @@ import traceback
 import torch
 
 from harness.runner.triton import cpu as triton_cpu
-from harness.runner.triton.cpu import NotEmulated, OutOfBounds
+from harness.runner.triton.fake_cuda import NotEmulated
+from harness.runner.triton.memory import OutOfBounds
 
-triton_cpu.enable(os.environ)
+triton_cpu.enable()
 
 import triton  # noqa: E402
 import triton.language as tl  # noqa: E402
@@ -386,9 +387,10 @@ def case_what_torch_compiles_runs_as_it_is():
 
 
 def case_enabling_twice_sets_no_more_than_the_environment():
-    environment = {}
-    triton_cpu.enable(environment)
-    assert environment == {"TRITON_INTERPRET": "1"}
+    others = {name: value for name, value in os.environ.items() if name != "TRITON_INTERPRET"}
+    del os.environ["TRITON_INTERPRET"]
+    triton_cpu.enable()
+    assert dict(os.environ) == others | {"TRITON_INTERPRET": "1"}
 
 
 def case_errors_come_through_as_they_are():

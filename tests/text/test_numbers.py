@@ -71,7 +71,7 @@ def test_bytes_are_shown_in_a_fitting_unit(value: float, shown: str) -> None:
     assert numbers.bytes_(value) == shown
 
 
-def test_what_there_is_of_something() -> None:
+def test_counts_have_the_plural_of_their_noun() -> None:
     assert numbers.counted(1, "result") == "1 result"
     assert numbers.counted(0, "result") == "0 results"
     assert numbers.counted(1, "entry", "entries") == "1 entry"
@@ -85,7 +85,7 @@ def test_rates_are_shown_in_a_fitting_unit() -> None:
     assert numbers.flop_rate(1, 0) == "? FLOP/s"
 
 
-def test_elements_keep_what_tells_a_float32_apart() -> None:
+def test_a_number_has_the_digits_of_a_float32() -> None:
     assert numbers.number(1.00000012) == "1.00000012"
     assert numbers.number(math.nan) == "nan"
 
@@ -98,7 +98,7 @@ def test_any_number_can_be_shown(value: float) -> None:
 
 
 @given(st.floats(1e-9, 1e6), st.floats(1e-6, 2.0))
-def test_a_doubt_is_never_shown_smaller_than_it_is(value: float, relative: float) -> None:
+def test_a_half_width_is_never_shown_smaller_than_it_is(value: float, relative: float) -> None:
     half = value * relative
     shown = numbers.ratio(Interval(value=value, low=0.0, high=value + half))
     _, _, doubt = shown.partition("± ")

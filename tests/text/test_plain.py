@@ -64,7 +64,7 @@ def test_nothing_hidden_comes_out(text: str, limit: int | None) -> None:
 
 
 @given(st.text(alphabet=st.characters(categories=["L", "N", "P", "S"]), max_size=40))
-def test_visible_text_is_left_alone(text: str) -> None:
+def test_visible_text_is_not_changed(text: str) -> None:
     visible = text.translate(dict.fromkeys(map(ord, "\u115f\u1160\u3164\uffa0\u2800")))
     assume("::" not in visible and "##" not in visible)  # a command for a CI system may begin so
     assert plain(visible) == visible
@@ -80,7 +80,7 @@ def test_plain_cuts_megabytes_before_escaping_them() -> None:
     assert tail("x" * 50_000_000, 5, width=20) == "x" * 19 + "…"
 
 
-def test_head_and_tail_say_what_they_left_out() -> None:
+def test_head_and_tail_count_the_lines_left_out() -> None:
     text = "\n".join("abcde")
     assert head(text, 2) == "a\nb\n… 3 more lines"
     assert tail(text, 4) == "… 1 earlier line\nb\nc\nd\ne"

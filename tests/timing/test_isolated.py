@@ -108,7 +108,7 @@ class TestIsolatedCall:
         result = self.timed(shift_task, 2e-3, captured=True, first_s=later)
         assert isinstance(result, Measurement)
 
-    def test_kernels_that_a_runner_claims_excuse_little(self, shift_task: Task) -> None:
+    def test_a_claimed_number_of_kernels_allows_little_time(self, shift_task: Task) -> None:
         honest = self.timed(shift_task, 1.056e-3, captured=True, kernels=5.0)
         assert isinstance(honest, Measurement)
         assert linearity_doubt(honest) == ""
@@ -117,7 +117,7 @@ class TestIsolatedCall:
             assert isinstance(result, Fault)
             assert result.verdict is Verdict.REJECTED
 
-    def test_a_baseline_that_is_kept_waiting_excuses_nothing(self, shift_task: Task) -> None:
+    def test_overlap_is_rejected_though_the_baseline_had_to_wait(self, shift_task: Task) -> None:
         """What is at work beside its isolated calls makes those of the submission look short."""
         result = self.timed(shift_task, 1.3e-3, captured=True, late=[True, True, True, False] * 4)
         assert isinstance(result, Fault)
@@ -160,14 +160,14 @@ class TestIsolatedCall:
         self, shift_task: Task, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         seen: list[tuple[int, bool]] = []
-        plain = timed_program.audit_batch
+        plain = timed_program.Batch.check
 
         def noted(batch: Any) -> Any:
             found = plain(batch)
             seen.append((batch.layout.calls, found is None))
             return found
 
-        monkeypatch.setattr(timed_program, "audit_batch", noted)
+        monkeypatch.setattr(timed_program.Batch, "check", noted)
         result = self.timed(shift_task, 1e-3, captured=True, baseline_writes=False)
         assert isinstance(result, Measurement)  # whatever the baseline's outputs are
         isolated = [right for calls, right in seen if calls == 1]

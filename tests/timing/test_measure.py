@@ -74,7 +74,7 @@ class TestChooseCalls:
 
     @given(seconds=st.floats(0, 1e3), all_s=st.floats(0, 1e3), room=st.integers(0, 10**6))
     @pytest.mark.parametrize("budget", [TimingBudget(), TimingBudget().quick(), CPU_BUDGET])
-    def test_always_a_sensible_number(
+    def test_choose_calls_is_within_its_limits(
         self, budget: TimingBudget, seconds: float, all_s: float, room: int
     ) -> None:
         assert 1 <= choose_calls(seconds, all_s, room, budget) <= budget.max_calls

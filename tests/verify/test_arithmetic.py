@@ -23,7 +23,7 @@ def with_order(order: Order) -> ArithmeticModel:
     return ArithmeticModel(working=FLOAT32, accumulator=Accumulator(FLOAT32, order))
 
 
-def test_elementary_operations_are_those_of_float32() -> None:
+def test_elementary_operations_give_float32_results() -> None:
     a, b = draw(100), draw(100, seed=1)
     f, g = a.float(), b.float()
     with Arithmetic(FLOAT_MACHINE):
@@ -36,7 +36,7 @@ def test_elementary_operations_are_those_of_float32() -> None:
     assert all(torch.equal(x, x.float().double()) for x in found)
 
 
-def test_a_product_of_matrices_is_a_loop() -> None:
+def test_a_product_of_matrices_equals_a_loop() -> None:
     a, b = draw(5, 37), draw(37, 4, seed=1)
     with Arithmetic(FLOAT_MACHINE):
         found = a @ b
@@ -48,7 +48,7 @@ def test_a_product_of_matrices_is_a_loop() -> None:
 
 
 @pytest.mark.parametrize("order", list(Order))
-def test_all_products_agree(order: Order) -> None:
+def test_all_kinds_of_products_agree(order: Order) -> None:
     a, b, v = draw(6, 40), draw(40, 3, seed=1), draw(40, seed=2)
     batch = torch.stack([a, 2 * a])
     with Arithmetic(with_order(order)):
@@ -75,7 +75,7 @@ def test_orders_give_different_bits() -> None:
     assert len({tuple(x.flatten().tolist()) for x in found}) == len(Order)
 
 
-def test_reductions() -> None:
+def test_reductions_are_close_and_hold_float32_values() -> None:
     x = draw(7, 11, 13)
     with Arithmetic(FLOAT_MACHINE):
         found = {
@@ -113,7 +113,7 @@ def test_reductions() -> None:
         assert torch.equal(found[name], found[name].float().double()), name
 
 
-def test_in_place_and_views() -> None:
+def test_in_place_operations_on_views_are_rounded() -> None:
     x, y = draw(4, 6), draw(6, seed=1)
     out = x.clone()
     with Arithmetic(FLOAT_MACHINE):
@@ -125,7 +125,7 @@ def test_in_place_and_views() -> None:
     assert torch.allclose(out[:, 2:4], want[:, 2:4].double() * 1.1, atol=1e-6)
 
 
-def test_integers_are_left_alone() -> None:
+def test_integers_are_not_rounded() -> None:
     x = torch.arange(10**9, 10**9 + 50)
     with Arithmetic(ArithmeticModel(working=FLOAT16, accumulator=Accumulator(FLOAT16))):
         assert torch.equal(x.sum(), torch.tensor(50 * 10**9 + 1225))
@@ -133,7 +133,7 @@ def test_integers_are_left_alone() -> None:
         assert x.double().tolist()[1] == 10**9 + 1
 
 
-def test_cut_factors() -> None:
+def test_factors_of_products_are_cut() -> None:
     a, b = draw(4, 8), draw(8, 3, seed=1)
     with Arithmetic(ArithmeticModel(factors=TF32)):
         found = a @ b
@@ -144,14 +144,14 @@ def test_cut_factors() -> None:
         assert not torch.equal(a @ b, found)
 
 
-def test_unfused() -> None:
+def test_unfused_model_rounds_every_result_to_storage() -> None:
     a, b = draw(4, 8).half().double(), draw(8, 3, seed=1).half().double()
     with Arithmetic(ArithmeticModel(working=FLOAT32, storage=FLOAT16)):
         found = (a @ b) * b[:1]
     assert torch.equal(found, ((a @ b).half() * b[:1].half()).double())
 
 
-def test_the_last_term_is_skipped() -> None:
+def test_skipping_model_leaves_out_the_last_term() -> None:
     a, b = draw(4, 8), draw(8, 3, seed=1)
     with Arithmetic(ArithmeticModel(skips=True)):
         product, total, mean = a @ b, a.sum(1), a.mean(1)
@@ -177,7 +177,7 @@ def test_blurred_functions_are_off_by_units_in_the_last_place() -> None:
     assert bool((one == 1).all())
 
 
-def test_additions_where_they_are_the_sum() -> None:
+def test_additions_are_rounded_only_where_asked() -> None:
     x = draw(100, 30)
     for additions in (False, True):
         sum_ = torch.zeros(30, dtype=torch.float64)
@@ -187,7 +187,7 @@ def test_additions_where_they_are_the_sum() -> None:
         assert torch.equal(sum_, sum_.bfloat16().double()) is additions
 
 
-def test_what_is_not_known_is_said() -> None:
+def test_operations_whose_sums_cannot_be_varied_are_collected() -> None:
     with Arithmetic(FLOAT_MACHINE) as mode:
         draw(5, 5).prod(0)
         draw(5).exp()
@@ -196,7 +196,7 @@ def test_what_is_not_known_is_said() -> None:
 
 @pytest.mark.parametrize("dilation", [1, 2])
 @pytest.mark.parametrize("groups", [1, 2])
-def test_convolution(dilation: int, groups: int) -> None:
+def test_convolution_is_close_to_torch(dilation: int, groups: int) -> None:
     x, weight, bias = draw(2, 4, 9, 8), draw(6, 4 // groups, 3, 2, seed=1), draw(6, seed=2)
     arguments = {"stride": (2, 1), "padding": (1, 0), "dilation": dilation, "groups": groups}
     want = torch.nn.functional.conv2d(x, weight, bias, **arguments)
@@ -208,7 +208,7 @@ def test_convolution(dilation: int, groups: int) -> None:
 
 
 @pytest.mark.parametrize("length", [1, 2, 8, 12, 15, 64, 2 * 131])
-def test_fourier_transforms(length: int) -> None:
+def test_fourier_transforms_are_close_to_torch(length: int) -> None:
     x = torch.complex(draw(3, length), draw(3, length, seed=1))
     real = draw(3, length)
     with Arithmetic(FLOAT_MACHINE):
@@ -233,7 +233,7 @@ def test_fourier_transforms(length: int) -> None:
         assert torch.allclose(got, want, atol=1e-5 * math.sqrt(length))
 
 
-def test_fourier_transforms_in_half_precision_lose() -> None:
+def test_fourier_transforms_in_half_precision_are_less_accurate() -> None:
     x = torch.complex(draw(256), draw(256, seed=1))
     want = torch.fft.fft(x)
     errors = []

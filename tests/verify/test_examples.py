@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from support.verify_packages import Package
 
+from harness.frameworks import Framework
 from harness.problem.format.load import load_problem
 from harness.records.result import Verdict
 from harness.verify.examples import (
@@ -30,11 +31,11 @@ from harness.verify.findings import PackageReport
         ("", None),
     ],
 )  # fmt: skip
-def test_header(text: str, wanted: ExpectedVerdict | None) -> None:
+def test_read_header_gives_the_verdicts(text: str, wanted: ExpectedVerdict | None) -> None:
     assert read_header(text) == wanted
 
 
-def test_header_with_a_word_that_is_no_verdict() -> None:
+def test_read_header_rejects_an_unknown_verdict() -> None:
     with pytest.raises(HeaderError, match="rong_answer is no verdict"):
         read_header("// verdict: rong_answer\n")
 
@@ -46,7 +47,7 @@ def write(folder: Path, name: str, text: str) -> Path:
     return path
 
 
-def test_files_of_a_package(package: Package) -> None:
+def test_find_examples_lists_files_and_reports_wrong_headers(package: Package) -> None:
     folder = package(dtypes="float32, float16")
     examples, solutions = folder / "examples", folder.parents[1] / "solutions" / "row-sum"
     write(examples, "wrong_answer/zeros.py", "# verdict: wrong_answer")
@@ -55,9 +56,9 @@ def test_files_of_a_package(package: Package) -> None:
     write(examples, "wrong_answer/misspelt.py", "# verdict: rong")
     write(solutions, "me/mine.py", "# dtypes: float16")
     write(solutions, "me/card.py", "# verdict: accepted; on cpu: not_executable_here")
-    report = PackageReport(slug="row-sum")
     problem = load_problem(folder)
-    found = find_examples(problem, solutions, "cpu", problem.dtypes, report)
+    report = PackageReport(slug="row-sum", device="cpu", dtypes=problem.dtypes)
+    found = find_examples(problem, solutions, report)
     assert [(e.path.name, e.wanted[0], e.dtype) for e in found] == [
         ("misplaced.py", Verdict.RUNTIME_ERROR, None),
         ("zeros.py", Verdict.WRONG_ANSWER, None),
@@ -67,13 +68,32 @@ def test_files_of_a_package(package: Package) -> None:
         ("card.py", Verdict.NOT_EXECUTABLE_HERE, "float16"),
         ("mine.py", Verdict.ACCEPTED, "float16"),
     ]
-    said = {Path(f.place).name: f.message for f in report.findings}
-    assert "lies in wrong_answer" in said["misplaced.py"]
-    assert "no line says" in said["silent.py"]
-    assert set(said) == {"misplaced.py", "silent.py", "misspelt.py"}
+    reported = {Path(f.place).name: f.message for f in report.findings}
+    assert "lies in wrong_answer" in reported["misplaced.py"]
+    assert "no line says" in reported["silent.py"]
+    assert "rong is no verdict" in reported["misspelt.py"]
+    assert set(reported) == {"misplaced.py", "silent.py", "misspelt.py"}
+    assert len(report.findings) == len(reported)
 
 
-def test_limits_are_reached_sooner(package: Package) -> None:
+def test_a_sample_of_a_framework_that_is_not_installed_is_a_warning_on_a_gpu(
+    package: Package, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = package()
+    solutions = folder.parents[1] / "solutions" / "row-sum"
+    write(solutions, "me/fast.py", "import tilelang")
+    problem = load_problem(folder)
+    for installed in (None, "0.1.6"):
+        monkeypatch.setattr(Framework, "version", lambda _, version=installed: version)
+        report = PackageReport(slug="row-sum", device="cuda", dtypes=problem.dtypes)
+        found = [example.path.name for example in find_examples(problem, solutions, report)]
+        assert ("fast.py" in found) is (installed is not None)
+        warned = [f.message for f in report.findings]
+        assert warned == ([] if installed else ["not tried: TileLang is not installed"])
+        assert report.errors == 0
+
+
+def test_limited_lowers_only_the_limit_of_the_verdict(package: Package) -> None:
     problem = load_problem(package())
     assert limited(problem, Verdict.TIME_LIMIT).limits.call_s < problem.limits.call_s
     assert limited(problem, Verdict.MEMORY_LIMIT).limits.host_bytes < problem.limits.host_bytes

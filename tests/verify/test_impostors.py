@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from harness.device.cpu import CpuDevice
-from harness.judge.batch import Batch, lay_out
+from harness.judge.batch import lay_out
 from harness.problem.case import Case
 from harness.problem.format.load import load_problem
 from harness.problem.reference import Reference
@@ -35,10 +35,7 @@ class Stage:
         self.impostors = {i.name: i for i in impostors(problem, dtype, self.seen)}
 
     def fresh(self) -> Trial:
-        batch = Batch(self.task, self.case, self.arena, calls=CALLS, portable=True)
-        trial = Trial(self.task, self.case, 0, batch, self.memory)
-        trial.prepare()
-        return trial
+        return Trial(self.task, self.case, 0, self.arena, self.memory)
 
     def play(self, name: str, call: int = 0) -> Tensor:
         """What is in the output after an impostor's call."""
@@ -68,14 +65,14 @@ def stage() -> Iterator[Stage]:
     one.arena.close()
 
 
-def test_all_are_caught_in_an_ordinary_case(stage: Stage) -> None:
+def test_every_impostor_is_rejected_in_an_ordinary_case(stage: Stage) -> None:
     excused = {"an earlier case's answer", "writes the first case's mean"}  # there is none yet
     names = set(stage.impostors) - excused
     assert len(names) > 30
     assert {name for name in names if not stage.is_caught(name)} == set()
 
 
-def test_idle(stage: Stage) -> None:
+def test_idle_impostors_write_constants_or_nothing(stage: Stage) -> None:
     nothing = stage.play("writes nothing")
     assert bool(nothing.isnan().all())  # as the judge has poisoned it
     assert bool((stage.play("writes nothing", call=1) > 1e30).all())
@@ -85,7 +82,7 @@ def test_idle(stage: Stage) -> None:
     assert torch.allclose(stage.play("writes its mean everywhere"), stage.right().mean())
 
 
-def test_copies_are_cycled(stage: Stage) -> None:
+def test_copying_impostor_repeats_a_shorter_input(stage: Stage) -> None:
     found = stage.play("copies matrix_b").flatten()
     source = stage.input("matrix_b").flatten()  # 2600 numbers for 4550
     assert torch.equal(found[:2600], source)
@@ -93,7 +90,7 @@ def test_copies_are_cycled(stage: Stage) -> None:
     assert torch.equal(stage.play("copies matrix_c"), stage.input("matrix_c"))
 
 
-def test_memory(stage: Stage) -> None:
+def test_remembering_impostors_write_earlier_answers(stage: Stage) -> None:
     assert torch.equal(stage.play("the previous call's answer", 0), stage.right(0))
     assert torch.equal(stage.play("the previous call's answer", 1), stage.right(0))
     assert torch.equal(stage.play("an earlier case's answer"), stage.right())
@@ -109,7 +106,7 @@ def untouched(x: Tensor) -> Tensor:
     return x.isnan()
 
 
-def test_parts_that_are_missed(stage: Stage) -> None:
+def test_careless_impostors_leave_a_part_untouched(stage: Stage) -> None:
     right = stage.right()
     found = stage.play("misses the last row")
     assert torch.equal(found[:-1], right[:-1])
@@ -128,7 +125,7 @@ def test_parts_that_are_missed(stage: Stage) -> None:
     assert torch.equal(found.flatten(), right.T.flatten())
 
 
-def test_arguments_that_are_ignored(stage: Stage) -> None:
+def test_impostors_ignore_one_argument(stage: Stage) -> None:
     a, b, c = (stage.input(f"matrix_{x}").double() for x in "abc")
     product = a @ b * c
     relu = product.clamp(min=0).float()
@@ -144,7 +141,7 @@ def test_arguments_that_are_ignored(stage: Stage) -> None:
         assert torch.allclose(stage.play(name), less)
 
 
-def test_precision(stage: Stage) -> None:
+def test_imprecise_impostors_are_ordered_by_error(stage: Stage) -> None:
     right = stage.right()
     errors = {
         name: float((stage.play(name) - right).abs().max())
@@ -160,7 +157,7 @@ def test_precision(stage: Stage) -> None:
     assert torch.equal(stage.play("results in bfloat16"), right.bfloat16().float())
 
 
-def test_where_there_is_nothing_to_see_through() -> None:
+def test_impostors_are_right_where_they_do_not_differ() -> None:
     one = Stage("float32", {"m": 1, "n": 1, "k": 1}, 1.0)
     for name in ("transposed", "takes alpha for 1", "misses the last of matrix_a along k",
                  "misses the last tile of 32", "skips the last term of every sum"):  # fmt: skip
@@ -168,7 +165,7 @@ def test_where_there_is_nothing_to_see_through() -> None:
     one.arena.close()
 
 
-def test_16_bits() -> None:
+def test_imprecise_impostors_of_bfloat16() -> None:
     one = Stage("bfloat16", SIZES, 0.25)
     names = set(one.impostors)
     assert {"factors in e4m3", "results in e4m3", "sums in bfloat16"} <= names

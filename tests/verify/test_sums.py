@@ -37,7 +37,7 @@ def in_float32(order: Order) -> Accumulator:
 
 
 @pytest.mark.parametrize("length", [1, 2, 15, 16, 17, 300, MAX_STEPS + 500])
-def test_in_order_is_a_loop(length: int) -> None:
+def test_sequential_and_reversed_sums_equal_loops(length: int) -> None:
     x = terms(length, 3)
     forward, backward = (total(x, in_float32(o)) for o in (Order.SEQUENTIAL, Order.REVERSED))
     for column in range(3):
@@ -46,7 +46,7 @@ def test_in_order_is_a_loop(length: int) -> None:
         assert backward[column].item() == loop(numbers[::-1])
 
 
-def test_blocks_and_parts_are_loops_of_loops() -> None:
+def test_blocked_and_split_sums_equal_loops_of_loops() -> None:
     x = terms(301)
     numbers = x.tolist()
     blocks = [loop(numbers[i : i + BLOCK]) for i in range(0, 301, BLOCK)]
@@ -56,7 +56,7 @@ def test_blocks_and_parts_are_loops_of_loops() -> None:
     assert total(x, in_float32(Order.SPLIT)).item() == loop(parts)
 
 
-def test_pairwise() -> None:
+def test_pairwise_sum_equals_a_tree() -> None:
     def tree(numbers: list[float]) -> float:
         half = len(numbers) // 2
         if half == 0:
@@ -80,7 +80,7 @@ def test_orders_differ_by_little(order: Order) -> None:
     assert torch.equal(total(x, Accumulator(FLOAT64, order)).float(), exact.float())
 
 
-def test_half_accumulation_loses() -> None:
+def test_half_precision_accumulators_lose_terms() -> None:
     ones = torch.ones(4096, dtype=torch.float64)
     assert total(ones, Accumulator(FLOAT32)).item() == 4096
     fives = [5.0] * 500  # beyond 2048 float16 has even numbers only
@@ -95,7 +95,7 @@ def test_half_accumulation_loses() -> None:
     )
 
 
-def test_blocks_of_exact_products() -> None:
+def test_steps_are_added_exactly_before_each_rounding() -> None:
     how = Accumulator(FLOAT16, step=16)
     x = terms(16, 100)
     assert torch.equal(total(x, how), x.sum(0).half().double())  # one rounding
@@ -106,14 +106,14 @@ def test_blocks_of_exact_products() -> None:
     assert torch.equal(total(long, how), by_hand)
 
 
-def test_truncation_is_towards_zero() -> None:
+def test_truncating_sums_go_towards_zero() -> None:
     x = terms(64, 100).abs()
     how = Accumulator(FLOAT32, step=16, truncates=True)
     assert bool((total(x, how) <= x.sum(0)).all())
     assert not torch.equal(total(x, how), x.sum(0))
 
 
-def test_nan_and_infinity_come_through() -> None:
+def test_sums_keep_nan_and_infinity() -> None:
     x = terms(40, 3)
     x[5, 0], x[6, 1], x[30, 2], x[31, 2] = math.inf, math.nan, math.inf, -math.inf
     for order in Order:
@@ -125,7 +125,7 @@ def test_nan_and_infinity_come_through() -> None:
 
 @pytest.mark.parametrize("order", list(Order))
 @pytest.mark.parametrize("length", [1, 7, 100, 700])
-def test_running_sums(order: Order, length: int) -> None:
+def test_running_sums_are_close_to_cumsum(order: Order, length: int) -> None:
     x = terms(length, 4)
     found = running(x, in_float32(order))
     assert found.shape == x.shape
@@ -135,14 +135,14 @@ def test_running_sums(order: Order, length: int) -> None:
         assert column == [loop(x[: i + 1, 2].tolist()) for i in range(length)]
 
 
-def test_running_sums_in_half_precision_lose() -> None:
+def test_running_sums_in_half_precision_lose_terms() -> None:
     fives = torch.full((500,), 5.0, dtype=torch.float64)
     found = running(fives, Accumulator(FLOAT16))
     assert found[-1].item() == loop([5.0] * 500, np.float16) != 2500
     assert torch.equal(running(fives, Accumulator(FLOAT32)), fives.cumsum(0))
 
 
-def test_complex_sums() -> None:
+def test_complex_sums_are_by_component() -> None:
     x = torch.complex(terms(50), terms(50, seed=1))
     found = total(x, in_float32(Order.SEQUENTIAL))
     assert found.real.item() == loop(x.real.tolist())

@@ -1,4 +1,4 @@
-"""``harness verify``: sound packages pass, and what is wrong with others is said."""
+"""``harness verify``: sound packages pass, the faults of others are reported."""
 
 import json
 import shutil
@@ -34,7 +34,7 @@ def messages(report: PackageReport, level: Level) -> list[str]:
 
 @pytest.mark.corpus
 @pytest.mark.parametrize("slug", SLUGS)
-def test_every_problem_of_ours(slug: str) -> None:
+def test_packages_of_this_repository_pass(slug: str) -> None:
     dtypes = load_problem(ROOT / "problems" / slug).dtypes[:2]
     report = look(ROOT / "problems" / slug, dtypes=dtypes)
     assert messages(report, Level.ERROR) == []
@@ -50,14 +50,14 @@ def test_every_problem_of_ours(slug: str) -> None:
 
 @pytest.mark.gpu
 @pytest.mark.parametrize("slug", SLUGS)
-def test_every_problem_on_a_gpu(slug: str) -> None:
+def test_packages_of_this_repository_pass_on_a_gpu(slug: str) -> None:
     """With all examples, baselines and solutions, in all data types."""
     chosen = VerifyChoices(seed="7", grades=1)
     report = verify(ROOT / "problems" / slug, chosen, open_device("cuda"), NoProgress())
     assert messages(report, Level.ERROR) == []
 
 
-def test_a_sound_package(package: Package) -> None:
+def test_a_sound_package_has_no_errors(package: Package) -> None:
     report = look(package(dtypes="float32, float16, bfloat16, float64"))
     assert messages(report, Level.ERROR) == []
     assert [m.split(": ")[1] for m in messages(report, Level.WARNING)] == [
@@ -70,7 +70,7 @@ def test_a_sound_package(package: Package) -> None:
     assert line.endswith(" s")
 
 
-def test_two_packages_of_one_slug(package: Package) -> None:
+def test_two_packages_of_one_slug_are_an_error(package: Package) -> None:
     folder = package()
     assert not any("slug" in m for m in messages(look(folder), Level.ERROR))
     shutil.copytree(folder, folder.parent / "another")
@@ -83,7 +83,7 @@ def test_two_packages_of_one_slug(package: Package) -> None:
     assert found.message == "the slug row-sum is also that of another"
 
 
-def test_a_weak_package(package: Package) -> None:
+def test_a_weak_package_accepts_impostors(package: Package) -> None:
     folder = package(
         values="{distribution: uniform, low: 1, high: 1.01}",
         constant=1e9,
@@ -102,15 +102,17 @@ def test_a_weak_package(package: Package) -> None:
     assert all(t.status is not Status.REJECTED for t in report.variants)
 
 
-def test_a_tolerance_that_is_too_narrow(package: Package) -> None:
+def test_a_narrow_tolerance_rejects_honest_variants(package: Package) -> None:
     report = look(package(constant=1e-3))
     rejected = {t.name for t in report.variants if t.status is Status.REJECTED}
     assert "sequential sums" in rejected
     assert "float64 inside" not in rejected
-    said = [m for m in messages(report, Level.ERROR) if "honest variant “sequential sums”" in m]
-    assert len(said) == 1
-    assert "case m=" in said[0]
-    assert "seed 7" in said[0]
+    rejections = [
+        m for m in messages(report, Level.ERROR) if "honest variant “sequential sums”" in m
+    ]
+    assert len(rejections) == 1
+    assert "case m=" in rejections[0]
+    assert "seed 7" in rejections[0]
 
 
 WRONG_REFERENCES = {
@@ -132,20 +134,20 @@ WRONG_REFERENCES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("told", WRONG_REFERENCES)
-def test_a_wrong_reference(package: Package, told: str) -> None:
-    report = look(package(WRONG_REFERENCES[told]))
+@pytest.mark.parametrize("message", WRONG_REFERENCES)
+def test_a_wrong_reference_is_an_error(package: Package, message: str) -> None:
+    report = look(package(WRONG_REFERENCES[message]))
     errors = messages(report, Level.ERROR)
-    assert any(told in m and m.startswith("reference.py") for m in errors), errors
+    assert any(message in m and m.startswith("reference.py") for m in errors), errors
 
 
-def test_a_sum_that_cannot_be_varied(package: Package) -> None:
+def test_a_sum_that_cannot_be_varied_is_a_warning(package: Package) -> None:
     reference = REFERENCE.replace("x.sum(1) * s", "x.exp().prod(1).log() * s")
     report = look(package(reference))
     assert any("how aten.prod.dim_int sums cannot be varied" in f.message for f in report.findings)
 
 
-def test_front_matter(package: Package) -> None:
+def test_faults_of_the_front_matter_are_errors(package: Package) -> None:
     broken = look(package(slug="broken", matter=MATTER.replace("cases: 4", "cases: many")))
     assert [m.split(":")[0] for m in messages(broken, Level.ERROR)] == ["problem.md"]
     assert "cases" in broken.findings[0].message
@@ -155,24 +157,24 @@ def test_front_matter(package: Package) -> None:
     assert "problem.md:1: there is no statement" in messages(silent, Level.ERROR)
 
 
-def test_weak_scalars(package: Package) -> None:
+def test_scalars_without_special_values_are_a_warning(package: Package) -> None:
     report = look(package(matter=MATTER.replace("[0, 1, -1]", "[0.5]")))
     lacking = [m for m in messages(report, Level.WARNING) if "`always` of s" in m]
     assert lacking == ["problem.md:9: `always` of s lacks 0, 1, a negative number"]
 
 
-def test_an_impostor_that_few_cases_reject(package: Package) -> None:
-    # Scalars next to 1, told from 1 only where they are one of the values that are always tried.
+def test_an_impostor_that_few_cases_reject_is_a_warning(package: Package) -> None:
+    # Scalars next to 1: a wrong answer shows only for the values that are always tried.
     matter = MATTER.replace("low: -2, high: 2", "low: 0.9999, high: 1.0001")
     report = look(package(matter=matter, constant=5000))
     tried = {t.name: t for t in report.impostors}["takes s for 1"]
     assert tried.status is Status.REJECTED
     assert 0 < tried.refused < tried.applicable / 2
-    told = f"takes s for 1” is rejected in {tried.refused} of the {tried.applicable} cases"
-    assert any(told in m for m in messages(report, Level.WARNING))
+    warning = f"takes s for 1” is rejected in {tried.refused} of the {tried.applicable} cases"
+    assert any(warning in m for m in messages(report, Level.WARNING))
 
 
-def test_seeds_replay(package: Package) -> None:
+def test_the_same_seed_gives_the_same_results(package: Package) -> None:
     folder = package()
     one, other, third = look(folder), look(folder), look(folder, seed="8")
     assert one.impostors == other.impostors
@@ -180,7 +182,9 @@ def test_seeds_replay(package: Package) -> None:
     assert seeds("7", 3) == ["7", "7-2", "7-3"]
 
 
-def test_command(package: Package, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_command_prints_reports_and_sets_the_exit_code(
+    package: Package, monkeypatch: pytest.MonkeyPatch
+) -> None:
     folder = package()
     package(slug="weak", constant=1e9)
     monkeypatch.chdir(folder.parent.parent)
@@ -195,9 +199,9 @@ def test_command(package: Package, monkeypatch: pytest.MonkeyPatch) -> None:
     assert lines[-1].startswith("2 problems: ")
     assert any(line.startswith("row-sum: 0 errors, 2 warnings · ") for line in lines)
     assert any(line.startswith("ERROR problems/weak/problem.md: ") for line in lines)
-    told = run(str(folder), "--json")
-    assert told.exit_code == 0
-    [record] = json.loads(told.stdout)
+    printed = run(str(folder), "--json")
+    assert printed.exit_code == 0
+    [record] = json.loads(printed.stdout)
     assert (record["slug"], record["errors"], record["seed"]) == ("row-sum", 0, "7")
     fates = {t["status"] for t in record["impostors"]}
     assert "rejected" in fates
@@ -208,7 +212,7 @@ def test_command(package: Package, monkeypatch: pytest.MonkeyPatch) -> None:
         raise run("row-sum", "--dtype", "float64").exception or AssertionError
 
 
-def test_examples_are_graded(package: Package) -> None:
+def test_examples_with_another_verdict_are_errors(package: Package) -> None:
     folder = package()
     wrong = folder / "examples" / "wrong_answer"
     wrong.mkdir(parents=True)

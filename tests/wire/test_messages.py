@@ -88,7 +88,7 @@ def test_a_wrong_field_is_named(data: dict[str, Any], error: str) -> None:
     assert str(caught.value).isascii()
 
 
-def test_whole_numbers_are_floats_where_a_float_is_asked_for() -> None:
+def test_a_whole_number_is_read_as_a_float() -> None:
     message = read(COMPILED)
     assert isinstance(message, messages.Compiled)
     assert isinstance(message.seconds, float)

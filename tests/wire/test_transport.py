@@ -100,7 +100,7 @@ def test_both_ends_report_a_closed_channel(pair: Pair) -> None:
         transport.send(ours, messages.Ready())
 
 
-def test_descriptors_travel(pair: Pair) -> None:
+def test_descriptors_arrive_with_their_message(pair: Pair) -> None:
     ours, theirs = pair
     with open("/dev/null", "rb") as file:
         transport.send(theirs, messages.Ready(), (file.fileno(), file.fileno()))
@@ -149,7 +149,7 @@ def test_the_longest_fault_fits_whatever_its_characters() -> None:
         assert transport.receive(ours)[0] == message
 
 
-def test_a_side_that_does_not_read_is_given_up(pair: Pair) -> None:
+def test_send_to_a_side_that_does_not_read_raises(pair: Pair) -> None:
     ours, _ = pair
     ours.settimeout(0.05)
     with pytest.raises(WireError):

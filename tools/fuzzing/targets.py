@@ -41,11 +41,9 @@ from harness.records.cases import CaseResult, ShrunkCase, TensorValues
 from harness.records.measurement import Conditions
 from harness.records.result import Result, Verdict
 from harness.report.terminal import render_result
-from harness.session.asan import sanitizer_summary
 from harness.session.channel import Channel
-from harness.session.fault import Fault
-from harness.session.runner_answers import kernels_per_call
-from harness.session.session import Session
+from harness.session.fault import Fault, sanitizer_summary
+from harness.session.session import Session, kernels_per_call
 from harness.solution.model import Invalid
 from harness.text import numbers
 from harness.text.plain import head, plain, plain_lines, tail
@@ -161,15 +159,9 @@ def hear_compiled(data: bytes) -> None:
     if not isinstance(message, Compiled):
         return
     outcome = outcome_of(message, "its output", "solution.py")
-    entry = CacheEntry(
-        files={},
-        failure=outcome.failure,
-        log=outcome.log,
-        kernels=outcome.kernels,
-        seconds=outcome.seconds,
-    )
+    entry = CacheEntry(outcome=outcome, digests={})
     stored = json.dumps(entry.model_dump(mode="json"))
-    read = CacheEntry.model_validate_json(stored)
+    read = CacheEntry.model_validate_json(stored).outcome
     build = Build(
         seconds=read.seconds, cached=False, target="cpu", log=read.log, kernels=read.kernels
     )
@@ -279,7 +271,8 @@ def read_log(data: bytes) -> None:
     neutral = diagnostics.neutral(log, Path("/tmp/x"))
     shown = diagnostics.renamed(neutral, "solution.cu", "\\1 my file.cu")
     assert len(diagnostics.first_error(shown)) <= diagnostics.MESSAGE_CHARACTERS + 40
-    diagnostics.names_a_place(shown)
+    diagnostics.PLACE.search(shown)
+    diagnostics.CHILD_KILLED.search(log)
     kernels = ptxas.parse(log)
     assert len(kernels) <= ptxas.MAX_KERNELS
     ptxas.without_info(log)

@@ -48,8 +48,16 @@ baselines: {plain: baseline.py}
 _EXAMPLE = yaml.safe_load(EXAMPLE)
 
 REQUIRED, TO_GRADE, OPTIONAL = "required", "to grade", ""
-KINDS = {"as_text": "text", "as_flag": "flag", "as_real": "number", "as_expression": "expression"}
+KINDS = {
+    "as_text": "text",
+    "as_flag": "flag",
+    "as_real": "number",
+    "as_positive": "above 0",
+    "as_expression": "expression",
+}
 """Converters of so many keys that a word stands for what they take."""
+
+MAPPING = "mapping"
 
 _ROLES = ("tensors", "sizes", "scalars")
 
@@ -125,7 +133,7 @@ def _noting(note: Any) -> Iterator[None]:
         return items(self, key, convert, **bounds)
 
     def entering(self: Fields, key: str) -> Any:
-        noted(self, key, "a mapping", None)
+        noted(self, key, MAPPING, None)
         return section(self, key)
 
     def entering_all(self: Fields, key: str) -> Any:
@@ -203,9 +211,9 @@ def _value(convert: Any) -> str:
     """What a converter takes, in words."""
     closed = inspect.getclosurevars(convert).nonlocals
     if "choices" in closed:
-        return "one of " + ", ".join(f"`{each}`" for each in closed["choices"])
+        return ", ".join(f"`{each}`" for each in closed["choices"])
     if {"low", "high"} <= closed.keys():
-        return f"a whole number from {closed['low']} to {closed['high']}"
+        return f"{closed['low']} to {closed['high']}"
     if name := KINDS.get(getattr(convert, "__name__", "")):
         return name
     first = (inspect.getdoc(convert) or "").splitlines()[0].rstrip(".").replace("``", "`")

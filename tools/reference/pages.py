@@ -1,12 +1,9 @@
 """Make reference.md and protocol.md in docs/reference/, and the schemas of two records."""
 
-import ast
-import inspect
 import json
-import textwrap
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from itertools import groupby, pairwise
+from itertools import groupby
 from pathlib import Path
 
 import click
@@ -17,31 +14,33 @@ from harness.records.result import Result
 from leaderboard.board import COLUMNS, BoardKey, BoardRow
 from tools import ROOT
 from tools.reference import protocol
-from tools.reference.json_schema import json_schema
-from tools.reference.keys import Key, keys
+from tools.reference.json_schema import described, json_schema
+from tools.reference.keys import MAPPING, OPTIONAL, Key, keys
+from tools.reference.markdown import listed, paragraph
 
 FOLDER = ROOT / "docs/reference"
 
 _HEAD = """# Reference
 
-Made from the code by `python -m tools.reference`; a test holds it up to date. What a key means
-is in [problem-format.md](problem-format.md); results and verdicts are in [result.md](result.md).
+Made from the code by `python -m tools.reference`; a test holds it up to date. What keys mean:
+[problem format](problem-format.md). Verdicts: [result](result.md).
 """
 
 _KEYS = """## Front matter
 
-*Required*: without it the file is refused. *To grade*: without it the problem can be shown, and
-not graded. Defaults are in brackets. `cpu_benchmarks` have the keys of `benchmarks`.
+*Required*: without it the file is refused. *To grade*: without it the problem can be shown, not
+graded. Defaults are in brackets; several values mean one of them. `cpu_benchmarks` have the keys of
+`benchmarks`.
 
-A *text* is any non-empty scalar, as it is written; a *flag* is `true` or `false`, a *number* finite
-(`1e-3` is one), both bare or quoted; an *expression* is
-[arithmetic](problem-format.md#expressions) over sizes and scalars.
+A *text* is any non-empty scalar, as written; a *flag* `true` or `false`, a *number* finite
+(`1e-3`), both bare or quoted; an *expression* [arithmetic](problem-format.md#expressions) over
+sizes and scalars.
 """
 
 _COLUMNS = """## Columns of a board
 
-In CSV (`harness leaderboard --csv`) and JSON (`--json`), in this order; new ones will come at the
-end. What is missing is an empty cell, and `null` in JSON.
+Of `harness leaderboard --csv` and `--json`, in this order; new ones will come at the end. A missing
+value is an empty cell, `null` in JSON.
 """
 
 _EXIT_CODES = """## Exit codes
@@ -66,13 +65,12 @@ Those that set an option are with the [option](#options-of-several-commands).
 
 _COMMANDS = """## Commands
 
-`harness COMMAND --help` says the same. A default is in brackets, an environment variable that sets
-the option in parentheses.
+As `harness COMMAND --help` prints them, which also says which shared options a command takes.
+Defaults are in brackets, environment variables that set an option in parentheses.
 """
 
-_SHARED = """### Options of several commands
 
-Each command names those that it takes after *also*.
+_SHARED = """### Options of several commands
 """
 
 
@@ -91,28 +89,30 @@ def reference() -> str:
 
 
 def _front_matter() -> Iterator[str]:
-    found = keys()
+    found = [key for key in keys() if key.value != MAPPING or key.necessity != OPTIONAL]
     yield _KEYS
     inside = [key for key in found if key.path[0] == "parameters[]"]
     top = [key for key in found if key.path[0] not in ("parameters[]", "cpu_benchmarks[]")]
-    yield _list(_rows(top, lambda key: [key.necessity]))
+    yield listed(_rows(top, lambda key: [key.necessity]))
     yield "### Of each parameter\n"
-    yield _list(_rows(inside, lambda key: [_of(key), key.necessity]))
+    yield listed(_rows(inside, lambda key: [_of(key), key.necessity]))
 
 
 def _rows(
     found: Iterable[Key], remarks: Callable[[Key], Iterable[str]]
 ) -> Iterator[tuple[str, str]]:
-    """Keys in a row that differ in nothing but their names are one row."""
-    for (said, meaning), same in groupby(found, lambda key: _row(key, remarks(key))):
-        yield ", ".join(f"`{key.name}`" for key in same) + said, meaning
+    """Keys in a row that differ in nothing but names and defaults are one row."""
+    for (said, meaning), same in groupby(found, lambda key: (_remarks(remarks(key)), key.value)):
+        yield ", ".join(f"`{key.name}`{_default(key)}" for key in same) + said, meaning
 
 
-def _row(key: Key, remarks: Iterable[str]) -> tuple[str, str]:
-    """The ``remarks`` on a key, and what it may hold with its default."""
+def _remarks(remarks: Iterable[str]) -> str:
     said = "; ".join(remark for remark in remarks if remark)
-    default = f" [{key.default}]" if key.default else ""
-    return f" ({said})" if said else "", f"{key.value}{default}"
+    return f" ({said})" if said else ""
+
+
+def _default(key: Key) -> str:
+    return f" [{key.default}]" if key.default else ""
 
 
 def _of(key: Key) -> str:
@@ -121,38 +121,29 @@ def _of(key: Key) -> str:
 
 def _board() -> Iterator[str]:
     yield _COLUMNS
-    meanings = {**dict(_described(BoardKey)), **dict(_described(BoardRow))}
-    yield _list((f"`{name}` ({kind})", meanings[name]) for name, kind in COLUMNS.items())
+    meanings = {**dict(_meanings(BoardKey)), **dict(_meanings(BoardRow))}
+    yield listed((f"`{name}` ({kind})", meanings[name]) for name, kind in COLUMNS.items())
 
 
-def _described(record: type) -> Iterator[tuple[str, str]]:
-    """The fields of a record and the docstrings under them, as a part of a sentence."""
-    (definition,) = ast.parse(inspect.getsource(record)).body
-    assert isinstance(definition, ast.ClassDef)
-    for field, below in pairwise(definition.body):
-        match field, below:
-            case (
-                ast.AnnAssign(target=ast.Name(id=name)),
-                ast.Expr(value=ast.Constant(value=str(text))),
-            ):
-                first = text[0] if text[1].isupper() else text[0].lower()
-                yield name, first + text[1:].rstrip(".")
+def _meanings(record: type) -> Iterator[tuple[str, str]]:
+    """What the fields of a record are, as a part of a sentence."""
+    for name, text in described(record):
+        first = text[0] if text[1].isupper() else text[0].lower()
+        yield name, first + text[1:].rstrip(".")
 
 
 def _commands() -> Iterator[str]:
     yield _COMMANDS
     found = dict(_below(cli, "harness"))
     shared = _shared(found.values())
-    yield f"{_SHARED}\n{_list(shared.items())}"
+    yield f"{_SHARED}\n{listed(shared.items())}"
     for name, command in found.items():
         pieces = command.collect_usage_pieces(click.Context(command, info_name=name))
         usage = " ".join([name, *(piece for piece in pieces if piece != "[OPTIONS]")])
         summary = (command.help or "").split("\n\n")[0].replace("\n", " ")
-        options = _options(command)
-        also = ", ".join(f"`{_name(each)}`" for each in options if each in shared.items())
-        yield f"### `{usage}`\n\n{_paragraph(summary + (f' Also {also}.' if also else ''))}\n"
-        if own := [option for option in options if option not in shared.items()]:
-            yield _list(own)
+        yield f"### `{usage}`\n\n{paragraph(summary)}\n"
+        if own := [option for option in _options(command) if option not in shared.items()]:
+            yield listed(own)
 
 
 def _shared(commands: Iterable[click.Command]) -> dict[str, str]:
@@ -160,26 +151,6 @@ def _shared(commands: Iterable[click.Command]) -> dict[str, str]:
     uses = Counter(option for command in commands for option in _options(command))
     several = [option for option, count in uses.items() if count > 1]
     return dict(next(same) for _, same in groupby(sorted(several, key=_name), _name))
-
-
-def _list(items: Iterable[tuple[str, str]]) -> str:
-    """Names and what each means: a line or a few for each."""
-    lines = (_paragraph(f"- {names}: {_no_tags(meaning)}") for names, meaning in items)
-    return "".join(f"{line}\n" for line in lines)
-
-
-def _paragraph(text: str) -> str:
-    """``text`` in lines of at most 100 characters; those after the first of a list are indented."""
-    indent = "  " if text.startswith("- ") else ""
-    wrapped = textwrap.wrap(
-        text, 100, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
-    )
-    return "\n".join(wrapped)
-
-
-def _no_tags(text: str) -> str:
-    """``text`` with what Markdown would take for HTML escaped."""
-    return text.replace("<", "\\<")
 
 
 def _options(command: click.Command) -> list[tuple[str, str]]:

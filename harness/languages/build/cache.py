@@ -1,9 +1,8 @@
 """A cache of builds, by the hash of everything that went into them.
 
-Only the judge writes here: a compiler works in a private directory, from which the judge copies its
-results, so no submission can make its compiler change another one's entry. An entry is a folder
-that appears whole or not at all (rename); its files are checked against their hashes when it is
-used, and built again if they fail.
+Only the judge writes here, copies from the private directory of a compiler, so no submission can
+change another one's entry. An entry is a folder that appears whole or not at all (rename); its
+files are checked against their hashes when it is used, and built again if they fail.
 """
 
 import hashlib
@@ -15,12 +14,11 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import platformdirs
 from filelock import FileLock, Timeout
-from pydantic import ValidationError
+from pydantic import Field, ValidationError
 
 from harness.errors import HarnessError, MachineError
 from harness.records.build import KernelResources
@@ -29,7 +27,7 @@ from harness.records.result import Verdict
 from harness.sandbox import scratch
 from harness.sandbox.pause_gate import check_cancelled, waiting
 
-VERSION = 1
+VERSION = 2
 """Part of every key: raise it when the meaning of an entry changes."""
 
 MAX_BYTES = 5 << 30
@@ -46,21 +44,10 @@ class BuildError(Record):
     message: str
 
 
-class CacheEntry(Record):
-    """An outcome as stored on disk; ``files`` maps a role (``library``) to a SHA-256."""
-
-    files: dict[str, str]
-    failure: BuildError | None
-    log: str
-    kernels: tuple[KernelResources, ...]
-    seconds: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BuildOutcome:
+class BuildOutcome(Record):
     """The outcome of one build: either files or a failure."""
 
-    files: Mapping[str, Path] = field(default_factory=dict)
+    files: Mapping[str, Path] = Field(default={})
     """By role, such as ``library``."""
     failure: BuildError | None = None
     """Why there are none."""
@@ -70,17 +57,23 @@ class BuildOutcome:
     """The compiler's figures on each kernel."""
     seconds: float = 0.0
     """Wall time of the build, when it was made."""
-    keep: bool = True
+    reusable: bool = True
     """False where the next build may end otherwise, as after a limit of time or memory."""
     cached: bool = False
     """It was built earlier."""
 
 
+class CacheEntry(Record):
+    """An outcome as stored; its files lie beside it, and ``digests`` are their SHA-256 by role."""
+
+    outcome: BuildOutcome
+    digests: dict[str, str]
+
+
 def key_of(parts: Mapping[str, str | bytes]) -> str:
     """A hash (hex) of named parts that no other set of parts shares."""
     digest = hashlib.sha256(f"harness build {VERSION}\n".encode())
-    for name in sorted(parts):
-        part = parts[name]
+    for name, part in sorted(parts.items()):
         data = part.encode() if isinstance(part, str) else part
         digest.update(f"{name} {len(data)}\n".encode() + data)
     return digest.hexdigest()
@@ -94,11 +87,10 @@ class Cache:
         self.max_bytes = max_bytes
 
     def fetch(self, key: str, build: Callable[[Path], BuildOutcome]) -> BuildOutcome:
-        """The outcome stored under ``key``; without one, that of ``build``.
+        """The outcome stored under ``key``; without one, that of ``build``, with the cache's files.
 
-        ``build`` gets an empty private directory, which is gone afterwards: the files of the
-        outcome returned here are the cache's copies. Of several callers with the same key one
-        builds and the others wait for it.
+        ``build`` gets an empty private directory, which is gone afterwards. Of several callers with
+        the same key one builds and the others wait for it.
 
         Raises:
             MachineError: the cache's folder cannot be written.
@@ -166,36 +158,28 @@ class Cache:
         return Path(tempfile.mkdtemp(dir=parent))
 
     def _load(self, key: str) -> BuildOutcome | None:
-        """The outcome stored under ``key``, if there is one and its files are intact."""
+        """The stored outcome, if there is one and its files are intact."""
         folder = self._folder(key)
         try:
             entry = CacheEntry.model_validate_json((folder / "entry.json").read_bytes())
-            files = {role: folder / role for role in entry.files}
-            for role, digest in entry.files.items():
-                if _digest(files[role]) != digest:
-                    return None
+            files = {role: folder / role for role in entry.digests}
+            if any(_digest(files[role]) != digest for role, digest in entry.digests.items()):
+                return None
             os.utime(folder)
         except (OSError, ValidationError):
             return None
-        return BuildOutcome(
-            files=files,
-            failure=entry.failure,
-            log=entry.log,
-            kernels=entry.kernels,
-            seconds=entry.seconds,
-            cached=True,
-        )
+        return entry.outcome.model_copy(update={"files": files, "cached": True})
 
     def _build(self, key: str, build: Callable[[Path], BuildOutcome]) -> BuildOutcome:
-        """Build, and store an outcome that is to be kept. The caller holds the key's lock."""
+        """Build, and store the outcome if it is reusable. The caller holds the key's lock."""
         with tempfile.TemporaryDirectory(
             prefix="build-", dir=scratch.home(), ignore_cleanup_errors=True
         ) as d:
             outcome = build(Path(d))
             check_cancelled()  # a compiler that was ended says nothing about the file
-            if not outcome.keep:
+            if not outcome.reusable:
                 if outcome.files:
-                    raise HarnessError("a build that is not kept cannot hand over files")
+                    raise HarnessError("a build that is not stored cannot hand over files")
                 return outcome
             self._store(key, outcome)
         loaded = self._load(key)
@@ -203,18 +187,12 @@ class Cache:
             raise MachineError(
                 f"what was written to the build cache {self.root} does not read back"
             )
-        return replace(loaded, cached=False)
+        return loaded.model_copy(update={"cached": False})
 
     def _store(self, key: str, outcome: BuildOutcome) -> None:
         fresh = self._staging()
-        files = {role: _copy(path, fresh / role) for role, path in outcome.files.items()}
-        entry = CacheEntry(
-            files=files,
-            failure=outcome.failure,
-            log=outcome.log,
-            kernels=outcome.kernels,
-            seconds=outcome.seconds,
-        )
+        digests = {role: _copy(path, fresh / role) for role, path in outcome.files.items()}
+        entry = CacheEntry(outcome=outcome.model_copy(update={"files": {}}), digests=digests)
         (fresh / "entry.json").write_text(json.dumps(entry.model_dump(mode="json")))
         fresh.chmod(0o755)
         final = self._folder(key)
@@ -223,12 +201,10 @@ class Cache:
         fresh.rename(final)
 
 
-def default_cache(environment: Mapping[str, str] | None = None) -> Cache:
+def default_cache(environment: Mapping[str, str] = os.environ) -> Cache:
     """The cache in ``$HARNESS_CACHE``, else in the user's cache folder."""
-    environment = os.environ if environment is None else environment
-    named = environment.get("HARNESS_CACHE")
-    root = Path(named) if named else Path(platformdirs.user_cache_dir("kernel-harness"))
-    return Cache(root.absolute() / "builds")
+    root = environment.get("HARNESS_CACHE") or platformdirs.user_cache_dir("kernel-harness")
+    return Cache(Path(root).absolute() / "builds")
 
 
 def _digest(path: Path) -> str:

@@ -1,15 +1,18 @@
-"""Running one compiler on a submission within limits, and the verdict where it fails."""
+"""Call a compiler on a submission within limits, and judge how that ends."""
 
 import signal
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import NamedTuple
 
+from harness.languages.build import ptxas
 from harness.languages.build.cache import BuildError, BuildOutcome
 from harness.languages.build.diagnostics import (
+    CHILD_KILLED,
     LOG_BYTES,
+    PLACE,
     first_error,
-    names_a_place,
-    tells_of_a_kill,
+    neutral,
 )
 from harness.records.result import Verdict
 from harness.sandbox.command import CommandResult, clean_environment, run_limited
@@ -20,46 +23,75 @@ MEMORY_BYTES = 8 << 30
 """Memory of one compiler, its children included."""
 
 
-def run_compiler(
-    command: Sequence[str],
-    folder: Path,
-    seconds: float,
-    tools: Sequence[Path],
-    readable: Iterable[Path] = (),
-) -> CommandResult:
-    """Run ``command`` in ``folder``; it sees the parts of ``tools``, its own among them."""
-    return run_limited(
-        command,
-        cwd=folder,
-        seconds=seconds,
-        memory_bytes=MEMORY_BYTES,
-        output_bytes=4 * LOG_BYTES,
-        environment=clean_environment(folder, [tool.parent for tool in tools]),
-        readable=[*readable, *(part for tool in tools for part in parts(tool))],
-    )
+class CompilerCall(NamedTuple):
+    """A compiler's call on files of fixed names: no part of the command line is the user's.
+
+    The outcome depends on nothing else, so a call's ``repr`` is part of a key of the build cache.
+    """
+
+    tool: str
+    """The compiler's name in messages."""
+    version: str
+    """The version of the compiler, and of those that it calls."""
+    tools: tuple[Path, ...]
+    """The compiler, and those that it calls: their folders can be read."""
+    command: tuple[str, ...]
+    """The command, for a private directory."""
+    inputs: Mapping[str, bytes]
+    """The files to write there first, by name."""
+    readable: tuple[Path, ...] = ()
+    """What else can be read."""
+
+    def run(self, folder: Path, seconds: float) -> CommandResult:
+        """Run it in ``folder``, at most ``seconds`` of wall time."""
+        for name, content in self.inputs.items():
+            (folder / name).write_bytes(content)
+        return run_limited(
+            self.command,
+            cwd=folder,
+            seconds=seconds,
+            memory_bytes=MEMORY_BYTES,
+            output_bytes=4 * LOG_BYTES,
+            environment=clean_environment(folder, [tool.parent for tool in self.tools]),
+            readable=[*self.readable, *(part for tool in self.tools for part in parts(tool))],
+        )
+
+    def build(
+        self, folder: Path, seconds: float, *, on_rejection: Callable[[], object] = lambda: None
+    ) -> BuildOutcome:
+        """The outcome of :meth:`run`, without files, with the figures that ptxas printed.
+
+        A failure is reusable if it is surely the source's. ``on_rejection`` is called before the
+        source is blamed.
+        """
+        finished = self.run(folder, seconds)
+        log = neutral(finished.output, folder)
+        if failure := limit_failure(self.tool, finished, seconds):
+            return BuildOutcome(failure=failure, log=log, seconds=finished.seconds, reusable=False)
+        log = ptxas.without_info(log)
+        if finished.ok:
+            kernels = ptxas.parse(finished.output)
+            return BuildOutcome(log=log, kernels=kernels, seconds=finished.seconds)
+        on_rejection()
+        failure = compile_failure(self.tool, finished, log)
+        reusable = bool(PLACE.search(failure.message)) or lacks_entry(log)
+        return BuildOutcome(failure=failure, log=log, seconds=finished.seconds, reusable=reusable)
 
 
 def limit_failure(tool: str, finished: CommandResult, seconds: float) -> BuildError | None:
     """The verdict on a compiler that was stopped, by us or by others; None if it was not."""
     if finished.timed_out:
-        return BuildError(
-            verdict=Verdict.TIME_LIMIT,
-            message=f"compiling took longer than {seconds:g} s ({tool} was stopped)",
-        )
+        message = f"compiling took longer than {seconds:g} s ({tool} was stopped)"
+        return BuildError(verdict=Verdict.TIME_LIMIT, message=message)
     if finished.over_memory:
-        return BuildError(
-            verdict=Verdict.MEMORY_LIMIT,
-            message=f"compiling took more than {MEMORY_BYTES >> 30} GiB ({tool} was stopped)",
-        )
-    if not finished.ok and (
-        finished.returncode == -signal.SIGKILL or tells_of_a_kill(finished.output)
-    ):
-        return killed_failure(tool)
-    return None
+        message = f"compiling took more than {MEMORY_BYTES >> 30} GiB ({tool} was stopped)"
+        return BuildError(verdict=Verdict.MEMORY_LIMIT, message=message)
+    killed = finished.returncode == -signal.SIGKILL or CHILD_KILLED.search(finished.output)
+    return killed_failure(tool) if killed and not finished.ok else None
 
 
 def killed_failure(tool: str) -> BuildError:
-    """The verdict where somebody else has ended a tool: none on the submission."""
+    """The verdict on a tool that was killed from outside: none on the submission."""
     return BuildError(
         verdict=Verdict.INTERNAL_ERROR,
         message=f"{tool} was killed, and not by a limit of the judge's: is the machine out of "
@@ -67,32 +99,20 @@ def killed_failure(tool: str) -> BuildError:
     )
 
 
-def silent_failure(tool: str, finished: CommandResult) -> BuildError:
-    """The verdict where a tool failed and named no error: not the submission's, but for a flood.
+def compile_failure(tool: str, finished: CommandResult, log: str) -> BuildError:
+    """The verdict on a submission that a compiler rejects, with its complaints in ``log``.
 
-    nvcc is silent when a host compiler that it has started is killed.
+    Without any the submission is not to blame, but for a flood: nvcc is silent when a host compiler
+    that it has started is killed.
     """
+    if lacks_entry(log):
+        message = "the file defines no solution() with the problem's parameters"
+        return BuildError(verdict=Verdict.INVALID_SUBMISSION, message=message)
+    if message := first_error(log):
+        return BuildError(verdict=Verdict.COMPILE_ERROR, message=message)
     message = f"{tool} failed with exit status {finished.returncode}, and named no error"
     verdict = Verdict.COMPILE_ERROR if finished.truncated else Verdict.INTERNAL_ERROR
     return BuildError(verdict=verdict, message=message)
-
-
-def compile_failure(tool: str, finished: CommandResult, log: str) -> BuildError:
-    """The verdict on a submission that a compiler rejects, with its complaints in ``log``."""
-    if lacks_entry(log):
-        return BuildError(
-            verdict=Verdict.INVALID_SUBMISSION,
-            message="the file defines no solution() with the problem's parameters",
-        )
-    if message := first_error(log):
-        return BuildError(verdict=Verdict.COMPILE_ERROR, message=message)
-    return silent_failure(tool, finished)
-
-
-def failed(failure: BuildError, log: str, seconds: float) -> BuildOutcome:
-    """The outcome of a failed compilation, to be kept if the failure is surely the source's."""
-    keep = names_a_place(failure.message) or lacks_entry(log)
-    return BuildOutcome(failure=failure, log=log, seconds=seconds, keep=keep)
 
 
 def lacks_entry(log: str) -> bool:

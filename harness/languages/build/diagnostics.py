@@ -1,7 +1,7 @@
-"""Rewrite a compiler's output so that it names the file that the user submitted.
+"""A compiler's output, read for its errors and rewritten to name the file that was submitted.
 
-A compiler sees a copy under a neutral name in a private directory; its messages name that copy.
-Everything here is text of untrusted origin: it is rewritten and cut, never interpreted.
+The compiler saw a copy under a neutral name in a private directory. Its output is untrusted text:
+it is rewritten and cut, never interpreted.
 """
 
 import re
@@ -15,14 +15,19 @@ _ERROR = re.compile(
 )
 """The assembler writes both words with a capital."""
 
-_PLACE = re.compile(r":\d+:|\bline \d+; error")
-_CHILD_KILLED = re.compile(
+PLACE = re.compile(r":\d+:|\bline \d+; error")
+"""A line of source in a complaint. One without may have come from outside (a full disk)."""
+
+CHILD_KILLED = re.compile(
     r"^(?:\S*(?:\+\+|cc|clang)[\w.-]*: fatal error: Killed signal terminated program "
     r"|collect2: (?:fatal )?error: ld terminated with signal 9"
     r"|(?:nvcc )?(?:error|fatal)[ ]*: '[^'\n]{0,80}' died due to signal 9 "
     r"|\S*clang[\w.+-]*: error: unable to execute command: Killed)",
     re.MULTILINE,
 )
+"""A compiler driver's words when one of its parts was killed: as far as we know not by the
+submission, but for want of memory. A submission that prints such a line gains no verdict by it."""
+
 _TEMPORARY = re.compile(r"tmpxft_[0-9a-f_-]+|\bcc[0-9A-Za-z]{6}\.s\b")
 
 
@@ -46,23 +51,6 @@ def capped(log: str, limit: int = LOG_BYTES) -> str:
     if len(data) <= limit:
         return log
     return data[:limit].decode("utf-8", "ignore") + "\n[the log was cut here]"
-
-
-def names_a_place(message: str) -> bool:
-    """Whether ``message`` complains about a line of source.
-
-    One that does not may have come from outside (a full disk, a compiler that was killed).
-    """
-    return _PLACE.search(message) is not None
-
-
-def tells_of_a_kill(log: str) -> bool:
-    """Whether a compiler driver says that somebody has killed one of its parts.
-
-    As far as we know the submission did not: the machine had no memory left, or a person did it. A
-    submission can print such a line; it gains a verdict that says nothing of it.
-    """
-    return _CHILD_KILLED.search(log) is not None
 
 
 def first_error(log: str) -> str:

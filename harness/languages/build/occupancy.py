@@ -10,6 +10,7 @@ can only lower the figures.
 """
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Literal, NamedTuple
 
 from harness.records.build import KernelResources, Occupancy
@@ -61,27 +62,23 @@ def _held(arch: str) -> Multiprocessor | None:
 def with_occupancy(kernels: Sequence[KernelResources], arch: str) -> tuple[KernelResources, ...]:
     """``kernels`` with their occupancy on ``arch``, such as ``sm_90a``; none if that is unknown."""
     held = _held(arch)
-    return tuple(
-        kernel.model_copy(update={"occupancy": _occupancies(kernel, held)}) for kernel in kernels
-    )
 
+    def occupancies(kernel: KernelResources) -> tuple[Occupancy, ...]:
+        sizes = BLOCKS if kernel.threads is None else (kernel.threads,)
+        of = partial(occupancy, kernel.registers, kernel.shared_bytes, held=held)
+        return tuple(found for size in sizes if (found := of(threads=size)))
 
-def _occupancies(kernel: KernelResources, held: Multiprocessor | None) -> tuple[Occupancy, ...]:
-    if held is None:
-        return ()
-    sizes = BLOCKS if kernel.threads is None else (kernel.threads,)
-    found = (occupancy(kernel.registers, kernel.shared_bytes, size, held) for size in sizes)
-    return tuple(each for each in found if each is not None)
+    return tuple(each.model_copy(update={"occupancy": occupancies(each)}) for each in kernels)
 
 
 def occupancy(
-    registers: int, shared_bytes: int, threads: int, held: Multiprocessor
+    registers: int, shared_bytes: int, threads: int, held: Multiprocessor | None
 ) -> Occupancy | None:
-    """Occupancy with ``threads`` per block, and what limits it; None if no block fits.
+    """Occupancy with ``threads`` per block, and what limits it; None if unknown or no block fits.
 
     Of several equal limits the first of warps, blocks, registers, shared memory is named.
     """
-    if not (0 < registers <= _MAX_REGISTERS and 0 < threads <= 1024):
+    if held is None or not (0 < registers <= _MAX_REGISTERS and 0 < threads <= 1024):
         return None
     warps = -(-threads // WARP)  # a started warp takes a whole one's place
     per_warp = _rounded(registers * WARP, _REGISTER_UNIT)

@@ -8,7 +8,7 @@ launch errors that the submission did not look at.
 import re
 
 from harness.problem.model import Problem
-from harness.problem.signature import ENTRY_POINT, c_prototype
+from harness.problem.signature import c_prototype
 
 VAR_TYPES = {
     "float16": "__half",
@@ -60,23 +60,13 @@ const void* const harness_entry = (const void*)&{entry};
 """
 """Refers to the entry point, so that linking fails where a file does not define it."""
 
-ENTRY_SYMBOL = "harness_entry"
-
 
 def headers_of(text: str) -> list[str]:
     """The CUDA headers that define the types named in ``text``."""
     return [header for pattern, header in HEADERS.items() if re.search(pattern, text)]
 
 
-def prototype(problem: Problem, entry: str = ENTRY_POINT) -> str:
-    """The declaration of ``entry`` with C linkage, one line ending in a semicolon."""
-    declaration = " ".join(c_prototype(problem, entry).split()).rstrip("; ")
-    if not declaration.startswith('extern "C"'):
-        declaration = f'extern "C" {declaration}'
-    return declaration + ";"
-
-
-def prelude(problem: Problem, dtype: str, entry: str = ENTRY_POINT) -> str:
+def prelude(problem: Problem, dtype: str, entry: str) -> str:
     """The text to compile before a submission for ``dtype``.
 
     ``entry`` gets C linkage and default visibility from this declaration even where the
@@ -86,13 +76,12 @@ def prelude(problem: Problem, dtype: str, entry: str = ENTRY_POINT) -> str:
         KeyError: ``dtype`` has no C type.
     """
     var = VAR_TYPES[dtype]
-    declaration = prototype(problem, entry)
-    lines = ["#include <stddef.h>", "#include <stdint.h>"]
-    lines += [f"#include <{header}>" for header in headers_of(f"{var} {declaration}")]
-    lines += [f"#define VAR {var}", declaration]
-    return "\n".join(lines) + LAST_ERROR + ENTRY.format(entry=entry)
+    declaration = c_prototype(problem, entry)
+    headers = ["stddef.h", "stdint.h", *headers_of(f"{var} {declaration}")]
+    includes = "".join(f"#include <{header}>\n" for header in headers)
+    return f"{includes}#define VAR {var}\n{declaration}{LAST_ERROR}{ENTRY.format(entry=entry)}"
 
 
-def host_prelude(problem: Problem, entry: str = ENTRY_POINT) -> str:
+def host_prelude(problem: Problem, entry: str) -> str:
     """The prelude for the CPU, where :mod:`harness.cudacpu` supplies ``VAR`` and keeps errors."""
-    return prototype(problem, entry) + ENTRY.format(entry=entry)
+    return c_prototype(problem, entry) + ENTRY.format(entry=entry)

@@ -65,11 +65,11 @@ def demangled(
     """``kernels`` under the names of their source, if there is a ``c++filt`` and it answers."""
     if not demangler or not kernels:
         return tuple(kernels)
-    names = "\n".join(kernel.name for kernel in kernels)
+    mangled = "\n".join(kernel.name for kernel in kernels)
     try:
         done = subprocess.run(
             [demangler, "--no-params"],
-            input=names,
+            input=mangled,
             capture_output=True,
             text=True,
             timeout=DEMANGLE_S,
@@ -78,8 +78,8 @@ def demangled(
         )
     except (OSError, subprocess.SubprocessError):
         return tuple(kernels)
-    plain = done.stdout.splitlines()
-    if len(plain) != len(kernels):
+    names = done.stdout.splitlines()
+    if len(names) != len(kernels):
         return tuple(kernels)
-    pairs = zip(kernels, plain, strict=True)
+    pairs = zip(kernels, names, strict=True)
     return tuple(kernel.model_copy(update={"name": name[:MAX_NAME]}) for kernel, name in pairs)

@@ -12,7 +12,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -47,16 +47,11 @@ class HostCompilerNotFound(MachineError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Nvcc:
-    """A CUDA compiler. ``libraries`` holds libcudart_static.a where nvcc does not look itself."""
+    """A CUDA compiler. ``arguments`` are options that every linking call needs."""
 
     path: Path
     version: str
-    libraries: Path | None
-
-    @property
-    def arguments(self) -> tuple[str, ...]:
-        """Options that every linking call needs."""
-        return (f"-L{self.libraries}",) if self.libraries else ()
+    arguments: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,9 +64,9 @@ class HostCompiler:
 
 
 def find_nvcc(
-    environment: Mapping[str, str] | None = None,
+    environment: Mapping[str, str] = os.environ,
     *,
-    site_packages: Sequence[Path] | None = None,
+    site_packages: Iterable[Path] | None = None,
     usr_local: Path = USR_LOCAL,
 ) -> Nvcc:
     """The first CUDA compiler that answers ``--version``.
@@ -79,49 +74,36 @@ def find_nvcc(
     Raises:
         NvccNotFound: none does, or ``$HARNESS_NVCC`` names one that does not.
     """
-    environment = os.environ if environment is None else environment
     named = environment.get("HARNESS_NVCC")
-    if named:
-        found = _nvcc_at(Path(named))
-        if found is None:
-            raise NvccNotFound(f" at HARNESS_NVCC={named}")
-        return found
-    packages = _site_packages() if site_packages is None else site_packages
-    for candidate in _nvcc_candidates(environment, packages, usr_local):
-        found = _nvcc_at(candidate)
-        if found is not None:
-            return found
-    raise NvccNotFound
+    found = _nvcc_candidates(environment, site_packages, usr_local)
+    for candidate in [Path(named)] if named else found:
+        if nvcc := _nvcc_at(candidate):
+            return nvcc
+    raise NvccNotFound(f" at HARNESS_NVCC={named}" if named else "")
 
 
-def find_host_compiler(environment: Mapping[str, str] | None = None) -> HostCompiler:
+def find_host_compiler(environment: Mapping[str, str] = os.environ) -> HostCompiler:
     """The C++ compiler to use.
 
     Raises:
         HostCompilerNotFound: there is none.
     """
-    environment = os.environ if environment is None else environment
     named = environment.get("HARNESS_CXX")
     search = environment.get("PATH", os.defpath)
     for name in [named] if named else ["g++", "c++"]:
-        path = shutil.which(name, path=search)
-        if path is None:
+        if not (path := shutil.which(name, path=search)):
             continue
-        version = _output([path, "--version"]).splitlines()
-        if version:
+        if version := _output([path, "--version"]).splitlines():
             library = Path(_output([path, "-print-file-name=libasan.so"]).strip())
-            return HostCompiler(
-                path=Path(path),
-                version=version[0],
-                # A compiler that does not have the file prints back the bare name.
-                sanitizer=library.is_absolute() and library.exists(),
-            )
+            # A compiler that does not have the file prints back the bare name.
+            sanitizer = library.is_absolute() and library.exists()
+            return HostCompiler(path=Path(path), version=version[0], sanitizer=sanitizer)
     raise HostCompilerNotFound(f" at HARNESS_CXX={named}" if named else "")
 
 
 def find_tool(
     name: str,
-    environment: Mapping[str, str] | None = None,
+    environment: Mapping[str, str] = os.environ,
     *,
     packages: Path = NSIGHT_COMPUTE,
     usr_local: Path = USR_LOCAL,
@@ -131,24 +113,17 @@ def find_tool(
     That of the newest package in ``packages``, else on PATH, in ``$CUDA_HOME/bin``, beside nvcc, or
     in ``/usr/local/cuda*/bin`` (newest first).
     """
-    environment = os.environ if environment is None else environment
     for candidate in _tool_candidates(name, environment, packages, usr_local):
         if os.access(candidate, os.X_OK):
             return candidate.absolute()
     return None
 
 
-def _tool_candidates(
-    name: str, environment: Mapping[str, str], packages: Path, usr_local: Path
-) -> Iterator[Path]:
-    yield from sorted(packages.glob(f"*/{name}"), key=_version_of_folder, reverse=True)
-    if on_path := shutil.which(name, path=environment.get("PATH", "")):
-        yield Path(on_path)
-    if home := environment.get("CUDA_HOME"):
-        yield Path(home) / "bin" / name
-    with contextlib.suppress(NvccNotFound):
-        yield find_nvcc(environment, usr_local=usr_local).path.parent / name
-    yield from sorted(usr_local.glob(f"cuda*/bin/{name}"), key=_version_in_path, reverse=True)
+def find_assembler(nvcc: Nvcc) -> Path | None:
+    """The ptxas that came with ``nvcc``."""
+    folders = nvcc.path.parent, nvcc.path.resolve().parent
+    found = shutil.which("ptxas", path=os.pathsep.join(map(str, folders)))
+    return Path(found) if found else None
 
 
 def find_demangler() -> str | None:
@@ -156,16 +131,31 @@ def find_demangler() -> str | None:
     return shutil.which("cu++filt") or shutil.which("c++filt")
 
 
+def _tool_candidates(
+    name: str, environment: Mapping[str, str], packages: Path, usr_local: Path
+) -> Iterator[Path]:
+    yield from _newest_first(packages, f"*/{name}")
+    if on_path := shutil.which(name, path=environment.get("PATH", "")):
+        yield Path(on_path)
+    if home := environment.get("CUDA_HOME"):
+        yield Path(home) / "bin" / name
+    with contextlib.suppress(NvccNotFound):
+        yield find_nvcc(environment, usr_local=usr_local).path.parent / name
+    yield from _newest_first(usr_local, f"cuda*/bin/{name}")
+
+
 def _nvcc_candidates(
-    environment: Mapping[str, str], site_packages: Sequence[Path], usr_local: Path
+    environment: Mapping[str, str], site_packages: Iterable[Path] | None, usr_local: Path
 ) -> Iterator[Path]:
     if home := environment.get("CUDA_HOME"):
         yield Path(home) / "bin" / "nvcc"
     if on_path := shutil.which("nvcc", path=environment.get("PATH", "")):
         yield Path(on_path)
-    yield from sorted(usr_local.glob("cuda*/bin/nvcc"), key=_version_in_path, reverse=True)
+    yield from _newest_first(usr_local, "cuda*/bin/nvcc")
+    if site_packages is None:
+        site_packages = filter(lambda path: path.name == "site-packages", map(Path, sys.path))
     for folder in site_packages:
-        yield from sorted(folder.glob("nvidia/cu*/bin/nvcc"), key=_version_in_path, reverse=True)
+        yield from _newest_first(folder, "nvidia/cu*/bin/nvcc")
 
 
 def _nvcc_at(path: Path) -> Nvcc | None:
@@ -176,23 +166,18 @@ def _nvcc_at(path: Path) -> Nvcc | None:
         return None
     # The pip packages put the libraries into lib; nvcc looks into lib64 only.
     root = path.parent.parent
-    own = root / "lib"
-    needs_own = (own / "libcudart_static.a").exists() and not (root / "lib64").exists()
-    return Nvcc(path=path, version=version[1], libraries=own if needs_own else None)
+    needs_own = (root / "lib/libcudart_static.a").exists() and not (root / "lib64").exists()
+    arguments = (f"-L{root / 'lib'}",) if needs_own else ()
+    return Nvcc(path=path, version=version[1], arguments=arguments)
 
 
-def _version_in_path(path: Path) -> tuple[int, ...]:
-    """``/usr/local/cuda-13.0/bin/nvcc`` → (13, 0)."""
-    return _version_of_folder(path.parent)
+def _newest_first(folder: Path, pattern: str) -> list[Path]:
+    """The files that match, by the version in their path: ``cuda-13.0/bin/nvcc`` is of (13, 0)."""
 
+    def version(path: Path) -> list[int]:
+        return [int(digits) for digits in re.findall(r"\d+", str(path.relative_to(folder)))]
 
-def _version_of_folder(path: Path) -> tuple[int, ...]:
-    """``/opt/nvidia/nsight-compute/2025.3.1/ncu`` → (2025, 3, 1)."""
-    return tuple(map(int, re.findall(r"\d+", path.parent.name)))
-
-
-def _site_packages() -> list[Path]:
-    return [Path(entry) for entry in sys.path if Path(entry).name == "site-packages"]
+    return sorted(folder.glob(pattern), key=version, reverse=True)
 
 
 def _output(command: list[str]) -> str:

@@ -1,7 +1,7 @@
 """Translate a CUDA source for the CPU, in a limited process of its own.
 
-The translator is our own code, but a submission can make its work grow faster than the text, and
-must not hold up the judge with that.
+A submission can make the translator's work grow faster than the text, and must not hold up the
+judge with that.
 """
 
 import signal
@@ -9,34 +9,35 @@ import sys
 from pathlib import Path
 from typing import NamedTuple
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import TypeAdapter, ValidationError
 
-import harness
 from harness.errors import HarnessError
+from harness.sandbox import ROOT
 from harness.sandbox.command import clean_environment, run_limited
 
 MEMORY_BYTES = 2 << 30
 SECONDS = 10.0
-"""Limits of one translation, far above those of honest files: memory and wall time."""
+"""Limits of one translation, far above what honest files need: memory and wall time."""
 ANSWER_BYTES = 64 << 10
 FEATURE_CHARACTERS = 200
 
-ROOT = Path(harness.__file__).resolve().parents[1]
 PROGRAM = """
 import json, sys
 sys.path.insert(0, sys.argv[1])
 from harness.cudacpu import Unsupported, translate
-answer = {"line": 0, "feature": ""}
+answer = 0, ""
 try:
     translated = translate(sys.stdin.buffer.read().decode("utf-8"), sys.argv[2])
     with open(sys.argv[3], "w", encoding="utf-8", newline="") as file:
         file.write(translated)
 except Unsupported as unsupported:
-    answer = {"line": unsupported.line, "feature": unsupported.feature}
+    answer = unsupported.line, unsupported.feature
 except (RecursionError, MemoryError):
-    answer["feature"] = "so deep a nesting"
+    answer = 0, "so deep a nesting"
 sys.stdout.write(json.dumps(answer))
 """
+_ANSWER = TypeAdapter(tuple[int, str])
+"""Line and name of the feature that a CPU cannot execute; 0 and empty for none."""
 
 
 class Translation(NamedTuple):
@@ -47,14 +48,7 @@ class Translation(NamedTuple):
     stopped: bool = False
     """The translator was stopped: another time there may be no obstacle."""
     killed: bool = False
-    """It was not stopped by a limit, but by somebody else."""
-
-
-class _TranslationAnswer(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-    line: int
-    feature: str
+    """It was not stopped by a limit, but from outside."""
 
 
 def translate_limited(text: str, *, name: str, folder: Path, output: str) -> Translation:
@@ -78,11 +72,9 @@ def translate_limited(text: str, *, name: str, folder: Path, output: str) -> Tra
     if finished.returncode == -signal.SIGKILL:
         return Translation(f"{name}: the translator was killed", stopped=True, killed=True)
     try:
-        answer = _TranslationAnswer.model_validate_json(finished.output)
+        line, feature = _ANSWER.validate_json(finished.output, strict=True)
     except ValidationError:
         end = finished.output[-1000:].strip()
         raise HarnessError(f"the translator failed ({finished.returncode}): {end}") from None
-    if not answer.feature:
-        return Translation()
-    place = f"{name}:{answer.line}" if answer.line else name
-    return Translation(f"{place}: {answer.feature[:FEATURE_CHARACTERS]}")
+    place = f"{name}:{line}" if line else name
+    return Translation(f"{place}: {feature[:FEATURE_CHARACTERS]}" if feature else "")

@@ -30,7 +30,7 @@ from harness.session.fault import Fault
 from harness.session.programs import RunnerProgram
 from harness.session.session import Session
 from harness.solution.contract import Contract
-from harness.solution.model import Solution
+from harness.solution.model import Artifact, Solution
 from harness.wire.arguments import ScalarArgument, TensorShape
 from harness.wire.messages import Compiled
 
@@ -45,44 +45,7 @@ _MAX_KERNELS = 64
 _MAX_FIGURE = 1 << 40
 """Greater figures on a kernel are no truth."""
 _KILLED = re.compile(r"\bfailed with error code -9\b")
-"""Triton's message on a compiler that somebody has killed."""
-
-
-def compile_for_target(
-    solution: Solution,
-    problem: Problem,
-    dtype: str,
-    arch: str,
-    cache: Cache,
-    contract: Contract,
-) -> BuildOutcome:
-    """Build all launches of the problem's first benchmark shape for ``arch``.
-
-    A failure is a kernel that cannot be built, or a build that takes longer than the problem
-    allows. Code whose launches cannot be found out without a GPU gives an outcome without kernels.
-    """
-    calls = (_arguments(problem, problem.benchmarks[0], dtype),)
-    work = _TritonBuild(solution, problem, arch, contract, calls)
-    return cache.fetch(work.key("triton"), lambda _: _build(work))
-
-
-def compile_ahead(
-    solution: Solution,
-    problem: Problem,
-    dtype: str,
-    arch: str,
-    cache: Cache,
-    contract: Contract,
-) -> BuildOutcome:
-    """Build whatever may be launched on a card that is here, as the file ``kernels``.
-
-    For the benchmark shapes and the small ones, with all configurations of an autotuner. No kernel
-    at all is no failure: what the card can run shows when it runs.
-    """
-    shapes = (*problem.benchmarks, *problem.cpu_benchmarks)
-    calls = tuple(_arguments(problem, shape, dtype) for shape in shapes)
-    work = _TritonBuild(solution, problem, arch, contract, calls)
-    return cache.fetch(work.key("triton ahead"), lambda to: _build_ahead(work, to / KERNELS))
+"""Triton's message on a compiler that was killed."""
 
 
 class _TritonBuild(NamedTuple):
@@ -90,28 +53,9 @@ class _TritonBuild(NamedTuple):
 
     solution: Solution
     problem: Problem
-    sm: str
+    arch: int
     contract: Contract
     calls: tuple[tuple[TensorShape | ScalarArgument, ...], ...]
-
-    def key(self, kind: str) -> str:
-        """The key that the outcome is kept under."""
-        return key_of(
-            {
-                "kind": kind,
-                "source": self.solution.source,
-                "calls": repr(self.calls),
-                "contract": repr(self.contract),
-                "arch": self.sm,
-                "triton": metadata.version("triton"),
-                "python": sys.version,
-            }
-        )
-
-    @property
-    def arch(self) -> int:
-        """The number 90 of sm_90."""
-        return int(self.sm.removeprefix("sm_").rstrip("af"))
 
     def session(self, limits: Limits) -> Session:
         """A runner of its own, without the card."""
@@ -119,10 +63,45 @@ class _TritonBuild(NamedTuple):
         return Session(program, CpuDevice(), limits)
 
 
+def compile_triton(
+    solution: Solution, problem: Problem, dtype: str, checked: Artifact, cache: Cache
+) -> BuildOutcome:
+    """Build the launches of ``solution``, which is ``checked``, for its target.
+
+    Without a card those of the problem's first benchmark shape. A failure is a kernel that cannot
+    be built, or a build that takes longer than the problem allows. Code whose launches cannot be
+    found out without a GPU gives an outcome without kernels.
+
+    For a card that is here those of all benchmark shapes, as the file ``kernels``, with all
+    configurations of an autotuner. No kernel at all is no failure: what the card can run shows when
+    it runs.
+    """
+    target = checked.target
+    ahead = not target.emulated
+    shapes = (*problem.benchmarks, *problem.cpu_benchmarks) if ahead else problem.benchmarks[:1]
+    calls = tuple(_arguments(problem, shape, dtype) for shape in shapes)
+    arch = int((target.arch or "").removeprefix("sm_").rstrip("af"))
+    work = _TritonBuild(solution, problem, arch, checked.contract, calls)
+    parts = {
+        "kind": "triton ahead" if ahead else "triton",
+        "source": solution.source,
+        "calls": repr(calls),
+        "contract": repr(checked.contract),
+        "arch": target.arch or "",
+        "triton": metadata.version("triton"),
+        "python": sys.version,
+    }
+
+    def build(folder: Path) -> BuildOutcome:
+        return _build_ahead(work, folder / KERNELS) if ahead else _build(work)
+
+    return cache.fetch(key_of(parts), build)
+
+
 def _arguments(
     problem: Problem, shape: Mapping[str, int | float], dtype: str
 ) -> tuple[TensorShape | ScalarArgument, ...]:
-    """The arguments of one call, in order; of tensors type, shape and strides alone."""
+    """The arguments of one call, in order; of tensors only type, shape and strides."""
     values = whole_case(problem, shape).values
     return tuple(
         TensorShape(
@@ -139,10 +118,13 @@ def _arguments(
 def _build(work: _TritonBuild) -> BuildOutcome:
     with work.session(work.problem.limits) as session:
         answer = session.compile(work.calls, work.arch)
-        if isinstance(answer, Fault):
-            return _without_answer(answer, work.solution)
-        log = session.output()
-    return outcome_of(answer, log, work.solution.display_path)
+        shown = work.solution.display_path
+        if not isinstance(answer, Fault):
+            return outcome_of(answer, session.output(), shown)
+    failure = None
+    if answer.verdict is Verdict.TIME_LIMIT:
+        failure = BuildError(verdict=answer.verdict, message=f"{shown}: compiling takes too long")
+    return BuildOutcome(failure=failure, reusable=False)
 
 
 def _build_ahead(work: _TritonBuild, file: Path) -> BuildOutcome:
@@ -155,7 +137,7 @@ def _build_ahead(work: _TritonBuild, file: Path) -> BuildOutcome:
         with work.session(limits) as session:
             answer = session.compile(work.calls, work.arch, fd, within_s=_AHEAD_S)
         if isinstance(answer, Fault):
-            return BuildOutcome(keep=False)
+            return BuildOutcome(reusable=False)
         file.write_bytes(packed(fd))
     finally:
         os.close(fd)
@@ -166,7 +148,7 @@ def outcome_of(answer: Compiled, log: str, shown: str) -> BuildOutcome:
     """The outcome that the runner's ``answer`` about the file ``shown`` stands for.
 
     The submission may have made it answer anything: one that cannot be true (a register count of
-    twenty digits) gives an outcome without kernels, not to be kept.
+    twenty digits) gives an outcome without kernels, which is not reused.
     """
     try:
         kernels = tuple(
@@ -174,32 +156,17 @@ def outcome_of(answer: Compiled, log: str, shown: str) -> BuildOutcome:
             for kernel in answer.kernels[:_MAX_KERNELS]
         )
     except ValidationError:
-        return BuildOutcome(log=log, keep=False)
+        return BuildOutcome(log=log, reusable=False)
+    rejected = answer.status == "compile_error"
+    if rejected and _KILLED.search(answer.message):
+        return BuildOutcome(failure=killed_failure("ptxas"), log=log, reusable=False)
+    for kernel in kernels:
+        spills = kernel.spill_store_bytes, kernel.spill_load_bytes
+        if max(kernel.registers, kernel.shared_bytes, *spills) > _MAX_FIGURE:
+            return BuildOutcome(log=log, reusable=False)
     failure = None
-    if answer.status == "compile_error" and _KILLED.search(answer.message):
-        return BuildOutcome(failure=killed_failure("ptxas"), log=log, keep=False)
-    if answer.status == "compile_error":
+    if rejected:
         place = f"{shown}:{answer.line}: " if answer.line else ""
-        failure = BuildError(
-            verdict=Verdict.COMPILE_ERROR, message=f"{place}{answer.message[:2000]}"
-        )
-    if any(max(_figures(kernel)) > _MAX_FIGURE for kernel in kernels):
-        return BuildOutcome(log=log, keep=False)
+        message = f"{place}{answer.message[:2000]}"
+        failure = BuildError(verdict=Verdict.COMPILE_ERROR, message=message)
     return BuildOutcome(failure=failure, kernels=kernels, log=log, seconds=answer.seconds)
-
-
-def _figures(kernel: KernelResources) -> tuple[int, ...]:
-    return (
-        kernel.registers,
-        kernel.shared_bytes,
-        kernel.spill_store_bytes,
-        kernel.spill_load_bytes,
-    )
-
-
-def _without_answer(fault: Fault, solution: Solution) -> BuildOutcome:
-    """The outcome where the runner gave no answer: a failure only if compiling took too long."""
-    if fault.verdict is not Verdict.TIME_LIMIT:
-        return BuildOutcome(keep=False)
-    message = f"{solution.display_path}: compiling takes too long"
-    return BuildOutcome(failure=BuildError(verdict=Verdict.TIME_LIMIT, message=message), keep=False)

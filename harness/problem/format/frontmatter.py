@@ -11,7 +11,7 @@ from pathlib import Path
 import yaml
 
 from harness.errors import Diagnostic, ProblemError
-from harness.text.escape import visible
+from harness.text.plain import visible
 
 MAX_FILE_BYTES = 1 << 20
 MAX_FRONT_MATTER_BYTES = 64 << 10

@@ -9,10 +9,11 @@ says what was expected.
 
 import inspect
 import sys
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import chain
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any
 
 from harness.runner.entry.outputs import Arguments, Outputs, list_names
 from harness.runner.program import ProgramFailed
@@ -25,37 +26,45 @@ if TYPE_CHECKING:
 
     from harness.runner.entry.output_placement import Placement
 
+_Entry = Callable[..., object]
+_Bound = tuple[Callable[[], object], Outputs]
+"""One call, and where the tensors that it returns belong."""
 
-class Caller(Protocol):
-    """An entry point, ready to be called."""
 
-    copied: int | None
+class Caller:
+    """Base of entry points, ready to be called."""
+
+    copied: int | None = None
     """Outputs that the last call copied; None where none is returned."""
 
     @property
     def placing(self) -> bool:
         """Whether outputs are made in their place; false once that turns out to be wrong."""
+        return False
 
     def bind(self, calls: Sequence[Arguments]) -> None:
         """Prepare calls with these arguments, which have the same sizes and scalars."""
+        raise NotImplementedError
 
     def warm_up(self, index: int) -> None:
         """Call it, before anything counts, as often as placing outputs takes."""
+        self.call(index)
 
     def call(self, index: int) -> None:
         """Call it with the arguments of one call."""
+        raise NotImplementedError
 
 
 def caller(module: ModuleType, entry: str, parameters: Parameters) -> Caller:
     """Find ``entry`` in ``module``.
 
     Raises:
-        Failed: the module has no such thing.
+        ProgramFailed: the module has no such thing.
     """
     found = getattr(module, entry, None)
     if not callable(found):
         kind = "class" if entry == "ModelNew" else "function"
-        raise ProgramFailed(FaultCode.NO_ENTRY, f"the file defines no {kind} `{entry}(...)`")
+        raise _misfit(f"the file defines no {kind} `{entry}(...)`")
     if entry == "custom_kernel":
         return _Tuple(found, parameters)
     if entry == "ModelNew":
@@ -71,13 +80,14 @@ def offer_imports(entry: str) -> None:
         sys.modules.setdefault("task", task)
 
 
-class _Positional:
+def _misfit(message: str) -> ProgramFailed:
+    return ProgramFailed(FaultCode.NO_ENTRY, message)
+
+
+class _Positional(Caller):
     """All parameters in order; what is returned is ignored."""
 
-    copied: int | None = None
-    placing = False
-
-    def __init__(self, entry: Callable[..., object], name: str, parameters: Parameters) -> None:
+    def __init__(self, entry: _Entry, name: str, parameters: Parameters) -> None:
         self._entry = entry
         named = ", ".join(parameter for parameter, _ in parameters)
         self._asked = f"\nthe problem asks for\n    def {name}({named}):" if parameters else ""
@@ -85,9 +95,6 @@ class _Positional:
 
     def bind(self, calls: Sequence[Arguments]) -> None:
         self._calls = calls
-
-    def warm_up(self, index: int) -> None:
-        self.call(index)
 
     def call(self, index: int) -> None:
         try:
@@ -99,22 +106,14 @@ class _Positional:
             raise ProgramFailed(FaultCode.EXCEPTION, f"TypeError: {error}{self._asked}") from error
 
 
-class _Bound(NamedTuple):
-    """One call, and where the tensors that it returns belong."""
-
-    make: Callable[[], object]
-    outputs: Outputs
-
-
-class _Returning:
+class _Returning(Caller):
     """Base of entry points that return their outputs; nothing has a gradient."""
 
-    def __init__(self, entry: Callable[..., object], parameters: Parameters) -> None:
+    def __init__(self, entry: _Entry, parameters: Parameters) -> None:
         self._entry = entry
         self._parameters = parameters
         self._calls: list[_Bound] = []
         self._placement: Placement | None = None
-        self.copied: int | None = None
 
     @property
     def placing(self) -> bool:
@@ -140,9 +139,8 @@ class _Returning:
             from harness.runner.entry.output_placement import Placement
 
             self._placement = Placement()
-        make, outputs = self._calls[index]
         with torch.no_grad():
-            self._placement.learn(make, outputs)
+            self._placement.learn(*self._calls[index])
 
     def call(self, index: int) -> None:
         import torch
@@ -162,14 +160,16 @@ class _Tuple(_Returning):
     """
 
     def _bound(self, calls: Sequence[Arguments]) -> list[_Bound]:
-        bound = []
-        for arguments in calls:
-            pairs = list(zip(self._parameters, arguments, strict=True))
-            data = [value for (_, kind), value in pairs if kind not in ("out", "size")]
-            data += [value for (_, kind), value in pairs if kind == "out"]
-            outputs = Outputs("custom_kernel", self._parameters, arguments, in_place=True)
-            bound.append(_Bound(partial(self._entry, tuple(data)), outputs))
-        return bound
+        kinds = [kind for _, kind in self._parameters]
+        order = [i for i, kind in enumerate(kinds) if kind not in ("out", "size")]
+        order += [i for i, kind in enumerate(kinds) if kind == "out"]
+        return [
+            (
+                partial(self._entry, tuple(arguments[i] for i in order)),
+                Outputs("custom_kernel", self._parameters, arguments, in_place=True),
+            )
+            for arguments in calls
+        ]
 
 
 class _Model(_Returning):
@@ -179,139 +179,100 @@ class _Model(_Returning):
     """
 
     def _bound(self, calls: Sequence[Arguments]) -> list[_Bound]:
-        first = calls[0]
-        named = {name: value for (name, _), value in zip(self._parameters, first, strict=True)}
+        names = [name for name, _ in self._parameters]
+        first = dict(zip(names, calls[0], strict=True))
         read = [name for name, kind in self._parameters if kind in ("in", "inout")]
-        model = self._made(named)
+        model = self._made(first)
         if read:
-            model = model.to(named[read[0]].device)
-        weights = _weights(model, {name: named[name] for name in read})
-        wanted = _forward_arguments(
-            model.forward, list(named), [name for name in read if name not in weights.values()]
-        )
-        bound = []
+            model = model.to(first[read[0]].device)
+        weights = _weights(model, {name: first[name] for name in read})
+        inputs = [name for name in read if name not in weights.values()]
+        wanted = _forward_arguments(model.forward, names, inputs)
+        bound: list[_Bound] = []
         for arguments in calls:
-            values = dict(zip(named, arguments, strict=True))
-            loaded = [(weight, values[name]) for weight, name in weights.items()]
+            values = dict(zip(names, arguments, strict=True))
+            loaded = {weight: values[name] for weight, name in weights.items()}
             make = partial(_forward, model, loaded, [values[name] for name in wanted])
-            bound.append(_Bound(make, Outputs("ModelNew.forward", self._parameters, arguments)))
+            bound.append((make, Outputs("ModelNew.forward", self._parameters, arguments)))
         return bound
 
-    def _made(self, named: dict[str, Any]) -> "Module":
+    def _made(self, values: dict[str, Any]) -> "Module":
         """Make the module; its constructor asks for sizes and scalars by their names."""
-        numbers = {name: named[name] for name, kind in self._parameters if kind in _NUMBERS}
+        numbers = [name for name, kind in self._parameters if kind in ("size", "scalar")]
         given = {}
-        for parameter in _signature(self._entry):
-            if parameter.name in numbers:
-                given[parameter.name] = numbers[parameter.name]
-            elif parameter.default is parameter.empty:
-                raise ProgramFailed(
-                    FaultCode.NO_ENTRY,
-                    f"ModelNew.__init__ asks for `{parameter.name}`, which is no size or scalar of "
-                    f"the problem{_listed(numbers)}",
+        for name, parameter in inspect.signature(self._entry).parameters.items():
+            if name in numbers and parameter.kind not in _VARIABLE:
+                given[name] = values[name]
+            elif parameter.default is parameter.empty and parameter.kind not in _VARIABLE:
+                raise _misfit(
+                    f"ModelNew.__init__ asks for `{name}`, which is no size or scalar of the "
+                    f"problem{_listed(numbers)}"
                 )
         model = self._entry(**given)
         import torch
 
         if not isinstance(model, torch.nn.Module):
-            kind = type(model).__name__
-            raise ProgramFailed(
-                FaultCode.NO_ENTRY, f"ModelNew makes a {kind}, not a torch.nn.Module"
-            )
+            raise _misfit(f"ModelNew makes a {type(model).__name__}, not a torch.nn.Module")
         return model
 
 
-def _forward(
-    model: "Module", weights: list[tuple["Tensor", "Tensor"]], arguments: Sequence[object]
-) -> object:
-    for weight, value in weights:
+_BY_POSITION = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+_VARIABLE = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+
+
+def _forward(model: "Module", weights: dict["Tensor", "Tensor"], arguments: list[Any]) -> object:
+    for weight, value in weights.items():
         weight.data = value
     return model(*arguments)
-
-
-_NUMBERS = ("size", "scalar")
-
-
-def _signature(function: Callable[..., object]) -> list[inspect.Parameter]:
-    """List the parameters that can be given by name."""
-    variable = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-    parameters = inspect.signature(function).parameters.values()
-    return [parameter for parameter in parameters if parameter.kind not in variable]
 
 
 def _weights(model: "Module", tensors: dict[str, "Tensor"]) -> dict["Tensor", str]:
     """Assign tensors of the problem to the module's parameters and buffers.
 
     The last part of a parameter's name in ``state_dict`` is a tensor's name, or all of it with
-    ``_`` for the dots, and the shapes are the same.
-
-    Raises:
-        Failed: a parameter is left that nothing fills, or two different ones have one tensor.
+    ``_`` for the dots, and the shapes are the same. Each parameter is filled, and no two by one.
     """
     filled: dict[Tensor, str] = {}  # a dictionary compares tensors by identity
-    left: dict[Tensor, str] = {}
-    for key, weight in model.named_parameters(remove_duplicate=False):
-        _fill(filled, key, weight, tensors)
-        left.setdefault(weight, key)
-    for key, buffer in model.named_buffers():
-        _fill(filled, key, buffer, tensors)
-    for tensor, key in left.items():
-        if tensor not in filled:
-            raise ProgramFailed(FaultCode.NO_ENTRY, _unfilled(key, tensor, tensors))
+    parameters = list(model.named_parameters(remove_duplicate=False))
+    for key, weight in chain(parameters, model.named_buffers()):
+        names = (key.replace(".", "_"), key.rpartition(".")[2])
+        name = next((n for n in names if n in tensors and tensors[n].shape == weight.shape), None)
+        if name is None:
+            continue
+        if name in filled.values() and filled.get(weight) != name:
+            raise _misfit(
+                f"ModelNew has several parameters that `{name}` could be, `{key}` among them: give "
+                "them other names"
+            )
+        filled[weight] = name
+    for key, weight in parameters:
+        if weight not in filled:
+            shapes = [f"{name} {list(tensor.shape)}" for name, tensor in tensors.items()]
+            raise _misfit(
+                f"ModelNew has a parameter `{key}` of shape {list(weight.shape)} that no tensor of "
+                f"the problem fills: name and shape must be the same{_listed(shapes)}"
+            )
     return filled
 
 
-def _fill(
-    filled: dict["Tensor", str], key: str, weight: "Tensor", tensors: dict[str, "Tensor"]
-) -> None:
-    names = (key.replace(".", "_"), key.rpartition(".")[2])
-    name = next((n for n in names if n in tensors and tensors[n].shape == weight.shape), None)
-    if name is None:
-        return
-    if name in filled.values() and filled.get(weight) != name:
-        raise ProgramFailed(
-            FaultCode.NO_ENTRY,
-            f"ModelNew has several parameters that `{name}` could be, `{key}` among them: give "
-            "them other names",
-        )
-    filled[weight] = name
-
-
-def _unfilled(key: str, weight: "Tensor", tensors: dict[str, "Tensor"]) -> str:
-    shapes = {name: f"{name} {list(tensor.shape)}" for name, tensor in tensors.items()}
-    return (
-        f"ModelNew has a parameter `{key}` of shape {list(weight.shape)} that no tensor of the "
-        f"problem fills: name and shape must be the same{_listed(shapes.values())}"
-    )
-
-
-def _forward_arguments(
-    forward: Callable[..., object], names: list[str], inputs: list[str]
-) -> list[str]:
+def _forward_arguments(forward: _Entry, names: list[str], inputs: list[str]) -> list[str]:
     """Choose the parameters that ``forward`` is called with, in order.
 
-    By name if all that it needs have names of the problem's; else the ``inputs`` in order.
-
-    Raises:
-        Failed: it needs more or fewer.
+    By name if all that it needs have names of the problem's; else all ``inputs`` in order.
     """
-    signature = inspect.signature(forward)
-    wanted = [p for p in signature.parameters.values() if p.kind in _BY_POSITION]
+    parameters = inspect.signature(forward).parameters.values()
+    wanted = [p for p in parameters if p.kind in _BY_POSITION]
     needed = [p.name for p in wanted if p.default is p.empty]
     if needed and all(name in names for name in needed):
         return needed
-    many = any(p.kind is p.VAR_POSITIONAL for p in signature.parameters.values())
+    many = any(p.kind is p.VAR_POSITIONAL for p in parameters)
     if len(needed) <= len(inputs) <= (len(inputs) if many else len(wanted)):
         return inputs
-    raise ProgramFailed(
-        FaultCode.NO_ENTRY,
+    raise _misfit(
         f"ModelNew.forward takes {len(needed)} arguments ({list_names(needed)}), and the problem "
-        f"has {len(inputs)} inputs that are no weights{_listed(inputs)}",
+        f"has {len(inputs)} inputs that are no weights{_listed(inputs)}"
     )
 
 
-_BY_POSITION = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-
-
-def _listed(names: Collection[str]) -> str:
-    return f" ({list_names(list(names))})" if names else ""
+def _listed(names: Sequence[str]) -> str:
+    return f" ({list_names(names)})" if names else ""

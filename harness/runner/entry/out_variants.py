@@ -12,7 +12,7 @@ from harness.runner.entry.torch_private import schema
 
 Arguments = Sequence[Any]
 Keywords = Mapping[str, Any]
-Write = Callable[[Tensor, Arguments, Keywords], None]
+Write = Callable[[Tensor, Arguments, Keywords], object]
 """Writes the result of an operation with these arguments to a tensor of its shape and type."""
 
 
@@ -31,18 +31,6 @@ def writer(func: OpOverload) -> Write | None:
     return _BY_NAME.get(func.overloadpacket.__name__) or _out_variant(func)
 
 
-def _leave(place: Tensor, *_: object) -> None:
-    """Change nothing: any values will do."""
-
-
-def _fill(number: int, place: Tensor, *_: object) -> None:
-    place.fill_(number)
-
-
-def _fill_with_last(place: Tensor, args: Arguments, _: object) -> None:
-    place.fill_(args[-1])
-
-
 def _copy(place: Tensor, args: Arguments, kwargs: Keywords) -> None:
     place.copy_(args[0], non_blocking=kwargs.get("non_blocking", False))
 
@@ -51,16 +39,16 @@ def _relu(place: Tensor, args: Arguments, _: object) -> None:
     torch.clamp_min(args[0], 0, out=place)  # PyTorch's own does the same
 
 
-_ZEROS, _ONES = functools.partial(_fill, 0), functools.partial(_fill, 1)
-_BY_NAME: dict[str, Write] = (
-    dict.fromkeys(
-        ("empty", "empty_like", "empty_strided", "new_empty", "new_empty_strided"), _leave
-    )
-    | dict.fromkeys(("zeros", "zeros_like", "new_zeros"), _ZEROS)
-    | dict.fromkeys(("ones", "ones_like", "new_ones"), _ONES)
-    | dict.fromkeys(("full", "full_like", "new_full"), _fill_with_last)
-    | {"clone": _copy, "_to_copy": _copy, "relu": _relu}
-)
+_EMPTY = ("empty", "empty_like", "empty_strided", "new_empty", "new_empty_strided")
+_BY_NAME: dict[str, Write] = {
+    **dict.fromkeys(_EMPTY, lambda *_: None),  # any values will do
+    **dict.fromkeys(("zeros", "zeros_like", "new_zeros"), lambda place, *_: place.fill_(0)),
+    **dict.fromkeys(("ones", "ones_like", "new_ones"), lambda place, *_: place.fill_(1)),
+    **dict.fromkeys(
+        ("full", "full_like", "new_full"), lambda place, args, _: place.fill_(args[-1])
+    ),
+    **{"clone": _copy, "_to_copy": _copy, "relu": _relu},
+}
 
 
 def _out_variant(func: OpOverload) -> Write | None:
@@ -76,14 +64,8 @@ def _out_variant(func: OpOverload) -> Write | None:
             and torch.Tag.generated not in overload.tags
             and _inputs(overload) == _inputs(func)
         ):
-            return functools.partial(_write_out, overload, outs[0])
+            return lambda place, args, kwargs: overload(*args, **kwargs, **{outs[0]: place})
     return None
-
-
-def _write_out(
-    overload: OpOverload, name: str, place: Tensor, args: Arguments, kwargs: Keywords
-) -> None:
-    overload(*args, **kwargs, **{name: place})
 
 
 def _inputs(overload: OpOverload) -> list[tuple[str, str]]:

@@ -17,7 +17,7 @@ This runs beside submitted code and decides nothing: what lies in the buffers is
 What it needs of PyTorch's private functions is in :mod:`harness.runner.entry.torch_private`.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple, TypeGuard
 
 import torch
@@ -46,7 +46,7 @@ _NEAR = 0.02
 
 
 class Step(NamedTuple):
-    """An operation that makes memory, and the tensor that comes out."""
+    """An operation that makes memory, and the tensor that comes out, which has no gaps."""
 
     signature: tuple[object, ...]
     """The operation and its arguments, as far as they decide the result's form."""
@@ -57,11 +57,16 @@ class Step(NamedTuple):
     dtype: torch.dtype
 
 
+_Call = Callable[[], object]
+_Steps = dict[int, tuple[int, Step]]
+"""By the ordinal of an operation: which output it makes, and how."""
+
+
 class Placement:
     """Places the outputs of a submission's calls with one set of sizes. Used under ``no_grad``."""
 
     def __init__(self) -> None:
-        self._steps: dict[int, tuple[int, Step]] = {}  # ordinal → which output, and how
+        self._steps: _Steps = {}
         self._stopped = False
 
     @property
@@ -70,7 +75,7 @@ class Placement:
         return bool(self._steps)
 
     def forget(self) -> None:
-        """Drop what was learnt: other sizes come."""
+        """Drop what was learnt, for calls of other sizes."""
         self._steps = {}
 
     def stop(self) -> None:
@@ -78,20 +83,16 @@ class Placement:
         self.forget()
         self._stopped = True
 
-    def learn(self, call: Callable[[], object], outputs: Outputs) -> None:
+    def learn(self, call: _Call, outputs: Outputs) -> None:
         """Make two calls, as were made before, and find out from them what can be placed."""
         self.forget()
         if self._stopped or has_compiled() or not any(map(_usable, outputs.places)):
             return
-        steps, storages = _watched(call, outputs)
-        if not all_expired(storages):
-            self.stop()
-            return
-        self._steps = steps
-        if steps and not self._same(call, outputs):
+        self._steps, storages = _watched(call, outputs)
+        if not all_expired(storages) or (self._steps and not self._same(call, outputs)):
             self.stop()
 
-    def run(self, call: Callable[[], object], outputs: Outputs) -> int:
+    def run(self, call: _Call, outputs: Outputs) -> int:
         """Make a call; returns how many outputs were copied."""
         if not self._steps:
             return outputs.take(call())
@@ -103,7 +104,7 @@ class Placement:
             self.stop()
         return copied
 
-    def _same(self, call: Callable[[], object], outputs: Outputs) -> bool:
+    def _same(self, call: _Call, outputs: Outputs) -> bool:
         """Whether a placed call gives what the watched one has left in the buffers."""
         placed = [outputs.places[which] for which, _ in self._steps.values()]
         pairs = []
@@ -132,7 +133,6 @@ class _Makers(TorchDispatchMode):  # type: ignore[no-untyped-call]
         return self.make(func, args, kwargs) if makes_memory(func) else func(*args, **kwargs)
 
     def make(self, func: OpOverload, args: Arguments, kwargs: Keywords) -> object:
-        """The operation's result."""
         raise NotImplementedError
 
 
@@ -141,31 +141,27 @@ class _Watching(_Makers):
 
     def __init__(self) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
-        self.steps: list[Step | None] = []
-        self.makers: dict[int, int] = {}
+        self._ordinal = 0
+        self.makers: dict[int, tuple[int, Step | None]] = {}
+        """By storage: the ordinal of the operation that made it, and how to place its result."""
 
     def make(self, func: OpOverload, args: Arguments, kwargs: Keywords) -> object:
-        """The operation's result, noted."""
         signature = _signature(func, args, kwargs)
         result = func(*args, **kwargs)
-        step = None
-        if _plain(result):
-            # Some that share their argument's memory do not declare it (`_unsafe_view`).
-            made = storage_id(result)
-            if made not in {storage_id(each) for each in _tensors(args, kwargs)}:
-                self.makers[made] = len(self.steps)
-            if (write := writer(func)) is not None:
+        # Some that share their argument's memory do not declare it (`_unsafe_view`).
+        if _plain(result) and storage_id(result) not in map(storage_id, _tensors(args, kwargs)):
+            step = None
+            if (write := writer(func)) is not None and result.is_contiguous():
                 step = Step(signature, write, result.shape, result.stride(), result.dtype)
-        self.steps.append(step)
+            self.makers[storage_id(result)] = self._ordinal, step
+        self._ordinal += 1
         return result
 
 
 class _Placing(_Makers):
     """Has some operations write to the judge's buffers."""
 
-    def __init__(
-        self, steps: Mapping[int, tuple[int, Step]], buffers: Sequence[Tensor | None]
-    ) -> None:
+    def __init__(self, steps: _Steps, buffers: Sequence[Tensor | None]) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
         self._steps = steps
         self._buffers = buffers
@@ -174,17 +170,14 @@ class _Placing(_Makers):
         """Storages of the buffers that were given out."""
 
     def make(self, func: OpOverload, args: Arguments, kwargs: Keywords) -> object:
-        """The operation's result, in a buffer of the judge's where that is known to work."""
         found = self._steps.get(self._ordinal)
         self._ordinal += 1
-        if found is None:
+        if found is None or found[1].signature != _signature(func, args, kwargs):
             return func(*args, **kwargs)
         which, step = found
         buffer = self._buffers[which]
         assert buffer is not None
-        if step.signature != _signature(func, args, kwargs) or any(
-            overlap(each, buffer) for each in _tensors(args, kwargs)
-        ):
+        if any(overlap(each, buffer) for each in _tensors(args, kwargs)):
             return func(*args, **kwargs)
         place = tensor_in(buffer, step.shape, step.strides, step.dtype)
         self.placed.append(weak_storage(place))
@@ -192,21 +185,18 @@ class _Placing(_Makers):
         return place
 
 
-def _watched(
-    call: Callable[[], object], outputs: Outputs
-) -> tuple[dict[int, tuple[int, Step]], list[StorageWeakRef]]:
+def _watched(call: _Call, outputs: Outputs) -> tuple[_Steps, list[StorageWeakRef]]:
     """Watch a call: how each output can be placed, and the storages of what was returned."""
     with _Watching() as mode:
         returned = call()
     outputs.take(returned)
     values = list(returned) if isinstance(returned, tuple | list) else [returned]
-    steps: dict[int, tuple[int, Step]] = {}
+    steps: _Steps = {}
     for which, (buffer, value) in enumerate(zip(outputs.places, values, strict=False)):
         if buffer is None or not _usable(buffer) or not _whole(value, buffer):
             continue
-        ordinal = mode.makers.get(storage_id(value), -1)
-        step = mode.steps[ordinal] if ordinal >= 0 else None
-        if step is not None and _dense(step):
+        ordinal, step = mode.makers.get(storage_id(value), (0, None))
+        if step is not None:
             steps.setdefault(ordinal, (which, step))
     made = [value for value in values if _plain(value) and storage_id(value) in mode.makers]
     return steps, [weak_storage(each) for each in made]
@@ -233,16 +223,6 @@ def _whole(value: object, buffer: Tensor) -> TypeGuard[Tensor]:
     )
 
 
-def _dense(step: Step) -> bool:
-    """Whether the result has no gaps, so that it fills its memory."""
-    expected = 1
-    for length, stride in zip(reversed(step.shape), reversed(step.strides), strict=True):
-        if length != 1 and stride != expected:
-            return False
-        expected *= length
-    return True
-
-
 def _plain(value: object) -> TypeGuard[Tensor]:
     """Whether it is a tensor of numbers in memory, and of no subclass."""
     return isinstance(value, Tensor) and (
@@ -256,8 +236,7 @@ def _tensors(args: Arguments, kwargs: Keywords) -> list[Tensor]:
 
 def _signature(func: OpOverload, args: Arguments, kwargs: Keywords) -> tuple[object, ...]:
     """The operation and what decides shape and type of its result; equal if they are alike."""
-    leaves = tree_leaves((args, dict(kwargs)))
-    return (func, *map(_described, leaves))
+    return (func, *map(_described, tree_leaves((args, dict(kwargs)))))
 
 
 def _described(leaf: object) -> object:
@@ -269,9 +248,7 @@ def _described(leaf: object) -> object:
 def _near(before: Tensor, after: Tensor) -> bool:
     if not (before.is_floating_point() or before.is_complex()):
         return torch.equal(before, after)
-    size = before.abs().nan_to_num(0.0, 0.0, 0.0).mean(dtype=_wide(before)).item()
+    double = before.dtype in (torch.float64, torch.complex128)
+    wide = torch.float64 if double else torch.float32
+    size = before.abs().nan_to_num(0.0, 0.0, 0.0).mean(dtype=wide).item()
     return torch.allclose(before, after, rtol=_NEAR, atol=_NEAR * abs(size), equal_nan=True)
-
-
-def _wide(tensor: Tensor) -> torch.dtype:
-    return torch.float64 if tensor.dtype in (torch.float64, torch.complex128) else torch.float32

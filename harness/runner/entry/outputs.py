@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 Arguments = tuple[Any, ...]
 """The arguments of one call: tensors and numbers."""
 _MAX_NAMES = 20
+_WRITTEN = ("out", "inout")
 
 
 class Outputs:
@@ -27,18 +28,17 @@ class Outputs:
     ) -> None:
         self._entry = entry
         self._in_place = in_place
-        pairs = list(zip(parameters, arguments, strict=True))
-        self._buffers = [(name, value) for (name, kind), value in pairs if kind in _WRITTEN]
-        self.places = [
-            value if kind == "out" else None for (_, kind), value in pairs if kind in _WRITTEN
-        ]
+        pairs = zip(parameters, arguments, strict=True)
+        written = [(*declared, value) for declared, value in pairs if declared[1] in _WRITTEN]
+        self._buffers = [(name, value) for name, _, value in written]
+        self.places = [value if kind == "out" else None for _, kind, value in written]
         """Buffers that may be written before all is read; None for those that are read as well."""
 
     def take(self, returned: object) -> int:
         """Copy the tensors that do not lie in the buffers yet; returns how many.
 
         Raises:
-            Failed: it is not as many tensors, or one has another shape, data type or device.
+            ProgramFailed: it is not as many tensors, or one has another shape, data type or device.
         """
         if returned is None and self._in_place:
             return 0
@@ -49,19 +49,16 @@ class Outputs:
             raise self._wrong(f"{_described(returned)}, expected {wanted}")
         for (name, buffer), value in zip(self._buffers, values, strict=True):
             self._check(name, buffer, value)
-        elsewhere = [
-            (buffer, value)
-            for (_, buffer), value in zip(self._buffers, values, strict=True)
-            if not _same_place(buffer, value)
-        ]
+        buffers = [buffer for _, buffer in self._buffers]
+        pairs = zip(buffers, values, strict=True)
+        elsewhere = [(buffer, value) for buffer, value in pairs if not _same_place(buffer, value)]
         # A tensor that overlaps a buffer must be read before anything is written there.
-        read = [value.clone() if self._overlaps(value) else value for _, value in elsewhere]
-        for (buffer, _), value in zip(elsewhere, read, strict=True):
+        for place, (buffer, value) in enumerate(elsewhere):
+            if any(overlap(value, each) for each in buffers):
+                elsewhere[place] = buffer, value.clone()
+        for buffer, value in elsewhere:
             buffer.copy_(value)
         return len(elsewhere)
-
-    def _overlaps(self, value: "Tensor") -> bool:
-        return any(overlap(value, buffer) for _, buffer in self._buffers)
 
     def _check(self, name: str, buffer: "Tensor", value: object) -> None:
         import torch
@@ -80,15 +77,12 @@ class Outputs:
         return ProgramFailed(FaultCode.EXCEPTION, f"{self._entry} returned {what}")
 
 
-_WRITTEN = ("out", "inout")
-
-
 def _same_place(buffer: "Tensor", value: "Tensor") -> bool:
     if value is buffer:
         return True
     lazy = value.is_conj() or value.is_neg()  # the same bytes, to be read in another way
-    at_once = value.data_ptr() == buffer.data_ptr() and value.stride() == buffer.stride()
-    return bool(at_once and not lazy)
+    same = value.data_ptr() == buffer.data_ptr() and value.stride() == buffer.stride()
+    return same and not lazy
 
 
 def _described(value: object) -> str:

@@ -1,43 +1,13 @@
 """All that outputs are placed with and that PyTorch keeps to itself: see :mod:`.output_placement`.
 
-A version of PyTorch that lacks one of :data:`NAMES` fails a test. With :data:`PLACE_OUTPUTS` off
-none of them is touched: then returned outputs are copied, in the time of the call.
+A version of PyTorch that lacks one of them fails a test. With :data:`PLACE_OUTPUTS` off none is
+touched: then returned outputs are copied, in the time of the call.
 """
 
-import importlib
 from typing import TYPE_CHECKING, Any
 
 PLACE_OUTPUTS = True
 """Whether what calls return is made in the judge's buffers where that can be done."""
-
-NAMES = (
-    "torch._C:_construct_storage_from_data_pointer",
-    "torch:UntypedStorage._cdata",
-    "torch.multiprocessing.reductions:StorageWeakRef.expired",
-    "torch.utils._python_dispatch:TorchDispatchMode.__torch_dispatch__",
-    "torch.utils._pytree:tree_leaves",
-    "torch:ops.aten.add.Tensor._schema.arguments",
-    "torch._dynamo.utils:counters",
-)
-"""Module and attribute of each private part."""
-
-
-def missing() -> list[str]:
-    """The names that this version of PyTorch lacks."""
-    return [name for name in NAMES if not exists(name)]
-
-
-def exists(name: str) -> bool:
-    """Whether ``module:attribute.attribute`` is there."""
-    module, path = name.split(":")
-    try:
-        found: object = importlib.import_module(module)
-        for name in path.split("."):
-            found = getattr(found, name)
-    except (ImportError, AttributeError):
-        return False
-    return True
-
 
 if TYPE_CHECKING or PLACE_OUTPUTS:
     import sys

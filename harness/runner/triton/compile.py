@@ -6,32 +6,32 @@ nothing. So exactly the kernels, specialisations and configurations that it woul
 what a card would refuse (too much shared memory) is refused with Triton's own error.
 
 It runs submitted code: only in a process of its own, confined like the runner. That process must
-not have the interpreter enabled. Put a time limit on it: single kernels have taken minutes.
+not have the interpreter enabled, nor Triton imported, which then reads its settings. Put a time
+limit on it: single kernels have taken minutes.
 """
 
-import hashlib
 import os
 import re
 import time
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor
 
 from harness.runner.entry.contracts import Caller, caller, offer_imports
-from harness.runner.entry.outputs import Arguments
 from harness.runner.program import ProgramFailed
 from harness.runner.python import import_source
+from harness.runner.strides import span
+from harness.runner.triton.fake_cuda import NotEmulated, install_fake_cuda
 from harness.wire.arguments import CompiledKernel, ScalarArgument, TensorShape
 from harness.wire.messages import Compile, Compiled, CompileStatus, FaultCode
-
-if TYPE_CHECKING:
-    from torch import Tensor
 
 _WARP = 32
 
 
-class CompileError(Exception):
+class _CompileError(Exception):
     """A kernel cannot be built for the target."""
 
     def __init__(self, message: str, line: int | None) -> None:
@@ -42,23 +42,17 @@ class CompileError(Exception):
 def compile_submission(
     message: Compile, *, source: Path, cache: Path, max_configurations: int, launchers: bool
 ) -> Compiled:
-    """Compile all launches of the submission in the file ``source``.
+    """Compile all launches of the submission in the file ``source`` into the empty ``cache``.
 
-    ``cache`` is an empty private directory. Of an autotuner's configurations
-    ``max_configurations`` are built for each key, beginning with the first that builds. With
-    ``launchers`` the code by which Triton launches kernels is built, too; it is the same for all
-    cards.
+    Of an autotuner's configurations ``max_configurations`` are built for each key, beginning with
+    the first that builds. With ``launchers`` the code by which Triton launches kernels is built,
+    too; it is the same for all cards.
     """
-    start, begun = time.monotonic(), _worked()
+    start, end = time.monotonic(), _worked() + message.seconds
     os.environ["TRITON_CACHE_DIR"] = str(cache)
     os.environ.pop("TRITON_INTERPRET", None)
-    # Not at the top: `import torch` is slow, and Triton reads its settings when imported.
-    from harness.runner.triton.fake_cuda import install_fake_cuda
-
     install_fake_cuda(message.arch)
-    compiler = Compiler(
-        message.arch, max_configurations, launchers=launchers, end=begun + message.seconds
-    )
+    compiler = _Compiler(message.arch, max_configurations, launchers=launchers, end=end)
     status, text, line = _compile_calls(compiler, message, source)
     return Compiled(
         status=status,
@@ -71,23 +65,21 @@ def compile_submission(
 
 
 def _compile_calls(
-    compiler: "Compiler", message: Compile, path: Path
+    compiler: "_Compiler", message: Compile, path: Path
 ) -> tuple[CompileStatus, str, int | None]:
     """Make all calls; how they ended, with the error's text and its line of the file."""
-    from harness.runner.triton.fake_cuda import NotEmulated
-
     try:
         offer_imports(message.entry)
         found = caller(import_source(path), message.entry, message.parameters)
         for arguments in message.calls:
             if _worked() > compiler.end:
                 break
-            found.bind([_values(arguments)])
+            found.bind([tuple(map(_value, arguments))])
             compiler.compile_launches(found, path)
     except ProgramFailed as failure:
         no_entry = failure.fault is FaultCode.NO_ENTRY
         return "no_entry_point" if no_entry else "failed", failure.message, None
-    except CompileError as error:
+    except _CompileError as error:
         return "compile_error", str(error), error.line
     except NotEmulated as error:
         return "unsupported", str(error), _line_of_traceback(error, path)
@@ -99,39 +91,31 @@ def _compile_calls(
 
 
 def _worked() -> float:
-    """Count the seconds of the processor that this process and those it waited for have had.
-
-    Not a clock's: the judge stops this process now and then.
-    """
-    return sum(os.times()[:4])
+    """Seconds of the processor that this process and those it waited for have had."""
+    return sum(os.times()[:4])  # not a clock's: the judge stops this process now and then
 
 
-class Compiler:
+class _Compiler:
     """Builds what a submission launches; ``kernels`` has what ptxas reported of each.
 
     Of further configurations none is begun after ``end``, seconds of the processor.
     """
 
     def __init__(self, arch: int, max_configurations: int, *, launchers: bool, end: float) -> None:
-        from harness.runner.triton.stub_driver import StubDriver, activate, launcher_builder
+        from harness.runner.triton.stub_driver import activate
 
         self.kernels: list[CompiledKernel] = []
         self.configurations = 0
         self.end = end
         self._max_configurations = max_configurations
-        self._built: dict[str, CompiledKernel] = {}
+        self._built: dict[bytes, CompiledKernel] = {}  # by the cubin
         self._tuned = 0
-        launcher = launcher_builder() if launchers else None
-        activate(StubDriver(arch, bench=self._bench, load=self._load, launcher=launcher))
+        activate(arch, bench=self._bench, load=self._load, launchers=launchers)
         self._count_configurations()
         self._listen_to_ptxas()
 
-    def compile_launches(self, entry: Caller, path: Path) -> list[CompiledKernel]:
-        """Make the call that is bound; every launch in it is compiled and none is executed.
-
-        Raises:
-            CompileError: with Triton's message and the line of the file at ``path``.
-        """
+    def compile_launches(self, entry: Caller, path: Path) -> None:
+        """Make the call that is bound; every launch in it is compiled and none is executed."""
         import triton.compiler.errors
         import triton.runtime.errors
 
@@ -139,9 +123,7 @@ class Compiler:
         try:
             entry.call(0)
         except refused as error:
-            inner = _innermost(error)
-            raise CompileError(_text(inner), _line_of_kernel(inner, path)) from error
-        return self.kernels
+            raise _refusal(error, path) from error
 
     def _count_configurations(self) -> None:
         """Count what autotuners have to choose from; each begins with nothing built."""
@@ -182,14 +164,14 @@ class Compiler:
             cubin: bytes = plain(this, source, metadata, *rest)
             name, shared = str(metadata["name"]), int(metadata["shared"])
             threads = _WARP * int(metadata["num_warps"])
-            self._built[_hash(cubin)] = parse_ptxas("\n".join(log), name, shared, threads=threads)
+            self._built[cubin] = parse_ptxas("\n".join(log), name, shared, threads=threads)
             return cubin
 
         backend.CUDABackend.make_cubin = make_cubin
 
     def _load(self, name: str, cubin: bytes) -> tuple[int, int]:
         """Note a kernel that a launch would load; Triton calls this once for each."""
-        kernel = self._built.get(_hash(cubin), CompiledKernel(name=name))
+        kernel = self._built.get(cubin, CompiledKernel(name=name))
         self.kernels.append(kernel)
         return kernel.registers, kernel.spill_store_bytes // 4
 
@@ -213,20 +195,11 @@ def parse_ptxas(
     )
 
 
-def _hash(cubin: bytes) -> str:
-    return hashlib.sha256(cubin).hexdigest()
-
-
-def _values(arguments: Sequence[TensorShape | ScalarArgument]) -> Arguments:
-    return tuple(a.value if isinstance(a, ScalarArgument) else _zeros(a) for a in arguments)
-
-
-def _zeros(tensor: TensorShape) -> "Tensor":
-    import torch
-
-    span = 1 + sum((n - 1) * s for n, s in zip(tensor.shape, tensor.strides, strict=True))
-    elements = torch.zeros(span, dtype=getattr(torch, tensor.dtype))
-    return elements.as_strided(tensor.shape, tensor.strides)
+def _value(argument: TensorShape | ScalarArgument) -> Tensor | int | float:
+    if isinstance(argument, ScalarArgument):
+        return argument.value
+    shape, strides, dtype = argument.shape, argument.strides, getattr(torch, argument.dtype)
+    return torch.zeros(span(shape, strides), dtype=dtype).as_strided(shape, strides)
 
 
 def _line_of_traceback(error: BaseException, path: Path) -> int | None:
@@ -235,32 +208,18 @@ def _line_of_traceback(error: BaseException, path: Path) -> int | None:
     return lines[-1] if lines else None
 
 
-def _innermost(error: BaseException) -> BaseException:
-    """Find the last error of the chain that knows its source.
-
-    One inside a helper is wrapped by one at the place of its call.
-    """
-    found, at = error, error.__cause__
-    while at is not None:
-        if getattr(at, "src", None):
-            found = at
-        at = at.__cause__
-    return found
-
-
-def _text(error: BaseException) -> str:
-    """Join Triton's message and the Python error behind it, unless that is a part of it."""
-    text = str(error).strip()
-    cause = str(error.__cause__ or "").strip()
-    return text if not cause or cause in text else f"{text}\n{cause}"
-
-
-def _line_of_kernel(error: BaseException, path: Path) -> int | None:
-    """Find the line in the file: Triton counts from the start of the function."""
+def _refusal(error: BaseException, path: Path) -> _CompileError:
+    """Triton's message, the Python error behind it, and the line of the file at ``path``."""
+    at = error.__cause__
+    while at is not None:  # one inside a helper is wrapped by one at the place of its call
+        error, at = at if getattr(at, "src", None) else error, at.__cause__
+    text, cause = str(error).strip(), str(error.__cause__ or "").strip()
+    if cause and cause not in text:
+        text = f"{text}\n{cause}"
     node = getattr(error, "node", None)
     if node is not None:
-        text = path.read_text(errors="replace")
-        place = text.find(getattr(error, "src", "").strip())
-        if place >= 0:
-            return text.count("\n", 0, place) + int(node.lineno)
-    return _line_of_traceback(error, path)
+        source = path.read_text(errors="replace")
+        place = source.find(getattr(error, "src", "").strip())
+        if place >= 0:  # the node's line counts from the start of the function
+            return _CompileError(text, source.count("\n", 0, place) + int(node.lineno))
+    return _CompileError(text, _line_of_traceback(error, path))

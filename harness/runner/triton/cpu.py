@@ -3,26 +3,25 @@
 As it comes, the interpreter computes bfloat16 wrongly, takes TF32 for full precision, lets any
 address be read or written, and cannot autotune. Here
 
-* an access outside of the tensors that a launch was given raises :class:`OutOfBounds`;
+* an access outside of the tensors that a launch was given raises :class:`.memory.OutOfBounds`;
 * bfloat16 is right: every operation rounds once, to nearest even, as on a card (a sum over a block
   is rounded once at its end; a card may round at every step);
 * ``tl.dot`` of float32 under TF32, Triton's default, rounds its operands to TF32, as on a card;
 * ``@triton.autotune`` takes the first configuration;
-* what cannot be run raises :class:`NotEmulated`: "not executable here", never a wrong verdict.
+* what cannot be run raises ``NotEmulated``: "not executable here", never a wrong verdict.
 
 Not imitated: races between programs (they run one after the other), limits on shared memory and
 registers (:mod:`harness.runner.triton.compile` looks at those), time.
 """
 
+import os
 import sys
-from collections.abc import Iterable, MutableMapping
+from collections.abc import Iterable
 
 import torch
 
-from harness.runner.triton.fake_cuda import NotEmulated, install_fake_cuda
-from harness.runner.triton.memory import LaunchMemory, OutOfBounds
-
-__all__ = ["NotEmulated", "OutOfBounds", "enable", "watch"]
+from harness.runner.triton.fake_cuda import install_fake_cuda
+from harness.runner.triton.memory import LaunchMemory
 
 ARCH = 90
 """Architecture of the card that solutions seem to run on."""
@@ -33,22 +32,18 @@ _MEMORY = LaunchMemory()
 _enabled = False
 
 
-def enable(environ: MutableMapping[str, str]) -> None:
-    """Set up this process to run Triton without a GPU, before it loads a submission.
-
-    Once is enough; a process forked from one that was set up has nothing left to do.
-
-    ``environ`` is this process's environment (``os.environ``): Triton reads its settings there.
+def enable() -> None:
+    """Set up this process to run Triton without a GPU; once is enough, forked ones included.
 
     Raises:
         RuntimeError: Triton was imported before, so that its library is already compiled-only.
     """
     global _enabled
-    environ["TRITON_INTERPRET"] = "1"
+    if not _enabled and "triton" in sys.modules:
+        raise RuntimeError("triton was imported before the interpreter was enabled")
+    os.environ["TRITON_INTERPRET"] = "1"
     if _enabled:
         return
-    if "triton" in sys.modules:
-        raise RuntimeError("triton was imported before the interpreter was enabled")
     install_fake_cuda(ARCH)
     # Not at the top: importing Triton fixes the choice between interpreter and compiler.
     from harness.runner.triton import interpreter as triton_interpreter

@@ -5,19 +5,15 @@ the number of multiprocessors. :func:`install_fake_cuda` answers those few quest
 tensor on the CPU, so that the same file runs here and on a card. What it cannot honestly imitate
 (streams, events, graphs) raises :class:`NotEmulated`, which ends as "not executable here".
 
-Mapped are devices named ``cuda`` in any torch call, ``.cuda()``, ``.is_cuda``, and of
-``torch.cuda``: ``is_available``, ``device_count``, ``current_device``, ``set_device``, ``device``,
-``synchronize``, ``empty_cache``, ``current_stream``, ``get_device_name``,
-``get_device_capability``, ``get_device_properties``. ``tensor.device`` stays ``cpu``: torch offers
-no way to lie about it. ``torch.compile`` leaves a function as it is: what it would generate is code
-for a card.
+``tensor.device`` stays ``cpu``: torch offers no way to lie about it. ``torch.compile`` leaves a
+function as it is: what it would generate is code for a card.
 """
 
 import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from types import SimpleNamespace
-from typing import NamedTuple
+from typing import NoReturn
 
 import torch
 from torch.overrides import TorchFunctionMode
@@ -27,29 +23,16 @@ class NotEmulated(Exception):
     """The submission needs what this machine cannot imitate; no fault of the submission's."""
 
 
-class Card(NamedTuple):
-    """The facts of the fake GPU that a submission may ask for."""
+MULTIPROCESSORS = 132
+"""Of the fake card, as of an H100."""
 
-    name: str
-    arch: int
-    multiprocessors: int
-    shared_bytes: int
+_SHARED_BYTES = {75: 65536} | dict.fromkeys((80, 87), 166912)
+_SHARED_BYTES |= dict.fromkeys((86, 89, 120, 121), 101376)
 
 
-_SHARED_BYTES = {
-    75: 65536,
-    80: 166912,
-    86: 101376,
-    87: 166912,
-    89: 101376,
-    120: 101376,
-    121: 101376,
-}
-
-
-def card(arch: int) -> Card:
-    """Describe the card that stands for an architecture (90 for sm_90), H100-like."""
-    return Card(f"pretended sm_{arch}", arch, 132, _SHARED_BYTES.get(arch, 232448))
+def shared_bytes(arch: int) -> int:
+    """Shared memory that a block may have on a card of ``arch`` (90 for sm_90): 227 KiB if new."""
+    return _SHARED_BYTES.get(arch, 232448)
 
 
 class _OnCpu(TorchFunctionMode):
@@ -78,29 +61,28 @@ def _to_cpu(value: object) -> object:
     return value
 
 
-def _refuse(what: str) -> type:
-    def refuse(_self: object, *_args: object, **_kwargs: object) -> None:
-        raise NotEmulated(f"{what} needs a GPU")
+def refuse(message: str) -> Callable[..., NoReturn]:
+    """Make a function that raises :class:`NotEmulated` whatever it is called with."""
 
-    return type(what.rpartition(".")[2], (), {"__init__": refuse})
+    def refused(*_args: object, **_kwargs: object) -> NoReturn:
+        raise NotEmulated(message)
+
+    return refused
 
 
 def install_fake_cuda(arch: int) -> None:
-    """Make torch in this process answer like one with a single card of this architecture.
-
-    For a runner process that ends with its submission: there is no way back.
-    """
-    fake = card(arch)
+    """Make torch in this process answer like one with a single card; there is no way back."""
+    name, capability = f"pretended sm_{arch}", divmod(arch, 10)
     properties = SimpleNamespace(
-        name=fake.name,
-        major=arch // 10,
-        minor=arch % 10,
+        name=name,
+        major=capability[0],
+        minor=capability[1],
         total_memory=80 << 30,
-        multi_processor_count=fake.multiprocessors,
+        multi_processor_count=MULTIPROCESSORS,
         warp_size=32,
         regs_per_multiprocessor=65536,
         shared_memory_per_block=49152,
-        shared_memory_per_block_optin=fake.shared_bytes,
+        shared_memory_per_block_optin=shared_bytes(arch),
         max_threads_per_multi_processor=2048,
         L2_cache_size=50 << 20,
     )
@@ -114,25 +96,26 @@ def install_fake_cuda(arch: int) -> None:
         "empty_cache": _nothing,
         "device": lambda *_: nullcontext(),
         "current_stream": lambda *_: stream,
-        "get_device_name": lambda *_: fake.name,
-        "get_device_capability": lambda *_: (arch // 10, arch % 10),
+        "get_device_name": lambda *_: name,
+        "get_device_capability": lambda *_: capability,
         "get_device_properties": lambda *_: properties,
     }
-    for name in ("Stream", "Event", "CUDAGraph", "graph"):
-        answers[name] = _refuse(f"torch.cuda.{name}")
-    for name, answer in answers.items():
-        setattr(torch.cuda, name, answer)
+    for missing in ("Stream", "Event", "CUDAGraph", "graph"):
+        refused = refuse(f"torch.cuda.{missing} needs a GPU")
+        answers[missing] = type(missing, (), {"__init__": refused})
+    for asked, answer in answers.items():
+        setattr(torch.cuda, asked, answer)
     torch.compile = _as_it_is  # type: ignore[assignment]
     torch.Tensor.is_cuda = property(lambda _: True)  # type: ignore[assignment]
     _OnCpu().__enter__()  # type: ignore[no-untyped-call]
 
 
 def _nothing(*_args: object, **_kwargs: object) -> None:
-    """Everything is synchronous here."""
+    """Return at once: everything is synchronous here."""
 
 
 def _as_it_is(
     model: Callable[..., object] | None = None, **_options: object
 ) -> Callable[..., object]:
-    """Replace ``torch.compile``, with and without options: the model stays as it is."""
+    """Replace ``torch.compile``, with and without options."""
     return model if model is not None else lambda function: function

@@ -24,9 +24,9 @@ from triton.runtime import interpreter
 from triton.runtime.interpreter import TensorHandle as Handle
 
 from harness.runner.triton import bfloat16
-from harness.runner.triton.fake_cuda import NotEmulated
+from harness.runner.triton.fake_cuda import NotEmulated, refuse
 from harness.runner.triton.memory import LaunchMemory
-from harness.runner.triton.stub_driver import StubDriver, activate
+from harness.runner.triton.stub_driver import activate
 
 _Base = interpreter.InterpreterBuilder
 _plain_np_dtype = interpreter._get_np_dtype
@@ -39,52 +39,46 @@ _plain_post_init = Handle.__post_init__
 
 def install(arch: int, memory: LaunchMemory) -> None:
     """Replace the parts of Triton by those below; ``memory`` checks their accesses."""
-    Grid.memory = Builder.memory = memory
+    _Grid.memory = _Builder.memory = memory
     interpreter._get_np_dtype = _np_dtype
     interpreter._validate_np_data_size = _validate_size
     interpreter._implicit_cvt = _convert_argument
     interpreter._patch_lang = _patch
     interpreter._patch_lang_tensor = _patch_tensor
-    interpreter.GridExecutor = Grid
-    interpreter.InterpreterBuilder = Builder
-    interpreter.interpreter_builder.__class__ = Builder
+    interpreter.GridExecutor = _Grid
+    interpreter.InterpreterBuilder = _Builder
+    interpreter.interpreter_builder.__class__ = _Builder
     Handle.__post_init__ = _post_init
     for module in (libdevice, cuda_libdevice):
         for name, function in inspect.getmembers(module, inspect.isfunction):
             if function.__module__ == module.__name__:
-                setattr(module, name, _refuse_libdevice(name))
-    activate(StubDriver(arch, bench=_first_wins, load=_cannot_load))
+                setattr(module, name, refuse(f"Triton's interpreter has no libdevice.{name}"))
+    # The same time for all configurations, so that the first is chosen.
+    activate(arch, bench=lambda _launch: 1.0, load=_cannot_load)
 
 
-def _first_wins(_launch: object) -> float:
-    """Report the same time for all configurations, so that the first is chosen."""
-    return 1.0
-
-
-def _cannot_load(name: str, _cubin: bytes) -> tuple[int, int]:
+def _cannot_load(name: str, _cubin: bytes) -> NoReturn:
     raise NotEmulated(f"{name} is compiled for a GPU; Triton's interpreter cannot run it")
-
-
-def _refuse_libdevice(name: str) -> Callable[..., None]:
-    def refuse(*_args: object, **_kwargs: object) -> None:
-        raise NotEmulated(f"Triton's interpreter has no libdevice.{name}")
-
-    return refuse
 
 
 def _is_bfloat16(dtype: Dtype) -> bool:
     return getattr(dtype.scalar, "name", "") == "bf16"
 
 
+def _holds_bfloat16(dtype: Dtype) -> bool:
+    """Whether handles of the type hold such values, not pointers to them."""
+    return _is_bfloat16(dtype) and not isinstance(dtype, tl.pointer_type)
+
+
 def _np_dtype(dtype: Dtype) -> "np.dtype[np.generic]":
-    if not isinstance(dtype, tl.pointer_type) and _is_bfloat16(dtype):
+    if _holds_bfloat16(dtype):
         return np.dtype(np.float32)
     plain: np.dtype[np.generic] = _plain_np_dtype(dtype)
     return plain
 
 
 def _validate_size(data: NDArray[np.generic], dtype: Dtype) -> bool:
-    if not isinstance(dtype, tl.pointer_type) and _is_bfloat16(dtype):
+    if _holds_bfloat16(dtype):
         return bool(data.itemsize <= 4)
     return bool(_plain_validate(data, dtype))
 
@@ -99,7 +93,7 @@ def _post_init(handle: Handle) -> None:
 def _convert_argument(argument: object) -> Handle:
     converted = _plain_convert_argument(argument)
     if hasattr(argument, "data_ptr") and hasattr(converted, "handle"):
-        converted.handle.attr["extent"] = Grid.memory.extent_of(argument.data_ptr())
+        converted.handle.attr["extent"] = _Grid.memory.extents.get(argument.data_ptr())
     return converted
 
 
@@ -111,9 +105,9 @@ def _patch(function: FunctionType) -> interpreter._LangPatchScope:
     """
     language = {id(tl), id(tl.core)}
     used = language & {id(value) for value in function.__globals__.values()}
-    if used and used <= Grid.patched:
+    if used and used <= _Grid.patched:
         return interpreter._LangPatchScope()
-    Grid.patched |= used
+    _Grid.patched |= used
     return _plain_patch(function)
 
 
@@ -123,7 +117,7 @@ def _patch_tensor(tensor: object, scope: interpreter._LangPatchScope) -> None:
     scope.set_attr(tensor, "__index__", lambda self: int(self.handle.data.item()))
 
 
-class Grid(interpreter.GridExecutor):  # type: ignore[misc]
+class _Grid(interpreter.GridExecutor):  # type: ignore[misc]
     """One launch: declares what it may touch, and lets errors through as they are."""
 
     memory: LaunchMemory
@@ -131,9 +125,8 @@ class Grid(interpreter.GridExecutor):  # type: ignore[misc]
     """The modules of the language that are made executable in this launch."""
 
     def __call__(self, *args: object, **kwargs: object) -> None:
-        """Run all programs of the grid."""
-        Grid.patched = set()
-        names = [*self.arg_names]
+        _Grid.patched = set()
+        names = self.arg_names
         given = {**dict(zip(names, args, strict=False)), **kwargs}
         self.memory.launch(self.fn.__name__, [(n, given[n]) for n in names if n in given])
         try:
@@ -162,7 +155,7 @@ def _keep_extent(name: str) -> Callable[..., Handle]:
     return keep
 
 
-class Builder(interpreter.InterpreterBuilder):  # type: ignore[misc]
+class _Builder(interpreter.InterpreterBuilder):  # type: ignore[misc]
     """Executes the operations of a kernel."""
 
     memory: LaunchMemory
@@ -173,11 +166,8 @@ class Builder(interpreter.InterpreterBuilder):  # type: ignore[misc]
         raise AttributeError(name)
 
     def set_grid_idx(self, x: int, y: int, z: int) -> None:
-        """Begin the next program."""
         self.memory.program = (x, y, z)
         super().set_grid_idx(x, y, z)
-
-    # Memory.
 
     create_addptr = _keep_extent("create_addptr")
     create_splat = _keep_extent("create_splat")
@@ -214,7 +204,6 @@ class Builder(interpreter.InterpreterBuilder):  # type: ignore[misc]
         return super().create_masked_store(ptrs, value, mask, *rest, **named)
 
     def create_atomic_cas(self, ptr: Handle, cmp: Handle, val: Handle, *rest: object) -> Handle:
-        """Update memory, checked."""
         self._refuse_bfloat16("atomic_cas", val)
         self._check("atomic", ptr, True)
         return super().create_atomic_cas(ptr, cmp, val, *rest)
@@ -222,24 +211,20 @@ class Builder(interpreter.InterpreterBuilder):  # type: ignore[misc]
     def create_atomic_rmw(
         self, op: object, ptr: Handle, val: Handle, mask: Handle | bool, *rest: object
     ) -> Handle:
-        """Update memory, checked."""
         self._refuse_bfloat16(f"atomic {op}", val)
         self._check("atomic", ptr, mask)
         return super().create_atomic_rmw(op, ptr, val, mask, *rest)
-
-    # bfloat16.
 
     def _refuse_bfloat16(self, what: str, *handles: object) -> None:
         if any(isinstance(h, Handle) and _is_bfloat16(h.dtype) for h in handles):
             raise NotEmulated(f"Triton's interpreter cannot do {what} on bfloat16")
 
     def get_bf16(self, value: float) -> Handle:
-        """Make a constant."""
         return Handle(np.array([value], dtype=np.float32), tl.bfloat16)
 
     def cast_impl(self, src: Handle, dst_type: Dtype) -> Handle:
-        """Convert by value; the constructor of handles rounds."""
         if _is_bfloat16(src.dtype) or _is_bfloat16(dst_type):
+            # The constructor of handles rounds.
             return Handle(src.data.astype(_np_dtype(dst_type)), dst_type.scalar)
         return super().cast_impl(src, dst_type)
 
@@ -256,28 +241,22 @@ class Builder(interpreter.InterpreterBuilder):  # type: ignore[misc]
         return Handle(src.data.astype(np.float32), tl.bfloat16)
 
     def create_bitcast(self, src: Handle, dst_type: Dtype) -> Handle:
-        """Give the same bits another type."""
-        if _is_bfloat16(src.dtype) and not isinstance(src.dtype, tl.pointer_type):
+        if _holds_bfloat16(src.dtype):
             src = Handle(bfloat16.to_bits(src.data), tl.uint16)
         if not isinstance(dst_type.scalar, tl.pointer_type) and _is_bfloat16(dst_type):
             return Handle(bfloat16.from_bits(src.data.view(np.uint16)), tl.bfloat16)
         return super().create_bitcast(src, dst_type)
 
     def create_fabs(self, arg: Handle) -> Handle:
-        """Clear the sign."""
         if _is_bfloat16(arg.dtype):
             return Handle(np.abs(arg.data), arg.dtype.scalar)
         return super().create_fabs(arg)
 
     def create_dot_scaled(self, *args: object) -> Handle:
-        """Multiply microscaled blocks, where the version can."""
         self._refuse_bfloat16("dot_scaled", *args)
-        base = getattr(_Base, "create_dot_scaled", None)
-        if base is None:
+        if not hasattr(_Base, "create_dot_scaled"):
             raise NotEmulated("this version of Triton's interpreter has no dot_scaled")
-        return base(self, *args)
-
-    # Precision.
+        return super().create_dot_scaled(*args)
 
     def create_dot(
         self, a: Handle, b: Handle, d: Handle, input_precision: object, *rest: object
@@ -289,14 +268,7 @@ class Builder(interpreter.InterpreterBuilder):  # type: ignore[misc]
             b = Handle(bfloat16.tf32(b.data), b.dtype)
         return super().create_dot(a, b, d, input_precision, *rest)
 
-    # What cannot be done.
+    def create_extern_elementwise(self, _library: object, _path: object, *args: object) -> NoReturn:
+        raise NotEmulated(f"Triton's interpreter cannot call the external function {args[0]}")
 
-    def create_extern_elementwise(
-        self, _lib: object, _path: object, symbol: object, *_rest: object
-    ) -> NoReturn:
-        """Refuse: needs a device library."""
-        raise NotEmulated(f"Triton's interpreter cannot call the external function {symbol}")
-
-    def create_inline_asm(self, *_args: object) -> NoReturn:
-        """Refuse: needs a card."""
-        raise NotEmulated("Triton's interpreter cannot execute inline assembly")
+    create_inline_asm = refuse("Triton's interpreter cannot execute inline assembly")

@@ -10,17 +10,13 @@ import tarfile
 from pathlib import Path
 
 _LENGTH = 8
+_LISTS = "__grp__"
 _ELSEWHERE = b"${TRITON_CACHE_DIR}"
 """Stands for the folder in Triton's own lists, which name files by their whole path."""
 
-_LISTS = "__grp__"
-
 
 def pack(folder: Path, fd: int) -> None:
-    """Write all files of a cache to a descriptor of fixed size, their length before them.
-
-    Nothing is written where they do not fit.
-    """
+    """Write all files of a cache, if they fit, to a descriptor of fixed size, the length first."""
     packed = io.BytesIO()
     with tarfile.open(fileobj=packed, mode="w") as archive:
         for file in sorted(folder.rglob("*")):
@@ -40,16 +36,13 @@ def pack(folder: Path, fd: int) -> None:
 
 
 def packed(fd: int) -> bytes:
-    """Read the package on the judge's side: the bytes after the length, as many as there are."""
+    """The package, on the judge's side: the bytes after the length, as many as there are."""
     length = int.from_bytes(os.pread(fd, _LENGTH, 0), "little")
     return os.pread(fd, min(length, os.fstat(fd).st_size - _LENGTH), _LENGTH)
 
 
 def unpack(fd: int, folder: Path) -> None:
-    """Put what was packed into another cache; closes the descriptor.
-
-    What cannot be read is left out: then Triton compiles.
-    """
+    """Put what was packed, as far as it can be read, into another cache; closes the descriptor."""
     folder.mkdir(parents=True, exist_ok=True)
     with os.fdopen(fd, "rb") as file:
         try:

@@ -7,7 +7,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from harness.runner.strides import Rows, rows_of
+from harness.runner.strides import Rows, addresses, rows_of
 
 
 class OutOfBounds(Exception):
@@ -37,6 +37,16 @@ class Extent(NamedTuple):
             rest = rest - np.minimum(rest // step, length - 1).astype(rest.dtype) * step
         return wrong | (rest + size > self.rows.bytes)
 
+    def place(self, address: int, size: int) -> str:
+        """Say where an access of ``size`` bytes lies that does not lie in this."""
+        if self.start <= address <= self.end - size:
+            place = "between the rows"
+        elif address < self.start:
+            place = f"{_count(-(-(self.start - address) // size))} before the start"
+        else:
+            place = f"{_count((address - self.end) // size + 1)} past the end"
+        return f"{place} of {self.name} ({_count((self.end - self.start) // size)})"
+
 
 class LaunchMemory:
     """The extents of the launch that is running, and of the tensors the judge handed out."""
@@ -46,9 +56,9 @@ class LaunchMemory:
         self.kernel = ""
         self.program = (0, 0, 0)
         """The running program of the grid, for messages; so is ``kernel``."""
-
         self._extents: tuple[Extent, ...] = ()
-        self._of_pointer: dict[int, Extent] = {}
+        self.extents: dict[int, Extent] = {}
+        """For each pointer argument of this launch, the tensor that it points into."""
 
     def watch(self, tensors: Iterable[torch.Tensor]) -> None:
         """See :meth:`harness.runner.triton.cpu.watch`."""
@@ -62,14 +72,10 @@ class LaunchMemory:
         self.kernel = kernel
         named = [pair for name, value in arguments for pair in _flatten(name, value)]
         tensors = [(name, value) for name, value in named if isinstance(value, torch.Tensor)]
-        self._of_pointer = {t.data_ptr(): self._extent(name, t) for name, t in reversed(tensors)}
-        self._extents = tuple(sorted(set(self._of_pointer.values()), key=lambda e: e.start))
+        self.extents = {t.data_ptr(): self._extent(name, t) for name, t in reversed(tensors)}
+        self._extents = tuple(sorted(set(self.extents.values()), key=lambda e: e.start))
         if any(_holds_addresses(value) for _, value in named):
             self._extents += tuple(extent for _, extent in self._watched)
-
-    def extent_of(self, pointer: int) -> Extent | None:
-        """Find the tensor that a pointer argument of this launch points into."""
-        return self._of_pointer.get(pointer)
 
     def _extent(self, name: str, tensor: torch.Tensor) -> Extent:
         storage = tensor.untyped_storage()
@@ -103,36 +109,20 @@ class LaunchMemory:
         for each in allowed:
             outside &= each.outside(address, size)
         outside &= np.asarray(mask, dtype=bool)
-        if outside.any():
-            raise OutOfBounds(self._complaint(access, address, outside, size, allowed))
-
-    def _complaint(
-        self,
-        access: str,
-        address: NDArray[np.uint64],
-        outside: NDArray[np.bool_],
-        size: int,
-        allowed: tuple[Extent, ...],
-    ) -> str:
+        if not outside.any():
+            return
         flat = int(np.argmax(outside))
         lane = tuple(int(i) for i in np.unravel_index(flat, address.shape))
         where = int(address.reshape(-1)[flat])
         shown = lane[0] if len(lane) == 1 else lane
-        who = (
+        place = "the launch has no tensors"
+        if allowed:
+            near = min(allowed, key=lambda e: max(e.start - where, where + size - e.end))
+            place = near.place(where, size)
+        raise OutOfBounds(
             f"kernel {self.kernel}, program {self.program}: {access} outside of its tensors in "
-            f"{int(outside.sum())} of {address.size} lanes, first in lane {shown}"
+            f"{int(outside.sum())} of {address.size} lanes, first in lane {shown}: {place}"
         )
-        if not allowed:
-            return f"{who}: the launch has no tensors"
-        near = min(allowed, key=lambda e: max(e.start - where, where + size - e.end))
-        elements = (near.end - near.start) // size
-        if near.start <= where <= near.end - size:
-            place = "between the rows"
-        elif where < near.start:
-            place = f"{_count(-(-(near.start - where) // size))} before the start"
-        else:
-            place = f"{_count((where - near.end) // size + 1)} past the end"
-        return f"{who}: {place} of {near.name} ({_count(elements)})"
 
 
 def _count(elements: int) -> str:
@@ -141,14 +131,9 @@ def _count(elements: int) -> str:
 
 def _span(name: str, tensor: torch.Tensor) -> Extent:
     """From the first element of a tensor to the last, without what lies between its rows."""
-    start = tensor.data_ptr()
-    if tensor.numel() == 0:
-        return Extent(name, start, start)
-    last = sum((n - 1) * s for n, s in zip(tensor.shape, tensor.stride(), strict=True))
     rows = rows_of(tensor.shape, tensor.stride(), tensor.element_size())
-    gaps = rows.axes and rows.nested
-    end = start + (last + 1) * tensor.element_size()
-    return Extent(name, start, end, rows if gaps else None)
+    gaps = tensor.numel() > 0 and rows.axes and rows.nested
+    return Extent(name, *addresses(tensor), rows if gaps else None)
 
 
 def _flatten(name: str, value: object) -> Iterable[tuple[str, object]]:
@@ -156,12 +141,9 @@ def _flatten(name: str, value: object) -> Iterable[tuple[str, object]]:
     if isinstance(value, tuple | list):
         for index, part in enumerate(value):
             yield from _flatten(f"{name}[{index}]", part)
-    elif not isinstance(value, torch.Tensor) and isinstance(
-        base := getattr(value, "base", None), torch.Tensor
-    ):
-        yield name, base
     else:
-        yield name, value
+        base = getattr(value, "base", None)
+        yield name, base if isinstance(base, torch.Tensor) else value
 
 
 def _holds_addresses(value: object) -> bool:

@@ -1,9 +1,8 @@
 """Evaluate a reference with the precision and the order of summation of a given machine.
 
-A reference is written in torch and computes in float64. Under :class:`Arithmetic`, a dispatch mode,
-each of its operations is done as an :class:`ArithmeticModel` does it: factors cut, sums in some
-order and accumulator, results rounded. Tensors stay float64 throughout (complex128 for complex
-numbers); what a machine cannot represent does not occur in them.
+Under :class:`Arithmetic`, a dispatch mode, each of torch's operations is done as an
+:class:`ArithmeticModel` does it. Tensors stay float64 (complex128) throughout; what a machine
+cannot represent does not occur in them.
 
 Sources: Higham, *Accuracy and Stability of Numerical Algorithms*, 2nd ed., section 4.2 (orders of
 summation); Fasi, Higham, Mikaitis, Pranesh, *Numerical behavior of NVIDIA tensor cores*, PeerJ CS
@@ -11,18 +10,21 @@ summation); Fasi, Higham, Mikaitis, Pranesh, *Numerical behavior of NVIDIA tenso
 functions (their errors in units in the last place).
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, TypeAlias
 
 import torch
 from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from harness.verify.arithmetic import composites, fourier
-from harness.verify.arithmetic.composites import Dims, Operation
-from harness.verify.arithmetic.operations import OperationKind, base_name, classify
+from harness.verify.arithmetic import fourier, operations
+from harness.verify.arithmetic.operations import Dims, Operation, OperationKind, base_name, classify
 from harness.verify.arithmetic.rounding import FLOAT64, Format, rounded, truncated
 from harness.verify.arithmetic.sums import EXACTLY, Accumulator, running, total
+
+Args: TypeAlias = tuple[object, ...]
+Kwargs: TypeAlias = Mapping[str, object]
 
 _MAX_PRODUCTS = 1 << 25
 """Products of a matrix product that lie in memory at a time: 256 MiB in float64."""
@@ -35,10 +37,10 @@ class ArithmeticModel:
     working: Format = FLOAT64
     """Format of the results of single operations."""
     accumulator: Accumulator = EXACTLY
-    """Where sums are kept, and in which order terms get there."""
+    """Format of running sums, and the order in which terms are added."""
     storage: Format | None = None
-    """Format that each result is rounded to besides, as an unfused computation does that keeps it
-    in memory; None where results stay in registers."""
+    """Format that each result is rounded to besides, as in an unfused computation that stores it in
+    memory; None where results stay in registers."""
     factors: Format | None = None
     """Format that the factors of products of matrices are cut to; None for uncut."""
     cut_off: bool = False
@@ -49,11 +51,6 @@ class ArithmeticModel:
     """Error of exponentials, logarithms and the like, units in the last place of ``working``."""
     skips: bool = False
     """Whether the last term of every sum is left out; no honest machine's."""
-
-    @property
-    def exact(self) -> bool:
-        """Whether sums are torch's own, in float64."""
-        return self.accumulator == EXACTLY and not self.skips
 
     def result(self, x: Tensor) -> Tensor:
         """Round the result of one operation to ``working``, and to ``storage``."""
@@ -66,51 +63,38 @@ class ArithmeticModel:
             return x
         return (truncated if self.cut_off else rounded)(x, self.factors)
 
-    def sum(self, terms: Tensor) -> Tensor:
-        """Sum over the first dimension: (length, …) → (…)."""
-        if self.skips and terms.shape[0] > 1:
-            terms = terms[:-1]
-        return terms.sum(0) if self.accumulator == EXACTLY else total(terms, self.accumulator)
-
     def product(self, a: Tensor, b: Tensor) -> Tensor:
-        """Product of matrices: (…, m, k) · (…, k, n) → (…, m, n)."""
-        a, b = self.factor(a), self.factor(b)
+        """Product of matrices: (…, m, k) · (…, k, n) → (…, m, n); or with a vector, or of two."""
+        if a.dim() == 1:
+            return self.product(a.unsqueeze(0), b).squeeze(0)
+        if b.dim() == 1:
+            return self.product(a, b.unsqueeze(-1)).squeeze(-1)
+        a, b = self.factor(a.resolve_conj()), self.factor(b.resolve_conj())
         if self.skips and a.shape[-1] > 1:
             a, b = a[..., :-1], b[..., :-1, :]
         how = self.accumulator
         if how == EXACTLY:
             return a @ b
         if how.step > 1 and not a.is_complex():
-            return self._product_in_blocks(a, b)
+            # As in a matrix unit: ``step`` exact products, then the sum is rounded or cut.
+            held = a.new_zeros(*a.shape[:-1], b.shape[-1])
+            blocks = zip(torch.split(a, how.step, -1), torch.split(b, how.step, -2), strict=True)
+            for left, right in blocks:
+                held = how.round(held + left @ right)
+            return held
+        if how.native is not None and not a.is_complex():
+            a, b = a.to(how.native), b.to(how.native)
         # All products of some rows are formed at once: (k, rows, n) terms, to be added up over k.
-        rows, size = a.shape[-2], a[..., :1, :].numel() * b.shape[-1]
-        at_once = max(1, _MAX_PRODUCTS // max(1, size))
-        kind = how.native
-        if kind is not None and not a.is_complex():
-            a, b = a.to(kind), b.to(kind)
-        pieces = []
-        for start in range(0, rows, at_once):
-            left = a[..., start : start + at_once, :].movedim(-1, 0).unsqueeze(-1)
-            terms = left * b.movedim(-2, 0).unsqueeze(-2)
-            pieces.append(total(terms, how))
-        return torch.cat(pieces, -2) if pieces else a.new_zeros(*a.shape[:-1], b.shape[-1])
-
-    def _product_in_blocks(self, a: Tensor, b: Tensor) -> Tensor:
-        """Product as in a matrix unit: ``step`` exact products, then the sum is rounded or cut."""
-        how = self.accumulator
-        kept = a.new_zeros(*a.shape[:-1], b.shape[-1])
-        for start in range(0, a.shape[-1], how.step):
-            stop = start + how.step
-            term = a[..., start:stop] @ b[..., start:stop, :]
-            kept = (truncated if how.truncates else rounded)(kept + term, how.format)
-        return kept
+        at_once = max(1, _MAX_PRODUCTS // max(1, a[..., :1, :].numel() * b.shape[-1]))
+        b = b.movedim(-2, 0).unsqueeze(-2)
+        parts = torch.split(a.movedim(-1, 0).unsqueeze(-1), at_once, -2)
+        return torch.cat([total(rows * b, how) for rows in parts], -2)
 
 
 class Arithmetic(TorchDispatchMode):  # type: ignore[no-untyped-call]
     """While entered, torch computes as ``machine`` does.
 
-    ``unknown`` collects operations that sum up something in a way that cannot be varied: they are
-    done in float64, and their results rounded.
+    ``unknown`` collects operations that may sum in a way that cannot be varied.
     """
 
     def __init__(self, machine: ArithmeticModel) -> None:
@@ -124,47 +108,21 @@ class Arithmetic(TorchDispatchMode):  # type: ignore[no-untyped-call]
         return False
 
     def __torch_dispatch__(
-        self,
-        func: Operation,
-        types: object,
-        args: tuple[object, ...] = (),
-        kwargs: Mapping[str, object] | None = None,
+        self, func: Operation, types: object, args: Args = (), kwargs: Kwargs | None = None
     ) -> object:
         """Compute one operation as the model does."""
         kwargs = dict(kwargs or {})
-        kind = classify(func, args, kwargs)
-        result = self._compute(func, kind, args, kwargs)
-        self.done(func, kind, args, kwargs, result)
-        return result
-
-    def done(
-        self,
-        func: Operation,
-        kind: OperationKind,
-        args: tuple[object, ...],
-        kwargs: Mapping[str, object],
-        result: object,
-    ) -> None:
-        """Called after each operation; :mod:`survey` counts in it."""
-
-    def _compute(
-        self,
-        func: Operation,
-        kind: OperationKind,
-        args: tuple[object, ...],
-        kwargs: dict[str, object],
-    ) -> object:
-        machine = self.machine
-        name = base_name(func)
+        machine, name = self.machine, base_name(func)
+        kind = classify(func, (args, kwargs))
         if kind is OperationKind.EXACT:
             if machine.skips and name in _EXTREMES:
                 args = _without_last(args, kwargs)
             return func(*args, **kwargs)
         if kind is OperationKind.COMPOSITE:
             with self:
-                return composites.COMPOSITES[name](func, *args, **kwargs)
+                return operations.COMPOSITES[name](func, *args, **kwargs)
         if kind is OperationKind.SUM:
-            return _SUMS[name](machine, func, *args, **kwargs)
+            return machine.result(_SUMS[name](machine, func, *args, **kwargs))
         if kind is OperationKind.UNKNOWN:
             self.unknown.add(str(func).removesuffix(".default"))
         result = func(*args, **kwargs)
@@ -178,11 +136,9 @@ class Arithmetic(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
 def _overwrite(result: object, how: Callable[[Tensor], Tensor]) -> None:
     """Replace what is in the floating-point results of an operation, new or changed in place."""
-    for x in result if isinstance(result, (tuple, list)) else (result,):
-        if isinstance(x, Tensor) and x.dtype in (torch.float64, torch.complex128):
-            new = how(x)
-            if new is not x:
-                x.copy_(new)
+    for x in operations.tensors(result):
+        if x.dtype in (torch.float64, torch.complex128) and (new := how(x)) is not x:
+            x.copy_(new)
 
 
 def _blurred(x: Tensor, machine: ArithmeticModel) -> Tensor:
@@ -200,35 +156,18 @@ def _blurred(x: Tensor, machine: ArithmeticModel) -> Tensor:
 _EXTREMES = frozenset({"amax", "amin", "max", "min", "argmax", "argmin"})
 
 
-def _without_last(args: tuple[object, ...], kwargs: dict[str, object]) -> tuple[object, ...]:
+def _without_last(args: Args, kwargs: Kwargs) -> Args:
     """The arguments of a maximum along dimensions, without the last element of each."""
-    if not args or not isinstance(args[0], Tensor):
+    x, *rest = args
+    dims = kwargs.get("dim", rest[0] if rest else None)
+    if not isinstance(x, Tensor) or isinstance(dims, Tensor):  # the maximum of two tensors
         return args
-    x: Tensor = args[0]
-    dims = kwargs.get("dim", args[1] if len(args) > 1 else None)
-    if isinstance(dims, Tensor):  # the maximum of two tensors
-        return args
-    if isinstance(dims, int):
-        dims = [dims]
-    for d in dims if isinstance(dims, (list, tuple)) and dims else range(x.dim()):
+    chosen = [dims] if isinstance(dims, int) else dims or range(x.dim())
+    assert isinstance(chosen, Sequence), "one dimension, several, or all"
+    for d in chosen:
         if x.shape[d] > 1:
             x = x.narrow(d, 0, x.shape[d] - 1)
-    return (x, *args[1:])
-
-
-# -- sums --------------------------------------------------------------------------------------
-
-
-def _leading(x: Tensor, dims: Dims) -> tuple[Tensor, list[int]]:
-    """``x`` with the given dimensions made one, and first; and those dimensions, not negative."""
-    if isinstance(dims, int):
-        dims = [dims]
-    chosen = sorted({d % max(1, x.dim()) for d in dims}) if dims else list(range(x.dim()))
-    if x.dim() == 0:
-        return x.reshape(1), []
-    rest = [d for d in range(x.dim()) if d not in chosen]
-    moved = x.permute(*chosen, *rest)
-    return moved.reshape(-1, *(x.shape[d] for d in rest)), chosen
+    return (x, *rest)
 
 
 def _sum(
@@ -239,35 +178,28 @@ def _sum(
     keepdim: bool = False,
     **_: object,
 ) -> Tensor:
-    terms, dims = _leading(x, dim)
-    found = machine.sum(terms)
+    dims = sorted({d % x.dim() for d in operations.listed(dim, x)}) if x.dim() else []
+    terms = x.movedim(dims, list(range(len(dims))))
+    terms = terms.reshape(-1, *terms.shape[len(dims) :])  # those dimensions made one, and first
+    summed = terms[:-1] if machine.skips and len(terms) > 1 else terms
+    how = machine.accumulator
+    found = summed.sum(0) if how == EXACTLY else total(summed, how)
     if base_name(func) == "mean":
-        found = machine.result(found) / terms.shape[0]
-    if keepdim:
-        for d in dims:
-            found = found.unsqueeze(d)
-    return machine.result(found)
+        found = machine.result(found) / len(terms)
+    for d in dims if keepdim else ():
+        found = found.unsqueeze(d)
+    return found
 
 
 def _product(
     machine: ArithmeticModel, func: Operation, a: Tensor, b: Tensor, **_: object
 ) -> Tensor:
-    name = base_name(func)
-    if name == "vdot":
-        a = a.conj()
-    left = a.unsqueeze(0) if a.dim() == 1 else a
-    right = b.unsqueeze(-1) if b.dim() == 1 else b
-    found = machine.product(left.resolve_conj(), right.resolve_conj())
-    if b.dim() == 1:
-        found = found.squeeze(-1)
-    if a.dim() == 1:
-        found = found.squeeze(0)
-    return machine.result(found)
+    return machine.product(a.conj() if base_name(func) == "vdot" else a, b)
 
 
 def _product_added(
     machine: ArithmeticModel,
-    func: Operation,  # noqa: ARG001 - all sums are called alike
+    func: Operation,  # noqa: ARG001 - all sums are called with it
     added: Tensor,
     a: Tensor,
     b: Tensor,
@@ -275,36 +207,32 @@ def _product_added(
     beta: float = 1,
     alpha: float = 1,
 ) -> Tensor:
-    right = b.unsqueeze(-1) if b.dim() == 1 else b
-    found = machine.product(a.resolve_conj(), right.resolve_conj())
-    if b.dim() == 1:
-        found = found.squeeze(-1)
+    found = machine.product(a, b)
     if alpha != 1:
         found = rounded(found * alpha, machine.working)
-    if beta != 0:
-        found = found + (added if beta == 1 else rounded(added * beta, machine.working))
-    return machine.result(found)
+    if beta == 0:
+        return found
+    return found + (added if beta == 1 else rounded(added * beta, machine.working))
 
 
 def _cumsum(machine: ArithmeticModel, func: Operation, x: Tensor, dim: int, **_: object) -> Tensor:
-    if machine.accumulator == EXACTLY or x.dim() == 0:
-        found = func(x, dim)
-        if machine.skips and x.dim() and x.shape[dim] > 1:
-            found.select(dim, -1).copy_(found.select(dim, -2))
-        return machine.result(found)
-    return machine.result(running(x.movedim(dim, 0), machine.accumulator).movedim(0, dim))
+    if machine.accumulator != EXACTLY and x.dim() > 0:
+        return running(x.movedim(dim, 0), machine.accumulator).movedim(0, dim)
+    found: Tensor = func(x, dim)
+    if machine.skips and x.dim() > 0 and x.shape[dim] > 1:
+        found.select(dim, -1).copy_(found.select(dim, -2))
+    return found
 
 
-def _fft(
-    machine: ArithmeticModel, func: Operation, x: Tensor, dims: list[int], scaling: int, last: int
-) -> Tensor:
+def _fft(machine: ArithmeticModel, func: Operation, x: Tensor, *options: Any) -> Tensor:
     x = machine.factor(x)
-    if machine.exact:
-        if machine.skips and x.shape[-1] > 1:
-            x = x.clone()
-            x[..., -1] = 0
-        return machine.result(func(x, dims, scaling, last))
-    return machine.result(fourier.transform(func, x, dims, scaling, last, how=machine.accumulator))
+    if machine.skips and x.shape[-1] > 1:
+        x = x.clone()
+        x[..., -1] = 0
+    if machine.accumulator != EXACTLY:
+        return fourier.transform(func, x, *options, how=machine.accumulator)
+    found: Tensor = func(x, *options)
+    return found
 
 
 def _convolution(
@@ -313,18 +241,13 @@ def _convolution(
     x: Tensor,
     weight: Tensor,
     bias: Tensor | None,
-    stride: list[int],
-    padding: list[int],
-    dilation: list[int],
-    transposed: bool,
-    output_padding: list[int],
-    groups: int,
+    *options: Any,
 ) -> Tensor:
     """A convolution as a product of matrices: every window a row, every filter a column."""
+    stride, padding, dilation, transposed, _, groups = options
     if transposed:
-        return machine.result(
-            func(x, weight, bias, stride, padding, dilation, True, output_padding, groups)
-        )
+        transposing: Tensor = func(x, weight, bias, *options)
+        return transposing
     spatial = weight.dim() - 2
     ends = [p for pad in reversed(padding) for p in (pad, pad)]
     windows = torch.nn.functional.pad(x, ends)
@@ -341,25 +264,14 @@ def _convolution(
     found = machine.product(rows, columns)
     found = found.view(groups, batch, *places, -1).movedim(-1, 1).movedim(2, 0)
     found = machine.result(found.reshape(batch, weight.shape[0], *places))
-    if bias is not None:
-        found = machine.result(found + bias.view(-1, *[1] * spatial))
-    return found
+    return found if bias is None else found + bias.view(-1, *[1] * spatial)
 
 
 _SUMS: dict[str, Callable[..., Tensor]] = {
-    "sum": _sum,
-    "mean": _sum,
-    "mm": _product,
-    "bmm": _product,
-    "mv": _product,
-    "dot": _product,
-    "vdot": _product,
-    "addmm": _product_added,
-    "baddbmm": _product_added,
-    "addmv": _product_added,
+    **dict.fromkeys(["sum", "mean"], _sum),
+    **dict.fromkeys(["mm", "bmm", "mv", "dot", "vdot"], _product),
+    **dict.fromkeys(["addmm", "baddbmm", "addmv"], _product_added),
     "cumsum": _cumsum,
     "convolution": _convolution,
-    "_fft_c2c": _fft,
-    "_fft_r2c": _fft,
-    "_fft_c2r": _fft,
+    **dict.fromkeys(["_fft_c2c", "_fft_r2c", "_fft_c2r"], _fft),
 }

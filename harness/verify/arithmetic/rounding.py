@@ -16,10 +16,7 @@ _FRACTION = 52
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A binary floating-point format: ``bits`` of precision, the leading one included.
-
-    ``element`` is torch's type of that format, None where it has none that computes.
-    """
+    """A binary format: ``bits`` of precision, the leading one included, and torch's type if any."""
 
     name: str
     bits: int
@@ -38,7 +35,13 @@ FLOAT16 = Format("float16", 11, torch.float16)
 BFLOAT16 = Format("bfloat16", 8, torch.bfloat16)
 E4M3 = Format("e4m3", 4)
 
-FORMATS = {f.name: f for f in (FLOAT64, FLOAT32, TF32, FLOAT16, BFLOAT16, E4M3)}
+BELOW = {FLOAT64: FLOAT32, FLOAT32: TF32, TF32: BFLOAT16, FLOAT16: E4M3, BFLOAT16: E4M3}
+"""The next precision that hardware offers."""
+
+NARROWER = {FLOAT64: [FLOAT32], FLOAT32: [FLOAT16, BFLOAT16]}
+"""Accumulator → formats too narrow for its sums, that a kernel may use by mistake."""
+
+_FORMATS = {f.name: f for f in (FLOAT64, FLOAT32, TF32, FLOAT16, BFLOAT16, E4M3)}
 
 
 def component(dtype: str) -> Format:
@@ -47,7 +50,7 @@ def component(dtype: str) -> Format:
     Raises:
         KeyError: ``dtype`` is no floating-point type.
     """
-    return FORMATS[{"complex64": "float32", "complex128": "float64"}.get(dtype, dtype)]
+    return _FORMATS[{"complex64": "float32", "complex128": "float64"}.get(dtype, dtype)]
 
 
 def rounded(x: Tensor, to: Format) -> Tensor:
@@ -72,5 +75,5 @@ def truncated(x: Tensor, to: Format) -> Tensor:
     if x.is_complex():
         return torch.view_as_complex(truncated(torch.view_as_real(x), to))
     drop = _FRACTION + 1 - to.bits
-    kept = x.contiguous().view(torch.int64) & ~((1 << drop) - 1)
-    return torch.where(x.isfinite(), kept.view(torch.float64), x)
+    bits = x.contiguous().view(torch.int64) & ~((1 << drop) - 1)
+    return torch.where(x.isfinite(), bits.view(torch.float64), x)

@@ -5,9 +5,10 @@ would do is done by torch in that very type; lesser ones are imitated in float64
 after each addition.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import reduce
+from itertools import accumulate
 
 import numpy as np
 import torch
@@ -56,15 +57,20 @@ class Accumulator:
     @property
     def native(self) -> torch.dtype | None:
         """The type in which torch itself can add as this accumulator does."""
-        if self.truncates or self.format not in (FLOAT32, FLOAT64):
-            return None
-        return self.format.element
+        native = not self.truncates and self.format in (FLOAT32, FLOAT64)
+        return self.format.element if native else None
+
+    def round(self, x: Tensor) -> Tensor:
+        """Float64 numbers as the accumulator holds them."""
+        return (truncated if self.truncates else rounded)(x, self.format)
 
     def add(self, total: Tensor, term: Tensor) -> Tensor:
         """One addition; both in :attr:`native`, or in float64 holding what the format can."""
-        if self.native is not None:
-            return total + term
-        return (truncated if self.truncates else rounded)(total + term, self.format)
+        return total + term if self.native else self.round(total + term)
+
+    def block(self, length: int) -> int:
+        """Terms that are added up by themselves before they are added to the total."""
+        return BLOCK if self.order is Order.BLOCKED else -(-length // PARTS)
 
 
 EXACTLY = Accumulator()
@@ -83,10 +89,10 @@ def total(terms: Tensor, how: Accumulator) -> Tensor:
     if how.native is not None:
         terms = terms.to(how.native)
     elif how.step == 1:
-        terms = (truncated if how.truncates else rounded)(terms, how.format)
+        terms = how.round(terms)
     else:  # the first group is rounded when it comes to the zero that a sum starts from
         terms = torch.cat([how.add(terms[:1], torch.zeros_like(terms[:1])), terms[1:]])
-    return _ORDERS[how.order](terms, how).to(torch.float64)
+    return _ordered(terms, how).to(torch.float64)
 
 
 def running(terms: Tensor, how: Accumulator) -> Tensor:
@@ -100,7 +106,7 @@ def running(terms: Tensor, how: Accumulator) -> Tensor:
         terms = terms.to(how.native)
         if how.order in (Order.SEQUENTIAL, Order.REVERSED):
             return _accumulate(terms).to(torch.float64)
-        block = BLOCK if how.order is Order.BLOCKED else -(-length // PARTS)
+        block = how.block(length)
     else:
         terms = rounded(terms, how.format)
         block = min(length, _MAX_ROUNDED)
@@ -113,66 +119,43 @@ def running(terms: Tensor, how: Accumulator) -> Tensor:
 
 
 def _scan(terms: Tensor, how: Accumulator) -> Tensor:
-    rows = [terms[0]]
-    for term in terms[1:]:
-        rows.append(how.add(rows[-1], term))
-    return torch.stack(rows)
+    return torch.stack(list(accumulate(terms, how.add)))
+
+
+def _ordered(terms: Tensor, how: Accumulator) -> Tensor:
+    """(length, …) → (…), in the accumulator's order and its native type (float64 for none)."""
+    match how.order:
+        case Order.REVERSED:
+            terms = terms.flip(0)
+        case Order.PAIRWISE:
+            # Half to half, not neighbour to neighbour: the same tree over another order of the
+            # terms, and without strided copies.
+            while len(terms) > 1:
+                half = len(terms) // 2
+                pairs = how.add(terms[:half], terms[half : 2 * half])
+                terms = torch.cat([pairs, terms[2 * half :]])
+        case Order.SPLIT | Order.BLOCKED:
+            blocks = _grouped(terms, how.block(len(terms)))
+            terms = _sequential(blocks.transpose(0, 1), how)
+    return _sequential(terms, how)
 
 
 def _sequential(terms: Tensor, how: Accumulator) -> Tensor:
-    length = terms.shape[0]
-    if how.native is not None and length > MAX_STEPS:
+    if how.native is not None and len(terms) > MAX_STEPS:
         return _accumulate(terms)[-1]
-    if how.native is None and length > _MAX_ROUNDED:
+    if how.native is None and len(terms) > _MAX_ROUNDED:
         lanes = _grouped(terms, _MAX_ROUNDED).transpose(0, 1)
         return _sequential(_sequential(lanes, how), how)
-    sum_, *rest = terms.unbind()
-    for term in rest:
-        sum_ = how.add(sum_, term)
-    return sum_
-
-
-def _reversed(terms: Tensor, how: Accumulator) -> Tensor:
-    return _sequential(terms.flip(0), how)
-
-
-def _pairwise(terms: Tensor, how: Accumulator) -> Tensor:
-    # Half to half, not neighbour to neighbour: the same tree over another order of the terms, and
-    # without strided copies.
-    while terms.shape[0] > 1:
-        half = terms.shape[0] // 2
-        rest = terms[2 * half :]
-        terms = torch.cat([how.add(terms[:half], terms[half : 2 * half]), rest])
-    return terms[0]
-
-
-def _split(terms: Tensor, how: Accumulator) -> Tensor:
-    parts = _grouped(terms, -(-terms.shape[0] // PARTS)).transpose(0, 1)
-    return _sequential(_sequential(parts, how), how)
-
-
-def _blocked(terms: Tensor, how: Accumulator) -> Tensor:
-    blocks = _grouped(terms, BLOCK).transpose(0, 1)
-    return _sequential(_sequential(blocks, how), how)
-
-
-_ORDERS: dict[Order, Callable[[Tensor, Accumulator], Tensor]] = {
-    Order.SEQUENTIAL: _sequential,
-    Order.REVERSED: _reversed,
-    Order.PAIRWISE: _pairwise,
-    Order.SPLIT: _split,
-    Order.BLOCKED: _blocked,
-}
+    found: Tensor = reduce(how.add, terms)
+    return found
 
 
 def _grouped(terms: Tensor, size: int) -> Tensor:
     """(length, …) → (groups, size, …), the last group filled up with zeros."""
-    length = terms.shape[0]
-    groups = -(-length // size)
-    if groups * size > length:
-        filling = terms.new_zeros((groups * size - length, *terms.shape[1:]))
-        terms = torch.cat([terms, filling])
-    return terms.view(groups, size, *terms.shape[1:])
+    missing = -len(terms) % size
+    if missing:
+        terms = torch.cat([terms, terms.new_zeros((missing, *terms.shape[1:]))])
+    return terms.view(-1, size, *terms.shape[1:])
 
 
 def _accumulate(terms: Tensor) -> Tensor:

@@ -2,14 +2,15 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from torch import Tensor
 
 from harness.problem.case import Case
 from harness.problem.reference import Reference
-from harness.verify.arithmetic.composites import Operation
-from harness.verify.arithmetic.model import Arithmetic, ArithmeticModel
-from harness.verify.arithmetic.operations import PRODUCTS, OperationKind, base_name, tensors
+from harness.verify.arithmetic import operations
+from harness.verify.arithmetic.model import Args, Arithmetic, ArithmeticModel, Kwargs
+from harness.verify.arithmetic.operations import Operation, OperationKind, base_name, classify
 
 _FACTORS = frozenset({"mul", "div"})
 
@@ -43,15 +44,23 @@ def survey(reference: Reference, case: Case, inputs: Mapping[str, Tensor]) -> Re
     """
     with _Counter() as counter:
         outputs = reference.expected(case, inputs)
+    states = [counter.state(x) for x in outputs.values()]
     return ReferenceTraits(
         sums=OperationKind.SUM in counter.kinds,
-        products=bool(counter.names & PRODUCTS),
+        products=bool(counter.names & operations.PRODUCTS),
         functions=OperationKind.FUNCTION in counter.kinds,
         additions=OperationKind.ADDITION in counter.kinds,
-        roundings=max((counter.roundings(x) for x in outputs.values()), default=0),
-        magnified=any(counter.magnified(x) for x in outputs.values()),
+        roundings=max(state.roundings for state in states),
+        magnified=any(state.magnified for state in states),
         unknown=tuple(sorted(counter.unknown)),
     )
+
+
+class _State(NamedTuple):
+    """A storage: roundings on the longest way to it, and whether one of them can be magnified."""
+
+    roundings: int = 0
+    magnified: bool = False
 
 
 class _Counter(Arithmetic):  # type: ignore[no-untyped-call]
@@ -61,44 +70,36 @@ class _Counter(Arithmetic):  # type: ignore[no-untyped-call]
         super().__init__(ArithmeticModel())
         self.kinds: set[OperationKind] = set()
         self.names: set[str] = set()
-        self._roundings: dict[int, int] = {}
-        self._magnified: set[int] = set()
+        self._states: dict[int, _State] = {}
         self._alive: list[object] = []  # so that no storage is given out twice
 
-    def done(
-        self,
-        func: Operation,
-        kind: OperationKind,
-        args: tuple[object, ...],
-        kwargs: Mapping[str, object],
-        result: object,
-    ) -> None:
+    def __torch_dispatch__(
+        self, func: Operation, types: object, args: Args = (), kwargs: Kwargs | None = None
+    ) -> object:
+        result = super().__torch_dispatch__(func, types, args, kwargs)
+        kind, factors = classify(func, (args, kwargs)), base_name(func) in _FACTORS
         self.kinds.add(kind)
         self.names.add(base_name(func))
         self._alive.append(result)
         if kind is OperationKind.COMPOSITE:
-            return  # its parts came here already
-        arguments = tensors((args, dict(kwargs)))
-        before = [self.roundings(x) for x in arguments]
-        magnified = any(self.magnified(x) for x in arguments)
+            return result  # its parts came here already
+        before = [self.state(x) for x in operations.tensors((args, kwargs))]
+        magnified = any(state.magnified for state in before)
         # Relative errors of factors add up; what happens to them in a sum depends on the numbers.
-        after = sum(before) if base_name(func) in _FACTORS else max(before, default=0)
+        counts = [state.roundings for state in before]
+        after = sum(counts) if factors else max(counts, default=0)
         if kind is not OperationKind.EXACT:
-            magnified |= after > 0 and base_name(func) not in _FACTORS
+            magnified |= after > 0 and not factors
             after += 1
-        for x in tensors(result):
-            place = _place(x)
-            self._roundings[place] = max(after, self._roundings.get(place, 0))
-            if magnified:
-                self._magnified.add(place)
+        for x in operations.tensors(result):
+            had = self.state(x)
+            state = _State(max(after, had.roundings), magnified or had.magnified)
+            self._states[_place(x)] = state
+        return result
 
-    def roundings(self, x: Tensor) -> int:
-        """Roundings on the longest way to any element of the storage of ``x``."""
-        return self._roundings.get(_place(x), 0)
-
-    def magnified(self, x: Tensor) -> bool:
-        """Whether on a way there a rounded result went into anything but a product."""
-        return _place(x) in self._magnified
+    def state(self, x: Tensor) -> _State:
+        """What is known of the storage of ``x``."""
+        return self._states.get(_place(x), _State())
 
 
 def _place(x: Tensor) -> int:

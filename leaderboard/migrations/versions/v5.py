@@ -1,7 +1,11 @@
 """Version 5: what boards are made of is a table of typed columns, filled when it is first read."""
 
+from typing import TypeVar
+
 import sqlalchemy as sa
 from alembic import op
+
+T = TypeVar("T")
 
 revision = "5"
 down_revision = "4"
@@ -10,38 +14,24 @@ down_revision = "4"
 def upgrade() -> None:
     """Replace the binary table, which a store that came from version 3 or earlier does not have."""
     op.drop_table("standings", if_exists=True)
+    key = sa.BigInteger().with_variant(sa.Integer, "sqlite")
     op.create_table(
         "entries",
-        sa.Column(
-            "seq",
-            sa.BigInteger().with_variant(sa.Integer, "sqlite"),
-            primary_key=True,
-            autoincrement=False,
-        ),
-        sa.Column("problem", sa.Text, nullable=False),
-        sa.Column("dtype", sa.Text, nullable=False),
-        sa.Column("device_kind", sa.Text, nullable=False),
-        sa.Column("device", sa.Text, nullable=False),
-        sa.Column("harness_major", sa.Text, nullable=False),
-        sa.Column("baseline", sa.Text, nullable=False),
-        sa.Column("author", sa.Text, nullable=False),
-        sa.Column("solution", sa.Text, nullable=False),
-        sa.Column("language", sa.Text, nullable=False),
-        sa.Column("time_us", sa.Double),
-        sa.Column("speedup", sa.Double),
-        sa.Column("speedup_low", sa.Double),
-        sa.Column("speedup_high", sa.Double),
-        sa.Column("unranked_reason", sa.Text, nullable=False),
-        sa.Column("date", sa.DateTime, nullable=False),
-        sa.Column("problem_hash", sa.Text, nullable=False),
-        sa.Column("solution_hash", sa.Text, nullable=False),
-        sa.Column("harness", sa.Text, nullable=False),
-        sa.Column("result", sa.Text, nullable=False),
-        sa.Column("sol_fraction", sa.Double),
-        sa.Column("accepted", sa.Boolean, nullable=False),
-        sa.Column("conclusive", sa.Boolean, nullable=False),
-        sa.Column("model", sa.Text, nullable=False),
-        sa.Column("verdict", sa.Text, nullable=False),
-        sa.Column("reason", sa.Text, nullable=False),
+        sa.Column("seq", key, primary_key=True, autoincrement=False),
+        *_columns(sa.Text, "problem", "dtype", "device_kind", "device", "harness_major"),
+        *_columns(sa.Text, "baseline", "author", "solution", "language"),
+        *_columns(sa.Double, "time_us", "speedup", "speedup_low", "speedup_high", null=True),
+        *_columns(sa.Text, "unranked_reason"),
+        *_columns(sa.DateTime, "date"),
+        *_columns(sa.Text, "problem_hash", "solution_hash", "harness", "result"),
+        *_columns(sa.Double, "sol_fraction", null=True),
+        *_columns(sa.Boolean, "accepted", "conclusive"),
+        *_columns(sa.Text, "model", "verdict", "reason"),
         sa.Index("entries_by_problem", "problem", "seq"),
     )
+
+
+def _columns(
+    kind: type[sa.types.TypeEngine[T]], *names: str, null: bool = False
+) -> list[sa.Column[T]]:
+    return [sa.Column(name, kind, nullable=null) for name in names]

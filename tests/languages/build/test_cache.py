@@ -48,7 +48,7 @@ def test_a_miss_builds_and_a_hit_does_not(cache: Cache) -> None:
     assert not build.folder.exists()
 
 
-def test_a_failure_is_kept(cache: Cache) -> None:
+def test_a_failure_is_stored(cache: Cache) -> None:
     failure = BuildError(verdict=Verdict.COMPILE_ERROR, message="no")
     build = Builder(failure=failure, log="line 1")
     assert cache.fetch(KEY, build).failure == failure
@@ -56,15 +56,15 @@ def test_a_failure_is_kept(cache: Cache) -> None:
     assert build.calls == 1
 
 
-def test_a_time_limit_is_not_kept(cache: Cache) -> None:
+def test_a_time_limit_is_not_stored(cache: Cache) -> None:
     failure = BuildError(verdict=Verdict.TIME_LIMIT, message="slow")
-    build = Builder(failure=failure, keep=False)
+    build = Builder(failure=failure, reusable=False)
     cache.fetch(KEY, build)
     cache.fetch(KEY, build)
     assert build.calls == 2
 
 
-def test_a_cancelled_build_is_not_kept(cache: Cache) -> None:
+def test_a_cancelled_build_is_not_stored(cache: Cache) -> None:
     gate = PauseGate()
 
     def cut_short(folder: Path) -> BuildOutcome:
@@ -78,7 +78,7 @@ def test_a_cancelled_build_is_not_kept(cache: Cache) -> None:
     assert build.calls == 1
 
 
-def test_a_fault_of_the_machine_is_not_kept(cache: Cache) -> None:
+def test_a_machine_error_is_not_stored(cache: Cache) -> None:
     def broken(folder: Path) -> BuildOutcome:
         raise MachineError("no compiler")
 

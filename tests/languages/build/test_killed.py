@@ -1,4 +1,4 @@
-"""A builder that somebody else has killed says nothing of the submission, and is never kept."""
+"""A compiler that is killed from outside is no verdict on the submission, and never stored."""
 
 import signal
 from pathlib import Path
@@ -9,8 +9,8 @@ import pytest
 
 from harness.languages import python
 from harness.languages.build import translation
-from harness.languages.build.compiler import limit_failure, silent_failure
-from harness.languages.build.diagnostics import tells_of_a_kill
+from harness.languages.build.compiler import compile_failure, limit_failure
+from harness.languages.build.diagnostics import CHILD_KILLED
 from harness.languages.build.triton_target import outcome_of
 from harness.records.result import Verdict
 from harness.sandbox.command import CommandResult
@@ -50,7 +50,7 @@ ITS_OWN = (
 
 @pytest.mark.parametrize("log", KILLED)
 def test_a_killed_part_of_a_compiler_is_an_internal_error(log: str) -> None:
-    assert tells_of_a_kill(log)
+    assert CHILD_KILLED.search(log)
     failure = limit_failure("nvcc", _finished(1, log), 10.0)
     assert failure is not None
     assert failure.verdict is Verdict.INTERNAL_ERROR
@@ -58,7 +58,7 @@ def test_a_killed_part_of_a_compiler_is_an_internal_error(log: str) -> None:
 
 @pytest.mark.parametrize("log", ITS_OWN)
 def test_other_errors_of_a_compiler_are_no_kill(log: str) -> None:
-    assert not tells_of_a_kill(log)
+    assert not CHILD_KILLED.search(log)
     assert limit_failure("nvcc", _finished(1, log), 10.0) is None
 
 
@@ -79,12 +79,12 @@ def test_a_successful_compiler_was_not_killed() -> None:
 
 
 def test_a_compiler_that_names_no_error_is_an_internal_error() -> None:
-    assert silent_failure("nvcc", _finished(255)).verdict is Verdict.INTERNAL_ERROR
+    assert compile_failure("nvcc", _finished(255), "").verdict is Verdict.INTERNAL_ERROR
     flooded = _finished(1, "warning: w\n" * 99, truncated=True)
-    assert silent_failure("nvcc", flooded).verdict is Verdict.COMPILE_ERROR
+    assert compile_failure("nvcc", flooded, flooded.output).verdict is Verdict.COMPILE_ERROR
 
 
-def test_a_killed_translator_is_no_obstacle_to_keep(
+def test_a_killed_translator_is_not_reusable(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
@@ -121,19 +121,19 @@ def test_a_killed_assembler_of_triton_is_an_internal_error() -> None:
     outcome = outcome_of(_answer(status="compile_error", message=message), "", "a.py")
     assert outcome.failure is not None
     assert outcome.failure.verdict is Verdict.INTERNAL_ERROR
-    assert not outcome.keep
+    assert not outcome.reusable
     own = outcome_of(_answer(status="compile_error", message="no such name", line=3), "", "a.py")
     assert own.failure is not None
     assert (own.failure.verdict, own.failure.message) == (
         Verdict.COMPILE_ERROR,
         "a.py:3: no such name",
     )
-    assert own.keep
+    assert own.reusable
 
 
 @pytest.mark.parametrize("lie", [{"shared_bytes": 10**400}, {"registers": -1}])
-def test_impossible_figures_are_not_kept(lie: dict[str, Any]) -> None:
+def test_impossible_figures_are_not_stored(lie: dict[str, Any]) -> None:
     outcome = outcome_of(_answer(kernel=lie), "", "a.py")
     assert outcome.kernels == ()
-    assert not outcome.keep
+    assert not outcome.reusable
     assert len(outcome_of(_answer(), "", "a.py").kernels) == 1

@@ -2,7 +2,6 @@
 
 import contextlib
 import io
-import os
 import tarfile
 import threading
 import time
@@ -89,10 +88,8 @@ def test_a_runner_gets_the_kernels_before_the_file_is_loaded(
     built: Artifact, problem: Problem
 ) -> None:
     program = replace(timed_program(built), source=TELLS.encode(), interpret=False)
-    opened = program.open()
-    assert len(opened) == 2
-    for fd in opened:
-        os.close(fd)
+    with program.open() as opened:
+        assert len(opened) == 2
     with Session(program, CpuDevice(), problem.limits) as session:
         fault = session.load()
     assert isinstance(fault, Fault)

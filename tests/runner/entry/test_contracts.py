@@ -88,7 +88,7 @@ def test_several_outputs_come_in_the_problems_order() -> None:
     assert (float(mean), float(total)) == (1.5, 6.0)
 
 
-def test_what_is_not_contiguous_is_copied_element_by_element() -> None:
+def test_a_transposed_output_is_copied_element_by_element() -> None:
     y = torch.zeros(2, 3)
     entry = bound(
         "custom_kernel",
@@ -117,13 +117,13 @@ def test_a_view_of_the_output_is_read_before_it_is_written() -> None:
     assert entry.copied == 1
 
 
-def test_outputs_that_come_in_each_others_place() -> None:
+def test_outputs_returned_in_each_others_buffers_are_swapped() -> None:
     x, mean, total = torch.zeros(1), torch.full((1,), 1.0), torch.full((1,), 2.0)
     bound("custom_kernel", lambda data: (data[2], data[1]), TWO, (x, mean, 1, total)).call(0)
     assert (float(mean), float(total)) == (2.0, 1.0)
 
 
-def test_a_conjugate_in_place_is_not_what_lies_there() -> None:
+def test_a_conjugate_view_of_the_output_is_copied() -> None:
     y = torch.tensor([1 + 2j, 3j])
     bound("custom_kernel", lambda data: data[-1].conj(), (("y", "out"),), (y,)).call(0)
     assert y.tolist() == [1 - 2j, -3j]
@@ -140,7 +140,9 @@ def test_a_conjugate_in_place_is_not_what_lies_there() -> None:
         ([], "list of 0, expected `y`"),
     ],
 )
-def test_what_cannot_be_copied_says_what_was_expected(returned: Any, words: str) -> None:
+def test_a_return_value_that_does_not_fit_is_a_fault_with_the_expected_one(
+    returned: Any, words: str
+) -> None:
     y = torch.zeros(2)
     entry = bound("custom_kernel", lambda data: returned, (("x", "in"), ("y", "out")), (y, y))
     with pytest.raises(ProgramFailed, match=words) as failed:
@@ -225,7 +227,7 @@ def test_a_module_that_does_not_fit_is_no_submission(model: Any, words: str) -> 
     assert failed.value.fault is FaultCode.NO_ENTRY
 
 
-def test_a_module_that_returns_nothing() -> None:
+def test_a_module_that_returns_none_is_a_fault() -> None:
     class Silent(Linear):
         def forward(self, data: Tensor) -> Tensor:
             return None  # type: ignore[return-value]

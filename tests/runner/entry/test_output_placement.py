@@ -106,7 +106,7 @@ PLACED: dict[str, Callable[[Any], Any]] = {
 
 
 @pytest.mark.parametrize("name", PLACED)
-def test_what_a_call_makes_is_made_in_the_output(name: str) -> None:
+def test_results_are_made_in_the_output_buffers(name: str) -> None:
     function, bound = PLACED[name], calls()
     found = warm(function, bound)
     assert found.placing
@@ -148,7 +148,7 @@ def test_what_cannot_be_placed_is_copied(name: str) -> None:
         torch.testing.assert_close(call[-1], torch.Tensor(wanted), rtol=0, atol=0)
 
 
-def test_two_outputs_and_one_that_is_two() -> None:
+def test_two_outputs_are_placed_and_one_returned_twice_is_copied_once() -> None:
     bound = calls(outputs=2)
     found = warm(lambda d: (d[0] @ d[1], torch.relu(d[0])), bound)
     found.call(1)
@@ -182,7 +182,7 @@ class Keeps:
 
 
 @pytest.mark.parametrize("how", ["all", "view", "last", "buffers in turn"])
-def test_what_is_kept_is_never_the_judges(how: str) -> None:
+def test_tensors_that_a_submission_holds_are_never_the_judges_buffers(how: str) -> None:
     keeps, bound = Keeps(how), calls()
     found = warm(keeps, bound)
     assert not found.placing
@@ -194,7 +194,7 @@ def test_what_is_kept_is_never_the_judges(how: str) -> None:
         assert all(each.untyped_storage().data_ptr() != call[-1].data_ptr() for each in keeps.kept)
 
 
-def test_one_that_begins_to_keep_is_noticed_at_once() -> None:
+def test_a_submission_that_begins_to_hold_outputs_is_noticed_at_once() -> None:
     kept: list[Tensor] = []
     bound = calls()
 
@@ -217,7 +217,7 @@ def test_one_that_begins_to_keep_is_noticed_at_once() -> None:
     assert not found.placing
 
 
-def test_another_sequence_is_copied() -> None:
+def test_outputs_of_another_sequence_of_operations_are_copied() -> None:
     bound = calls()
     more = False
 
@@ -238,7 +238,7 @@ def test_another_sequence_is_copied() -> None:
     assert found.copied == 0
 
 
-def test_what_becomes_a_view_of_its_place_is_read_first() -> None:
+def test_a_view_of_a_placed_output_is_read_before_it_is_written() -> None:
     bound, turned = calls(), False
     found = warm(lambda d: (d[0] @ d[1]).T if turned else d[0] @ d[1], bound)
     turned = True
@@ -247,7 +247,7 @@ def test_what_becomes_a_view_of_its_place_is_read_first() -> None:
     torch.testing.assert_close(bound[1][-1], (bound[1][0] @ bound[1][1]).T)
 
 
-def test_an_output_used_for_something_else_is_no_place() -> None:
+def test_an_output_used_as_scratch_is_not_placed() -> None:
     def custom_kernel(data: Any) -> Tensor:
         a, b, _, out = data
         result = torch.empty_like(a)
@@ -264,12 +264,12 @@ def test_an_output_used_for_something_else_is_no_place() -> None:
     torch.testing.assert_close(bound[1][-1], (bound[1][0] @ bound[1][1]).flip(0))
 
 
-def test_a_buffer_that_starts_elsewhere_than_memory_does_is_left() -> None:
+def test_an_unaligned_buffer_is_not_placed() -> None:
     bound = [(*call[:-1], buffer(N, N, off=64)) for call in calls()]
     assert not warm(lambda d: d[0] + d[1], bound).placing
 
 
-def test_what_is_read_and_written_is_left() -> None:
+def test_a_buffer_that_is_read_and_written_is_not_placed() -> None:
     module = ModuleType("solution")
     module.custom_kernel = lambda d: d[0] + d[1]  # type: ignore[attr-defined]
     found = caller(module, "custom_kernel", (("x", "in"), ("y", "inout")))
@@ -280,7 +280,7 @@ def test_what_is_read_and_written_is_left() -> None:
     assert y.tolist() == [3] * 4
 
 
-def test_a_call_that_fails_says_so_and_places_nothing() -> None:
+def test_a_call_that_raises_places_nothing() -> None:
     bound, broken = calls(), False
 
     def custom_kernel(data: Any) -> Tensor:
@@ -358,7 +358,7 @@ OPERATIONS: list[Callable[[Tensor, Tensor], Tensor]] = [
     ),
     dtype=st.sampled_from([torch.float32, torch.float64]),
 )
-def test_any_sequence_gives_what_it_gives_without(steps: Any, dtype: torch.dtype) -> None:
+def test_placement_changes_no_result_of_any_sequence(steps: Any, dtype: torch.dtype) -> None:
     def custom_kernel(data: Any) -> Tensor:
         known = [data[0].clone() * 0.1, data[1].clone() * 0.1]
         for operation, i, j in steps:
@@ -378,7 +378,7 @@ def test_any_sequence_gives_what_it_gives_without(steps: Any, dtype: torch.dtype
 @pytest.mark.parametrize(
     "name", ["empty_like", "zeros", "mm", "relu", "in place afterwards", "cat"]
 )
-def test_calls_that_are_recorded_write_to_the_outputs(name: str) -> None:
+def test_recorded_calls_write_to_the_output_buffers(name: str) -> None:
     function = PLACED[name]
     bound = [
         tuple(each.cuda() if isinstance(each, Tensor) else each for each in call)

@@ -46,4 +46,4 @@ def test_interpreter(name: str) -> None:
 def test_enable_refuses_an_imported_triton(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "triton", ModuleType("triton"))
     with pytest.raises(RuntimeError, match="triton was imported before"):
-        triton_cpu.enable({})
+        triton_cpu.enable()
