@@ -10,7 +10,7 @@ from harness.device.base import Device
 from harness.errors import MachineError
 from harness.grading.grader import Grader
 from harness.judge.task import Task
-from harness.problem.case import benchmark_case
+from harness.problem.case import whole_case
 from harness.problem.format.load import load_problem
 from harness.problem.reference import Reference
 from harness.session.fault import Fault
@@ -38,7 +38,7 @@ def constant(grader: Grader, device: Device, folder: Path) -> Iterator[Row]:
         raise MachineError("launch overhead is not measured without a GPU")
     problem = load_problem(COPY)
     task = Task(problem, Reference(problem), "float32", device, "constant")
-    case = benchmark_case(problem, {"n": 4096})
+    case = whole_case(problem, {"n": 4096})
     for us, calls in LENGTHS:
         file = folder / f"spin_{us}us.cu"
         file.write_text(wait_source(us * 1000))

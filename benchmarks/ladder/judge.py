@@ -13,7 +13,7 @@ from harness.grading.job import Job, Options
 from harness.judge.batch import Batch, lay_out
 from harness.judge.task import Task
 from harness.languages.read import read_solution
-from harness.problem.case import Case, benchmark_case
+from harness.problem.case import Case, whole_case
 from harness.problem.format.load import load_problem
 from harness.problem.model import Problem
 from harness.problem.reference import Reference
@@ -63,7 +63,7 @@ def time_rung(
     problem = load_problem(rung.problem)
     task = Task(problem, Reference(problem), "float32", device, "ladder")
     artifact = built(grader, rung.file, problem, task.dtype)
-    case = benchmark_case(problem, dict(rung.values))
+    case = whole_case(problem, dict(rung.values))
     with device.exclusive(lambda _: None) as held:
         measured = _measured(grader, artifact, task, case, held, budget, overhead)
     conditions = held.monitor.conditions() if held.monitor is not None else None

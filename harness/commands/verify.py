@@ -40,7 +40,7 @@ def verify(
     problems_dir: Path | None,
 ) -> None:
     """Let problem packages prove themselves: PROBLEM is a slug or a folder [default: all]."""
-    from harness.problem.lookup import package_folders
+    from harness.problem.format.load import package_folders
 
     folders = package_folders(problems_root(problems_dir), names)
     # Not earlier: torch takes seconds to import, and a wrong name is known at once.

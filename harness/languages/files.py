@@ -54,4 +54,4 @@ def _is_generation(path: Path, beside_sources: bool) -> bool:
             start = file.read(_HEAD_BYTES).decode("utf-8", "replace")
     except OSError:
         return False
-    return read_header(start.replace("\r\n", "\n")).end > 0
+    return read_header(start.replace("\r\n", "\n"))[1] > 0

@@ -4,6 +4,7 @@ A case is written and read as one line, its ``spec`` (``m=33,n=1,k=7,alpha=-0.5`
 it decides every bit of the inputs, so the pair replays a failure anywhere.
 """
 
+import contextlib
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -14,13 +15,7 @@ from harness.problem.expressions import ExpressionError, Number
 from harness.problem.format.frontmatter import printable
 from harness.problem.model import Parameter, Problem, Role
 from harness.problem.sampling.distributions import FAMILIES, NONFINITE
-from harness.problem.sizes import (
-    MAX_SIZE,
-    as_received,
-    check_tensor,
-    completed,
-    to_single,
-)
+from harness.problem.sizes import MAX_SIZE, as_received, check_tensor, completed, to_single
 from harness.text.suggest import did_you_mean
 
 VALUES = "values"
@@ -32,11 +27,7 @@ DECLARED = "declared"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """One set of arguments, but for the tensors' contents.
-
-    A declared case is made of sizes, scalars and a family of values, which its ``spec`` spells out.
-    One with a ``label`` is opaque: only the problem knows what tensors belong to it.
-    """
+    """One set of arguments, but for the tensors' contents."""
 
     sizes: Mapping[str, int] = field(default_factory=dict)
     """Every size by name, as the submission receives it."""
@@ -49,11 +40,11 @@ class Case:
     family: str = DECLARED
     """Kind of values in the tensors, one of :data:`FAMILIES`."""
     label: str | None = None
-    """The whole spec of an opaque case (``test=3``); None for a declared one."""
+    """The whole spec of a case whose tensors only the problem knows (``test=3``), else None."""
 
     @property
     def spec(self) -> str:
-        """The case as text, one line; the problem's ``parse_case`` gives it back, bit for bit."""
+        """The case as text, one line; ``parse_case`` gives it back, bit for bit."""
         if self.label is not None:
             return self.label
         parts = [f"{n}={value}" for n, value in self.sizes.items() if n not in self.derived]
@@ -81,51 +72,31 @@ def _shortest(value: float) -> str:
     return repr(value)
 
 
-def singles(problem: Problem) -> frozenset[str]:
-    """The scalars of a problem that are C ``float``."""
-    return frozenset(p.name for p in problem.scalars if C_TYPES.get(p.type) == "float32")
-
-
 def families(problem: Problem, dtype: str | None = None) -> tuple[str, ...]:
-    """The families of values that a problem's cases have (with one data type, if it is given).
-
-    ``nonfinite`` is one of them where a tensor is declared so and its type has a NaN.
-    """
+    """The families of values that cases have; ``nonfinite`` where a tensor may, and has a NaN."""
     kinds = problem.dtypes if dtype is None else (dtype,)
     nan = any(p.nonfinite and p.data_type(k).roundoff for p in problem.tensors for k in kinds)
     return tuple(f for f in FAMILIES if nan or f != NONFINITE)
 
 
 def whole_case(problem: Problem, chosen: Mapping[str, Number], family: str = DECLARED) -> Case:
-    """The case with these values; what follows from the sizes is computed.
-
-    Raises:
-        ExpressionError: something that follows has no value, or a size is out of its range.
-    """
+    """The case with these values and what follows; an ``ExpressionError`` if there is none."""
     values = completed(problem.parameters, chosen)
+    singles = (p.name for p in problem.scalars if C_TYPES.get(p.type) == "float32")
     return Case(
         sizes={p.name: int(values[p.name]) for p in problem.sizes},
         scalars={p.name: as_received(p, values[p.name]) for p in problem.scalars},
-        single=singles(problem),
+        single=frozenset(singles),
         derived=frozenset(p.name for p in problem.parameters if p.derived),
         family=family,
     )
-
-
-def benchmark_case(problem: Problem, benchmark: Mapping[str, float]) -> Case:
-    """The case of one entry of ``problem.benchmarks`` or ``problem.cpu_benchmarks``.
-
-    Raises:
-        ExpressionError: the sizes do not go together. Loading has made sure that they do.
-    """
-    return whole_case(problem, benchmark)
 
 
 def parse_case(problem: Problem, text: str) -> Case:
     """Read a spec: every size and scalar that does not follow from others, once.
 
     Raises:
-        UsageError: it is not one of this problem, and which part is to blame.
+        UsageError: which part is none of this problem's.
     """
     follows = {p.name: p.equals for p in problem.parameters if p.equals is not None}
     numbers = {p.name: p for p in (*problem.sizes, *problem.scalars) if p.name not in follows}
@@ -142,22 +113,16 @@ def parse_case(problem: Problem, text: str) -> Case:
         if name in given:
             raise UsageError(f"case: {name} is given twice")
         given[name] = value
-    absent = [name for name in numbers if name not in given]
-    if absent:
+    if absent := [name for name in numbers if name not in given]:
         raise UsageError(f"case: no value for {', '.join(absent)}")
     family = given.get(VALUES, DECLARED)
     known = families(problem)
-    if family not in known and VALUES not in numbers:
+    if family not in known:
         if family in FAMILIES:
             raise UsageError(f"case: no tensor of {problem.slug} may hold NaN (values={family})")
         hint = did_you_mean(family, known) or f" (one of {', '.join(known)})"
         raise UsageError(f"case: unknown family of values {printable(family)!r}{hint}")
-    parsed = {
-        p.name: _parse_size(p.name, given[p.name])
-        if p.role is Role.SIZE
-        else _parse_scalar(p, given[p.name])
-        for p in numbers.values()
-    }
+    parsed = {name: _parse_number(p, given[name]) for name, p in numbers.items()}
     try:
         case = whole_case(problem, parsed, family)
         for parameter in problem.tensors:
@@ -167,21 +132,15 @@ def parse_case(problem: Problem, text: str) -> Case:
     return case
 
 
-def _parse_size(name: str, text: str) -> int:
-    if not (text.isascii() and text.isdigit() and len(text) <= 10 and 1 <= int(text) <= MAX_SIZE):
-        raise UsageError(
-            f"case: {name} must be a whole number from 1 to {MAX_SIZE}, not {printable(text)!r}"
-        )
-    return int(text)
-
-
-def _parse_scalar(parameter: Parameter, text: str) -> float:
-    try:
-        value = as_received(parameter, float(text))
-    except ValueError:
-        value = math.nan
-    if not math.isfinite(value):
-        raise UsageError(
-            f"case: {parameter.name} must be a finite {parameter.type}, not {printable(text)!r}"
-        )
-    return value
+def _parse_number(parameter: Parameter, text: str) -> Number:
+    if parameter.role is Role.SIZE:
+        wanted = f"a whole number from 1 to {MAX_SIZE}"
+        if text.isascii() and text.isdigit() and len(text) <= 10 and 1 <= int(text) <= MAX_SIZE:
+            return int(text)
+    else:
+        wanted = f"a finite {parameter.type}"
+        with contextlib.suppress(ValueError):
+            value = as_received(parameter, float(text))
+            if math.isfinite(value):
+                return value
+    raise UsageError(f"case: {parameter.name} must be {wanted}, not {printable(text)!r}")

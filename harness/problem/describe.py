@@ -1,12 +1,12 @@
-"""Describe parameters in words, for people who write a solution.
+"""Parameters in words, as declared, for people who write a solution.
 
-Shape, layout, direction, alignment, values and range, all as declared. Expressions are the author's
-own text: not safe to print.
+Expressions are the author's own text: not safe to print.
 """
 
 from harness.problem.dtypes import DtypeKind
 from harness.problem.expressions import SIZEOF_VAR
-from harness.problem.model import DEFAULT_ALIGNMENT, Direction, Parameter, Problem, Role
+from harness.problem.gradable import DEFAULT_ALIGNMENT, Direction, Role
+from harness.problem.model import Parameter, Problem
 
 _DIRECTIONS = {
     None: "read only",
@@ -30,9 +30,8 @@ def strides_of(parameter: Parameter) -> str:
     """A tensor's strides, ``[ld_a, 1]`` in elements, or that it is dense; empty for numbers."""
     if parameter.role is not Role.TENSOR:
         return ""
-    if not parameter.strides:
-        return "dense, row-major"
-    return f"[{', '.join(str(e) for e in parameter.strides)}]"
+    strides = ", ".join(str(e) for e in parameter.strides)
+    return f"[{strides}]" if strides else "dense, row-major"
 
 
 def direction_of(parameter: Parameter) -> str:
@@ -41,7 +40,7 @@ def direction_of(parameter: Parameter) -> str:
 
 
 def alignment_of(parameter: Parameter) -> str:
-    """Bytes that a tensor's address is a multiple of: ``256``, or ``sizeof(VAR)``."""
+    """Bytes that a tensor's address is a multiple of, ``256`` or ``sizeof(VAR)``; else empty."""
     if parameter.role is not Role.TENSOR:
         return ""
     return str(DEFAULT_ALIGNMENT if parameter.alignment is None else parameter.alignment)
@@ -60,9 +59,7 @@ def range_of(parameter: Parameter) -> str:
 
 def values_of(parameter: Parameter) -> str:
     """The distribution of a tensor's elements or of a scalar; empty for sizes and outputs."""
-    if parameter.role is Role.SIZE or parameter.equals is not None:
-        return ""
-    if parameter.direction is Direction.OUT:
+    if parameter.role is Role.SIZE or parameter.derived or parameter.direction is Direction.OUT:
         return ""
     a, b = parameter.values.a, parameter.values.b
     if parameter.values.kind == "uniform":

@@ -1,9 +1,8 @@
 """Facts of data types and C types. No torch, so that loading a problem stays instant."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
-from types import MappingProxyType
 
 VARIABLE_TYPE = "[VAR]"
 """Stands for the problem's data type in a parameter's ``type``; ``VAR`` in C."""
@@ -25,7 +24,7 @@ class DataType:
     name: str
     """As torch calls it: ``float32``."""
     kind: DtypeKind
-    """Float, integer, boolean or complex."""
+    """What an element is."""
     itemsize: int
     """Bytes of one element."""
     roundoff: float = 0.0
@@ -49,14 +48,7 @@ def _float(name: str, itemsize: int, precision: int, max_exponent: int) -> DataT
 
 
 def _complex(name: str, part: DataType) -> DataType:
-    return DataType(
-        name=name,
-        kind=DtypeKind.COMPLEX,
-        itemsize=2 * part.itemsize,
-        roundoff=part.roundoff,
-        smallest=part.smallest,
-        largest=part.largest,
-    )
+    return replace(part, name=name, kind=DtypeKind.COMPLEX, itemsize=2 * part.itemsize)
 
 
 _FLOATS = (
@@ -71,64 +63,42 @@ _INTEGERS = tuple(
     for bits in (8, 16, 32, 64)
 )
 
-DTYPES: Mapping[str, DataType] = MappingProxyType(
-    {
-        t.name: t
-        for t in (
-            *_FLOATS,
-            *_INTEGERS,
-            DataType(name="bool", kind=DtypeKind.BOOLEAN, itemsize=1),
-            _complex("complex64", _FLOATS[1]),
-            _complex("complex128", _FLOATS[0]),
-        )
-    }
-)
+DTYPES: Mapping[str, DataType] = {
+    t.name: t
+    for t in (
+        *_FLOATS,
+        *_INTEGERS,
+        DataType(name="bool", kind=DtypeKind.BOOLEAN, itemsize=1),
+        _complex("complex64", _FLOATS[1]),
+        _complex("complex128", _FLOATS[0]),
+    )
+}
 """Every data type that ``[VAR]`` may stand for, by name."""
 
-PRECISIONS: Mapping[str, float] = MappingProxyType(
-    {"tf32": 2.0**-11, **{t.name: t.roundoff for t in _FLOATS}}
-)
+PRECISIONS: Mapping[str, float] = {"tf32": 2.0**-11, **{t.name: t.roundoff for t in _FLOATS}}
 """Unit roundoff of every precision that factors may be cut to; tf32 has float16's significand with
 float32's exponent."""
 
-C_TYPES: Mapping[str, str] = MappingProxyType(
-    {
-        "float": "float32",
-        "double": "float64",
-        "half": "float16",
-        "__half": "float16",
-        "__nv_bfloat16": "bfloat16",
-        "nv_bfloat16": "bfloat16",
-        "cuFloatComplex": "complex64",
-        "cuDoubleComplex": "complex128",
-        "bool": "bool",
-        "char": "int8",
-        "signed char": "int8",
-        "unsigned char": "uint8",
-        "short": "int16",
-        "int": "int32",
-        "unsigned": "uint32",
-        "unsigned int": "uint32",
-        "long long": "int64",
-        "unsigned long long": "uint64",
-        "size_t": "uint64",
-        "int8_t": "int8",
-        "int16_t": "int16",
-        "int32_t": "int32",
-        "int64_t": "int64",
-        "uint8_t": "uint8",
-        "uint16_t": "uint16",
-        "uint32_t": "uint32",
-        "uint64_t": "uint64",
-    }
-)
+C_TYPES: Mapping[str, str] = {
+    "float": "float32",
+    "double": "float64",
+    "half": "float16",
+    "__half": "float16",
+    "__nv_bfloat16": "bfloat16",
+    "nv_bfloat16": "bfloat16",
+    "cuFloatComplex": "complex64",
+    "cuDoubleComplex": "complex128",
+    "bool": "bool",
+    "char": "int8",
+    "signed char": "int8",
+    "unsigned char": "uint8",
+    "short": "int16",
+    "int": "int32",
+    "unsigned": "uint32",
+    "unsigned int": "uint32",
+    "long long": "int64",
+    "unsigned long long": "uint64",
+    "size_t": "uint64",
+    **{f"{t.name}_t": t.name for t in _INTEGERS},
+}
 """The C types that a parameter may have, and the data type of one element."""
-
-
-def data_type(c_type: str, dtype: str) -> DataType:
-    """The data type of a parameter of type ``c_type`` when ``[VAR]`` stands for ``dtype``.
-
-    Raises:
-        KeyError: ``c_type`` is not in :data:`C_TYPES`, or ``dtype`` not in :data:`DTYPES`.
-    """
-    return DTYPES[dtype if c_type == VARIABLE_TYPE else C_TYPES[c_type]]

@@ -1,7 +1,8 @@
 """Read and evaluate arithmetic of problem files: ``2*m*n*k + 3*m*n``, ``sizeof(VAR)*(m + k)``.
 
 Parsed with :mod:`ast` against a whitelist and evaluated by walking the tree, so a problem file
-cannot run code. Length, depth and the size of every intermediate value are bounded.
+cannot run code. Length, depth and the size of every intermediate value are bounded. What is not
+allowed, or has no finite real value, is an :class:`ExpressionError`.
 """
 
 import ast
@@ -26,25 +27,25 @@ _TOKENS = re.compile(
     r"(?:\s|[A-Za-z_]\w*|(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?(?!\w)|[-+*/%(),])*", re.ASCII
 )
 _PRODUCT = re.compile(r"([1-9]\d*)([A-Za-z]\w*)", re.ASCII)
-_BINARY: dict[type[ast.operator], tuple[str, Callable[[Number, Number], Number]]] = {
-    ast.Add: ("+", operator.add),
-    ast.Sub: ("-", operator.sub),
-    ast.Mult: ("*", operator.mul),
-    ast.Div: ("/", operator.truediv),
-    ast.FloorDiv: ("//", operator.floordiv),
-    ast.Mod: ("%", operator.mod),
-    ast.Pow: ("**", operator.pow),
+_BINARY: dict[type[ast.operator], Callable[[Number, Number], Number]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod,
+    ast.Pow: operator.pow,
 }
-_FUNCTIONS: dict[str, tuple[int, int, Callable[..., Number]]] = {
-    "min": (2, 8, min),
-    "max": (2, 8, max),
-    "abs": (1, 1, abs),
-    "ceil": (1, 1, math.ceil),
-    "floor": (1, 1, math.floor),
-    "log2": (1, 1, math.log2),
-    "sqrt": (1, 1, math.sqrt),
+_FUNCTIONS: dict[str, Callable[..., Number]] = {
+    "min": min,
+    "max": max,
+    "abs": abs,
+    "ceil": math.ceil,
+    "floor": math.floor,
+    "log2": math.log2,
+    "sqrt": math.sqrt,
 }
-"""Name → minimal and maximal number of arguments, function."""
+"""Of one argument, but ``min`` and ``max``, which take 2 to 8."""
 
 
 class ExpressionError(ValueError):
@@ -61,19 +62,15 @@ class Expression:
 
     @classmethod
     def parse(cls, source: str | int) -> Self:
-        """Read ``source``.
-
-        Raises:
-            ExpressionError: it is no expression of the small language that we allow.
-        """
+        """Read ``source``."""
         text = str(source).strip()
         if not text:
             raise ExpressionError("the expression is empty")
         if len(text) > MAX_CHARACTERS:
             raise ExpressionError(f"longer than {MAX_CHARACTERS} characters")
         match = _TOKENS.match(text)
-        if match is None or match.end() != len(text):
-            position = match.end() if match else 0
+        position = match.end() if match else 0
+        if position != len(text):
             product = _PRODUCT.match(text, position)
             hint = f" (a product is written {product[1]}*{product[2]})" if product else ""
             raise ExpressionError(f"unexpected {text[position]!r} in {text!r}{hint}")
@@ -87,28 +84,18 @@ class Expression:
         return cls(text, frozenset(names), tree)
 
     def evaluate(self, values: Mapping[str, Number]) -> Number:
-        """Its value with the given sizes and scalars.
-
-        ``values`` maps every name to its number; :data:`SIZEOF_VAR` to the bytes of one element.
-
-        Raises:
-            ExpressionError: a name has no value, or the arithmetic has no finite real result.
-        """
+        """Its value where each name (:data:`SIZEOF_VAR`, too) has the value in ``values``."""
         try:
             return _evaluate(self.tree, values)
         except ZeroDivisionError:
             raise ExpressionError(f"{self.text!r} divides by zero") from None
+        except ExpressionError:
+            raise
         except (OverflowError, ValueError) as error:
-            if isinstance(error, ExpressionError):
-                raise
             raise ExpressionError(f"{self.text!r} has no value: {error}") from None
 
     def whole(self, values: Mapping[str, Number]) -> int:
-        """Its value as an integer, for shapes and counts.
-
-        Raises:
-            ExpressionError: as :meth:`evaluate`, or the value is not a whole number.
-        """
+        """Its value, which must be a whole number, for shapes and counts."""
         value = self.evaluate(values)
         if value != int(value):
             raise ExpressionError(f"{self.text!r} is {value}, not a whole number")
@@ -119,11 +106,7 @@ class Expression:
 
 
 def _check(node: ast.expr, names: set[str], depth: int) -> None:
-    """Refuse whatever is not in the whitelist, collect the names used.
-
-    Raises:
-        ExpressionError: with what is not allowed.
-    """
+    """Refuse all that is not in the whitelist; add the names used to ``names``."""
     if depth > MAX_DEPTH:
         raise ExpressionError(f"nested deeper than {MAX_DEPTH}")
     match node:
@@ -142,28 +125,25 @@ def _check(node: ast.expr, names: set[str], depth: int) -> None:
         case ast.BinOp(left=left, op=op, right=right) if type(op) in _BINARY:
             _check(left, names, depth + 1)
             _check(right, names, depth + 1)
+        case ast.Call(func=ast.Name(id="sizeof"), args=arguments, keywords=[]):
+            if not (len(arguments) == 1 and getattr(arguments[0], "id", "") == "VAR"):
+                raise ExpressionError(f"the only sizeof is {SIZEOF_VAR}")
         case ast.Call(func=ast.Name(id=name), args=arguments, keywords=[]):
-            _check_call(name, arguments, names, depth)
+            if name not in _FUNCTIONS:
+                raise ExpressionError(
+                    f"unknown function {name} (there are {', '.join(_FUNCTIONS)})"
+                )
+            several = name in ("min", "max")
+            if not (2 <= len(arguments) <= 8 if several else len(arguments) == 1):
+                count = "2 to 8 arguments" if several else "1 argument"
+                raise ExpressionError(f"{name} takes {count}")
+            for argument in arguments:
+                _check(argument, names, depth + 1)
         case _:
             raise ExpressionError(
                 "only numbers, names, + - * / // % **, "
                 f"{', '.join(_FUNCTIONS)} and {SIZEOF_VAR} are allowed"
             )
-
-
-def _check_call(name: str, arguments: list[ast.expr], names: set[str], depth: int) -> None:
-    if name == "sizeof":
-        if not (len(arguments) == 1 and isinstance(a := arguments[0], ast.Name) and a.id == "VAR"):
-            raise ExpressionError(f"the only sizeof is {SIZEOF_VAR}")
-        return
-    if name not in _FUNCTIONS:
-        raise ExpressionError(f"unknown function {name} (there are {', '.join(_FUNCTIONS)})")
-    low, high, _ = _FUNCTIONS[name]
-    if not low <= len(arguments) <= high:
-        count = str(low) if low == high else f"{low} to {high}"
-        raise ExpressionError(f"{name} takes {count} argument{'s' if high > 1 else ''}")
-    for argument in arguments:
-        _check(argument, names, depth + 1)
 
 
 def _evaluate(node: ast.expr, values: Mapping[str, Number]) -> Number:
@@ -179,12 +159,12 @@ def _evaluate(node: ast.expr, values: Mapping[str, Number]) -> Number:
         case ast.BinOp(left=left, op=op, right=right):
             a, b = _evaluate(left, values), _evaluate(right, values)
             if isinstance(op, ast.Pow):
-                return _power(a, b)
-            return _bounded(_BINARY[type(op)][1](a, b))
+                _check_power(a, b)
+            return _bounded(_BINARY[type(op)](a, b))
         case ast.Call(func=ast.Name(id="sizeof")):
             return _look_up(SIZEOF_VAR, values)
         case ast.Call(func=ast.Name(id=name), args=arguments):
-            return _bounded(_FUNCTIONS[name][2](*(_evaluate(a, values) for a in arguments)))
+            return _bounded(_FUNCTIONS[name](*(_evaluate(a, values) for a in arguments)))
     raise ExpressionError("not an expression")  # pragma: no cover - _check refuses all others
 
 
@@ -194,26 +174,16 @@ def _look_up(name: str, values: Mapping[str, Number]) -> Number:
     return _bounded(values[name])
 
 
-def _power(base: Number, exponent: Number) -> Number:
-    """``base ** exponent``, refused before it gets expensive.
-
-    Raises:
-        ExpressionError: too large, or not real.
-    """
-    # log2 of the result, before Python computes an integer of a million digits.
+def _check_power(base: Number, exponent: Number) -> None:
+    """Refuse a power before Python computes an integer of a million digits, or a complex number."""
     if base and abs(exponent * math.log2(abs(base))) > math.log2(MAX_VALUE):
         raise ExpressionError(f"{base}**{exponent} is too large or too small")
     if base < 0 and exponent != int(exponent):
         raise ExpressionError(f"{base}**{exponent} is not real")
-    return _bounded(base**exponent)
 
 
 def _bounded(value: Number) -> Number:
-    """``value``, if it is finite and of sensible size.
-
-    Raises:
-        ExpressionError: it is not.
-    """
+    """``value``, if it is finite and at most :data:`MAX_VALUE` in magnitude."""
     if isinstance(value, float) and not math.isfinite(value):
         raise ExpressionError("a value is not finite")
     if abs(value) > MAX_VALUE:

@@ -6,18 +6,18 @@ A format brings three objects, and the judge knows nothing else of it:
 - :class:`InputSource`: the contents of input tensors, from a seed.
 - :class:`AnswerKey`: the right outputs of a call, and how far off they may be.
 
-One correctness case goes like this. ``draw_cases`` (or ``parse_case``, for a replay) gives a
-:class:`~harness.problem.case.Case`; ``tensors_of`` says how its tensors lie in memory; the judge
-places buffers for some calls in an arena, fills every input with ``InputSource.draw``, poisons the
-outputs and lets the submission run; ``AnswerKey.expectations`` then gives, from the judge's own
-copy of the inputs, what each output must hold. Timed cases go the same way with
-``InputSource.fill``.
+For a correctness case, ``draw_cases`` (or ``parse_case``, for a replay) gives a
+:class:`~harness.problem.case.Case`, and ``tensors_of`` the layout of its tensors. The judge places
+buffers for some calls in an arena, fills every input with ``InputSource.draw``, poisons the outputs
+and runs the submission; ``AnswerKey.expectations`` then gives, from the judge's own copy of the
+inputs, what each output must hold. Timed cases use ``InputSource.fill`` instead.
 
-Packages (``problem.md`` and ``reference.py``) meet this with
-:class:`~harness.problem.model.Problem`, :class:`~harness.problem.sampling.inputs.DeclaredInputs`
-and :class:`~harness.problem.reference.Reference`. A format whose cases are concrete tensors drawn
-by somebody's code gives its cases a ``label`` and looks up their tensors by it: an example of 100
-lines is tests/support/concrete_problem.py.
+Packages meet this with :class:`~harness.problem.model.Problem`,
+:class:`~harness.problem.sampling.inputs.DeclaredInputs` and
+:class:`~harness.problem.reference.Reference`. A format whose cases are concrete tensors gives each
+case a ``label`` and looks up its tensors by it, as in tests/support/concrete_problem.py.
+
+What draws, fills or evaluates raises ``ProblemError`` for a mistake of the problem's author.
 """
 
 from __future__ import annotations
@@ -58,16 +58,15 @@ class Role(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """Bounds of what a submission may use."""
+    """Bounds of what a submission may use: wall times in seconds, and host memory.
+
+    ``prepare_s`` covers loading it and the calls that warm it up.
+    """
 
     build_s: float = 120.0
-    """Wall time of building it, seconds."""
     prepare_s: float = 60.0
-    """Wall time of loading it and of the calls that warm it up, seconds."""
     call_s: float = 10.0
-    """Wall time of one call, seconds."""
     host_bytes: int = 4 << 30
-    """Host memory, bytes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,7 +80,7 @@ class TensorSpec:
     shape: tuple[int, ...]
     """Elements along each dimension, row-major; empty for a single element."""
     strides: tuple[int, ...]
-    """Elements from one index to the next, as many as dimensions; no two elements overlap."""
+    """Elements from one index to the next of each dimension; no two elements overlap."""
     direction: Direction
     """Whether the submission reads it, writes it, or both."""
     alignment: int = DEFAULT_ALIGNMENT
@@ -90,24 +89,20 @@ class TensorSpec:
     @property
     def span(self) -> int:
         """Elements from the first to the last, gaps included: what a buffer must hold."""
-        return span(self.shape, self.strides)
-
-
-def span(shape: Sequence[int], strides: Sequence[int]) -> int:
-    """Elements from the first to the last of a tensor, gaps included."""
-    return 1 + sum((n - 1) * step for n, step in zip(shape, strides, strict=True))
+        return 1 + sum((n - 1) * s for n, s in zip(self.shape, self.strides, strict=True))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallCost:
-    """Least work of one call of a case, from which the speed of light (SOL) follows."""
+    """Least work of one call of a case, from which the speed of light (SOL) follows.
+
+    Floating-point operations, and bytes read and written; None where the problem does not say.
+    ``tf32``: float32 factors may be cut to TF32, which matrix units multiply faster.
+    """
 
     flops: float | None = None
-    """Floating-point operations; None where the problem does not say."""
     bytes: float | None = None
-    """Bytes read and written; None where the problem does not say."""
     tf32: bool = False
-    """Whether float32 factors may be cut to TF32, which matrix units multiply faster."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,59 +117,40 @@ class Expectation:
     Of no use where ``expected`` is not finite."""
 
 
-class FormalParameter(Protocol):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FormalParameter:
     """One parameter of the entry point, as a signature shows it."""
 
-    @property
-    def name(self) -> str:
-        """An identifier in C and Python."""
-
-    @property
-    def type(self) -> str:
-        """C type of an element or of the value; ``[VAR]`` for the data type of the grade."""
-
-    @property
-    def role(self) -> Role:
-        """Tensor, size or scalar."""
-
-    @property
-    def direction(self) -> Direction | None:
-        """Which way a tensor goes; None for numbers."""
+    name: str
+    """An identifier in C and Python."""
+    type: str
+    """C type of an element or of the value; ``[VAR]`` for the data type of the grade."""
+    role: Role
+    direction: Direction | None = None
+    """Which way a tensor's contents go; None for numbers."""
 
 
 class InputSource(Protocol):
-    """Draws the contents of input tensors.
-
-    All follows from the seed, and nobody can tell one tensor's values from another's.
-    """
+    """Draws input tensors: all from the seed, none to be guessed from another's values."""
 
     def draw(self, tensor: TensorSpec, case: Case, seed: str) -> Tensor:
         """One tensor of one call of a correctness case: ``tensor.shape``, on the CPU.
 
         The same on every machine, so that spec and seed replay a failure anywhere.
-
-        Raises:
-            ProblemError: the problem's author has made a mistake.
         """
 
     def fill(
         self, out: Tensor, tensor: TensorSpec, case: Case, seed: str, *, warm_up: bool
     ) -> None:
-        """Fill ``out`` (calls, ...), a strided view on any device, call by call afresh.
+        """Fill ``out`` (calls, ...), a strided view on any device, with new values for each call.
 
-        For timed batches: quick, on the device of ``out``, not the same on all machines. With
-        ``warm_up`` nobody looks at the results, and any values like the usual ones will do.
-
-        Raises:
-            ProblemError: the problem's author has made a mistake.
+        For timed batches: quick, on the device of ``out``, not the same on all machines. The
+        results of a ``warm_up`` are not checked: any values of the declared kind will do.
         """
 
 
 class AnswerKey(Protocol):
-    """The right outputs of a call, and how far off they may be.
-
-    Both come from one place, since an allowance may depend on what the reference summed.
-    """
+    """The right outputs of a call, and how far off they may be."""
 
     @property
     def capturable(self) -> bool:
@@ -187,17 +163,12 @@ class AnswerKey(Protocol):
 
         ``inputs`` holds every tensor that is read, dense, in its own type, as it was before the
         call; they must not be written to. Without ``summed`` the allowance may be smaller than
-        it should be where that is cheaper (what passes is right), never larger.
-
-        Raises:
-            ProblemError: the problem's author has made a mistake.
+        it should be, never larger, where that is cheaper: what passes is right.
         """
 
 
 class Gradable(Protocol):
     """One problem as the judge sees it. No member needs torch but ``inputs`` and ``reference``."""
-
-    # -- what it is ------------------------------------------------------------------------------
 
     @property
     def slug(self) -> str:
@@ -229,29 +200,16 @@ class Gradable(Protocol):
 
     @property
     def declared(self) -> Problem | None:
-        """The declaration of sizes and scalars that cases are made of; None for concrete cases.
-
-        What varies sizes (shrinking, ``harness verify``) steps aside without it.
-        """
-
-    # -- its cases -------------------------------------------------------------------------------
+        """What shrinking and ``harness verify`` vary: declared sizes; None for concrete cases."""
 
     def draw_cases(self, seed: str, *, dtype: str, room: CaseLimits) -> list[Case]:
-        """The correctness cases of one grade, cheapest first; at least one.
-
-        Raises:
-            ProblemError: the problem's author has made a mistake.
-        """
+        """The correctness cases of one grade, cheapest first; at least one."""
 
     def timed_cases(self, *, emulated: bool) -> list[Case]:
         """The cases that are timed: on a GPU, or small ones where kernels are ``emulated``."""
 
     def parse_case(self, spec: str) -> Case:
-        """The case that :attr:`~harness.problem.case.Case.spec` came from.
-
-        Raises:
-            UsageError: there is none, and why.
-        """
+        """The case that ``spec`` came from; a ``UsageError`` says why there is none."""
 
     def tensors_of(self, case: Case, dtype: str) -> tuple[TensorSpec, ...]:
         """The tensors of one call, in the order of ``parameters``."""
@@ -259,14 +217,8 @@ class Gradable(Protocol):
     def work(self, case: Case, dtype: str) -> CallCost:
         """Operations and bytes of one call."""
 
-    # -- its code --------------------------------------------------------------------------------
-
     def inputs(self) -> InputSource:
         """Its source of tensor contents."""
 
     def reference(self) -> AnswerKey:
-        """Its answers; loads the author's code, so once is enough.
-
-        Raises:
-            ProblemError: the author's code does not load.
-        """
+        """Its answers; loads the author's code, so once is enough."""

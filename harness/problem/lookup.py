@@ -3,35 +3,34 @@
 ``6_Matmul_with_large_K_dimension_`` and ``Matmul, large K.py`` both mean ``matmul-large-k``.
 """
 
+import contextlib
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 
 from harness.errors import ProblemError, UsageError
-from harness.problem.format.load import STATEMENT_FILE, find_problem, load_problem, problem_slugs
+from harness.problem.format.load import find_problem, load_problem, problem_folders, problem_slugs
 from harness.problem.model import Problem
 from harness.text.plain import plain
-from harness.text.suggest import did_you_mean
+from harness.text.suggest import nearest
 
 _FILLERS = {
     "a", "and", "as", "by", "dimension", "dimensions", "for", "fused", "fusion", "in", "kernel",
     "level", "of", "on", "problem", "the", "then", "to", "with",
 }  # fmt: skip
-_SHOWN = 80
 _LONGEST = 200
-
 _STEMMED = 6
+"""Letters from which on a word's other forms count as the word."""
 _OFTEN = 2
-"""Times that a text has to say a word to be about it."""
+"""Times that a word has to be in a text that is about it."""
 
 
 def find_named(root: Path, name: str, place: str) -> Problem:
-    """The problem in ``root`` whose slug or title is ``name``, as the header of ``place`` says it.
+    """The problem in ``root`` whose slug or title is ``name``, as :func:`key_of` compares them.
 
-    Letter case, punctuation, a number in front, a file's suffix and words such as ``with`` make no
-    difference.
+    ``place`` is the file whose header has the name, for messages.
 
     Raises:
         UsageError: there is none, or several.
@@ -44,19 +43,22 @@ def find_named(root: Path, name: str, place: str) -> Problem:
         return found[0]
     if name in problem_slugs(root):  # one that does not load says itself why
         return find_problem(root, name)
-    shown = f"{place}: its header is for the problem '{plain(name, _SHOWN)}'"
+    shown = f"{place}: its header is for the problem '{plain(name, 80)}'"
     if found:
         slugs = ", ".join(p.slug for p in found)
         raise UsageError(f"{shown}, which may be any of {slugs}: choose with --problem")
     names = {key_of(each): p.slug for p in problems for each in (p.title, p.slug)}
-    hint = did_you_mean(wanted, names)
-    for key, slug in names.items():
-        hint = hint.replace(f"mean {key}?", f"mean {slug}?")
+    near = nearest(wanted, names)
+    hint = f" (did you mean {names[near]}?)" if near else ""
     raise UsageError(f"{shown}, and there is none of that name{hint}: name one with --problem")
 
 
 def key_of(name: str) -> str:
-    """Reduce a name to what all names of one problem have in common: ``matmullargek``."""
+    """What all names of one problem have in common: ``matmullargek``.
+
+    Letter case, punctuation, a number in front, a file's suffix and words such as ``with`` make no
+    difference.
+    """
     name = re.sub(r"\.(?:py|cu|md|txt)\Z", "", name[:_LONGEST].strip().lower())
     words = re.findall(r"[^\W_]+", name)
     if len(words) > 1 and words[0].isdecimal():
@@ -70,64 +72,37 @@ def other_subject(text: str, problem: Problem, root: Path) -> str | None:
     It is about a problem if it has each word of its slug, or a form of it, at least twice. Problems
     whose words are all in ``problem``'s own statement do not count.
     """
-    said = Counter(_words(text))
-    if _times(problem.slug, said) >= _OFTEN:
+    counts = Counter(_words(text))
+    if _times(problem.slug, counts) >= _OFTEN:
         return None
     own = {*_words(problem.title), *_words(problem.statement)}
     others = [
-        (len(_words(each.slug)), _times(each.slug, said), each.slug)
+        (len(_words(each.slug)), each.slug)
         for each in _loadable(root)
-        if each.slug != problem.slug and not set(_words(each.slug)) <= own
+        if _times(each.slug, counts) >= _OFTEN and not set(_words(each.slug)) <= own
     ]
-    spoken = [(words, slug) for words, times, slug in others if times >= _OFTEN]
-    return max(spoken)[1] if spoken else None
+    return max(others)[1] if others else None
 
 
 def _words(text: str) -> list[str]:
     return re.findall(r"[a-z][a-z0-9]*", text.lower())
 
 
-def _times(slug: str, said: Mapping[str, int]) -> int:
-    """Count the least frequent of a slug's words; forms of long words count, too."""
-    counts = [
-        said.get(part, 0)
-        if len(part) < _STEMMED
-        else sum(times for word, times in said.items() if word.startswith(part[:-1]))
-        for part in _words(slug)
-    ]
-    return min(counts, default=0)
+def _times(slug: str, counts: Mapping[str, int]) -> int:
+    """How often a text has the least frequent of a slug's words; forms of long words count, too."""
+
+    def times(part: str) -> int:
+        if len(part) < _STEMMED:
+            return counts.get(part, 0)
+        return sum(n for word, n in counts.items() if word.startswith(part[:-1]))
+
+    return min(map(times, _words(slug)), default=0)
 
 
 @lru_cache(maxsize=4)
 def _loadable(root: Path) -> tuple[Problem, ...]:
     problems = []
-    for path in sorted(root.glob(f"*/{STATEMENT_FILE}")):
-        try:
-            problems.append(load_problem(path.parent))
-        except ProblemError:
-            continue  # finding it by its slug says why; others are still found
+    for folder in problem_folders(root):
+        with contextlib.suppress(ProblemError):  # finding it by its slug says why
+            problems.append(load_problem(folder))
     return tuple(problems)
-
-
-def package_folders(root: Path, names: Sequence[str]) -> list[Path]:
-    """The folder of each name: a folder, or a slug of a package in ``root``; all for no name.
-
-    A package need not load to be found by its folder.
-
-    Raises:
-        UsageError: there is none of that name, or none at all.
-        ProblemError: one that is found by its slug alone does not load.
-    """
-    if not names:
-        every = sorted(f for f in root.iterdir() if (f / STATEMENT_FILE).is_file())
-        if not every:
-            raise UsageError(f"no problem in {root}")
-        return every
-    return list(dict.fromkeys(_folder(root, name) for name in names))
-
-
-def _folder(root: Path, name: str) -> Path:
-    for folder in (root / name, Path(name)):
-        if (folder / STATEMENT_FILE).is_file():
-            return folder
-    return find_problem(root, name).folder

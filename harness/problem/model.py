@@ -1,27 +1,23 @@
 """A problem package as data: what its front matter declares, checked and frozen.
 
-Loading (:mod:`harness.problem.format.load`) makes these records. :class:`Problem` is the judge's
-:class:`~harness.problem.gradable.Gradable`; nothing here imports torch before it is needed.
+Made by :mod:`harness.problem.format.load`; imports torch only where it is needed. Methods raise
+``ExpressionError`` where a size is missing, or an expression has no (whole) value.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from harness.problem.dtypes import DTYPES, VARIABLE_TYPE, DataType, data_type
+from harness.problem.dtypes import C_TYPES, DTYPES, VARIABLE_TYPE, DataType
 from harness.problem.expressions import SIZEOF_VAR, Expression, Number
-from harness.problem.gradable import (
-    DEFAULT_ALIGNMENT,
-    CallCost,
-    Direction,
-    Limits,
-    Role,
-    TensorSpec,
-    span,
-)
+from harness.problem.gradable import DEFAULT_ALIGNMENT, CallCost, FormalParameter, TensorSpec
+from harness.problem.gradable import Direction as Direction
+from harness.problem.gradable import Limits as Limits
+from harness.problem.gradable import Role as Role
 
 if TYPE_CHECKING:
     from harness.problem.case import Case
@@ -29,32 +25,10 @@ if TYPE_CHECKING:
     from harness.problem.sampling.cases import CaseLimits
     from harness.problem.sampling.inputs import DeclaredInputs
 
-__all__ = [
-    "COMPLEX",
-    "CUT_MEAN",
-    "CUT_SPREAD",
-    "CUT_WORST",
-    "DEFAULT_ALIGNMENT",
-    "SUBNORMALS",
-    "TRUNCATION",
-    "VARIABLE_TYPE",
-    "Direction",
-    "Distribution",
-    "Limits",
-    "Parameter",
-    "Problem",
-    "Role",
-    "Tolerance",
-]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Distribution:
-    """Distribution of the values of a tensor or a scalar.
-
-    ``kind`` is ``normal`` (mean in ``a``, standard deviation in ``b``) or ``uniform`` (lowest in
-    ``a``, highest in ``b``).
-    """
+    """``normal`` of mean ``a`` and standard deviation ``b``, or ``uniform`` from ``a`` to ``b``."""
 
     kind: str = "normal"
     a: float = 0.0
@@ -62,22 +36,11 @@ class Distribution:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Parameter:
-    """One argument of ``solution``, in the order of the call; a tensor, a size or a scalar.
+class Parameter(FormalParameter):
+    """One argument of ``solution``, as declared."""
 
-    :mod:`harness.problem.sizes` evaluates ``equals``, ``lower`` and ``upper``.
-    """
-
-    name: str
-    """An identifier in C and Python."""
-    type: str
-    """C type of an element or of the value, or ``[VAR]``."""
-    role: Role
-    """Tensor, size or scalar."""
     line: int
     """Where the front matter declares it, from 1."""
-    direction: Direction | None = None
-    """Which way a tensor's contents go; None for numbers."""
     shape: tuple[Expression, ...] = ()
     """A tensor's dimensions, row-major, over the sizes."""
     values: Distribution = field(default_factory=Distribution)
@@ -85,8 +48,7 @@ class Parameter:
     strides: tuple[Expression, ...] = ()
     """A tensor's strides in elements; empty where it is dense and row-major."""
     alignment: Expression | None = None
-    """Bytes that the address is promised to be a multiple of; None where nothing is said
-    (:meth:`aligned_to` gives the number)."""
+    """Bytes that the address is declared to be a multiple of; :meth:`aligned_to` fills None in."""
     nonfinite: bool = False
     """Whether a tensor may hold NaN and infinity."""
     equals: Expression | None = None
@@ -104,49 +66,29 @@ class Parameter:
 
     def data_type(self, dtype: str) -> DataType:
         """The type of one element (or of the scalar) when ``[VAR]`` stands for ``dtype``."""
-        return data_type(self.type, dtype)
+        return DTYPES[dtype if self.type == VARIABLE_TYPE else C_TYPES[self.type]]
 
     def aligned_to(self, dtype: str) -> int:
-        """Bytes that the tensor's address is a multiple of, and what a submission may rely on."""
+        """Bytes that the tensor's address is a multiple of: a submission may rely on that."""
         if self.alignment is None:
             return DEFAULT_ALIGNMENT
         return self.alignment.whole({SIZEOF_VAR: DTYPES[dtype].itemsize})
 
     @property
     def derived(self) -> bool:
-        """Whether its value follows from the sizes, so that nobody draws or gives it."""
+        """Whether its value follows from the sizes, so that it is neither drawn nor given."""
         return self.equals is not None
 
     def dimensions(self, values: Mapping[str, Number]) -> tuple[int, ...]:
-        """The tensor's shape with the given sizes.
-
-        Raises:
-            ExpressionError: a size is missing or a dimension is no whole number.
-        """
+        """The tensor's shape with the given sizes."""
         return tuple(expression.whole(values) for expression in self.shape)
 
     def steps(self, values: Mapping[str, Number]) -> tuple[int, ...]:
-        """The tensor's strides in elements with the given sizes.
-
-        Raises:
-            ExpressionError: as :meth:`dimensions`.
-        """
+        """The tensor's strides in elements with the given sizes."""
         if self.strides:
             return tuple(expression.whole(values) for expression in self.strides)
-        steps: list[int] = []
-        step = 1
-        for length in reversed(self.dimensions(values)):
-            steps.append(step)
-            step *= length
-        return tuple(reversed(steps))
-
-    def span(self, values: Mapping[str, Number]) -> int:
-        """Elements from the tensor's first to its last, gaps included.
-
-        Raises:
-            ExpressionError: as :meth:`dimensions`.
-        """
-        return span(self.dimensions(values), self.steps(values))
+        shape = self.dimensions(values)
+        return tuple(math.prod(shape[i + 1 :]) for i in range(len(shape)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,14 +100,13 @@ class Tolerance:
     length: Expression
     """Terms that are summed for one element, over sizes and scalars."""
     inputs: Mapping[str, str] = field(default_factory=dict)
-    """Data type → precision to which factors may be cut before they are multiplied, one of
-    :data:`~harness.problem.dtypes.PRECISIONS`; types that are not named are not cut."""
+    """Data type → precision (of ``PRECISIONS``) that factors may be cut to; others are not cut."""
     factor: float = 4.0
     """In front of √length · |expected|."""
     constant: float = 16.0
     """In front of the magnitude of what was summed."""
     roundings: float = 1.0
-    """How often a result on its way may be rounded to the output's type."""
+    """How often an intermediate result may be rounded to the output's type."""
 
 
 # Constants of the error model that are the same for every problem (docs/tolerance.md). They are
@@ -183,16 +124,15 @@ COMPLEX = 2.0
 the plane has the errors of two components: √2 each, if they are alike."""
 
 CUT_WORST, CUT_SPREAD, CUT_MEAN = 4.0, 16.0, 4.0
-"""Factors that are cut to unit roundoff u make a product wrong by at most ``CUT_WORST`` u; of many
-terms it is ``CUT_SPREAD`` u over the square root of their number, and ``CUT_MEAN`` u of the sum.
-One product's error has a spread of about 0.6 u; of a sum of k products, each of about
-magnitude / k, that makes 0.9 u · magnitude / √k for normal data: 16 is more than ten times as much
-as is likely."""
+"""Factors cut to unit roundoff u make a product wrong by at most ``CUT_WORST`` u, a sum of k by
+``CUT_SPREAD`` u / √k and ``CUT_MEAN`` u of the sum. One product's error has a spread of about
+0.6 u; of a sum of k, each of about magnitude / k, that makes 0.9 u · magnitude / √k for normal
+data: 16 is more than ten times as much as is likely."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Problem:
-    """One judged task. Meets :class:`~harness.problem.gradable.Gradable`."""
+    """One judged task; the package's :class:`~harness.problem.gradable.Gradable`."""
 
     slug: str
     """Name in paths, commands and results: a-z, 0-9, - and _."""
@@ -259,33 +199,22 @@ class Problem:
         return tuple(p for p in self.tensors if p.direction is not Direction.IN)
 
     def evaluate(self, expression: Expression, values: Mapping[str, Number], dtype: str) -> float:
-        """``expression`` (``flops``, ``bytes``, …) for the given sizes and scalars.
-
-        Raises:
-            ExpressionError: it has no value there.
-        """
+        """``expression`` (``flops``, ``bytes``, …) for the given sizes and scalars."""
         return float(expression.evaluate({**values, SIZEOF_VAR: DTYPES[dtype].itemsize}))
-
-    # -- as the judge asks (harness.problem.gradable) --------------------------------------------
 
     @property
     def declared(self) -> Problem:
-        """Itself: its cases are made of declared sizes and scalars."""
+        """Itself."""
         return self
 
     def tensors_of(self, case: Case, dtype: str) -> tuple[TensorSpec, ...]:
-        """The tensors of one call, in order.
-
-        Raises:
-            ExpressionError: a shape or stride has no value for this case.
-        """
-        values = case.values
+        """The tensors of one call, in order."""
         return tuple(
             TensorSpec(
                 name=p.name,
                 dtype=p.data_type(dtype).name,
-                shape=p.dimensions(values),
-                strides=p.steps(values),
+                shape=p.dimensions(case.values),
+                strides=p.steps(case.values),
                 direction=p.direction or Direction.IN,
                 alignment=p.aligned_to(dtype),
             )
@@ -293,30 +222,26 @@ class Problem:
         )
 
     def draw_cases(self, seed: str, *, dtype: str, room: CaseLimits) -> list[Case]:
-        """The correctness cases of one grade: :func:`harness.problem.sampling.cases.draw_cases`."""
+        """The correctness cases of one grade."""
         from harness.problem.sampling.cases import draw_cases
 
         return draw_cases(self, seed, dtype=dtype, room=room)
 
     def timed_cases(self, *, emulated: bool) -> list[Case]:
         """``benchmarks``, or ``cpu_benchmarks`` where kernels are emulated."""
-        from harness.problem.case import benchmark_case
+        from harness.problem.case import whole_case
 
         shapes = self.cpu_benchmarks if emulated else self.benchmarks
-        return [benchmark_case(self, shape) for shape in shapes]
+        return [whole_case(self, shape) for shape in shapes]
 
     def parse_case(self, spec: str) -> Case:
-        """Read a spec: :func:`harness.problem.case.parse_case`."""
+        """The case of a spec."""
         from harness.problem.case import parse_case
 
         return parse_case(self, spec)
 
     def work(self, case: Case, dtype: str) -> CallCost:
-        """``flops`` and ``bytes`` of one call.
-
-        Raises:
-            ExpressionError: one has no value for this case.
-        """
+        """``flops`` and ``bytes`` of one call."""
         cut = self.tolerance.inputs if self.tolerance else {}
         return CallCost(
             flops=self.evaluate(self.flops, case.values, dtype) if self.flops else None,
@@ -325,17 +250,13 @@ class Problem:
         )
 
     def inputs(self) -> DeclaredInputs:
-        """Values by the declared distributions and families."""
+        """Tensors by the declared distributions."""
         from harness.problem.sampling.inputs import DeclaredInputs
 
         return DeclaredInputs(self)
 
     def reference(self) -> Reference:
-        """The package's ``reference.py``, loaded, with the error model.
-
-        Raises:
-            ProblemError: the file is wrong.
-        """
+        """The package's ``reference.py``, loaded, with the error model."""
         from harness.problem.reference import Reference
 
         return Reference(self)

@@ -5,19 +5,17 @@ The file is the problem author's, and trusted: it runs inside the judge. It defi
 - ``reference(*parameters but the pure outputs)`` → the expected outputs,
 - ``magnitude(…the same…)`` → for each output what was summed, in magnitude (|A|·|B| for A·B).
 
-Both get dense tensors in float64 (integers in int64, complex numbers in complex128), on whatever
-device they were given, and scalars exactly as the submission receives them. With one output they
-return its tensor; with several a mapping from name to tensor. A magnitude is always real.
+Both get dense tensors in float64 (integers in int64, complex numbers in complex128) on the device
+of the inputs, and scalars exactly as the submission receives them. With one output they return its
+tensor; with several a mapping from name to tensor. A magnitude is always real.
 """
 
 import inspect
 import traceback
-from collections.abc import Callable, Iterable, Mapping
-from importlib.machinery import ModuleSpec, SourceFileLoader
-from importlib.util import module_from_spec
+from collections.abc import Callable, Mapping
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
 import torch
 from torch import Tensor
@@ -28,7 +26,8 @@ from harness.problem.dtypes import DtypeKind
 from harness.problem.format.load import REFERENCE_FILE
 from harness.problem.gradable import Expectation
 from harness.problem.model import Direction, Parameter, Problem
-from harness.problem.tolerance import expectations
+from harness.problem.sampling.distributions import NONFINITE
+from harness.problem.tolerance import allowed_error, weights_of
 from harness.text.suggest import did_you_mean
 
 EXPECTED_FUNCTION = "reference"
@@ -36,26 +35,17 @@ MAGNITUDE_FUNCTION = "magnitude"
 
 
 def upcast(tensor: Tensor) -> Tensor:
-    """``tensor`` in the widest type of its kind; always a dense copy, so that it may be written to.
-
-    Dense also where the tensor has gaps: a reference knows nothing of strides.
-    """
-    wide = torch.int64
-    if tensor.is_complex():
-        wide = torch.complex128
-    elif tensor.is_floating_point():
-        wide = torch.float64
+    """A dense copy of ``tensor`` in the widest type of its kind, which may be written to."""
+    real = torch.float64 if tensor.is_floating_point() else torch.int64
+    wide = torch.complex128 if tensor.is_complex() else real
     return tensor.to(wide, copy=True, memory_format=torch.contiguous_format)
 
 
 class Reference:
-    """The two functions of one package, and the error model over them.
-
-    Meets :class:`~harness.problem.gradable.AnswerKey`.
+    """The two functions of one package with the error model: the package's ``AnswerKey``.
 
     Raises:
-        ProblemError: on making one, and from its methods, when the file is wrong. The diagnostic
-            names file, line and function.
+        ProblemError: also from its methods; the diagnostic names file, line and function.
     """
 
     capturable = True
@@ -71,53 +61,68 @@ class Reference:
     def expectations(
         self, case: Case, dtype: str, inputs: Mapping[str, Tensor], *, summed: bool = True
     ) -> dict[str, Expectation]:
-        """Expected outputs and allowed errors, by the error model (:mod:`~.tolerance`)."""
-        return expectations(self, self.problem, case, dtype, inputs, summed=summed)
+        """Expected outputs and errors allowed by :mod:`~.tolerance`, of every output by name.
 
-    def expected(
-        self, problem: Problem, case: Case, tensors: Mapping[str, Tensor]
-    ) -> dict[str, Tensor]:
+        Without ``summed`` the magnitude is left out, and what it allows: that halves the work.
+        """
+        outputs = self.problem.outputs
+        weights = {p.name: weights_of(self.problem, case, p, dtype) for p in outputs}
+        magnitude: dict[str, Tensor] = {}
+        # Exact outputs, and tolerances without a constant, have no use for the magnitude.
+        if not summed or not any(weight and weight.magnitude for weight in weights.values()):
+            expected = self.expected(case, inputs)
+        elif case.family != NONFINITE:
+            # One wide copy of the inputs serves both functions.
+            expected, magnitude = self.expected_and_magnitude(case, inputs)
+        else:
+            expected = self.expected(case, inputs)
+            magnitude = self.magnitude(case, {name: _finite(x) for name, x in inputs.items()})
+        made: dict[str, Expectation] = {}
+        for p in outputs:
+            # Taken out of the mappings, so that each wide tensor is freed once it has been used.
+            right = self.fitting(p, dtype, expected.pop(p.name))
+            allowed = allowed_error(weights[p.name], right, magnitude.pop(p.name, None))
+            made[p.name] = Expectation(expected=right, allowed=allowed)
+        return made
+
+    def expected(self, case: Case, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
         """The right outputs of ``case``, by name, in float64 (int64, complex128).
 
         ``tensors`` holds every input (and inout) tensor by name, in the submission's data type, as
-        it is before the call. They are not written to. Where they hold NaN or infinity, so may the
-        outputs.
+        it is before the call. They are not written to.
         """
-        return self._call(EXPECTED_FUNCTION, problem, case, _widened(problem, tensors))
+        return self._call(EXPECTED_FUNCTION, case, self._widened(tensors))
 
-    def magnitude(
-        self, problem: Problem, case: Case, tensors: Mapping[str, Tensor]
-    ) -> dict[str, Tensor]:
+    def magnitude(self, case: Case, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
         """The magnitude of what was summed for each element of each output; arguments as above."""
-        return self._call(MAGNITUDE_FUNCTION, problem, case, _widened(problem, tensors))
+        return self._call(MAGNITUDE_FUNCTION, case, self._widened(tensors))
 
     def expected_and_magnitude(
-        self, problem: Problem, case: Case, tensors: Mapping[str, Tensor]
+        self, case: Case, tensors: Mapping[str, Tensor]
     ) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
         """Both of the above, from one wide copy of the inputs unless the first has altered it."""
-        wide = _widened(problem, tensors)
+        wide = self._widened(tensors)
         # The second function must see the inputs as they were: written to, or returned as an
         # output that may be written to later, they are made again.
         untouched = _versions(wide)
-        expected = self._call(EXPECTED_FUNCTION, problem, case, wide)
-        if _versions(wide) != untouched or _share(wide.values(), expected.values()):
-            wide = _widened(problem, tensors)
-        return expected, self._call(MAGNITUDE_FUNCTION, problem, case, wide)
+        expected = self._call(EXPECTED_FUNCTION, case, wide)
+        if _versions(wide) != untouched or not _storages(wide).isdisjoint(_storages(expected)):
+            wide = self._widened(tensors)
+        return expected, self._call(MAGNITUDE_FUNCTION, case, wide)
 
     def _load(self) -> ModuleType:
         if not self.path.is_file():
             raise self._wrong(1, "", "there is no such file")
-        loader = SourceFileLoader("problem_reference", str(self.path.absolute()))
-        spec = ModuleSpec(loader.name, loader, origin=loader.path)
-        spec.has_location = True
+        spec = spec_from_file_location("problem_reference", self.path.absolute())
+        assert spec is not None and spec.loader is not None
         module = module_from_spec(spec)
         try:
-            loader.exec_module(module)
+            spec.loader.exec_module(module)
         except Exception as error:  # the author's code: anything can come
             raise self._raised("", error) from error
         return module
 
-    def _function(self, module: ModuleType, name: str) -> Callable[..., Any]:
+    def _function(self, module: ModuleType, name: str) -> Callable[..., object]:
         """The function ``name``, checked to take just the arguments it will be given."""
         function = getattr(module, name, None)
         if not callable(function):
@@ -133,13 +138,12 @@ class Reference:
             raise self._wrong(line, name, message) from None
         return function  # type: ignore[no-any-return]
 
-    def _call(
-        self,
-        name: str,
-        problem: Problem,
-        case: Case,
-        wide: Mapping[str, Tensor],
-    ) -> dict[str, Tensor]:
+    def _widened(self, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
+        """Dense wide copies of all tensors that are read: arguments of both functions."""
+        read = (p.name for p in self.problem.tensors if p.direction is not Direction.OUT)
+        return {name: upcast(tensors[name]) for name in read}
+
+    def _call(self, name: str, case: Case, wide: Mapping[str, Tensor]) -> dict[str, Tensor]:
         try:
             with torch.no_grad():
                 returned = self._functions[name](**case.values, **wide)
@@ -147,48 +151,37 @@ class Reference:
             raise  # the machine's fault, not the author's
         except Exception as error:  # the author's code: anything can come
             raise self._raised(name, error) from error
-        return self._checked(name, problem, case, returned)
+        return self._checked(name, case, returned)
 
-    def _checked(
-        self, name: str, problem: Problem, case: Case, returned: object
-    ) -> dict[str, Tensor]:
-        """Check what the function returned; by output.
-
-        Raises:
-            ProblemError: an output is missing, or has a wrong shape or type.
-        """
-        outputs = problem.outputs
+    def _checked(self, name: str, case: Case, returned: object) -> dict[str, Tensor]:
+        """What the function returned, by output, with shapes and types checked."""
+        outputs = self.problem.outputs
         if isinstance(returned, Tensor) and len(outputs) == 1:
             returned = {outputs[0].name: returned}
         if not isinstance(returned, Mapping) or set(returned) != {p.name for p in outputs}:
             names = ", ".join(p.name for p in outputs)
             raise self._wrong(1, name, f"must return a tensor for each of {names}")
-        for parameter in outputs:
-            value = returned[parameter.name]
+        for p in outputs:
+            value, shape, wrong = returned[p.name], p.dimensions(case.values), ""
             if not isinstance(value, Tensor):
-                what = type(value).__name__
-                raise self._wrong(1, name, f"{parameter.name}: a {what} is no tensor")
-            shape = parameter.dimensions(case.values)
-            if tuple(value.shape) != shape:
-                found = tuple(value.shape)
-                message = f"{parameter.name} has shape {found}, not {shape}, for {case.spec}"
-                raise self._wrong(1, name, message)
-            if value.is_complex() and name == MAGNITUDE_FUNCTION:
-                raise self._wrong(1, name, f"{parameter.name} is complex: a magnitude is real")
-            if value.dtype not in (torch.float64, torch.int64, torch.complex128, torch.bool):
-                what = str(value.dtype).removeprefix("torch.")
-                raise self._wrong(1, name, f"{parameter.name} was computed in {what}, not float64")
+                wrong = f"{p.name}: a {type(value).__name__} is no tensor"
+            elif tuple(value.shape) != shape:
+                wrong = f"{p.name} has shape {tuple(value.shape)}, not {shape}, for {case.spec}"
+            elif value.is_complex() and name == MAGNITUDE_FUNCTION:
+                wrong = f"{p.name} is complex: a magnitude is real"
+            elif value.dtype not in (torch.float64, torch.int64, torch.complex128, torch.bool):
+                wrong = f"{p.name} was computed in {_type_name(value)}, not float64"
+            if wrong:
+                raise self._wrong(1, name, wrong)
         return {p.name: returned[p.name] for p in outputs}
 
     def fitting(self, parameter: Parameter, dtype: str, expected: Tensor) -> Tensor:
         """``expected`` in the widest type of the kind that the output has with this data type.
 
-        Raises:
-            ProblemError: a complex number is expected of a real output, or a fraction of an
-                integer.
+        Complex numbers do not fit a real output, nor fractions an integer.
         """
         kind = parameter.data_type(dtype).kind
-        found = str(expected.dtype).removeprefix("torch.")
+        found = _type_name(expected)
         if kind is DtypeKind.COMPLEX:
             return expected.to(torch.complex128)
         if not expected.is_complex():
@@ -215,10 +208,21 @@ class Reference:
         return self._wrong(lines[-1] if lines else 1, function, f"{type(error).__name__}: {error}")
 
 
-def _widened(problem: Problem, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Dense wide copies of all tensors that are read: arguments of both functions."""
-    given = [p.name for p in problem.tensors if p.direction is not Direction.OUT]
-    return {name: upcast(tensors[name]) for name in given}
+def _finite(tensor: Tensor) -> Tensor:
+    """``tensor`` with 0 for NaN and infinities.
+
+    Where these reach, no allowance is needed; where they do not (0 · C of a C that is no input
+    then), they must not make it NaN.
+    """
+    if tensor.is_complex():
+        return torch.where(torch.view_as_real(tensor).isfinite().all(-1), tensor, 0)
+    if tensor.is_floating_point():
+        return tensor.nan_to_num(nan=0.0, posinf=0.0, neginf=0.0)
+    return tensor
+
+
+def _type_name(tensor: Tensor) -> str:
+    return str(tensor.dtype).removeprefix("torch.")
 
 
 def _versions(tensors: Mapping[str, Tensor]) -> list[int]:
@@ -226,7 +230,5 @@ def _versions(tensors: Mapping[str, Tensor]) -> list[int]:
     return [tensor._version for tensor in tensors.values()]
 
 
-def _share(some: Iterable[Tensor], others: Iterable[Tensor]) -> bool:
-    """Whether some of these lie in the memory of others."""
-    places = [{each.untyped_storage().data_ptr() for each in group} for group in (some, others)]
-    return not places[0].isdisjoint(places[1])
+def _storages(tensors: Mapping[str, Tensor]) -> set[int]:
+    return {tensor.untyped_storage().data_ptr() for tensor in tensors.values()}

@@ -7,10 +7,7 @@ ENTRY_POINT = "solution"
 
 
 def c_prototype(problem: Gradable, entry: str = ENTRY_POINT) -> str:
-    """The declaration of ``entry`` in C++; ``VAR`` is a macro that stands for the data type.
-
-    Pointers that are only read are ``const``; scalars and sizes come by value.
-    """
+    """The declaration of ``entry`` in C++; ``VAR`` is a macro that stands for the data type."""
     return f'extern "C" void {entry}({", ".join(c_arguments(problem))});'
 
 
@@ -26,11 +23,9 @@ def c_type(parameter: FormalParameter) -> str:
 
 def c_arguments(problem: Gradable) -> list[str]:
     """The parameters as C++ declares them, in order: ``const VAR* matrix_a``, ``size_t m``."""
-    return [_c_argument(parameter) for parameter in problem.parameters]
-
-
-def _c_argument(parameter: FormalParameter) -> str:
-    if parameter.role is not Role.TENSOR:
-        return f"{c_type(parameter)} {parameter.name}"
-    const = "const " if parameter.direction is Direction.IN else ""
-    return f"{const}{c_type(parameter)}* {parameter.name}"
+    arguments = []
+    for p in problem.parameters:
+        const = "const " if p.direction is Direction.IN else ""
+        pointer = "*" if p.role is Role.TENSOR else ""
+        arguments.append(f"{const}{c_type(p)}{pointer} {p.name}")
+    return arguments

@@ -2,9 +2,10 @@
 
 A size is *free* (its range has plain ends), *dependent* (its ``range`` is between expressions over
 other sizes) or *derived* (it ``equals`` an expression). All functions take mappings from names to
-numbers; none needs torch. Used when a problem is loaded, and when cases are drawn and read.
+numbers, and raise ``ExpressionError`` for what has no value, is out of range, or in a circle.
 """
 
+import contextlib
 import math
 import random
 import struct
@@ -41,11 +42,7 @@ def needs(parameter: Parameter) -> frozenset[str]:
 
 
 def in_order(parameters: Sequence[Parameter]) -> list[Parameter]:
-    """The sizes and scalars, each after those that it depends on.
-
-    Raises:
-        ExpressionError: some depend on each other in a circle.
-    """
+    """The sizes and scalars, each after those that it depends on."""
     waiting = [p for p in parameters if p.role is not Role.TENSOR]
     ready: list[Parameter] = []
     names = {p.name for p in waiting}
@@ -61,11 +58,7 @@ def in_order(parameters: Sequence[Parameter]) -> list[Parameter]:
 
 
 def bounds(parameter: Parameter, values: Mapping[str, Number]) -> tuple[int, int]:
-    """Lowest and highest value of a size when the sizes that it depends on have ``values``.
-
-    Raises:
-        ExpressionError: there is no value between the two, or they are no sizes.
-    """
+    """Lowest and highest value of a size when those it depends on have ``values``; never empty."""
     low = _size(parameter.lower, values) if parameter.lower is not None else parameter.low
     high = _size(parameter.upper, values) if parameter.upper is not None else parameter.high
     if low > high:
@@ -74,14 +67,9 @@ def bounds(parameter: Parameter, values: Mapping[str, Number]) -> tuple[int, int
 
 
 def derive(parameter: Parameter, values: Mapping[str, Number]) -> Number:
-    """The value of a derived size or scalar, rounded to its C type.
-
-    Raises:
-        ExpressionError: it has none.
-    """
+    """The value of a derived size or scalar, rounded to its C type."""
     equals = parameter.equals
-    if equals is None:
-        raise ExpressionError(f"{parameter.name} is not derived")
+    assert equals is not None, parameter.name
     if parameter.role is Role.SIZE:
         return _size(equals, values)
     value = as_received(parameter, equals.evaluate(values))
@@ -98,80 +86,50 @@ def _size(expression: Expression, values: Mapping[str, Number]) -> int:
 
 
 def completed(parameters: Sequence[Parameter], values: Mapping[str, Number]) -> dict[str, Number]:
-    """``values`` with all that is derived, in the order of ``parameters``.
-
-    Raises:
-        ExpressionError: something has no value, or a dependent size is out of its range.
-    """
+    """``values`` with all that is derived, in the order of ``parameters``."""
     known = dict(values)
     for parameter in in_order(parameters):
         if parameter.derived:
             known[parameter.name] = derive(parameter, known)
         elif parameter.lower is not None or parameter.upper is not None:
-            check_range(parameter, known)
+            low, high = bounds(parameter, known)
+            value = known[parameter.name]
+            if not low <= value <= high:
+                lowest, highest = _shown(parameter.lower, low), _shown(parameter.upper, high)
+                message = f"{parameter.name} must be from {lowest} to {highest}, not {value}"
+                raise ExpressionError(message)
     return {p.name: known[p.name] for p in parameters if p.name in known}
 
 
-def check_range(parameter: Parameter, values: Mapping[str, Number]) -> None:
-    """Check that a dependent size lies within its range.
-
-    Raises:
-        ExpressionError: it does not, or the range has no value.
-    """
-    low, high = bounds(parameter, values)
-    value = values[parameter.name]
-    if not low <= value <= high:
-        ends = f"from {_shown_end(parameter.lower, low)} to {_shown_end(parameter.upper, high)}"
-        raise ExpressionError(f"{parameter.name} must be {ends}, not {value}")
-
-
-def _shown_end(end: Expression | None, value: int) -> str:
-    """One end of a range for a message: ``300``, or ``k + 16 (23)``."""
+def _shown(end: Expression | None, value: int) -> str:
+    """One end of a range: ``300``, or ``k + 16 (23)``."""
     return str(value) if end is None or not end.names else f"{end.text} ({value})"
 
 
 def check_tensor(parameter: Parameter, values: Mapping[str, Number]) -> None:
-    """Check a tensor's dimensions and strides with these sizes.
-
-    Raises:
-        ExpressionError: a dimension or a stride is not a positive whole number, or two elements
-            lie in the same place.
-    """
+    """Check that dimensions and strides are positive whole numbers, and no two elements overlap."""
     for expression in (*parameter.shape, *parameter.strides):
         number = expression.whole(values)
         if number < 1:
             raise ExpressionError(f"{expression.text!r} is {number}, not positive")
     if not parameter.strides:
         return
-    places = list(
-        zip(
-            parameter.steps(values),
-            range(0, -len(parameter.strides), -1),
-            parameter.strides,
-            parameter.dimensions(values),
-            strict=True,
-        )
-    )
+    steps, lengths = parameter.steps(values), parameter.dimensions(values)
     # Sufficient for no overlap, and simple to explain: each stride is at least as long as all that
     # the smaller ones span. Of equal strides the outer one is the culprit, hence the second key.
     inner = 1  # elements from the first to the last of all dimensions with smaller strides
-    for step, _, expression, length in sorted(places, key=lambda place: place[:2]):
-        if length == 1:  # its stride is never taken
+    for i in sorted(range(len(steps)), key=lambda i: (steps[i], -i)):
+        if lengths[i] == 1:  # its stride is never taken
             continue
-        if step < inner:
-            raise ExpressionError(
-                f"elements overlap: the stride {expression.text} is {step}, and what lies inside "
-                f"it takes {inner}"
-            )
-        inner += (length - 1) * step
+        if steps[i] < inner:
+            stride = f"the stride {parameter.strides[i]} is {steps[i]}"
+            message = f"elements overlap: {stride}, and what lies inside it takes {inner}"
+            raise ExpressionError(message)
+        inner += (lengths[i] - 1) * steps[i]
 
 
 def draw_size(parameter: Parameter, values: Mapping[str, Number], source: random.Random) -> int:
-    """Draw a size, log-uniform over its range, both ends included.
-
-    Raises:
-        ExpressionError: the range is empty with these ``values`` of other sizes.
-    """
+    """Draw a size, log-uniform over its range, both ends included."""
     low, high = bounds(parameter, values)
     # Up to high + 1, so that rounding down leaves the highest a share; clamped, since exp(log(x))
     # may be off by a digit.
@@ -188,37 +146,31 @@ def points(parameters: Sequence[Parameter]) -> Iterator[tuple[str, dict[str, Num
     """
     sizes = [p for p in in_order(parameters) if p.role is Role.SIZE]
     free = [p for p in sizes if not needs(p)]
-    yield "with every size at its lowest", _at(sizes, {p.name: p.low for p in free}, 0)
-    yield "with every size at its highest", _at(sizes, {p.name: p.high for p in free}, 1)
-    for parameter in free:
-        for number in dict.fromkeys((parameter.low, parameter.high, *parameter.always)):
-            for end in (0, 1):
-                chosen = {p.name: (p.low, p.high)[end] for p in free}
-                chosen[parameter.name] = int(number)
-                yield from _named(_at(sizes, chosen, end), sizes)
+    ends = {p.name: p.low for p in free}, {p.name: p.high for p in free}
+    yield "with every size at its lowest", _at(sizes, ends[0], 0)
+    yield "with every size at its highest", _at(sizes, ends[1], 1)
     source = random.Random(0)  # noqa: S311 - any sizes will do, the same every time
-    for number in range(RANDOM_POINTS):
-        chosen = {p.name: draw_size(p, {}, source) for p in free}
-        yield from _named(_at(sizes, chosen, number % 2), sizes)
-
-
-def _named(
-    values: dict[str, Number], sizes: Sequence[Parameter]
-) -> Iterator[tuple[str, dict[str, Number]]]:
-    given = [f"{p.name}={values[p.name]}" for p in sizes if p.name in values and not p.derived]
-    yield f"with {', '.join(given)}", values
+    corners = [
+        ({**ends[end], p.name: int(number)}, end)
+        for p in free
+        for number in dict.fromkeys((p.low, p.high, *p.always))
+        for end in (0, 1)
+    ]
+    drawn = [
+        ({p.name: draw_size(p, {}, source) for p in free}, i % 2) for i in range(RANDOM_POINTS)
+    ]
+    for chosen, end in corners + drawn:
+        values = _at(sizes, chosen, end)
+        given = [f"{p.name}={values[p.name]}" for p in sizes if p.name in values and not p.derived]
+        yield f"with {', '.join(given)}", values
 
 
 def _at(sizes: Sequence[Parameter], free: Mapping[str, int], end: int) -> dict[str, Number]:
     """The values of all sizes, the dependent ones at their lower (0) or upper end (1)."""
     values: dict[str, Number] = dict(free)
-    for parameter in sizes:
-        if parameter.name in values:
-            continue
-        try:
-            values[parameter.name] = (
-                derive(parameter, values) if parameter.derived else bounds(parameter, values)[end]
-            )
-        except ExpressionError:
-            continue  # left out: its own complaint is made where it is looked up
+    for p in sizes:
+        if p.name not in values:
+            # Without a value it is left out: complained of where it is looked up.
+            with contextlib.suppress(ExpressionError):
+                values[p.name] = derive(p, values) if p.derived else bounds(p, values)[end]
     return values

@@ -18,9 +18,9 @@ u_ref
 z
     :data:`COMPLEX` for complex outputs, else 1.
 magnitude
-    what was summed without its signs, |A|·|B| for A·B: the gauge in which backward error bounds
-    are written (Higham, *Accuracy and Stability of Numerical Algorithms*, 2nd ed., sections 3.1
-    and 3.5) and which the testers of the reference BLAS use.
+    what was summed without its signs, |A|·|B| for A·B: the unit of backward error bounds (Higham,
+    *Accuracy and Stability of Numerical Algorithms*, 2nd ed., sections 3.1 and 3.5), which the
+    testers of the reference BLAS use, too.
 constant
     For terms of zero mean the error is a small multiple of u · magnitude, whatever the length and
     the order of summation (Higham, Mary, *Sharper probabilistic backward error analysis for basic
@@ -37,96 +37,25 @@ u_in, terms
     is the length, less what a family of values leaves without weight
     (:data:`~harness.problem.sampling.distributions.EVENNESS`).
 roundings
-    how often a result on its way may be rounded to the output's type (unit roundoff u_out,
+    how often an intermediate result may be rounded to the output's type (unit roundoff u_out,
     smallest subnormal s_out).
 
 A complex output's error is the distance |got − expected| in the plane; its unit roundoff is a
-component's.
-
-Constants and measured errors: docs/explanation/tolerance.md. Integers are exact: nothing is
-allowed.
+component's. Integers are exact. Constants and measured errors: docs/explanation/tolerance.md.
 """
 
 import math
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
 from harness.errors import HarnessError
+from harness.problem import model
 from harness.problem.case import Case
 from harness.problem.dtypes import DTYPES, PRECISIONS, DtypeKind
-from harness.problem.expressions import SIZEOF_VAR
-from harness.problem.gradable import Expectation
-from harness.problem.model import (
-    COMPLEX,
-    CUT_MEAN,
-    CUT_SPREAD,
-    CUT_WORST,
-    SUBNORMALS,
-    TRUNCATION,
-    Parameter,
-    Problem,
-)
-from harness.problem.sampling.distributions import EVENNESS, NONFINITE
-
-if TYPE_CHECKING:
-    from harness.problem.reference import Reference
-
-
-def expectations(
-    reference: "Reference",
-    problem: Problem,
-    case: Case,
-    dtype: str,
-    tensors: Mapping[str, Tensor],
-    *,
-    summed: bool = True,
-) -> dict[str, Expectation]:
-    """Expected values and allowed errors of every output, on the device of ``tensors``.
-
-    Without ``summed`` the magnitude is not computed, and nothing allowed for it: that halves the
-    work, and what passes with less than may be allowed is right.
-
-    Raises:
-        ProblemError: the reference is wrong.
-    """
-    weights = {p.name: weights_of(problem, case, p, dtype) for p in problem.outputs}
-    magnitude: dict[str, Tensor] = {}
-    # Exact outputs, and tolerances without a constant, have no use for the magnitude.
-    if not summed or not any(weight and weight.magnitude for weight in weights.values()):
-        found = reference.expected(problem, case, tensors)
-    elif case.family != NONFINITE:
-        # One wide copy of the inputs serves both functions.
-        found, magnitude = reference.expected_and_magnitude(problem, case, tensors)
-    else:
-        found = reference.expected(problem, case, tensors)
-        magnitude = reference.magnitude(problem, case, _finite(tensors))
-    made: dict[str, Expectation] = {}
-    for p in problem.outputs:
-        # Taken out of the mappings, so that each wide tensor is freed once it has been used.
-        expected = reference.fitting(p, dtype, found.pop(p.name))
-        allowed = allowed_error(weights[p.name], expected, magnitude.pop(p.name, None))
-        made[p.name] = Expectation(expected=expected, allowed=allowed)
-    return made
-
-
-def _finite(tensors: Mapping[str, Tensor]) -> Mapping[str, Tensor]:
-    """``tensors`` with 0 for NaN and infinities.
-
-    Where these reach, no allowance is needed; where they do not (0 · C of a C that is no input
-    then), they must not make it NaN.
-    """
-    return {name: _zeroed(tensor) for name, tensor in tensors.items()}
-
-
-def _zeroed(tensor: Tensor) -> Tensor:
-    if tensor.is_complex():
-        return torch.where(torch.view_as_real(tensor).isfinite().all(-1), tensor, 0)
-    if tensor.is_floating_point():
-        return tensor.nan_to_num(nan=0.0, posinf=0.0, neginf=0.0)
-    return tensor
+from harness.problem.model import Parameter, Problem
+from harness.problem.sampling.distributions import EVENNESS
 
 
 class Weights(NamedTuple):
@@ -138,47 +67,42 @@ class Weights(NamedTuple):
 
 
 def weights_of(problem: Problem, case: Case, output: Parameter, dtype: str) -> Weights | None:
-    """The formula's weights for ``output``; None if that is exact.
-
-    Raises:
-        HarnessError: the problem declares no tolerance.
-        ExpressionError: its length has no value for this case.
-    """
+    """The formula's weights for ``output``; None if that is exact."""
     out = output.data_type(dtype)
     if out.kind in (DtypeKind.INTEGER, DtypeKind.BOOLEAN):
         return None
-    model = problem.tolerance
-    if model is None:
+    declared = problem.tolerance
+    if declared is None:
         raise HarnessError(f"{problem.slug} declares no tolerance")
     # The reference is itself a float64 computation: its own error adds to the submission's.
     reference = DTYPES["float64"].roundoff
-    length = max(1.0, float(model.length.evaluate({**case.values, SIZEOF_VAR: out.itemsize})))
-    cut = PRECISIONS.get(model.inputs.get(out.name, ""), 0.0)
-    # A cut to no less than the type itself loses nothing.
-    cut = cut if cut > out.roundoff else 0.0
-    unit = DTYPES[model.accumulator[out.name]].roundoff
+    length = max(1.0, problem.evaluate(declared.length, case.values, out.name))
+    cut = PRECISIONS.get(declared.inputs.get(out.name, ""), 0.0)
+    cut = cut if cut > out.roundoff else 0.0  # a cut to no less than the type itself loses nothing
+    unit = DTYPES[declared.accumulator[out.name]].roundoff
     # Matrix units truncate, but only where the accumulator is wider than their factors.
     if unit < max(out.roundoff, cut):
-        unit *= TRUNCATION
+        unit *= model.TRUNCATION
     unit += reference
     if out.kind is DtypeKind.COMPLEX:
-        unit *= COMPLEX
+        unit *= model.COMPLEX
     # Errors of cut factors average out over the terms that weigh something, and no others.
     terms = max(1.0, length * EVENNESS.get(case.family, 1.0))
     return Weights(
-        magnitude=unit * model.constant + cut * min(CUT_WORST, CUT_SPREAD / math.sqrt(terms)),
-        expected=unit * model.factor * math.sqrt(length)
-        + cut * CUT_MEAN
-        + model.roundings * (out.roundoff + reference),
-        min_error=model.roundings * SUBNORMALS * out.smallest,
+        magnitude=unit * declared.constant
+        + cut * min(model.CUT_WORST, model.CUT_SPREAD / math.sqrt(terms)),
+        expected=unit * declared.factor * math.sqrt(length)
+        + cut * model.CUT_MEAN
+        + declared.roundings * (out.roundoff + reference),
+        min_error=declared.roundings * model.SUBNORMALS * out.smallest,
     )
 
 
 def allowed_error(weights: Weights | None, expected: Tensor, magnitude: Tensor | None) -> Tensor:
     """The formula above, element by element: float64, in the shape of ``expected``.
 
-    ``magnitude`` is float64 and at least 0; None stands for 0. What comes out is not finite where
-    ``expected``, or a magnitude that has weight, is not.
+    ``magnitude`` is float64 and at least 0; None stands for 0. Where ``expected``, or a magnitude
+    that has weight, is not finite, neither is the result.
     """
     if weights is None:
         return torch.zeros_like(expected, dtype=torch.float64)

@@ -45,9 +45,8 @@ class Contract:
     entry: EntryPoint = EntryPoint.SOLUTION
     """The function or class that is called."""
     parameters: tuple[tuple[str, str], ...] = ()
-    """The problem's parameters in order, by name and kind: ``in``, ``out`` or ``inout`` for a
-    tensor, ``size``, or ``scalar``, also for a size that is in no tensor's shape or strides. Where
-    they are passed by position they serve messages on arguments that do not fit."""
+    """Name and kind of the problem's parameters, in order: ``in``, ``out`` or ``inout`` for a
+    tensor, ``size``, or ``scalar``, also for a size that is in no tensor's shape or strides."""
 
 
 IN_ORDER = Contract()
@@ -57,35 +56,30 @@ IN_ORDER = Contract()
 def contract(entry: EntryPoint, problem: Gradable) -> Contract:
     """The contract of a submission to ``problem`` that defines ``entry``."""
     tensors = problem.declared.tensors if problem.declared is not None else ()
-    in_tensors = frozenset[str]().union(
-        *(each.names for p in tensors for each in (*p.shape, *p.strides))
-    )
-    kinds = (
-        p.direction or (Role.SCALAR if p.role is Role.SIZE and p.name not in in_tensors else p.role)
-        for p in problem.parameters
-    )
-    return Contract(entry, tuple(zip((p.name for p in problem.parameters), kinds, strict=True)))
+    shapes = {name for p in tensors for each in (*p.shape, *p.strides) for name in each.names}
+    kinds = []
+    for p in problem.parameters:
+        role = Role.SCALAR if p.role is Role.SIZE and p.name not in shapes else p.role
+        kinds.append((p.name, p.direction or role))
+    return Contract(entry, tuple(kinds))
 
 
 def choose_entry(defined: Collection[str]) -> EntryPoint | None:
     """The entry point of a file that defines these names; None if it defines none.
 
-    ``solution`` goes first; of the others there may be one.
-
     Raises:
-        AmbiguousError: there are several.
+        AmbiguousError: there are several, and ``solution`` is not one.
     """
-    if EntryPoint.SOLUTION in defined:
-        return EntryPoint.SOLUTION
     found = [entry for entry in EntryPoint if entry in defined]
-    if len(found) > 1:
+    if len(found) > 1 and found[0] is not EntryPoint.SOLUTION:
         raise AmbiguousError(f"defines {' and '.join(found)}: keep one, or call it solution")
     return found[0] if found else None
 
 
-_C_WORDS = re.compile(
-    r"//[^\n]*|/\*|\*/|\"(?:[^\"\\\n]|\\.)*\"?|\bsolution\b|\bvoid[ \t\n]+(solve)[ \t\n]*\("
-)
+C_TEXT = r"//[^\n]*|/\*[\s\S]*?(?:\*/|\Z)|\"(?:[^\"\\\n]|\\.)*\"?"
+"""Pattern of a comment or a string in C++."""
+
+_C_WORDS = re.compile(rf"{C_TEXT}|\b(solution)\b|\bvoid[ \t\n]+(solve)[ \t\n]*\(")
 
 
 def c_entry(text: str) -> EntryPoint:
@@ -93,17 +87,8 @@ def c_entry(text: str) -> EntryPoint:
 
     Comments and strings do not count. Whether it is really defined the linker finds out.
     """
-    solves = commented = False
-    for word in _C_WORDS.finditer(text):
-        if commented:
-            commented = word[0] != "*/"
-        elif word[0] == "/*":
-            commented = True
-        elif word[0] == "solution":
-            return EntryPoint.SOLUTION
-        elif word[1]:
-            solves = True
-    return EntryPoint.SOLVE if solves else EntryPoint.SOLUTION
+    words = {word[word.lastindex] for word in _C_WORDS.finditer(text) if word.lastindex}
+    return EntryPoint.SOLVE if words == {"solve"} else EntryPoint.SOLUTION
 
 
 def wanted_in_python(problem: Gradable) -> str:

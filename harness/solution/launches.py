@@ -9,10 +9,10 @@ below belong to it, and the launches of a call run in this order::
     //   shared: 0
     //   arguments: x, y, z, n
 
-Numbers are expressions in the problem's sizes (:mod:`harness.problem.expressions`); ``grid`` and
-``block`` have one to three of them, ``shared`` counts bytes beside what the kernel declares, and
-``arguments`` are parameters of the problem. Without ``shared`` it is 0, without ``arguments`` all
-parameters in order. The judge evaluates expressions for each case; the runner gets numbers.
+Numbers are expressions in the problem's sizes; ``grid`` and ``block`` have one to three of them,
+``shared`` counts bytes beside what the kernel declares (0 if absent), and ``arguments`` are
+parameters of the problem (all in order if absent). The judge evaluates expressions for each case;
+the runner gets numbers.
 """
 
 import math
@@ -38,13 +38,16 @@ MAX_THREADS_OF_A_BLOCK = 1024
 
 _LINE = re.compile(r"\s*//\s*([A-Za-z]{1,20})\s*:(.*)")
 _KERNEL = re.compile(r"[A-Za-z_$%][\w$]{0,199}", re.ASCII)
-_FIELDS = ("grid", "block", "shared", "arguments")
+_FIELDS = ("launch", "grid", "block", "shared", "arguments")
 _OTHERS = ("dtypes", "dtype", "verdict")
 """Lines of other headers that may stand between those of a launch."""
 
+_Lines = dict[str, tuple[int, str]]
+"""The lines of one launch: field → number of the line, text behind the colon."""
+
 
 class LaunchError(ValueError):
-    """A header without launches, or with one that no card can do; with its line."""
+    """A header without launches, or one that cannot be read or done; raised by all below."""
 
     def __init__(self, line: int, reason: str) -> None:
         self.line = line
@@ -61,15 +64,20 @@ class Numbers:
     expressions: tuple[Expression, ...]
 
     def values(self, sizes: Mapping[str, Number]) -> list[int]:
-        """The values of the expressions for these sizes.
-
-        Raises:
-            LaunchError: one of them has no whole value.
-        """
+        """The values of the expressions for these sizes: whole numbers."""
         try:
             return [expression.whole(sizes) for expression in self.expressions]
         except ExpressionError as error:
             raise LaunchError(self.line, f"{self.field}: {error}{_given(sizes)}") from None
+
+    def dimensions(self, sizes: Mapping[str, Number], limits: Sequence[int]) -> tuple[int, ...]:
+        """Values in x, y, z, each from 1 to its limit."""
+        values = self.values(sizes)
+        for expression, value, limit in zip(self.expressions, values, limits, strict=False):
+            if not 1 <= value <= limit:
+                found = f"{self.field}: {expression} is {value}{_given(sizes)}"
+                raise LaunchError(self.line, f"{found}; 1 to {limit} are allowed")
+        return (*values, *[1] * (3 - len(values)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,55 +98,40 @@ class Launch:
     """Indices of the problem's parameters."""
 
     def at(self, sizes: Mapping[str, Number], max_shared_bytes: int) -> KernelLaunch:
-        """The launch in numbers, as a message to the runner has it.
-
-        Raises:
-            LaunchError: a number that no launch can have.
-        """
-        grid = _within(self.grid, sizes, MAX_BLOCKS)
-        block = _within(self.block, sizes, MAX_THREADS)
+        """The launch in numbers, as a message to the runner has it."""
+        grid = self.grid.dimensions(sizes, MAX_BLOCKS)
+        block = self.block.dimensions(sizes, MAX_THREADS)
         threads = math.prod(block)
         if threads > MAX_THREADS_OF_A_BLOCK:
-            raise LaunchError(
-                self.block.line,
-                f"block: {' · '.join(map(str, block))} = {threads} threads{_given(sizes)}; a block "
-                f"has {MAX_THREADS_OF_A_BLOCK} at most",
-            )
+            found = f"block: {' · '.join(map(str, block))} = {threads} threads{_given(sizes)}"
+            message = f"{found}; a block has {MAX_THREADS_OF_A_BLOCK} at most"
+            raise LaunchError(self.block.line, message)
         (shared,) = self.shared.values(sizes)
         if not 0 <= shared <= max_shared_bytes:
-            raise LaunchError(
-                self.shared.line,
-                f"shared: {self.shared.expressions[0]} is {shared}{_given(sizes)}; a block has "
-                f"0 to {max_shared_bytes} bytes",
-            )
+            found = f"shared: {self.shared.expressions[0]} is {shared}{_given(sizes)}"
+            message = f"{found}; a block has 0 to {max_shared_bytes} bytes"
+            raise LaunchError(self.shared.line, message)
         return KernelLaunch(
-            kernel=self.kernel,
-            grid=tuple(grid),
-            block=tuple(block),
-            shared=shared,
-            arguments=self.arguments,
+            kernel=self.kernel, grid=grid, block=block, shared=shared, arguments=self.arguments
         )
 
 
 @dataclass(frozen=True, slots=True)
 class Launches:
-    """All launches of a file."""
+    """All launches of a file, in order.
+
+    ``fixed`` are values that do not depend on the case, such as the bytes of ``VAR``.
+    """
 
     each: tuple[Launch, ...]
-    """In order."""
     fixed: Mapping[str, Number]
-    """Values that do not depend on the case, such as the bytes of ``VAR``."""
     max_shared_bytes: int
-    """Bytes of shared memory that one block can have."""
+    """Of one block."""
     shown: str
     """The file's name in messages."""
 
     def at(self, values: Mapping[str, Number]) -> tuple[KernelLaunch, ...]:
-        """Every launch in numbers, for a case with these sizes.
-
-        Raises:
-            LaunchError: as :meth:`Launch.at`.
-        """
+        """Every launch in numbers, for a case with these sizes."""
         sizes = {**values, **self.fixed}
         return tuple(launch.at(sizes, self.max_shared_bytes) for launch in self.each)
 
@@ -148,12 +141,8 @@ class Launches:
 
 
 def read_launches(text: str, problem: Problem) -> tuple[Launch, ...]:
-    """The launches in the first comments of ``text``.
-
-    Raises:
-        LaunchError: there is none, or a line of it cannot be understood.
-    """
-    found: list[_Draft] = []
+    """The launches in the first comments of ``text``, at least one."""
+    found: list[_Lines] = []
     for number, line in enumerate(text.split("\n"), start=1):
         if line.strip() and not line.lstrip().startswith("//"):
             break
@@ -163,81 +152,70 @@ def read_launches(text: str, problem: Problem) -> tuple[Launch, ...]:
         if field == "launch":
             if len(found) == MAX_LAUNCHES:
                 raise LaunchError(number, f"more than {MAX_LAUNCHES} launches")
-            found.append(_Draft(rest, number))
+            if not _KERNEL.fullmatch(rest):
+                raise LaunchError(number, f"launch: {quoted(rest)} is no name of a kernel")
+            found.append({field: (number, rest)})
         elif field in _FIELDS:
             if not found:
                 raise LaunchError(number, f"{field}: belongs below a line `// launch: KERNEL`")
-            found[-1].add(field, number, rest)
-        elif found and field not in _OTHERS:
-            _suspect(field, number)
+            if field in found[-1]:
+                raise LaunchError(number, f"{field}: is said twice of this launch")
+            if len(rest) > MAX_CHARACTERS:
+                raise LaunchError(number, f"{field}: is longer than {MAX_CHARACTERS} characters")
+            found[-1][field] = number, rest
+        # A word that is nearly a field is a mistake; others before a colon are prose.
+        elif found and field not in _OTHERS and (hint := did_you_mean(field, _FIELDS, cutoff=0.7)):
+            raise LaunchError(number, f"{field}: is unknown here{hint}")
     if not found:
-        raise LaunchError(
-            1,
-            "no line says `// launch: KERNEL`: PTX has no host code (docs/reference/languages.md)",
-        )
-    return tuple(draft.finish(problem) for draft in found)
+        message = "no line says `// launch: KERNEL`: PTX has no host code"
+        raise LaunchError(1, f"{message} (docs/reference/languages.md)")
+    return tuple(_launch(lines, problem) for lines in found)
 
 
-class _Draft:
-    """The lines of one launch."""
+def _launch(lines: _Lines, problem: Problem) -> Launch:
+    line, kernel = lines["launch"]
+    sizes = [size.name for size in problem.sizes]
+    return Launch(
+        kernel=kernel,
+        line=line,
+        grid=_numbers("grid", lines, sizes, max_count=3),
+        block=_numbers("block", lines, sizes, max_count=3),
+        shared=_numbers("shared", {"shared": (line, "0"), **lines}, sizes, max_count=1),
+        arguments=_arguments(lines, [parameter.name for parameter in problem.parameters]),
+    )
 
-    def __init__(self, kernel: str, line: int) -> None:
-        if not _KERNEL.fullmatch(kernel):
-            raise LaunchError(line, f"launch: {quoted(kernel)} is no name of a kernel")
-        self.line = line
-        self._kernel = kernel
-        self._fields: dict[str, tuple[int, str]] = {}
 
-    def add(self, field: str, line: int, rest: str) -> None:
-        if field in self._fields:
-            raise LaunchError(line, f"{field}: is said twice of this launch")
-        if len(rest) > MAX_CHARACTERS:
-            raise LaunchError(line, f"{field}: is longer than {MAX_CHARACTERS} characters")
-        self._fields[field] = line, rest
+def _numbers(field: str, lines: _Lines, sizes: Sequence[str], *, max_count: int) -> Numbers:
+    line, rest = lines.get(field, (lines["launch"][0], ""))
+    if not rest:
+        raise LaunchError(line, f"{field}: is missing; say `// {field}: NUMBER`")
+    parts = _split(rest)
+    if len(parts) > max_count:
+        raise LaunchError(line, f"{field}: has {len(parts)} numbers; {max_count} at most")
+    expressions = []
+    for part in parts:
+        try:
+            expression = Expression.parse(part)
+        except ExpressionError as error:
+            raise LaunchError(line, f"{field}: {error}") from None
+        if unknown := sorted(expression.names - set(sizes)):
+            hint = did_you_mean(unknown[0], sizes) or f" (the sizes are {', '.join(sizes)})"
+            raise LaunchError(line, f"{field}: {unknown[0]} is no size of the problem{hint}")
+        expressions.append(expression)
+    return Numbers(field, line, tuple(expressions))
 
-    def finish(self, problem: Problem) -> Launch:
-        names = [size.name for size in problem.sizes]
-        return Launch(
-            kernel=self._kernel,
-            line=self.line,
-            grid=self._numbers("grid", names, max_count=3),
-            block=self._numbers("block", names, max_count=3),
-            shared=self._numbers("shared", names, max_count=1, default="0"),
-            arguments=self._arguments([parameter.name for parameter in problem.parameters]),
-        )
 
-    def _numbers(
-        self, field: str, names: Sequence[str], *, max_count: int, default: str = ""
-    ) -> Numbers:
-        line, rest = self._fields.get(field, (self.line, default))
-        if not rest:
-            raise LaunchError(line, f"{field}: is missing; say `// {field}: NUMBER`")
-        parts = _split(rest)
-        if len(parts) > max_count:
-            raise LaunchError(line, f"{field}: has {len(parts)} numbers; {max_count} at most")
-        expressions = []
-        for part in parts:
-            try:
-                expression = Expression.parse(part)
-            except ExpressionError as error:
-                raise LaunchError(line, f"{field}: {error}") from None
-            if unknown := sorted(expression.names - set(names)):
-                hint = _hint(unknown[0], names, "the sizes are")
-                raise LaunchError(line, f"{field}: {unknown[0]} is no size of the problem{hint}")
-            expressions.append(expression)
-        return Numbers(field, line, tuple(expressions))
-
-    def _arguments(self, names: Sequence[str]) -> tuple[int, ...]:
-        line, rest = self._fields.get("arguments", (self.line, ", ".join(names)))
-        chosen = [part.strip() for part in rest.split(",")] if rest else []
-        if len(chosen) > MAX_ARGUMENTS:
-            raise LaunchError(line, f"arguments: are {len(chosen)}; {MAX_ARGUMENTS} at most")
-        for name in chosen:
-            if name not in names:
-                hint = _hint(name, names, "the parameters are")
-                message = f"arguments: {quoted(name)} is no parameter of the problem{hint}"
-                raise LaunchError(line, message)
-        return tuple(map(names.index, chosen))
+def _arguments(lines: _Lines, names: Sequence[str]) -> tuple[int, ...]:
+    line, rest = lines.get("arguments", (lines["launch"][0], ", ".join(names)))
+    chosen = [part.strip() for part in rest.split(",")] if rest else []
+    if len(chosen) > MAX_ARGUMENTS:
+        raise LaunchError(line, f"arguments: are {len(chosen)}; {MAX_ARGUMENTS} at most")
+    for name in chosen:
+        if name not in names:
+            hint = did_you_mean(name, names) or f" (the parameters are {', '.join(names)})"
+            message = f"arguments: {quoted(name)} is no parameter of the problem{hint}"
+            raise LaunchError(line, message)
+    return tuple(map(names.index, chosen))
 
 
 def _split(rest: str) -> list[str]:
@@ -250,28 +228,6 @@ def _split(rest: str) -> list[str]:
         else:
             parts[-1] += character
     return parts
-
-
-def _suspect(field: str, line: int) -> None:
-    """Refuse a word that is nearly a field; other words before a colon are prose."""
-    if hint := did_you_mean(field, ("launch", *_FIELDS), cutoff=0.7):
-        raise LaunchError(line, f"{field}: is unknown here{hint}")
-
-
-def _hint(name: str, names: Sequence[str], otherwise: str) -> str:
-    return did_you_mean(name, names) or f" ({otherwise} {', '.join(names)})"
-
-
-def _within(numbers: Numbers, sizes: Mapping[str, Number], limits: Sequence[int]) -> list[int]:
-    found = numbers.values(sizes)
-    for expression, value, limit in zip(numbers.expressions, found, limits, strict=False):
-        if not 1 <= value <= limit:
-            raise LaunchError(
-                numbers.line,
-                f"{numbers.field}: {expression} is {value}{_given(sizes)}; 1 to {limit} are "
-                "allowed",
-            )
-    return found + [1] * (3 - len(found))
 
 
 def _given(sizes: Mapping[str, Number]) -> str:

@@ -14,19 +14,14 @@ from harness.solution.launches import Launches
 ARCHITECTURE = re.compile(r"sm_\d{2,3}[af]?")
 
 KNOWN_ARCHITECTURES = tuple(
-    f"sm_{capability}"
-    for capability in (70, 72, 75, 80, 86, 87, 88, 89, 90, 100, 101, 103, 110, 120, 121)
+    f"sm_{number}" for number in (70, 72, 75, 80, 86, 87, 88, 89, 90, 100, 101, 103, 110, 120, 121)
 )
 """Those in NVIDIA's tables of compute capabilities; a card of this machine may have a newer one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Solution:
-    """One submitted file.
-
-    Of a language model's ``generation``, ``source`` and ``text`` are the code taken from it, each
-    line at its place in the file.
-    """
+    """One submitted file; the code of a ``generation`` has each line at its place in the file."""
 
     path: Path
     """The path that it was read from."""
@@ -56,22 +51,21 @@ class Solution:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """The device to build for."""
+    """The device to build for, with the card's architecture.
+
+    On a CPU: one to compile for as well, or None, and whether a library for speed is ``timed``.
+    ``ahead`` compiles what the card would compile at the first call: for many files side by side.
+    """
 
     kind: Literal["cuda", "cpu"]
-    """The kind of device."""
     arch: str | None = "sm_90"
-    """The card's architecture; on a CPU that to compile for beside, None for none."""
     timed: bool = True
-    """On a CPU, also build a library for speed."""
     ahead: bool = False
-    """Compile what the card would compile at the first call: for many files side by side."""
 
     def __post_init__(self) -> None:
-        if self.arch is None:
-            if not self.emulated:
-                raise ValueError("a card has an architecture")
-        elif not ARCHITECTURE.fullmatch(self.arch):
+        if self.arch is None and not self.emulated:
+            raise ValueError("a card has an architecture")
+        if self.arch is not None and not ARCHITECTURE.fullmatch(self.arch):
             raise ValueError(f"not a GPU architecture: {self.arch!r} (such as sm_90)")
 
     @property
@@ -83,14 +77,12 @@ class Target:
     def code(self) -> str:
         """The architecture code is made for; empty for none.
 
-        From Hopper on this is the architecture-specific variant (``sm_90a``): without it wgmma,
-        TMA multicast and setmaxnreg do not compile. Such code runs on that architecture alone,
-        which is all that is asked of it here.
+        From Hopper on the architecture-specific variant (``sm_90a``), which runs there alone:
+        without it wgmma, TMA multicast and setmaxnreg do not compile.
         """
-        if self.arch is None:
-            return ""
-        number = self.arch.removeprefix("sm_")
-        return self.arch + "a" if number.isdigit() and int(number) >= 90 else self.arch
+        number = (self.arch or "").removeprefix("sm_")
+        specific = number.isdigit() and int(number) >= 90
+        return (self.arch or "") + ("a" if specific else "")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,8 +94,7 @@ class Artifact:
     target: Target
     """The device that it was built for."""
     library: Path | None = None
-    """A shared object that exports the entry point and ``harness_last_error``; None if there is
-    only ``checked``, or source."""
+    """A shared object with the entry point and ``harness_last_error``, unless there is none."""
     checked: Path | None = None
     """The same with AddressSanitizer; None for a card, or where the compiler has no libasan."""
     source: str
@@ -122,10 +113,7 @@ class Artifact:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BuildFailure:
-    """A submission that does not build: a verdict with its reason.
-
-    ``build`` is the record of the attempt; None if there was none.
-    """
+    """A submission that does not build: a verdict with its reason, and the attempt if any."""
 
     verdict: Verdict
     message: str
@@ -141,16 +129,17 @@ class BuildFailure:
 class Invalid:
     """A file that cannot be taken as a submission.
 
-    The last three fields are known of a generation without code.
+    ``message`` says what to change. Of a generation without code also the reason, whose it is, the
+    problem that it is for and the file, byte for byte, are known.
     """
 
     message: str
-    """The reason, and what to change."""
     reason: Reason | None = None
-    """Why a generation has no code."""
     reference: SolutionRef | None = None
-    """Whose it is."""
     problem: str | None = None
-    """The problem that it is for."""
     submitted: bytes | None = None
-    """The file, byte for byte."""
+
+    @property
+    def generation(self) -> Generation | None:
+        """The record of the generation that it is; None for other files."""
+        return self.reference.generation if self.reference else None

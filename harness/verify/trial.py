@@ -97,9 +97,7 @@ class Trial:
             ProblemError: it cannot be evaluated so.
         """
         with Arithmetic(machine) if machine is not None else nullcontext():
-            found = self.task.reference.expected(
-                self.task.problem, case or self.case, inputs or self.inputs[call]
-            )
+            found = self.task.reference.expected(case or self.case, inputs or self.inputs[call])
         return self.stored(found) if store else found
 
     def remember(self) -> None:

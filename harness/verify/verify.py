@@ -138,7 +138,7 @@ def _survey(task: PackageTask) -> ReferenceTraits:
     case = cases[len(cases) // 2]
     with closing(task.device.arena(lay_out(task, case, CALLS).size)) as arena:
         trial = Trial(task, case, 0, arena, TrialMemory())
-        return survey(task.reference, task.problem, case, trial.inputs[0])
+        return survey(task.reference, case, trial.inputs[0])
 
 
 def _judge_impostor(

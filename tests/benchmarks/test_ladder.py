@@ -23,7 +23,7 @@ from harness.device.cpu import CpuDevice
 from harness.errors import MachineError
 from harness.grading.grader import Grader
 from harness.languages.read import read_solution
-from harness.problem.case import benchmark_case
+from harness.problem.case import whole_case
 from harness.problem.format.load import load_problem
 from harness.progress.progress import NoProgress
 from harness.solution.model import Solution
@@ -41,7 +41,7 @@ def test_every_rung_is_a_file_for_a_case_of_its_problem(tmp_path: Path) -> None:
         problem = load_problem(rung.problem)
         assert problem.complete, problem.missing
         assert "float32" in problem.dtypes
-        assert benchmark_case(problem, dict(rung.values)).values
+        assert whole_case(problem, dict(rung.values)).values
         solution = read_solution(rung.file, problem=problem.slug)
         assert isinstance(solution, Solution)
         assert solution.dtypes is None or "float32" in solution.dtypes

@@ -21,7 +21,7 @@ from harness.judge.profile import (
 )
 from harness.judge.task import Task
 from harness.languages.read import read_solution
-from harness.problem.case import benchmark_case
+from harness.problem.case import whole_case
 from harness.problem.format.load import load_problem
 from harness.progress.progress import NoProgress
 from harness.records.profile import KernelProfile, Profile
@@ -29,7 +29,7 @@ from harness.records.result import Result, Verdict
 from harness.session.programs import RunnerProgram
 
 SHIFT = load_problem(Path(__file__).parents[1] / "support/packages/shift")
-CASE = benchmark_case(SHIFT, SHIFT.cpu_benchmarks[0])
+CASE = whole_case(SHIFT, SHIFT.cpu_benchmarks[0])
 HONEST = b"def solution(x, s, y, n):\n    for i in range(n):\n        y[i] = x[i] + s\n"
 
 HEADER = (

@@ -25,6 +25,7 @@ ROOT = Path(__file__).parents[2]
         ("void\nsolve (int n) {}", EntryPoint.SOLVE),
         ("// no solution here\nvoid solve(int n) {}", EntryPoint.SOLVE),
         ("/* solution */ void solve(int n) {}", EntryPoint.SOLVE),
+        ("/* https://a.b/c */ void solve(int n) {}", EntryPoint.SOLVE),
         ('const char* s = "solution"; void solve() {}', EntryPoint.SOLVE),
         ("void solution_kernel() {} void solve() {}", EntryPoint.SOLVE),
         ("void solve() {} void solution() {}", EntryPoint.SOLUTION),

@@ -13,7 +13,7 @@ from harness.grading.job import Job, Options
 from harness.judge.batch import Batch
 from harness.judge.task import Task
 from harness.languages.read import read_solution
-from harness.problem.case import benchmark_case
+from harness.problem.case import whole_case
 from harness.problem.format.load import load_problem
 from harness.problem.reference import Reference
 from harness.progress.progress import NoProgress
@@ -74,7 +74,7 @@ def test_a_launch_that_does_not_fit_a_case_is_the_submission_s_fault() -> None:
     text = "// launch: k\n// grid: n // 256\n// block: 256\n"
     launches = Launches(read_launches(text, problem), {}, 1 << 16, "a.ptx")
     task = Task(problem, Reference(problem), "float32", CpuDevice(), "seed")
-    case = benchmark_case(problem, {"n": 100})
+    case = whole_case(problem, {"n": 100})
     arena = task.device.arena(1 << 20)
     session = Session.__new__(Session)  # it is found before anything is asked of a runner
     session._program = RunnerProgram(kind="ptx", launches=launches)

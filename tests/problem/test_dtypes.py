@@ -3,7 +3,8 @@
 import pytest
 import torch
 
-from harness.problem.dtypes import DTYPES, DtypeKind, data_type
+from harness.problem.dtypes import DTYPES, DataType, DtypeKind
+from harness.problem.model import Parameter, Role
 
 
 @pytest.mark.parametrize("name", DTYPES)
@@ -17,6 +18,10 @@ def test_agrees_with_torch(name: str) -> None:
         assert ours.smallest == info.smallest_normal * info.eps
     else:
         assert ours.roundoff == ours.smallest == ours.largest == 0
+
+
+def data_type(c_type: str, dtype: str) -> DataType:
+    return Parameter(name="x", type=c_type, role=Role.TENSOR, line=1).data_type(dtype)
 
 
 def test_the_data_type_of_a_parameter() -> None:

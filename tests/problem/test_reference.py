@@ -25,8 +25,8 @@ def run(
 ) -> dict[str, torch.Tensor]:
     problem = load_problem(write(text, reference=reference))
     made = Reference(problem)
-    made.magnitude(problem, CASE, x)
-    return made.expected(problem, CASE, x)
+    made.magnitude(CASE, x)
+    return made.expected(CASE, x)
 
 
 def test_expected_is_computed_in_float64(write: Write) -> None:
@@ -39,7 +39,7 @@ def test_expected_is_computed_in_float64(write: Write) -> None:
 def test_inputs_survive_a_reference_that_writes(write: Write) -> None:
     double = {"x": X["x"].double()}
     problem = load_problem(write(reference=REFERENCE.replace("return x * s", "return x.mul_(s)")))
-    Reference(problem).expected(problem, CASE, double)
+    Reference(problem).expected(CASE, double)
     assert torch.equal(double["x"], X["x"].double())
 
 
@@ -59,13 +59,13 @@ def test_inputs_are_widened_again_only_where_they_were_altered(
     text = f"def reference(x, s, n):\n    return {body}\ndef magnitude(x, s, n): return x.abs_()\n"
     problem = load_problem(write(reference=text))
     reference = Reference(problem)
-    expected, magnitude = (f(problem, CASE, X) for f in (reference.expected, reference.magnitude))
+    expected, magnitude = (f(CASE, X) for f in (reference.expected, reference.magnitude))
     made: list[torch.Tensor] = []
     upcast = harness.problem.reference.upcast
     monkeypatch.setattr(
         harness.problem.reference, "upcast", lambda x: (made.append(x), upcast(x))[1]
     )
-    both = reference.expected_and_magnitude(problem, CASE, X)
+    both = reference.expected_and_magnitude(CASE, X)
     assert torch.equal(both[0]["y"], expected["y"])
     assert torch.equal(both[1]["y"], magnitude["y"])
     assert len(made) == copies
@@ -78,16 +78,16 @@ Z = {"x": torch.tensor([1.0 + 2.0j, -2.0j, 0.25], dtype=torch.complex64)}
 def test_complex_numbers(write: Write) -> None:
     problem = load_problem(write(COMPLEX))
     reference = Reference(problem)
-    expected = reference.expected(problem, CASE, Z)["y"]
+    expected = reference.expected(CASE, Z)["y"]
     assert expected.dtype == torch.complex128
     assert expected.tolist() == [-0.5 - 1.0j, 1.0j, -0.125]
-    assert reference.magnitude(problem, CASE, Z)["y"].dtype == torch.float64
+    assert reference.magnitude(CASE, Z)["y"].dtype == torch.float64
 
 
 def test_a_magnitude_is_real(write: Write) -> None:
     problem = load_problem(write(COMPLEX, reference=REFERENCE.replace("(x * s).abs()", "x * s")))
     with pytest.raises(ProblemError, match="magnitude: y is complex: a magnitude is real"):
-        Reference(problem).magnitude(problem, CASE, Z)
+        Reference(problem).magnitude(CASE, Z)
 
 
 def test_tensors_with_gaps_come_without_them(write: Write) -> None:
@@ -100,7 +100,7 @@ def test_tensors_with_gaps_come_without_them(write: Write) -> None:
     assert expected["y"].tolist() == [0.0, -1.5, -3.0]
     problem = load_problem(write(COMPLEX, reference=body))
     x = {"x": memory.to(torch.complex64)[::3]}
-    assert Reference(problem).expected(problem, CASE, x)["y"].tolist() == [0, -1.5, -3.0]
+    assert Reference(problem).expected(CASE, x)["y"].tolist() == [0, -1.5, -3.0]
 
 
 def test_the_line_of_a_fault_where_the_folder_is_relative(
@@ -110,7 +110,7 @@ def test_the_line_of_a_fault_where_the_folder_is_relative(
     monkeypatch.chdir(folder.parent)
     problem = load_problem(Path(folder.name))
     with pytest.raises(ProblemError) as caught:
-        Reference(problem).expected(problem, CASE, X)
+        Reference(problem).expected(CASE, X)
     (diagnostic,) = caught.value.diagnostics
     lines = (folder / "reference.py").read_text().splitlines()
     assert "x * t" in lines[diagnostic.line - 1]
@@ -175,8 +175,8 @@ def test_shipped_reference(gemm) -> None:
     case = Case(sizes={"m": 2, "n": 2, "k": 2}, scalars={"alpha": -2.0})
     tensors = {"matrix_a": a, "matrix_b": b, "matrix_c": c}
     reference = Reference(gemm)
-    assert reference.expected(gemm, case, tensors)["output_matrix"].tolist() == [[3, 8], [14, 4]]
-    magnitude = reference.magnitude(gemm, case, tensors)["output_matrix"]
+    assert reference.expected(case, tensors)["output_matrix"].tolist() == [[3, 8], [14, 4]]
+    magnitude = reference.magnitude(case, tensors)["output_matrix"]
     assert magnitude.tolist() == [[6, 8], [14, 4]]
 
 
@@ -189,7 +189,7 @@ def test_inout_is_an_argument_and_several_outputs_come_by_name(write: Write) -> 
     )
     problem = load_problem(write(text, reference=body))
     tensors = {**X, "y": torch.ones(3)}
-    expected = Reference(problem).expected(problem, CASE, tensors)
+    expected = Reference(problem).expected(CASE, tensors)
     assert expected["x"].tolist() == [2.0, -1.0, 1.25]
     assert expected["y"].tolist() == [-0.5, -0.5, -0.5]
 
@@ -198,7 +198,7 @@ def test_integers_are_exact(write: Write) -> None:
     text = MINIMAL.replace("dtypes: [float32, float16]", "dtypes: [int32]")
     problem = load_problem(write(text, reference=REFERENCE.replace("x * s", "x * 3")))
     x = {"x": torch.tensor([2**31 - 1, -(2**31), 7], dtype=torch.int32)}
-    expected = Reference(problem).expected(problem, CASE, x)["y"]
+    expected = Reference(problem).expected(CASE, x)["y"]
     assert expected.tolist() == [3 * (2**31 - 1), -3 * 2**31, 21]
 
 

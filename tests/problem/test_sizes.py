@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from support.problem_texts import span
 
 from harness.problem.expressions import Expression, ExpressionError
 from harness.problem.model import Parameter, Role
@@ -96,7 +97,7 @@ def test_strides_that_pass_never_overlap(dimensions: list[tuple[int, int]]) -> N
         assert "overlap" in str(error)
         return
     assert len(set(places)) == len(places)
-    assert max(places) + 1 == tensor.span({})
+    assert max(places) + 1 == span(tensor, {})
 
 
 @given(st.permutations(range(3)), st.lists(st.integers(0, 9), min_size=3, max_size=3))

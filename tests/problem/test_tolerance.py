@@ -24,7 +24,7 @@ from harness.problem.case import Case, parse_case
 from harness.problem.model import SUBNORMALS, TRUNCATION, Direction
 from harness.problem.reference import Reference
 from harness.problem.sampling.distributions import FAMILIES
-from harness.problem.tolerance import allowed_error, expectations, weights_of
+from harness.problem.tolerance import allowed_error, weights_of
 
 DTYPES = ("float32", "float16", "bfloat16", "float64")
 
@@ -172,7 +172,7 @@ def test_a_case_with_nan_allows_finite_elements_what_it_always_does(block) -> No
     case = parse_case(block, "ld=4,m=3,n=4,s=0.5,t=0,values=nonfinite")
     x = draw_tensor(block, block.tensors[0], case, "float32", "00")
     y = torch.full((3, 4), math.nan)
-    wanted = expectations(Reference(block), block, case, "float32", {"x": x, "y": y})["y"]
+    wanted = Reference(block).expectations(case, "float32", {"x": x, "y": y})["y"]
     finite = wanted.expected.isfinite()
     assert torch.equal(finite, x.isfinite())
     assert finite.sum() == 11
@@ -186,7 +186,7 @@ def test_complex_nan(block) -> None:
     case = parse_case(block, "ld=4,m=3,n=4,s=0.5,t=1,values=nonfinite")
     x = draw_tensor(block, block.tensors[0], case, "complex64", "00")
     y = torch.ones(3, 4, dtype=torch.complex64)
-    wanted = expectations(Reference(block), block, case, "complex64", {"x": x, "y": y})["y"]
+    wanted = Reference(block).expectations(case, "complex64", {"x": x, "y": y})["y"]
     finite = wanted.expected.isfinite()
     assert finite.sum() == 11
     assert wanted.expected.dtype == torch.complex128
@@ -225,13 +225,12 @@ def test_what_was_summed_is_evaluated_where_it_counts(gemm, constant: float, cal
     }
     reference = Reference(problem)
     expected, magnitude = (
-        next(iter(f(problem, case, tensors).values()))
-        for f in (reference.expected, reference.magnitude)
+        next(iter(f(case, tensors).values())) for f in (reference.expected, reference.magnitude)
     )
     evaluated = []
     function = reference._functions["magnitude"]
     reference._functions["magnitude"] = lambda **given: (evaluated.append(1), function(**given))[1]
-    (wanted,) = expectations(reference, problem, case, dtype, tensors).values()
+    (wanted,) = reference.expectations(case, dtype, tensors).values()
     assert len(evaluated) == calls
     weights = weights_of(problem, case, problem.outputs[0], dtype)
     allowed = allowed_error(weights, expected, magnitude)

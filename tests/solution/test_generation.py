@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from harness.languages.read import MAX_BYTES, read_solution
 from harness.records.result import Reason
 from harness.solution.generation import Extracted, NoCode, extract
-from harness.solution.generation.header import is_round, read_header
+from harness.solution.generation.header import is_round, read_header, truncated
 from harness.solution.model import Invalid, Solution
 
 DUMPS = Path(__file__).parents[1] / "generations"
@@ -147,15 +147,15 @@ def test_round_numbers_of_tokens_are_limits(tokens: int, limit: bool) -> None:
 
 
 def test_a_header() -> None:
-    header = read_header(
+    header, _ = read_header(
         "# Problem: 6_Matmul_with_large_K_dimension_\n# Model: a/b\n"
         "# Generated: 20250529_230123\n# Tokens used: 4,096\n# Note: code\n"
     )
     assert header.problem == "6_Matmul_with_large_K_dimension_"
     assert (header.model, header.generated) == ("a/b", "2025-05-29T23:01:23")
-    assert (header.tokens, header.truncated) == (4096, True)
-    assert read_header("# Tokens used: 5\nimport a").end == 0
-    assert read_header("Model: m\nGenerated: soon").generated == "soon"
+    assert (header.tokens, truncated(header)) == (4096, True)
+    assert read_header("# Tokens used: 5\nimport a")[1] == 0
+    assert read_header("Model: m\nGenerated: soon")[0].generated == "soon"
 
 
 def test_a_file_becomes_a_submission(tmp_path: Path) -> None:

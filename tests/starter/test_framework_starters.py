@@ -11,6 +11,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from support.problem_texts import span
 
 from harness.errors import UsageError
 from harness.frameworks import ALL_DTYPES, FRAMEWORKS
@@ -157,7 +158,7 @@ def test_framework_starters_write_every_element(
         buffers, tensors = {}, {}
         for tensor in problem.tensors:
             dtype = getattr(torch, tensor.data_type(problem.dtypes[0]).name)
-            buffer = torch.full((tensor.span(sizes) + 3,), 77, dtype=dtype)
+            buffer = torch.full((span(tensor, sizes) + 3,), 77, dtype=dtype)
             buffers[tensor.name] = buffer
             layout = tensor.dimensions(sizes), tensor.steps(sizes)
             tensors[tensor.name] = buffer.as_strided(*layout)

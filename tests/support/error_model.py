@@ -15,7 +15,6 @@ from harness.problem.case import Case
 from harness.problem.format.load import load_problem
 from harness.problem.model import Problem
 from harness.problem.reference import Reference
-from harness.problem.tolerance import expectations
 from support.drawing import draw_tensor
 
 PROBLEM = load_problem(Path(__file__).resolve().parents[2] / "problems" / "gemm-multiply-leakyrelu")
@@ -226,7 +225,7 @@ def ratios(
     }
     for name in ("matrix_a", "matrix_b"):
         tensors[name] = (tensors[name] + shift).to(tensors[name].dtype)
-    want = expectations(Reference(problem), problem, case, dtype, tensors)["output_matrix"]
+    want = Reference(problem).expectations(case, dtype, tensors)["output_matrix"]
     found = {}
     for name, way in ways.items():
         ratio = (way(*tensors.values(), alpha).double() - want.expected).abs() / want.allowed

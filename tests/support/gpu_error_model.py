@@ -15,11 +15,10 @@ import torch
 from torch import Tensor
 
 from harness.judge.compare import compare
-from harness.problem.case import Case, benchmark_case
+from harness.problem.case import Case, whole_case
 from harness.problem.reference import Reference
 from harness.problem.sampling.cases import draw_cases
 from harness.problem.sampling.distributions import fill
-from harness.problem.tolerance import expectations
 from support.error_model import PROBLEM
 
 MATMUL = torch.backends.cuda.matmul
@@ -102,7 +101,7 @@ def measure(reference: Reference, case: Case, dtype: str, verbose: bool) -> dict
     """For each way its greatest error over what is allowed; with ``verbose`` print it."""
     tensors = drawn(case, dtype)
     a, b, c = tensors.values()
-    want, judged = timed(lambda: expectations(reference, PROBLEM, case, dtype, tensors))
+    want, judged = timed(lambda: reference.expectations(case, dtype, tensors))
     want = want["output_matrix"]
     found = {}
     for name, way in ways(dtype).items():
@@ -131,7 +130,7 @@ def main() -> None:
     reference = Reference(PROBLEM)
     for dtype in PROBLEM.dtypes:
         for benchmark in PROBLEM.benchmarks:
-            measure(reference, benchmark_case(PROBLEM, benchmark), dtype, verbose=True)
+            measure(reference, whole_case(PROBLEM, benchmark), dtype, verbose=True)
         cases = [c for s in range(5) for c in draw_cases(PROBLEM, f"{s}", dtype=dtype)]
         rows = [measure(reference, case, dtype, verbose=False) for case in cases]
         for name in ways(dtype):

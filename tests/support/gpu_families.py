@@ -9,13 +9,12 @@ from dataclasses import replace
 import torch
 
 from harness.judge.compare import compare
-from harness.problem.case import Case, benchmark_case
+from harness.problem.case import Case, whole_case
 from harness.problem.dtypes import DTYPES
 from harness.problem.model import Parameter, Role
 from harness.problem.reference import Reference
 from harness.problem.sampling.distributions import FAMILIES, fill
 from harness.problem.sampling.footprint import footprint
-from harness.problem.tolerance import expectations
 from support.error_model import PROBLEM
 
 PARAMETER = Parameter(name="x", type="[VAR]", role=Role.TENSOR, line=1, nonfinite=True)
@@ -58,7 +57,7 @@ def peak(case: Case, dtype: str) -> int:
     outputs = [call["output_matrix"].clone() for call in calls]
     for call, output in zip(copies, outputs, strict=True):
         call.pop("output_matrix")
-        wanted = expectations(Reference(PROBLEM), PROBLEM, case, dtype, call)["output_matrix"]
+        wanted = Reference(PROBLEM).expectations(case, dtype, call)["output_matrix"]
         compare("output_matrix", output, wanted.expected, wanted.allowed)
     return torch.cuda.max_memory_allocated() - before
 
@@ -77,7 +76,7 @@ def main() -> None:
     del large
     for dtype in PROBLEM.dtypes:
         for benchmark in PROBLEM.benchmarks:
-            case = benchmark_case(PROBLEM, benchmark)
+            case = whole_case(PROBLEM, benchmark)
             found, estimate = peak(case, dtype), footprint(PROBLEM, case, dtype)
             print(
                 f"{dtype:9} {case.spec:38} takes {found / 2**20:7.0f} MiB, "

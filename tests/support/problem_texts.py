@@ -1,7 +1,10 @@
 """A complete package to load, or to spoil."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+
+from harness.problem.expressions import Number
+from harness.problem.model import Parameter
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -95,3 +98,9 @@ def magnitude(x, s, n):
 
 Write = Callable[..., Path]
 """Writes a package and returns its folder: see the fixture `write`."""
+
+
+def span(tensor: Parameter, values: Mapping[str, Number]) -> int:
+    """Elements from the first to the last of a tensor, gaps included."""
+    lengths, steps = tensor.dimensions(values), tensor.steps(values)
+    return 1 + sum((n - 1) * step for n, step in zip(lengths, steps, strict=True))

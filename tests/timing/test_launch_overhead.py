@@ -51,7 +51,7 @@ def test_null_problem_is_complete() -> None:
     problem = null_problem()
     assert problem.complete
     x = torch.tensor([1.0, -2.0], dtype=torch.float64)
-    expected = Reference(problem).expected(problem, Case(sizes={"n": 2}), {"x": x})
+    expected = Reference(problem).expected(Case(sizes={"n": 2}), {"x": x})
     assert expected["y"].tolist() == [2.0, -1.0]
 
 

@@ -31,9 +31,7 @@ class Stage:
         self.arena = self.task.device.arena(lay_out(self.task, self.case, CALLS).size)
         self.memory = TrialMemory()
         self.trial = self.fresh()
-        self.seen: ReferenceTraits = survey(
-            self.task.reference, problem, self.case, self.trial.inputs[0]
-        )
+        self.seen: ReferenceTraits = survey(self.task.reference, self.case, self.trial.inputs[0])
         self.impostors = {i.name: i for i in impostors(problem, dtype, self.seen)}
 
     def fresh(self) -> Trial:

@@ -48,7 +48,13 @@ baselines: {plain: baseline.py}
 _EXAMPLE = yaml.safe_load(EXAMPLE)
 
 REQUIRED, TO_GRADE, OPTIONAL = "required", "to grade", ""
-KINDS = {"as_text": "text", "as_flag": "flag", "as_real": "number", "as_expression": "expression"}
+KINDS = {
+    "as_text": "text",
+    "as_flag": "flag",
+    "as_real": "number",
+    "as_positive": "above 0",
+    "as_expression": "expression",
+}
 """Converters of so many keys that a word stands for what they take."""
 
 MAPPING = "mapping"
@@ -208,8 +214,6 @@ def _value(convert: Any) -> str:
         return ", ".join(f"`{each}`" for each in closed["choices"])
     if {"low", "high"} <= closed.keys():
         return f"{closed['low']} to {closed['high']}"
-    if "low" in closed:
-        return f"above {closed['low']:g}"
     if name := KINDS.get(getattr(convert, "__name__", "")):
         return name
     first = (inspect.getdoc(convert) or "").splitlines()[0].rstrip(".").replace("``", "`")

@@ -20,7 +20,7 @@ from harness.device.base import sealed_memory
 from harness.device.cpu import CpuDevice
 from harness.languages.build.cache import BuildError, BuildOutcome, Cache, key_of
 from harness.languages.build.compiler import killed_failure
-from harness.problem.case import benchmark_case
+from harness.problem.case import whole_case
 from harness.problem.model import Limits, Problem, Role
 from harness.records.build import KernelResources
 from harness.records.result import Verdict
@@ -102,7 +102,7 @@ def _arguments(
     problem: Problem, shape: Mapping[str, int | float], dtype: str
 ) -> tuple[TensorShape | ScalarArgument, ...]:
     """The arguments of one call, in order; of tensors only type, shape and strides."""
-    values = benchmark_case(problem, shape).values
+    values = whole_case(problem, shape).values
     return tuple(
         TensorShape(
             dtype=p.data_type(dtype).name,

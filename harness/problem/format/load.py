@@ -1,39 +1,34 @@
 """Load a problem package: ``problem.md`` and what lies beside it. Never imports torch.
 
-Everything that is wrong is reported at once, placed like a compiler's messages. A front matter
-that is right but says too little to grade with (the original format has no shapes, for example)
-still loads; :attr:`Problem.missing` says what it leaves open.
+Everything that is wrong is reported at once, like a compiler's messages. A front matter that is
+right but says too little to grade with (the original format has no shapes) still loads;
+:attr:`Problem.missing` says what it leaves open.
 """
 
 import contextlib
 import hashlib
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
 from harness.errors import ProblemError, UsageError
 from harness.problem.dtypes import C_TYPES, DTYPES, VARIABLE_TYPE
 from harness.problem.expressions import ExpressionError, Number
+from harness.problem.format import scoring
 from harness.problem.format.fields import (
-    Complaints,
     FieldError,
     Fields,
     as_text,
     one_of,
+    unknown_sizes,
     whole_between,
 )
 from harness.problem.format.frontmatter import Data, printable, read_front_matter
 from harness.problem.format.parameters import read_parameters
-from harness.problem.format.scoring import (
-    read_amount,
-    read_benchmarks,
-    read_limits,
-    read_tolerance,
-)
-from harness.problem.model import Parameter, Problem, Role
+from harness.problem.model import Direction, Parameter, Problem, Role
 from harness.problem.sizes import check_tensor, points
-from harness.text.suggest import did_you_mean, listing
+from harness.text.suggest import did_you_mean
 
 STATEMENT_FILE = "problem.md"
 REFERENCE_FILE = "reference.py"
@@ -49,21 +44,17 @@ def load_problem(folder: Path) -> Problem:
     Raises:
         ProblemError: with all that is wrong with it, in the order of the file.
     """
-    path = folder / STATEMENT_FILE
-    matter = read_front_matter(path)
-    report = Complaints(path, matter, list(matter.diagnostics))
-    problem = _read(Fields(report, matter.data, ()), folder, matter.statement)
-    if report.diagnostics:
-        raise ProblemError(report.in_order())
+    file = read_front_matter(folder / STATEMENT_FILE)
+    problem = _read(Fields(file, file.data, ()), folder, file.statement)
+    if file.diagnostics:
+        raise ProblemError(sorted(file.diagnostics, key=lambda d: d.line))
     return problem
 
 
 def problem_folders(root: Path) -> list[Path]:
     """Every folder of ``root`` with a problem file, sorted; none is read."""
-    if not root.is_dir():
-        return []
-    folders = (each for each in root.iterdir() if not each.name.startswith("."))
-    return sorted(each for each in folders if (each / STATEMENT_FILE).is_file())
+    files = root.glob(f"[!.]*/{STATEMENT_FILE}")
+    return sorted(file.parent for file in files if file.is_file())
 
 
 def problem_slugs(root: Path) -> list[str]:
@@ -72,10 +63,7 @@ def problem_slugs(root: Path) -> list[str]:
 
 
 def versions(root: Path, slugs: Collection[str]) -> dict[str, str]:
-    """The hash of each package in ``root`` that loads, by slug; of those with ``slugs`` at least.
-
-    The others are only read while one of ``slugs`` has not been found.
-    """
+    """The hash by slug of each package in ``root`` that loads, until all ``slugs`` are found."""
     wanted = frozenset(slugs)
     found: dict[str, str] = {}
     for folder in sorted(problem_folders(root), key=lambda each: each.name not in wanted):
@@ -94,16 +82,38 @@ def find_problem(root: Path, slug: str) -> Problem:
         UsageError: there is none.
         ProblemError: there is, and it is wrong.
     """
-    for folder in problem_folders(root):  # to read all of them takes half a second
-        if folder.name == slug:
-            return load_problem(folder)
-    packages = _packages(root)
-    for folder, declared in packages:
-        if declared == slug:
-            return load_problem(folder)
+    found = [folder for folder in problem_folders(root) if folder.name == slug]
+    packages = [] if found else _packages(root)  # to read all of them takes half a second
+    found += [folder for folder, declared in packages if declared == slug]
+    if found:
+        return load_problem(found[0])
     known = sorted({declared or folder.name for folder, declared in packages})
     hint = did_you_mean(slug, known) or (f" (there are: {', '.join(known)})" if known else "")
     raise UsageError(f"no problem {printable(slug)!r} in {root}{hint}")
+
+
+def package_folders(root: Path, names: Sequence[str]) -> list[Path]:
+    """The folder of each name: a folder, or a slug of a package in ``root``; all for no name.
+
+    A package need not load to be found by its folder.
+
+    Raises:
+        UsageError: there is none of that name, or none at all.
+        ProblemError: one that is found by its slug alone does not load.
+    """
+    if not names:
+        every = problem_folders(root)
+        if not every:
+            raise UsageError(f"no problem in {root}")
+        return every
+    return list(dict.fromkeys(_folder(root, name) for name in names))
+
+
+def _folder(root: Path, name: str) -> Path:
+    for folder in (root / name, Path(name)):
+        if (folder / STATEMENT_FILE).is_file():
+            return folder
+    return find_problem(root, name).folder
 
 
 def namesakes(folder: Path, slug: str) -> list[Path]:
@@ -115,14 +125,13 @@ def namesakes(folder: Path, slug: str) -> list[Path]:
 
 def _packages(root: Path) -> list[tuple[Path, str | None]]:
     """Every package in ``root``, and its slug where that can be read."""
-    found: list[tuple[Path, str | None]] = []
+    found: dict[Path, str | None] = {}
     for folder in problem_folders(root):
-        try:
+        found[folder] = None
+        with contextlib.suppress(ProblemError, FieldError):
             matter = read_front_matter(folder / STATEMENT_FILE)
-            found.append((folder, as_slug(matter.data.get("slug"))))
-        except (ProblemError, FieldError):
-            found.append((folder, None))
-    return found
+            found[folder] = as_slug(matter.data.get("slug"))
+    return list(found.items())
 
 
 def as_slug(value: Data) -> str:
@@ -134,7 +143,7 @@ def as_slug(value: Data) -> str:
 
 
 def _read(fields: Fields, folder: Path, statement: str) -> Problem:
-    """The whole front matter; complaints go to the report, and defaults take their place."""
+    """The whole front matter; where something is wrong, a complaint and a default."""
     missing: list[str] = []
     slug = fields.need("slug", as_slug, "")
     title = fields.need("title", as_text, "")
@@ -157,14 +166,14 @@ def _read(fields: Fields, folder: Path, statement: str) -> Problem:
         folder=folder,
         hash=_hash(folder, baselines.values()),
         dtypes=dtypes,
-        benchmarks=read_benchmarks(fields, "benchmarks", parameters),
-        cpu_benchmarks=read_benchmarks(fields, "cpu_benchmarks", parameters),
+        benchmarks=scoring.read_benchmarks(fields, "benchmarks", parameters),
+        cpu_benchmarks=scoring.read_benchmarks(fields, "cpu_benchmarks", parameters),
         cases=fields.take("cases", whole_between(0, 1000), DEFAULT_CASES),
-        tolerance=read_tolerance(fields, parameters),
-        flops=read_amount(fields, "flops", parameters),
-        bytes=read_amount(fields, "bytes", parameters),
+        tolerance=scoring.read_tolerance(fields, parameters),
+        flops=scoring.read_amount(fields, "flops", parameters),
+        bytes=scoring.read_amount(fields, "bytes", parameters),
         baselines=baselines,
-        limits=read_limits(fields),
+        limits=scoring.read_limits(fields),
         missing=(*missing, *_left_open(fields, folder)),
     )
     fields.close()
@@ -184,55 +193,47 @@ def _left_open(fields: Fields, folder: Path) -> Iterable[str]:
 
 def _check_tensors(fields: Fields, parameters: tuple[Parameter, ...]) -> None:
     """Check that shapes use sizes only, stand at all tensors or none, and something is written."""
+    file = fields.file
     sizes = [p.name for p in parameters if p.role is Role.SIZE]
     tensors = [(i, p) for i, p in enumerate(parameters) if p.role is Role.TENSOR]
-    sections = [("parameters", i) for i, _ in tensors]
-    shaped = any((*section, "shape") in fields.report.matter.lines for section in sections)
-    for section, (i, parameter) in zip(sections, tensors, strict=True):
-        if shaped and (*section, "shape") not in fields.report.matter.lines:
-            what = "tensor" if parameter.direction == "in" else "output"
-            fields.report.add(
-                section,
-                f"{what} {parameter.name} has no shape",
-                key=f"parameters[{i}].shape",
-            )
+    shaped = [i for i, _ in tensors if ("parameters", i, "shape") in file.lines]
+    for i, parameter in tensors:
+        if shaped and i not in shaped:
+            what = "tensor" if parameter.direction is Direction.IN else "output"
+            file.complain(("parameters", i, "shape"), f"{what} {parameter.name} has no shape")
         for key, expressions in (("shape", parameter.shape), ("strides", parameter.strides)):
             for expression in expressions:
-                for name in sorted(expression.names - set(sizes)):
-                    hint = did_you_mean(name, sizes) or listing("sizes", sizes)
-                    fields.report.add((*section, key), f"unknown size {name}{hint}")
+                for message in unknown_sizes(expression.names, sizes):
+                    file.complain(("parameters", i, key), message)
     _check_places(fields, parameters)
-    if parameters and not any(p.direction != "in" for _, p in tensors):
+    if parameters and not any(p.direction is not Direction.IN for _, p in tensors):
         fields.complain("parameters", "no output: one pointer must have const: false")
 
 
 def _check_places(fields: Fields, parameters: tuple[Parameter, ...]) -> None:
     """Check dimensions and strides at many sizes; at most one complaint for each tensor."""
-    if any(_RELATION.search(d.key) for d in fields.report.diagnostics):
+    if any(_RELATION.search(d.key) for d in fields.file.diagnostics):
         return  # whatever is wrong here may come of that
-    wrong: set[int] = set()
+    tensors = {i: p for i, p in enumerate(parameters) if p.role is Role.TENSOR}
     for where, values in points(parameters):
-        for i, parameter in enumerate(parameters):
-            names = [e.names for e in (*parameter.shape, *parameter.strides)]
-            if parameter.role is not Role.TENSOR or i in wrong:
-                continue
+        for i, p in list(tensors.items()):
+            names = [e.names for e in (*p.shape, *p.strides)]
             if not frozenset[str]().union(*names) <= values.keys():
                 continue
-            try:
-                check_tensor(parameter, values)
-            except ExpressionError as error:
-                key = "strides" if parameter.strides and _dense(parameter, values) else "shape"
-                fields.report.add(("parameters", i, key), f"{error} {where}")
-                wrong.add(i)
+            if message := _misplaced(p, values):
+                strides = p.strides and not _misplaced(replace(p, strides=()), values)
+                key = "strides" if strides else "shape"
+                fields.file.complain(("parameters", i, key), f"{message} {where}")
+                del tensors[i]
 
 
-def _dense(parameter: Parameter, values: Mapping[str, Number]) -> bool:
-    """Whether a tensor would be right if it had no strides."""
+def _misplaced(tensor: Parameter, values: Mapping[str, Number]) -> str:
+    """What is wrong with dimensions or strides; empty if nothing is."""
     try:
-        check_tensor(replace(parameter, strides=()), values)
-    except ExpressionError:
-        return False
-    return True
+        check_tensor(tensor, values)
+    except ExpressionError as error:
+        return str(error)
+    return ""
 
 
 def _check_alignment(
@@ -247,7 +248,7 @@ def _check_alignment(
             size, promised = DTYPES[name].itemsize, parameter.aligned_to(name)
             if promised % size:
                 message = f"{promised} is less than the {size} bytes of a {name}: use sizeof(VAR)"
-                fields.report.add(("parameters", i, "alignment"), message)
+                fields.file.complain(("parameters", i, "alignment"), message)
                 break
 
 
@@ -276,7 +277,7 @@ def _read_baselines(fields: Fields, folder: Path) -> Mapping[str, Path]:
             raise FieldError(f"there is no file {relative} in the package")
         return path
 
-    files = {name: section.take(name, as_file, None) for name in section.rest()}
+    files = {name: section.take(name, as_file, None) for name in section}
     for name in files:
         if not _SLUG.fullmatch(name):
             section.complain(name, "a baseline's name is made of a-z, 0-9, - and _")

@@ -2,25 +2,27 @@
 
 import keyword
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from harness.problem.dtypes import C_TYPES, DTYPES, VARIABLE_TYPE, DtypeKind
-from harness.problem.expressions import SIZEOF_VAR, Expression, ExpressionError
+from harness.problem.expressions import SIZEOF_VAR, Expression, ExpressionError, Number
 from harness.problem.format.fields import (
     FieldError,
     Fields,
     as_expression,
     as_flag,
+    as_positive,
     as_real,
     as_text,
     one_of,
-    real_above,
+    unknown_sizes,
     whole_between,
 )
 from harness.problem.format.frontmatter import Data, printable
 from harness.problem.model import Direction, Distribution, Parameter, Role
 from harness.problem.sizes import MAX_SIZE, bounds, derive, needs, points
-from harness.text.suggest import did_you_mean, listing
+from harness.text.suggest import did_you_mean
 
 MAX_ALIGNMENT = 256
 """Bytes; no allocator promises more."""
@@ -40,15 +42,10 @@ uint32_t uint64_t uint8_t union unsigned using virtual void volatile wchar_t whi
 blockDim blockIdx cuDoubleComplex cuFloatComplex gridDim threadIdx warpSize
 """
 _ONE = Expression.parse(1)
-_C_KEYWORDS = frozenset(_C_WORDS.split())
 
 
 def read_parameters(fields: Fields, missing: list[str]) -> tuple[Parameter, ...]:
-    """All parameters, in order.
-
-    What is wrong with them is reported through ``fields``; what they leave open is appended to
-    ``missing``, in words.
-    """
+    """All parameters, in order; what they leave open is appended to ``missing``, in words."""
     if "parameters" not in fields:
         fields.complain("parameters", "is missing")
     sections = fields.sections("parameters")
@@ -58,13 +55,12 @@ def read_parameters(fields: Fields, missing: list[str]) -> tuple[Parameter, ...]
     seen: dict[str, int] = {}
     for section in sections:
         parameter = _read_parameter(section, missing)
-        if parameter.name in seen:
-            first = seen[parameter.name]
-            section.complain(
-                "name", f"{parameter.name} is already the name of the parameter on line {first}"
-            )
-        elif parameter.name:
-            seen[parameter.name] = parameter.line
+        name = parameter.name
+        if name in seen:
+            message = f"{name} is already the name of the parameter on line {seen[name]}"
+            section.complain("name", message)
+        elif name:
+            seen[name] = parameter.line
         parameters.append(parameter)
     return _related(fields, parameters)
 
@@ -76,25 +72,24 @@ def _read_parameter(fields: Fields, missing: list[str]) -> Parameter:
     role = _role(type_, pointer, sized="range" in fields)
     if role is not Role.TENSOR and name == "values":
         fields.complain("name", "values has another meaning in a case, like m=1,values=large")
-    parameter = Parameter(
-        name=name,
-        type=type_,
-        role=role,
-        line=fields.report.matter.line(fields.location),
-        direction=_read_direction(fields, role),
-    )
+    line, direction = fields.file.line(fields.location), _read_direction(fields, role)
+    parameter = Parameter(name=name, type=type_, role=role, line=line, direction=direction)
     if role is Role.TENSOR:
         parameter = _read_tensor(fields, parameter, missing)
-    elif "equals" in fields:
-        parameter = _read_derived(fields, parameter)
+    elif fields.pass_over("equals"):
+        for key in ("range", "always", "values"):
+            if fields.pass_over(key):
+                fields.complain(key, "what equals something is not drawn: leave this out")
+        parameter = replace(parameter, equals=fields.take("equals", as_expression, _ONE))
     elif role is Role.SIZE:
         parameter = _read_size(fields, parameter, missing)
     else:
-        parameter = _read_scalar(fields, parameter, missing)
+        if "values" not in fields:
+            missing.append(f"no values for {name}")
+        always = tuple(dict.fromkeys(fields.items("always", as_real)))
+        parameter = replace(parameter, values=_read_values(fields), always=always)
     if role is Role.SCALAR and type_ and type_ not in ("float", "double"):
         missing.append(f"{name}: only float and double can be passed by value, not {type_}")
-    if role is not Role.TENSOR:
-        fields.pass_over("equals")
     fields.close(f" for a {role}")
     return parameter
 
@@ -107,15 +102,14 @@ def _read_tensor(fields: Fields, parameter: Parameter, missing: list[str]) -> Pa
         missing.append(f"no shape for {parameter.name}")
         if "strides" in fields:
             fields.complain("strides", "strides are of no use without a shape")
-        strides = ()
     elif shape and strides and len(shape) != len(strides):
         found = f"{len(strides)} for {len(shape)} dimensions"
         fields.complain("strides", f"there must be one for each dimension, not {found}")
-        strides = ()
     nonfinite = fields.take("nonfinite", as_flag, False)
     if nonfinite and parameter.direction is Direction.OUT:
         fields.complain("nonfinite", "only what is read can be told to hold NaN; this is written")
-    if nonfinite and not _real(parameter.type):
+    c_type = C_TYPES.get(parameter.type)  # [VAR] can be NaN, with the right data type
+    if nonfinite and c_type and not DTYPES[c_type].roundoff:
         fields.complain("nonfinite", f"there is no NaN of type {parameter.type}")
         nonfinite = False
     return replace(
@@ -128,81 +122,50 @@ def _read_tensor(fields: Fields, parameter: Parameter, missing: list[str]) -> Pa
     )
 
 
-def _real(type_: str) -> bool:
-    """Whether elements of a type can be NaN; ``[VAR]`` can, with the right data type."""
-    return DTYPES[C_TYPES[type_]].roundoff > 0 if type_ in C_TYPES else True
-
-
-def _read_derived(fields: Fields, parameter: Parameter) -> Parameter:
-    """A size or scalar with ``equals``."""
-    for key in ("range", "always", "values"):
-        if fields.pass_over(key):
-            fields.complain(key, "what equals something is not drawn: leave this out")
-    return replace(parameter, equals=fields.take("equals", as_expression, _ONE))
-
-
 def _read_size(fields: Fields, parameter: Parameter, missing: list[str]) -> Parameter:
-    always = fields.items("always", whole_between(1, MAX_SIZE))
+    always = tuple(dict.fromkeys(fields.items("always", whole_between(1, MAX_SIZE))))
     if "range" not in fields:
         missing.append(f"no range for {parameter.name}")
     ends = fields.items("range", as_range_end, min_items=2, max_items=2)
-    parameter = replace(parameter, always=tuple(dict.fromkeys(always)))
     if len(ends) != 2:
-        return parameter
+        return replace(parameter, always=always)
     if ends[0].names or ends[1].names:
-        return replace(parameter, lower=ends[0], upper=ends[1])
+        return replace(parameter, always=always, lower=ends[0], upper=ends[1])
     low, high = (end.whole({}) for end in ends)
     if low > high:
         fields.complain("range", f"low ({low}) is greater than high ({high})")
-        low, high = high, low
-    return replace(parameter, low=low, high=high)
-
-
-def _read_scalar(fields: Fields, parameter: Parameter, missing: list[str]) -> Parameter:
-    if "values" not in fields:
-        missing.append(f"no values for {parameter.name}")
-    always = fields.items("always", as_real)
-    return replace(parameter, values=_read_values(fields), always=tuple(dict.fromkeys(always)))
+    return replace(parameter, always=always, low=min(low, high), high=max(low, high))
 
 
 def _related(fields: Fields, parameters: list[Parameter]) -> tuple[Parameter, ...]:
     """``parameters`` with the relations between sizes checked, and the ends they lead to."""
     sizes = [p.name for p in parameters if p.role is Role.SIZE]
-    before = len(fields.report.diagnostics)
+    before = len(fields.file.diagnostics)
+
+    def refuse(i: int, message: str) -> None:
+        """Complain of a size's relations, and drop them, so that the rest can still be read."""
+        p = parameters[i]
+        key, constant = ("equals", _ONE) if p.derived else ("range", None)
+        fields.file.complain(("parameters", i, key), message)
+        parameters[i] = replace(p, lower=None, upper=None, equals=constant)
+
     for i, parameter in enumerate(parameters):
-        unknown = sorted(needs(parameter) - set(sizes))
-        for name in unknown:
-            hint = did_you_mean(name, sizes) or listing("sizes", sizes)
-            fields.report.add(_place(i, parameter), f"unknown size {name}{hint}")
-        if unknown:
-            parameters[i] = _unrelated(parameter)
+        for message in unknown_sizes(needs(parameter), sizes):
+            refuse(i, message)
     for i, parameter in enumerate(parameters):
-        way = _circle(parameter, parameters)
-        if way:
+        if way := _circle(parameter, parameters):
             through = f", through {', '.join(way)}" if way[0] != parameter.name else ""
-            message = f"{parameter.name} depends on itself{through}"
-            fields.report.add(_place(i, parameter), message)
-            parameters[i] = _unrelated(parameter)
+            refuse(i, f"{parameter.name} depends on itself{through}")
     # What is built on something wrong can be looked at only once that is out of the way.
     while problems := _relation_problems(parameters):
         for i, parameter in enumerate(parameters):
             if parameter.name in problems:
-                fields.report.add(_place(i, parameter), problems[parameter.name])
-                parameters[i] = _unrelated(parameter)
-    parameters = _with_ends(parameters)
-    if len(fields.report.diagnostics) == before:
+                refuse(i, problems[parameter.name])
+    tried = [values for _, values in points(parameters)]
+    parameters = [_with_ends(p, tried) for p in parameters]
+    if len(fields.file.diagnostics) == before:
         _check_always(fields, parameters)
     return tuple(parameters)
-
-
-def _place(index: int, parameter: Parameter) -> tuple[str | int, ...]:
-    return ("parameters", index, "range" if parameter.equals is None else "equals")
-
-
-def _unrelated(parameter: Parameter) -> Parameter:
-    """A size without the relations that are wrong, so that the rest can still be read."""
-    equals = None if parameter.equals is None else _ONE
-    return replace(parameter, lower=None, upper=None, equals=equals)
 
 
 def _circle(parameter: Parameter, parameters: list[Parameter]) -> list[str]:
@@ -225,59 +188,42 @@ def _relation_problems(parameters: list[Parameter]) -> dict[str, str]:
     found: dict[str, str] = {}
     related = [p for p in parameters if needs(p) or p.derived]
     for where, values in points(parameters) if related else ():
-        for parameter in related:
+        for p in related:
             # A size that has no value here itself is complained of, not those made of it.
-            if parameter.name in found or not needs(parameter) <= values.keys():
+            if p.name in found or not needs(p) <= values.keys():
                 continue
             try:
-                if parameter.derived:
-                    derive(parameter, values)
-                else:
-                    bounds(parameter, values)
+                (derive if p.derived else bounds)(p, values)
             except ExpressionError as error:
-                found[parameter.name] = f"{error} {where}"
+                found[p.name] = f"{error} {where}"
     return found
 
 
-def _with_ends(parameters: list[Parameter]) -> list[Parameter]:
-    """``parameters`` with ``low`` and ``high`` of what depends on others: over all points tried."""
-    tried = [values for _, values in points(parameters)]
-
-    def ends(p: Parameter) -> tuple[int, int]:
-        found = [int(values[p.name]) for values in tried if p.name in values]
-        return min(found), max(found)
-
-    dependent = {
-        p.name: ends(p) for p in parameters if p.role is Role.SIZE and (needs(p) or p.derived)
-    }
-    return [
-        replace(p, low=dependent[p.name][0], high=dependent[p.name][1])
-        if p.name in dependent
-        else p
-        for p in parameters
-    ]
+def _with_ends(p: Parameter, tried: Sequence[Mapping[str, Number]]) -> Parameter:
+    """A size that depends on others with ``low`` and ``high`` over all points ``tried``."""
+    if p.role is not Role.SIZE or not (needs(p) or p.derived):
+        return p
+    found = [int(values[p.name]) for values in tried if p.name in values]
+    return replace(p, low=min(found), high=max(found))
 
 
 def _check_always(fields: Fields, parameters: list[Parameter]) -> None:
     """Check that ``always`` values of dependent sizes lie in their range with some other sizes."""
     for i, p in enumerate(parameters):
-        if not needs(p):
-            continue
-        low, high = min(p.low, p.high), max(p.low, p.high)
-        for j, value in enumerate(p.always):
+        low, high = sorted((p.low, p.high))
+        for j, value in enumerate(p.always if needs(p) else ()):
             if not low <= value <= high:
                 message = f"{value:g} is never in the range, which is {low} to {high} at most"
-                fields.report.add(("parameters", i, "always", j), message)
+                fields.file.complain(("parameters", i, "always", j), message)
 
 
 def as_name(value: Data) -> str:
     """A name that is an identifier in C, C++ and Python, because it becomes one in all of them."""
     name = as_text(value)
     if not _IDENTIFIER.fullmatch(name):
-        raise FieldError(
-            f"{printable(name)!r} is no identifier (letters, digits and _, at most 63)"
-        )
-    if keyword.iskeyword(name) or name in _C_KEYWORDS:
+        shown = printable(name)
+        raise FieldError(f"{shown!r} is no identifier (letters, digits and _, at most 63)")
+    if keyword.iskeyword(name) or name in _C_WORDS.split():
         raise FieldError(f"{name} is a keyword or a type in C++ or Python")
     if _RESERVED.match(name) or name in _TAKEN:
         raise FieldError(f"{name} is reserved")
@@ -286,9 +232,7 @@ def as_name(value: Data) -> str:
 
 def as_type(value: Data) -> str:
     """A C type, or ``[VAR]``, which YAML reads as a list when it is not quoted."""
-    if value == ["VAR"]:
-        return VARIABLE_TYPE
-    text = " ".join(as_text(value).split())
+    text = "VAR" if value == ["VAR"] else " ".join(as_text(value).split())
     if text in (VARIABLE_TYPE, "VAR"):
         return VARIABLE_TYPE
     if text not in C_TYPES:
@@ -298,21 +242,20 @@ def as_type(value: Data) -> str:
 
 
 def _role(type_: str, pointer: bool, *, sized: bool) -> Role:
-    """``sized`` decides where the type is wrong, so that one mistake brings one complaint."""
+    """The role by type; by ``sized`` where that is wrong: one mistake brings one complaint."""
     if pointer:
         return Role.TENSOR
-    if not type_:
-        return Role.SIZE if sized else Role.SCALAR
-    kind = DTYPES[C_TYPES[type_]].kind if type_ in C_TYPES else DtypeKind.FLOAT
-    return Role.SIZE if kind is DtypeKind.INTEGER else Role.SCALAR
+    if type_:
+        sized = type_ in C_TYPES and DTYPES[C_TYPES[type_]].kind is DtypeKind.INTEGER
+    return Role.SIZE if sized else Role.SCALAR
 
 
 def _read_direction(fields: Fields, role: Role) -> Direction | None:
-    """Declared, or else what ``const`` (or ``constant``: both spellings are in use) says."""
+    """As declared, or by ``const`` (or ``constant``: both spellings are in use)."""
     if "const" in fields and "constant" in fields:
         fields.complain("constant", "const and constant are the same key: give one of them")
-    constants = [fields.take(key, as_flag, None) for key in ("const", "constant")]
-    constant = next((c for c in constants if c is not None), None)
+    constant, other = (fields.take(key, as_flag, None) for key in ("const", "constant"))
+    constant = other if constant is None else constant
     if role is not Role.TENSOR:
         if "direction" in fields:
             fields.take("direction", as_text, "")
@@ -325,8 +268,8 @@ def _read_direction(fields: Fields, role: Role) -> Direction | None:
         return Direction.IN if constant else Direction.OUT
     direction = Direction(word)
     if constant is not None and constant != (direction is Direction.IN):
-        other = "const" if constant else "not const"
-        fields.complain("direction", f"is {direction}, but the parameter is {other}")
+        declared = "const" if constant else "not const"
+        fields.complain("direction", f"is {direction}, but the parameter is {declared}")
     return direction
 
 
@@ -337,14 +280,11 @@ def _read_values(fields: Fields) -> Distribution:
         return Distribution()
     section = fields.section("values")
     kind = section.need("distribution", one_of(("normal", "uniform")), "")
-    if kind == "uniform":
-        a = section.take("low", as_real, 0.0)
-        b = section.take("high", as_real, 1.0)
-        if a > b:
-            section.complain("high", f"must not be less than low ({a:g})")
-    else:
-        a = section.take("mean", as_real, 0.0)
-        b = section.take("std", real_above(0.0), 1.0)
+    uniform = kind == "uniform"
+    a = section.take("low" if uniform else "mean", as_real, 0.0)
+    b = section.take("high" if uniform else "std", as_real if uniform else as_positive, 1.0)
+    if uniform and a > b:
+        section.complain("high", f"must not be less than low ({a:g})")
     if kind:
         section.close(f" for a {kind} distribution")
     return Distribution(kind=kind or "normal", a=a, b=b)
@@ -370,7 +310,6 @@ def as_alignment(value: Data) -> Expression:
     for size in (1, 2, 4, 8, 16):
         number = expression.whole({SIZEOF_VAR: size})
         if number < 1 or number & (number - 1) or number > MAX_ALIGNMENT:
-            raise FieldError(
-                f"must be a power of two of at most {MAX_ALIGNMENT} (bytes), not {number}"
-            )
+            wanted = f"a power of two of at most {MAX_ALIGNMENT} (bytes)"
+            raise FieldError(f"must be {wanted}, not {number}")
     return expression

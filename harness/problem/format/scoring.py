@@ -1,6 +1,6 @@
 """Read timed cases, tolerance, work and limits: what decides a score."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 from harness.problem.dtypes import DTYPES, PRECISIONS, DtypeKind
 from harness.problem.expressions import SIZEOF_VAR, Expression, ExpressionError
@@ -8,15 +8,15 @@ from harness.problem.format.fields import (
     FieldError,
     Fields,
     as_expression,
+    as_positive,
     as_real,
     one_of,
-    real_above,
+    unknown_sizes,
     whole_between,
 )
 from harness.problem.format.frontmatter import Data
 from harness.problem.model import Limits, Parameter, Role, Tolerance
 from harness.problem.sizes import MAX_SIZE, check_tensor, completed
-from harness.text.suggest import did_you_mean, listing
 
 MAX_BENCHMARKS = 32
 
@@ -24,85 +24,59 @@ MAX_BENCHMARKS = 32
 def read_benchmarks(
     fields: Fields, key: str, parameters: tuple[Parameter, ...]
 ) -> tuple[Mapping[str, float], ...]:
-    """The cases under ``key``, each a mapping from every size and scalar to its value.
-
-    Those that follow from the sizes are not in the file, and computed.
-    """
+    """The cases under ``key``: every size and scalar by name, those that follow computed."""
     if fields.empty(key):
         fields.complain(key, "lists no case")
     sections = fields.sections(key)
     if len(sections) > MAX_BENCHMARKS:
         fields.complain(key, f"has more than {MAX_BENCHMARKS} cases")
     # With parameters that are wrong themselves, sizes that do not go together say nothing new.
-    sound = not any(d.key.startswith("parameters") for d in fields.report.diagnostics)
+    sound = not any(d.key.startswith("parameters") for d in fields.file.diagnostics)
     return tuple(_read_case(section, parameters, sound=sound) for section in sections)
 
 
 def _read_case(
     fields: Fields, parameters: tuple[Parameter, ...], *, sound: bool
 ) -> Mapping[str, float]:
-    before = len(fields.report.diagnostics)
+    before = len(fields.file.diagnostics)
     case: dict[str, float] = {}
-    for parameter in parameters:
-        if parameter.role is Role.TENSOR or not parameter.name:
+    for p in parameters:
+        if p.role is Role.TENSOR or not p.name:
             continue
-        what = "size" if parameter.role is Role.SIZE else "scalar"
-        if parameter.equals is not None:
-            if fields.pass_over(parameter.name):
-                follows = f"follows from the sizes ({parameter.equals}): leave it out"
-                fields.complain(parameter.name, follows)
+        if p.equals is not None:
+            if fields.pass_over(p.name):
+                fields.complain(p.name, f"follows from the sizes ({p.equals}): leave it out")
             continue
-        if parameter.name not in fields:
-            fields.report.add(fields.location, f"lacks the {what} {parameter.name}")
-        case[parameter.name] = fields.take(parameter.name, _converter(parameter), 1.0)
+        if p.name not in fields:
+            fields.file.complain(fields.location, f"lacks the {p.role} {p.name}")
+        convert = whole_between(1, MAX_SIZE) if p.role is Role.SIZE else as_real
+        case[p.name] = fields.take(p.name, convert, 1.0)
     fields.close(" (neither a size nor a scalar)")
-    if sound and len(fields.report.diagnostics) == before:
-        return _fitting(fields, parameters, case)
-    return case
-
-
-def _fitting(
-    fields: Fields, parameters: tuple[Parameter, ...], case: dict[str, float]
-) -> Mapping[str, float]:
-    """``case`` with what follows from its sizes; if they do not go together, a complaint."""
+    if not sound or len(fields.file.diagnostics) > before:
+        return case
     try:
         whole = completed(parameters, case)
     except ExpressionError as error:
-        fields.report.add(fields.location, str(error))
+        fields.file.complain(fields.location, str(error))
         return case
-    for parameter in parameters:
+    for p in parameters:
         try:
-            if parameter.role is Role.TENSOR:
-                check_tensor(parameter, whole)
+            if p.role is Role.TENSOR:
+                check_tensor(p, whole)
         except ExpressionError as error:
-            fields.report.add(fields.location, f"{parameter.name}: {error}")
+            fields.file.complain(fields.location, f"{p.name}: {error}")
     return whole
 
 
-def _converter(parameter: Parameter) -> Callable[[Data], float]:
-    return whole_between(1, MAX_SIZE) if parameter.role is Role.SIZE else as_real
-
-
 def read_amount(fields: Fields, key: str, parameters: tuple[Parameter, ...]) -> Expression | None:
-    """``flops`` or ``bytes``: an expression over sizes and scalars."""
-    return _checked(fields, key, fields.take(key, as_expression, None), parameters)
-
-
-def _checked(
-    fields: Fields,
-    key: str,
-    expression: Expression | None,
-    parameters: tuple[Parameter, ...],
-) -> Expression | None:
-    """``expression`` if all its names are sizes or scalars, else None and a complaint."""
+    """An expression over sizes and scalars; None, with a complaint, if other names are in it."""
+    expression = fields.take(key, as_expression, None)
     if expression is None:
         return None
     known = {p.name: p for p in parameters if p.role is not Role.TENSOR}
-    unknown = sorted(expression.names - known.keys())
-    for name in unknown:
-        hint = did_you_mean(name, known) or listing("sizes", list(known))
-        fields.complain(key, f"unknown size {name}{hint}")
-    if unknown:
+    if unknown := unknown_sizes(expression.names, known):
+        for message in unknown:
+            fields.complain(key, message)
         return None
     values = {name: p.low if p.role is Role.SIZE else p.values.a for name, p in known.items()}
     try:
@@ -115,11 +89,12 @@ def _checked(
 
 def read_tolerance(fields: Fields, parameters: tuple[Parameter, ...]) -> Tolerance | None:
     """The constants of the error model, or None where the problem declares no tolerance."""
-    if "tolerance" not in fields:
-        fields.section("tolerance")
-        return None
     section = fields.section("tolerance")
-    length = _checked(section, "length", section.need("length", as_expression, None), parameters)
+    if "tolerance" not in fields:
+        return None
+    if "length" not in section:
+        section.complain("length", "is missing")
+    length = read_amount(section, "length", parameters)
     kinds = (DtypeKind.FLOAT, DtypeKind.COMPLEX)
     floats = tuple(name for name, t in DTYPES.items() if t.kind in kinds)
     wide = {name: "float32" if DTYPES[name].itemsize < 4 else name for name in floats}
@@ -127,7 +102,9 @@ def read_tolerance(fields: Fields, parameters: tuple[Parameter, ...]) -> Toleran
     accumulator = {name: declared.take(name, one_of(floats), wide[name]) for name in floats}
     declared.close()
     cut = section.section("inputs")
-    inputs = {name: cut.take(name, _precision(name), name) for name in floats}
+    # To a lower precision, or to their own, which is no cut.
+    to = {name: one_of(tuple(dict.fromkeys((*PRECISIONS, name)))) for name in floats}
+    inputs = {name: cut.take(name, to[name], name) for name in floats}
     cut.close()
     tolerance = Tolerance(
         accumulator=accumulator,
@@ -139,11 +116,6 @@ def read_tolerance(fields: Fields, parameters: tuple[Parameter, ...]) -> Toleran
     )
     section.close()
     return tolerance
-
-
-def _precision(name: str) -> Callable[[Data], str]:
-    """A converter for the precisions that factors of type ``name`` may be cut to, or kept in."""
-    return one_of(tuple(dict.fromkeys((*PRECISIONS, name))))
 
 
 def _not_negative(value: Data) -> float:
@@ -159,9 +131,9 @@ def read_limits(fields: Fields) -> Limits:
     section = fields.section("limits")
     default = Limits()
     limits = Limits(
-        build_s=section.take("build_s", real_above(0.0), default.build_s),
-        prepare_s=section.take("prepare_s", real_above(0.0), default.prepare_s),
-        call_s=section.take("call_s", real_above(0.0), default.call_s),
+        build_s=section.take("build_s", as_positive, default.build_s),
+        prepare_s=section.take("prepare_s", as_positive, default.prepare_s),
+        call_s=section.take("call_s", as_positive, default.call_s),
         host_bytes=section.take("host_bytes", whole_between(1 << 20, 1 << 45), default.host_bytes),
     )
     section.close()

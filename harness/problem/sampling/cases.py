@@ -10,21 +10,13 @@ from hashlib import sha256
 from harness.errors import Diagnostic, ProblemError
 from harness.problem.case import DECLARED, Case, families, whole_case
 from harness.problem.expressions import ExpressionError, Number
-from harness.problem.model import Direction, Parameter, Problem, Role
+from harness.problem.model import Parameter, Problem, Role
 from harness.problem.sampling.distributions import NONFINITE
 from harness.problem.sampling.footprint import footprint
-from harness.problem.sizes import (
-    as_received,
-    bounds,
-    derive,
-    draw_size,
-    in_order,
-    needs,
-)
+from harness.problem.sizes import as_received, bounds, derive, draw_size, in_order, needs
 
 SMALL_FIRST = 3
 """Smallest cases that come first: most wrong submissions fail there, cheaply."""
-
 ATTEMPTS = 1000
 """Draws of the other sizes until an ``always`` value of a dependent size is in range."""
 
@@ -41,8 +33,7 @@ class CaseLimits:
     work: float | None = None
     """Most operations: the problem's ``flops``, or the product of its sizes; None for any."""
     row_work: float = 0.0
-    """Operations that a row of an output counts at least, since kernels start a block for it; all
-    dimensions but the last count rows."""
+    """Operations that a row of an output counts at least, since kernels start a block for it."""
     bytes: int | None = None
     """Most memory for checking it (:mod:`harness.problem.sampling.footprint`); None for any."""
     in_range: bool = False
@@ -50,45 +41,38 @@ class CaseLimits:
 
 
 _ALL_ROOM = CaseLimits()
+_NONE: Mapping[str, float] = {}
 
 
 def draw_cases(
     problem: Problem, seed: str, *, dtype: str, room: CaseLimits = _ALL_ROOM
 ) -> list[Case]:
-    """Draw the correctness cases of one grade, all decided by ``seed``.
+    """Draw the correctness cases of one grade, all decided by ``seed``; the cheapest few first.
 
     Every ``always`` value of every size and scalar is in; so are all sizes at their smallest, all
     near their largest, each family of values, and ``problem.cases`` cases of random size
     (log-uniform) and random scalars. Where tensors may hold NaN there is a large case with some,
-    and one for each ``always`` value of each scalar. Every case has the ``room`` it is given:
-    other sizes shrink to make some for an edge, and an edge that is too much by itself is left
-    out. So is an ``always`` value of a dependent size that is in its range with none of
-    :data:`ATTEMPTS` draws of the others.
-
-    The cheapest few come first, the rest in an order that the seed decides.
+    and one for each ``always`` value of each scalar. Every case keeps within ``room``: other sizes
+    shrink for the sake of an ``always`` value, and one that is too much by itself is left out. So
+    is that of a dependent size that is in range with none of :data:`ATTEMPTS` draws of the others.
 
     Raises:
-        ProblemError: sizes were drawn with which a range, a shape or a derived value makes no
-            sense. Loading tries many, and complains; not all.
+        ProblemError: sizes were drawn that make no sense. Loading tries many sizes, not all.
     """
-    try:
-        return _draw_cases(problem, seed, dtype, room)
-    except ExpressionError as error:
-        path = problem.folder / "problem.md"
-        raise ProblemError([Diagnostic(path, 1, "parameters", str(error))]) from None
-
-
-def _draw_cases(problem: Problem, seed: str, dtype: str, room: CaseLimits) -> list[Case]:
     digest = sha256(f"cases|{seed}|{problem.slug}|{dtype}".encode()).digest()
     source = random.Random(digest)  # noqa: S311 - seeded by a secret
     sampler = CaseSampler(problem, dtype, source, room)
-    cases = sampler.boundary_cases()
-    cases += [sampler.smallest(), sampler.largest()]
-    cases += sampler.family_cases()
-    cases += [sampler.random_case() for _ in range(problem.cases)]
-    cases = list({case.spec: case for case in cases}.values())
-    sampler.random.shuffle(cases)
-    first = sorted(cases, key=sampler.work)[:SMALL_FIRST]
+    try:
+        cases = sampler.boundary_cases()
+        cases += [sampler.smallest(), sampler.largest()]
+        cases += sampler.family_cases()
+        cases += [sampler.random_case() for _ in range(problem.cases)]
+        cases = list({case.spec: case for case in cases}.values())
+        source.shuffle(cases)
+        first = sorted(cases, key=sampler.work)[:SMALL_FIRST]
+    except ExpressionError as error:
+        path = problem.folder / "problem.md"
+        raise ProblemError([Diagnostic(path, 1, "parameters", str(error))]) from None
     return first + [case for case in cases if case not in first]
 
 
@@ -101,12 +85,6 @@ class CaseSampler:
     random: random.Random
     room: CaseLimits
 
-    def case(
-        self, sizes: Mapping[str, int], scalars: Mapping[str, float], family: str = DECLARED
-    ) -> Case:
-        """The case with these, and what follows from them."""
-        return whole_case(self.problem, {**sizes, **scalars}, family)
-
     def work(self, case: Case) -> float:
         """Count operations; the product of the sizes where the problem does not say."""
         flops = self.problem.flops
@@ -114,23 +92,20 @@ class CaseSampler:
             work = float(math.prod(case.sizes.values()))
         else:
             work = self.problem.evaluate(flops, case.values, self.dtype)
-        return max(work, self.room.row_work * self.rows(case) if self.room.row_work else 0.0)
-
-    def rows(self, case: Case) -> int:
-        """Count the rows of the output that has most."""
-        outputs = (p for p in self.problem.tensors if p.direction is not Direction.IN)
-        return max((math.prod(p.dimensions(case.values)[:-1]) for p in outputs), default=1)
+        rows = (math.prod(p.dimensions(case.values)[:-1]) for p in self.problem.outputs)
+        return max(work, self.room.row_work and self.room.row_work * max(rows, default=1))
 
     def fits(self, case: Case) -> bool:
         """Whether a case keeps to its limits."""
-        room = self.room
-        if room.work is not None and self.work(case) > room.work:
+        work, size = self.room.work, self.room.bytes
+        if work is not None and self.work(case) > work:
             return False
-        return room.bytes is None or footprint(self.problem, case, self.dtype) <= room.bytes
+        return size is None or footprint(self.problem, case, self.dtype) <= size
 
     def smallest(self) -> Case:
         """A case with every size at its lowest."""
-        return self.case(self.settled({p.name: p.low for p in self.drawn()}), self.scalars())
+        sizes = self.sizes({p.name: p.low for p in self.drawn()})
+        return whole_case(self.problem, {**sizes, **self.scalars()})
 
     def largest(self, family: str = DECLARED) -> Case:
         """A case with every size in the top quarter of its range, as far as the limits allow."""
@@ -138,29 +113,23 @@ class CaseSampler:
         for p in self.drawn():
             low, high = bounds(p, self.derived(sizes))
             sizes[p.name] = self.random.randint(max(low, high * 3 // 4), high)
-        return self.shrunk(self.case(sizes, self.scalars(), family), keep=())
+        return self.shrunk(sizes, self.scalars(), family)
 
-    def random_case(
-        self, *, family: str = DECLARED, fixed: Mapping[str, float] | None = None
-    ) -> Case:
+    def random_case(self, family: str = DECLARED, fixed: Mapping[str, float] = _NONE) -> Case:
         """A case with random sizes and scalars, but for the ``fixed`` ones, within the limits."""
-        scalars = {**self.scalars(), **(fixed or {})}
-        return self.shrunk(self.case(self.sizes(), scalars, family), keep=())
+        scalars = {**self.scalars(), **fixed}
+        return self.shrunk(self.sizes({}), scalars, family)
 
     def family_cases(self) -> Iterator[Case]:
-        """One case for each family of values; for ``nonfinite``, one for each scalar's edge.
-
-        ``nonfinite`` gets a large case, too: where there is a single element, NaN in one tensor
-        hides what NaN in another does.
-        """
+        """One case for each family of values; for ``nonfinite``, one for each scalar's edge."""
         for family in families(self.problem, self.dtype):
             if family not in (DECLARED, NONFINITE):
-                yield self.random_case(family=family)
+                yield self.random_case(family)
             elif family == NONFINITE:
-                edges = [(p, v) for p in self.problem.scalars for v in p.always]
-                for p, value in edges:
-                    fixed = {p.name: as_received(p, value)}
-                    yield self.random_case(family=family, fixed=fixed)
+                for p in self.problem.scalars:
+                    for value in p.always:
+                        yield self.random_case(family, {p.name: as_received(p, value)})
+                # Large, too: where there is one element, NaN in one tensor hides that in another.
                 yield self.largest(family)
 
     def boundary_cases(self) -> list[Case]:
@@ -169,20 +138,18 @@ class CaseSampler:
         edges = {p.name: self.always(p) for p in parameters}
         for values in edges.values():
             self.random.shuffle(values)
-        cases: list[Case] = []
         # Values side by side, one of each parameter per case: as few cases as the longest list.
-        for row in range(max((len(values) for values in edges.values()), default=0)):
-            chosen = {name: v[row % len(v)] for name, v in edges.items() if v}
-            cases.append(self.with_boundary_values(chosen))
+        cases = [
+            self.with_boundary_values({name: v[row % len(v)] for name, v in edges.items() if v})
+            for row in range(max(map(len, edges.values()), default=0))
+        ]
         # What the limits shrank, or a range moved, is tried again in a case of its own.
         tried = {(name, value) for case in cases for name, value in case.values.items()}
-        for parameter in parameters:
-            for value in edges[parameter.name]:
-                if (parameter.name, as_received(parameter, value)) not in tried:
-                    case = self.with_boundary_values(
-                        {parameter.name: value}, keep=(parameter.name,)
-                    )
-                    if case.values[parameter.name] == as_received(parameter, value):
+        for p in parameters:
+            for value in edges[p.name]:
+                if (p.name, as_received(p, value)) not in tried:
+                    case = self.with_boundary_values({p.name: value}, keep=p.name)
+                    if case.values[p.name] == as_received(p, value):
                         cases.append(case)
         return [case for case in cases if self.fits(case)]
 
@@ -192,48 +159,45 @@ class CaseSampler:
             return [value for value in parameter.always if value <= parameter.high]
         return list(parameter.always)
 
-    def with_boundary_values(self, chosen: Mapping[str, float], keep: tuple[str, ...] = ()) -> Case:
-        """A case with the chosen values, the rest random; ``keep`` names sizes not to shrink.
-
-        A value that a dependent size cannot have with the others is moved into the range.
-        """
+    def with_boundary_values(self, chosen: Mapping[str, float], keep: str = "") -> Case:
+        """A case with the chosen values, or those nearest in range; ``keep`` is not to shrink."""
         edges = {p.name: int(chosen[p.name]) for p in self.drawn() if p.name in chosen}
         sizes = self.sizes(edges)
-        for _ in range(ATTEMPTS if any(needs(p) for p in self.drawn() if p.name in keep) else 0):
-            if all(sizes[name] == value for name, value in edges.items()):
+        dependent = any(needs(p) for p in self.drawn() if p.name == keep)
+        for _ in range(ATTEMPTS if dependent else 0):
+            if edges.items() <= sizes.items():
                 break
             sizes = self.sizes(edges)
         scalars = self.scalars()
         for p in self.problem.scalars:
             if p.name in chosen:
                 scalars[p.name] = as_received(p, chosen[p.name])
-        return self.shrunk(self.case(sizes, scalars), keep=keep)
+        return self.shrunk(sizes, scalars, DECLARED, keep)
 
-    def shrunk(self, case: Case, *, keep: tuple[str, ...]) -> Case:
-        """``case`` with its largest sizes reduced until it fits, or can get no smaller."""
-        sizes = {p.name: case.sizes[p.name] for p in self.drawn()}
-        stuck = set(keep)
-        while not self.fits(self.case(sizes, self.free_scalars(case.scalars))):
-            low = self.lowest(sizes)
+    def shrunk(
+        self, sizes: dict[str, int], scalars: dict[str, float], family: str, keep: str = ""
+    ) -> Case:
+        """The case with its largest sizes but ``keep`` reduced until it fits, or cannot shrink."""
+        stuck = {keep}
+        while not self.fits(case := whole_case(self.problem, {**sizes, **scalars}, family)):
+            known = self.derived(sizes)
+            low = {p.name: bounds(p, known)[0] for p in self.drawn()}
             reducible = [n for n in sizes if n not in stuck and sizes[n] > low[n]]
             if not reducible:
                 break
             largest = max(reducible, key=lambda name: sizes[name])
             # By a random share, so that cases that are too large do not all end at one size.
             less = max(low[largest], sizes[largest] * self.random.randint(60, 90) // 100)
-            reduced = self.settled({**sizes, largest: less})
-            if any(reduced[name] != sizes[name] for name in keep if name in sizes):
+            reduced = self.sizes({**sizes, largest: less})
+            if keep in sizes and reduced[keep] != sizes[keep]:
                 stuck.add(largest)  # what is to be kept needs it
             else:
                 sizes = reduced
-        return self.case(sizes, self.free_scalars(case.scalars), case.family)
-
-    # -- sizes -------------------------------------------------------------------------------
+        return case
 
     def drawn(self) -> list[Parameter]:
         """The sizes that are drawn, each after those that its range depends on."""
-        ordered = in_order(self.problem.parameters)
-        return [p for p in ordered if p.role is Role.SIZE and not p.derived]
+        return [p for p in in_order(self.problem.sizes) if not p.derived]
 
     def derived(self, sizes: Mapping[str, int]) -> dict[str, Number]:
         """``sizes`` and those that follow from them, as far as these can be computed."""
@@ -243,50 +207,25 @@ class CaseSampler:
                 known[p.name] = derive(p, known)
         return known
 
-    def sizes(self, edges: Mapping[str, int] | None = None) -> dict[str, int]:
-        """Random sizes, log-uniform; those with an edge as close to it as the range allows."""
+    def sizes(self, chosen: Mapping[str, int]) -> dict[str, int]:
+        """``chosen`` sizes, dependent ones moved into their ranges; others random, log-uniform."""
         sizes: dict[str, int] = {}
         for p in self.drawn():
             known = self.derived(sizes)
-            if edges is None or p.name not in edges:
+            if p.name not in chosen:
                 sizes[p.name] = draw_size(p, known, self.random)
             elif needs(p):
                 low, high = bounds(p, known)
-                sizes[p.name] = min(max(edges[p.name], low), high)
+                sizes[p.name] = min(max(chosen[p.name], low), high)
             else:
-                sizes[p.name] = edges[p.name]
+                sizes[p.name] = chosen[p.name]
         return sizes
-
-    def settled(self, sizes: Mapping[str, int]) -> dict[str, int]:
-        """``sizes`` with the dependent ones moved into their ranges."""
-        new: dict[str, int] = {}
-        for p in self.drawn():
-            new[p.name] = sizes[p.name]
-            if needs(p):
-                low, high = bounds(p, self.derived(new))
-                new[p.name] = min(max(sizes[p.name], low), high)
-        return new
-
-    def lowest(self, sizes: Mapping[str, int]) -> dict[str, int]:
-        """The lowest value of each size with the others as they are."""
-        known = self.derived(sizes)
-        return {p.name: bounds(p, known)[0] if needs(p) else p.low for p in self.drawn()}
-
-    # -- scalars -----------------------------------------------------------------------------
 
     def scalars(self) -> dict[str, float]:
         """Draw all scalars that do not follow from sizes, by their distributions."""
         drawn: dict[str, float] = {}
         for p in self.problem.scalars:
-            if p.derived:
-                continue
-            if p.values.kind == "uniform":
-                value = self.random.uniform(p.values.a, p.values.b)
-            else:
-                value = self.random.gauss(p.values.a, p.values.b)
-            drawn[p.name] = as_received(p, value)
+            if not p.derived:
+                draw = self.random.uniform if p.values.kind == "uniform" else self.random.gauss
+                drawn[p.name] = as_received(p, draw(p.values.a, p.values.b))
         return drawn
-
-    def free_scalars(self, scalars: Mapping[str, float]) -> dict[str, float]:
-        """``scalars`` without those that follow from the sizes."""
-        return {p.name: scalars[p.name] for p in self.problem.scalars if not p.derived}

@@ -1,9 +1,8 @@
 """Fill tensors by the declared distribution, or by a family of values made to be awkward.
 
-The families keep what a kernel computes inside the range of the data type, and leave sums that are
-exact in float32 wherever many terms are alike (``integers``, ``constant``, ``rows``), so that none
-of them can fail an honest kernel. Complex numbers get both components independently of each other,
-by the same rules.
+The families keep what a kernel computes inside the range of the data type, and sums exact in
+float32 wherever many terms are alike (``integers``, ``constant``, ``rows``), so that none of them
+can fail an honest kernel. Complex numbers get both components independently, by the same rules.
 """
 
 import itertools
@@ -11,74 +10,61 @@ import math
 from collections.abc import Sequence
 
 import torch
+from torch import Generator, Tensor
 
 from harness.problem.model import Parameter
 
 NONFINITE = "nonfinite"
 
 FAMILIES = (
-    "declared",
-    "uniform",
-    "large",
-    "tiny",
-    "zeros",
-    "integers",
-    "mixed",
-    "constant",
-    "rows",
+    "declared",  # as the problem file says
+    "uniform",  # positive, so that sums grow with their length
+    "large",  # as declared, times a power of two
+    "tiny",  # likewise
+    "zeros",  # one in eight kept, the rest +0 or −0
+    "integers",  # −3 … 3, exact in every type
+    "mixed",  # neighbours of very different magnitude
+    "constant",  # one value throughout
+    "rows",  # one value along the last dimension
+    # Neighbours along the last dimension are opposites but for a 64th or two, and those along every
+    # other dimension alike, so that sums along a row nearly vanish, and products of matrices, too.
     "cancellation",
-    NONFINITE,
+    NONFINITE,  # as declared, and some NaN and infinities in the tensors that may hold them
 )
-"""``declared``: as the problem file says. ``uniform``: positive, so that sums grow with their
-length. ``large``, ``tiny``: as declared, scaled by a power of two. ``zeros``: one in eight kept,
-the rest +0 or −0. ``integers``: −3 … 3, exact in every type. ``mixed``: neighbours of very
-different magnitude. ``constant``: one value throughout. ``rows``: one value along the last
-dimension. ``cancellation``: neighbours along the last dimension are opposites but for a 64th or
-two, and those along every other dimension are alike, so that sums along a row nearly vanish and
-products of matrices do, too. ``nonfinite``: as declared, and some NaN and infinities in the tensors
-that may hold them."""
 
 EVENNESS = {"zeros": 1 / 64, "mixed": 1 / 32}
-"""For sums of products of two tensors: which part of the terms carries the sum, where it is not
-about all of them. One in 8·8 is left of ``zeros``. In ``mixed`` the few largest dominate: factors
-2^i, i evenly from −8 to 8, make E x² / (E|x|)² 5.7 times what it is, and the two together 32 times.
-"""
+"""Which part of the terms carries a sum of products of two tensors, where it is not most of them.
+One in 8·8 is left of ``zeros``. In ``mixed`` the few largest dominate: factors 2^i, i evenly from
+−8 to 8, make E x² / (E|x|)² 5.7 times what it is, and the two together 32 times."""
 
 _MAX_CHUNK = 1 << 24
 """Elements drawn at a time on the CPU, in float64: 128 MiB."""
 
-_LARGE_EXPONENT = {torch.float16: 1}
-_TINY_EXPONENT = {torch.float16: -3}
-_MIXED_EXPONENT = {torch.float16: 2}
-"""Powers of two of the families where the usual 20, −20 and 8 are too much: float16 has no room,
-products of three values must neither overflow nor vanish."""
+_SCALES = {"large": 20, "tiny": -20, "mixed": 8}
+_HALF_SCALES = {"large": 1, "tiny": -3, "mixed": 2}
+"""Exponents of two; in float16 products of three values must neither overflow nor vanish."""
 
 _EXPONENTS = (-3, 0)
-"""Of the powers of two in ``constant`` and ``rows``: products of two have 7 bits together, which
-leaves room for sums of 2¹⁷ terms of either sign in float32; with one value, for 2²⁴."""
+"""Of the powers of two in ``constant`` and ``rows``: products of two have 7 bits together, so that
+float32 holds sums of 2¹⁷ terms of either sign; with one value, of 2²⁴."""
 
 _NEAR = 2.0**-6
 """By how much opposites differ in ``cancellation``: a few units in the last place of bfloat16."""
 
 _NONFINITE_SHARE = 32
-"""At most one element of so many is NaN or infinite."""
 _NONFINITE_LENGTH = 8
-"""At most one for so many along the longest dimension."""
+"""At most one element of so many, and of so many along the longest dimension, is not finite."""
 _NONFINITE = (float("nan"), float("inf"), float("-inf"))
 
 
 def fill(
-    out: torch.Tensor,
-    parameter: Parameter,
-    *,
-    generator: torch.Generator,
-    family: str = "declared",
+    out: Tensor, parameter: Parameter, *, generator: Generator, family: str = "declared"
 ) -> None:
     """Fill ``out``, a view of any shape and strides, with fresh values of ``parameter``.
 
-    ``generator`` belongs to the device of ``out``. On a GPU everything happens in place, in the
-    tensor's own type. On the CPU values are drawn in float64 and rounded, which keeps them the same
-    on processors with different vector units.
+    ``generator`` belongs to the device of ``out``. On a GPU values are drawn in place, in the
+    tensor's own type; on the CPU in float64 and rounded, which keeps them the same on processors
+    with different vector units.
 
     For ``rows``, ``cancellation``, ``constant`` and ``nonfinite`` the shape has a meaning: ``out``
     must then be one tensor in its own shape. With the others it may be many calls' at once.
@@ -94,16 +80,16 @@ def fill(
     dimensions = out.dim()
     if out.is_complex():
         out = torch.view_as_real(out)
-    real = out.is_floating_point()
     if family == "constant" or (family == "rows" and dimensions):
         # One value for all, or one for each row: drawn with dimensions of 1, then broadcast. A
         # complex number's components keep theirs, so that they differ.
         rows = out.shape[: dimensions - 1] if family == "rows" else ()
         ones = [1] * (dimensions - len(rows))
-        out.copy_(_repeated(out, (*rows, *ones, *out.shape[dimensions:]), parameter, generator))
+        shape = (*rows, *ones, *out.shape[dimensions:])
+        out.copy_(_repeated(out.dtype, shape, parameter, generator))
     elif family == "cancellation" and dimensions:
         _fill_cancelling(out, dimensions, parameter, generator)
-    elif not real:
+    elif not out.is_floating_point():
         _fill_whole(out, parameter, generator, family)
     else:
         _fill_pieces(out, parameter, generator, family)
@@ -111,10 +97,8 @@ def fill(
             _strew(out, dimensions, generator)
 
 
-def _fill_pieces(
-    out: torch.Tensor, parameter: Parameter, generator: torch.Generator, family: str
-) -> None:
-    """Floating-point ``out``, on the CPU through float64 and piece by piece."""
+def _fill_pieces(out: Tensor, parameter: Parameter, generator: Generator, family: str) -> None:
+    """Fill floating-point ``out``, on the CPU through float64 and piece by piece."""
     if out.device.type != "cpu":
         _fill_real(out, parameter, generator, family, out.dtype)
         return
@@ -125,16 +109,13 @@ def _fill_pieces(
         part.copy_(drawn)
 
 
-def _chunks(out: torch.Tensor) -> tuple[torch.Tensor, ...]:
+def _chunks(out: Tensor) -> tuple[Tensor, ...]:
     """Views of ``out`` that together are all of it, each of bounded size where it can be."""
     if out.dim() == 0 or out.numel() <= _MAX_CHUNK:
         return (out,)
     longest = max(range(out.dim()), key=lambda d: out.shape[d])
     pieces = -(-out.numel() // _MAX_CHUNK)
     return out.tensor_split(min(pieces, out.shape[longest]), dim=longest)
-
-
-# -- whole numbers ---------------------------------------------------------------------------
 
 
 def _bounds(kind: torch.dtype, parameter: Parameter) -> tuple[int, int]:
@@ -150,10 +131,8 @@ def _bounds(kind: torch.dtype, parameter: Parameter) -> tuple[int, int]:
     return min(max(low, limits.min), top), min(max(high, limits.min), top)
 
 
-def _fill_whole(
-    out: torch.Tensor, parameter: Parameter, generator: torch.Generator, family: str
-) -> None:
-    """Integers and booleans, evenly between bounds that the family narrows; never beyond those.
+def _fill_whole(out: Tensor, parameter: Parameter, generator: Generator, family: str) -> None:
+    """Fill with integers or booleans, evenly between bounds that the family narrows.
 
     ``large`` takes the bounds themselves, ``tiny`` −1 … 1, ``integers`` −3 … 3, ``uniform`` nothing
     below 0; ``zeros`` keeps one in eight, ``mixed`` shifts values right by a few bits.
@@ -170,98 +149,81 @@ def _fill_whole(
     for part in _chunks(out):
         part.random_(bottom, top + 1, generator=generator)
         if family == "large":
-            part.copy_(torch.where(_whole_numbers(part, 0, 1, generator) == 1, high, low))
+            part.copy_(torch.where(_integers(part.shape, 0, 1, generator) == 1, high, low))
         elif family == "zeros":
-            kept = _whole_numbers(part, 0, 7, generator) == 0
+            kept = _integers(part.shape, 0, 7, generator) == 0
             part.copy_(torch.where(kept, part.to(torch.int64), nearest))
         elif family == "mixed":
             # Shifted right, a negative number ends at −1: clamped, if that is out of bounds.
-            shifted = part.to(torch.int64) >> _whole_numbers(part, 0, 8, generator)
+            shifted = part.to(torch.int64) >> _integers(part.shape, 0, 8, generator)
             part.copy_(shifted.clamp_(low, high))
 
 
-def _whole_numbers(
-    like: torch.Tensor,
-    low: int,
-    high: int,
-    generator: torch.Generator,
-    dtype: torch.dtype = torch.int64,
-) -> torch.Tensor:
-    """Draw integers ``low`` … ``high``, evenly, in the shape and on the device of ``like``."""
-    out = torch.empty(like.shape, dtype=dtype, device=like.device)
+def _integers(
+    shape: Sequence[int], low: int, high: int, generator: Generator, kind: torch.dtype = torch.int64
+) -> Tensor:
+    """Draw integers ``low`` … ``high``, evenly, on the generator's device."""
+    out = torch.empty(shape, dtype=kind, device=generator.device)
     return out.random_(low, high + 1, generator=generator)
 
 
-# -- structure -------------------------------------------------------------------------------
-
-
 def _repeated(
-    like: torch.Tensor, shape: Sequence[int], parameter: Parameter, generator: torch.Generator
-) -> torch.Tensor:
-    """Draw values to be repeated: a tensor of ``shape`` on the device of ``like``.
+    dtype: torch.dtype, shape: Sequence[int], parameter: Parameter, generator: Generator
+) -> Tensor:
+    """Draw values to be repeated, for elements of type ``dtype``.
 
     Powers of two of either sign, whose sums are exact; integers between the declared bounds.
     """
-    if not like.is_floating_point():
-        low, high = _bounds(like.dtype, parameter)
-        values = torch.empty(shape, dtype=torch.int64, device=like.device)
-        return values.random_(low, high + 1, generator=generator)
-    values = torch.empty(shape, dtype=torch.float64, device=like.device)
-    values.random_(_EXPONENTS[0], _EXPONENTS[1] + 1, generator=generator).exp2_()
-    signs = torch.empty_like(values).random_(0, 2, generator=generator)
-    return values.mul_(signs.mul_(2).sub_(1))
+    if not dtype.is_floating_point:
+        return _integers(shape, *_bounds(dtype, parameter), generator)
+    values = _integers(shape, *_EXPONENTS, generator, torch.float64).exp2_()
+    signs = _integers(shape, 0, 1, generator, torch.float64).mul_(2).sub_(1)
+    return values.mul_(signs)
 
 
 def _fill_cancelling(
-    out: torch.Tensor, dimensions: int, parameter: Parameter, generator: torch.Generator
+    out: Tensor, dimensions: int, parameter: Parameter, generator: Generator
 ) -> None:
     """Pairs along all ``dimensions``: opposites along the last, equals along the others."""
     real = out.is_floating_point()
     # One value for each block of two along every dimension; the last block may be cut short.
-    lengths = [-(-length // 2) for length in out.shape[:dimensions]]
-    shape = (*lengths, *out.shape[dimensions:])
-    kind = torch.float64 if real and out.device.type == "cpu" else out.dtype
-    ones = torch.empty(shape, dtype=kind, device=out.device)
+    shape = (*(-(-n // 2) for n in out.shape[:dimensions]), *out.shape[dimensions:])
     if real:
+        kind = torch.float64 if out.device.type == "cpu" else out.dtype
+        ones = torch.empty(shape, dtype=kind, device=out.device)
         _fill_real(ones, parameter, generator, "declared", out.dtype)
         # −x, give or take 1/64 or 2/64 of x, or exactly: sums nearly vanish, and not all do.
-        steps = torch.empty_like(ones).random_(-2, 3, generator=generator)
+        steps = _integers(shape, -2, 2, generator, kind)
         others = steps.mul_(_NEAR).add_(1).mul_(ones).neg_()
     else:
         low, high = _bounds(out.dtype, parameter)
-        ones.random_(low, high + 1, generator=generator)
+        ones = _integers(shape, low, high, generator, out.dtype)
         # Mirrored between the bounds: whole numbers from −8 to 8 cancel, none leaves the bounds.
         others = ones.to(torch.int64).neg_().add_(low + high).to(ones.dtype)
     # Every second element along each dimension, from the first or second on: 2^dimensions views.
     for parity in itertools.product((0, 1), repeat=dimensions):
         places = out[tuple(slice(start, None, 2) for start in parity)]
-        values = others if parity[-1] else ones
-        places.copy_(values[tuple(slice(0, length) for length in places.shape[:dimensions])])
+        inside = tuple(slice(0, length) for length in places.shape[:dimensions])
+        places.copy_((others if parity[-1] else ones)[inside])
     last = dimensions - 1
     if real and out.shape[last] > 1 and out.shape[last] % 2:
         out.select(last, out.shape[last] - 1).mul_(_NEAR)  # it has no opposite
 
 
-def _strew(out: torch.Tensor, dimensions: int, generator: torch.Generator) -> None:
+def _strew(out: Tensor, dimensions: int, generator: Generator) -> None:
     """Put NaN and infinities at a few places of ``out``; at one at least, which gets NaN.
 
     How many is drawn log-uniformly, so that often there are too few to be found by a look at some
-    elements. At most it is one in :data:`_NONFINITE_SHARE` elements, and one for
-    :data:`_NONFINITE_LENGTH` of the longest dimension: most rows and columns of a matrix stay free
-    of them. Complex numbers get NaN alone: which component an infinity reaches is a matter of how
-    they are multiplied.
+    elements, and bounded so that most rows and columns of a matrix stay free of them. Complex
+    numbers get NaN alone: which component an infinity reaches depends on how they are multiplied.
     """
     lengths = out.shape[:dimensions]
-    share = math.prod(lengths) // _NONFINITE_SHARE
-    most = max(1, min(share, max(lengths, default=1) // _NONFINITE_LENGTH))
+    longest = max(lengths, default=1)
+    most = max(1, min(math.prod(lengths) // _NONFINITE_SHARE, longest // _NONFINITE_LENGTH))
     drawn = torch.rand((), generator=generator, device=out.device, dtype=torch.float64)
     count = int(most ** drawn.item())
-    complex_ = out.dim() > dimensions
-    where = tuple(
-        torch.randint(0, size, (count,), generator=generator, device=out.device)
-        for size in out.shape
-    )
-    which = torch.randint(0, 1 if complex_ else 3, (count,), generator=generator, device=out.device)
+    where = tuple(_integers((count,), 0, size - 1, generator) for size in out.shape)
+    which = _integers((count,), 0, 0 if out.dim() > dimensions else 2, generator)
     which[0] = 0  # NaN
     values = torch.tensor(_NONFINITE, dtype=out.dtype, device=out.device)
     if not where:
@@ -272,15 +234,8 @@ def _strew(out: torch.Tensor, dimensions: int, generator: torch.Generator) -> No
     out[tuple(index[0] for index in where)] = math.nan
 
 
-# -- real numbers ----------------------------------------------------------------------------
-
-
 def _fill_real(
-    out: torch.Tensor,
-    parameter: Parameter,
-    generator: torch.Generator,
-    family: str,
-    element: torch.dtype,
+    out: Tensor, parameter: Parameter, generator: Generator, family: str, element: torch.dtype
 ) -> None:
     """Fill floating-point ``out`` in place; ``element`` is the type the values end up in.
 
@@ -289,25 +244,21 @@ def _fill_real(
     values = parameter.values
     if family == "integers":
         out.random_(-3, 4, generator=generator)
-        return
-    if family == "uniform":
+    elif family == "uniform":
         low, high = (values.a, values.b) if values.kind == "uniform" else (0.0, values.b)
         if low < 0:  # positive values only, of the same magnitude
             low, high = 0.0, max(abs(low), abs(high))
         out.uniform_(low, high, generator=generator)
-        return
-    if values.kind == "uniform":
-        out.uniform_(values.a, values.b, generator=generator)
     else:
-        out.normal_(values.a, values.b, generator=generator)
-    if family == "large":
-        out.mul_(2.0 ** _LARGE_EXPONENT.get(element, 20))
-    elif family == "tiny":
-        out.mul_(2.0 ** _TINY_EXPONENT.get(element, -20))
+        draw = out.uniform_ if values.kind == "uniform" else out.normal_
+        draw(values.a, values.b, generator=generator)
+    scales = _HALF_SCALES if element is torch.float16 else _SCALES
+    if family in ("large", "tiny"):
+        out.mul_(2.0 ** scales[family])
     elif family == "zeros":
         # A value times 0 keeps its sign: +0 and −0.
-        out.mul_(_whole_numbers(out, 0, 7, generator, out.dtype).eq_(0))
+        out.mul_(_integers(out.shape, 0, 7, generator, out.dtype).eq_(0))
     elif family == "mixed":
         # Neighbours differ by up to 2^(2 · spread); powers of two lose no digits.
-        spread = _MIXED_EXPONENT.get(element, 8)
-        out.mul_(_whole_numbers(out, -spread, spread, generator, out.dtype).exp2_())
+        spread = scales[family]
+        out.mul_(_integers(out.shape, -spread, spread, generator, out.dtype).exp2_())

@@ -1,26 +1,18 @@
 """The contents of a package's tensors, as declared: drawn from the seed, the case and the name."""
 
-from __future__ import annotations
-
 from hashlib import sha256
-from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
 
 from harness.problem.case import DECLARED, Case
 from harness.problem.gradable import TensorSpec
+from harness.problem.model import Problem
 from harness.problem.sampling.distributions import fill
-
-if TYPE_CHECKING:
-    from harness.problem.model import Problem
 
 
 class DeclaredInputs:
-    """Values by the distribution that each tensor declares, and the case's family.
-
-    Meets :class:`~harness.problem.gradable.InputSource`.
-    """
+    """Values by each tensor's distribution and the case's family: a package's ``InputSource``."""
 
     def __init__(self, problem: Problem) -> None:
         self._slug = problem.slug
@@ -29,12 +21,11 @@ class DeclaredInputs:
     def draw(self, tensor: TensorSpec, case: Case, seed: str) -> Tensor:
         """One tensor of one call, contiguous, on the CPU: the same on every machine.
 
-        Drawn by the CPU's generator whatever the device, so that a case is the same everywhere.
         torch keeps 32 of the derived seed's bits; recovering them from the values tells this
         tensor and no other, since each is derived from the secret with SHA-256.
         """
-        generator = torch.Generator(device="cpu")
-        generator.manual_seed(_bits(f"tensor|{seed}|{self._slug}|{case.spec}|{tensor.name}"))
+        key = f"tensor|{seed}|{self._slug}|{case.spec}|{tensor.name}"
+        generator = torch.Generator(device="cpu").manual_seed(_bits(key))
         out = torch.empty(tensor.shape, dtype=getattr(torch, tensor.dtype))
         fill(out, self._parameters[tensor.name], generator=generator, family=case.family)
         return out
@@ -42,10 +33,10 @@ class DeclaredInputs:
     def fill(
         self, out: Tensor, tensor: TensorSpec, case: Case, seed: str, *, warm_up: bool
     ) -> None:
-        """Fill ``out`` (calls, ...) on its own device; to warm up, whatever the family is.
+        """Fill ``out`` (calls, ...) on its own device: in a tenth of the time of the CPU.
 
-        On the device that takes a tenth of the time of values from the CPU. A ``warm_up`` takes
-        the declared distribution: families whose shape has a meaning are drawn call by call.
+        A ``warm_up`` takes the declared distribution: families whose shape has a meaning are
+        drawn call by call.
         """
         generator = torch.Generator(device=out.device)
         generator.manual_seed(_bits(f"{seed}/{case.spec}/{tensor.name}"))

@@ -15,18 +15,10 @@ from harness.solution.generation import blocks, header, reasoning
 SUFFIXES = (".txt", ".md")
 """The suffixes of files that hold generations."""
 
-_MESSAGES = {
-    Reason.NO_CODE: "the generation holds no code of a supported language outside its reasoning",
-    Reason.TRUNCATED_IN_REASONING: "the generation ends before there is any code",
-}
-
 
 @dataclass(frozen=True, slots=True)
 class Extracted:
-    """The code of a generation: its ``text`` starts in line ``generation.line`` of the file.
-
-    ``suffix`` is that of a source file of its language.
-    """
+    """The code of a generation, from line ``generation.line`` on, and its source file's suffix."""
 
     text: str
     suffix: str
@@ -45,38 +37,35 @@ class NoCode:
 def extract(text: str) -> Extracted | NoCode:
     """The code in ``text``, the whole of a dump."""
     text = text.replace("\r\n", "\n").replace("\r", "\n")
-    head = header.read_header(text)
-    cut = reasoning.cut(text, head.end)
-    about = Generation(
-        model=head.model,
-        problem=head.problem,
-        generated=head.generated,
-        tokens=head.tokens,
-        token_limit=head.token_limit,
-        finish=head.finish,
-        reasoning_lines=cut.lines(text),
-        reasoning_closed=cut.closed,
-    )
-    chosen = blocks.choose(blocks.find(text, cut.answer))
+    head, end = header.read_header(text)
+    cut = reasoning.cut(text, end)
+    lines = {"reasoning_lines": cut.lines(text), "reasoning_closed": cut.closed}
+    about = head.model_copy(update=lines)
+    found = blocks.find(text, cut.answer)
+    chosen = blocks.choose(found)
     if chosen is None:
-        truncated = not cut.closed or head.truncated
-        reason = Reason.TRUNCATED_IN_REASONING if truncated else Reason.NO_CODE
-        return NoCode(reason, _explain(reason, head, closed=cut.closed), about)
+        return _no_code(about)
+    block, suffix = chosen
+    alike = [each for each in found if each.kind == block.kind]
     place = {
-        "found": chosen.block.kind,
-        "info": chosen.block.info,
-        "block": chosen.number,
-        "blocks": chosen.total,
-        "line": text.count("\n", 0, chosen.block.start) + 1,
+        "found": block.kind,
+        "info": block.info,
+        "block": alike.index(block) + 1,
+        "blocks": len(alike),
+        "line": text.count("\n", 0, block.start) + 1,
     }
-    return Extracted(chosen.block.text, chosen.suffix, about.model_copy(update=place))
+    return Extracted(block.text, suffix, about.model_copy(update=place))
 
 
-def _explain(reason: Reason, head: header.Header, *, closed: bool) -> str:
-    message = _MESSAGES[reason]
-    if not closed:
-        message += ": its reasoning is never closed"
-    if head.truncated:
-        after = "" if head.tokens is None else f" after {head.tokens} tokens"
-        message += f"{';' if not closed else ':'} it was cut off{after}"
-    return message
+def _no_code(generation: Generation) -> NoCode:
+    causes = [] if generation.reasoning_closed else ["its reasoning is never closed"]
+    if header.truncated(generation):
+        tokens = generation.tokens
+        causes.append(
+            "it was cut off" if tokens is None else f"it was cut off after {tokens} tokens"
+        )
+    if not causes:
+        message = "the generation holds no code of a supported language outside its reasoning"
+        return NoCode(Reason.NO_CODE, message, generation)
+    message = f"the generation ends before there is any code: {'; '.join(causes)}"
+    return NoCode(Reason.TRUNCATED_IN_REASONING, message, generation)

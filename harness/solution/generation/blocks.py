@@ -12,7 +12,7 @@ from harness.solution.generation.reasoning import Span
 
 _TAG = re.compile(r"<(/?)(code|answer|solution)\b[^<>\n]{0,200}>", re.IGNORECASE)
 _ENTITY = re.compile(r"&(?:lt|gt|amp|quot|#39);")
-_END_TOKENS = re.compile(r"<[|｜][\w▁]{1,40}[|｜]>|</s>")
+_END_TOKENS = re.compile(r"(?:\s*(?:<[|｜][\w▁]{1,40}[|｜]>|</s>))+\s*\Z")
 """Marks of the end of an output that some dumps keep."""
 
 _WRAPPERS = ("markdown", "md")
@@ -23,25 +23,12 @@ _ORDER: tuple[Found, ...] = ("fence", "unclosed fence", "tag", "bare")
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A stretch of code at offset ``start`` of the dump, without its indentation.
-
-    ``info`` are the words on the fence or the tag, such as ``python``.
-    """
+    """Code at offset ``start``, less its indentation; ``info``: words on its fence, ``python``."""
 
     kind: Found
     info: str
     start: int
     text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """The chosen block, its language's suffix, and its ``number`` of the ``total`` of its kind."""
-
-    block: Block
-    suffix: str
-    number: int
-    total: int
 
 
 def find(text: str, answer: Sequence[Span]) -> list[Block]:
@@ -54,35 +41,19 @@ def find(text: str, answer: Sequence[Span]) -> list[Block]:
     return found
 
 
-def choose(found: Sequence[Block]) -> Choice | None:
-    """The last block that defines an entry point, else the last that is code, else None."""
+def choose(found: Sequence[Block]) -> tuple[Block, str] | None:
+    """The last block that defines an entry point, or is code at all, and its language's suffix."""
     coded = [(block, suffix) for block in found if (suffix := suffix_of(block.text, block.info))]
     entering = [(block, suffix) for block, suffix in coded if defines_entry(block.text, suffix)]
-    for among in (entering, coded):
-        for kind in _ORDER:
-            of_kind = [each for each in among if each[0].kind == kind]
-            if of_kind:
-                block, suffix = of_kind[-1]
-                same = [each for each in found if each.kind == kind]
-                return Choice(block, suffix, same.index(block) + 1, len(same))
-    return None
+    last_first = reversed(entering or coded)
+    return min(last_first, key=lambda each: _ORDER.index(each[0].kind), default=None)
 
 
 def _end(text: str, span: Span) -> int:
     """The end of a part, less the tokens that mark the end of an output."""
     tail = text[max(span.start, span.stop - 200) : span.stop]
-    kept = re.sub(r"\s+\Z", "", tail)
-    stripped = False
-    while (last := _last_token(kept)) is not None:
-        kept, stripped = kept[:last].rstrip(), True
-    return span.stop - (len(tail) - len(kept)) if stripped else span.stop
-
-
-def _last_token(tail: str) -> int | None:
-    last = None
-    for match in _END_TOKENS.finditer(tail):
-        last = match
-    return last.start() if last is not None and last.end() == len(tail) else None
+    tokens = _END_TOKENS.search(tail)
+    return span.stop - len(tokens[0]) if tokens else span.stop
 
 
 def _fenced(text: str, span: Span) -> Iterator[Block]:
@@ -92,8 +63,7 @@ def _fenced(text: str, span: Span) -> Iterator[Block]:
     while position < span.stop:
         newline = text.find("\n", position, span.stop)
         stop = span.stop if newline < 0 else newline
-        following = stop + 1
-        line = text[position:stop]
+        line, following = text[position:stop], stop + 1
         if opened is None:
             opened, start = fences.opening(line), following
         elif (end := fences.closing(line, opened)) is not None:
@@ -112,14 +82,9 @@ def _block(text: str, fence: fences.Fence, span: Span, kind: Found) -> Iterator[
     if fence.info.lower() in _WRAPPERS:
         yield from _fenced(text, span)
         return
-    lines = text[span.start : span.stop].split("\n")
-    code = "\n".join(_outdented(line, len(fence.indent)) for line in lines)
-    yield Block(kind, fence.info, span.start, code)
-
-
-def _outdented(line: str, columns: int) -> str:
-    """``line`` less the white space that its fence has in front, at most."""
-    return line[columns:] if not line[:columns].strip(" \t") else line.lstrip(" \t")
+    # Each line less the white space that its fence has in front, at most.
+    indent = re.compile(rf"^[ \t]{{0,{len(fence.indent)}}}", re.MULTILINE)
+    yield Block(kind, fence.info, span.start, indent.sub("", text[span.start : span.stop]))
 
 
 def _tagged(text: str, span: Span) -> Iterator[Block]:
@@ -147,7 +112,5 @@ def _inside(text: str, tag: re.Match[str], stop: int) -> Iterator[Block]:
 
 
 def _bare(text: str, span: Span) -> Iterator[Block]:
-    found = bare_code(text[span.start : span.stop])
-    if found is not None:
-        start, code = found
-        yield Block("bare", "", span.start + start, code)
+    if found := bare_code(text[span.start : span.stop]):
+        yield Block("bare", "", span.start + found[0], found[1])

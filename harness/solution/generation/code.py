@@ -6,7 +6,7 @@ By patterns of single lines: nothing here parses, so nothing can be exhausted by
 import re
 
 from harness.frameworks import FRAMEWORKS
-from harness.solution.contract import EntryPoint
+from harness.solution.contract import C_TEXT, EntryPoint
 from harness.solution.suffixes import CUDA, PTX, PYTHON
 
 _ENTRIES = "|".join(re.escape(entry) for entry in EntryPoint)
@@ -24,11 +24,8 @@ _CUDA = re.compile(
     re.MULTILINE,
 )
 _PTX_ENTRY = r"(?:\.(?:visible|weak)[ \t]+)?\.entry[ \t]+[A-Za-z_$%]"
-_PTX = re.compile(
-    r"^[ \t]*(?:\.version[ \t]+\d+\.\d+[ \t]*(?=//|$)|\.target[ \t]+sm_\d"
-    rf"|{_PTX_ENTRY})",
-    re.MULTILINE,
-)
+_PTX_HEAD = r"\.version[ \t]+\d+\.\d+[ \t]*(?=//|$)|\.target[ \t]+sm_\d"
+_PTX = re.compile(rf"^[ \t]*(?:{_PTX_HEAD}|{_PTX_ENTRY})", re.MULTILINE)
 _SLASH_COMMENTS = r"(?:[ \t]*(?://[^\n]*)?\n)*"
 _BELOW_COMMENTS = re.compile(_SLASH_COMMENTS)
 _PTX_LAUNCH = re.compile(rf"{_SLASH_COMMENTS}?[ \t]*//[ \t]*launch[ \t]*:", re.IGNORECASE)
@@ -45,9 +42,7 @@ _PYTHON_ENTRY = re.compile(
     rf"|^(?:{_ENTRIES})[ \t]*(?::[^=\n]*)?=(?!=)",
     re.MULTILINE,
 )
-_C_STEPS = re.compile(
-    rf"//[^\n]*|/\*|\*/|\"(?:[^\"\\\n]|\\.)*\"?|\b(void)[ \t\n]+(?:{_C_ENTRIES})[ \t\n]*\(|[{{}};]"
-)
+_C_STEPS = re.compile(rf"{C_TEXT}|\b(void)[ \t\n]+(?:{_C_ENTRIES})[ \t\n]*\(|[{{}};]")
 
 _DOCSTRING = re.compile(r"\s*[rR]?(?:\"\"\"|''')")
 _COMMENT = re.compile(r"[ \t]*(?:#|//)")
@@ -59,11 +54,9 @@ _QUOTES = re.compile(r'"""|\'\'\'')
 
 
 def suffix_of(text: str, info: str = "") -> str | None:
-    """``.cu``, ``.ptx`` or ``.py``, by what comes first in ``text``; else by ``info``.
-
-    None where neither looks like a language that submissions are written in.
-    """
-    if _begins_as_ptx(text):
+    """``.cu``, ``.ptx`` or ``.py``, by what comes first in ``text``; else by ``info``, or None."""
+    start = _BELOW_COMMENTS.match(text)
+    if start is not None and _PTX.match(text, start.end()):
         return PTX
     python, cuda = _PYTHON.search(text), _CUDA.search(text)
     if python is not None and (
@@ -77,26 +70,18 @@ def suffix_of(text: str, info: str = "") -> str | None:
 
 
 def defines_entry(text: str, suffix: str) -> bool:
-    """Whether ``text`` defines one of the entry points of :class:`~.contract.EntryPoint`.
-
-    That of PTX is a kernel that the comments above launch.
-    """
+    """Whether ``text`` defines an entry point; that of PTX is a kernel that its comments launch."""
     if suffix == PYTHON:
         return _PYTHON_ENTRY.search(text) is not None
     if suffix == PTX:
         return bool(_PTX_LAUNCH.match(text) and _PTX_KERNEL.search(text))
-    declared = commented = False
+    declared = False
     for step in _C_STEPS.finditer(text):
-        what = step[0]
-        if commented:
-            commented = what != "*/"
-        elif what == "/*":
-            commented = True
-        elif step[1]:
+        if step[1]:
             declared = True
-        elif what == "{" and declared:
+        elif step[0] == "{" and declared:
             return True
-        elif what in "{};":
+        elif step[0] in "{};":
             declared = False
     return False
 
@@ -110,19 +95,17 @@ def bare_code(text: str) -> tuple[int, str] | None:
     starts = [found.start() for each in (_PYTHON, _CUDA, _PTX) if (found := each.search(text))]
     if not starts:
         return None
-    start = text.rfind("\n", 0, min(starts) + 1) + 1
-    start = _with_comments(text, start)
-    suffix = suffix_of(text[start:])
-    code = _without_prose(text[start:]) if suffix == PYTHON else _to_last_brace(text[start:])
+    start = _with_comments(text, text.rfind("\n", 0, min(starts) + 1) + 1)
+    code = text[start:]
+    suffix = suffix_of(code)
+    if suffix == PYTHON:
+        code = _without_prose(code)
+    elif "}" in code:
+        stop = code.find("\n", code.rindex("}"))
+        code = code if stop < 0 else code[: stop + 1]
     if suffix is None or (text[:start].strip() and not defines_entry(code, suffix)):
         return None
     return start, code
-
-
-def _begins_as_ptx(text: str) -> bool:
-    """Whether the first line that is neither empty nor a comment is a directive of PTX."""
-    below = _BELOW_COMMENTS.match(text)
-    return below is not None and _PTX.match(text, below.end()) is not None
 
 
 def _with_comments(text: str, start: int) -> int:
@@ -144,20 +127,10 @@ def _with_comments(text: str, start: int) -> int:
 
 def _without_prose(code: str) -> str:
     """Up to the first line that begins like a sentence, outside of strings of several lines."""
-    kept = 0
-    quoted = False
+    stop, quoted = 0, False
     for line in code.split("\n"):
         if not quoted and _PROSE.match(line):
-            return code[:kept]
-        if len(_QUOTES.findall(line)) % 2:
-            quoted = not quoted
-        kept += len(line) + 1
+            return code[:stop]
+        quoted ^= len(_QUOTES.findall(line)) % 2 == 1
+        stop += len(line) + 1
     return code
-
-
-def _to_last_brace(code: str) -> str:
-    last = code.rfind("}")
-    if last < 0:
-        return code
-    stop = code.find("\n", last)
-    return code if stop < 0 else code[: stop + 1]

@@ -33,13 +33,11 @@ def opening(line: str) -> Fence | None:
     found = _FENCE.search(line)
     if found is None:
         return None
-    before, info = line[: found.start()], line[found.end() :].strip()
-    if found[1][0] in info:
+    before, info, mark = line[: found.start()], line[found.end() :].strip(), found[1][0]
+    words = before.strip(" \t")
+    if mark in info or (words and (mark == "~" or info.lower() not in _KNOWN)):
         return None
-    if before.strip(" \t") and (found[1][0] == "~" or info.lower() not in _KNOWN):
-        return None
-    indent = before if not before.strip(" \t") else ""
-    return Fence(found[1][0], len(found[1]), indent, info)
+    return Fence(mark, len(found[1]), "" if words else before, info)
 
 
 def closing(line: str, fence: Fence) -> int | None:
@@ -58,8 +56,8 @@ def interrupts(line: str, fence: Fence) -> Fence | None:
     other = opening(line)
     if other is None or other.mark != fence.mark or other.length < fence.length:
         return None
-    before = line[: line.find(other.mark * other.length)]
-    beside = not before.strip(" \t") and _width(before) < _width(fence.indent) + _TOO_DEEP
+    leads = line.startswith(other.indent + other.mark * other.length)
+    beside = leads and _width(other.indent) < _width(fence.indent) + _TOO_DEEP
     return other if other.info and beside else None
 
 

@@ -8,9 +8,12 @@
     # Tokens used: 4096
 """
 
+import contextlib
 import re
-from dataclasses import dataclass
+from collections import defaultdict
 from datetime import datetime
+
+from harness.records.refs import Generation
 
 _MAX_LINES = 32
 _MAX_DIGITS = 12
@@ -43,39 +46,19 @@ _CUT_OFF = {"length", "max_tokens", "max tokens", "max_output_tokens"}
 _MIN_TOKENS = 256
 
 
-@dataclass(frozen=True, slots=True)
-class Header:
-    """The header of a dump; fields are empty or None where it does not say."""
+def truncated(header: Generation) -> bool:
+    """Whether the output was cut off at a limit on its tokens, by what the header says.
 
-    end: int = 0
-    """The offset at which the header ends."""
-    problem: str = ""
-    """The problem's name."""
-    model: str = ""
-    """The model's name."""
-    generated: str = ""
-    """The date: ISO 8601 where it could be read, else verbatim."""
-    tokens: int | None = None
-    """Tokens that the output took."""
-    token_limit: int | None = None
-    """Tokens that it was allowed."""
-    finish: str = ""
-    """The reason for its end, such as ``length``."""
-
-    @property
-    def truncated(self) -> bool:
-        """Whether the output was cut off at a limit on its tokens, by what the header says.
-
-        It says so (``Finish reason: length``), it names a limit that was reached, or the number of
-        tokens is typical of limits: from 256 on a power of two, or a multiple of 1000 or 1024.
-        """
-        if self.finish.lower() in _CUT_OFF:
-            return True
-        if self.tokens is None:
-            return False
-        if self.token_limit is not None:
-            return self.tokens >= self.token_limit
-        return is_round(self.tokens)
+    It says so (``Finish reason: length``), it names a limit that was reached, or the number of
+    tokens is typical of limits: from 256 on a power of two, or a multiple of 1000 or 1024.
+    """
+    if header.finish.lower() in _CUT_OFF:
+        return True
+    if header.tokens is None:
+        return False
+    if header.token_limit is not None:
+        return header.tokens >= header.token_limit
+    return is_round(header.tokens)
 
 
 def is_round(tokens: int) -> bool:
@@ -84,13 +67,13 @@ def is_round(tokens: int) -> bool:
     return tokens >= _MIN_TOKENS and (power or tokens % 1000 == 0 or tokens % 1024 == 0)
 
 
-def read_header(text: str) -> Header:
-    """The header of ``text``; an empty one if there is none.
+def read_header(text: str) -> tuple[Generation, int]:
+    """What the header of ``text`` says, and the offset at which it ends: 0 if there is none.
 
     It is the block of ``key: value`` lines on top, up to the first other line, and names a problem
     or a model. Of a key that comes twice the first counts.
     """
-    values: dict[str, str] = {}
+    values = defaultdict[str, str](str)
     position = len(text) - len(text.lstrip("\ufeff \t\n"))
     for _ in range(_MAX_LINES):
         stop = text.find("\n", position)
@@ -102,17 +85,17 @@ def read_header(text: str) -> Header:
         if key in _KEYS:
             values.setdefault(_KEYS[key], text[found.end() : stop].strip().strip("*`").strip())
         position = min(stop + 1, len(text))
-    if not values.get("problem") and not values.get("model"):
-        return Header()
-    return Header(
-        end=position,
-        problem=values.get("problem", ""),
-        model=values.get("model", ""),
-        generated=_date(values.get("generated", "")),
-        tokens=_count(values.get("tokens", "")),
-        token_limit=_count(values.get("token limit", "")),
-        finish=values.get("finish", ""),
+    if not values["problem"] and not values["model"]:
+        return Generation(), 0
+    header = Generation(
+        problem=values["problem"],
+        model=values["model"],
+        generated=_date(values["generated"]),
+        tokens=_count(values["tokens"]),
+        token_limit=_count(values["token limit"]),
+        finish=values["finish"],
     )
+    return header, position
 
 
 def _count(text: str) -> int | None:
@@ -123,8 +106,6 @@ def _count(text: str) -> int | None:
 def _date(text: str) -> str:
     """``text`` in ISO 8601 if it is a date; no zone is made up where it names none."""
     for form in _DATES:
-        try:
+        with contextlib.suppress(ValueError):
             return datetime.strptime(text, form).isoformat()
-        except ValueError:
-            continue
     return text

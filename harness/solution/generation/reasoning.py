@@ -10,22 +10,19 @@ from typing import NamedTuple
 
 from harness.solution.generation import fences
 
-_WORDS = ("think", "reasoning", "thought", "reflection", "scratchpad")
-"""Names of tags; ``thinking`` and ``thoughts`` are the same as the shorter word."""
-
 _TAG = re.compile(
     r"<(?P<slash>/?)(?P<name>think(?:ing)?|reasoning|thoughts?|reflection|scratchpad)"
     r"(?:\s[^<>\n]{0,200})?>"
-    r"|\[(?P<bslash>/?)THINK\]"
-    r"|◁(?P<kslash>/?)think▷"
-    r"|<\|(?P<limit>begin|end)_of_thought\|>"
+    r"|\[(?P<brackets>/?)THINK\]"
+    r"|◁(?P<triangles>/?)think▷"
+    r"|<\|(?P<of_thought>begin|end)_of_thought\|>"
     r"|<details\s[^<>\n]{0,200}type=\"reasoning\"[^<>\n]{0,200}>|(?P<details></details>)"
     r"|<\|channel\|>(?P<channel>analysis|commentary|final)\b[^<\n]{0,200}<\|message\|>"
     r"|(?P<harmony><\|end\|>|<\|return\|>)",
     re.IGNORECASE,
 )
-
-
+_OPENING = {"", "begin", "analysis", "commentary"}
+"""What the group of an opening tag holds that has one."""
 _CLOSES_OTHERS = {"details", "harmony"}
 """Kinds whose closing tags end other things, too."""
 
@@ -47,16 +44,8 @@ class Cut:
 
     def lines(self, text: str) -> int:
         """Lines of reasoning that are not empty."""
-        return sum(
-            sum(1 for line in text[start:stop].split("\n") if line.strip())
-            for start, stop in self.reasoning
-        )
-
-
-class _Tag(NamedTuple):
-    span: Span
-    family: str
-    opens: bool
+        lines = (line for part in self.reasoning for line in text[slice(*part)].split("\n"))
+        return sum(1 for line in lines if line.strip())
 
 
 def cut(text: str, start: int = 0) -> Cut:
@@ -68,64 +57,51 @@ def cut(text: str, start: int = 0) -> Cut:
     """
     answer: list[Span] = []
     reasoning: list[Span] = []
-    opened: _Tag | None = None
+    opened: tuple[int, str] | None = None  # offset and family of the tag
     inner: set[str] = set()
     position = start
     fence = fences.Tracker(text, start)
-    for tag in _tags(text, start):
+    for tag in _TAG.finditer(text, start):
+        family, opens = _kind(tag)
         if opened is not None:
-            if tag.family == opened.family and not tag.opens:
-                reasoning.append(Span(opened.span.start, tag.span.stop))
-                opened, position = None, tag.span.stop
+            if family == opened[1] and not opens:
+                reasoning.append(Span(opened[0], tag.end()))
+                opened, position = None, tag.end()
                 fence = fences.Tracker(text, position)
-            elif tag.opens:
-                inner.add(tag.family)
-            elif tag.family not in inner | _CLOSES_OTHERS and opened.span.start > start:
+            elif opens:
+                inner.add(family)
+            elif family not in inner | _CLOSES_OTHERS and opened[0] > start:
                 # It ends reasoning that began in the prompt: all before is reasoning, too.
                 answer.clear()
-                reasoning = [Span(start, opened.span.start)]
+                reasoning = [Span(start, opened[0])]
             continue
-        inside = fence.inside_at(tag.span.start)
-        if tag.opens:
-            if inside or text[max(tag.span.start - 1, start) : tag.span.start] == "`":
-                continue
-            answer.append(Span(position, tag.span.start))
-            opened = tag
-            inner.clear()
-        elif tag.family in _CLOSES_OTHERS:
-            continue
-        elif not inside or _leads_its_line(text, tag.span.start):
+        inside = fence.inside_at(tag.start())
+        if opens:
+            if not inside and text[max(tag.start() - 1, start) : tag.start()] != "`":
+                answer.append(Span(position, tag.start()))
+                opened = tag.start(), family
+                inner.clear()
+        elif family not in _CLOSES_OTHERS and (not inside or _leads_its_line(text, tag.start())):
             answer.clear()
-            reasoning = [Span(start, tag.span.stop)]
-            position = tag.span.stop
+            reasoning = [Span(start, tag.end())]
+            position = tag.end()
             fence = fences.Tracker(text, position)
     if opened is None:
         answer.append(Span(position, len(text)))
     else:
-        reasoning.append(Span(opened.span.start, len(text)))
+        reasoning.append(Span(opened[0], len(text)))
     return Cut(tuple(answer), tuple(reasoning), opened is None)
-
-
-def _tags(text: str, start: int) -> list[_Tag]:
-    return [_Tag(Span(*each.span()), *_kind(each)) for each in _TAG.finditer(text, start)]
 
 
 def _kind(tag: re.Match[str]) -> tuple[str, bool]:
     """The family of a tag, and whether it opens."""
     if tag["name"] is not None:
-        name = tag["name"].lower()
-        return next(word for word in _WORDS if name.startswith(word)), not tag["slash"]
-    if tag["channel"] is not None:
-        return "harmony", tag["channel"].lower() != "final"
-    if tag["harmony"] is not None:
-        return "harmony", False
-    if tag["limit"] is not None:
-        return "of_thought", tag["limit"].lower() == "begin"
-    if tag["bslash"] is not None:
-        return "[THINK]", not tag["bslash"]
-    if tag["kslash"] is not None:
-        return "◁think▷", not tag["kslash"]
-    return "details", tag["details"] is None
+        # Thinking and thoughts are the same as think and thought.
+        return tag["name"].lower().removesuffix("ing").removesuffix("s"), not tag["slash"]
+    if tag.lastgroup is None:
+        return "details", True
+    family = "harmony" if tag.lastgroup == "channel" else tag.lastgroup
+    return family, tag[tag.lastgroup].lower() in _OPENING
 
 
 def _leads_its_line(text: str, position: int) -> bool:

@@ -7,7 +7,6 @@ from typing import NamedTuple
 from torch import Tensor
 
 from harness.problem.case import Case
-from harness.problem.model import Problem
 from harness.problem.reference import Reference
 from harness.verify.arithmetic import operations
 from harness.verify.arithmetic.model import Args, Arithmetic, ArithmeticModel, Kwargs
@@ -37,16 +36,14 @@ class ReferenceTraits:
     """Operations whose sums cannot be varied."""
 
 
-def survey(
-    reference: Reference, problem: Problem, case: Case, inputs: Mapping[str, Tensor]
-) -> ReferenceTraits:
+def survey(reference: Reference, case: Case, inputs: Mapping[str, Tensor]) -> ReferenceTraits:
     """Evaluate the reference once, and note its operations.
 
     Raises:
         ProblemError: the reference is wrong.
     """
     with _Counter() as counter:
-        outputs = reference.expected(problem, case, inputs)
+        outputs = reference.expected(case, inputs)
     states = [counter.state(x) for x in outputs.values()]
     return ReferenceTraits(
         sums=OperationKind.SUM in counter.kinds,

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.problem_texts import BLOCK, MINIMAL, ROOT, Write
+from support.problem_texts import BLOCK, MINIMAL, ROOT, Write, span
 
 from harness.errors import ProblemError, UsageError
 from harness.problem.format.frontmatter import read_front_matter
@@ -346,7 +346,7 @@ def test_relations_between_parameters(block) -> None:
     assert x.nonfinite
     assert not named["y"].nonfinite
     assert x.steps({"m": 3, "n": 5, "ld": 7}) == (7, 1)
-    assert x.span({"m": 3, "n": 5, "ld": 7}) == 19
+    assert span(x, {"m": 3, "n": 5, "ld": 7}) == 19
     assert [x.aligned_to(dtype) for dtype in block.dtypes] == [4, 2, 8]
     assert named["y"].aligned_to("float16") == 256
     assert (ld.low, ld.high, ld.derived) == (1, 116, False)

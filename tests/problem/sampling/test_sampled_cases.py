@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from support.problem_texts import BLOCK, MINIMAL, Write
 
 from harness.errors import ProblemError, UsageError
-from harness.problem.case import Case, benchmark_case, families, parse_case, singles
+from harness.problem.case import Case, families, parse_case, whole_case
 from harness.problem.expressions import Expression
 from harness.problem.format.load import load_problem
 from harness.problem.sampling.cases import CaseLimits, draw_cases, fresh_seed
@@ -51,7 +51,9 @@ def test_a_float_is_rounded_as_the_submission_gets_it(gemm) -> None:
 
 @given(st.floats(width=32, allow_nan=False, allow_infinity=False))
 def test_a_float_is_written_with_the_fewest_digits(gemm, alpha: float) -> None:
-    case = Case(sizes={"m": 1, "n": 1, "k": 1}, scalars={"alpha": alpha}, single=singles(gemm))
+    case = Case(
+        sizes={"m": 1, "n": 1, "k": 1}, scalars={"alpha": alpha}, single=frozenset({"alpha"})
+    )
     written = case.spec.partition("alpha=")[2]
     digits = Decimal(written).normalize().as_tuple().digits
     assert single(float(written)) == alpha
@@ -76,7 +78,7 @@ def test_a_float_is_written_with_the_fewest_digits(gemm, alpha: float) -> None:
     ],
 )
 def test_floats_as_text(gemm, value: float, written: str) -> None:
-    case = Case(sizes={"m": 1}, scalars={"alpha": single(value)}, single=singles(gemm))
+    case = Case(sizes={"m": 1}, scalars={"alpha": single(value)}, single=frozenset({"alpha"}))
     assert case.spec == f"m=1,alpha={written}"
 
 
@@ -195,13 +197,13 @@ def test_without_flops_the_work_is_the_size(write: Write) -> None:
 
 
 def test_benchmark_case(gemm) -> None:
-    case = benchmark_case(gemm, gemm.benchmarks[0])
+    case = whole_case(gemm, gemm.benchmarks[0])
     assert case.sizes == {"m": 4096, "n": 4096, "k": 4096}
     assert case.scalars == {"alpha": single(0.01)}
 
 
 def test_a_case_with_derived_values(block) -> None:
-    case = benchmark_case(block, block.benchmarks[0])
+    case = whole_case(block, block.benchmarks[0])
     assert case.values["total"] == 60000
     assert case.values["inverse"] == single(1 / 200)
     assert case.spec == "ld=208,m=300,n=200,s=0.1,t=1.0"
