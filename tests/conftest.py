@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, settings
 
 if TYPE_CHECKING:
     from harness.judge.task import Task
-    from harness.problem.model import Problem
+    from harness.problem.package import Problem
 
 # Before anything imports torch: threads of several tests at once only get in each other's way.
 os.environ.setdefault("OMP_NUM_THREADS", "1")

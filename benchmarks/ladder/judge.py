@@ -15,7 +15,7 @@ from harness.judge.task import Task
 from harness.languages.read import read_solution
 from harness.problem.case import Case, whole_case
 from harness.problem.format.load import load_problem
-from harness.problem.model import Problem
+from harness.problem.package import Problem
 from harness.problem.reference import Reference
 from harness.progress.progress import NoProgress
 from harness.records.measurement import Measurement

@@ -20,7 +20,7 @@ from harness.text.plain import plain, plain_lines
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from harness.problem.model import Problem
+    from harness.problem.package import Problem
     from harness.records.result import Verdict
     from leaderboard.store import Store
 

@@ -13,7 +13,7 @@ from harness.commands import common
 from harness.commands.complete import problem_slugs
 
 if TYPE_CHECKING:
-    from harness.problem.model import Problem
+    from harness.problem.package import Problem
     from harness.records.result import Result
     from leaderboard.store import Store
 

@@ -196,7 +196,7 @@ def benchmark_cases(task: Task) -> Sequence[Case]:
     cases = problem.timed_cases(emulated=device.emulated)
     free = device.free_bytes()
     for case in cases:
-        needed = footprint(problem, case, task.dtype)
+        needed = footprint(problem.tensors_of(case, task.dtype))
         if needed > free:
             raise MachineError(
                 f"{problem.slug} cannot be timed on {device.name}: {case.spec} in {task.dtype} "

@@ -5,8 +5,7 @@ from dataclasses import replace
 
 from harness.grading.job import Options
 from harness.judge.task import Task
-from harness.problem.case import Case
-from harness.problem.sampling.cases import CaseLimits
+from harness.problem.case import Case, CaseLimits
 
 _CPU_WORK = 2e6
 """Operations of one correctness case on the CPU path: a fraction of a second of emulation."""

@@ -27,8 +27,8 @@ from harness.languages import LANGUAGES
 from harness.languages.base import Language
 from harness.languages.build.cache import default_cache
 from harness.problem.gradable import AnswerKey
-from harness.problem.model import Limits
 from harness.problem.sampling.cases import fresh_seed
+from harness.problem.terms import Limits
 from harness.progress.progress import Pace, Progress
 from harness.records.comparison import Comparison
 from harness.records.refs import SolutionRef

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from harness.problem.model import Problem
+from harness.problem.package import Problem
 from harness.records.result import Result
 from harness.solution.model import Invalid, Solution
 

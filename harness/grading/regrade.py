@@ -6,7 +6,7 @@ from pathlib import Path
 
 from harness.grading.job import Job
 from harness.languages.read import read_solution
-from harness.problem.model import Problem
+from harness.problem.package import Problem
 from harness.records.result import Result
 from harness.solution.model import Invalid
 

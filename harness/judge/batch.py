@@ -17,7 +17,7 @@ from harness.judge.checker import Checker
 from harness.judge.compare import compare
 from harness.judge.task import Task
 from harness.problem.case import Case
-from harness.problem.gradable import DEFAULT_ALIGNMENT, Direction, Expectation, Role, TensorSpec
+from harness.problem.terms import DEFAULT_ALIGNMENT, Direction, Expectation, Role, TensorSpec
 from harness.records.cases import Mismatch
 from harness.wire.arguments import ScalarArgument, TensorArgument
 

@@ -19,8 +19,8 @@ from harness.judge.cases import ORDERS, CaseOutcome, run_case
 from harness.judge.shrink import shrink
 from harness.judge.task import Task
 from harness.problem.case import Case
-from harness.problem.model import Limits
 from harness.problem.sampling.footprint import CALLS
+from harness.problem.terms import Limits
 from harness.records.cases import CaseResult, Numbers, ShrunkCase, TensorValues
 from harness.records.result import Verdict
 from harness.session.fault import Fault

@@ -15,11 +15,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from harness.errors import UsageError
-from harness.problem.case import Case, parse_case
+from harness.problem.case import FAMILIES, Case, parse_case
 from harness.problem.expressions import ExpressionError, Number
-from harness.problem.model import Parameter, Problem, Role
-from harness.problem.sampling.distributions import FAMILIES
+from harness.problem.model import Declaration, Parameter
 from harness.problem.sizes import as_received, bounds, derive, in_order
+from harness.problem.terms import Role
 
 READABLE = ("integers", "constant", "declared")
 """Families of values, the most readable first; all others come after them."""
@@ -41,7 +41,7 @@ class Search:
 
 
 def shrink(
-    problem: Problem,
+    problem: Declaration,
     case: Case,
     fails: Callable[[Case], bool],
     *,
@@ -72,7 +72,7 @@ class _Searcher:
 
     def __init__(
         self,
-        problem: Problem,
+        problem: Declaration,
         case: Case,
         fails: Callable[[Case], bool],
         in_time: Callable[[], bool],

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Protocol
 
 from harness.languages.build.cache import Cache
-from harness.problem.model import Problem
+from harness.problem.package import Problem
 from harness.solution.model import Artifact, BuildFailure, Solution, Target
 
 

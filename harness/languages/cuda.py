@@ -10,7 +10,7 @@ from harness.languages.build.cuda import SOURCE, CudaBuild
 from harness.languages.build.diagnostics import renamed
 from harness.languages.build.occupancy import with_occupancy
 from harness.languages.build.toolchain import Nvcc, NvccNotFound, find_host_compiler, find_nvcc
-from harness.problem.model import Problem
+from harness.problem.package import Problem
 from harness.problem.signature import c_prototype
 from harness.records.build import Build
 from harness.records.result import Verdict

@@ -20,7 +20,8 @@ from harness.languages.build.occupancy import max_shared_bytes, with_occupancy
 from harness.languages.build.toolchain import NvccNotFound, find_assembler, find_nvcc
 from harness.problem.dtypes import DTYPES
 from harness.problem.expressions import SIZEOF_VAR
-from harness.problem.model import Problem, Role
+from harness.problem.package import Problem
+from harness.problem.terms import Role
 from harness.records.build import Build
 from harness.records.result import Verdict
 from harness.solution import suffixes

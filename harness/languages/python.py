@@ -21,7 +21,7 @@ from harness.errors import MachineError
 from harness.frameworks import FRAMEWORKS, Framework
 from harness.languages.base import Language
 from harness.languages.build.cache import Cache
-from harness.problem.model import Problem
+from harness.problem.package import Problem
 from harness.records.build import Build
 from harness.records.result import Verdict
 from harness.sandbox import scratch

@@ -5,7 +5,7 @@ from dataclasses import replace
 from harness.languages import python
 from harness.languages.build.cache import Cache
 from harness.languages.build.occupancy import with_occupancy
-from harness.problem.model import Problem
+from harness.problem.package import Problem
 from harness.solution.model import Artifact, BuildFailure, Solution, Target
 
 

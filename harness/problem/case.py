@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 from harness.errors import UsageError
 from harness.problem.dtypes import C_TYPES
 from harness.problem.expressions import ExpressionError, Number
-from harness.problem.format.frontmatter import printable
-from harness.problem.model import Parameter, Problem, Role
-from harness.problem.sampling.distributions import FAMILIES, NONFINITE
+from harness.problem.model import Declaration, Parameter
 from harness.problem.sizes import MAX_SIZE, as_received, check_tensor, completed, to_single
+from harness.problem.terms import Direction, Role, TensorSpec
+from harness.text.plain import printable
 from harness.text.suggest import did_you_mean
 
 VALUES = "values"
@@ -23,6 +23,24 @@ VALUES = "values"
 
 DECLARED = "declared"
 """The family of values that the problem file declares; not written in a spec."""
+
+NONFINITE = "nonfinite"
+
+FAMILIES = (
+    DECLARED,  # as the problem file says
+    "uniform",  # positive, so that sums grow with their length
+    "large",  # as declared, times a power of two
+    "tiny",  # likewise
+    "zeros",  # one in eight kept, the rest +0 or −0
+    "integers",  # −3 … 3, exact in every type
+    "mixed",  # neighbours of very different magnitude
+    "constant",  # one value throughout
+    "rows",  # one value along the last dimension
+    # Neighbours along the last dimension are opposites but for a 64th or two, and those along every
+    # other dimension alike, so that sums along a row nearly vanish, and products of matrices, too.
+    "cancellation",
+    NONFINITE,  # as declared, and some NaN and infinities in the tensors that may hold them
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,6 +81,20 @@ class Case:
         return {**self.sizes, **self.scalars}
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CaseLimits:
+    """Bounds of one case on the device at hand."""
+
+    work: float | None = None
+    """Most operations: the problem's ``flops``, or the product of its sizes; None for any."""
+    row_work: float = 0.0
+    """Operations that a row of an output counts at least, since kernels start a block for it."""
+    bytes: int | None = None
+    """Most memory for checking it (:mod:`harness.problem.sampling.footprint`); None for any."""
+    in_range: bool = False
+    """Whether ``always`` values above a size's range are left out."""
+
+
 def _shortest(value: float) -> str:
     """The fewest digits that round to the same C ``float``; nine always do."""
     for digits in range(1, 10):
@@ -72,14 +104,29 @@ def _shortest(value: float) -> str:
     return repr(value)
 
 
-def families(problem: Problem, dtype: str | None = None) -> tuple[str, ...]:
+def families(problem: Declaration, dtype: str | None = None) -> tuple[str, ...]:
     """The families of values that cases have; ``nonfinite`` where a tensor may, and has a NaN."""
     kinds = problem.dtypes if dtype is None else (dtype,)
     nan = any(p.nonfinite and p.data_type(k).roundoff for p in problem.tensors for k in kinds)
     return tuple(f for f in FAMILIES if nan or f != NONFINITE)
 
 
-def whole_case(problem: Problem, chosen: Mapping[str, Number], family: str = DECLARED) -> Case:
+def tensors_of(problem: Declaration, case: Case, dtype: str) -> tuple[TensorSpec, ...]:
+    """The tensors of one call, in order."""
+    return tuple(
+        TensorSpec(
+            name=p.name,
+            dtype=p.data_type(dtype).name,
+            shape=p.dimensions(case.values),
+            strides=p.steps(case.values),
+            direction=p.direction or Direction.IN,
+            alignment=p.aligned_to(dtype),
+        )
+        for p in problem.tensors
+    )
+
+
+def whole_case(problem: Declaration, chosen: Mapping[str, Number], family: str = DECLARED) -> Case:
     """The case with these values and what follows; an ``ExpressionError`` if there is none."""
     values = completed(problem.parameters, chosen)
     singles = (p.name for p in problem.scalars if C_TYPES.get(p.type) == "float32")
@@ -92,7 +139,7 @@ def whole_case(problem: Problem, chosen: Mapping[str, Number], family: str = DEC
     )
 
 
-def parse_case(problem: Problem, text: str) -> Case:
+def parse_case(problem: Declaration, text: str) -> Case:
     """Read a spec: every size and scalar that does not follow from others, once.
 
     Raises:

@@ -5,8 +5,8 @@ Expressions are the author's own text: not safe to print.
 
 from harness.problem.dtypes import DtypeKind
 from harness.problem.expressions import SIZEOF_VAR
-from harness.problem.gradable import DEFAULT_ALIGNMENT, Direction, Role
-from harness.problem.model import Parameter, Problem
+from harness.problem.model import Declaration, Parameter
+from harness.problem.terms import DEFAULT_ALIGNMENT, Direction, Role
 
 _DIRECTIONS = {
     None: "read only",
@@ -16,7 +16,7 @@ _DIRECTIONS = {
 }
 
 
-def is_complex(problem: Problem, parameter: Parameter) -> bool:
+def is_complex(problem: Declaration, parameter: Parameter) -> bool:
     """Whether the elements are complex in every data type."""
     return all(parameter.data_type(dtype).kind is DtypeKind.COMPLEX for dtype in problem.dtypes)
 
@@ -74,7 +74,7 @@ def always_of(parameter: Parameter) -> str:
     return ", ".join(f"{value:.9g}" for value in parameter.always)
 
 
-def alignment_in_words(problem: Problem, parameter: Parameter) -> str:
+def alignment_in_words(problem: Declaration, parameter: Parameter) -> str:
     """A tensor's alignment in a clause; says so where it is less than vector loads need."""
     promised = alignment_of(parameter)
     if promised == SIZEOF_VAR:

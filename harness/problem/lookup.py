@@ -12,7 +12,7 @@ from pathlib import Path
 
 from harness.errors import ProblemError, UsageError
 from harness.problem.format.load import find_problem, load_problem, problem_folders, problem_slugs
-from harness.problem.model import Problem
+from harness.problem.package import Problem
 from harness.text.plain import plain
 from harness.text.suggest import nearest
 

@@ -10,20 +10,14 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from harness.problem.dtypes import C_TYPES, DTYPES, VARIABLE_TYPE, DataType
 from harness.problem.expressions import SIZEOF_VAR, Expression, Number
-from harness.problem.gradable import DEFAULT_ALIGNMENT, CallCost, FormalParameter, TensorSpec
-from harness.problem.gradable import Direction as Direction
-from harness.problem.gradable import Limits as Limits
-from harness.problem.gradable import Role as Role
+from harness.problem.terms import DEFAULT_ALIGNMENT, Direction, FormalParameter, Limits, Role
 
-if TYPE_CHECKING:
-    from harness.problem.case import Case
-    from harness.problem.reference import Reference
-    from harness.problem.sampling.cases import CaseLimits
-    from harness.problem.sampling.inputs import DeclaredInputs
+STATEMENT_FILE = "problem.md"
+REFERENCE_FILE = "reference.py"
+"""The files of a package."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,8 +125,8 @@ data: 16 is more than ten times as much as is likely."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Problem:
-    """One judged task; the package's :class:`~harness.problem.gradable.Gradable`."""
+class Declaration:
+    """What a package declares: parameters, cases, tolerance, limits."""
 
     slug: str
     """Name in paths, commands and results: a-z, 0-9, - and _."""
@@ -201,62 +195,3 @@ class Problem:
     def evaluate(self, expression: Expression, values: Mapping[str, Number], dtype: str) -> float:
         """``expression`` (``flops``, ``bytes``, …) for the given sizes and scalars."""
         return float(expression.evaluate({**values, SIZEOF_VAR: DTYPES[dtype].itemsize}))
-
-    @property
-    def declared(self) -> Problem:
-        """Itself."""
-        return self
-
-    def tensors_of(self, case: Case, dtype: str) -> tuple[TensorSpec, ...]:
-        """The tensors of one call, in order."""
-        return tuple(
-            TensorSpec(
-                name=p.name,
-                dtype=p.data_type(dtype).name,
-                shape=p.dimensions(case.values),
-                strides=p.steps(case.values),
-                direction=p.direction or Direction.IN,
-                alignment=p.aligned_to(dtype),
-            )
-            for p in self.tensors
-        )
-
-    def draw_cases(self, seed: str, *, dtype: str, room: CaseLimits) -> list[Case]:
-        """The correctness cases of one grade."""
-        from harness.problem.sampling.cases import draw_cases
-
-        return draw_cases(self, seed, dtype=dtype, room=room)
-
-    def timed_cases(self, *, emulated: bool) -> list[Case]:
-        """``benchmarks``, or ``cpu_benchmarks`` where kernels are emulated."""
-        from harness.problem.case import whole_case
-
-        shapes = self.cpu_benchmarks if emulated else self.benchmarks
-        return [whole_case(self, shape) for shape in shapes]
-
-    def parse_case(self, spec: str) -> Case:
-        """The case of a spec."""
-        from harness.problem.case import parse_case
-
-        return parse_case(self, spec)
-
-    def work(self, case: Case, dtype: str) -> CallCost:
-        """``flops`` and ``bytes`` of one call."""
-        cut = self.tolerance.inputs if self.tolerance else {}
-        return CallCost(
-            flops=self.evaluate(self.flops, case.values, dtype) if self.flops else None,
-            bytes=self.evaluate(self.bytes, case.values, dtype) if self.bytes else None,
-            tf32=cut.get(dtype) == "tf32",
-        )
-
-    def inputs(self) -> DeclaredInputs:
-        """Tensors by the declared distributions."""
-        from harness.problem.sampling.inputs import DeclaredInputs
-
-        return DeclaredInputs(self)
-
-    def reference(self) -> Reference:
-        """The package's ``reference.py``, loaded, with the error model."""
-        from harness.problem.reference import Reference
-
-        return Reference(self)

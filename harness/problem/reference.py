@@ -21,12 +21,10 @@ import torch
 from torch import Tensor
 
 from harness.errors import Diagnostic, ProblemError
-from harness.problem.case import Case
+from harness.problem.case import NONFINITE, Case
 from harness.problem.dtypes import DtypeKind
-from harness.problem.format.load import REFERENCE_FILE
-from harness.problem.gradable import Expectation
-from harness.problem.model import Direction, Parameter, Problem
-from harness.problem.sampling.distributions import NONFINITE
+from harness.problem.model import REFERENCE_FILE, Declaration, Parameter
+from harness.problem.terms import Direction, Expectation
 from harness.problem.tolerance import allowed_error, weights_of
 from harness.text.suggest import did_you_mean
 
@@ -51,7 +49,7 @@ class Reference:
     capturable = True
     """In a CUDA graph: one that waits for the device fails to be captured, which is noticed."""
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: Declaration) -> None:
         self.problem = problem
         self.path = problem.folder / REFERENCE_FILE
         module = self._load()

@@ -1,7 +1,8 @@
 """The entry point that a submission must have, written from the problem's parameters."""
 
 from harness.problem.dtypes import VARIABLE_TYPE
-from harness.problem.gradable import Direction, FormalParameter, Gradable, Role
+from harness.problem.gradable import Gradable
+from harness.problem.terms import Direction, FormalParameter, Role
 
 ENTRY_POINT = "solution"
 

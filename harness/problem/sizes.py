@@ -13,7 +13,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from harness.problem.dtypes import C_TYPES
 from harness.problem.expressions import Expression, ExpressionError, Number
-from harness.problem.model import Parameter, Role
+from harness.problem.model import Parameter
+from harness.problem.terms import Role
 
 MAX_SIZE = 2**31 - 1
 """Largest value of a size parameter."""

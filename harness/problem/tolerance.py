@@ -54,7 +54,7 @@ from harness.errors import HarnessError
 from harness.problem import model
 from harness.problem.case import Case
 from harness.problem.dtypes import DTYPES, PRECISIONS, DtypeKind
-from harness.problem.model import Parameter, Problem
+from harness.problem.model import Declaration, Parameter
 from harness.problem.sampling.distributions import EVENNESS
 
 
@@ -66,7 +66,7 @@ class Weights(NamedTuple):
     min_error: float
 
 
-def weights_of(problem: Problem, case: Case, output: Parameter, dtype: str) -> Weights | None:
+def weights_of(problem: Declaration, case: Case, output: Parameter, dtype: str) -> Weights | None:
     """The formula's weights for ``output``; None if that is exact."""
     out = output.data_type(dtype)
     if out.kind in (DtypeKind.INTEGER, DtypeKind.BOOLEAN):

@@ -18,8 +18,10 @@ from harness.problem import describe as words
 from harness.problem import model
 from harness.problem.dtypes import DTYPES, PRECISIONS, DtypeKind
 from harness.problem.expressions import Expression, ExpressionError
-from harness.problem.model import Parameter, Problem, Role, Tolerance
+from harness.problem.model import Parameter, Tolerance
+from harness.problem.package import Problem
 from harness.problem.signature import c_prototype, c_type, python_signature
+from harness.problem.terms import Role
 from harness.report.tables import line, row, table
 from harness.solution.suffixes import SOURCES
 from harness.text.numbers import bytes_, flops, number, seconds

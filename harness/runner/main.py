@@ -119,7 +119,7 @@ class Runner:
     ) -> messages.Compiled:
         """Build what the submission launches; all that it may launch if ``kernels`` wants it."""
         sys.path[:] = message.path
-        from harness.runner.python import write_source
+        from harness.runner.source import write_source
         from harness.runner.triton.compile import compile_submission
 
         source = write_source(artifact, self._folder)

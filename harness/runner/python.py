@@ -1,12 +1,9 @@
 """A submission as a Python module, whatever it imports, on a GPU or on the CPU."""
 
-import importlib.util
-import os
-import sys
 import traceback
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from types import ModuleType, SimpleNamespace
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 from harness.frameworks import FRAMEWORKS, launching_on
@@ -15,6 +12,7 @@ from harness.runner.entry.contracts import caller, offer_imports
 from harness.runner.entry.outputs import Arguments
 from harness.runner.memory import ImportedArena, ImportedHostArena
 from harness.runner.program import GraphProgram, ProgramFailed
+from harness.runner.source import NAME, import_source, write_source
 from harness.wire.arguments import Argument, ScalarArgument
 from harness.wire.messages import MAX_TEXT, FaultCode, Load, Prepare
 
@@ -22,7 +20,6 @@ if TYPE_CHECKING:
     from torch import Tensor
     from torch.cuda import CUDAGraph
 
-_NAME = "solution"
 _TRITON_ERRORS = ("CompilationError", "CompileTimeAssertionFailure", "PTXASError")
 _UNSUPPORTED = ("NotEmulated", "Unsupported", "UnsupportedFeatureError")
 _FAULTS = {
@@ -47,25 +44,6 @@ def load_framework(language: str) -> None:
             FRAMEWORKS[language].load()
     except ImportError as error:
         raise ProgramFailed(FaultCode.UNSUPPORTED, str(error)) from error
-
-
-def write_source(fd: int, folder: Path) -> Path:
-    """Write the source behind a descriptor to a file, where Triton reads that of its kernels."""
-    path = folder / f"{_NAME}.py"
-    with os.fdopen(fd, "rb") as source:
-        path.write_bytes(source.read())
-    return path
-
-
-def import_source(path: Path) -> ModuleType:
-    """Import a file as the module ``solution``; whatever it raises is raised."""
-    spec = importlib.util.spec_from_file_location(_NAME, path)
-    if spec is None or spec.loader is None:
-        raise ProgramFailed(FaultCode.NO_ENTRY, "the file cannot be imported")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[_NAME] = module
-    spec.loader.exec_module(module)
-    return module
 
 
 class reported:  # noqa: N801 - reads as a statement: `with reported():`
@@ -94,9 +72,9 @@ def _fault(error: BaseException) -> FaultCode:
 def _text(error: BaseException) -> str:
     """The error and the submitter's line, without our own frames."""
     lines = [
-        f"{_NAME}.py:{frame.lineno}: {frame.line}"
+        f"{NAME}.py:{frame.lineno}: {frame.line}"
         for frame in traceback.extract_tb(error.__traceback__)
-        if frame.filename.endswith(f"/{_NAME}.py")
+        if frame.filename.endswith(f"/{NAME}.py")
     ]
     cause: BaseException | None = error
     texts: list[str] = []

@@ -11,7 +11,7 @@ from typing import Protocol
 from harness.device.base import Arena, Device, sealed_memory
 from harness.errors import MachineError
 from harness.problem.case import Case
-from harness.problem.model import Limits
+from harness.problem.terms import Limits
 from harness.records.result import Verdict
 from harness.session import start_runner as runners
 from harness.session.channel import Channel

@@ -7,7 +7,7 @@ from pathlib import Path
 from harness import cudacpu
 from harness.device.base import Device
 from harness.frameworks import FRAMEWORKS
-from harness.problem.model import Limits
+from harness.problem.terms import Limits
 from harness.sandbox import ROOT
 from harness.sandbox.launch import OUTPUT_BYTES, Sandbox
 from harness.sandbox.support import packages

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import IO, NamedTuple
 
-from harness.problem.model import Problem
+from harness.problem.package import Problem
 from harness.records.result import Result
 from harness.site.boards import Board, boards_of, digest, problem_file, slug
 from harness.site.folder import replaced

@@ -14,7 +14,7 @@ from markupsafe import Markup
 from harness.errors import UsageError
 from harness.frameworks import FRAMEWORKS
 from harness.problem import describe
-from harness.problem.model import Problem
+from harness.problem.package import Problem
 from harness.problem.signature import c_prototype, c_type, python_signature
 from harness.records.measurement import describe_conditions
 from harness.records.result import Result

@@ -11,8 +11,9 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from enum import StrEnum
 
-from harness.problem.gradable import Gradable, Role
+from harness.problem.gradable import Gradable
 from harness.problem.signature import python_signature
+from harness.problem.terms import Role
 
 
 class EntryPoint(StrEnum):

@@ -21,7 +21,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from harness.problem.expressions import Expression, ExpressionError, Number
-from harness.problem.model import Problem
+from harness.problem.package import Problem
 from harness.text.plain import quoted
 from harness.text.suggest import did_you_mean
 from harness.wire.arguments import KernelLaunch

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from harness.errors import UsageError
 from harness.frameworks import ALL_DTYPES, FRAMEWORKS
-from harness.problem.model import Problem
+from harness.problem.package import Problem
 from harness.starter import cuda, python
 from harness.text.plain import plain
 

@@ -4,8 +4,10 @@ import textwrap
 from collections.abc import Iterable, Iterator
 
 from harness.problem import describe as words
-from harness.problem.model import Direction, Parameter, Problem, Role
+from harness.problem.model import Parameter
+from harness.problem.package import Problem
 from harness.problem.signature import c_type
+from harness.problem.terms import Direction, Role
 from harness.text.plain import plain
 
 _WIDTH = 100

@@ -2,8 +2,10 @@
 
 from harness.languages.build.prelude import VAR_TYPES
 from harness.problem import describe as words
-from harness.problem.model import Direction, Parameter, Problem
+from harness.problem.model import Parameter
+from harness.problem.package import Problem
 from harness.problem.signature import ENTRY_POINT, c_arguments, c_type
+from harness.problem.terms import Direction
 from harness.starter.comments import fresh, head, index_names
 from harness.starter.expressions import c_expression
 

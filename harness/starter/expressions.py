@@ -8,7 +8,7 @@ from functools import reduce
 
 from harness.errors import HarnessError
 from harness.problem.expressions import Expression
-from harness.problem.model import Problem
+from harness.problem.package import Problem
 
 _SUM, _PRODUCT, _ATOM = 1, 2, 3
 _INTEGER: dict[type[ast.operator], tuple[str, int, int]] = {

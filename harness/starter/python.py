@@ -19,8 +19,10 @@ from harness.errors import UsageError
 from harness.problem.describe import is_complex
 from harness.problem.dtypes import VARIABLE_TYPE
 from harness.problem.expressions import Expression
-from harness.problem.model import Direction, Parameter, Problem
+from harness.problem.model import Parameter
+from harness.problem.package import Problem
 from harness.problem.signature import python_signature
+from harness.problem.terms import Direction
 from harness.starter.comments import fresh, head, index_names
 
 _WIDTH = 100

@@ -34,6 +34,7 @@ _SEQUENCE = re.compile(
 )
 
 _TAB = 8
+_MAX_PRINTABLE = 80
 
 
 def visible(text: str) -> str:
@@ -65,6 +66,11 @@ def plain_lines(text: str, limit: int | None = None) -> str:
     lines = _head(text, limit).replace("\r\n", "\n").split("\n")
     shown = "\n".join(visible(_SEQUENCE.sub("", line).expandtabs(_TAB)) for line in lines)
     return _cut(shown, limit)
+
+
+def printable(text: str) -> str:
+    """The first :data:`_MAX_PRINTABLE` characters, all visible: a name or value in a message."""
+    return visible(text[:_MAX_PRINTABLE]) + ("…" if len(text) > _MAX_PRINTABLE else "")
 
 
 def json_text(text: str) -> str:

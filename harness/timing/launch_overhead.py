@@ -17,7 +17,7 @@ from harness.errors import MachineError
 from harness.judge.batch import Batch
 from harness.judge.task import Task
 from harness.problem.format.load import load_problem
-from harness.problem.model import Problem
+from harness.problem.package import Problem
 from harness.problem.reference import Reference
 from harness.session.fault import Fault
 from harness.session.programs import RunnerProgram

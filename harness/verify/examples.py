@@ -20,7 +20,7 @@ from harness.frameworks import FRAMEWORKS, Framework
 from harness.grading.executor import InProcess
 from harness.grading.job import Job, Options, Work
 from harness.languages.read import HEADER_LINES, read_solution
-from harness.problem.model import Problem
+from harness.problem.package import Problem
 from harness.progress.progress import NoProgress
 from harness.records.result import Result, Verdict
 from harness.solution.model import Invalid, Solution

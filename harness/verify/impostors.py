@@ -14,7 +14,8 @@ import torch
 from torch import Tensor
 
 from harness.problem.dtypes import DTYPES
-from harness.problem.model import Direction, Problem
+from harness.problem.package import Problem
+from harness.problem.terms import Direction
 from harness.verify.arithmetic.model import ArithmeticModel
 from harness.verify.arithmetic.rounding import BELOW, BFLOAT16, NARROWER, Format, component, rounded
 from harness.verify.arithmetic.sums import Accumulator

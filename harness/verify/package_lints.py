@@ -3,8 +3,8 @@
 import math
 from pathlib import Path
 
-from harness.problem.format.load import STATEMENT_FILE
-from harness.problem.model import Problem
+from harness.problem.model import STATEMENT_FILE
+from harness.problem.package import Problem
 from harness.verify.examples import files_below
 from harness.verify.findings import PackageReport
 

@@ -7,8 +7,9 @@ import torch
 from torch import Tensor
 
 from harness.problem.format.frontmatter import read_front_matter
-from harness.problem.format.load import REFERENCE_FILE, STATEMENT_FILE, namesakes
-from harness.problem.model import Problem
+from harness.problem.format.load import namesakes
+from harness.problem.model import REFERENCE_FILE, STATEMENT_FILE
+from harness.problem.package import Problem
 from harness.verify.findings import PackageReport
 from harness.verify.trial import PackageTask, Trial, inexact, same_bits
 

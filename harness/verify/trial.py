@@ -11,10 +11,10 @@ from harness.device.base import Arena
 from harness.judge.batch import Batch
 from harness.judge.task import Task
 from harness.problem.case import Case
-from harness.problem.gradable import Expectation
-from harness.problem.model import Problem
+from harness.problem.package import Problem
 from harness.problem.reference import Reference
 from harness.problem.sampling.footprint import CALLS
+from harness.problem.terms import Expectation
 from harness.verify.arithmetic.model import Arithmetic, ArithmeticModel
 
 Answers = dict[str, Tensor]

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import torch
 
-from harness.problem.model import Problem
+from harness.problem.package import Problem
 from harness.verify.arithmetic.model import ArithmeticModel
 from harness.verify.arithmetic.rounding import FLOAT32, FLOAT64, Format, component, truncated
 from harness.verify.arithmetic.sums import Accumulator, Order

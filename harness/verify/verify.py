@@ -16,7 +16,8 @@ from harness.errors import ProblemError
 from harness.grading.case_selection import correctness_cases
 from harness.grading.job import Options
 from harness.judge.batch import BatchMismatch, lay_out
-from harness.problem.format.load import REFERENCE_FILE, STATEMENT_FILE, load_problem
+from harness.problem.format.load import load_problem
+from harness.problem.model import REFERENCE_FILE, STATEMENT_FILE
 from harness.problem.reference import Reference
 from harness.problem.sampling.footprint import CALLS
 from harness.progress.progress import Progress

@@ -16,7 +16,7 @@ from harness.device.choose import open_device
 from harness.device.cpu import CpuDevice
 from harness.grading.result_builder import make_score
 from harness.judge.task import Task
-from harness.problem.model import Problem
+from harness.problem.package import Problem
 from harness.records.measurement import Conditions
 from harness.timing.budget import CPU_BUDGET, TimingBudget, budget_for
 

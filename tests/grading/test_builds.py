@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from harness.grading.builds import Builds, prefetch
 from harness.grading.job import Job
-from harness.problem.model import Problem
+from harness.problem.package import Problem
 from harness.solution.model import Invalid, Solution
 
 WAIT_S = 30.0

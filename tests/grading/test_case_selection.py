@@ -9,7 +9,7 @@ from harness.grading import case_selection
 from harness.grading.job import Options
 from harness.judge.task import Task
 from harness.problem.format.load import load_problem
-from harness.problem.model import Problem
+from harness.problem.package import Problem
 from harness.problem.reference import Reference
 
 

@@ -12,7 +12,7 @@ from harness.device.cpu import CpuDevice
 from harness.grading.executor import Completed, Executor, InProcess, Work
 from harness.grading.grader import Grader
 from harness.grading.job import Job, Options
-from harness.problem.model import Problem
+from harness.problem.package import Problem
 from harness.progress.progress import NoProgress
 from harness.records.comparison import Comparison
 from harness.records.refs import DeviceRef

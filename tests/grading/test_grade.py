@@ -27,7 +27,7 @@ from harness.grading.result_builder import make_score, with_path
 from harness.judge.task import Task
 from harness.languages.read import read_solution
 from harness.problem.format.load import load_problem
-from harness.problem.model import Problem
+from harness.problem.package import Problem
 from harness.problem.reference import Reference
 from harness.progress.progress import NoProgress
 from harness.records.measurement import Interval

@@ -28,7 +28,7 @@ from harness.grading.head_to_head import common
 from harness.grading.job import Job, Options
 from harness.languages.read import read_solution
 from harness.problem.format.load import load_problem
-from harness.problem.model import Problem
+from harness.problem.package import Problem
 from harness.progress.progress import NoProgress
 from harness.records.comparison import Comparison, faster
 from harness.records.measurement import Conditions, Interval

@@ -14,7 +14,7 @@ from harness.grading.grader import Grader
 from harness.grading.job import Job, Options
 from harness.languages.read import read_solution
 from harness.problem.format.load import load_problem
-from harness.problem.model import Problem
+from harness.problem.package import Problem
 from harness.progress.progress import NoProgress
 from harness.records.result import Verdict
 from harness.solution.model import Solution

@@ -18,9 +18,10 @@ from harness.judge.task import Task
 from harness.problem.case import Case
 from harness.problem.dtypes import C_TYPES, DTYPES
 from harness.problem.expressions import Expression
-from harness.problem.gradable import Expectation, TensorSpec
-from harness.problem.model import Direction, Parameter, Problem, Role
+from harness.problem.model import Parameter
+from harness.problem.package import Problem
 from harness.problem.reference import upcast
+from harness.problem.terms import Direction, Expectation, Role, TensorSpec
 from harness.runner.library import SCALARS
 from harness.wire.arguments import ScalarArgument, TensorArgument
 

@@ -20,11 +20,12 @@ from harness.judge.checker import Checker
 from harness.judge.replay import FailingCase, shrink_failure
 from harness.judge.task import Task
 from harness.languages.read import read_solution
-from harness.problem.gradable import Direction, Gradable, Role
-from harness.problem.model import Problem
-from harness.problem.sampling.cases import CaseLimits
+from harness.problem.case import CaseLimits
+from harness.problem.gradable import Gradable
+from harness.problem.package import Problem
 from harness.problem.sampling.footprint import footprint
 from harness.problem.signature import c_prototype, python_signature
+from harness.problem.terms import Direction, Role
 from harness.progress.progress import NoProgress
 from harness.records.result import Verdict
 from harness.session.programs import source_program
@@ -203,7 +204,9 @@ def test_signature_and_footprint(problem: ConcreteProblem) -> None:
     assert c_prototype(problem) == f'extern "C" void solution({expected});'
     assert python_signature(problem) == "def solution(x, w, alpha, y):"
     small, large = (problem.parse_case(f"test={n}") for n in (1, 3))
-    assert footprint(problem, small, "float32") < footprint(problem, large, "float32")
+    assert footprint(problem.tensors_of(small, "float32")) < footprint(
+        problem.tensors_of(large, "float32")
+    )
 
 
 def test_an_unknown_case_is_refused(problem: ConcreteProblem) -> None:

@@ -16,7 +16,7 @@ from harness.judge.memcheck import TOOL, first_report, is_memory_fault
 from harness.languages.build.toolchain import find_tool
 from harness.languages.read import read_solution
 from harness.problem.format.load import load_problem
-from harness.problem.model import Limits
+from harness.problem.terms import Limits
 from harness.progress.progress import NoProgress
 from harness.records.result import Verdict
 from harness.session.programs import RunnerProgram

@@ -25,8 +25,10 @@ from harness.languages.read import read_solution
 from harness.problem.case import Case, parse_case
 from harness.problem.expressions import Expression
 from harness.problem.format.load import load_problem
-from harness.problem.model import Distribution, Parameter, Problem, Role
+from harness.problem.model import Distribution, Parameter
+from harness.problem.package import Problem
 from harness.problem.sizes import as_received
+from harness.problem.terms import Role
 from harness.progress.progress import NoProgress
 from harness.records.cases import CaseResult, ShrunkCase
 from harness.records.result import Result, Verdict

@@ -9,7 +9,7 @@ from harness.languages import LANGUAGES
 from harness.languages.build.cache import Cache
 from harness.languages.read import read_solution
 from harness.problem.format.load import load_problem
-from harness.problem.model import Problem
+from harness.problem.package import Problem
 from harness.records.result import Verdict
 from harness.solution.contract import AmbiguousError, EntryPoint, c_entry, choose_entry, contract
 from harness.solution.model import Artifact, BuildFailure, Solution, Target

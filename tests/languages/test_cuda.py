@@ -16,7 +16,8 @@ from harness.languages.build import compiler
 from harness.languages.build.cache import Cache
 from harness.languages.read import read_solution
 from harness.problem.format.load import load_problem
-from harness.problem.model import Limits, Problem
+from harness.problem.package import Problem
+from harness.problem.terms import Limits
 from harness.records.result import Verdict
 from harness.solution.model import Artifact, BuildFailure, Solution, Target
 

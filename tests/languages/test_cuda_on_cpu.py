@@ -11,7 +11,8 @@ from harness.languages import LANGUAGES, cuda
 from harness.languages.build.cache import Cache
 from harness.languages.build.toolchain import HostCompilerNotFound, NvccNotFound, find_host_compiler
 from harness.languages.read import read_solution
-from harness.problem.model import Limits, Problem
+from harness.problem.package import Problem
+from harness.problem.terms import Limits
 from harness.records.result import Verdict
 from harness.solution.model import Artifact, BuildFailure, Solution, Target
 

@@ -9,7 +9,7 @@ from harness.languages.build.toolchain import NvccNotFound
 from harness.languages.ptx import check_fit, entries
 from harness.languages.read import read_solution
 from harness.problem.format.load import load_problem
-from harness.problem.model import Problem
+from harness.problem.package import Problem
 from harness.records.result import Verdict
 from harness.solution.launches import LaunchError, read_launches
 from harness.solution.model import Artifact, BuildFailure, Solution, Target

@@ -5,7 +5,7 @@ import pytest
 from harness.languages import LANGUAGES
 from harness.languages.build.cache import Cache
 from harness.languages.read import read_solution
-from harness.problem.model import Problem
+from harness.problem.package import Problem
 from harness.records.result import Verdict
 from harness.solution.model import Artifact, BuildFailure, Solution, Target
 

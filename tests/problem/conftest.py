@@ -6,7 +6,7 @@ import pytest
 from support.problem_texts import BLOCK, BLOCK_REFERENCE, MINIMAL, REFERENCE, ROOT, Write
 
 from harness.problem.format.load import load_problem
-from harness.problem.model import Problem
+from harness.problem.package import Problem
 
 
 @pytest.fixture

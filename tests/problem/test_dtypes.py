@@ -4,7 +4,8 @@ import pytest
 import torch
 
 from harness.problem.dtypes import DTYPES, DataType, DtypeKind
-from harness.problem.model import Parameter, Role
+from harness.problem.model import Parameter
+from harness.problem.terms import Role
 
 
 @pytest.mark.parametrize("name", DTYPES)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from support.problem_texts import span
 
 from harness.problem.expressions import Expression, ExpressionError
-from harness.problem.model import Parameter, Role
+from harness.problem.model import Parameter
 from harness.problem.sizes import (
     bounds,
     check_tensor,
@@ -19,6 +19,7 @@ from harness.problem.sizes import (
     in_order,
     points,
 )
+from harness.problem.terms import Role
 
 SIZE = Parameter(name="n", type="int", role=Role.SIZE, line=1, high=9)
 SCALE = Parameter(

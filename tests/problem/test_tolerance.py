@@ -20,10 +20,10 @@ from support.error_model import (
 )
 
 from harness.errors import HarnessError
-from harness.problem.case import Case, parse_case
-from harness.problem.model import SUBNORMALS, TRUNCATION, Direction
+from harness.problem.case import FAMILIES, Case, parse_case
+from harness.problem.model import SUBNORMALS, TRUNCATION
 from harness.problem.reference import Reference
-from harness.problem.sampling.distributions import FAMILIES
+from harness.problem.terms import Direction
 from harness.problem.tolerance import allowed_error, weights_of
 
 DTYPES = ("float32", "float16", "bfloat16", "float64")

@@ -13,7 +13,7 @@ from rich.markdown import Markdown
 from harness.problem import model as roundoff
 from harness.problem.dtypes import DTYPES, VARIABLE_TYPE
 from harness.problem.format.load import load_problem, problem_folders
-from harness.problem.model import Problem
+from harness.problem.package import Problem
 from harness.report.problem import examples, problem_json, readable_maths, render_problem
 
 ROOT = Path(__file__).parents[2]

@@ -14,7 +14,7 @@ from harness.languages import LANGUAGES
 from harness.languages.build.cache import Cache
 from harness.languages.read import read_solution
 from harness.problem.case import Case
-from harness.problem.model import Limits
+from harness.problem.terms import Limits
 from harness.session.programs import RunnerProgram, source_program, timed_program
 from harness.session.session import RunOptions, Session
 from harness.solution.model import Artifact, Solution, Target

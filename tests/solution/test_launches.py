@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.problem.expressions import SIZEOF_VAR
-from harness.problem.model import Problem
+from harness.problem.package import Problem
 from harness.solution.launches import LaunchError, Launches, read_launches
 from harness.wire.arguments import KernelLaunch
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from harness.problem.format.load import load_problem
-from harness.problem.model import Problem
+from harness.problem.package import Problem
 
 HARD = """---
 slug: hard

@@ -20,7 +20,8 @@ from harness.languages.build.cache import Cache
 from harness.languages.read import read_solution
 from harness.problem.dtypes import DTYPES
 from harness.problem.format.load import load_problem, problem_folders
-from harness.problem.model import Direction, Problem
+from harness.problem.package import Problem
+from harness.problem.terms import Direction
 from harness.records.result import Verdict
 from harness.solution.model import BuildFailure, Solution, Target
 from harness.starter import STARTERS, starter_text

@@ -19,7 +19,7 @@ from harness.languages import LANGUAGES
 from harness.languages.read import read_solution
 from harness.problem.expressions import Expression
 from harness.problem.format.load import load_problem, problem_folders
-from harness.problem.model import Problem
+from harness.problem.package import Problem
 from harness.progress.progress import NoProgress
 from harness.records.result import Verdict
 from harness.solution.model import Solution

@@ -13,8 +13,8 @@ import torch
 from torch import Tensor
 
 from harness.errors import UsageError
-from harness.problem.case import Case
-from harness.problem.gradable import (
+from harness.problem.case import Case, CaseLimits
+from harness.problem.terms import (
     CallCost,
     Direction,
     Expectation,
@@ -23,7 +23,6 @@ from harness.problem.gradable import (
     Role,
     TensorSpec,
 )
-from harness.problem.sampling.cases import CaseLimits
 
 Draw = Callable[[int, torch.Generator], Mapping[str, Tensor]]
 """Somebody's code: all inputs of a test by number, from a generator."""

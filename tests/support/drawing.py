@@ -3,7 +3,8 @@
 from torch import Tensor
 
 from harness.problem.case import Case
-from harness.problem.model import Parameter, Problem
+from harness.problem.model import Parameter
+from harness.problem.package import Problem
 
 
 def draw_tensor(

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from harness.problem.case import Case
 from harness.problem.format.load import load_problem
-from harness.problem.model import Problem
+from harness.problem.package import Problem
 from harness.problem.reference import Reference
 from support.drawing import draw_tensor
 

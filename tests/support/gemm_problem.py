@@ -3,7 +3,9 @@ from pathlib import Path
 import pytest
 
 from harness.languages.build.cache import Cache
-from harness.problem.model import Direction, Limits, Parameter, Problem, Role
+from harness.problem.model import Parameter
+from harness.problem.package import Problem
+from harness.problem.terms import Direction, Limits, Role
 
 
 def _tensor(name: str, direction: Direction) -> Parameter:

@@ -9,12 +9,13 @@ from dataclasses import replace
 import torch
 
 from harness.judge.compare import compare
-from harness.problem.case import Case, whole_case
+from harness.problem.case import FAMILIES, Case, whole_case
 from harness.problem.dtypes import DTYPES
-from harness.problem.model import Parameter, Role
+from harness.problem.model import Parameter
 from harness.problem.reference import Reference
-from harness.problem.sampling.distributions import FAMILIES, fill
+from harness.problem.sampling.distributions import fill
 from harness.problem.sampling.footprint import footprint
+from harness.problem.terms import Role
 from support.error_model import PROBLEM
 
 PARAMETER = Parameter(name="x", type="[VAR]", role=Role.TENSOR, line=1, nonfinite=True)
@@ -77,7 +78,7 @@ def main() -> None:
     for dtype in PROBLEM.dtypes:
         for benchmark in PROBLEM.benchmarks:
             case = whole_case(PROBLEM, benchmark)
-            found, estimate = peak(case, dtype), footprint(PROBLEM, case, dtype)
+            found, estimate = peak(case, dtype), footprint(PROBLEM.tensors_of(case, dtype))
             print(
                 f"{dtype:9} {case.spec:38} takes {found / 2**20:7.0f} MiB, "
                 f"estimated {estimate / 2**20:7.0f} MiB"

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel
 
 from harness.problem.format.load import load_problem
-from harness.problem.model import Problem
+from harness.problem.package import Problem
 from harness.records.result import Verdict
 
 PIECES = (

@@ -10,7 +10,7 @@ import pytest
 
 from harness.languages import LANGUAGES, Language
 from harness.languages.build.cache import Cache
-from harness.problem.model import Problem
+from harness.problem.package import Problem
 from harness.solution.contract import IN_ORDER
 from harness.solution.model import Artifact, BuildFailure, Solution, Target
 

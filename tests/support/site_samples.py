@@ -6,7 +6,7 @@ from pathlib import Path
 
 from harness.languages.read import code_of
 from harness.problem.format.load import load_problem
-from harness.problem.model import Problem
+from harness.problem.package import Problem
 from harness.records.measurement import Measurement
 from harness.records.refs import DeviceRef
 from harness.records.result import Result

@@ -35,7 +35,7 @@ from harness.languages.read import read_solution
 from harness.problem.case import parse_case
 from harness.problem.expressions import Expression, ExpressionError
 from harness.problem.format.load import load_problem
-from harness.problem.model import Problem
+from harness.problem.package import Problem
 from harness.records.build import Build
 from harness.records.cases import CaseResult, ShrunkCase, TensorValues
 from harness.records.measurement import Conditions

@@ -23,7 +23,7 @@ from typing import Any
 from harness.device.choose import open_device
 from harness.grading.grader import Grader
 from harness.problem.format.load import find_problem, problem_slugs
-from harness.problem.model import Problem
+from harness.problem.package import Problem
 from harness.progress.progress import NoProgress
 from tools import ROOT
 from tools.mutation.equivalent import read_equivalents

@@ -13,7 +13,7 @@ from harness.grading.grader import Grader
 from harness.grading.job import Job, Options
 from harness.languages.read import read_solution
 from harness.problem.dtypes import DTYPES
-from harness.problem.model import Problem
+from harness.problem.package import Problem
 from harness.records.result import Result, Verdict
 from harness.solution.model import Solution
 from tools.mutation.mutant import Mutant

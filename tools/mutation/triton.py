@@ -11,7 +11,7 @@ import tokenize
 from collections.abc import Iterator
 from itertools import combinations, pairwise
 
-from harness.problem.model import Problem
+from harness.problem.package import Problem
 from tools.mutation.mutant import Collector, Mutant
 
 _COMPARISONS = {

@@ -7,7 +7,7 @@ launch errors that the submission did not look at.
 
 import re
 
-from harness.problem.model import Problem
+from harness.problem.package import Problem
 from harness.problem.signature import c_prototype
 
 VAR_TYPES = {

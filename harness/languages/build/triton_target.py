@@ -21,7 +21,8 @@ from harness.device.cpu import CpuDevice
 from harness.languages.build.cache import BuildError, BuildOutcome, Cache, key_of
 from harness.languages.build.compiler import killed_failure
 from harness.problem.case import whole_case
-from harness.problem.model import Limits, Problem, Role
+from harness.problem.package import Problem
+from harness.problem.terms import Limits, Role
 from harness.records.build import KernelResources
 from harness.records.result import Verdict
 from harness.runner.triton.kernel_cache import packed

@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TypeVar
 
 from harness.problem.expressions import Expression
-from harness.problem.format.frontmatter import Data, FrontMatter, Location, printable
+from harness.problem.format.frontmatter import Data, FrontMatter, Location
+from harness.text.plain import printable
 from harness.text.suggest import did_you_mean, listing
 
 T = TypeVar("T")

@@ -11,12 +11,11 @@ from pathlib import Path
 import yaml
 
 from harness.errors import Diagnostic, ProblemError
-from harness.text.plain import visible
+from harness.text.plain import printable
 
 MAX_FILE_BYTES = 1 << 20
 MAX_FRONT_MATTER_BYTES = 64 << 10
 MAX_DEPTH = 8
-_MAX_SHOWN = 80
 
 Data = str | None | list["Data"] | dict[str, "Data"]
 """What the YAML holds. Scalars stay text; an empty value is None."""
@@ -175,8 +174,3 @@ def dotted(location: Location) -> str:
     """A location as people write it: ``parameters[2].name``."""
     parts = (f"[{p}]" if isinstance(p, int) else f".{printable(p)}" for p in location)
     return "".join(parts).removeprefix(".")
-
-
-def printable(text: str) -> str:
-    """Text from the file on one line, cut, with escapes for what would disturb a terminal."""
-    return visible(text[:_MAX_SHOWN]) + ("…" if len(text) > _MAX_SHOWN else "")

@@ -24,14 +24,15 @@ from harness.problem.format.fields import (
     unknown_sizes,
     whole_between,
 )
-from harness.problem.format.frontmatter import Data, printable, read_front_matter
+from harness.problem.format.frontmatter import Data, read_front_matter
 from harness.problem.format.parameters import read_parameters
-from harness.problem.model import Direction, Parameter, Problem, Role
+from harness.problem.model import REFERENCE_FILE, STATEMENT_FILE, Parameter
+from harness.problem.package import Problem
 from harness.problem.sizes import check_tensor, points
+from harness.problem.terms import Direction, Role
+from harness.text.plain import printable
 from harness.text.suggest import did_you_mean
 
-STATEMENT_FILE = "problem.md"
-REFERENCE_FILE = "reference.py"
 DEFAULT_CASES = 12
 
 _RELATION = re.compile(r"^parameters.*\.(range|equals)\b")

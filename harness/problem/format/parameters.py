@@ -19,9 +19,11 @@ from harness.problem.format.fields import (
     unknown_sizes,
     whole_between,
 )
-from harness.problem.format.frontmatter import Data, printable
-from harness.problem.model import Direction, Distribution, Parameter, Role
+from harness.problem.format.frontmatter import Data
+from harness.problem.model import Distribution, Parameter
 from harness.problem.sizes import MAX_SIZE, bounds, derive, needs, points
+from harness.problem.terms import Direction, Role
+from harness.text.plain import printable
 from harness.text.suggest import did_you_mean
 
 MAX_ALIGNMENT = 256

@@ -15,8 +15,9 @@ from harness.problem.format.fields import (
     whole_between,
 )
 from harness.problem.format.frontmatter import Data
-from harness.problem.model import Limits, Parameter, Role, Tolerance
+from harness.problem.model import Parameter, Tolerance
 from harness.problem.sizes import MAX_SIZE, check_tensor, completed
+from harness.problem.terms import Limits, Role
 
 MAX_BENCHMARKS = 32
 

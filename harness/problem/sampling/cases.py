@@ -8,12 +8,20 @@ from dataclasses import dataclass
 from hashlib import sha256
 
 from harness.errors import Diagnostic, ProblemError
-from harness.problem.case import DECLARED, Case, families, whole_case
+from harness.problem.case import (
+    DECLARED,
+    NONFINITE,
+    Case,
+    CaseLimits,
+    families,
+    tensors_of,
+    whole_case,
+)
 from harness.problem.expressions import ExpressionError, Number
-from harness.problem.model import Parameter, Problem, Role
-from harness.problem.sampling.distributions import NONFINITE
+from harness.problem.model import Declaration, Parameter
 from harness.problem.sampling.footprint import footprint
 from harness.problem.sizes import as_received, bounds, derive, draw_size, in_order, needs
+from harness.problem.terms import Role
 
 SMALL_FIRST = 3
 """Smallest cases that come first: most wrong submissions fail there, cheaply."""
@@ -26,26 +34,12 @@ def fresh_seed() -> str:
     return secrets.token_hex(16)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CaseLimits:
-    """Bounds of one case on the device at hand."""
-
-    work: float | None = None
-    """Most operations: the problem's ``flops``, or the product of its sizes; None for any."""
-    row_work: float = 0.0
-    """Operations that a row of an output counts at least, since kernels start a block for it."""
-    bytes: int | None = None
-    """Most memory for checking it (:mod:`harness.problem.sampling.footprint`); None for any."""
-    in_range: bool = False
-    """Whether ``always`` values above a size's range are left out."""
-
-
 _ALL_ROOM = CaseLimits()
 _NONE: Mapping[str, float] = {}
 
 
 def draw_cases(
-    problem: Problem, seed: str, *, dtype: str, room: CaseLimits = _ALL_ROOM
+    problem: Declaration, seed: str, *, dtype: str, room: CaseLimits = _ALL_ROOM
 ) -> list[Case]:
     """Draw the correctness cases of one grade, all decided by ``seed``; the cheapest few first.
 
@@ -80,7 +74,7 @@ def draw_cases(
 class CaseSampler:
     """Draws single cases from one stream of random numbers; the order of calls matters."""
 
-    problem: Problem
+    problem: Declaration
     dtype: str
     random: random.Random
     room: CaseLimits
@@ -100,7 +94,7 @@ class CaseSampler:
         work, size = self.room.work, self.room.bytes
         if work is not None and self.work(case) > work:
             return False
-        return size is None or footprint(self.problem, case, self.dtype) <= size
+        return size is None or footprint(tensors_of(self.problem, case, self.dtype)) <= size
 
     def smallest(self) -> Case:
         """A case with every size at its lowest."""

@@ -12,25 +12,8 @@ from collections.abc import Sequence
 import torch
 from torch import Generator, Tensor
 
+from harness.problem.case import FAMILIES, NONFINITE
 from harness.problem.model import Parameter
-
-NONFINITE = "nonfinite"
-
-FAMILIES = (
-    "declared",  # as the problem file says
-    "uniform",  # positive, so that sums grow with their length
-    "large",  # as declared, times a power of two
-    "tiny",  # likewise
-    "zeros",  # one in eight kept, the rest +0 or −0
-    "integers",  # −3 … 3, exact in every type
-    "mixed",  # neighbours of very different magnitude
-    "constant",  # one value throughout
-    "rows",  # one value along the last dimension
-    # Neighbours along the last dimension are opposites but for a 64th or two, and those along every
-    # other dimension alike, so that sums along a row nearly vanish, and products of matrices, too.
-    "cancellation",
-    NONFINITE,  # as declared, and some NaN and infinities in the tensors that may hold them
-)
 
 EVENNESS = {"zeros": 1 / 64, "mixed": 1 / 32}
 """Which part of the terms carries a sum of products of two tensors, where it is not most of them.

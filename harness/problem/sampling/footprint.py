@@ -1,10 +1,10 @@
 """Estimate the memory that checking one case takes, on the generous side."""
 
 import math
+from collections.abc import Iterable
 
-from harness.problem.case import Case
 from harness.problem.dtypes import DTYPES, DtypeKind
-from harness.problem.gradable import Direction, Gradable
+from harness.problem.terms import Direction, TensorSpec
 
 CALLS = 2
 """Calls of a correctness case, each with inputs of its own: that shows remembered answers."""
@@ -17,14 +17,14 @@ _COMPARED_AT_ONCE = 1 << 23  # elements
 _COMPARE_COPIES = 4  # wide temporaries of a comparison
 
 
-def footprint(problem: Gradable, case: Case, dtype: str) -> int:
-    """Bytes of the device's memory that checking ``case`` takes at its peak.
+def footprint(tensors: Iterable[TensorSpec]) -> int:
+    """Bytes of the device's memory that checking a case with these tensors takes at its peak.
 
     A reference that builds something larger than its inputs and outputs (all pairs of rows, say)
     needs more than is counted here.
     """
     total = 0
-    for tensor in problem.tensors_of(case, dtype):
+    for tensor in tensors:
         element = DTYPES[tensor.dtype]
         wide = _WIDE_BYTES * (2 if element.kind is DtypeKind.COMPLEX else 1)
         count = math.prod(tensor.shape)

@@ -6,15 +6,15 @@ import torch
 from torch import Tensor
 
 from harness.problem.case import DECLARED, Case
-from harness.problem.gradable import TensorSpec
-from harness.problem.model import Problem
+from harness.problem.model import Declaration
 from harness.problem.sampling.distributions import fill
+from harness.problem.terms import TensorSpec
 
 
 class DeclaredInputs:
     """Values by each tensor's distribution and the case's family: a package's ``InputSource``."""
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: Declaration) -> None:
         self._slug = problem.slug
         self._parameters = {p.name: p for p in problem.tensors}
 

@@ -22,7 +22,7 @@ from torch import Tensor
 
 from harness.runner.entry.contracts import Caller, caller, offer_imports
 from harness.runner.program import ProgramFailed
-from harness.runner.python import import_source
+from harness.runner.source import import_source
 from harness.runner.strides import span
 from harness.runner.triton.fake_cuda import NotEmulated, install_fake_cuda
 from harness.wire.arguments import CompiledKernel, ScalarArgument, TensorShape

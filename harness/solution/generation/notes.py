@@ -6,7 +6,7 @@ Keep imports cheap: loaded before arguments are validated.
 from pathlib import Path
 
 from harness.problem.lookup import other_subject
-from harness.problem.model import Problem
+from harness.problem.package import Problem
 from harness.solution.model import Invalid, Solution
 from harness.text.plain import plain
 

@@ -20,7 +20,7 @@ from harness.languages.build.cache import BuildOutcome, Cache
 from harness.languages.read import read_solution
 from harness.languages.triton import Triton
 from harness.problem.format.load import load_problem
-from harness.problem.model import Problem
+from harness.problem.package import Problem
 from harness.sandbox.pause_gate import PauseGate, waiting
 from harness.session.fault import Fault
 from harness.session.programs import RunnerProgram, timed_program

@@ -14,7 +14,8 @@ from support.problem_texts import BLOCK, MINIMAL, ROOT, Write, span
 from harness.errors import ProblemError, UsageError
 from harness.problem.format.frontmatter import read_front_matter
 from harness.problem.format.load import find_problem, load_problem, problem_slugs, versions
-from harness.problem.model import Direction, Problem, Role
+from harness.problem.package import Problem
+from harness.problem.terms import Direction, Role
 
 SEED = """---
 slug: "gemm-multiply-leakyrelu"

@@ -6,10 +6,11 @@ import pytest
 import torch
 from support.drawing import draw_tensor
 
-from harness.problem.case import Case
+from harness.problem.case import FAMILIES, Case
 from harness.problem.dtypes import DTYPES, DtypeKind
-from harness.problem.model import Distribution, Parameter, Role
-from harness.problem.sampling.distributions import FAMILIES, fill
+from harness.problem.model import Distribution, Parameter
+from harness.problem.sampling.distributions import fill
+from harness.problem.terms import Role
 
 FLOATS = ("float32", "float16", "bfloat16", "float64")
 NORMAL = Parameter(name="x", type="[VAR]", role=Role.TENSOR, line=1)

@@ -10,14 +10,18 @@ def test_the_parts(gemm) -> None:
     elements, guards = 64 * 64, 8192
     arena = 2 * 4 * (elements * 4 + guards)
     wide = 3 * 2 * 8 * elements + (5 + 4) * 8 * elements
-    assert footprint(gemm, case, "float32") == 2 * arena + 2 * 4 * elements + wide
-    assert footprint(gemm, case, "float16") < footprint(gemm, case, "float32")
+    assert footprint(gemm.tensors_of(case, "float32")) == 2 * arena + 2 * 4 * elements + wide
+    assert footprint(gemm.tensors_of(case, "float16")) < footprint(gemm.tensors_of(case, "float32"))
 
 
 def test_gaps_and_complex_numbers_count(block) -> None:
     near = parse_case(block, "ld=80,m=40,n=80,s=0,t=0")
     far = parse_case(block, "ld=96,m=40,n=80,s=0,t=0")
+    needed = {
+        (case.spec, dtype): footprint(block.tensors_of(case, dtype))
+        for case in (near, far)
+        for dtype in ("float32", "complex64")
+    }
     two_tensors = 2 * 2 * 2
-    added = footprint(block, far, "float32") - footprint(block, near, "float32")
-    assert added == two_tensors * 39 * 16 * 4
-    assert footprint(block, near, "complex64") > 1.5 * footprint(block, near, "float32")
+    assert needed[far.spec, "float32"] - needed[near.spec, "float32"] == two_tensors * 39 * 16 * 4
+    assert needed[near.spec, "complex64"] > 1.5 * needed[near.spec, "float32"]

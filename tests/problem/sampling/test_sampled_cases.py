@@ -11,11 +11,10 @@ from hypothesis import strategies as st
 from support.problem_texts import BLOCK, MINIMAL, Write
 
 from harness.errors import ProblemError, UsageError
-from harness.problem.case import Case, families, parse_case, whole_case
+from harness.problem.case import FAMILIES, Case, CaseLimits, families, parse_case, whole_case
 from harness.problem.expressions import Expression
 from harness.problem.format.load import load_problem
-from harness.problem.sampling.cases import CaseLimits, draw_cases, fresh_seed
-from harness.problem.sampling.distributions import FAMILIES
+from harness.problem.sampling.cases import draw_cases, fresh_seed
 from harness.problem.sampling.footprint import footprint
 from harness.problem.sizes import as_received
 
@@ -278,7 +277,7 @@ def test_draws_respect_relations(
         assert case.values["inverse"] == single(1 / n)
         assert parse_case(block, case.spec) == case
         assert max_work is None or m * n <= max_work
-        assert max_bytes is None or footprint(block, case, "float32") <= max_bytes
+        assert max_bytes is None or footprint(block.tensors_of(case, "float32")) <= max_bytes
     assert {case.family for case in cases} == set(FAMILIES)
     if max_work is None and max_bytes is None:
         tried = {(name, value) for case in cases for name, value in case.values.items()}
@@ -313,7 +312,7 @@ def test_nan_without_scalars_and_where_there_is_none(write: Write) -> None:
 def test_memory_bounds_a_case(gemm) -> None:
     for bound in (1 << 20, 1 << 22, None):
         cases = draw_cases(gemm, "00", dtype="float32", room=CaseLimits(bytes=bound))
-        used = [footprint(gemm, case, "float32") for case in cases]
+        used = [footprint(gemm.tensors_of(case, "float32")) for case in cases]
         assert bound is None or max(used) <= bound
         assert max(used) > (bound or 1 << 23) * 0.5
         for parameter in gemm.scalars:

@@ -1,0 +1,103 @@
+"""The terms that problems of every format and the judge share: roles, tensors, limits, answers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+DEFAULT_ALIGNMENT = 256
+"""Bytes; what CUDA's own allocator promises."""
+
+
+class Direction(StrEnum):
+    """Which way a tensor's contents go, seen from the submission."""
+
+    IN = "in"
+    OUT = "out"
+    INOUT = "inout"
+
+
+class Role(StrEnum):
+    """Use of a parameter: pointers are tensors, integers sizes, other numbers scalars."""
+
+    TENSOR = "tensor"
+    SIZE = "size"
+    SCALAR = "scalar"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """Bounds of what a submission may use: wall times in seconds, and host memory.
+
+    ``prepare_s`` covers loading it and the calls that warm it up.
+    """
+
+    build_s: float = 120.0
+    prepare_s: float = 60.0
+    call_s: float = 10.0
+    host_bytes: int = 4 << 30
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TensorSpec:
+    """One tensor argument of a case, all of it known."""
+
+    name: str
+    """The parameter's name."""
+    dtype: str
+    """Element type, by torch's name: ``float32``; one of :data:`~harness.problem.dtypes.DTYPES`."""
+    shape: tuple[int, ...]
+    """Elements along each dimension, row-major; empty for a single element."""
+    strides: tuple[int, ...]
+    """Elements from one index to the next of each dimension; no two elements overlap."""
+    direction: Direction
+    """Whether the submission reads it, writes it, or both."""
+    alignment: int = DEFAULT_ALIGNMENT
+    """Bytes that the address is promised to be a multiple of."""
+
+    @property
+    def span(self) -> int:
+        """Elements from the first to the last, gaps included: what a buffer must hold."""
+        return 1 + sum((n - 1) * s for n, s in zip(self.shape, self.strides, strict=True))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallCost:
+    """Least work of one call of a case, from which the speed of light (SOL) follows.
+
+    Floating-point operations, and bytes read and written; None where the problem does not say.
+    ``tf32``: float32 factors may be cut to TF32, which matrix units multiply faster.
+    """
+
+    flops: float | None = None
+    bytes: float | None = None
+    tf32: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Expectation:
+    """The right values of one output, and how far off each may be."""
+
+    expected: Tensor
+    """float64 (integers int64 or bool, complex complex128), the output's shape; NaN or infinite
+    where NaN or infinity in the inputs reaches."""
+    allowed: Tensor
+    """float64, same shape and device: the largest |got − expected| that is right. 0 for integers.
+    Of no use where ``expected`` is not finite."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FormalParameter:
+    """One parameter of the entry point, as a signature shows it."""
+
+    name: str
+    """An identifier in C and Python."""
+    type: str
+    """C type of an element or of the value; ``[VAR]`` for the data type of the grade."""
+    role: Role
+    direction: Direction | None = None
+    """Which way a tensor's contents go; None for numbers."""
