@@ -27,7 +27,7 @@ def entry(result: Result) -> dict[str, Value]:
         "dtype": result.dtype,
         "device_kind": result.device.kind,
         "device": result.device.name,
-        "harness_major": result.environment.harness.split(".")[0],
+        "harness_major": result.environment.harness_major,
         "baseline": score.baseline if score else "",
         "author": result.solution.author,
         "solution": result.solution.name,

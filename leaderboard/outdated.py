@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterable, Mapping
 
-from harness.records.refs import DeviceRef
+from harness.records.refs import DeviceRef, major
 from harness.records.result import Result
 from leaderboard.entry import INCONCLUSIVE
 
@@ -36,7 +36,6 @@ def outdated(
     Returns:
         At most one result a solution, by problem and data type, the oldest first.
     """
-    major = _major(harness)
     last: dict[tuple[Key, Key], Result] = {}
     for result in sorted(results, key=lambda each: (each.created, each.id)):
         if result.device != device or (problems and result.problem.slug not in problems):
@@ -46,7 +45,7 @@ def outdated(
     judged = {
         solution
         for solution, kind in last
-        if not everything and kind == (current.get(solution[0]), major)
+        if not everything and kind == (current.get(solution[0]), major(harness))
     }
     chosen: dict[Key, Result] = {}
     for (solution, _), result in sorted(last.items(), key=lambda item: item[1].created):
@@ -60,8 +59,4 @@ def _solution(result: Result) -> Key:
 
 
 def _kind(result: Result) -> Key:
-    return result.problem.hash, _major(result.environment.harness)
-
-
-def _major(version: str) -> str:
-    return version.split(".")[0]
+    return result.problem.hash, result.environment.harness_major

@@ -6,6 +6,7 @@ docs/explanation/architecture.md walks through these steps.
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext, suppress
 from functools import partial
+from pathlib import Path
 
 from torch import OutOfMemoryError
 
@@ -25,8 +26,8 @@ from harness.judge.replay import FailingCase, patient, shrink_failure
 from harness.judge.task import Task
 from harness.languages import LANGUAGES
 from harness.languages.base import Language
-from harness.languages.build.cache import default_cache
-from harness.problem.gradable import AnswerKey
+from harness.languages.build.cache import Cache, default_cache
+from harness.problem.gradable import AnswerKey, Gradable
 from harness.problem.sampling.cases import fresh_seed
 from harness.problem.terms import Limits
 from harness.progress.progress import Pace, Progress
@@ -37,7 +38,7 @@ from harness.session.fault import Fault
 from harness.session.programs import RunnerProgram, checked_program, timed_program
 from harness.session.session import Session
 from harness.solution.model import Artifact, BuildFailure, Invalid, Solution, Target
-from harness.timing.budget import budget_for
+from harness.timing.budget import TimingBudget, budget_for
 
 
 class Grader(AbstractContextManager["Grader"]):
@@ -47,9 +48,13 @@ class Grader(AbstractContextManager["Grader"]):
 
     Args:
         languages: builds submissions, by the name of their language.
+        cache: keeps what was built; by default the user's.
         builders: files built side by side; by default what suits the machine.
+        reference: loads a problem's answers, once for each version of it.
         benchmark: takes times; by default one for ``device``.
+        budget: how long to measure; by default what suits the device.
         open_session: starts a runner with a submission's program.
+        profiler: finds Nsight Compute; None if it is not there.
     """
 
     def __init__(
@@ -58,18 +63,25 @@ class Grader(AbstractContextManager["Grader"]):
         progress: Progress,
         *,
         languages: Mapping[str, Language] = LANGUAGES,
+        cache: Cache | None = None,
         builders: int | None = None,
+        reference: Callable[[Gradable], AnswerKey] = lambda problem: problem.reference(),
         benchmark: Benchmark | None = None,
+        budget: TimingBudget | None = None,
         open_session: Callable[[RunnerProgram, Device, Limits], Session] = Session,
+        profiler: Callable[[], Path | None] = find_profiler,
     ) -> None:
         self._device = device
         self._progress = progress
         self._languages = languages
         self._builders = builders
-        self._cache = default_cache()
-        self.benchmark = benchmark or Benchmark(device, progress)
+        self._cache = cache or default_cache()
+        self._reference = reference
         self._references: dict[Hashable, AnswerKey] = {}
+        self.benchmark = benchmark or Benchmark(device, progress)
+        self._base_budget = budget
         self._open_session = open_session
+        self._profiler = profiler
 
     def __exit__(self, *_: object) -> None:
         self.benchmark.trusted.close()
@@ -137,7 +149,7 @@ class Grader(AbstractContextManager["Grader"]):
             a, b = (each for each in ready if isinstance(each, ReadyToTime))
             task = drafts[0].task
             cases = benchmark_cases(task)
-            budget = budget_for(self._device, quick=options.quick)
+            budget = self._budget(options)
             with self._exclusive() as held:
                 overhead = self.benchmark.trusted.overhead(held.runner_cpu)
                 outcome = head_to_head(task, (a, b), cases, budget, overhead, held, self._progress)
@@ -168,7 +180,7 @@ class Grader(AbstractContextManager["Grader"]):
         problem, solution = job.problem, job.solution
         key = problem.slug, problem.hash
         if key not in self._references:
-            self._references[key] = problem.reference()
+            self._references[key] = self._reference(problem)
         seed = options.seed or fresh_seed()
         dtype = chosen_dtype(job, options)
         task = Task(problem, self._references[key], dtype, self._device, seed)
@@ -288,7 +300,7 @@ class Grader(AbstractContextManager["Grader"]):
             MachineError: there is no tool, or no room for the shape.
         """
         task, named = draft.task, draft.options.case
-        tool = find_profiler()
+        tool = self._profiler()
         if tool is None:
             raise MachineError(REMEDY)
         case = task.problem.parse_case(named) if named else benchmark_cases(task)[0]
@@ -302,7 +314,7 @@ class Grader(AbstractContextManager["Grader"]):
 
     def _timed(self, ready: ReadyToTime, draft: ResultBuilder, builds: Builds) -> Result:
         """The result of a submission that was right in all cases, with its times."""
-        budget = budget_for(self._device, quick=draft.options.quick)
+        budget = self._budget(draft.options)
         with self._exclusive() as held, builds.paused(self._finishing):
             measured = self.benchmark.measure(draft, ready, held, budget)
         if held.monitor is not None:
@@ -317,6 +329,9 @@ class Grader(AbstractContextManager["Grader"]):
             conditions=draft.conditions,
         )
         return draft.finish(Verdict.ACCEPTED, "", measured, score)
+
+    def _budget(self, options: Options) -> TimingBudget:
+        return budget_for(self._device, quick=options.quick, base=self._base_budget)
 
     def _exclusive(self) -> AbstractContextManager[Exclusive]:
         return self._device.exclusive(

@@ -5,7 +5,7 @@ from collections.abc import Hashable, Iterable
 
 from harness.grading.job import Job
 from harness.grading.result_builder import solution_ref
-from harness.records.refs import DeviceRef, SolutionRef
+from harness.records.refs import DeviceRef, SolutionRef, major
 from harness.records.result import Result, Verdict
 from harness.solution.model import Invalid
 
@@ -20,7 +20,7 @@ class RecordedResults:
     def __init__(self, results: Iterable[Result], device: DeviceRef, harness: str) -> None:
         self._verdicts: dict[Hashable, list[Verdict]] = defaultdict(list)
         for result in results:
-            same_major = _major(result.environment.harness) == _major(harness)
+            same_major = result.environment.harness_major == major(harness)
             conclusive = result.verdict is not Verdict.INTERNAL_ERROR
             if same_major and conclusive and result.device == device:
                 key = _key(result.problem.slug, result.problem.hash, result.solution, result.dtype)
@@ -38,7 +38,3 @@ class RecordedResults:
 
 def _key(slug: str, problem_hash: str, about: SolutionRef, dtype: str) -> Hashable:
     return slug, problem_hash, about.author, about.name, about.hash, dtype
-
-
-def _major(version: str) -> str:
-    return version.partition(".")[0]

@@ -81,6 +81,11 @@ class DeviceRef(Record):
         return f"cpu ({self.name})" if self.emulated else self.name
 
 
+def major(version: str) -> str:
+    """The major version: results of different ones are ranked apart."""
+    return version.partition(".")[0]
+
+
 class Environment(Record):
     """What else a time depends on; absent parts are empty."""
 
@@ -100,3 +105,8 @@ class Environment(Record):
     """Version of the CUDA compiler."""
     sandbox: Text = ""
     """What confined the submission."""
+
+    @property
+    def harness_major(self) -> str:
+        """Major version of the harness."""
+        return major(self.harness)

@@ -25,6 +25,7 @@ from harness.grading.grader import Grader
 from harness.grading.job import Job, Options
 from harness.grading.result_builder import make_score, with_path
 from harness.judge.task import Task
+from harness.languages.build.cache import Cache
 from harness.languages.read import read_solution
 from harness.problem.format.load import load_problem
 from harness.problem.package import Problem
@@ -35,7 +36,7 @@ from harness.records.result import Result, Verdict
 from harness.sandbox import processes
 from harness.sandbox.command import clean_environment, run_limited
 from harness.session.session import Session
-from harness.timing.budget import TimingBudget
+from harness.timing.budget import CPU_BUDGET, TimingBudget
 from harness.timing.trusted import TrustedRunners
 
 ROOT = Path(__file__).parents[2]
@@ -490,6 +491,31 @@ def test_compilers_end_when_results_are_no_longer_asked_for(
     assert time.monotonic() - started < 30
     assert nap.gone()
     assert grader.grade(jobs[0], CHECK).accepted
+
+
+def test_a_grader_takes_its_cache_references_and_budget(
+    open_grader: OpenGrader, job, tmp_path: Path
+) -> None:
+    cache, budget = Cache(tmp_path), replace(CPU_BUDGET, min_blocks=2, max_blocks=2)
+    caches: list[Cache] = []
+    loaded: list[str] = []
+
+    class Noted:
+        def build(self, *how: Any) -> Any:
+            caches.append(how[-1])
+            return PLAIN_LANGUAGES["pytorch"].build(*how)
+
+    def reference(problem: Any) -> Any:
+        loaded.append(problem.slug)
+        return problem.reference()
+
+    grader = open_grader(
+        languages={"pytorch": cast(Any, Noted())}, cache=cache, reference=reference, budget=budget
+    )
+    results = list(grader.grade_all([job(HONEST, "a.py"), job(f"{HONEST}#", "b.py")], Options()))
+    assert caches == [cache, cache]
+    assert loaded == ["shift"]
+    assert {len(m.samples_s) for result in results for m in result.measurements} == {2}
 
 
 @pytest.mark.gpu

@@ -7,11 +7,11 @@ from typing import cast
 import pytest
 import torch
 from support.concrete_problem import ConcreteProblem, Formal
+from support.plain_languages import PLAIN_LANGUAGES
 from torch import Tensor
 
 from harness.device.cpu import CpuDevice
 from harness.errors import UsageError
-from harness.grading import grader
 from harness.grading.grader import Grader
 from harness.grading.job import Job, Options
 from harness.judge.batch import Batch, lay_out
@@ -129,15 +129,10 @@ def test_an_output_left_out_is_wrong(judge: Judge) -> None:
 
 
 def test_the_grader_grades_it(
-    problem: ConcreteProblem,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    stand_in_for_torch: None,
+    problem: ConcreteProblem, tmp_path: Path, stand_in_for_torch: None
 ) -> None:
-    plain = lambda built: source_program(built.source.encode())  # noqa: E731 - no interpreter
-    monkeypatch.setattr(grader, "checked_program", plain)
     verdicts = []
-    with Grader(CpuDevice(), NoProgress()) as one:
+    with Grader(CpuDevice(), NoProgress(), languages=PLAIN_LANGUAGES) as one:
         for name, more in (("right", ""), ("wrong", "    y[0] += 1.0\n")):
             path = tmp_path / f"{name}.py"
             path.write_text(HONEST + more)

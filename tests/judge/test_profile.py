@@ -2,10 +2,12 @@
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.plain_languages import PLAIN_LANGUAGES
 
 from harness.device.cpu import CpuDevice
 from harness.errors import MachineError
@@ -215,22 +217,14 @@ def test_a_tool_that_does_not_work(shift_task: Task, tmp_path: Path, tool) -> No
 
 class TestGrade:
     @pytest.fixture
-    def graded(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stand_in_for_torch: None):
-        from harness.grading import grader as grade
-
-        def plain(artifact):
-            return RunnerProgram(kind="python", source=artifact.source.encode())
-
-        for name in ("checked_program", "timed_program"):
-            monkeypatch.setattr(grade, name, plain)
-
+    def graded(self, tmp_path: Path, stand_in_for_torch: None):
         def graded(tool: Path | None, source: bytes = HONEST) -> Result:
-            monkeypatch.setattr(grade, "find_profiler", lambda: tool)
             path = tmp_path / "mine.py"
             path.write_bytes(source)
             solution = read_solution(path, problem="shift")
             job = Job(path=path.name, solution=solution, problem=SHIFT)
-            with Grader(CpuDevice(), NoProgress()) as grader:
+            parts: dict[str, Any] = {"languages": PLAIN_LANGUAGES, "profiler": lambda: tool}
+            with Grader(CpuDevice(), NoProgress(), **parts) as grader:
                 return grader.grade(job, Options(timing=False, shrink_s=0.0, profile=True))
 
         return graded

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.plain_languages import PLAIN_LANGUAGES
 
 from harness.device.cpu import CpuDevice
 from harness.grading.grader import Grader
@@ -347,21 +348,13 @@ SHIFT = load_problem(PACKAGES / "shift")
 
 
 @pytest.fixture
-def check(
-    monkeypatch: pytest.MonkeyPatch, stand_in_for_torch: None, tmp_path: Path
-) -> Callable[..., Result]:
-    from harness.grading import grader as grade
-    from harness.session.programs import source_program
-
-    for name in ("checked_program", "timed_program"):  # the interpreter needs the real torch
-        monkeypatch.setattr(grade, name, lambda built: source_program(built.source.encode()))
-
+def check(stand_in_for_torch: None, tmp_path: Path) -> Callable[..., Result]:
     def run(source: str, problem: Problem = SHIFT, **options: Any) -> Result:
         path = tmp_path / "mine.py"
         path.write_text(source)
         job = Job(path=str(path), solution=read_solution(path, problem="shift"), problem=problem)
         chosen: dict[str, Any] = {"timing": False, "case": "n=60,s=1.375", "shrink_s": 40.0}
-        with Grader(CpuDevice(), NoProgress()) as grader:
+        with Grader(CpuDevice(), NoProgress(), languages=PLAIN_LANGUAGES) as grader:
             return grader.grade(job, Options(**chosen | options))
 
     return run
