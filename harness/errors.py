@@ -1,8 +1,8 @@
 """Who is to blame when something is not a verdict.
 
-What a submission does wrong is a value (:class:`harness.result.Verdict`). What the problem's
-author, the machine or our own code does wrong is one of these exceptions, caught in one place
-(:mod:`harness.cli`), each with its own exit code.
+What a submission does wrong is a value (:class:`harness.records.result.Verdict`). What the
+problem's author, the machine or our own code does wrong is one of these exceptions, caught in one
+place (:mod:`harness.cli`), each with its own exit code.
 """
 
 from dataclasses import dataclass

@@ -1,8 +1,8 @@
 """Who beats whom: entries that the measurement cannot tell apart share a rank.
 
-Method: ``measurement.md``, *Ties*. With s the natural logarithm of the score and se its standard
-error, A beats B only if s_A - s_B > max(margin, 1.96 · sqrt(se_A² + se_B² + 2 σ_AA²)); the rank of
-an entry is 1 plus the number of entries that beat it.
+Method: docs/explanation/measurement.md, *Ties*. With s the natural logarithm of the score and se
+its standard error, A beats B only if s_A - s_B > max(margin, 1.96 · sqrt(se_A² + se_B² + 2 σ_AA²));
+the rank of an entry is 1 plus the number of entries that beat it.
 
 Being told apart is not transitive. An entry with a wide interval is beaten by few, so it may share
 a rank with much better ones: what bounds this is that the judge leaves entries with a wide

@@ -32,6 +32,11 @@ DOCUMENTS = [
 ]
 RESULT = ROOT / "docs/reference/result.md"
 REFERENCE = ROOT / "docs/reference/reference.md"
+CODE = [
+    path
+    for folder in ("harness", "leaderboard", "tools", "benchmarks")
+    for path in sorted((ROOT / folder).rglob("*.py"))
+]
 SETUP = {"make demo", "make test", ". .venv/bin/activate"}  # not run here: see test_makefile_…
 COMMAND_SECONDS = 120
 
@@ -322,6 +327,27 @@ def test_relative_links_lead_somewhere(path: Path) -> None:
         assert linked.exists(), f"{path.name}: {target}"
         if anchor:
             assert anchor in _anchors(linked), f"{path.name}: {target}"
+
+
+@pytest.mark.parametrize("path", CODE, ids=lambda path: str(path.relative_to(ROOT)))
+def test_pages_and_modules_that_code_names_are_there(path: Path) -> None:
+    text = path.read_text("utf-8")
+    for page in re.findall(r"\bdocs/[\w/-]+\.md\b", text):
+        assert (ROOT / page).is_file(), page
+    for name in re.findall(r":\w+:`~?((?:harness|leaderboard)\.[\w.]+)`", text):
+        module, names = _module(name.split("."))
+        words = set(re.findall(r"\w+", module.read_text("utf-8")))
+        assert words.issuperset(names), name
+
+
+def _module(parts: list[str]) -> tuple[Path, list[str]]:
+    """The file that the first parts of a dotted name lead to, and the parts that are left."""
+    for count in range(len(parts), 0, -1):
+        place = ROOT.joinpath(*parts[:count])
+        for file in (place.with_suffix(".py"), place / "__init__.py"):
+            if file.is_file():
+                return file, parts[count:]
+    raise AssertionError(f"no module {'.'.join(parts)}")
 
 
 def test_every_document_is_reachable_from_the_readme() -> None:

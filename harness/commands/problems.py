@@ -32,7 +32,7 @@ class _Language(click.Choice[str]):
         if value == "ptx":
             self.fail(
                 "there is no starter in PTX: copy solutions/vector-add/samples/vector_add.ptx "
-                "(docs/languages.md says what its header means)",
+                "(docs/reference/languages.md says what its header means)",
                 param,
                 ctx,
             )

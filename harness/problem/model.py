@@ -103,8 +103,8 @@ class Tolerance:
     """How often an intermediate result may be rounded to the output's type."""
 
 
-# Constants of the error model that are the same for every problem (docs/tolerance.md). They are
-# here, not beside the formula, so that they can be shown without importing torch.
+# Constants of the error model that are the same for every problem (docs/explanation/tolerance.md).
+# They are here, not beside the formula, so that they can be shown without importing torch.
 
 TRUNCATION = 8.0
 """Unit roundoffs of the accumulator that a matrix unit may lose where rounding loses one."""

@@ -1,6 +1,6 @@
 """Fuzz every reader of untrusted bytes for so many inputs or seconds, and print a table.
 
-Needs what ``pip install -e '.[fuzz]'`` installs. See docs/robustness.md.
+Needs what ``pip install -e '.[fuzz]'`` installs. See docs/explanation/robustness.md.
 """
 
 import argparse
