@@ -28,6 +28,11 @@ class BoardKey:
     baseline: str
     """What the speed-up is over; empty if nothing was timed."""
 
+    @property
+    def emulated(self) -> bool:
+        """Whether its times are functional, and say nothing about a GPU."""
+        return self.device_kind == "cpu"
+
 
 @dataclass(frozen=True, slots=True)
 class BoardRow(BoardKey):

@@ -57,16 +57,15 @@ def _board(key: BoardKey, rows: list[BoardRow], console: Console) -> None:
 
 
 def _title(board: BoardKey) -> Text:
-    cpu = board.device_kind == "cpu"
     device = plain(board.device, 60)
     over = f" · speed-up over {plain(board.baseline, 60)}" if board.baseline else ""
     title = Text(plain(board.problem, 60), style="bold")
     title.append(
-        f"  {plain(board.dtype, 20)} · {f'cpu ({device})' if cpu else device}{over}"
+        f"  {plain(board.dtype, 20)} · {f'cpu ({device})' if board.emulated else device}{over}"
         f" · harness {plain(board.harness_major, 20)}.x",
         style="not bold",
     )
-    if cpu:
+    if board.emulated:
         title.append(f"\n{CPU_NOTE}", style="not bold yellow")
     return title
 

@@ -40,11 +40,6 @@ class Board(BoardKey):
     rows: tuple[BoardRow, ...]
     """At least one."""
 
-    @property
-    def cpu(self) -> bool:
-        """Whether its times are functional, and say nothing about a GPU."""
-        return self.device_kind == "cpu"
-
     @cached_property
     def name(self) -> str:
         """Name of its files without their ending: letters, digits and ``-`` of ours."""
