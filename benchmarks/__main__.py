@@ -291,6 +291,18 @@ def audits(names: Sequence[str]) -> Data:
     return {"graded": graded}
 
 
+def covered(grades: int) -> Data:
+    """How often intervals hold the true ratio, under noise that is known."""
+    from dataclasses import asdict
+
+    from benchmarks.coverage import table
+    from harness.timing.budget import TimingBudget
+
+    full = TimingBudget()
+    rows = table({"full": full, "quick": full.quick()}, grades=grades)
+    return {"grades": grades, "rows": [asdict(row) for row in rows]}
+
+
 def where() -> Data:
     """What a figure depends on: date, card, driver, versions."""
     from importlib import metadata
@@ -335,6 +347,8 @@ def main() -> None:
     both = commands.add_parser("returning", help="outputs that are returned against ones filled")
     both.add_argument("--times", type=int, default=3)
     both.add_argument("--device", choices=["cuda", "cpu"], default="cuda")
+    noise = commands.add_parser("coverage", help="how often intervals hold the truth; no GPU")
+    noise.add_argument("--grades", type=int, default=400)
     commands.add_parser("audits", help="what the audits see").add_argument("names", nargs="*")
     chosen = parser.parse_args()
     match chosen.what:
@@ -367,6 +381,8 @@ def main() -> None:
             data = returning(
                 lambda a, b, problem: head_to_head(a, b, chosen.times, chosen.device, problem)
             )
+        case "coverage":
+            data = covered(chosen.grades)
         case _:
             data = audits(chosen.names)
     if chosen.json_to:

@@ -101,7 +101,7 @@ def measure_shape(
         for which, sample in enumerate(timed.samples):
             samples[which].append(sample)
         on_block(samples)
-        if not _enough(samples, now - start, budget):
+        if not enough(samples, now - start, budget):
             continue
         if overhead is None or not (longer := _too_short(pair, samples, max_calls, budget)):
             break
@@ -221,7 +221,7 @@ def _too_short(
     return longer
 
 
-def _enough(samples: Samples, spent_s: float, budget: TimingBudget) -> bool:
+def enough(samples: Samples, spent_s: float, budget: TimingBudget) -> bool:
     """Whether the interval is narrow enough, or may not be made narrower."""
     blocks = len(samples[0])
     if blocks < budget.min_blocks:

@@ -138,7 +138,7 @@ class TestEnough:
     def test_enough_follows_width_blocks_and_time(
         self, half: float, blocks: int, spent: float, enough: bool
     ) -> None:
-        assert measure._enough(_samples(half, blocks), spent, self.budget) is enough
+        assert measure.enough(_samples(half, blocks), spent, self.budget) is enough
 
 
 class TestShape:

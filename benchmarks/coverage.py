@@ -1,0 +1,153 @@
+"""How often the interval of a speed-up covers the truth, under noise that is known.
+
+Blocks are made up by models of what was seen on cards, and go through the judge's own stopping
+rule and statistics. A 95 % interval should cover the true ratio in 95 of 100 grades, or more. Noise
+that stays the same for a whole grade cannot be seen from within it: there the interval of one grade
+covers less, and only ``σ_AA``, the spread between grades of the same files, makes up for it.
+"""
+
+import math
+import random
+import statistics
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+
+from harness.timing.budget import TimingBudget
+from harness.timing.measure import enough
+from harness.timing.statistics import NORMAL95, Timed, ratio_interval
+
+BLOCK_S = 0.06
+"""What a block of both programs takes with all around it, seconds."""
+BATCH_S = 0.025
+NOISE = 0.003
+"""Standard deviation of independent noise, relative."""
+LATE_S = 150e-6
+"""By so much a third of the batches are late: a stopped process was continued late."""
+STATE = 0.008
+"""How far apart the two states are that a clock may stay in for longer than a grade."""
+
+Source = random.Random
+Block = tuple[float, float]
+"""Seconds of the submission's batch and of the baseline's; both really take :data:`BATCH_S`."""
+
+
+def independent(source: Source) -> Iterator[Block]:
+    """Each batch is off by itself."""
+    while True:
+        yield _noisy(source), _noisy(source)
+
+
+def late(source: Source) -> Iterator[Block]:
+    """A third of the batches are late, whatever they take."""
+    for one, other in independent(source):
+        yield one + LATE_S * (source.random() < 1 / 3), other + LATE_S * (source.random() < 1 / 3)
+
+
+def drifting(source: Source) -> Iterator[Block]:
+    """Both get slower from block to block, as a card does that heats up."""
+    for number, (one, other) in enumerate(independent(source)):
+        slower = 1 + 0.0005 * number
+        yield one * slower, other * slower
+
+
+def heavy_tailed(source: Source) -> Iterator[Block]:
+    """Now and then a batch is off by much, in either direction: Student's t, three degrees."""
+    while True:
+        yield _heavy(source), _heavy(source)
+
+
+def two_states(source: Source) -> Iterator[Block]:
+    """Each side stays in one of two states for the whole grade."""
+    own, other = (1 + STATE * source.getrandbits(1) for _ in range(2))
+    for one, two in independent(source):
+        yield one * own, two * other
+
+
+MODELS: Mapping[str, Callable[[Source], Iterator[Block]]] = {
+    "independent": independent,
+    "late": late,
+    "drifting": drifting,
+    "heavy-tailed": heavy_tailed,
+    "two states": two_states,
+}
+
+
+def _noisy(source: Source) -> float:
+    return BATCH_S * math.exp(source.gauss(0.0, NOISE))
+
+
+def _heavy(source: Source) -> float:
+    degrees = 3
+    spread = math.sqrt(sum(source.gauss(0, 1) ** 2 for _ in range(degrees)) / degrees)
+    return BATCH_S * math.exp(NOISE * source.gauss(0, 1) / spread)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Coverage:
+    """What the grades of one model came to."""
+
+    model: str
+    covered: float
+    """Part of the grades whose interval holds the true ratio."""
+    half_width: float
+    """Median half-width of the intervals, relative."""
+    sigma: float
+    """Standard deviation of the log ratio between grades."""
+    sigma_beyond: float
+    """σ_AA: what of it the intervals do not say."""
+    covered_with_sigma: float
+    """Part of the grades whose interval holds it, once widened by ``sigma_beyond``."""
+    blocks: float
+    """Median number of blocks of a grade."""
+
+
+def coverage(model: str, budget: TimingBudget, *, grades: int, seed: int = 1) -> Coverage:
+    """Grade ``grades`` times by the judge's stopping rule, with made-up noise."""
+    source = random.Random(f"{model}/{seed}")
+    found = [_grade(MODELS[model](source), budget) for _ in range(grades)]
+    offs = [off for off, _, _ in found]
+    halves = [half for _, half, _ in found]
+    sigma = statistics.pstdev(offs, 0.0)
+    inner = statistics.fmean((half / NORMAL95) ** 2 for half in halves)
+    beyond = math.sqrt(max(sigma**2 - inner, 0.0))
+    wide = [math.hypot(half, NORMAL95 * beyond) for half in halves]
+    return Coverage(
+        model=model,
+        covered=_share(offs, halves),
+        half_width=statistics.median(halves),
+        sigma=sigma,
+        sigma_beyond=beyond,
+        covered_with_sigma=_share(offs, wide),
+        blocks=statistics.median(blocks for _, _, blocks in found),
+    )
+
+
+def _grade(blocks: Iterator[Block], budget: TimingBudget) -> tuple[float, float, int]:
+    """Log ratio (truly 0), half-width of its interval, and blocks of one grade."""
+    samples: tuple[list[Timed], list[Timed]] = ([], [])
+    for block in blocks:
+        for which, seconds in enumerate(block):
+            samples[which].append(Timed(seconds))
+        if enough(samples, BLOCK_S * len(samples[0]), budget):
+            break
+    ratio = ratio_interval(samples[1], samples[0])
+    half = math.log(ratio.high / ratio.low) / 2
+    return math.log(ratio.value), half, len(samples[0])
+
+
+def _share(offs: list[float], halves: list[float]) -> float:
+    return statistics.fmean(abs(off) <= half for off, half in zip(offs, halves, strict=True))
+
+
+def table(budgets: Mapping[str, TimingBudget], *, grades: int) -> Iterator[Coverage]:
+    """The coverage of each model under each budget, printed as it comes."""
+    print("noise | budget | covers | ± | σ | σ_AA | covers with σ_AA | blocks")
+    for name, budget in budgets.items():
+        for model in MODELS:
+            one = coverage(model, budget, grades=grades)
+            print(
+                f"{model} | {name} | {one.covered:.0%} | {one.half_width:.2%} | {one.sigma:.2%} "
+                f"| {one.sigma_beyond:.2%} | {one.covered_with_sigma:.0%} | {one.blocks:.0f}",
+                flush=True,
+            )
+            yield one
