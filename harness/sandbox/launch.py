@@ -15,6 +15,7 @@ from typing import IO
 
 from harness.errors import MachineError
 from harness.sandbox import processes, scratch
+from harness.sandbox.members import Members
 from harness.sandbox.pause_gate import pausable
 from harness.sandbox.spec import SandboxSpec
 from harness.sandbox.support import detect_support, parts, python_files, start_monitor
@@ -111,9 +112,7 @@ class Sandbox:
         self.output = CappedOutput(self.process.stdout, output_bytes)
         self.isolated = spec.namespaces
         self._private_places = private_places(spec.folder)
-        self._init_pid = 0
-        self._members: list[int] = []
-        self._last_census: frozenset[str] | None = None
+        self._members = Members(self.process.pid)
         self._stopped: list[int] = []
         self._looks = 0
         self._hidden = 0
@@ -141,44 +140,31 @@ class Sandbox:
             theirs.close()
             os.close(life_read)
 
-    def _submitted(self) -> list[int]:
-        """The processes that run submitted code: all but ours (the monitor and init).
-
-        A walk through /proc takes milliseconds: only if the sandbox's own /proc has changed.
-        """
-        census: frozenset[str] | None = None
-        with contextlib.suppress(OSError):
-            if self._init_pid:
-                entries = os.listdir(f"/proc/{self._init_pid}/root/proc")
-                census = frozenset(filter(str.isdigit, entries))
-        if census is None or census != self._last_census:
-            below = processes.descendants(self.process.pid)
-            self._init_pid = below[0] if below else 0
-            self._members = below[1:]
-            self._last_census = census  # of before the walk: later ones show next time
-        return self._members
-
     def memory(self) -> int:
         """Bytes that all submitted processes hold now, those of their files in memory included."""
-        members = self._submitted()
+        members = self._members.look()
         if self._looks % _HIDDEN_MEMORY_EVERY == 0:
             self._hidden = processes.hidden_bytes(members)
         self._looks += 1
         files = 0
-        if self.isolated and self._init_pid:
-            root = f"/proc/{self._init_pid}/root"
+        if self.isolated and self._members.init:
+            root = f"/proc/{self._members.init}/root"
             files = sum(processes.private_files_bytes(root, each) for each in self._private_places)
         return processes.resident_bytes(members) + files + self._hidden
 
     def pause(self) -> bool:
         """Stop every process that runs submitted code; whether all of them have stopped."""
-        self._stopped, all_stopped = processes.stop(self._submitted, _STOP_SECONDS)
+        self._stopped, all_stopped = processes.stop(self._members.look, _STOP_SECONDS)
         return all_stopped
 
     def resume(self) -> None:
         """Continue what :meth:`pause` stopped, within microseconds: the clock is running."""
         processes.send(self._stopped, signal.SIGCONT)
         self._stopped = []
+
+    def running(self) -> int:
+        """How many processes run submitted code, as :meth:`pause` found them."""
+        return self._members.running()
 
     def ended(self) -> int | None:
         """The exit status if it has ended: 128 + n for signal n."""
@@ -200,6 +186,7 @@ class Sandbox:
             tree = [] if self.isolated else processes.in_session(self.process.pid)
         os.close(self._life)
         self._life = -1
+        self._members.close()
         alive = processes.end(tree, _END_SECONDS)
         if not alive:
             self.process.wait()

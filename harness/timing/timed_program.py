@@ -134,6 +134,8 @@ class TimedProgram:
         seconds = self.session.run(self.batch, seed, stop=not awake, cpu=self.cpu)
         if isinstance(seconds, Fault) or not self.batch.checked:
             return seconds
+        if not self._trusted and (fault := self._company_fault()) is not None:
+            return fault
         found = self.batch.check()
         if self._trusted or (awake and found is None):
             return seconds
@@ -141,6 +143,22 @@ class TimedProgram:
             where = f"in call {found.call + 1} of {self.calls} timed calls"
             return Fault(Verdict.WRONG_ANSWER, f"{found.message} {where}", found.mismatch)
         return seconds + self._idle_monitor.note(*self.session.probes, idle_after_s=idle_after_s)
+
+    def _company_fault(self) -> Fault | None:
+        """The fault of a submission with more than one process, once it has been warmed up.
+
+        Others could slow down what it is timed beside. Where there is no warm-up, compilers may
+        still be at work, and times decide nothing.
+        """
+        others = self.session.running() - 1
+        if self._task.device.emulated or others <= 0:
+            return None
+        return Fault(
+            Verdict.REJECTED,
+            f"while times are taken a submission has one process, and {others} more of it "
+            f"{'is' if others == 1 else 'are'} still there: what it starts has to end before its "
+            "first call returns",
+        )
 
     def _own(self, outcome: T | Fault) -> T | Fault:
         """``outcome``, a fault in it signed with this program's name."""

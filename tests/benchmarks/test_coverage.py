@@ -1,6 +1,6 @@
 import pytest
-from benchmarks.coverage import MODELS, coverage
 
+from benchmarks.coverage import MODELS, coverage
 from harness.timing.budget import TimingBudget
 
 
