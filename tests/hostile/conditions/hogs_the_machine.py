@@ -2,7 +2,7 @@
 # threat: 53, 57
 # problem: vector-add
 # timed: yes
-# verdict: accepted (they stand still while the baseline runs)
+# verdict: rejected; on cpu: accepted (they stand still while the baseline runs)
 
 import os
 import time
