@@ -14,7 +14,10 @@ from dataclasses import dataclass
 
 from harness.timing.budget import TimingBudget
 from harness.timing.measure import enough
-from harness.timing.statistics import NORMAL95, Timed, ratio_interval
+from harness.timing.statistics import Timed, ratio_interval
+
+Z95 = 1.96
+"""Half-width of a 95 % interval in standard deviations."""
 
 BLOCK_S = 0.06
 """What a block of both programs takes with all around it, seconds."""
@@ -108,9 +111,9 @@ def coverage(model: str, budget: TimingBudget, *, grades: int, seed: int = 1) ->
     offs = [off for off, _, _ in found]
     halves = [half for _, half, _ in found]
     sigma = statistics.pstdev(offs, 0.0)
-    inner = statistics.fmean((half / NORMAL95) ** 2 for half in halves)
+    inner = statistics.fmean((half / Z95) ** 2 for half in halves)
     beyond = math.sqrt(max(sigma**2 - inner, 0.0))
-    wide = [math.hypot(half, NORMAL95 * beyond) for half in halves]
+    wide = [math.hypot(half, Z95 * beyond) for half in halves]
     return Coverage(
         model=model,
         covered=_share(offs, halves),

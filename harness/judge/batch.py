@@ -15,6 +15,7 @@ from torch import Tensor
 from harness.device.base import Arena
 from harness.judge.checker import Checker
 from harness.judge.compare import compare
+from harness.judge.receipt import Receipt
 from harness.judge.task import Task
 from harness.problem.case import Case
 from harness.problem.terms import DEFAULT_ALIGNMENT, Direction, Expectation, Role, TensorSpec
@@ -168,6 +169,8 @@ class Batch:
         self._bytes = arena.bytes[: self.layout.size]
         self._inputs = task.problem.inputs()
         self._copy: Tensor | None = None
+        spans = [(s.base, s.stride, s.bytes) for s in self._outputs()]
+        self._receipt = Receipt(self._bytes, spans, calls)
 
     def arguments(self) -> tuple[TensorArgument | ScalarArgument, ...]:
         """The calls' arguments for the runner's ``prepare`` message, in the order of the call."""
@@ -184,6 +187,18 @@ class Batch:
         """Draw all inputs anew, poison the outputs, set the guards, make the private copy."""
         self._write(seed, warm_up=False)
         self._copy = self._bytes.clone() if self.checked else None
+        self._receipt.draw()
+
+    def take_receipt(self) -> None:
+        """Note parts of all outputs, which :meth:`written_late` compares; returns at once."""
+        self._receipt.take()
+
+    def written_late(self) -> BatchMismatch | None:
+        """The fault of outputs that changed since :meth:`take_receipt`; before :meth:`check`."""
+        call = self._receipt.first_change()
+        if call is None:
+            return None
+        return BatchMismatch(call, "outputs were written after the submission said it was done")
 
     def fill_for_warm_up(self, seed: str) -> None:
         """Fill it for calls that are not checked: drawn on the device, ten times faster."""

@@ -62,6 +62,8 @@ class _Fillable(Protocol):
 
     def fill(self, seed: str) -> None: ...
 
+    def take_receipt(self) -> None: ...
+
 
 class _Bindable(_Fillable, Protocol):
     """A batch as :meth:`Session.prepare` sees it."""
@@ -121,6 +123,10 @@ class Session:
     def output(self) -> str:
         """The submission's output so far: untrusted, capped."""
         return self._channel.output()
+
+    def running(self) -> int:
+        """Processes of the submission that had not ended when it was stopped last."""
+        return self._sandbox.running()
 
     def _start(self) -> None:
         """Wait until the process is confined and has the device, once.
@@ -260,6 +266,7 @@ class Session:
         elapsed = time.perf_counter() - start
         if fault is not None:
             return fault
+        batch.take_receipt()  # before all else: what is written from here on is late
         self.probes = (before, self._device.probe())
         if not self._sandbox.pause():
             return RESTLESS

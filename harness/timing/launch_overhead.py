@@ -141,3 +141,6 @@ class _WaitingBatch:
     def fill(self, seed: str) -> None:
         self._batch.fill(seed)
         self._argument.fill_(self._nanoseconds)
+
+    def take_receipt(self) -> None:
+        self._batch.take_receipt()

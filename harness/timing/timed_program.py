@@ -136,7 +136,7 @@ class TimedProgram:
             return seconds
         if not self._trusted and (fault := self._company_fault()) is not None:
             return fault
-        found = self.batch.check()
+        found = self.batch.written_late() or self.batch.check()
         if self._trusted or (awake and found is None):
             return seconds
         if found is not None:

@@ -31,6 +31,7 @@ class FakeSession:
     kernels: float | None = None
     copied: int | None = None
     probes = (0.0, 0.0)
+    processes = 1
 
     def __init__(
         self,
@@ -47,6 +48,9 @@ class FakeSession:
         self.batches: list[tuple[int, str]] = []
         self.closed = False
 
+    def running(self) -> int:
+        return self.processes
+
     def map(self, arena: Any) -> Fault | None:
         self.arena = arena
         return FAULT if self.fails == "map" else None
@@ -62,6 +66,7 @@ class FakeSession:
         x, y = batch.layout.slots
         if self.writes:
             batch._view(batch._bytes, y).copy_(batch._view(batch._bytes, x) + 0.5)
+        batch.take_receipt()
         self.batches.append((batch.layout.calls, seed))
         if self.fails == "run":
             return FAULT

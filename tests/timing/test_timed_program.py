@@ -154,3 +154,55 @@ class TestIdleProbes:
         assert isinstance(result, Measurement)
         calls = result.calls_per_batch
         assert result.time_s.value == pytest.approx(1e-3 + 3e-4 / calls)
+
+
+class Warmed(CpuDevice):
+    """The host, as if programs were warmed up on it before they are timed."""
+
+    emulated = False
+
+
+class TestCompany:
+    """Other processes of a submission, while it is timed."""
+
+    def timed(self, task: Task, processes: int, *, trusted: bool = False) -> float | Fault:
+        session = FakeSession()
+        session.processes = processes
+        program = fake_program(task, session, trusted=trusted)
+        assert program.setup(CASE, 2) is None
+        return program.time("seed")
+
+    def test_one_process_is_timed(self, shift_task: Task) -> None:
+        assert isinstance(self.timed(replace(shift_task, device=Warmed()), 1), float)
+
+    def test_more_are_refused_with_their_number(self, shift_task: Task) -> None:
+        fault = self.timed(replace(shift_task, device=Warmed()), 3)
+        assert isinstance(fault, Fault)
+        assert fault.verdict is Verdict.REJECTED
+        assert "2 more of it are still there" in fault.message
+
+    def test_they_may_be_there_where_times_decide_nothing(self, shift_task: Task) -> None:
+        assert isinstance(self.timed(shift_task, 3), float)
+
+    def test_a_trusted_program_is_not_asked(self, shift_task: Task) -> None:
+        task = replace(shift_task, device=Warmed())
+        assert isinstance(self.timed(task, 3, trusted=True), float)
+
+
+def test_outputs_written_after_done_are_a_wrong_answer(shift_task: Task) -> None:
+    class Late(FakeSession):
+        def run(
+            self, batch: Any, seed: str, *, stop: bool = True, cpu: int | None = None
+        ) -> float | Fault:
+            self.writes = False
+            seconds = super().run(batch, seed, stop=stop)
+            x, y = batch.layout.slots
+            batch._view(batch._bytes, y).copy_(batch._view(batch._bytes, x) + 0.5)
+            return seconds
+
+    program = fake_program(shift_task, Late())
+    assert program.setup(CASE, 4) is None
+    fault = program.time("seed")
+    assert isinstance(fault, Fault)
+    assert fault.verdict is Verdict.WRONG_ANSWER
+    assert "written after the submission said it was done in call 1 of 4" in fault.message
