@@ -93,8 +93,17 @@ class Device(Protocol):
     def synchronize(self) -> None:
         """Wait for the judge's own work on the device."""
 
-    def probe(self) -> float:
-        """Seconds that a flush takes: more where other work is on the device."""
+    def probe(self, ahead: Callable[[], None] | None = None) -> float:
+        """Seconds that a flush and a small copy each way take: more where other work is there.
+
+        ``ahead`` launches something first, which counts; else the judge's own work is waited for.
+        """
+
+    def recorded(self, work: Callable[[], None]) -> Callable[[], None]:
+        """A function that does ``work`` again, which always uses the same tensors, in one go.
+
+        It returns before the device has done so. ``work`` is done once or twice meanwhile.
+        """
 
     def nodes(self) -> tuple[str, ...]:
         """The files under /dev that a runner needs to use it."""

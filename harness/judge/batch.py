@@ -30,7 +30,7 @@ _GUARD = 0xA5
 _GAPS = (_GUARD, 0xFF)
 """Bytes between the rows of a tensor, in even and in odd calls: a write shows in one of two calls,
 a read in odd ones, where they are NaN in all floating types."""
-_POISON = (0xFF, 0x7B)
+POISON = (0xFF, 0x7B)
 """Every byte of an output before the call, in even and in odd calls. The first is NaN in all
 floating types, so that reading it shows; the second a huge finite number, so that leaving out an
 element shows even where NaN is expected. Both are no bool; an integer that is left out would have
@@ -183,6 +183,11 @@ class Batch:
             for p in self._task.problem.parameters
         )
 
+    @property
+    def bytes(self) -> Tensor:
+        """The arena as far as it is laid out: uint8."""
+        return self._bytes
+
     def fill(self, seed: str) -> None:
         """Draw all inputs anew, poison the outputs, set the guards, make the private copy."""
         self._write(seed, warm_up=False)
@@ -210,7 +215,7 @@ class Batch:
         self._fence()
         for slots in self.layout.slots:
             if not slots.dense:
-                buffers = self._rows(self._bytes, slots)[:, : slots.bytes]
+                buffers = self.rows(self._bytes, slots)[:, : slots.bytes]
                 for parity, byte in enumerate(_GAPS):
                     buffers[parity::2].fill_(byte)
             view = self._view(self._bytes, slots)
@@ -297,14 +302,14 @@ class Batch:
         end = 0
         for slots in self.layout.slots:
             self._bytes[end : slots.base].fill_(_GUARD)
-            self._rows(self._bytes, slots)[:, slots.bytes :].fill_(_GUARD)
+            self.rows(self._bytes, slots)[:, slots.bytes :].fill_(_GUARD)
             end = slots.base + slots.stride * self.layout.calls
         self._bytes[end:].fill_(_GUARD)
 
     def _poison(self, slots: BufferLayout) -> None:
-        """Fill outputs with :data:`_POISON`, as integers of their size: gaps stay as they are."""
+        """Fill outputs with :data:`POISON`, as integers of their size: gaps stay as they are."""
         raw = self._raw(self._bytes, slots)
-        for parity, byte in enumerate(_POISON):
+        for parity, byte in enumerate(POISON):
             pattern = bytes([byte]) * raw.element_size()
             raw[parity::2].fill_(int.from_bytes(pattern, signed=raw.dtype.is_signed))
 
@@ -332,14 +337,14 @@ class Batch:
 
     # -- views -----------------------------------------------------------------------------------
 
-    def _rows(self, data: Tensor, slots: BufferLayout) -> Tensor:
+    def rows(self, data: Tensor, slots: BufferLayout) -> Tensor:
         """One tensor's buffers in ``data``, each with its guard band: (calls, stride), uint8."""
         calls, stride = self.layout.calls, slots.stride
         return data[slots.base : slots.base + stride * calls].view(calls, stride)
 
     def _view(self, data: Tensor, slots: BufferLayout, dtype: torch.dtype | None = None) -> Tensor:
         """The elements of one tensor's buffers in ``data``, seen as ``dtype``: (calls, *shape)."""
-        flat = self._rows(data, slots).view(-1).view(dtype or slots.dtype)
+        flat = self.rows(data, slots).view(-1).view(dtype or slots.dtype)
         tensor, stride = slots.tensor, slots.stride // slots.dtype.itemsize
         return flat.as_strided((self.layout.calls, *tensor.shape), (stride, *tensor.strides))
 

@@ -106,6 +106,8 @@ class Measurement(Record):
     """Bytes that a call must read and write; None where the problem does not say."""
     isolated_s: Interval | None = None
     """Seconds of a call in a batch of its own; None where it was not timed."""
+    overlap_looks: Count | None = None
+    """Looks at calls at work that would have shown a call that reads its inputs too early."""
     sol_time_s: Positive | None = None
     """Seconds that the device needs at least, at the speed of light; None where not known."""
     other_baselines: tuple[BaselineTime, ...] = ()

@@ -43,6 +43,10 @@ class TimingBudget:
     """The part of the free memory that the calls of one program's batch may take."""
     max_calls: int = 1000
     """Calls in a batch at most."""
+    min_looks: int = 32
+    """Looks at calls at work, for reads before their turn, that are enough."""
+    overlap_s: float = 0.4
+    """Looks are taken for so long to get them."""
     min_isolated: int = 10
     """Blocks of isolated calls at least."""
     isolated_blocks: int = 60
@@ -63,6 +67,8 @@ class TimingBudget:
             extend_rel_ci=0.02,
             budget_s=0.4,
             max_s=0.8,
+            min_looks=12,
+            overlap_s=0.1,
             min_isolated=6,
             isolated_s=0.05,
         )

@@ -18,6 +18,7 @@ from harness.session.fault import Fault
 from harness.timing.budget import TimingBudget
 from harness.timing.isolated import check_isolated_call
 from harness.timing.launch_overhead import OverheadProbe
+from harness.timing.overlap import check_overlap
 from harness.timing.statistics import (
     MIN_S,
     Timed,
@@ -114,6 +115,10 @@ def measure_shape(
         return fault
     if budget.isolated_blocks == 0 or measured.calls_per_batch == 1:
         return measured
+    looks = check_overlap(submission, task, case, measured.time_s.value, max_calls, budget)
+    if isinstance(looks, Fault):
+        return looks
+    measured = measured.model_copy(update={"overlap_looks": looks})
     return check_isolated_call(pair, task, case, measured, budget)
 
 

@@ -144,6 +144,14 @@ class TimedProgram:
             return Fault(Verdict.WRONG_ANSWER, f"{found.message} {where}", found.mismatch)
         return seconds + self._idle_monitor.note(*self.session.probes, idle_after_s=idle_after_s)
 
+    def watch(self, seed: str, during: Callable[[float], None]) -> Fault | None:
+        """Run the batch on fresh inputs; ``during`` is called while it is at work.
+
+        Nothing is timed, and outputs are the caller's to check.
+        """
+        seconds = self.session.run(self.batch, seed, cpu=self.cpu, during=during)
+        return self._own(seconds) if isinstance(seconds, Fault) else None
+
     def _company_fault(self) -> Fault | None:
         """The fault of a submission with more than one process, once it has been warmed up.
 
