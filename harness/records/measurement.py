@@ -80,10 +80,14 @@ class Measurement(Record):
     """Seconds per call of the submission."""
     baseline_s: Interval
     """Seconds per call of the baseline, which is the one that the score names."""
+    baseline_by_itself_s: Interval | None = None
+    """The same when the submission had ended; None for shapes where it was not timed again."""
     speedup: Interval
     """The baseline's time over the submission's."""
     calls_per_batch: int = Field(ge=1)
     """Calls of the submission in one batch."""
+    baseline_calls_per_batch: Count | None = None
+    """Calls of the baseline in one batch."""
     captured: bool
     """The submission's calls were recorded into one graph."""
     kernels: Kernels = None

@@ -175,9 +175,14 @@ def linearity_doubt(measured: Measurement) -> str:
     """
     if not measured.captured or measured.isolated_s is None or _excess(measured) <= 0:
         return ""
-    if (measured.overlap_looks or 0) >= SURE_LOOKS:
+    if looked_at(measured):
         return ""
     return f"{_apart(measured)}: on this machine it cannot be told whether calls overlap"
+
+
+def looked_at(measured: Measurement) -> bool:
+    """Whether looks have settled that the calls ran one after the other."""
+    return (measured.overlap_looks or 0) >= SURE_LOOKS
 
 
 def _excess(measured: Measurement) -> float:

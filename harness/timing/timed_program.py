@@ -71,7 +71,7 @@ class TimedProgram:
         self._idle = idle or IdleBaseline()
         self._idle_monitor = IdleMonitor(self._idle)
         self._task = task
-        self._trusted = trusted
+        self.trusted = trusted
         self._checker = Checker(task, reused=True)
         self._arena: Arena | None = None
         self._batch: Batch | None = None
@@ -90,7 +90,7 @@ class TimedProgram:
         Raises:
             BaselineError: it is a trusted one, and failed.
         """
-        return self._own(self._setup(case, calls, checked=check_outputs or not self._trusted))
+        return self._own(self._setup(case, calls, checked=check_outputs or not self.trusted))
 
     def _setup(self, case: Case, calls: int, *, checked: bool) -> Fault | None:
         self.calls = calls
@@ -134,10 +134,10 @@ class TimedProgram:
         seconds = self.session.run(self.batch, seed, stop=not awake, cpu=self.cpu)
         if isinstance(seconds, Fault) or not self.batch.checked:
             return seconds
-        if not self._trusted and (fault := self._company_fault()) is not None:
+        if not self.trusted and (fault := self._company_fault()) is not None:
             return fault
         found = self.batch.written_late() or self.batch.check()
-        if self._trusted or (awake and found is None):
+        if self.trusted or (awake and found is None):
             return seconds
         if found is not None:
             where = f"in call {found.call + 1} of {self.calls} timed calls"
@@ -172,7 +172,7 @@ class TimedProgram:
         """``outcome``, a fault in it signed with this program's name."""
         if not isinstance(outcome, Fault):
             return outcome
-        if self._trusted:
+        if self.trusted:
             raise BaselineError(outcome.message)
         return replace(outcome, whose=self.name)
 
