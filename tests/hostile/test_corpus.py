@@ -10,10 +10,13 @@ import tempfile
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
+from unittest import mock
 
 import pytest
-from corpus import FOLDERS, HERE, ROOT, Entry, Trials, entries
+from corpus import FOLDERS, GAIN, HERE, ROOT, Entry, Trials, entries
+from support import samples
 
 from harness.device.choose import open_device
 from harness.device.cpu import CpuDevice
@@ -105,6 +108,43 @@ def test_times_that_are_too_short_are_noticed(on_cpu: Trials) -> None:
     sleeper = next(entry for entry in ENTRIES if entry.id == "channel/replaces_clocks.py")
     faults = on_cpu.grade(replace(sleeper, takes=60.0)).faults
     assert ["takes 60.0 s" in fault for fault in faults] == [True]
+
+
+@pytest.mark.parametrize(
+    ("speedup", "twins", "graded", "faults"),
+    [
+        (1.20, [1.20], 1, 0),
+        (1.20, [1.18], 1, 0),
+        (1.20, [1.10, 1.19], 2, 0),  # a slow grade of the twin
+        (1.20, [1.10, 1.11], 2, 1),
+    ],
+)
+def test_a_gain_over_the_honest_twin_is_a_fault(
+    tmp_path: Path, speedup: float, twins: list[float], graded: int, faults: int
+) -> None:
+    entry = next(entry for entry in ENTRIES if entry.id == "timing/keeps_l2.cu")
+    results = [samples.result(score=samples.score(each)) for each in twins]
+    trials = Trials(SimpleNamespace(kind="cuda"), tmp_path)
+    fast = samples.result(score=samples.score(speedup))
+    with mock.patch.object(Trials, "_grade", side_effect=results) as grade:
+        assert len(trials._gains(entry, fast)) == faults
+        assert grade.call_count == graded
+        unranked = samples.score(9.0, ranked=False, unranked_reason="noisy")
+        assert trials._gains(entry, samples.result(score=unranked)) == []
+        assert trials._gains(replace(entry, twin=""), fast) == []
+    assert 1.01 <= GAIN <= 1.02
+
+
+def test_timed_entries_that_may_be_accepted_have_an_honest_twin() -> None:
+    by_id = {entry.id: entry for entry in ENTRIES}
+    for entry in ENTRIES:
+        verdicts = (entry.wanted.cuda, *entry.others)
+        if entry.twin:
+            twin = by_id[entry.twin]
+            assert (twin.threats, twin.problem) == (("honest",), entry.problem), entry.id
+            assert twin.wanted.cuda is Verdict.ACCEPTED, entry.id
+        elif entry.folder == "timing" and Verdict.ACCEPTED in verdicts:
+            assert entry.threats == ("honest",), entry.id
 
 
 @confined

@@ -2,6 +2,7 @@
 // timed as what a call takes alone.
 // threat: 28, 30
 // problem: gemm-multiply-leakyrelu
+// no faster than: timing/honest.cu
 // verdict: accepted
 
 __global__ void compute(const VAR* a, const VAR* b, const VAR* c, float alpha, VAR* o, size_t m,
