@@ -27,6 +27,7 @@ from harness.verify.examples import ExpectedVerdict
 
 ENTRIES = entries()
 PAGE = ROOT / "docs/explanation/hostile.md"
+KNOWN = ROOT / "docs/explanation/known-exploits.md"
 QUICK = {
     "channel/forges_finished.py",
     "channel/kills_its_parent.py",
@@ -193,6 +194,25 @@ def test_the_page_counts_what_is_there() -> None:
     counts = {name: int(n) for name, n in re.findall(r"`(\w+)/` (\d+)", text)}
     assert counts == {f: sum(e.folder == f for e in ENTRIES) for f in FOLDERS}
     assert f"{len(ENTRIES)} submissions" in text
+
+
+def test_known_exploits_get_the_verdicts_of_their_entries() -> None:
+    by_id = {entry.id: entry for entry in ENTRIES}
+    lines = KNOWN.read_text(encoding="utf-8").splitlines()
+    rows = [line for line in lines if line.startswith("| ") and "entries here" not in line]
+    assert len(rows) > 40
+    for row in rows:
+        *_, names, verdicts = row.strip("|").split(" | ")
+        named = [by_id[name] for name in re.findall(r"`([^`]+)`", names)]
+        allowed = {str(v) for entry in named for v in (entry.wanted.cuda, *entry.others)}
+        assert named and set(re.findall(r"`([A-Z_]+)`", verdicts)) == allowed, row
+
+
+def test_all_of_pygpubench_stands_for_something() -> None:
+    section = KNOWN.read_text(encoding="utf-8").split("## pygpubench's 24")[1].split("##")[0]
+    first = [line.split(" | ")[0] for line in section.splitlines() if line.startswith("| `")]
+    names = re.findall(r"`(\w+)`", " ".join(first))
+    assert len(names) == len(set(names)) == 24
 
 
 def test_names_are_not_those_of_other_modules() -> None:
