@@ -63,7 +63,7 @@ class EarlyReads:
     def __init__(self, task: Task, case: Case, batch: Batch) -> None:
         device = task.device.torch_device
         calls = batch.layout.calls
-        self._batch = batch
+        self.batch = batch
         self._calls = calls
         one = lay_out(task, case, 1)
         self._one = Batch(task, case, _Buffers(one.size, device), 1)
@@ -141,7 +141,7 @@ class EarlyReads:
         begun = (calls > 0) | (after != poison).any(1)
         looks = int((sure & begun).sum())
         for call in sorted({int(first) + 1 for first in calls[sure]}):
-            outputs = self._batch.outputs(call)
+            outputs = self.batch.outputs(call)
             for name, want in self._expected.items():
                 if compare(name, outputs[name], want.expected, want.allowed) is not None:
                     return Found(looks, call)

@@ -41,7 +41,7 @@ class TimingBudget:
     """And for so long while wider than ``extend_rel_ci``."""
     memory_share: float = 0.2
     """The part of the free memory that the calls of one program's batch may take."""
-    max_calls: int = 1000
+    max_calls: int = 2500
     """Calls in a batch at most."""
     min_looks: int = 32
     """Looks at calls at work, for reads before their turn, that are enough."""

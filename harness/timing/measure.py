@@ -18,7 +18,7 @@ from harness.session.fault import Fault
 from harness.timing.budget import TimingBudget
 from harness.timing.isolated import check_isolated_call
 from harness.timing.launch_overhead import OverheadProbe
-from harness.timing.overlap import check_overlap
+from harness.timing.overlap import OverlapAudit
 from harness.timing.statistics import (
     MIN_S,
     Timed,
@@ -82,6 +82,7 @@ def measure_shape(
             return fault
     samples: Samples = ([], [])
     start = time.perf_counter()
+    overlap = OverlapAudit(pair, task, case, budget)
     early_blocks = 0
     for block in itertools.count():
         began = time.perf_counter()
@@ -89,6 +90,8 @@ def measure_shape(
         timed = _time_block(pair, block, seed, overhead, budget)
         if isinstance(timed, Fault):
             return timed
+        if (fault := overlap.after_block()) is not None:
+            return fault
         now = time.perf_counter()
         submission.elapsed_s += now - began
         if submission.elapsed_s < budget.warm_s:
@@ -102,7 +105,7 @@ def measure_shape(
         for which, sample in enumerate(timed.samples):
             samples[which].append(sample)
         on_block(samples)
-        if not enough(samples, now - start, budget):
+        if not enough(samples, now - start - overlap.spent_s, budget):
             continue
         if overhead is None or not (longer := _too_short(pair, samples, max_calls, budget)):
             break
@@ -113,33 +116,12 @@ def measure_shape(
     measured = _measurement(task, case, pair, samples)
     if (fault := submission.idle_fault()) is not None:
         return fault
-    looks = _looks(pair, task, case, measured, max_calls, budget)
-    if isinstance(looks, Fault):
-        return looks
-    measured = measured.model_copy(update={"overlap_looks": looks})
+    if (fault := overlap.finish()) is not None:
+        return fault
+    measured = measured.model_copy(update={"overlap_looks": overlap.looks})
     if budget.isolated_blocks == 0 or measured.calls_per_batch == 1:
         return measured
     return check_isolated_call(pair, task, case, measured, budget)
-
-
-def _looks(
-    pair: Pair,
-    task: Task,
-    case: Case,
-    measured: Measurement,
-    max_calls: int,
-    budget: TimingBudget,
-) -> int | Fault:
-    """Looks at calls at work that saw none overlap: of each program that is not trusted."""
-    seen: list[int] = []
-    for program, call_s in zip(pair, (measured.time_s, measured.baseline_s), strict=True):
-        if program.trusted:
-            continue
-        looks = check_overlap(program, task, case, call_s.value, max_calls, budget)
-        if isinstance(looks, Fault):
-            return looks
-        seen.append(looks)
-    return min(seen, default=0)
 
 
 class _Block(NamedTuple):

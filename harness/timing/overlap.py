@@ -1,13 +1,13 @@
 """The audit of overlap: calls of a batch must run one after the other.
 
-Batches that do not count are looked at while they are at work (:mod:`harness.judge.early_reads`).
+Batches that do not count, mixed among those that do, are looked at while they are at work
+(:mod:`harness.judge.early_reads`). The submission sees the same recording, as many calls and fresh
+inputs, so it cannot tell them apart.
 """
 
-import itertools
-import math
 import random
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from harness.judge.early_reads import MAX_LOOKS, EarlyReads
 from harness.judge.task import Task
@@ -19,52 +19,93 @@ from harness.timing.timed_program import TimedProgram
 
 APART_S = 2e-3
 """Seconds between two looks: processes take turns on a GPU in slices that are as long."""
-_MIN_BATCHES = 2
-_LEAST_LOOKS = 4.0
-"""A batch lasts for so many looks at least: it gets more calls where it is shorter."""
-_MAX_CALLS = 8000
+_SHARE = 1 / 3
+"""After how many of the blocks a batch is looked at."""
 
 
-def check_overlap(
-    program: TimedProgram,
-    task: Task,
-    case: Case,
-    call_s: float,
-    max_calls: int,
-    budget: TimingBudget,
-) -> int | Fault:
-    """How many looks at calls at work saw none that had read its inputs early; or the fault.
+class OverlapAudit:
+    """Looks at batches of those ``programs`` that are not trusted, on one shape."""
 
-    ``program`` has its timed batch laid out; a call takes ``call_s`` seconds, and ``max_calls`` of
-    them fit in memory. 0 where there is nothing to look at.
-    """
-    if not task.device.captures_graphs:
-        return 0
-    # Of the shortest calls a batch is over before it can be looked at.
-    wanted = math.ceil(_LEAST_LOOKS * APART_S / max(call_s, 1e-7))
-    if program.calls == budget.max_calls < wanted:
-        fault = program.setup(case, min(wanted, max_calls, _MAX_CALLS))
-        if fault is not None:
-            return fault
-    reads = EarlyReads(task, case, program.batch)
-    if not reads.possible:
-        return 0
-    looks = 0
-    start = time.perf_counter()
-    for number in itertools.count(1):
-        seed = f"{task.seed}/{case.spec}/overlap/{number}"
+    def __init__(
+        self, programs: Sequence[TimedProgram], task: Task, case: Case, budget: TimingBudget
+    ) -> None:
+        looked_at = task.device.captures_graphs and budget.min_looks > 0
+        self._watched = [_Watched(p, task, case) for p in programs if looked_at and not p.trusted]
+        self._budget = budget
+        self._secret = random.SystemRandom()
+        self.spent_s = 0.0
+        """Seconds that it took so far."""
+
+    @property
+    def looks(self) -> int:
+        """How many looks at calls at work have seen none that had read its inputs early."""
+        return min((each.looks for each in self._watched), default=0)
+
+    def after_block(self) -> Fault | None:
+        """Look at a batch of each, now and then; the fault of a call that read its inputs early.
+
+        Raises:
+            ProblemError: the reference is wrong.
+        """
+        return self._look() if self._secret.random() < _SHARE else None
+
+    def finish(self) -> Fault | None:
+        """Go on until there are looks enough, or no more time; likewise."""
+        while self._watched and self.looks < self._budget.min_looks:
+            if (fault := self._look()) is not None:
+                return fault
+            if self.spent_s > self._budget.overlap_s or not any(w.possible for w in self._watched):
+                break
+        return None
+
+    def _look(self) -> Fault | None:
+        start = time.perf_counter()
+        try:
+            for each in self._watched:
+                if each.looks < self._budget.min_looks and (fault := each.look()) is not None:
+                    return fault
+            return None
+        finally:
+            self.spent_s += time.perf_counter() - start
+
+
+class _Watched:
+    """One program, and the looks at its batches so far."""
+
+    def __init__(self, program: TimedProgram, task: Task, case: Case) -> None:
+        self.looks = 0
+        self.possible = True
+        self._program = program
+        self._task = task
+        self._case = case
+        self._batches = 0
+        self._reads: EarlyReads | None = None
+
+    def look(self) -> Fault | None:
+        """Run a batch on fresh inputs, and look at it."""
+        program = self._program
+        if self._reads is None or self._reads.batch is not program.batch:
+            self._reads = None  # frees its memory
+            self._reads = EarlyReads(self._task, self._case, program.batch)
+        reads, self.possible = self._reads, self._reads.possible
+        if not reads.possible:
+            return None
+        self._batches += 1
+        seed = f"{self._task.seed}/{self._case.spec}/overlap/{self._batches}"
         reads.prepare(f"{seed}/others")
-        fault = program.watch(seed, _looker(reads, program.calls * call_s))
+        fault = program.watch(seed, _looker(reads, program.estimated_call_s * program.calls))
         if fault is not None:
             return fault
         found = reads.found()
-        if found.early is not None:
-            return _early_fault(found.early, program.calls, program.name)
-        looks += found.looks
-        spent_s = time.perf_counter() - start
-        if number >= _MIN_BATCHES and (looks >= budget.min_looks or spent_s > budget.overlap_s):
-            break
-    return looks
+        self.looks += found.looks
+        if found.early is None:
+            return None
+        message = (
+            f"call {found.early + 1} of {program.calls} had read its inputs before call "
+            f"{found.early} had ended: calls must run one after the other, as if each waited for "
+            "the one before"
+        )
+        return Fault(Verdict.REJECTED, message, whose=program.name)
 
 
 def _looker(reads: EarlyReads, batch_s: float) -> Callable[[float], None]:
@@ -79,11 +120,3 @@ def _looker(reads: EarlyReads, batch_s: float) -> Callable[[float], None]:
             reads.look()
 
     return during
-
-
-def _early_fault(call: int, calls: int, whose: str) -> Fault:
-    message = (
-        f"call {call + 1} of {calls} had read its inputs before call {call} had ended: calls must "
-        "run one after the other, as if each waited for the one before"
-    )
-    return Fault(Verdict.REJECTED, message, whose=whose)

@@ -4,17 +4,15 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-import pytest
 from support.fake_sessions import BUDGET, CASE, FAULT, FakeSession, fake_program
 
 from harness.device.cpu import CpuDevice
 from harness.judge.task import Task
-from harness.problem.case import Case
+from harness.records.measurement import Measurement
 from harness.records.result import Verdict
-from harness.session.fault import Fault
-from harness.timing.overlap import check_overlap
-
-MANY = 1 << 20
+from harness.timing.audit import SURE_LOOKS
+from harness.timing.measure import measure_shape
+from harness.timing.overlap import OverlapAudit
 
 
 class Card(CpuDevice):
@@ -37,57 +35,93 @@ class Overlapping(FakeSession):
             values = ahead
 
 
-def looks(
-    task: Task, session: FakeSession, calls: int, *, fits: int = MANY, case: Case = CASE
-) -> int | Fault:
-    program = fake_program(replace(task, device=Card()), session, capture=True)
-    program.setup(case, calls)
-    budget = replace(BUDGET, max_calls=40, min_looks=30, overlap_s=60.0)
-    found = check_overlap(program, program._task, case, session.per_call, fits, budget)
-    program.release()
-    return found
+class Unseen(FakeSession):
+    """Is done before anybody looks."""
+
+    def make_calls(self, batch: Any, during: Callable[[float], None]) -> None:
+        super().make_calls(batch, lambda _: None)
+
+
+def audited(task: Task, *sessions: FakeSession, calls: int = 20) -> tuple[OverlapAudit, Any]:
+    """The audit when it has finished, and the fault if there is one."""
+    task = replace(task, device=Card())
+    programs = [fake_program(task, session, capture=True) for session in sessions]
+    for program, session in zip(programs, sessions, strict=True):
+        program.setup(CASE, calls)
+        program.estimated_call_s = session.per_call
+    audit = OverlapAudit(programs, task, CASE, replace(BUDGET, min_looks=30, overlap_s=60.0))
+    fault = audit.finish()
+    for program in programs:
+        program.release()
+    return audit, fault
 
 
 def test_calls_in_a_row_are_seen_by_as_many_looks_as_wanted(shift_task: Task) -> None:
     session = FakeSession(2.5e-3)
-    found = looks(shift_task, session, 20)
-    assert isinstance(found, int)
-    assert 30 <= found < 60
+    audit, fault = audited(shift_task, session)
+    assert fault is None
+    assert 30 <= audit.looks < 60
     assert len({seed for _, seed in session.batches}) == len(session.batches) >= 2
+    assert audit.spent_s > 0
 
 
 def test_calls_that_overlap_are_refused(shift_task: Task) -> None:
-    found = looks(shift_task, Overlapping(2.5e-3), 20)
-    assert isinstance(found, Fault)
-    assert (found.verdict, found.whose) == (Verdict.REJECTED, "submission")
-    assert "had read its inputs before call" in found.message
+    _, fault = audited(shift_task, Overlapping(2.5e-3))
+    assert (fault.verdict, fault.whose) == (Verdict.REJECTED, "submission")
+    assert "had read its inputs before call" in fault.message
 
 
-@pytest.mark.parametrize(("fits", "calls"), [(MANY, 80), (60, 60)])
-def test_short_batches_get_more_calls(shift_task: Task, fits: int, calls: int) -> None:
-    session = FakeSession(1e-4)
-    found = looks(shift_task, session, 40, fits=fits)
-    assert isinstance(found, int)
-    assert {made for made, _ in session.batches} == {calls}
-
-
-def test_batches_that_are_short_for_want_of_time_stay_so(shift_task: Task) -> None:
-    session = FakeSession(1e-3)
-    assert isinstance(looks(shift_task, session, 5), int)
-    assert {made for made, _ in session.batches} == {5}
+def test_both_of_two_submissions_are_looked_at(shift_task: Task) -> None:
+    honest = FakeSession(2.5e-3)
+    audit, fault = audited(shift_task, honest, FakeSession(2.5e-3))
+    assert fault is None
+    assert audit.looks >= 30
+    _, fault = audited(shift_task, honest, Overlapping(2.5e-3))
+    assert fault.verdict is Verdict.REJECTED
 
 
 def test_a_fault_while_it_is_looked_at_is_the_submissions(shift_task: Task) -> None:
     session = FakeSession(2.5e-3)
     session.fails = "run"
-    assert looks(shift_task, session, 20) == replace(FAULT, whose="submission")
+    assert audited(shift_task, session)[1] == replace(FAULT, whose="submission")
 
 
-def test_nothing_is_looked_at_where_there_is_one_call_or_no_graph(shift_task: Task) -> None:
-    session = FakeSession()
-    assert looks(shift_task, session, 1) == 0
-    program = fake_program(shift_task, session)
-    program.setup(CASE, 20)
-    assert check_overlap(program, shift_task, CASE, 1e-3, MANY, BUDGET) == 0
+def test_it_ends_when_the_time_is_over(shift_task: Task) -> None:
+    task = replace(shift_task, device=Card())
+    program = fake_program(task, Unseen(), capture=True)
+    program.setup(CASE, 2)
+    audit = OverlapAudit([program], task, CASE, replace(BUDGET, overlap_s=0.2))
+    assert audit.finish() is None
+    assert 0.2 < audit.spent_s < 10
     program.release()
+
+
+def test_nothing_is_looked_at_where_there_is_one_call_no_graph_or_trust(shift_task: Task) -> None:
+    session = FakeSession()
+    audit, fault = audited(shift_task, session, calls=1)
+    assert (audit.looks, fault) == (0, None)
+    program = fake_program(shift_task, session)
+    trusted = fake_program(replace(shift_task, device=Card()), session, trusted=True)
+    for audit in (
+        OverlapAudit([program], shift_task, CASE, BUDGET),
+        OverlapAudit([trusted], replace(shift_task, device=Card()), CASE, BUDGET),
+    ):
+        assert [audit.after_block() for _ in range(20)] == [None] * 20
+        assert (audit.finish(), audit.looks) == (None, 0)
     assert session.batches == []
+
+
+def test_batches_that_are_looked_at_are_mixed_among_those_that_count(shift_task: Task) -> None:
+    task = replace(shift_task, device=Card())
+    session = FakeSession(2e-3)
+    pair = fake_program(task, session), fake_program(task, FakeSession(2e-3), trusted=True)
+    budget = replace(BUDGET, min_blocks=30, max_blocks=30, min_looks=200)
+    measured = measure_shape(task, CASE, *pair, budget, None, lambda _: None)
+    assert isinstance(measured, Measurement)
+    assert measured.overlap_looks is not None
+    assert measured.overlap_looks >= SURE_LOOKS
+    looked_at = ["/overlap/" in seed for _, seed in session.batches]
+    assert any(looked_at[: looked_at.index(False) + 20])
+    assert len({calls for calls, seed in session.batches if "/size/" not in seed}) == 1
+    for program in pair:
+        program.release()
