@@ -351,6 +351,7 @@ SHOWS_NOTHING = {
     "leaderboard/schema.py": "tables; its errors are about versions",
     "leaderboard/sources.py": "bytes by their hash; its errors name an id in ASCII",
     "leaderboard/store.py": "keeps records; what it warns of is below",
+    "leaderboard/spread.py": "numbers",
     "leaderboard/ties.py": "numbers",
     "harness/site/folder.py": "makes and replaces folders of the user's own",
 }
