@@ -26,6 +26,7 @@ from harness.session.fault import Fault
 from harness.solution.model import Solution
 from harness.timing.audit import IdleBaseline, find_busy_session
 from harness.timing.budget import TimingBudget
+from harness.timing.clocks import clock_note
 from harness.timing.launch_overhead import OverheadProbe
 from harness.timing.measure import measure_shape
 from harness.timing.statistics import geometric_mean
@@ -100,7 +101,7 @@ def head_to_head(
         for case in cases:
             progress.phase(f"time {case.spec}", budget.max_blocks)
             after_block = on_block(progress, held)
-            outcome = measure_shape(task, case, b, a, budget, overhead, after_block)
+            outcome = measure_shape(task, case, b, a, budget, overhead, after_block, held.monitor)
             # B was measured as the submission, whose monitor was asked; A's is still to be.
             fault = outcome if isinstance(outcome, Fault) else a.idle_fault()
             if fault is not None:
@@ -134,6 +135,7 @@ def _shape(measured: Measurement, pair: Pair) -> Shape:
         b_captured=b.captured,
         a_samples_s=measured.baseline_samples_s,
         b_samples_s=measured.samples_s,
+        clocks=measured.clocks,
     )
 
 
@@ -143,7 +145,8 @@ def comparison(
     """The record of two submissions that were timed under ``conditions``."""
     task, problem = a.task, a.task.problem
     disturbed = unsettled(conditions) if conditions else ""
-    notes = [disturbed] if disturbed else []
+    clock_notes = (clock_note(shape.spec, shape.clocks, ("B", "A")) for shape in shapes)
+    notes = list(filter(None, (disturbed, *clock_notes)))
     captured = zip(*((shape.a_captured, shape.b_captured) for shape in shapes), strict=True)
     for name, builder, each in zip(_NAMES, (a, b), captured, strict=True):
         notes += [f"{name}: {note}" for note in builder.notes]

@@ -6,7 +6,7 @@ from typing import Literal
 from pydantic import Field, computed_field
 
 from harness.records.fields import Created, Document, Record, Text
-from harness.records.measurement import Interval
+from harness.records.measurement import Clocks, Interval
 from harness.records.refs import DeviceRef, Environment, ProblemRef, SolutionRef
 from harness.records.ties import GRADE_SPREAD, Z95, is_ahead
 
@@ -30,6 +30,8 @@ class Shape(Record):
     """Samples of A, seconds."""
     b_samples_s: tuple[float, ...]
     """Samples of B, seconds."""
+    clocks: Clocks | None = None
+    """The card's clocks, of B as the submission and A as the baseline; None if not read."""
 
 
 class Comparison(Document):

@@ -10,12 +10,14 @@ import time
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+from harness.device.base import ClockReading, Monitor
 from harness.judge.batch import lay_out
 from harness.judge.task import Task
 from harness.problem.case import Case
-from harness.records.measurement import BaselineTime, Measurement
+from harness.records.measurement import BaselineTime, Clocks, Measurement
 from harness.session.fault import Fault
 from harness.timing.budget import TimingBudget
+from harness.timing.clocks import MAX_RETAKEN, BlockClocks, alike, seen
 from harness.timing.isolated import check_isolated_call
 from harness.timing.launch_overhead import OverheadProbe
 from harness.timing.statistics import (
@@ -61,12 +63,14 @@ def measure_shape(
     budget: TimingBudget,
     overhead: OverheadProbe | None,
     on_block: Callable[[Samples], None],
+    monitor: Monitor | None = None,
 ) -> Measurement | Fault:
     """Time one shape: submission and baseline in turns (A B, B A, …), then audit the times.
 
     ``overhead`` is None where launch overhead is not measured. ``on_block`` is called after each
     block that counts, with all samples so far. A block does not count where something was at work
-    on the device before its inputs were revealed.
+    on the device before its inputs were revealed; nor do the first few in which both programs saw
+    different clocks, by the device's ``monitor``.
 
     The number of calls in a batch follows from a time that does not count yet: a program that is
     slow just then gets batches so short that a call seems to take less than it does. So the times
@@ -81,11 +85,12 @@ def measure_shape(
             return fault
     samples: Samples = ([], [])
     start = time.perf_counter()
-    early_blocks = 0
+    clocks: list[BlockClocks] = []
+    early_blocks = retaken = 0
     for block in itertools.count():
         began = time.perf_counter()
         seed = f"{task.seed}/{case.spec}/{block}"
-        timed = _time_block(pair, block, seed, overhead, budget)
+        timed = _time_block(pair, block, seed, overhead, budget, monitor)
         if isinstance(timed, Fault):
             return timed
         now = time.perf_counter()
@@ -98,6 +103,10 @@ def measure_shape(
             if early_blocks < budget.max_blocks:
                 continue
             return timed.early
+        if retaken < MAX_RETAKEN and not alike(timed.clocks):
+            retaken += 1
+            continue
+        clocks.append(timed.clocks)
         for which, sample in enumerate(timed.samples):
             samples[which].append(sample)
         on_block(samples)
@@ -109,7 +118,8 @@ def measure_shape(
             if (fault := program.setup(case, calls)) is not None:
                 return fault
         samples, start = ([], []), time.perf_counter()
-    measured = _measurement(task, case, pair, samples)
+        clocks.clear()
+    measured = _measurement(task, case, pair, samples, seen(clocks))
     if (fault := submission.idle_fault()) is not None:
         return fault
     if budget.isolated_blocks == 0 or measured.calls_per_batch == 1:
@@ -121,14 +131,21 @@ class _Block(NamedTuple):
     """One batch of each program; ``early`` is a fault if the device was at work before one."""
 
     samples: list[Timed]
+    clocks: BlockClocks
     early: Fault | None
 
 
 def _time_block(
-    pair: Pair, block: int, seed: str, overhead: OverheadProbe | None, budget: TimingBudget
+    pair: Pair,
+    block: int,
+    seed: str,
+    overhead: OverheadProbe | None,
+    budget: TimingBudget,
+    monitor: Monitor | None,
 ) -> _Block | Fault:
     """One batch of each, after a null batch on its own buffers or on the other's like them."""
     samples = [Timed(0.0), Timed(0.0)]
+    clocks: list[ClockReading | None] = [None, None]
     early: Fault | None = None
     wait_s = [min(each.estimated_call_s * each.calls, budget.null_batch_s) for each in pair]
     # Batches of the same layout that last about as long have the same overhead: one null batch.
@@ -148,11 +165,12 @@ def _time_block(
         batch_s = program.time(seed, idle_after_s=idle_after_s)
         if isinstance(batch_s, Fault):
             return batch_s
+        clocks[which] = monitor.clocks() if monitor is not None else None
         early = early or program.started_early_fault()
         # Next time the null batch waits for as long as these calls took.
         program.estimated_call_s = max(batch_s - (null_s or 0.0), 0.0) / program.calls
         samples[which] = Timed(batch_s / program.calls, (null_s or 0.0) / program.calls)
-    return _Block(samples, early)
+    return _Block(samples, (clocks[0], clocks[1]), early)
 
 
 def _max_calls(pair: Pair, task: Task, case: Case, budget: TimingBudget) -> int:
@@ -234,7 +252,9 @@ def enough(samples: Samples, spent_s: float, budget: TimingBudget) -> bool:
     return spent_s > (budget.max_s if half > budget.extend_rel_ci else budget.budget_s)
 
 
-def _measurement(task: Task, case: Case, pair: Pair, samples: Samples) -> Measurement:
+def _measurement(
+    task: Task, case: Case, pair: Pair, samples: Samples, clocks: Clocks | None
+) -> Measurement:
     work = task.problem.work(case, task.dtype)
     submission, baseline = pair
     own_null_s, baseline_null_s = (lower_quartile([one.null_batch_s for one in s]) for s in samples)
@@ -254,6 +274,7 @@ def _measurement(task: Task, case: Case, pair: Pair, samples: Samples) -> Measur
         baseline_samples_s=tuple(max(one.batch_s - baseline_null_s, MIN_S) for one in samples[1]),
         flops=work.flops,
         bytes=work.bytes,
+        clocks=clocks,
     )
 
 
