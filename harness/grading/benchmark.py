@@ -70,7 +70,13 @@ class Benchmark:
         run = _Run(self, task, held, budget)
         baseline = run.trusted(self.trusted.baseline(task), task, name="baseline")
         submission = prepare_for_timing(
-            ready.session, ready.restart, task, run.cases[0], cpu=held.runner_cpu, idle=run.idle
+            ready.session,
+            ready.restart,
+            task,
+            run.cases[0],
+            cpu=held.runner_cpu,
+            idle=run.idle,
+            monitor=held.monitor,
         )
         if isinstance(submission, Fault):
             return TimedFault(submission)
@@ -111,7 +117,14 @@ class _Run:
         self._roofline = bench.roofline
         self._task = task
         capture, cpu = task.device.captures_graphs, held.runner_cpu
-        self.trusted = partial(TimedProgram, trusted=True, capture=capture, cpu=cpu, idle=self.idle)
+        self.trusted = partial(
+            TimedProgram,
+            trusted=True,
+            capture=capture,
+            cpu=cpu,
+            idle=self.idle,
+            monitor=held.monitor,
+        )
         self._held = held
         self._budget = budget
 
@@ -124,14 +137,7 @@ class _Run:
         for case in self.cases:
             self._progress.phase(f"time {case.spec}{over}", self._budget.max_blocks)
             outcome = measure_shape(
-                task,
-                case,
-                submission,
-                baseline,
-                self._budget,
-                self._overhead,
-                after_block,
-                self._held.monitor,
+                task, case, submission, baseline, self._budget, self._overhead, after_block
             )
             if isinstance(outcome, Measurement):
                 outcome = self._against_roofline(task, case, outcome)

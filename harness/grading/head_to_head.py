@@ -92,6 +92,7 @@ def head_to_head(
                 name=_NAMES[which],
                 cpu=held.runner_cpu,
                 idle=idle,
+                monitor=held.monitor,
             )
             if isinstance(program, Fault):
                 return Lost(which, TimedFault(program))
@@ -101,7 +102,7 @@ def head_to_head(
         for case in cases:
             progress.phase(f"time {case.spec}", budget.max_blocks)
             after_block = on_block(progress, held)
-            outcome = measure_shape(task, case, b, a, budget, overhead, after_block, held.monitor)
+            outcome = measure_shape(task, case, b, a, budget, overhead, after_block)
             # B was measured as the submission, whose monitor was asked; A's is still to be.
             fault = outcome if isinstance(outcome, Fault) else a.idle_fault()
             if fault is not None:

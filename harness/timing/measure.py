@@ -10,7 +10,6 @@ import time
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from harness.device.base import ClockReading, Monitor
 from harness.judge.batch import lay_out
 from harness.judge.task import Task
 from harness.problem.case import Case
@@ -63,14 +62,13 @@ def measure_shape(
     budget: TimingBudget,
     overhead: OverheadProbe | None,
     on_block: Callable[[Samples], None],
-    monitor: Monitor | None = None,
 ) -> Measurement | Fault:
     """Time one shape: submission and baseline in turns (A B, B A, …), then audit the times.
 
     ``overhead`` is None where launch overhead is not measured. ``on_block`` is called after each
     block that counts, with all samples so far. A block does not count where something was at work
     on the device before its inputs were revealed; nor do the first few in which both programs saw
-    different clocks, by the device's ``monitor``.
+    different clocks.
 
     The number of calls in a batch follows from a time that does not count yet: a program that is
     slow just then gets batches so short that a call seems to take less than it does. So the times
@@ -90,7 +88,7 @@ def measure_shape(
     for block in itertools.count():
         began = time.perf_counter()
         seed = f"{task.seed}/{case.spec}/{block}"
-        timed = _time_block(pair, block, seed, overhead, budget, monitor)
+        timed = _time_block(pair, block, seed, overhead, budget)
         if isinstance(timed, Fault):
             return timed
         now = time.perf_counter()
@@ -136,16 +134,10 @@ class _Block(NamedTuple):
 
 
 def _time_block(
-    pair: Pair,
-    block: int,
-    seed: str,
-    overhead: OverheadProbe | None,
-    budget: TimingBudget,
-    monitor: Monitor | None,
+    pair: Pair, block: int, seed: str, overhead: OverheadProbe | None, budget: TimingBudget
 ) -> _Block | Fault:
     """One batch of each, after a null batch on its own buffers or on the other's like them."""
     samples = [Timed(0.0), Timed(0.0)]
-    clocks: list[ClockReading | None] = [None, None]
     early: Fault | None = None
     wait_s = [min(each.estimated_call_s * each.calls, budget.null_batch_s) for each in pair]
     # Batches of the same layout that last about as long have the same overhead: one null batch.
@@ -165,12 +157,11 @@ def _time_block(
         batch_s = program.time(seed, idle_after_s=idle_after_s)
         if isinstance(batch_s, Fault):
             return batch_s
-        clocks[which] = monitor.clocks() if monitor is not None else None
         early = early or program.started_early_fault()
         # Next time the null batch waits for as long as these calls took.
         program.estimated_call_s = max(batch_s - (null_s or 0.0), 0.0) / program.calls
         samples[which] = Timed(batch_s / program.calls, (null_s or 0.0) / program.calls)
-    return _Block(samples, (clocks[0], clocks[1]), early)
+    return _Block(samples, (pair[0].clocks, pair[1].clocks), early)
 
 
 def _max_calls(pair: Pair, task: Task, case: Case, budget: TimingBudget) -> int:

@@ -22,10 +22,13 @@ def at(sm_mhz: int, memory_mhz: int = 2619, *, capped: bool = False) -> ClockRea
 
 
 class Watch:
-    """Sees these clocks, one after each batch; ``asked`` is how often."""
+    """Sees these clocks, one after each batch that counts; ``asked`` is how often.
+
+    Before, each program has one batch that finds its size.
+    """
 
     def __init__(self, readings: Iterable[ClockReading | None]) -> None:
-        self.readings: Iterator[ClockReading | None] = iter(readings)
+        self.readings: Iterator[ClockReading | None] = itertools.chain([None] * 2, readings)
         self.asked = 0
 
     def read(self) -> None: ...
@@ -39,11 +42,12 @@ class Watch:
 
 
 def measured(task: Task, watch: Watch | None) -> tuple[Measurement, int]:
-    """The measurement, and how many blocks it took; those of sizing ask nothing of the monitor."""
+    """The measurement, and how many blocks it took but for those of sizing."""
     session = FakeSession()
     found = measure_shape(
-        task, CASE, fake_program(task, session), fake_program(task, FakeSession(), trusted=True),
-        BUDGET, cast(OverheadProbe, FakeOverheadProbe(1e-4)), lambda _: None, watch,
+        task, CASE, fake_program(task, session, monitor=watch),
+        fake_program(task, FakeSession(), trusted=True, monitor=watch),
+        BUDGET, cast(OverheadProbe, FakeOverheadProbe(1e-4)), lambda _: None,
     )  # fmt: skip
     assert isinstance(found, Measurement)
     return found, sum("/size/" not in seed for _, seed in session.batches)
@@ -85,7 +89,7 @@ class TestShape:
     def test_it_is_asked_once_after_each_batch(self, shift_task: Task) -> None:
         watch = Watch(itertools.repeat(at(1980)))
         found, blocks = measured(shift_task, watch)
-        assert watch.asked == 2 * blocks
+        assert watch.asked == 2 * (blocks + 1)
         assert blocks == BUDGET.min_blocks
         assert found.clocks == Clocks(
             sm_mhz=(1980, 1980),
@@ -133,6 +137,16 @@ class TestShape:
         assert found.clocks is not None
         assert found.clocks.blocks_apart == 0
         assert (found.clocks.sm_mhz, found.clocks.baseline_sm_mhz) == ((1905, 1905), (1980, 1980))
+
+
+def test_isolated_calls_are_not_held_up_by_readings(shift_task: Task) -> None:
+    watch = Watch(itertools.repeat(at(1980)))
+    program = fake_program(shift_task, FakeSession(), monitor=watch)
+    assert program.setup(CASE, 1) is None
+    program.time("0", awake=True)
+    assert (watch.asked, program.clocks) == (0, None)
+    program.time("1")
+    assert watch.asked == 1
 
 
 def test_a_few_blocks_apart_are_no_news() -> None:
