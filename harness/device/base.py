@@ -35,11 +35,24 @@ class Arena(Protocol):
         """Give the memory back once the runner has let go of it, too."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClockReading:
+    """The clocks of a device at work."""
+
+    sm_mhz: int
+    memory_mhz: int
+    capped: bool
+    """A power cap holds them down, so they follow the load."""
+
+
 class Monitor(Protocol):
     """Watches a device while times are taken on it."""
 
     def read(self) -> None:
         """Look at the device now, between two batches."""
+
+    def clocks(self) -> ClockReading | None:
+        """The clocks now, just after a batch; None if they are not known or the device is idle."""
 
     def conditions(self) -> Conditions | None:
         """What was seen so far; None if the device reported nothing."""

@@ -26,6 +26,7 @@ from harness.timing.audit import (
 )
 from harness.timing.baseline_by_itself import time_by_itself
 from harness.timing.budget import TimingBudget
+from harness.timing.clocks import clock_note
 from harness.timing.measure import Samples, measure_shape, with_baseline
 from harness.timing.statistics import ratio_interval, time_interval
 from harness.timing.timed_program import BaselineError, TimedProgram, prepare_for_timing
@@ -71,7 +72,13 @@ class Benchmark:
         run = _Run(self, task, held, budget)
         baseline = run.trusted(self.trusted.baseline(task), task, name="baseline")
         submission = prepare_for_timing(
-            ready.session, ready.restart, task, run.cases[0], cpu=held.runner_cpu, idle=run.idle
+            ready.session,
+            ready.restart,
+            task,
+            run.cases[0],
+            cpu=held.runner_cpu,
+            idle=run.idle,
+            monitor=held.monitor,
         )
         if isinstance(submission, Fault):
             return TimedFault(submission)
@@ -82,6 +89,8 @@ class Benchmark:
             baseline.release()
             if isinstance(measured, TimedFault):
                 return measured
+            names = ("the submission", "the baseline")
+            draft.notes += filter(None, (clock_note(m.spec, m.clocks, names) for m in measured))
             further = list(task.problem.baselines)[1:] if draft.options.all_baselines else []
             for name in further:
                 outcome = run.beside_further(submission, name)
@@ -111,7 +120,14 @@ class _Run:
         self._roofline = bench.roofline
         self._task = task
         capture, cpu = task.device.captures_graphs, held.runner_cpu
-        self.trusted = partial(TimedProgram, trusted=True, capture=capture, cpu=cpu, idle=self.idle)
+        self.trusted = partial(
+            TimedProgram,
+            trusted=True,
+            capture=capture,
+            cpu=cpu,
+            idle=self.idle,
+            monitor=held.monitor,
+        )
         self._held = held
         self._budget = budget
 
@@ -174,7 +190,6 @@ class _Run:
             measured[chosen],
             self._budget,
             self._overhead,
-            self._held.monitor,
         )
         return (*measured[:chosen], again, *measured[chosen + 1 :])
 

@@ -71,6 +71,23 @@ class BaselineTime(Record):
     """Seconds per call of the submission in the same blocks."""
 
 
+class Clocks(Record):
+    """The card's clocks right after the batches of both programs, lowest and highest, MHz."""
+
+    sm_mhz: tuple[Count, Count]
+    """SM clock after the submission's batches."""
+    baseline_sm_mhz: tuple[Count, Count]
+    """SM clock after the baseline's."""
+    memory_mhz: tuple[Count, Count]
+    """Memory clock after the submission's."""
+    baseline_memory_mhz: tuple[Count, Count]
+    """Memory clock after the baseline's."""
+    blocks: Count
+    """Blocks that count in which both were read."""
+    blocks_apart: Count
+    """Those of them in which both did not see the same, and no power cap explains it."""
+
+
 class Measurement(Record):
     """One benchmark shape: time per call of the submission and of the baseline, and their ratio."""
 
@@ -114,6 +131,8 @@ class Measurement(Record):
     """Looks at calls at work that would have shown a call that reads its inputs too early."""
     sol_time_s: Positive | None = None
     """Seconds that the device needs at least, at the speed of light; None where not known."""
+    clocks: Clocks | None = None
+    """The card's clocks beside the score's baseline; None where they were not read."""
     other_baselines: tuple[BaselineTime, ...] = ()
     """Times against further baselines, where they were asked for."""
 

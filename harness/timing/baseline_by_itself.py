@@ -6,7 +6,6 @@ the machine meanwhile, through the host, the bus or the card's clocks, ends with
 
 import itertools
 
-from harness.device.base import Monitor
 from harness.judge.task import Task
 from harness.problem.case import Case
 from harness.records.measurement import Interval, Measurement
@@ -29,7 +28,6 @@ def time_by_itself(
     beside: Measurement,
     budget: TimingBudget,
     overhead: OverheadProbe,
-    monitor: Monitor | None,
 ) -> Measurement:
     """``beside`` with the time of the baseline by itself; the submission must have ended.
 
@@ -50,8 +48,8 @@ def time_by_itself(
         batch_s = baseline.time(seed, idle_after_s=overhead.after_s)
         assert isinstance(batch_s, float)  # a fault of the baseline is raised
         samples.append(Timed(batch_s / baseline.calls, null_s / baseline.calls))
-        if (reading := monitor.clocks() if monitor is not None else None) is not None:
-            clocks.append(reading.sm_mhz)
+        if baseline.clocks is not None:
+            clocks.append(baseline.clocks.sm_mhz)
         if len(samples) < _BLOCKS:
             continue
         interval = time_interval(samples).times(_slower_clock(beside, clocks))

@@ -13,9 +13,10 @@ from typing import NamedTuple
 from harness.judge.batch import lay_out
 from harness.judge.task import Task
 from harness.problem.case import Case
-from harness.records.measurement import BaselineTime, Measurement
+from harness.records.measurement import BaselineTime, Clocks, Measurement
 from harness.session.fault import Fault
 from harness.timing.budget import TimingBudget
+from harness.timing.clocks import MAX_RETAKEN, BlockClocks, alike, seen
 from harness.timing.isolated import check_isolated_call
 from harness.timing.launch_overhead import OverheadProbe
 from harness.timing.overlap import OverlapAudit
@@ -67,7 +68,8 @@ def measure_shape(
 
     ``overhead`` is None where launch overhead is not measured. ``on_block`` is called after each
     block that counts, with all samples so far. A block does not count where something was at work
-    on the device before its inputs were revealed.
+    on the device before its inputs were revealed; nor do the first few in which both programs saw
+    different clocks.
 
     The number of calls in a batch follows from a time that does not count yet: a program that is
     slow just then gets batches so short that a call seems to take less than it does. So the times
@@ -83,15 +85,18 @@ def measure_shape(
     samples: Samples = ([], [])
     start = time.perf_counter()
     overlap = OverlapAudit(pair, task, case, budget)
-    early_blocks = 0
+    clocks: list[BlockClocks] = []
+    early_blocks = retaken = 0
     for block in itertools.count():
         began = time.perf_counter()
         seed = f"{task.seed}/{case.spec}/{block}"
         timed = _time_block(pair, block, seed, overhead, budget)
         if isinstance(timed, Fault):
             return timed
+        looking_s = -overlap.spent_s
         if (fault := overlap.after_block()) is not None:
             return fault
+        start += looking_s + overlap.spent_s  # not charged to the budget
         now = time.perf_counter()
         submission.elapsed_s += now - began
         if submission.elapsed_s < budget.warm_s:
@@ -102,10 +107,14 @@ def measure_shape(
             if early_blocks < budget.max_blocks:
                 continue
             return timed.early
+        if retaken < MAX_RETAKEN and not alike(timed.clocks):
+            retaken += 1
+            continue
+        clocks.append(timed.clocks)
         for which, sample in enumerate(timed.samples):
             samples[which].append(sample)
         on_block(samples)
-        if not enough(samples, now - start - overlap.spent_s, budget):
+        if not enough(samples, now - start, budget):
             continue
         if overhead is None or not (longer := _too_short(pair, samples, max_calls, budget)):
             break
@@ -113,7 +122,8 @@ def measure_shape(
             if (fault := program.setup(case, calls)) is not None:
                 return fault
         samples, start = ([], []), time.perf_counter()
-    measured = _measurement(task, case, pair, samples)
+        clocks.clear()
+    measured = _measurement(task, case, pair, samples, seen(clocks))
     if (fault := submission.idle_fault()) is not None:
         return fault
     if (fault := overlap.finish()) is not None:
@@ -128,6 +138,7 @@ class _Block(NamedTuple):
     """One batch of each program; ``early`` is a fault if the device was at work before one."""
 
     samples: list[Timed]
+    clocks: BlockClocks
     early: Fault | None
 
 
@@ -159,7 +170,7 @@ def _time_block(
         # Next time the null batch waits for as long as these calls took.
         program.estimated_call_s = max(batch_s - (null_s or 0.0), 0.0) / program.calls
         samples[which] = Timed(batch_s / program.calls, (null_s or 0.0) / program.calls)
-    return _Block(samples, early)
+    return _Block(samples, (pair[0].clocks, pair[1].clocks), early)
 
 
 def _max_calls(pair: Pair, task: Task, case: Case, budget: TimingBudget) -> int:
@@ -241,7 +252,9 @@ def enough(samples: Samples, spent_s: float, budget: TimingBudget) -> bool:
     return spent_s > (budget.max_s if half > budget.extend_rel_ci else budget.budget_s)
 
 
-def _measurement(task: Task, case: Case, pair: Pair, samples: Samples) -> Measurement:
+def _measurement(
+    task: Task, case: Case, pair: Pair, samples: Samples, clocks: Clocks | None
+) -> Measurement:
     work = task.problem.work(case, task.dtype)
     submission, baseline = pair
     own_null_s, baseline_null_s = (lower_quartile([one.null_batch_s for one in s]) for s in samples)
@@ -262,6 +275,7 @@ def _measurement(task: Task, case: Case, pair: Pair, samples: Samples) -> Measur
         baseline_samples_s=tuple(max(one.batch_s - baseline_null_s, MIN_S) for one in samples[1]),
         flops=work.flops,
         bytes=work.bytes,
+        clocks=clocks,
     )
 
 

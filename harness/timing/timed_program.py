@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TypeVar
 
-from harness.device.base import Arena
+from harness.device.base import Arena, ClockReading, Monitor
 from harness.errors import MachineError
 from harness.judge.batch import Batch, lay_out
 from harness.judge.checker import Checker
@@ -42,6 +42,7 @@ class TimedProgram:
         capture: record its calls into one graph.
         cpu: the processor that its runner launches recorded calls from; None: any.
         idle: how long the judge's probes take while the device is idle.
+        monitor: tells the clocks after each batch, if there is one.
     """
 
     def __init__(
@@ -54,6 +55,7 @@ class TimedProgram:
         capture: bool,
         cpu: int | None = None,
         idle: IdleBaseline | None = None,
+        monitor: Monitor | None = None,
     ) -> None:
         self.session = session
         self.name = name
@@ -67,7 +69,10 @@ class TimedProgram:
         """Seconds per call of the last batch with all around it: inputs, waiting, checks."""
         self.estimated_call_s = 0.0
         """Seconds per call of the last batch by itself."""
+        self.clocks: ClockReading | None = None
+        """The clocks right after the last batch; None if not known, or the runner was awake."""
         self.cpu = cpu
+        self._monitor = monitor
         self._idle = idle or IdleBaseline()
         self._idle_monitor = IdleMonitor(self._idle)
         self._task = task
@@ -132,6 +137,7 @@ class TimedProgram:
 
     def _time(self, seed: str, awake: bool, idle_after_s: float) -> float | Fault:
         seconds = self.session.run(self.batch, seed, stop=not awake, cpu=self.cpu)
+        self.clocks = self._monitor.clocks() if self._monitor and not awake else None
         if isinstance(seconds, Fault) or not self.batch.checked:
             return seconds
         if not self.trusted and (fault := self._company_fault()) is not None:
@@ -212,6 +218,7 @@ def prepare_for_timing(
     name: str = "submission",
     cpu: int | None = None,
     idle: IdleBaseline | None = None,
+    monitor: Monitor | None = None,
 ) -> TimedProgram | Fault:
     """The submission to be timed: captured if it can be, else in a fresh process, uncaptured.
 
@@ -222,7 +229,14 @@ def prepare_for_timing(
 
     def timed(session: Session, *, capture: bool) -> TimedProgram:
         return TimedProgram(
-            session, task, name=name, trusted=False, capture=capture, cpu=cpu, idle=idle
+            session,
+            task,
+            name=name,
+            trusted=False,
+            capture=capture,
+            cpu=cpu,
+            idle=idle,
+            monitor=monitor,
         )
 
     if not task.device.captures_graphs:

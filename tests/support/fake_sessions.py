@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable, Iterator
 from typing import Any, cast
 
+from harness.device.base import Monitor
 from harness.judge.task import Task
 from harness.problem.case import Case
 from harness.records.result import Verdict
@@ -125,9 +126,16 @@ def fake_program(
     trusted: bool = False,
     capture: bool = False,
     idle: IdleBaseline | None = None,
+    monitor: Monitor | None = None,
 ) -> TimedProgram:
     """``session`` as the submission that is timed or, ``trusted``, as the baseline beside it."""
     name = "baseline" if trusted else "submission"
     return TimedProgram(
-        cast(Session, session), task, name=name, trusted=trusted, capture=capture, idle=idle
+        cast(Session, session),
+        task,
+        name=name,
+        trusted=trusted,
+        capture=capture,
+        idle=idle,
+        monitor=monitor,
     )

@@ -54,7 +54,8 @@ def again(
 ) -> tuple[Measurement, FakeSession]:
     """A measurement whose baseline took ``beside_s``, once it was timed by itself, and how."""
     session = FakeSession(beside_s)
-    baseline = fake_program(task, session, trusted=True)
+    monitor: Any = FakeMonitor(clocks) if clocks else None
+    baseline = fake_program(task, session, trusted=True, monitor=monitor)
     submission = fake_program(task, FakeSession(1e-3))
     measured = measure_shape(task, CASE, submission, baseline, BUDGET, None, lambda _: None)
     assert isinstance(measured, Measurement)
@@ -71,11 +72,10 @@ def again(
         measured = measured.model_copy(update={"clocks": beside})
     session.per_call, session.fails, session.noise = by_itself_s, fails, noise
     session.batches.clear()
-    monitor: Any = FakeMonitor(clocks) if clocks else None
     overhead = cast(OverheadProbe, FakeOverheadProbe(0.0))
     try:
         return (
-            time_by_itself(baseline, task, CASE, measured, BUDGET, overhead, monitor),
+            time_by_itself(baseline, task, CASE, measured, BUDGET, overhead),
             session,
         )
     finally:
