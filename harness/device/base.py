@@ -69,6 +69,20 @@ class Exclusive:
     runner_cpu: int | None = None
 
 
+class ReadTimer(Protocol):
+    """Measures how long single words take to be read."""
+
+    @property
+    def cached_below(self) -> float:
+        """Cycles: a read that takes less came from the cache."""
+
+    def measure(self, words: torch.Tensor, places: torch.Tensor, cycles: torch.Tensor) -> None:
+        """Write the cycles that reading each of ``words`` at ``places`` took; 0: unknown.
+
+        All are int64, ``places`` and ``cycles`` of one length. Returns before it is done.
+        """
+
+
 class Device(Protocol):
     """Where submissions run: its facts, its memory, and how it is held still for a timing."""
 
@@ -117,6 +131,9 @@ class Device(Protocol):
 
         It returns before the device has done so. ``work`` is done once or twice meanwhile.
         """
+
+    def read_times(self) -> ReadTimer | None:
+        """What tells cached words from others; None where that cannot be told."""
 
     def nodes(self) -> tuple[str, ...]:
         """The files under /dev that a runner needs to use it."""

@@ -61,6 +61,9 @@ class CpuDevice:
         """``work`` itself."""
         return work
 
+    def read_times(self) -> None:
+        """None: caches decide nothing where kernels are emulated."""
+
     def nodes(self) -> tuple[str, ...]:
         """None."""
         return ()

@@ -13,6 +13,7 @@ from harness.device.affinity import pinned
 from harness.device.base import Arena, Exclusive, Kind, round_up
 from harness.device.lock import exclusive
 from harness.device.monitor import GpuMonitor
+from harness.device.read_times import ReadTimes
 from harness.errors import MachineError
 from harness.runner.driver import CudaError, Driver
 
@@ -72,6 +73,7 @@ class CudaDevice:
         # Twice the L2's size: writing it leaves nothing of a batch in the cache.
         self._flush = torch.empty(2 * properties.L2_cache_size // 4, device=self.torch_device)
         self._generation = 0
+        self._read_times: ReadTimes | None = None
         # For the copy engines, which work beside the kernels.
         self._host = torch.zeros(_COPIED, dtype=torch.uint8, pin_memory=True)
         self._sent = torch.zeros(_COPIED, dtype=torch.uint8, device=self.torch_device)
@@ -114,6 +116,12 @@ class CudaDevice:
         with torch.cuda.graph(graph, capture_error_mode="thread_local"):
             work()
         return graph.replay
+
+    def read_times(self) -> ReadTimes | None:
+        """A timer of single reads, calibrated the first time: the card must be idle."""
+        if self._read_times is None:
+            self._read_times = ReadTimes(self.driver, self.torch_device, self.flush)
+        return self._read_times if self._read_times.cached_below else None
 
     def nodes(self) -> tuple[str, ...]:
         """The driver's, with those of all cards."""

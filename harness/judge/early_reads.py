@@ -6,19 +6,23 @@ the call that comes after one which has surely not ended, since a word of its ou
 it was before the batch. If calls run one after the other, the next one has not begun, and answers
 for the new inputs; one that had read the old ones is wrong.
 
+A call may also be given what it has not earned by having its inputs fetched into the cache before
+its turn, which changes no answer. So the look also measures how long a few words of that call's
+inputs take to be read, and as many of a call that comes much later.
+
 Nothing is taken on trust: which call has not ended is read from memory before and after its
 neighbour's inputs are replaced, and it counts only if that word is written later on. So no honest
 call can be wrong here, however processes share the device.
 """
 
 import secrets
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import torch
-from torch import Generator
+from torch import Generator, Tensor
 
-from harness.judge.batch import POISON, Batch, lay_out
+from harness.judge.batch import POISON, Batch, BufferLayout, lay_out
 from harness.judge.compare import compare
 from harness.judge.task import Task
 from harness.problem.case import Case
@@ -27,6 +31,8 @@ from harness.problem.terms import Direction, Expectation
 MAX_LOOKS = 64
 """Looks during one batch, at most."""
 
+_TIMED = 64
+"""Words of each input of a call whose reading is timed."""
 _PLACES = 256
 """Words of each output of a call that are looked at: where less than 1 % of it is missing, nine
 looks in ten still see that."""
@@ -38,11 +44,13 @@ class Found:
     """What the looks during one batch came to.
 
     ``looks`` is how many saw a call that was at work while the next one's inputs were replaced;
-    ``early`` is the number of a call (from 0) that had read its inputs by then, if any had.
+    ``early`` is the number of a call (from 0) that had read its inputs by then, if any had. In
+    ``warm`` of the looks the next call's inputs were in the cache, and those of a later one not.
     """
 
     looks: int
     early: int | None = None
+    cached: float = 0.0
 
 
 class _Buffers:
@@ -72,7 +80,7 @@ class EarlyReads:
         slots = batch.layout.slots
         pure = [s for s in slots if s.tensor.direction is Direction.OUT]
         read = [s for s in slots if s.tensor.direction is not Direction.OUT]
-        self._spans = [(s.base, s.stride, s.bytes) for s in pure]
+        self._written, self._read = pure, read
         self.possible = bool(pure and read) and calls > 1
         """Whether there is anything to see: several calls, inputs, and outputs that are no inputs
         as well, whose words show whether they were written."""
@@ -88,7 +96,10 @@ class EarlyReads:
         numbers = torch.arange(calls, device=device) % len(patterns)
         self._poison = torch.tensor(patterns, device=device)[numbers]
         self._places = torch.zeros((calls, _PLACES * len(pure)), dtype=torch.int64, device=device)
-        columns = 2 + self._places.shape[1]
+        self._timer = task.device.read_times()
+        self._timed = torch.zeros((calls, _TIMED * len(read)), dtype=torch.int64, device=device)
+        self._cycles = torch.zeros((2, self._timed.shape[1]), dtype=torch.int64, device=device)
+        columns = 2 + self._cycles.numel() + self._places.shape[1]
         self._log = torch.zeros((MAX_LOOKS, columns), dtype=torch.int64, device=device)
         self._count = torch.zeros(1, dtype=torch.int64, device=device)
         self._expected: Mapping[str, Expectation] = {}
@@ -98,15 +109,25 @@ class EarlyReads:
         """Draw other inputs, and the places to look at, before a batch is filled."""
         self._one.fill(seed)
         self._expected = self._one.expectations(0)
-        drawn = []
-        for base, stride, size in self._spans:
-            device = self._places.device
-            first = (base + stride * torch.arange(self._calls, device=device)) // _WORD
-            shape = (self._calls, _PLACES)
-            part = torch.rand(shape, generator=self._generator, device=device, dtype=torch.float64)
-            drawn.append(first[:, None] + (part * max(1, size // _WORD)).long())
-        self._places.copy_(torch.cat(drawn, dim=1))
+        self._places.copy_(self._draw(self._written, _PLACES))
+        self._timed.copy_(self._draw(self._read, _TIMED))
         self._count.zero_()
+
+    def _draw(self, slots: Sequence[BufferLayout], count: int) -> Tensor:
+        """Places of ``count`` words in each of the tensors of every call: (calls, …)."""
+        device = self._places.device
+        numbers = torch.arange(self._calls, device=device)
+        drawn = []
+        for each in slots:
+            first = (each.base + each.stride * numbers) // _WORD
+            part = torch.rand(
+                (self._calls, count),
+                generator=self._generator,
+                device=device,
+                dtype=torch.float64,
+            )
+            drawn.append(first[:, None] + (part * max(1, each.bytes // _WORD)).long())
+        return torch.cat(drawn, dim=1)
 
     def look(self) -> None:
         """Look at the calls, and replace inputs; returns before the device has done so."""
@@ -118,12 +139,21 @@ class EarlyReads:
         first = waiting.to(torch.uint8).argmax().view(1)
         replaced = waiting.any() & (first + 1 < self._calls)
         target = (first + 1).clamp_(max=self._calls - 1)
+        self._time_reads(target)
         for rows, other in zip(self._rows, self._others, strict=True):
             rows.index_copy_(0, target, torch.where(replaced, other, rows[target]))
         after = words[places[first]].view(-1)
-        row = torch.cat([first, replaced.long(), after]).view(1, -1)
+        row = torch.cat([first, replaced.long(), self._cycles.view(-1), after]).view(1, -1)
         self._log.index_copy_(0, self._count.clamp(max=MAX_LOOKS - 1), row)
         self._count += 1
+
+    def _time_reads(self, target: Tensor) -> None:
+        """Time reads of the inputs of the call ``target``, and of one halfway to the last."""
+        if self._timer is None:
+            return
+        later = (target + self._calls - 1) // 2
+        for call, cycles in zip((later, target), self._cycles, strict=True):
+            self._timer.measure(self._words, self._timed[call].view(-1), cycles)
 
     def found(self) -> Found:
         """What the looks came to, once the batch is done and its runner stopped.
@@ -133,7 +163,8 @@ class EarlyReads:
         """
         count = min(int(self._count), MAX_LOOKS)
         log = self._log[:count]
-        calls, replaced, after = log[:, 0], log[:, 1].bool(), log[:, 2:]
+        cycles, after = log[:, 2:].tensor_split([self._cycles.numel()], dim=1)
+        calls, replaced = log[:, 0], log[:, 1].bool()
         poison = self._poison[calls][:, None]
         last = self._words[self._places[calls]]
         # A word that was still to be written once the inputs had been replaced, and then was.
@@ -145,4 +176,16 @@ class EarlyReads:
             for name, want in self._expected.items():
                 if compare(name, outputs[name], want.expected, want.allowed) is not None:
                     return Found(looks, call)
-        return Found(looks)
+        return Found(looks, cached=self._cached(calls, sure & begun, cycles))
+
+    def _cached(self, calls: Tensor, counts: Tensor, cycles: Tensor) -> float:
+        """The sum of what the next call's inputs were cached more than a later call's."""
+        if self._timer is None or not len(calls):
+            return 0.0
+        # Replacing inputs puts them into the cache: of looks at the same call the first counts.
+        first = torch.ones_like(counts)
+        first[1:] = calls[1:] != calls[:-1]
+        later, following = cycles.view(len(calls), 2, -1).unbind(1)
+        below = self._timer.cached_below
+        more = [((t > 0) & (t < below)).double().mean(1) for t in (following, later)]
+        return float((more[0] - more[1])[counts & first].sum())

@@ -22,6 +22,9 @@ APART_S = 2e-3
 _SHARE = 1 / 3
 """After how many of the blocks a batch is looked at."""
 
+_LEAST_CACHED, _MOST_CACHED = 8, 0.1
+"""Looks after which inputs must not have been in the cache by more than this part, on average."""
+
 
 class OverlapAudit:
     """Looks at batches of those ``programs`` that are not trusted, on one shape."""
@@ -79,6 +82,7 @@ class _Watched:
         self._task = task
         self._case = case
         self._batches = 0
+        self._cached = 0.0
         self._reads: EarlyReads | None = None
 
     def look(self) -> Fault | None:
@@ -98,14 +102,19 @@ class _Watched:
             return fault
         found = reads.found()
         self.looks += found.looks
-        if found.early is None:
-            return None
-        message = (
-            f"call {found.early + 1} of {program.calls} had read its inputs before call "
-            f"{found.early} had ended: calls must run one after the other, as if each waited for "
-            "the one before"
-        )
-        return Fault(Verdict.REJECTED, message, whose=program.name)
+        self._cached += found.cached
+        rule = "calls must run one after the other, as if each waited for the one before"
+        if found.early is not None:
+            what = (
+                f"call {found.early + 1} of {program.calls} had read its inputs before call "
+                f"{found.early} had ended"
+            )
+            return Fault(Verdict.REJECTED, f"{what}: {rule}", whose=program.name)
+        if self.looks >= _LEAST_CACHED and self._cached > _MOST_CACHED * self.looks:
+            share = self._cached / self.looks
+            what = f"while a call is at work, {share:.0%} of the next one's inputs are in the cache"
+            return Fault(Verdict.REJECTED, f"{what}: {rule}", whose=program.name)
+        return None
 
 
 def _looker(reads: EarlyReads, batch_s: float) -> Callable[[float], None]:
