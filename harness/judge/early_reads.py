@@ -31,7 +31,7 @@ from harness.problem.terms import Direction, Expectation
 MAX_LOOKS = 64
 """Looks during one batch, at most."""
 
-_TIMED = 64
+_TIMED = 128
 """Words of each input of a call whose reading is timed."""
 _PLACES = 256
 """Words of each output of a call that are looked at: where less than 1 % of it is missing, nine
@@ -97,8 +97,10 @@ class EarlyReads:
         self._poison = torch.tensor(patterns, device=device)[numbers]
         self._places = torch.zeros((calls, _PLACES * len(pure)), dtype=torch.int64, device=device)
         self._timer = task.device.read_times()
-        self._timed = torch.zeros((calls, _TIMED * len(read)), dtype=torch.int64, device=device)
-        self._cycles = torch.zeros((2, self._timed.shape[1]), dtype=torch.int64, device=device)
+        # Places of their own for later calls: what was timed once is in the cache from then on.
+        shape = (2, calls, _TIMED * len(read))
+        self._timed = torch.zeros(shape, dtype=torch.int64, device=device)
+        self._cycles = torch.zeros((2, shape[2]), dtype=torch.int64, device=device)
         columns = 2 + self._cycles.numel() + self._places.shape[1]
         self._log = torch.zeros((MAX_LOOKS, columns), dtype=torch.int64, device=device)
         self._count = torch.zeros(1, dtype=torch.int64, device=device)
@@ -110,7 +112,8 @@ class EarlyReads:
         self._one.fill(seed)
         self._expected = self._one.expectations(0)
         self._places.copy_(self._draw(self._written, _PLACES))
-        self._timed.copy_(self._draw(self._read, _TIMED))
+        for places in self._timed:
+            places.copy_(self._draw(self._read, _TIMED))
         self._count.zero_()
 
     def _draw(self, slots: Sequence[BufferLayout], count: int) -> Tensor:
@@ -152,8 +155,8 @@ class EarlyReads:
         if self._timer is None:
             return
         later = (target + self._calls - 1) // 2
-        for call, cycles in zip((later, target), self._cycles, strict=True):
-            self._timer.measure(self._words, self._timed[call].view(-1), cycles)
+        for call, places, cycles in zip((later, target), self._timed, self._cycles, strict=True):
+            self._timer.measure(self._words, places[call].view(-1), cycles)
 
     def found(self) -> Found:
         """What the looks came to, once the batch is done and its runner stopped.
