@@ -6,7 +6,7 @@ a batch of one: correctness and timing go the same way.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -15,6 +15,7 @@ from torch import Tensor
 from harness.device.base import Arena
 from harness.judge.checker import Checker
 from harness.judge.compare import compare
+from harness.judge.digest import Digest
 from harness.judge.receipt import Receipt
 from harness.judge.task import Task
 from harness.problem.case import Case
@@ -36,8 +37,9 @@ floating types, so that reading it shows; the second a huge finite number, so th
 element shows even where NaN is expected. Both are no bool; an integer that is left out would have
 to be −1 and then 0x7B7B… to go unnoticed."""
 
-_MAX_COMPARED = 1 << 28
-"""Bytes of the arena compared at a time: comparing takes as many again."""
+_SLICE = 1 << 26
+"""Bytes of calls that are drawn, or compared, at a time, unless a single call has more. What is
+drawn depends on it: the calls of a slice come from one seed."""
 
 _RAW = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64, 16: torch.int64}
 """Size of an element → the integer type that moves its bits as they are (16: two of them)."""
@@ -64,6 +66,21 @@ class BufferLayout:
     def dense(self) -> bool:
         """Whether there are no gaps."""
         return self.tensor.span == math.prod(self.tensor.shape)
+
+    def elements(self, rows: Tensor, dtype: torch.dtype | None = None) -> Tensor:
+        """The elements of buffers in ``rows`` (calls, stride), bytes; seen as ``dtype``.
+
+        Of shape (calls, *shape), with the tensor's strides.
+        """
+        stride = self.stride // self.dtype.itemsize
+        flat = rows.view(-1).view(dtype or self.dtype)
+        return flat.as_strided((len(rows), *self.tensor.shape), (stride, *self.tensor.strides))
+
+    def bits(self, rows: Tensor) -> Tensor:
+        """The same as integers, for copying bits; complex128 has one more dimension, of two."""
+        if self.dtype is torch.complex128:
+            return torch.view_as_real(self.elements(rows)).view(torch.int64)
+        return self.elements(rows, _RAW[self.dtype.itemsize])
 
     def index(self, offset: int) -> tuple[int, ...] | None:
         """Which element lies ``offset`` elements from the first; None for a gap."""
@@ -140,7 +157,9 @@ class Batch:
     """Some calls of one case in an arena: filled, and checked after they ran.
 
     All inputs get values never seen before. Unless the batch is not ``checked``, every output is
-    checked against the reference, and every other byte against a private copy. The values of a
+    checked against the reference, inputs against a keyed digest of what they were, guards and gaps
+    against the bytes that they are made of. No copy of the arena is kept: filling and checking take
+    slices of bounded size beside it, and what the reference needs for one call. The values of a
     ``portable`` batch (a correctness case) are drawn on the CPU, so that they are the same on every
     machine, those of a timed batch on the device. A ``checker`` shared by batches may know the
     shape already.
@@ -168,7 +187,11 @@ class Batch:
         self._task = task
         self._bytes = arena.bytes[: self.layout.size]
         self._inputs = task.problem.inputs()
-        self._copy: Tensor | None = None
+        self._seed: str | None = None
+        self._digest: Digest | None = None
+        if checked:
+            constant = [s for s in self.layout.slots if s.tensor.direction is Direction.IN]
+            self._digest = Digest(self._bytes, [(s.base, self._end(s)) for s in constant])
         spans = [(s.base, s.stride, s.bytes) for s in self._outputs()]
         self._receipt = Receipt(self._bytes, spans, calls)
 
@@ -184,9 +207,11 @@ class Batch:
         )
 
     def fill(self, seed: str) -> None:
-        """Draw all inputs anew, poison the outputs, set the guards, make the private copy."""
-        self._write(seed, warm_up=False)
-        self._copy = self._bytes.clone() if self.checked else None
+        """Draw all inputs anew, poison the outputs, set the guards, take the digest of inputs."""
+        self._write(self.layout.slots, seed, warm_up=False)
+        self._seed = seed
+        if self._digest is not None:
+            self._digest.take()
         self._receipt.draw()
 
     def take_receipt(self) -> None:
@@ -202,35 +227,17 @@ class Batch:
 
     def fill_for_warm_up(self, seed: str) -> None:
         """Fill it for calls that are not checked: drawn on the device, ten times faster."""
-        self._write(seed, warm_up=True)
-        self._copy = None
-
-    def _write(self, seed: str, *, warm_up: bool) -> None:
-        """Write guards, then gaps, then contents: each overwrites part of the one before."""
-        self._fence()
-        for slots in self.layout.slots:
-            if not slots.dense:
-                buffers = self._rows(self._bytes, slots)[:, : slots.bytes]
-                for parity, byte in enumerate(_GAPS):
-                    buffers[parity::2].fill_(byte)
-            view = self._view(self._bytes, slots)
-            if slots.tensor.direction is Direction.OUT:
-                self._poison(slots)
-            elif warm_up or not self._portable:
-                self._inputs.fill(view, slots.tensor, self.case, seed, warm_up=warm_up)
-            else:
-                for number, call in enumerate(view):
-                    call.copy_(self._inputs.draw(slots.tensor, self.case, f"{seed}/{number}"))
+        self._seed = None
+        self._write(self.layout.slots, seed, warm_up=True)
 
     def inputs(self, call: int) -> dict[str, Tensor]:
         """The tensors that one call reads, as they were before the call; dense.
 
-        From the judge's own copy: valid until the next :meth:`fill`, and not to be written to.
+        Drawn again, so that what the call did changes nothing.
         """
         return {
-            s.tensor.name: self._view(self._before(), s)[call].contiguous()
-            for s in self.layout.slots
-            if s.tensor.direction is not Direction.OUT
+            s.tensor.name: self._drawn_again(s, self._slice_of(s, call), call).contiguous()
+            for s in self._read()
         }
 
     def outputs(self, call: int) -> dict[str, Tensor]:
@@ -243,81 +250,166 @@ class Batch:
         Raises:
             ProblemError: the reference is wrong.
         """
-        return self._task.reference.expectations(self.case, self._task.dtype, self.inputs(call))
+        return self._expectations(self.inputs(call))
 
     def reset(self) -> None:
-        """Put the whole arena back to what it was before the calls."""
-        self._bytes.copy_(self._before())
+        """Put outputs, gaps and guards back to what they were before the calls.
+
+        What is only read is as it was: nothing but a submission writes there.
+        """
+        self._write(self._outputs(), self._known_seed(), warm_up=False)
 
     def check(
         self, expected: Sequence[Mapping[str, Expectation]] | None = None
     ) -> BatchMismatch | None:
-        """Check every output of every call, then that nothing else changed; None if all is right.
+        """Check inputs, then every output of every call, then the rest; None if all is right.
 
-        ``expected`` has the :meth:`expectations` of every call where they are known already. The
-        outputs are copied first, so later writes change nothing.
+        ``expected`` has the :meth:`expectations` of every call where they are known already.
+        Nothing may write to the arena meanwhile; it is left as it is.
 
         Raises:
             ProblemError: the reference is wrong.
         """
-        before = self._before()
-        outputs = {s.tensor.name: self._numbers(self._bytes, s).clone() for s in self._outputs()}
+        # The reference reads inputs from the arena: first it must be sure that they are the same.
+        if (found := self._changed_input()) is not None:
+            return found
         calls = range(self.layout.calls)
+        outputs = {s.tensor.name: self._numbers(self._bytes, s) for s in self._outputs()}
+        again = _LastSlice(self)
 
         def each(call: int) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
-            return self.inputs(call), {name: tensor[call] for name, tensor in outputs.items()}
+            return again.inputs(call), {name: tensor[call] for name, tensor in outputs.items()}
 
         # Nearly all batches are right: seeing that takes one wait for the device. Only where it
         # fails is each call compared by itself, which says what is wrong.
         if expected is None and self._checker.all_surely_right(self.case, len(calls), each):
-            return self._check_rest(before)
+            return self._stray()
         for call in calls:
-            known = self.expectations(call) if expected is None else expected[call]
+            known = self._expectations(again.inputs(call)) if expected is None else expected[call]
             for name, want in known.items():
                 mismatch = compare(name, outputs[name][call], want.expected, want.allowed)
                 if mismatch is not None:
                     counts = f"{mismatch.differing} of {mismatch.total}"
                     return BatchMismatch(call, f"{counts} elements of {name} are wrong", mismatch)
-        return self._check_rest(before)
+        return self._stray()
 
-    # -- filling and checking --------------------------------------------------------------------
+    # -- filling ---------------------------------------------------------------------------------
 
-    def _before(self) -> Tensor:
-        """The private copy; ValueError if it was not filled, or for calls that are not checked."""
-        if self._copy is None:
-            raise ValueError("a batch that is not to be checked has no copy of its inputs")
-        return self._copy
+    def _write(self, written: Sequence[BufferLayout], seed: str, *, warm_up: bool) -> None:
+        """Write the guards between tensors, and the buffers of those to be ``written``."""
+        for start, stop in self._between():
+            self._bytes[start:stop].fill_(_GUARD)
+        for slots in written:
+            rows = self._rows(self._bytes, slots)
+            for calls in self._slices(slots):
+                self._write_slice(rows[calls.start : calls.stop], slots, calls, seed, warm_up)
+
+    def _write_slice(
+        self, rows: Tensor, slots: BufferLayout, calls: range, seed: str, warm_up: bool
+    ) -> None:
+        """Write buffers of ``calls``, a slice, to ``rows`` (calls, stride): the arena's or not.
+
+        The same bits each time: how they are drawn depends on the slice and the strides alone.
+        """
+        _fence(rows, slots, calls.start)
+        if slots.tensor.direction is Direction.OUT:
+            _poison(rows, slots, calls.start)
+            return
+        view = slots.elements(rows)
+        if warm_up or not self._portable:
+            first = f"{seed}/{calls.start}"
+            self._inputs.fill(view, slots.tensor, self.case, first, warm_up=warm_up)
+        else:
+            for number, call in zip(calls, view, strict=True):
+                call.copy_(self._inputs.draw(slots.tensor, self.case, f"{seed}/{number}"))
+
+    def _slices(self, slots: BufferLayout) -> Iterator[range]:
+        """The calls of one tensor that are drawn together."""
+        count = 1 if self._portable else max(1, _SLICE // slots.stride)
+        for start in range(0, self.layout.calls, count):
+            yield range(start, min(start + count, self.layout.calls))
+
+    def _slice_of(self, slots: BufferLayout, call: int) -> range:
+        return next(calls for calls in self._slices(slots) if call in calls)
+
+    def _known_seed(self) -> str:
+        """The seed of :meth:`fill`; ValueError if it was not filled, or to warm up."""
+        if self._seed is None:
+            raise ValueError("a batch that was not filled has no inputs to be drawn again")
+        return self._seed
+
+    def _redrawn(self, slots: BufferLayout, calls: range) -> Tensor:
+        """What :meth:`fill` wrote to a slice, drawn again: (calls, stride), uint8."""
+        rows = self._bytes.new_empty((len(calls), slots.stride))
+        self._write_slice(rows, slots, calls, self._known_seed(), warm_up=False)
+        return rows
+
+    def _drawn_again(self, slots: BufferLayout, calls: range, call: int) -> Tensor:
+        """One call's elements, of a slice that is drawn again."""
+        return slots.elements(self._redrawn(slots, calls))[call - calls.start]
+
+    # -- checking --------------------------------------------------------------------------------
+
+    def _expectations(self, inputs: Mapping[str, Tensor]) -> Mapping[str, Expectation]:
+        return self._task.reference.expectations(self.case, self._task.dtype, inputs)
+
+    def _read(self) -> list[BufferLayout]:
+        """The buffers that a submission may read."""
+        return [s for s in self.layout.slots if s.tensor.direction is not Direction.OUT]
 
     def _outputs(self) -> list[BufferLayout]:
         """The buffers that a submission may write to."""
         return [s for s in self.layout.slots if s.tensor.direction is not Direction.IN]
 
-    def _fence(self) -> None:
-        """Write guards before, between and after the buffers."""
-        end = 0
-        for slots in self.layout.slots:
-            self._bytes[end : slots.base].fill_(_GUARD)
-            self._rows(self._bytes, slots)[:, slots.bytes :].fill_(_GUARD)
-            end = slots.base + slots.stride * self.layout.calls
-        self._bytes[end:].fill_(_GUARD)
+    def _changed_input(self) -> BatchMismatch | None:
+        """The first byte of an input, its gaps and guards that is not as it was; None if all are.
 
-    def _poison(self, slots: BufferLayout) -> None:
-        """Fill outputs with :data:`_POISON`, as integers of their size: gaps stay as they are."""
-        raw = self._raw(self._bytes, slots)
-        for parity, byte in enumerate(_POISON):
-            pattern = bytes([byte]) * raw.element_size()
-            raw[parity::2].fill_(int.from_bytes(pattern, signed=raw.dtype.is_signed))
+        Raises:
+            ValueError: the batch was not filled, or is not checked.
+        """
+        if self._digest is None:
+            raise ValueError("a batch that is not to be checked has no digest of its inputs")
+        self._known_seed()
+        changed = self._digest.first_change()
+        if changed is None:
+            return None
+        slots = next(s for s in self.layout.slots if s.base <= changed < self._end(s))
+        rows = self._rows(self._bytes, slots)
+        for calls in self._slices(slots):
+            if calls.stop * slots.stride > changed - slots.base:
+                here = rows[calls.start : calls.stop]
+                if (at := _first_difference(here, self._redrawn(slots, calls))) is not None:
+                    changed = slots.base + calls.start * slots.stride + at
+                    break
+        return BatchMismatch(*self._blame(changed))
 
-    def _check_rest(self, before: Tensor) -> BatchMismatch | None:
-        """Check that nothing else changed: with its outputs put back the arena equals the copy."""
-        after = self._bytes
-        for slots in self._outputs():
-            self._raw(after, slots).copy_(self._raw(before, slots))
-        for start in range(0, len(after), _MAX_COMPARED):
-            one, other = before[start : start + _MAX_COMPARED], after[start : start + _MAX_COMPARED]
-            # In words of eight bytes, which there are whole: bytes would take four times as long.
-            if not torch.equal(one.view(torch.int64), other.view(torch.int64)):
-                return BatchMismatch(*self._blame(start + int((one != other).nonzero()[0])))
+    def _stray(self) -> BatchMismatch | None:
+        """The first byte around an output, or between tensors, that is not as it was."""
+        places = [self._stray_between(start, stop) for start, stop in self._between()]
+        places += [self._stray_around(slots) for slots in self._outputs()]
+        found = [place for place in places if place is not None]
+        return BatchMismatch(*self._blame(min(found))) if found else None
+
+    def _stray_between(self, start: int, stop: int) -> int | None:
+        changed = (self._bytes[start:stop] != _GUARD).nonzero()
+        return start + int(changed[0]) if len(changed) else None
+
+    def _stray_around(self, slots: BufferLayout) -> int | None:
+        """The place of the first write to a gap of an output's buffers, or to a guard band."""
+        rows = self._rows(self._bytes, slots)
+        if slots.dense:
+            changed = (rows[:, slots.bytes :] != _GUARD).nonzero()
+            if not len(changed):
+                return None
+            call, beyond = changed[0].tolist()
+            return slots.base + int(call) * slots.stride + slots.bytes + int(beyond)
+        for calls in self._slices(slots):
+            here = rows[calls.start : calls.stop]
+            right = torch.empty_like(here)
+            _fence(right, slots, calls.start)
+            slots.bits(right).copy_(slots.bits(here))
+            if (at := _first_difference(here, right)) is not None:
+                return slots.base + calls.start * slots.stride + at
         return None
 
     def _blame(self, offset: int) -> tuple[int, str]:
@@ -332,26 +424,85 @@ class Batch:
 
     # -- views -----------------------------------------------------------------------------------
 
+    def _end(self, slots: BufferLayout) -> int:
+        """The first byte after one tensor's buffers and their guard bands."""
+        return slots.base + slots.stride * self.layout.calls
+
+    def _between(self) -> list[tuple[int, int]]:
+        """Where no tensor's buffers lie: before the first, between two, after the last."""
+        ends = [0, *(self._end(slots) for slots in self.layout.slots)]
+        return list(zip(ends, [*(s.base for s in self.layout.slots), self.layout.size], strict=True))
+
     def _rows(self, data: Tensor, slots: BufferLayout) -> Tensor:
         """One tensor's buffers in ``data``, each with its guard band: (calls, stride), uint8."""
-        calls, stride = self.layout.calls, slots.stride
-        return data[slots.base : slots.base + stride * calls].view(calls, stride)
+        return data[slots.base : self._end(slots)].view(self.layout.calls, slots.stride)
 
-    def _view(self, data: Tensor, slots: BufferLayout, dtype: torch.dtype | None = None) -> Tensor:
-        """The elements of one tensor's buffers in ``data``, seen as ``dtype``: (calls, *shape)."""
-        flat = self._rows(data, slots).view(-1).view(dtype or slots.dtype)
-        tensor, stride = slots.tensor, slots.stride // slots.dtype.itemsize
-        return flat.as_strided((self.layout.calls, *tensor.shape), (stride, *tensor.strides))
+    def _view(self, data: Tensor, slots: BufferLayout) -> Tensor:
+        """The elements of one tensor's buffers in ``data``: (calls, *shape)."""
+        return slots.elements(self._rows(data, slots))
 
     def _numbers(self, data: Tensor, slots: BufferLayout) -> Tensor:
         """The same, but for booleans: those as bytes, since not each byte is a boolean."""
-        return self._view(data, slots, torch.uint8 if slots.dtype is torch.bool else None)
+        kind = torch.uint8 if slots.dtype is torch.bool else None
+        return slots.elements(self._rows(data, slots), kind)
 
-    def _raw(self, data: Tensor, slots: BufferLayout) -> Tensor:
-        """The same as integers, for copying bits; complex128 has one more dimension, of two."""
-        if slots.dtype is torch.complex128:
-            return torch.view_as_real(self._view(data, slots)).view(torch.int64)
-        return self._view(data, slots, _RAW[slots.dtype.itemsize])
+
+class _LastSlice:
+    """Inputs of one call after the other: from the arena, or drawn again where it was overwritten.
+
+    Of the latter it holds the slice of the last call.
+    """
+
+    def __init__(self, batch: Batch) -> None:
+        self._batch = batch
+        self._slices: dict[str, tuple[range, Tensor]] = {}
+
+    def inputs(self, call: int) -> dict[str, Tensor]:
+        """The tensors that one call read, dense; those that are only read must be as they were."""
+        batch = self._batch
+        return {
+            s.tensor.name: (
+                batch._view(batch._bytes, s)[call]
+                if s.tensor.direction is Direction.IN
+                else self._again(s, call)
+            ).contiguous()
+            for s in batch._read()
+        }
+
+    def _again(self, slots: BufferLayout, call: int) -> Tensor:
+        calls, rows = self._slices.pop(slots.tensor.name, (range(0), self._batch._bytes))
+        if call not in calls:
+            del rows  # before others are drawn: one slice at a time
+            calls = self._batch._slice_of(slots, call)
+            rows = self._batch._redrawn(slots, calls)
+        self._slices[slots.tensor.name] = (calls, rows)
+        return slots.elements(rows)[call - calls.start]
+
+
+def _fence(rows: Tensor, slots: BufferLayout, first: int) -> None:
+    """Write gaps and guard bands of buffers from call ``first`` on: (calls, stride), uint8."""
+    rows[:, slots.bytes :].fill_(_GUARD)
+    if not slots.dense:
+        for call, byte in enumerate(_GAPS):
+            rows[(call - first) % 2 :: 2, : slots.bytes].fill_(byte)
+
+
+def _poison(rows: Tensor, slots: BufferLayout, first: int) -> None:
+    """Fill outputs with :data:`_POISON`, as integers of their size: gaps stay as they are."""
+    bits = slots.bits(rows)
+    for call, byte in enumerate(_POISON):
+        pattern = bytes([byte]) * bits.element_size()
+        bits[(call - first) % 2 :: 2].fill_(int.from_bytes(pattern, signed=bits.dtype.is_signed))
+
+
+def _first_difference(one: Tensor, other: Tensor) -> int | None:
+    """The first byte in which two dense tensors of bytes differ, compared slice by slice."""
+    one, other = one.view(-1), other.view(-1)
+    for start in range(0, len(one), _SLICE):
+        changed = one[start : start + _SLICE] != other[start : start + _SLICE]
+        if bool(changed.any()):
+            return start + int(changed.to(torch.uint8).argmax())
+    return None
 
 
 def _tensor_argument(slots: BufferLayout) -> TensorArgument:

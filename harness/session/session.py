@@ -242,7 +242,7 @@ class Session:
 
         The runner is stopped while the inputs are written, the clock starts before it is
         continued and stops when *done* is written; then it is stopped again until the next message,
-        so that nothing is written any more while the outputs are copied. A runner that writes
+        so that nothing is written any more while the outputs are checked. A runner that writes
         *done* early only gets wrong outputs checked; what it leaves at work on the device shows in
         the ``probes``. Continuing a stopped process takes a time that scatters by 200 µs, in which
         a batch of one short call drowns: without ``stop`` the runner waits for *go* awake. ``cpu``

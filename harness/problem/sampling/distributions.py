@@ -7,7 +7,7 @@ can fail an honest kernel. Complex numbers get both components independently, by
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import torch
 from torch import Generator, Tensor
@@ -22,6 +22,8 @@ One in 8·8 is left of ``zeros``. In ``mixed`` the few largest dominate: factors
 
 _MAX_CHUNK = 1 << 24
 """Elements drawn at a time on the CPU, in float64: 128 MiB."""
+_MAX_DEVICE_CHUNK = 1 << 22
+"""Elements drawn at a time elsewhere, where some families make three int64 of each: 96 MiB."""
 
 _SCALES = {"large": 20, "tiny": -20, "mixed": 8}
 _HALF_SCALES = {"large": 1, "tiny": -3, "mixed": 2}
@@ -47,7 +49,9 @@ def fill(
 
     ``generator`` belongs to the device of ``out``. On a GPU values are drawn in place, in the
     tensor's own type; on the CPU in float64 and rounded, which keeps them the same on processors
-    with different vector units.
+    with different vector units. Memory for a bounded number of elements is taken beside ``out``; on
+    the CPU, where the same seed must give the same values for ever, ``rows`` and ``cancellation``
+    take as much as ``out`` has.
 
     For ``rows``, ``cancellation``, ``constant`` and ``nonfinite`` the shape has a meaning: ``out``
     must then be one tensor in its own shape. With the others it may be many calls' at once.
@@ -66,12 +70,15 @@ def fill(
     if family == "constant" or (family == "rows" and dimensions):
         # One value for all, or one for each row: drawn with dimensions of 1, then broadcast. A
         # complex number's components keep theirs, so that they differ.
-        rows = out.shape[: dimensions - 1] if family == "rows" else ()
-        ones = [1] * (dimensions - len(rows))
-        shape = (*rows, *ones, *out.shape[dimensions:])
-        out.copy_(_repeated(out.dtype, shape, parameter, generator))
+        along = dimensions - 1 if family == "rows" else 0
+        for part in (out,) if _on_host(out) else _chunks(out, along):
+            ones = [1] * (dimensions - along)
+            shape = (*part.shape[:along], *ones, *out.shape[dimensions:])
+            part.copy_(_repeated(out.dtype, shape, parameter, generator))
     elif family == "cancellation" and dimensions:
-        _fill_cancelling(out, dimensions, parameter, generator)
+        for part in (out,) if _on_host(out) else _chunks(out, dimensions, even=True):
+            _fill_cancelling(part, dimensions, parameter, generator)
+        _fade_last(out, dimensions)
     elif not out.is_floating_point():
         _fill_whole(out, parameter, generator, family)
     else:
@@ -81,24 +88,41 @@ def fill(
 
 
 def _fill_pieces(out: Tensor, parameter: Parameter, generator: Generator, family: str) -> None:
-    """Fill floating-point ``out``, on the CPU through float64 and piece by piece."""
-    if out.device.type != "cpu":
-        _fill_real(out, parameter, generator, family, out.dtype)
-        return
+    """Fill floating-point ``out`` piece by piece, on the CPU through float64."""
     for part in _chunks(out):
+        if not _on_host(out):
+            _fill_real(part, parameter, generator, family, out.dtype)
+            continue
         # float64, since vector units of other widths round other numbers in lesser types.
         drawn = torch.empty(part.shape, dtype=torch.float64)
         _fill_real(drawn, parameter, generator, family, out.dtype)
         part.copy_(drawn)
 
 
-def _chunks(out: Tensor) -> tuple[Tensor, ...]:
-    """Views of ``out`` that together are all of it, each of bounded size where it can be."""
-    if out.dim() == 0 or out.numel() <= _MAX_CHUNK:
-        return (out,)
-    longest = max(range(out.dim()), key=lambda d: out.shape[d])
-    pieces = -(-out.numel() // _MAX_CHUNK)
-    return out.tensor_split(min(pieces, out.shape[longest]), dim=longest)
+def _on_host(out: Tensor) -> bool:
+    """Whether values must be the same for ever, and memory is no matter."""
+    return out.device.type == "cpu"
+
+
+def _chunks(out: Tensor, dimensions: int | None = None, *, even: bool = False) -> Iterator[Tensor]:
+    """Views of ``out`` that together are all of it, each of bounded size where it can be.
+
+    Only the first ``dimensions`` count, and are cut; ``even``: at even places.
+    """
+    shape = out.shape[:dimensions]
+    most = _MAX_CHUNK if _on_host(out) else _MAX_DEVICE_CHUNK
+    longest = max(range(len(shape)), key=lambda d: shape[d], default=0)
+    unit = 2 if even else 1
+    if math.prod(shape) <= most or shape[longest] <= unit:
+        yield out
+        return
+    units = -(-shape[longest] // unit)
+    pieces = min(-(-math.prod(shape) // most), units)
+    longer = units % pieces  # so many pieces have one unit more than the others
+    lengths = [unit * (units // pieces + (piece < longer)) for piece in range(pieces)]
+    lengths[-1] -= sum(lengths) - shape[longest]
+    for part in out.split(lengths, dim=longest):
+        yield from (part,) if _on_host(out) else _chunks(part, dimensions, even=even)
 
 
 def _bounds(kind: torch.dtype, parameter: Parameter) -> tuple[int, int]:
@@ -188,9 +212,13 @@ def _fill_cancelling(
         places = out[tuple(slice(start, None, 2) for start in parity)]
         inside = tuple(slice(0, length) for length in places.shape[:dimensions])
         places.copy_((others if parity[-1] else ones)[inside])
-    last = dimensions - 1
-    if real and out.shape[last] > 1 and out.shape[last] % 2:
-        out.select(last, out.shape[last] - 1).mul_(_NEAR)  # it has no opposite
+
+
+def _fade_last(out: Tensor, dimensions: int) -> None:
+    """Make small what has no opposite: the last of an odd number along the last dimension."""
+    length = out.shape[dimensions - 1]
+    if out.is_floating_point() and length > 1 and length % 2:
+        out.select(dimensions - 1, length - 1).mul_(_NEAR)
 
 
 def _strew(out: Tensor, dimensions: int, generator: Generator) -> None:
@@ -205,16 +233,19 @@ def _strew(out: Tensor, dimensions: int, generator: Generator) -> None:
     most = max(1, min(math.prod(lengths) // _NONFINITE_SHARE, longest // _NONFINITE_LENGTH))
     drawn = torch.rand((), generator=generator, device=out.device, dtype=torch.float64)
     count = int(most ** drawn.item())
-    where = tuple(_integers((count,), 0, size - 1, generator) for size in out.shape)
-    which = _integers((count,), 0, 0 if out.dim() > dimensions else 2, generator)
-    which[0] = 0  # NaN
     values = torch.tensor(_NONFINITE, dtype=out.dtype, device=out.device)
-    if not where:
-        out.copy_(values[which[0]])
+    if not out.dim():
+        out.copy_(values[0])
         return
-    out[where] = values[which]
-    # The place drawn first may have been drawn again, and got another value.
-    out[tuple(index[0] for index in where)] = math.nan
+    at_once = count if _on_host(out) else _MAX_DEVICE_CHUNK
+    first: tuple[Tensor, ...] = ()
+    for start in range(0, count, at_once):
+        some = (min(at_once, count - start),)
+        where = tuple(_integers(some, 0, size - 1, generator) for size in out.shape)
+        which = _integers(some, 0, 0 if out.dim() > dimensions else 2, generator)
+        out[where] = values[which]
+        first = first or tuple(index[0].clone() for index in where)
+    out[first] = math.nan  # whatever was drawn for that place
 
 
 def _fill_real(
