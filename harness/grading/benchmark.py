@@ -77,7 +77,7 @@ class Benchmark:
             draft.notes.append("cannot be captured in a CUDA graph: timed as plain calls")
         try:
             measured = run.beside(submission, baseline, task)
-            baseline.release()
+            baseline.make_room()
             if isinstance(measured, TimedFault) or not draft.options.all_baselines:
                 return measured
             for name in list(task.problem.baselines)[1:]:
@@ -91,7 +91,7 @@ class Benchmark:
             return measured
         finally:
             submission.release()
-            baseline.release()
+            baseline.make_room()  # its runner takes part in the next grade, too
 
 
 class _Run:

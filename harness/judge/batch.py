@@ -19,6 +19,7 @@ from harness.judge.digest import Digest
 from harness.judge.receipt import Receipt
 from harness.judge.task import Task
 from harness.problem.case import Case
+from harness.problem.sampling.footprint import SLICE
 from harness.problem.terms import DEFAULT_ALIGNMENT, Direction, Expectation, Role, TensorSpec
 from harness.records.cases import Mismatch
 from harness.wire.arguments import ScalarArgument, TensorArgument
@@ -36,10 +37,6 @@ _POISON = (0xFF, 0x7B)
 floating types, so that reading it shows; the second a huge finite number, so that leaving out an
 element shows even where NaN is expected. Both are no bool; an integer that is left out would have
 to be −1 and then 0x7B7B… to go unnoticed."""
-
-_SLICE = 1 << 26
-"""Bytes of calls that are drawn, or compared, at a time, unless a single call has more. What is
-drawn depends on it: the calls of a slice come from one seed."""
 
 _RAW = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64, 16: torch.int64}
 """Size of an element → the integer type that moves its bits as they are (16: two of them)."""
@@ -324,8 +321,8 @@ class Batch:
                 call.copy_(self._inputs.draw(slots.tensor, self.case, f"{seed}/{number}"))
 
     def _slices(self, slots: BufferLayout) -> Iterator[range]:
-        """The calls of one tensor that are drawn together."""
-        count = 1 if self._portable else max(1, _SLICE // slots.stride)
+        """The calls of one tensor that are drawn together, from one seed: a bounded number."""
+        count = 1 if self._portable else max(1, SLICE // slots.stride)
         for start in range(0, self.layout.calls, count):
             yield range(start, min(start + count, self.layout.calls))
 
@@ -431,7 +428,9 @@ class Batch:
     def _between(self) -> list[tuple[int, int]]:
         """Where no tensor's buffers lie: before the first, between two, after the last."""
         ends = [0, *(self._end(slots) for slots in self.layout.slots)]
-        return list(zip(ends, [*(s.base for s in self.layout.slots), self.layout.size], strict=True))
+        return list(
+            zip(ends, [*(s.base for s in self.layout.slots), self.layout.size], strict=True)
+        )
 
     def _rows(self, data: Tensor, slots: BufferLayout) -> Tensor:
         """One tensor's buffers in ``data``, each with its guard band: (calls, stride), uint8."""
@@ -498,8 +497,8 @@ def _poison(rows: Tensor, slots: BufferLayout, first: int) -> None:
 def _first_difference(one: Tensor, other: Tensor) -> int | None:
     """The first byte in which two dense tensors of bytes differ, compared slice by slice."""
     one, other = one.view(-1), other.view(-1)
-    for start in range(0, len(one), _SLICE):
-        changed = one[start : start + _SLICE] != other[start : start + _SLICE]
+    for start in range(0, len(one), SLICE):
+        changed = one[start : start + SLICE] != other[start : start + SLICE]
         if bool(changed.any()):
             return start + int(changed.to(torch.uint8).argmax())
     return None

@@ -121,7 +121,7 @@ def _chunks(out: Tensor, dimensions: int | None = None, *, even: bool = False) -
     longer = units % pieces  # so many pieces have one unit more than the others
     lengths = [unit * (units // pieces + (piece < longer)) for piece in range(pieces)]
     lengths[-1] -= sum(lengths) - shape[longest]
-    for part in out.split(lengths, dim=longest):
+    for part in torch.split_with_sizes(out, lengths, dim=longest):
         yield from (part,) if _on_host(out) else _chunks(part, dimensions, even=even)
 
 
