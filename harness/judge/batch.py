@@ -187,8 +187,8 @@ class Batch:
         self._seed: str | None = None
         self._digest: Digest | None = None
         if checked:
-            constant = [s for s in self.layout.slots if s.tensor.direction is Direction.IN]
-            self._digest = Digest(self._bytes, [(s.base, self._end(s)) for s in constant])
+            stretches = [(s.base, self._end(s)) for s in self._constant()]
+            self._digest = Digest(self._bytes, stretches)
         spans = [(s.base, s.stride, s.bytes) for s in self._outputs()]
         self._receipt = Receipt(self._bytes, spans, calls)
 
@@ -259,36 +259,22 @@ class Batch:
     def check(
         self, expected: Sequence[Mapping[str, Expectation]] | None = None
     ) -> BatchMismatch | None:
-        """Check inputs, then every output of every call, then the rest; None if all is right.
+        """Check every output of every call, then that nothing else changed; None if all is right.
 
         ``expected`` has the :meth:`expectations` of every call where they are known already.
-        Nothing may write to the arena meanwhile; it is left as it is.
+        Nothing else may write to the arena meanwhile; inputs that were changed are put back.
 
         Raises:
             ProblemError: the reference is wrong.
         """
-        # The reference reads inputs from the arena: first it must be sure that they are the same.
-        if (found := self._changed_input()) is not None:
-            return found
-        calls = range(self.layout.calls)
-        outputs = {s.tensor.name: self._numbers(self._bytes, s) for s in self._outputs()}
-        again = _LastSlice(self)
-
-        def each(call: int) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
-            return again.inputs(call), {name: tensor[call] for name, tensor in outputs.items()}
-
-        # Nearly all batches are right: seeing that takes one wait for the device. Only where it
-        # fails is each call compared by itself, which says what is wrong.
-        if expected is None and self._checker.all_surely_right(self.case, len(calls), each):
-            return self._stray()
-        for call in calls:
-            known = self._expectations(again.inputs(call)) if expected is None else expected[call]
-            for name, want in known.items():
-                mismatch = compare(name, outputs[name][call], want.expected, want.allowed)
-                if mismatch is not None:
-                    counts = f"{mismatch.differing} of {mismatch.total}"
-                    return BatchMismatch(call, f"{counts} elements of {name} are wrong", mismatch)
-        return self._stray()
+        changed = self._changed_input()
+        if changed is not None:  # the reference reads them from the arena
+            for slots in self._constant():
+                self._write_buffers(slots, self._known_seed(), warm_up=False)
+        if (wrong := self._wrong_output(expected)) is not None:
+            return wrong
+        places = [place for place in (changed, self._stray()) if place is not None]
+        return BatchMismatch(*self._blame(min(places))) if places else None
 
     # -- filling ---------------------------------------------------------------------------------
 
@@ -297,12 +283,17 @@ class Batch:
         for start, stop in self._between():
             self._bytes[start:stop].fill_(_GUARD)
         for slots in written:
-            rows = self._rows(self._bytes, slots)
-            for calls in self._slices(slots):
-                self._write_slice(rows[calls.start : calls.stop], slots, calls, seed, warm_up)
+            self._write_buffers(slots, seed, warm_up=warm_up)
+
+    def _write_buffers(self, slots: BufferLayout, seed: str, *, warm_up: bool) -> None:
+        """Write all buffers of one tensor, with their gaps and guard bands."""
+        rows = self._rows(self._bytes, slots)
+        for calls in self._slices(slots):
+            here = rows[calls.start : calls.stop]
+            self._write_slice(here, slots, calls, seed, warm_up=warm_up)
 
     def _write_slice(
-        self, rows: Tensor, slots: BufferLayout, calls: range, seed: str, warm_up: bool
+        self, rows: Tensor, slots: BufferLayout, calls: range, seed: str, *, warm_up: bool
     ) -> None:
         """Write buffers of ``calls``, a slice, to ``rows`` (calls, stride): the arena's or not.
 
@@ -347,6 +338,30 @@ class Batch:
 
     # -- checking --------------------------------------------------------------------------------
 
+    def _wrong_output(
+        self, expected: Sequence[Mapping[str, Expectation]] | None
+    ) -> BatchMismatch | None:
+        """The first call with a wrong output; inputs must be as they were."""
+        calls = range(self.layout.calls)
+        outputs = {s.tensor.name: self._numbers(self._bytes, s) for s in self._outputs()}
+        again = _LastSlice(self)
+
+        def each(call: int) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
+            return again.inputs(call), {name: tensor[call] for name, tensor in outputs.items()}
+
+        # Nearly all batches are right: seeing that takes one wait for the device. Only where it
+        # fails is each call compared by itself, which says what is wrong.
+        if expected is None and self._checker.all_surely_right(self.case, len(calls), each):
+            return None
+        for call in calls:
+            known = self._expectations(again.inputs(call)) if expected is None else expected[call]
+            for name, want in known.items():
+                mismatch = compare(name, outputs[name][call], want.expected, want.allowed)
+                if mismatch is not None:
+                    counts = f"{mismatch.differing} of {mismatch.total}"
+                    return BatchMismatch(call, f"{counts} elements of {name} are wrong", mismatch)
+        return None
+
     def _expectations(self, inputs: Mapping[str, Tensor]) -> Mapping[str, Expectation]:
         return self._task.reference.expectations(self.case, self._task.dtype, inputs)
 
@@ -358,8 +373,12 @@ class Batch:
         """The buffers that a submission may write to."""
         return [s for s in self.layout.slots if s.tensor.direction is not Direction.IN]
 
-    def _changed_input(self) -> BatchMismatch | None:
-        """The first byte of an input, its gaps and guards that is not as it was; None if all are.
+    def _constant(self) -> list[BufferLayout]:
+        """The buffers that a submission may only read."""
+        return [s for s in self.layout.slots if s.tensor.direction is Direction.IN]
+
+    def _changed_input(self) -> int | None:
+        """The first byte of what is only read, gaps and guards too, that is not as it was.
 
         Raises:
             ValueError: the batch was not filled, or is not checked.
@@ -378,14 +397,13 @@ class Batch:
                 if (at := _first_difference(here, self._redrawn(slots, calls))) is not None:
                     changed = slots.base + calls.start * slots.stride + at
                     break
-        return BatchMismatch(*self._blame(changed))
+        return changed
 
-    def _stray(self) -> BatchMismatch | None:
+    def _stray(self) -> int | None:
         """The first byte around an output, or between tensors, that is not as it was."""
         places = [self._stray_between(start, stop) for start, stop in self._between()]
         places += [self._stray_around(slots) for slots in self._outputs()]
-        found = [place for place in places if place is not None]
-        return BatchMismatch(*self._blame(min(found))) if found else None
+        return min((place for place in places if place is not None), default=None)
 
     def _stray_between(self, start: int, stop: int) -> int | None:
         changed = (self._bytes[start:stop] != _GUARD).nonzero()

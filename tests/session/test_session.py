@@ -706,7 +706,7 @@ def test_a_runner_of_another_version_is_the_machines_fault(
     program = source_program(HONEST.encode())
     with (
         Session(program, shift_task.device, shift_task.problem.limits) as session,
-        pytest.raises(MachineError, match=r"speaks version 1 .* and the judge version 99: "),
+        pytest.raises(MachineError, match=r"speaks version 2 .* and the judge version 99: "),
     ):
         session.load()
 
