@@ -5,8 +5,7 @@ by a guard band. A tensor with strides has gaps inside its buffer; they are guar
 a batch of one: correctness and timing go the same way.
 """
 
-import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -15,105 +14,16 @@ from torch import Tensor
 from harness.device.base import Arena
 from harness.judge.checker import Checker
 from harness.judge.compare import compare
+from harness.judge.contents import GUARD, Contents, LastSlice, fence
 from harness.judge.digest import Digest
+from harness.judge.layout import BufferLayout, lay_out
 from harness.judge.receipt import Receipt
 from harness.judge.task import Task
 from harness.problem.case import Case
 from harness.problem.sampling.footprint import SLICE
-from harness.problem.terms import DEFAULT_ALIGNMENT, Direction, Expectation, Role, TensorSpec
+from harness.problem.terms import Expectation, Role
 from harness.records.cases import Mismatch
 from harness.wire.arguments import ScalarArgument, TensorArgument
-
-GUARD_BYTES = 4096
-ALIGNMENT = 512
-"""Bytes that timed buffers, and those with the default alignment, are aligned to."""
-
-_GUARD = 0xA5
-_GAPS = (_GUARD, 0xFF)
-"""Bytes between the rows of a tensor, in even and in odd calls: a write shows in one of two calls,
-a read in odd ones, where they are NaN in all floating types."""
-_POISON = (0xFF, 0x7B)
-"""Every byte of an output before the call, in even and in odd calls. The first is NaN in all
-floating types, so that reading it shows; the second a huge finite number, so that leaving out an
-element shows even where NaN is expected. Both are no bool; an integer that is left out would have
-to be −1 and then 0x7B7B… to go unnoticed."""
-
-_RAW = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64, 16: torch.int64}
-"""Size of an element → the integer type that moves its bits as they are (16: two of them)."""
-
-
-@dataclass(frozen=True, slots=True)
-class BufferLayout:
-    """Where the buffers of one tensor lie: call i at byte ``base + i * stride`` of the arena."""
-
-    tensor: TensorSpec
-    dtype: torch.dtype
-    """Element type; of ``tensor.dtype``."""
-    base: int
-    """First byte of the first call's buffer."""
-    stride: int
-    """Bytes from one call's buffer to the next, guard band included."""
-
-    @property
-    def bytes(self) -> int:
-        """Size of one buffer, gaps included."""
-        return self.tensor.span * self.dtype.itemsize
-
-    @property
-    def dense(self) -> bool:
-        """Whether there are no gaps."""
-        return self.tensor.span == math.prod(self.tensor.shape)
-
-    def elements(self, rows: Tensor, dtype: torch.dtype | None = None) -> Tensor:
-        """The elements of buffers in ``rows`` (calls, stride), bytes; seen as ``dtype``.
-
-        Of shape (calls, *shape), with the tensor's strides.
-        """
-        stride = self.stride // self.dtype.itemsize
-        flat = rows.view(-1).view(dtype or self.dtype)
-        return flat.as_strided((len(rows), *self.tensor.shape), (stride, *self.tensor.strides))
-
-    def bits(self, rows: Tensor) -> Tensor:
-        """The same as integers, for copying bits; complex128 has one more dimension, of two."""
-        if self.dtype is torch.complex128:
-            return torch.view_as_real(self.elements(rows)).view(torch.int64)
-        return self.elements(rows, _RAW[self.dtype.itemsize])
-
-    def index(self, offset: int) -> tuple[int, ...] | None:
-        """Which element lies ``offset`` elements from the first; None for a gap."""
-        shape, steps = self.tensor.shape, self.tensor.strides
-        # From the largest stride on: the rest then lies within one step of it.
-        order = sorted(range(len(shape)), key=lambda d: -steps[d])
-        found = _decode(offset, [(shape[d], steps[d]) for d in order])
-        if found is None:
-            return None
-        place = dict(zip(order, found, strict=True))
-        return tuple(place[d] for d in range(len(order)))
-
-
-def _decode(offset: int, axes: Sequence[tuple[int, int]]) -> list[int] | None:
-    """The indices along ``axes`` (length, step; steps descending) that lead to ``offset``."""
-    if not axes:
-        return [] if offset == 0 else None
-    (length, step), inner = axes[0], axes[1:]
-    # Only indices that leave a rest within reach of the inner axes are tried: one, mostly.
-    reach = sum((n - 1) * s for n, s in inner)
-    lowest = max(0, -(-(offset - reach) // step)) if length > 1 else 0
-    highest = min(length - 1, offset // step) if length > 1 else 0
-    for index in range(lowest, highest + 1):
-        rest = _decode(offset - index * step, inner)
-        if rest is not None:
-            return [index, *rest]
-    return None
-
-
-@dataclass(frozen=True, slots=True)
-class Layout:
-    """The buffers of all tensors of a batch; their ``size`` in bytes includes guard bands."""
-
-    calls: int
-    slots: tuple[BufferLayout, ...]
-    size: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,28 +36,6 @@ class BatchMismatch:
     call: int
     message: str
     mismatch: Mismatch | None = None
-
-
-def lay_out(task: Task, case: Case, calls: int, *, portable: bool = False) -> Layout:
-    """Place ``calls`` buffers of every tensor in an arena, guard bands between them.
-
-    The buffers of a ``portable`` batch (a correctness case) are aligned to what the problem
-    promises and no better, so that a submission that relies on more fails. Others are aligned to
-    :data:`ALIGNMENT`. The size is the same for both.
-    """
-    slots = []
-    offset = GUARD_BYTES
-    for number, tensor in enumerate(task.problem.tensors_of(case, task.dtype)):
-        kind = getattr(torch, tensor.dtype)
-        stride = -(-(tensor.span * kind.itemsize + GUARD_BYTES) // ALIGNMENT) * ALIGNMENT
-        promised = max(tensor.alignment, kind.itemsize)
-        less = promised < DEFAULT_ALIGNMENT
-        # An odd multiple of what is promised is a multiple of nothing more.
-        shift = promised * (2 * number + 1) % ALIGNMENT if less and portable else 0
-        slots.append(BufferLayout(tensor, kind, offset + shift, stride))
-        # With room for any shift, so that the size does not depend on it.
-        offset += stride * calls + (ALIGNMENT if less else 0)
-    return Layout(calls, tuple(slots), offset)
 
 
 class Batch:
@@ -178,18 +66,17 @@ class Batch:
     ) -> None:
         self.case = case
         self._checker = checker or Checker(task)
-        self._portable = portable
         self.checked = checked
         self.layout = lay_out(task, case, calls, portable=portable)
         self._task = task
         self._bytes = arena.bytes[: self.layout.size]
-        self._inputs = task.problem.inputs()
+        self._contents = Contents(task, case, self.layout, portable=portable)
         self._seed: str | None = None
         self._digest: Digest | None = None
         if checked:
-            stretches = [(s.base, self._end(s)) for s in self._constant()]
+            stretches = [(s.base, self.layout.end(s)) for s in self.layout.constant]
             self._digest = Digest(self._bytes, stretches)
-        spans = [(s.base, s.stride, s.bytes) for s in self._outputs()]
+        spans = [(s.base, s.stride, s.bytes) for s in self.layout.outputs]
         self._receipt = Receipt(self._bytes, spans, calls)
 
     def arguments(self) -> tuple[TensorArgument | ScalarArgument, ...]:
@@ -197,7 +84,7 @@ class Batch:
         slots = {s.tensor.name: s for s in self.layout.slots}
         values = self.case.values
         return tuple(
-            _tensor_argument(slots[p.name])
+            slots[p.name].argument
             if p.role is Role.TENSOR
             else ScalarArgument(ctype=p.type, value=values[p.name])
             for p in self._task.problem.parameters
@@ -205,7 +92,7 @@ class Batch:
 
     def fill(self, seed: str) -> None:
         """Draw all inputs anew, poison the outputs, set the guards, take the digest of inputs."""
-        self._write(self.layout.slots, seed, warm_up=False)
+        self._contents.write(self._bytes, self.layout.slots, seed)
         self._seed = seed
         if self._digest is not None:
             self._digest.take()
@@ -225,21 +112,22 @@ class Batch:
     def fill_for_warm_up(self, seed: str) -> None:
         """Fill it for calls that are not checked: drawn on the device, ten times faster."""
         self._seed = None
-        self._write(self.layout.slots, seed, warm_up=True)
+        self._contents.write(self._bytes, self.layout.slots, seed, warm_up=True)
 
     def inputs(self, call: int) -> dict[str, Tensor]:
         """The tensors that one call reads, as they were before the call; dense.
 
         Drawn again, so that what the call did changes nothing.
         """
+        seed = self._known_seed()
         return {
-            s.tensor.name: self._drawn_again(s, self._slice_of(s, call), call).contiguous()
-            for s in self._read()
+            s.tensor.name: LastSlice(self._contents, s, self._bytes, seed).call(call).contiguous()
+            for s in self.layout.read
         }
 
     def outputs(self, call: int) -> dict[str, Tensor]:
         """The outputs of one call: views of the arena, with strides where they are declared."""
-        return {s.tensor.name: self._view(self._bytes, s)[call] for s in self._outputs()}
+        return {s.tensor.name: self._view(self._bytes, s)[call] for s in self.layout.outputs}
 
     def expectations(self, call: int) -> Mapping[str, Expectation]:
         """The reference's expectations of one call's outputs.
@@ -254,7 +142,7 @@ class Batch:
 
         What is only read is as it was: nothing but a submission writes there.
         """
-        self._write(self._outputs(), self._known_seed(), warm_up=False)
+        self._contents.write(self._bytes, self.layout.outputs, self._known_seed())
 
     def check(
         self, expected: Sequence[Mapping[str, Expectation]] | None = None
@@ -269,56 +157,12 @@ class Batch:
         """
         changed = self._changed_input()
         if changed is not None:  # the reference reads them from the arena
-            for slots in self._constant():
-                self._write_buffers(slots, self._known_seed(), warm_up=False)
+            for slots in self.layout.constant:
+                self._contents.write_buffers(self._bytes, slots, self._known_seed())
         if (wrong := self._wrong_output(expected)) is not None:
             return wrong
         places = [place for place in (changed, self._stray()) if place is not None]
-        return BatchMismatch(*self._blame(min(places))) if places else None
-
-    # -- filling ---------------------------------------------------------------------------------
-
-    def _write(self, written: Sequence[BufferLayout], seed: str, *, warm_up: bool) -> None:
-        """Write the guards between tensors, and the buffers of those to be ``written``."""
-        for start, stop in self._between():
-            self._bytes[start:stop].fill_(_GUARD)
-        for slots in written:
-            self._write_buffers(slots, seed, warm_up=warm_up)
-
-    def _write_buffers(self, slots: BufferLayout, seed: str, *, warm_up: bool) -> None:
-        """Write all buffers of one tensor, with their gaps and guard bands."""
-        rows = self._rows(self._bytes, slots)
-        for calls in self._slices(slots):
-            here = rows[calls.start : calls.stop]
-            self._write_slice(here, slots, calls, seed, warm_up=warm_up)
-
-    def _write_slice(
-        self, rows: Tensor, slots: BufferLayout, calls: range, seed: str, *, warm_up: bool
-    ) -> None:
-        """Write buffers of ``calls``, a slice, to ``rows`` (calls, stride): the arena's or not.
-
-        The same bits each time: how they are drawn depends on the slice and the strides alone.
-        """
-        _fence(rows, slots, calls.start)
-        if slots.tensor.direction is Direction.OUT:
-            _poison(rows, slots, calls.start)
-            return
-        view = slots.elements(rows)
-        if warm_up or not self._portable:
-            first = f"{seed}/{calls.start}"
-            self._inputs.fill(view, slots.tensor, self.case, first, warm_up=warm_up)
-        else:
-            for number, call in zip(calls, view, strict=True):
-                call.copy_(self._inputs.draw(slots.tensor, self.case, f"{seed}/{number}"))
-
-    def _slices(self, slots: BufferLayout) -> Iterator[range]:
-        """The calls of one tensor that are drawn together, from one seed: a bounded number."""
-        count = 1 if self._portable else max(1, SLICE // slots.stride)
-        for start in range(0, self.layout.calls, count):
-            yield range(start, min(start + count, self.layout.calls))
-
-    def _slice_of(self, slots: BufferLayout, call: int) -> range:
-        return next(calls for calls in self._slices(slots) if call in calls)
+        return BatchMismatch(*self.layout.blame(min(places))) if places else None
 
     def _known_seed(self) -> str:
         """The seed of :meth:`fill`; ValueError if it was not filled, or to warm up."""
@@ -326,15 +170,8 @@ class Batch:
             raise ValueError("a batch that was not filled has no inputs to be drawn again")
         return self._seed
 
-    def _redrawn(self, slots: BufferLayout, calls: range) -> Tensor:
-        """What :meth:`fill` wrote to a slice, drawn again: (calls, stride), uint8."""
-        rows = self._bytes.new_empty((len(calls), slots.stride))
-        self._write_slice(rows, slots, calls, self._known_seed(), warm_up=False)
-        return rows
-
-    def _drawn_again(self, slots: BufferLayout, calls: range, call: int) -> Tensor:
-        """One call's elements, of a slice that is drawn again."""
-        return slots.elements(self._redrawn(slots, calls))[call - calls.start]
+    def _expectations(self, inputs: Mapping[str, Tensor]) -> Mapping[str, Expectation]:
+        return self._task.reference.expectations(self.case, self._task.dtype, inputs)
 
     # -- checking --------------------------------------------------------------------------------
 
@@ -343,39 +180,34 @@ class Batch:
     ) -> BatchMismatch | None:
         """The first call with a wrong output; inputs must be as they were."""
         calls = range(self.layout.calls)
-        outputs = {s.tensor.name: self._numbers(self._bytes, s) for s in self._outputs()}
-        again = _LastSlice(self)
+        outputs = {s.tensor.name: self._numbers(self._bytes, s) for s in self.layout.outputs}
+        constant = {s.tensor.name: self._view(self._bytes, s) for s in self.layout.constant}
+        again = {
+            s.tensor.name: LastSlice(self._contents, s, self._bytes, self._known_seed())
+            for s in self.layout.outputs
+            if s in self.layout.read
+        }
+
+        def inputs(call: int) -> dict[str, Tensor]:
+            here = {name: tensor[call] for name, tensor in constant.items()}
+            overwritten = {name: slices.call(call) for name, slices in again.items()}
+            return {name: x.contiguous() for name, x in (here | overwritten).items()}
 
         def each(call: int) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
-            return again.inputs(call), {name: tensor[call] for name, tensor in outputs.items()}
+            return inputs(call), {name: tensor[call] for name, tensor in outputs.items()}
 
         # Nearly all batches are right: seeing that takes one wait for the device. Only where it
         # fails is each call compared by itself, which says what is wrong.
         if expected is None and self._checker.all_surely_right(self.case, len(calls), each):
             return None
         for call in calls:
-            known = self._expectations(again.inputs(call)) if expected is None else expected[call]
+            known = self._expectations(inputs(call)) if expected is None else expected[call]
             for name, want in known.items():
                 mismatch = compare(name, outputs[name][call], want.expected, want.allowed)
                 if mismatch is not None:
                     counts = f"{mismatch.differing} of {mismatch.total}"
                     return BatchMismatch(call, f"{counts} elements of {name} are wrong", mismatch)
         return None
-
-    def _expectations(self, inputs: Mapping[str, Tensor]) -> Mapping[str, Expectation]:
-        return self._task.reference.expectations(self.case, self._task.dtype, inputs)
-
-    def _read(self) -> list[BufferLayout]:
-        """The buffers that a submission may read."""
-        return [s for s in self.layout.slots if s.tensor.direction is not Direction.OUT]
-
-    def _outputs(self) -> list[BufferLayout]:
-        """The buffers that a submission may write to."""
-        return [s for s in self.layout.slots if s.tensor.direction is not Direction.IN]
-
-    def _constant(self) -> list[BufferLayout]:
-        """The buffers that a submission may only read."""
-        return [s for s in self.layout.slots if s.tensor.direction is Direction.IN]
 
     def _changed_input(self) -> int | None:
         """The first byte of what is only read, gaps and guards too, that is not as it was.
@@ -385,131 +217,60 @@ class Batch:
         """
         if self._digest is None:
             raise ValueError("a batch that is not to be checked has no digest of its inputs")
-        self._known_seed()
+        seed = self._known_seed()
         changed = self._digest.first_change()
         if changed is None:
             return None
-        slots = next(s for s in self.layout.slots if s.base <= changed < self._end(s))
-        rows = self._rows(self._bytes, slots)
-        for calls in self._slices(slots):
+        slots = next(s for s in self.layout.slots if s.base <= changed < self.layout.end(s))
+        rows = self.layout.rows(self._bytes, slots)
+        for calls in self._contents.slices(slots):
             if calls.stop * slots.stride > changed - slots.base:
                 here = rows[calls.start : calls.stop]
-                if (at := _first_difference(here, self._redrawn(slots, calls))) is not None:
+                drawn = torch.empty_like(here)
+                self._contents.write_slice(drawn, slots, calls, seed)
+                if (at := _first_difference(here, drawn)) is not None:
                     changed = slots.base + calls.start * slots.stride + at
                     break
         return changed
 
     def _stray(self) -> int | None:
         """The first byte around an output, or between tensors, that is not as it was."""
-        places = [self._stray_between(start, stop) for start, stop in self._between()]
-        places += [self._stray_around(slots) for slots in self._outputs()]
+        places = [self._stray_between(start, stop) for start, stop in self.layout.between]
+        places += [self._stray_around(slots) for slots in self.layout.outputs]
         return min((place for place in places if place is not None), default=None)
 
     def _stray_between(self, start: int, stop: int) -> int | None:
-        changed = (self._bytes[start:stop] != _GUARD).nonzero()
+        changed = (self._bytes[start:stop] != GUARD).nonzero()
         return start + int(changed[0]) if len(changed) else None
 
     def _stray_around(self, slots: BufferLayout) -> int | None:
         """The place of the first write to a gap of an output's buffers, or to a guard band."""
-        rows = self._rows(self._bytes, slots)
+        rows = self.layout.rows(self._bytes, slots)
         if slots.dense:
-            changed = (rows[:, slots.bytes :] != _GUARD).nonzero()
+            changed = (rows[:, slots.bytes :] != GUARD).nonzero()
             if not len(changed):
                 return None
             call, beyond = changed[0].tolist()
             return slots.base + int(call) * slots.stride + slots.bytes + int(beyond)
-        for calls in self._slices(slots):
+        for calls in self._contents.slices(slots):
             here = rows[calls.start : calls.stop]
             right = torch.empty_like(here)
-            _fence(right, slots, calls.start)
+            fence(right, slots, calls.start)
             slots.bits(right).copy_(slots.bits(here))
             if (at := _first_difference(here, right)) is not None:
                 return slots.base + calls.start * slots.stride + at
         return None
 
-    def _blame(self, offset: int) -> tuple[int, str]:
-        """The call that a stray write at a byte of the arena is blamed on, and what it hit."""
-        for slots in self.layout.slots:
-            call, inside = divmod(offset - slots.base, slots.stride)
-            if 0 <= call < self.layout.calls:
-                return call, _place(slots, inside)
-        after = [s for s in self.layout.slots if s.base > offset]
-        name = (after or self.layout.slots)[0].tensor.name
-        return 0, f"wrote out of bounds: before the start of {name}"
-
     # -- views -----------------------------------------------------------------------------------
-
-    def _end(self, slots: BufferLayout) -> int:
-        """The first byte after one tensor's buffers and their guard bands."""
-        return slots.base + slots.stride * self.layout.calls
-
-    def _between(self) -> list[tuple[int, int]]:
-        """Where no tensor's buffers lie: before the first, between two, after the last."""
-        ends = [0, *(self._end(slots) for slots in self.layout.slots)]
-        return list(
-            zip(ends, [*(s.base for s in self.layout.slots), self.layout.size], strict=True)
-        )
-
-    def _rows(self, data: Tensor, slots: BufferLayout) -> Tensor:
-        """One tensor's buffers in ``data``, each with its guard band: (calls, stride), uint8."""
-        return data[slots.base : self._end(slots)].view(self.layout.calls, slots.stride)
 
     def _view(self, data: Tensor, slots: BufferLayout) -> Tensor:
         """The elements of one tensor's buffers in ``data``: (calls, *shape)."""
-        return slots.elements(self._rows(data, slots))
+        return slots.elements(self.layout.rows(data, slots))
 
     def _numbers(self, data: Tensor, slots: BufferLayout) -> Tensor:
         """The same, but for booleans: those as bytes, since not each byte is a boolean."""
         kind = torch.uint8 if slots.dtype is torch.bool else None
-        return slots.elements(self._rows(data, slots), kind)
-
-
-class _LastSlice:
-    """Inputs of one call after the other: from the arena, or drawn again where it was overwritten.
-
-    Of the latter it holds the slice of the last call.
-    """
-
-    def __init__(self, batch: Batch) -> None:
-        self._batch = batch
-        self._slices: dict[str, tuple[range, Tensor]] = {}
-
-    def inputs(self, call: int) -> dict[str, Tensor]:
-        """The tensors that one call read, dense; those that are only read must be as they were."""
-        batch = self._batch
-        return {
-            s.tensor.name: (
-                batch._view(batch._bytes, s)[call]
-                if s.tensor.direction is Direction.IN
-                else self._again(s, call)
-            ).contiguous()
-            for s in batch._read()
-        }
-
-    def _again(self, slots: BufferLayout, call: int) -> Tensor:
-        calls, rows = self._slices.pop(slots.tensor.name, (range(0), self._batch._bytes))
-        if call not in calls:
-            del rows  # before others are drawn: one slice at a time
-            calls = self._batch._slice_of(slots, call)
-            rows = self._batch._redrawn(slots, calls)
-        self._slices[slots.tensor.name] = (calls, rows)
-        return slots.elements(rows)[call - calls.start]
-
-
-def _fence(rows: Tensor, slots: BufferLayout, first: int) -> None:
-    """Write gaps and guard bands of buffers from call ``first`` on: (calls, stride), uint8."""
-    rows[:, slots.bytes :].fill_(_GUARD)
-    if not slots.dense:
-        for call, byte in enumerate(_GAPS):
-            rows[(call - first) % 2 :: 2, : slots.bytes].fill_(byte)
-
-
-def _poison(rows: Tensor, slots: BufferLayout, first: int) -> None:
-    """Fill outputs with :data:`_POISON`, as integers of their size: gaps stay as they are."""
-    bits = slots.bits(rows)
-    for call, byte in enumerate(_POISON):
-        pattern = bytes([byte]) * bits.element_size()
-        bits[(call - first) % 2 :: 2].fill_(int.from_bytes(pattern, signed=bits.dtype.is_signed))
+        return slots.elements(self.layout.rows(data, slots), kind)
 
 
 def _first_difference(one: Tensor, other: Tensor) -> int | None:
@@ -520,29 +281,3 @@ def _first_difference(one: Tensor, other: Tensor) -> int | None:
         if bool(changed.any()):
             return start + int(changed.to(torch.uint8).argmax())
     return None
-
-
-def _tensor_argument(slots: BufferLayout) -> TensorArgument:
-    return TensorArgument(
-        base=slots.base,
-        stride=slots.stride,
-        bytes=slots.bytes,
-        shape=slots.tensor.shape,
-        strides=slots.tensor.strides,
-        dtype=slots.tensor.dtype,
-    )
-
-
-def _place(slots: BufferLayout, inside: int) -> str:
-    """Describe a stray write ``inside`` bytes after the start of a buffer."""
-    name, item = slots.tensor.name, slots.dtype.itemsize
-    if inside >= slots.bytes:
-        return f"wrote out of bounds: {inside - slots.bytes} bytes after the end of {name}"
-    index = slots.index(inside // item)
-    if index is None:
-        between = "rows" if slots.tensor.strides[-1] == 1 else "elements"
-        return f"wrote between the {between} of {name}"
-    element = 0  # counted in row-major order, whatever the strides
-    for here, length in zip(index, slots.tensor.shape, strict=True):
-        element = element * length + here
-    return f"const input {name} was changed (element {element})"

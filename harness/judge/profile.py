@@ -20,7 +20,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from harness.errors import MachineError
-from harness.judge.batch import Batch, lay_out
+from harness.judge.batch import Batch
+from harness.judge.layout import lay_out
 from harness.judge.task import Task
 from harness.languages.build.toolchain import find_tool
 from harness.problem.case import Case

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from torch import OutOfMemoryError
 
 from harness.device.base import OutOfDeviceMemory
-from harness.judge.batch import lay_out
+from harness.judge.layout import lay_out
 from harness.judge.task import Task
 from harness.problem.case import Case
 from harness.problem.sampling.footprint import beside_arena

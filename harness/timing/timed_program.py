@@ -7,8 +7,9 @@ from typing import TypeVar
 
 from harness.device.base import Arena
 from harness.errors import MachineError
-from harness.judge.batch import Batch, lay_out
+from harness.judge.batch import Batch
 from harness.judge.checker import Checker
+from harness.judge.layout import lay_out
 from harness.judge.task import Task
 from harness.problem.case import Case
 from harness.records.result import Verdict

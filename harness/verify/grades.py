@@ -11,7 +11,8 @@ from dataclasses import dataclass
 import torch
 
 from harness.errors import ProblemError
-from harness.judge.batch import BatchMismatch, lay_out
+from harness.judge.batch import BatchMismatch
+from harness.judge.layout import lay_out
 from harness.problem.case import Case
 from harness.problem.sampling.footprint import CALLS
 from harness.verify.impostors import Impostor

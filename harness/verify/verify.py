@@ -15,7 +15,8 @@ from harness.device.base import Device
 from harness.errors import ProblemError
 from harness.grading.case_selection import correctness_cases
 from harness.grading.job import Options
-from harness.judge.batch import BatchMismatch, lay_out
+from harness.judge.batch import BatchMismatch
+from harness.judge.layout import lay_out
 from harness.problem.format.load import load_problem
 from harness.problem.model import REFERENCE_FILE, STATEMENT_FILE
 from harness.problem.reference import Reference

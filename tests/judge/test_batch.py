@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from support.live_memory import LiveMemory
 
 from harness.device.cpu import CpuDevice, HostArena
-from harness.judge.batch import GUARD_BYTES, Batch, BufferLayout, Layout, lay_out
+from harness.judge.batch import Batch
+from harness.judge.layout import GUARD_BYTES, BufferLayout, Layout, lay_out
 from harness.judge.task import Task
 from harness.problem.case import Case
 from harness.problem.dtypes import C_TYPES, DTYPES
@@ -234,13 +235,13 @@ def test_the_sign_of_a_zero_counts_in_an_input(
     filled: Filled, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     batch, _ = filled
-    fill = batch._inputs.fill
+    fill = batch._contents._inputs.fill
 
     def with_zero(out: torch.Tensor, tensor: TensorSpec, *given: Any, **how: Any) -> None:
         fill(out, tensor, *given, **how)
         out[0].view(-1)[0] = 0
 
-    monkeypatch.setattr(batch._inputs, "fill", with_zero)
+    monkeypatch.setattr(batch._contents._inputs, "fill", with_zero)
     batch.fill("seed")
     assert view(filled, "a", 0)[0, 0] == 0.0
     solve(filled)
@@ -323,7 +324,7 @@ def test_any_changed_bits_around_large_buffers_are_found_and_placed(
     found = batch.check()
     arena.bytes[at] = before
     assert found is not None
-    assert (found.call, found.message) == batch._blame(at)
+    assert (found.call, found.message) == batch.layout.blame(at)
     assert batch.check() is None
 
 
@@ -331,14 +332,14 @@ def test_any_changed_bits_around_large_buffers_are_found_and_placed(
 def large(blend_task: Task) -> Iterator[Filled]:
     """Nine calls whose inputs have a digest, solved."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("harness.judge.batch.SLICE", 1 << 16)
+        patch.setattr("harness.judge.contents.SLICE", 1 << 16)
         case = Case(sizes={"m": 80, "n": 90})
         arena = HostArena(lay_out(blend_task, case, 9).size)
         batch = Batch(blend_task, case, arena, 9)
         batch.fill("seed")
         solve((batch, arena), tuple(range(9)))
         assert batch._digest is not None and batch._digest._rows
-        assert len(list(batch._slices(_slots(batch, "a")))) > 1
+        assert len(list(batch._contents.slices(_slots(batch, "a")))) > 1
         yield batch, arena
         del batch
     arena.close()
@@ -362,7 +363,7 @@ def test_an_output_that_is_read_is_drawn_again(
     """In slices: as it was before the call, whatever the slice."""
     case = Case(sizes={"m": 5, "n": 7})
     stride = lay_out(blend_task, case, 1).slots[2].stride
-    monkeypatch.setattr("harness.judge.batch.SLICE", of_a_slice * stride + 1)
+    monkeypatch.setattr("harness.judge.contents.SLICE", of_a_slice * stride + 1)
     arena = HostArena(lay_out(blend_task, case, calls).size)
     batch = Batch(blend_task, case, arena, calls)
     batch.fill("seed")
@@ -420,7 +421,7 @@ class Copies:
 def test_filling_and_checking_take_a_slice_beside_the_arena(
     shift_task: Task, monkeypatch: pytest.MonkeyPatch, last: Direction, *, gaps: bool
 ) -> None:
-    monkeypatch.setattr("harness.judge.batch.SLICE", 1 << 20)
+    monkeypatch.setattr("harness.judge.contents.SLICE", 1 << 20)
     seen = Memory(shift_task, (Direction.IN, Direction.IN, last), gaps=gaps)
     arena = seen.arena.size
     assert arena > 60 << 20

@@ -19,8 +19,9 @@ from support.leftovers import left, zygote_processes
 
 from harness.device.cpu import HostArena
 from harness.errors import MachineError
-from harness.judge.batch import Batch, lay_out
+from harness.judge.batch import Batch
 from harness.judge.cases import CasesOutcome, run_cases
+from harness.judge.layout import lay_out
 from harness.judge.task import Task
 from harness.problem.case import Case
 from harness.records.result import Verdict

@@ -21,7 +21,7 @@ from support.fake_sessions import (
 
 from harness.device.base import Arena
 from harness.device.cpu import CpuDevice
-from harness.judge.batch import lay_out
+from harness.judge.layout import lay_out
 from harness.judge.task import Task
 from harness.problem.sampling.footprint import beside_arena
 from harness.records.measurement import Measurement

@@ -15,9 +15,9 @@ from support.simulated_card import HonestSession, SimulatedCard
 
 from harness.device.base import OutOfDeviceMemory
 from harness.errors import MachineError
-from harness.judge import batch
-from harness.judge.batch import lay_out
+from harness.judge import batch, contents
 from harness.judge.checker import Checker
+from harness.judge.layout import lay_out
 from harness.judge.task import Task
 from harness.problem.case import Case
 from harness.problem.format.load import load_problem
@@ -43,7 +43,7 @@ BLOCKS = replace(BUDGET, min_blocks=2, max_blocks=2, max_calls=120)
 @pytest.fixture(autouse=True)
 def a_thousandth(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Slices, too."""
-    monkeypatch.setattr(batch, "SLICE", batch.SLICE // 1024)
+    monkeypatch.setattr(contents, "SLICE", contents.SLICE // 1024)
     monkeypatch.setattr(footprint, "SLICE", footprint.SLICE // 1024)
     threads = torch.get_num_threads()
     torch.set_num_threads(1)

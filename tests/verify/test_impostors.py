@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from harness.device.cpu import CpuDevice
-from harness.judge.batch import lay_out
+from harness.judge.layout import lay_out
 from harness.problem.case import Case
 from harness.problem.format.load import load_problem
 from harness.problem.reference import Reference

@@ -23,7 +23,7 @@ One in 8·8 is left of ``zeros``. In ``mixed`` the few largest dominate: factors
 _MAX_CHUNK = 1 << 24
 """Elements drawn at a time on the CPU, in float64: 128 MiB."""
 _MAX_DEVICE_CHUNK = 1 << 22
-"""Elements drawn at a time elsewhere, where some families make three int64 of each: 96 MiB."""
+"""Elements drawn at a time elsewhere, where some families make four int64 of each: 128 MiB."""
 
 _SCALES = {"large": 20, "tiny": -20, "mixed": 8}
 _HALF_SCALES = {"large": 1, "tiny": -3, "mixed": 2}

@@ -5,10 +5,12 @@ from dataclasses import replace
 import pytest
 import torch
 from support.drawing import draw_tensor
+from support.live_memory import LiveMemory
 
 from harness.problem.case import FAMILIES, Case
 from harness.problem.dtypes import DTYPES, DtypeKind
 from harness.problem.model import Distribution, Parameter
+from harness.problem.sampling import distributions
 from harness.problem.sampling.distributions import fill
 from harness.problem.terms import Role
 
@@ -298,3 +300,54 @@ def test_draws_are_the_same_everywhere(gemm) -> None:
 
 
 RECORDED: list[list[float]] = [[0.388671875, 0.796875, -1.859375]]
+
+
+class TestOnADevice:
+    """What is drawn on a device, piece by piece; here as if the CPU were one."""
+
+    @pytest.fixture(autouse=True)
+    def pieces(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(distributions, "_on_host", lambda _: False)
+        monkeypatch.setattr(distributions, "_MAX_DEVICE_CHUNK", 1000)
+
+    @pytest.mark.parametrize(
+        "shape", [(60_001,), (301, 200), (3, 101, 199), (20_000, 3), (3, 20_001)]
+    )
+    @pytest.mark.parametrize("family", FAMILIES)
+    @pytest.mark.parametrize("dtype", ["float32", "int32", "uint8", "complex64"])
+    def test_memory_is_that_of_a_piece(self, dtype: str, family: str, shape: tuple[int]) -> None:
+        out = torch.empty(shape, dtype=getattr(torch, dtype))
+        with LiveMemory() as memory:
+            fill(out, NAN, generator=torch.Generator().manual_seed(3), family=family)
+        # Four int64 of each element: what _MAX_DEVICE_CHUNK says.
+        assert memory.peak <= 1000 * 4 * 8
+
+    @pytest.mark.parametrize("shape", [(3001,), (30, 101), (31, 100), (3, 51, 40), (1001, 3)])
+    @pytest.mark.parametrize("family", FAMILIES)
+    def test_all_elements_are_written_once(self, family: str, shape: tuple[int]) -> None:
+        for dtype in ("float32", "complex64"):
+            one, other = (torch.full(shape, at, dtype=getattr(torch, dtype)) for at in (99.0, 77.0))
+            for out in (one, other):
+                fill(out, NAN, generator=torch.Generator().manual_seed(3), family=family)
+            assert torch.equal(one.nan_to_num(5.0), other.nan_to_num(5.0))
+            assert one.ne(99).all()
+
+    @pytest.mark.parametrize(
+        "shape", [(3001,), (3000,), (30, 101), (31, 100), (3, 51, 40), (1001, 3)]
+    )
+    def test_opposites_stay_together(self, shape: tuple[int]) -> None:
+        test_cancellation("float32", shape)
+        test_cancellation("complex64", shape)
+
+    def test_rows_have_one_value_each(self) -> None:
+        for shape in ((3000, 7), (7, 3000), (3, 1500, 2)):
+            out = filled("float32", shape, "rows")
+            assert torch.equal(out, out[..., :1].expand(shape))
+            assert len(out[..., 0].unique()) > 3
+
+    def test_families_are_what_they_are_on_the_cpu(self) -> None:
+        large = filled("float32", (100, 100), "large")
+        assert 2.0**19 < float(large.std()) < 2.0**21
+        assert 0.8 < float((filled("float32", (100, 100), "zeros") == 0).double().mean()) < 0.95
+        test_nonfinite("float32", (4000,))
+        test_nonfinite("float32", (300, 300))
