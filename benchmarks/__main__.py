@@ -246,7 +246,11 @@ def audits(names: Sequence[str]) -> Data:
         return plain_fault(self)
 
     audit.IdleMonitor.fault = told  # type: ignore[assignment,method-assign]
-    hostile = sorted((ROOT / "tests/hostile/timing").glob("*.cu"))
+    hostile = [
+        f
+        for f in sorted((ROOT / "tests/hostile/timing").glob("*.cu"))
+        if f"problem: {SLUG}" in f.read_text()
+    ]
     files = [(f, SLUG) for f in hostile] + [
         (f, f.parts[-3])
         for f in sorted((ROOT / "solutions").glob("*/samples/*"))
@@ -255,7 +259,8 @@ def audits(names: Sequence[str]) -> Data:
     if names:
         files = [(f, slug) for f, slug in files if slug in names or f.stem in names]
     print(
-        "file | shape | alone/among | alone - among, µs | ± | of light | S | probes, µs | captured"
+        "file | shape | alone/among | alone - among, µs | ± | of light | S | probes, µs | captured "
+        "| looks"
     )
     device = open_device("cuda")
     with Grader(device, NoProgress()) as grader:
@@ -286,7 +291,8 @@ def audits(names: Sequence[str]) -> Data:
                     f"| {alone / among:.3f} | "
                     f"{(alone - among) * 1e6:+.1f} | {half * 1e6:.1f} "
                     f"| {m.sol_fraction or 0:.2f} | "
-                    f"{m.sol_score or 0:.2f} | {early * 1e6:.0f} {late * 1e6:.0f} | {m.captured}"
+                    f"{m.sol_score or 0:.2f} | {early * 1e6:.0f} {late * 1e6:.0f} | {m.captured} | "
+                    f"{m.overlap_looks}"
                 )
     return {"graded": graded}
 

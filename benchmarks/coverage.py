@@ -12,12 +12,14 @@ import statistics
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
+import numpy as np
+
+from harness.records.ties import Z95
 from harness.timing.budget import TimingBudget
 from harness.timing.measure import enough
 from harness.timing.statistics import Timed, ratio_interval
-
-Z95 = 1.96
-"""Half-width of a 95 % interval in standard deviations."""
+from leaderboard.spread import grade_spread
+from leaderboard.ties import Floats, beats
 
 BLOCK_S = 0.06
 """What a block of both programs takes with all around it, seconds."""
@@ -26,6 +28,8 @@ NOISE = 0.003
 """Standard deviation of independent noise, relative."""
 LATE_S = 150e-6
 """By so much a third of the batches are late: a stopped process was continued late."""
+SLOWER = 1.01
+"""The kernel that is to be told from another takes so many times as long."""
 STATE = 0.008
 """How far apart the two states are that a clock may stay in for longer than a grade."""
 
@@ -97,9 +101,11 @@ class Coverage:
     sigma: float
     """Standard deviation of the log ratio between grades."""
     sigma_beyond: float
-    """σ_AA: what of it the intervals do not say."""
+    """σ_AA: what of it the intervals do not say, as boards find it from these grades."""
     covered_with_sigma: float
     """Part of the grades whose interval holds it, once widened by ``sigma_beyond``."""
+    told: float
+    """Part of pairs of grades in which boards rank a kernel below that takes 1 % longer."""
     blocks: float
     """Median number of blocks of a grade."""
 
@@ -111,8 +117,8 @@ def coverage(model: str, budget: TimingBudget, *, grades: int, seed: int = 1) ->
     offs = [off for off, _, _ in found]
     halves = [half for _, half, _ in found]
     sigma = statistics.pstdev(offs, 0.0)
-    inner = statistics.fmean((half / Z95) ** 2 for half in halves)
-    beyond = math.sqrt(max(sigma**2 - inner, 0.0))
+    scores, errors = np.array(offs), np.array(halves) / Z95
+    beyond = grade_spread(scores, errors)
     wide = [math.hypot(half, Z95 * beyond) for half in halves]
     return Coverage(
         model=model,
@@ -121,6 +127,7 @@ def coverage(model: str, budget: TimingBudget, *, grades: int, seed: int = 1) ->
         sigma=sigma,
         sigma_beyond=beyond,
         covered_with_sigma=_share(offs, wide),
+        told=_told(scores, errors, beyond),
         blocks=statistics.median(blocks for _, _, blocks in found),
     )
 
@@ -138,19 +145,26 @@ def _grade(blocks: Iterator[Block], budget: TimingBudget) -> tuple[float, float,
     return math.log(ratio.value), half, len(samples[0])
 
 
+def _told(scores: Floats, errors: Floats, spread: float) -> float:
+    slower = scores - math.log(SLOWER)
+    pairs = zip(scores.tolist(), errors.tolist(), strict=True)
+    return statistics.fmean(beats(*one, slower, errors, spread=spread).mean() for one in pairs)
+
+
 def _share(offs: list[float], halves: list[float]) -> float:
     return statistics.fmean(abs(off) <= half for off, half in zip(offs, halves, strict=True))
 
 
 def table(budgets: Mapping[str, TimingBudget], *, grades: int) -> Iterator[Coverage]:
     """The coverage of each model under each budget, printed as it comes."""
-    print("noise | budget | covers | ± | σ | σ_AA | covers with σ_AA | blocks")
+    print("noise | budget | covers | ± | σ | σ_AA | covers with σ_AA | 1 % told | blocks")
     for name, budget in budgets.items():
         for model in MODELS:
             one = coverage(model, budget, grades=grades)
             print(
                 f"{model} | {name} | {one.covered:.0%} | {one.half_width:.2%} | {one.sigma:.2%} "
-                f"| {one.sigma_beyond:.2%} | {one.covered_with_sigma:.0%} | {one.blocks:.0f}",
+                f"| {one.sigma_beyond:.2%} | {one.covered_with_sigma:.0%} | {one.told:.0%} "
+                f"| {one.blocks:.0f}",
                 flush=True,
             )
             yield one

@@ -93,7 +93,13 @@ def repeat(
                 print(f"{name}: {score['unranked_reason'][:90]}")
     for line in table(scores):
         print(line)
-    found = {"scores": dict(scores), **told_apart(scores.get("spin", []), scores.get("slower", []))}
+    sigma = spread_between(list(scores.values()))
+    print(f"σ_AA, what the intervals do not hold and boards allow for: {sigma:.2%}")
+    found = {
+        "scores": dict(scores),
+        "sigma_aa": sigma,
+        **told_apart(scores.get("spin", []), scores.get("slower", [])),
+    }
     print(f"1 % slower: ranked below in {found['told']} of {found['pairs']} pairs of grades")
     for name, graded in scores.items():
         near = [abs(math.log(a["value"] / b["value"])) <= 0.005 for a, b in _pairs(graded)]
@@ -114,6 +120,19 @@ def table(scores: dict[str, list[Grade]]) -> list[str]:
             f"{math.exp(statistics.median(logs)):.4f} | ±{half:.2%} | {spread:.3%} | {most:.2%}"
         )
     return lines
+
+
+def spread_between(files: Sequence[Sequence[Grade]]) -> float:
+    """σ_AA as boards find it, from the grades of each file in their order."""
+    import numpy as np
+
+    from leaderboard.spread import grade_spread
+    from leaderboard.ties import standard_errors
+
+    ends = [[(g["value"], g["low"], g["high"]) for g in grades] for grades in files]
+    value, low, high = np.array(list(itertools.chain(*ends))).reshape(-1, 3).T
+    which = np.repeat(np.arange(len(files)), [len(grades) for grades in files])
+    return grade_spread(np.log(value), standard_errors(low, high), which)
 
 
 def told_apart(fast: Sequence[Grade], slow: Sequence[Grade]) -> dict[str, int]:

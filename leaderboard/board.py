@@ -68,6 +68,8 @@ class BoardRow(BoardKey):
     """Id of the result in the store."""
     sol_fraction: float | None
     """Geometric mean of the fractions of the speed of light (SOL); missing: not known."""
+    grade_spread: float | None
+    """Scatter of log scores between grades on this device, for ranks; missing: not ranked."""
 
     @property
     def key(self) -> BoardKey:

@@ -14,7 +14,8 @@ What counts, in this order:
 3. Each author has one row a board, the best: a ranked one before an unranked one, the current
    version before others, then the higher speed-up. ``all_entries`` lists them all; authors then
    compete with themselves too.
-4. Rank = 1 + the number of entries that beat it (:mod:`leaderboard.ties`).
+4. Rank = 1 + the number of entries that beat it (:mod:`leaderboard.ties`), by the spread of the
+   device, on all boards of which grades of the same files tell it (:mod:`leaderboard.spread`).
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ import pandas as pd
 from leaderboard.board import COLUMNS, KEY, BoardKey, BoardRow, by_board, rows
 from leaderboard.csvfile import read_csv, to_csv
 from leaderboard.entry import entry
+from leaderboard.spread import with_spread
 from leaderboard.ties import ranks, standard_errors
 
 if TYPE_CHECKING:
@@ -45,7 +47,7 @@ OTHER_VERSION = "measured on another version of the problem: submit it again"
 """The reason why entries of other versions of a problem are not ranked."""
 
 ENTRY_TYPES: Mapping[str, str] = {
-    **{name: kind for name, kind in COLUMNS.items() if name != "rank"},
+    **{name: kind for name, kind in COLUMNS.items() if name not in ("rank", "grade_spread")},
     "accepted": "bool", "conclusive": "bool", "model": "str", "verdict": "str", "reason": "str",
 }  # fmt: skip
 """Columns of a frame of entries, with their types in pandas."""
@@ -62,7 +64,7 @@ def board(
 
     Args:
         results: any results, accepted or not; the same id twice counts once.
-        problem: slug; only this problem's boards.
+        problem: slug; only this problem's boards (other problems' results tell of the device).
         all_entries: list every solution instead of each author's best.
         current: current hash by slug, for problems whose present version is known.
 
@@ -70,9 +72,10 @@ def board(
         A frame of :data:`COLUMNS`: boards sorted by their keys, in each ranked entries by rank,
         then by speed-up, then unranked ones.
     """
-    chosen = [each for each in results if problem is None or each.problem.slug == problem]
-    entries = entries_frame(tuple(entry(each).values()) for each in chosen)
-    return ranked(entries.drop_duplicates("result"), all_entries=all_entries, current=current)
+    entries = entries_frame(tuple(entry(each).values()) for each in results).drop_duplicates(
+        "result"
+    )
+    return ranked(entries, problem=problem, all_entries=all_entries, current=current)
 
 
 def entries_frame(rows: Iterable[tuple[object, ...]]) -> pd.DataFrame:
@@ -85,11 +88,14 @@ def entries_frame(rows: Iterable[tuple[object, ...]]) -> pd.DataFrame:
 def ranked(
     entries: pd.DataFrame,
     *,
+    problem: str | None = None,
     all_entries: bool = False,
     current: Mapping[str, str] | None = None,
 ) -> pd.DataFrame:
     """As :func:`board`, of the entries that a store keeps, one of each result."""
-    table = entries.sort_values(["date", "result"], ignore_index=True)
+    table = with_spread(entries.sort_values(["date", "result"], ignore_index=True))
+    if problem is not None:
+        table = table[table["problem"] == problem].reset_index(drop=True)
     table["place"] = table.groupby(KEY[:-1]).ngroup()
     table["board"] = table.groupby(["place", "baseline"]).ngroup()
     table["other_version"] = of_other_versions(table, current or {})
@@ -102,6 +108,7 @@ def ranked(
     if not all_entries:
         listed = listed.drop_duplicates(["board", "author"])
     listed["rank"] = _ranks(listed)
+    listed["grade_spread"] = listed["grade_spread"].where(listed["rank"].notna())
     listed = listed.sort_values(["board", "unranked", "rank"], ignore_index=True)
     return listed[list(COLUMNS)]
 
@@ -131,8 +138,9 @@ def _ranks(listed: pd.DataFrame) -> pd.Series[int]:
     entries = listed[~listed["unranked"]]
     scores = np.log(entries["speedup"].to_numpy())
     errors = standard_errors(entries["speedup_low"].to_numpy(), entries["speedup_high"].to_numpy())
+    spreads = entries["grade_spread"].to_numpy()
     found = np.ones(len(entries), dtype=np.int64)
     for places in entries.groupby("board").indices.values():
         if len(places) > 1:
-            found[places] = ranks(scores[places], errors[places])
+            found[places] = ranks(scores[places], errors[places], spread=spreads[places[0]])
     return pd.Series(found, entries.index, "Int64").reindex(listed.index)

@@ -2,7 +2,8 @@
 
 Method: docs/explanation/measurement.md, *Ties*. With s the natural logarithm of the score and se
 its standard error, A beats B only if s_A - s_B > max(margin, 1.96 · sqrt(se_A² + se_B² + 2 σ_AA²));
-the rank of an entry is 1 plus the number of entries that beat it.
+the rank of an entry is 1 plus the number of entries that beat it. σ_AA, the spread of a solution
+between grades, is that of its device (:mod:`leaderboard.spread`).
 
 Being told apart is not transitive. An entry with a wide interval is beaten by few, so it may share
 a rank with much better ones: what bounds this is that the judge leaves entries with a wide
@@ -12,15 +13,9 @@ interval unranked.
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.records.ties import MARGIN, is_ahead
+from harness.records.ties import GRADE_SPREAD, MARGIN, Z95, is_ahead
 
 __all__ = ["GRADE_SPREAD", "MARGIN", "Z95", "beats", "ranks", "standard_errors"]
-
-Z95 = 1.96
-"""Half-width of a 95 % interval in standard errors."""
-
-GRADE_SPREAD = 0.0
-"""σ_AA: standard deviation of one solution's log score between grades, beyond its interval."""
 
 _ROUNDING = 1e-9
 """Log scores that are so close are compared, not sorted."""

@@ -63,7 +63,7 @@ def leaderboard(
         raise UsageError("--csv - --json -: only one of both can go to stdout")
     root = common.problems_root(problems_dir)
     with common.existing_store(store) as results:
-        entries = results.entries(problem)
+        entries = results.entries()
     slugs = set(entries["problem"])
     if problem is not None and problem not in slugs:
         find_problem(root, problem)  # raises if there is none
@@ -73,7 +73,7 @@ def leaderboard(
         from leaderboard.models import by_model, write_csv
 
         models = by_model(
-            entries,
+            entries if problem is None else entries[entries["problem"] == problem],
             ks=_numbers("--k", ks, int, lambda k: 1 <= k <= _MAX_K),
             ps=_numbers("--p", ps, float, lambda p: 0 <= p < math.inf),
             current=current,
@@ -84,7 +84,7 @@ def leaderboard(
         from harness.report.board import render_board
         from leaderboard.ranking import ranked, rows, to_csv
 
-        boards = ranked(entries, all_entries=all_entries, current=current)
+        boards = ranked(entries, problem=problem, all_entries=all_entries, current=current)
         outputs = _Outputs(
             lambda: [row.cells() for row in rows(boards)],
             partial(to_csv, boards),

@@ -115,8 +115,26 @@ def _record(result: Result, job: Job, store: Store, choices: Choices) -> Result:
         from leaderboard.best import with_best
 
         result = with_best(result, store.results(result.problem.slug))
+    result = _with_baseline_notes(result, store)
     store.add(result, job.solution.submitted)
     return result
+
+
+def _with_baseline_notes(result: Result, store: Store) -> Result:
+    """``result`` with a note where its baseline took longer than in other grades."""
+    from leaderboard.history import RECENT, with_baseline_notes
+    from leaderboard.store import Which
+
+    if result.score is None:
+        return result
+    which = Which(
+        problem=result.problem.slug,
+        verdict=result.verdict,
+        dtype=result.dtype,
+        device_kind=result.device.kind,
+        device_name=result.device.name,
+    )
+    return with_baseline_notes(result, store.newest(which, RECENT))
 
 
 def _not_recorded(

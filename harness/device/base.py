@@ -47,11 +47,24 @@ class Arena(Protocol):
         """Give the memory back once the runner has let go of it, too."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClockReading:
+    """The clocks of a device at work."""
+
+    sm_mhz: int
+    memory_mhz: int
+    capped: bool
+    """A power cap holds them down, so they follow the load."""
+
+
 class Monitor(Protocol):
     """Watches a device while times are taken on it."""
 
     def read(self) -> None:
         """Look at the device now, between two batches."""
+
+    def clocks(self) -> ClockReading | None:
+        """The clocks now, just after a batch; None if they are not known or the device is idle."""
 
     def conditions(self) -> Conditions | None:
         """What was seen so far; None if the device reported nothing."""
@@ -108,8 +121,17 @@ class Device(Protocol):
     def synchronize(self) -> None:
         """Wait for the judge's own work on the device."""
 
-    def probe(self) -> float:
-        """Seconds that a flush takes: more where other work is on the device."""
+    def probe(self, ahead: Callable[[], None] | None = None) -> float:
+        """Seconds that a flush and a small copy each way take: more where other work is there.
+
+        ``ahead`` launches something first, which counts; else the judge's own work is waited for.
+        """
+
+    def recorded(self, work: Callable[[], None]) -> Callable[[], None]:
+        """A function that does ``work`` again, which always uses the same tensors, in one go.
+
+        It returns before the device has done so. ``work`` is done once or twice meanwhile.
+        """
 
     def nodes(self) -> tuple[str, ...]:
         """The files under /dev that a runner needs to use it."""

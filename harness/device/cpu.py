@@ -51,9 +51,15 @@ class CpuDevice:
     def synchronize(self) -> None:
         """Nothing to wait for."""
 
-    def probe(self) -> float:
-        """0: other programs' work cannot be told from the emulator's."""
+    def probe(self, ahead: Callable[[], None] | None = None) -> float:
+        """0: other programs' work cannot be told from the emulator's; ``ahead`` is called."""
+        if ahead is not None:
+            ahead()
         return 0.0
+
+    def recorded(self, work: Callable[[], None]) -> Callable[[], None]:
+        """``work`` itself."""
+        return work
 
     def nodes(self) -> tuple[str, ...]:
         """None."""

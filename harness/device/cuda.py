@@ -17,6 +17,9 @@ from harness.errors import MachineError
 from harness.runner.driver import OUT_OF_MEMORY, CudaError, Driver
 from harness.text.numbers import bytes_
 
+_COPIED = 4096
+"""Bytes that a probe copies to the card and back."""
+
 
 class DeviceArena:
     """Shared device memory: an exportable virtual-memory allocation, seen by torch as bytes."""
@@ -74,6 +77,9 @@ class CudaDevice:
         # Twice the L2's size: writing it leaves nothing of a batch in the cache.
         self._flush = torch.empty(2 * properties.L2_cache_size // 4, device=self.torch_device)
         self._generation = 0
+        # For the copy engines, which work beside the kernels.
+        self._host = torch.zeros(_COPIED, dtype=torch.uint8, pin_memory=True)
+        self._sent = torch.zeros(_COPIED, dtype=torch.uint8, device=self.torch_device)
 
     def arena(self, size: int) -> Arena:
         """New shared device memory; torch's cache, which may hold most of it, goes back first."""
@@ -96,13 +102,30 @@ class CudaDevice:
         """Wait for the judge's context."""
         torch.cuda.synchronize()
 
-    def probe(self) -> float:
-        """Flush and wait for it; a kernel of another process makes that wait its turn."""
-        self.synchronize()
+    def probe(self, ahead: Callable[[], None] | None = None) -> float:
+        """Flush, copy a little each way, wait: work of another process makes these wait their turn.
+
+        ``ahead`` launches something first, which counts; else the judge's own work is waited for.
+        """
+        if ahead is None:
+            self.synchronize()
         start = time.perf_counter()
+        if ahead is not None:
+            ahead()
         self.flush()
+        self._sent.copy_(self._host, non_blocking=True)
+        self._host.copy_(self._sent, non_blocking=True)
         self.synchronize()
         return time.perf_counter() - start
+
+    def recorded(self, work: Callable[[], None]) -> Callable[[], None]:
+        """``work`` as a CUDA graph: nothing comes between its kernels but other processes."""
+        work()  # libraries make their workspaces in their first call, which none may capture
+        torch.cuda.synchronize()
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph, capture_error_mode="thread_local"):
+            work()
+        return graph.replay
 
     def nodes(self) -> tuple[str, ...]:
         """The driver's, with those of all cards."""

@@ -14,6 +14,7 @@ import time
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
+from harness.device.base import ClockReading
 from harness.records.measurement import (
     Conditions,
     describe_conditions,
@@ -29,8 +30,9 @@ _STEADY = 0.7
 # before CUDA 12.2); the last two are in nvidia-ml-py alone so far. Applications' and display clock
 # settings (0x2, 0x100) are clocks that somebody chose, and no throttling.
 _IDLE = 0x1
+_POWER_CAP = 0x4
 _REASONS = {
-    0x4: "power cap",
+    _POWER_CAP: "power cap",
     0x8: "hw slowdown",
     0x10: "sync boost",
     0x20: "thermal",  # by the driver
@@ -103,6 +105,19 @@ class GpuMonitor:
         """Read the card, just at work, if the last time is long enough ago; takes about 1 ms."""
         if time.monotonic() - self._last >= self._every_s:
             self._read(at_work=True)
+
+    def clocks(self) -> ClockReading | None:
+        """The clocks now, in three questions to the driver; None if idle or not known."""
+        if self._opened is None:
+            return None
+        nvml, card = self._opened
+        reasons = _reasons(nvml, card) or 0
+        sm_mhz = _ask(nvml, card, "ClockInfo", nvml.NVML_CLOCK_SM)
+        memory_mhz = _ask(nvml, card, "ClockInfo", nvml.NVML_CLOCK_MEM)
+        if not sm_mhz or not memory_mhz or reasons & _IDLE:
+            return None
+        capped = bool(reasons & _POWER_CAP)
+        return ClockReading(sm_mhz=sm_mhz, memory_mhz=memory_mhz, capped=capped)
 
     def _read(self, *, at_work: bool) -> None:
         if self._opened is None:
@@ -190,21 +205,28 @@ def _open(device: str | int) -> tuple[Any, Any] | None:
         return None
 
 
-def _read(nvml: Any, card: Any) -> _Reading:
-    def ask(name: str, *arguments: object) -> Any:
-        try:
-            return getattr(nvml, name)(card, *arguments)
-        except nvml.NVMLError:  # not supported by this card, or by this driver
-            return None
+def _ask(nvml: Any, card: Any, what: str, *arguments: object) -> Any:
+    """What NVML says of the card; None if this card or this driver does not support it."""
+    try:
+        return getattr(nvml, f"nvmlDeviceGet{what}")(card, *arguments)
+    except nvml.NVMLError:
+        return None
 
-    reasons = ask("nvmlDeviceGetCurrentClocksEventReasons")
+
+def _reasons(nvml: Any, card: Any) -> Any:
+    """The bits of what holds the clocks down."""
+    reasons = _ask(nvml, card, "CurrentClocksEventReasons")
     if reasons is None:  # a driver from before CUDA 12.2 knows the old name only
-        reasons = ask("nvmlDeviceGetCurrentClocksThrottleReasons")
-    listed = ask("nvmlDeviceGetComputeRunningProcesses")
+        reasons = _ask(nvml, card, "CurrentClocksThrottleReasons")
+    return reasons
+
+
+def _read(nvml: Any, card: Any) -> _Reading:
+    listed = _ask(nvml, card, "ComputeRunningProcesses")
     return _Reading(
-        clock_mhz=ask("nvmlDeviceGetClockInfo", nvml.NVML_CLOCK_SM),
-        temperature_c=ask("nvmlDeviceGetTemperature", nvml.NVML_TEMPERATURE_GPU),
-        power_mw=ask("nvmlDeviceGetPowerUsage"),
-        reasons=reasons,
+        clock_mhz=_ask(nvml, card, "ClockInfo", nvml.NVML_CLOCK_SM),
+        temperature_c=_ask(nvml, card, "Temperature", nvml.NVML_TEMPERATURE_GPU),
+        power_mw=_ask(nvml, card, "PowerUsage"),
+        reasons=_reasons(nvml, card),
         listed=None if listed is None else frozenset(process.pid for process in listed),
     )

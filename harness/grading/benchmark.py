@@ -1,5 +1,6 @@
 """Benchmarks: times of an accepted submission on all timed shapes, in turns with the baselines."""
 
+import secrets
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -23,7 +24,9 @@ from harness.timing.audit import (
     busy_device_fault,
     find_busy_session,
 )
+from harness.timing.baseline_by_itself import time_by_itself
 from harness.timing.budget import TimingBudget
+from harness.timing.clocks import clock_note
 from harness.timing.measure import Samples, measure_shape, with_baseline
 from harness.timing.statistics import ratio_interval, time_interval
 from harness.timing.timed_program import BaselineError, TimedProgram, prepare_for_timing
@@ -69,7 +72,13 @@ class Benchmark:
         run = _Run(self, task, held, budget)
         baseline = run.trusted(self.trusted.baseline(task), task, name="baseline")
         submission = prepare_for_timing(
-            ready.session, ready.restart, task, run.cases[0], cpu=held.runner_cpu, idle=run.idle
+            ready.session,
+            ready.restart,
+            task,
+            run.cases[0],
+            cpu=held.runner_cpu,
+            idle=run.idle,
+            monitor=held.monitor,
         )
         if isinstance(submission, Fault):
             return TimedFault(submission)
@@ -78,9 +87,12 @@ class Benchmark:
         try:
             measured = run.beside(submission, baseline, task)
             baseline.make_room()
-            if isinstance(measured, TimedFault) or not draft.options.all_baselines:
+            if isinstance(measured, TimedFault):
                 return measured
-            for name in list(task.problem.baselines)[1:]:
+            names = ("the submission", "the baseline")
+            draft.notes += filter(None, (clock_note(m.spec, m.clocks, names) for m in measured))
+            further = list(task.problem.baselines)[1:] if draft.options.all_baselines else []
+            for name in further:
                 outcome = run.beside_further(submission, name)
                 if isinstance(outcome, TimedFault):
                     return outcome
@@ -88,7 +100,9 @@ class Benchmark:
                     draft.notes.append(outcome)
                 else:
                     measured = with_baseline(measured, name, outcome)
-            return measured
+            submission.session.close()
+            submission.release()
+            return run.baseline_by_itself(baseline, measured)
         finally:
             submission.release()
             baseline.make_room()  # its runner takes part in the next grade, too
@@ -106,7 +120,14 @@ class _Run:
         self._roofline = bench.roofline
         self._task = task
         capture, cpu = task.device.captures_graphs, held.runner_cpu
-        self.trusted = partial(TimedProgram, trusted=True, capture=capture, cpu=cpu, idle=self.idle)
+        self.trusted = partial(
+            TimedProgram,
+            trusted=True,
+            capture=capture,
+            cpu=cpu,
+            idle=self.idle,
+            monitor=held.monitor,
+        )
         self._held = held
         self._budget = budget
 
@@ -149,6 +170,28 @@ class _Run:
                 return f"the baseline {name} does not run here: {error.reason}"
             finally:
                 baseline.release()
+
+    def baseline_by_itself(
+        self, baseline: TimedProgram, measured: tuple[Measurement, ...]
+    ) -> tuple[Measurement, ...]:
+        """``measured``, a secret shape of it with the baseline's time without the submission.
+
+        Raises:
+            BaselineError: the baseline failed.
+        """
+        if self._overhead is None:
+            return measured
+        self._progress.phase("time the baseline by itself")
+        chosen = secrets.randbelow(len(measured))
+        again = time_by_itself(
+            baseline,
+            self._task,
+            self.cases[chosen],
+            measured[chosen],
+            self._budget,
+            self._overhead,
+        )
+        return (*measured[:chosen], again, *measured[chosen + 1 :])
 
     def _against_roofline(
         self, task: Task, case: Case, measured: Measurement

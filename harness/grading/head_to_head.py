@@ -26,6 +26,7 @@ from harness.session.fault import Fault
 from harness.solution.model import Solution
 from harness.timing.audit import IdleBaseline, find_busy_session
 from harness.timing.budget import TimingBudget
+from harness.timing.clocks import clock_note
 from harness.timing.launch_overhead import OverheadProbe
 from harness.timing.measure import measure_shape
 from harness.timing.statistics import geometric_mean
@@ -91,6 +92,7 @@ def head_to_head(
                 name=_NAMES[which],
                 cpu=held.runner_cpu,
                 idle=idle,
+                monitor=held.monitor,
             )
             if isinstance(program, Fault):
                 return Lost(which, TimedFault(program))
@@ -134,6 +136,7 @@ def _shape(measured: Measurement, pair: Pair) -> Shape:
         b_captured=b.captured,
         a_samples_s=measured.baseline_samples_s,
         b_samples_s=measured.samples_s,
+        clocks=measured.clocks,
     )
 
 
@@ -143,7 +146,8 @@ def comparison(
     """The record of two submissions that were timed under ``conditions``."""
     task, problem = a.task, a.task.problem
     disturbed = unsettled(conditions) if conditions else ""
-    notes = [disturbed] if disturbed else []
+    clock_notes = (clock_note(shape.spec, shape.clocks, ("B", "A")) for shape in shapes)
+    notes = list(filter(None, (disturbed, *clock_notes)))
     captured = zip(*((shape.a_captured, shape.b_captured) for shape in shapes), strict=True)
     for name, builder, each in zip(_NAMES, (a, b), captured, strict=True):
         notes += [f"{name}: {note}" for note in builder.notes]

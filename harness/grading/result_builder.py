@@ -24,6 +24,7 @@ from harness.records.result import Reason, Result, Verdict
 from harness.session.fault import Fault
 from harness.solution.model import Solution
 from harness.timing.audit import linearity_doubt
+from harness.timing.baseline_by_itself import slowed_baseline
 from harness.timing.budget import TimingBudget
 from harness.timing.statistics import geometric_mean
 
@@ -190,6 +191,8 @@ def make_score(
         reason = found
     elif doubts := list(filter(None, map(linearity_doubt, measured))):
         reason = f"{doubts[0]}; grade again on a quiet machine"
+    elif slowed := list(filter(None, map(slowed_baseline, measured))):
+        reason = slowed[0]
     else:
         reason = _noisy(speedup, measured, budget)
     return Score(

@@ -90,6 +90,11 @@ class Batch:
             for p in self._task.problem.parameters
         )
 
+    @property
+    def bytes(self) -> Tensor:
+        """The arena as far as it is laid out: uint8."""
+        return self._bytes
+
     def fill(self, seed: str) -> None:
         """Draw all inputs anew, poison the outputs, set the guards, take the digest of inputs."""
         self._contents.write(self._bytes, self.layout.slots, seed)

@@ -18,7 +18,7 @@ GUARD = 0xA5
 _GAPS = (GUARD, 0xFF)
 """Bytes between the rows of a tensor, in even and in odd calls: a write shows in one of two calls,
 a read in odd ones, where they are NaN in all floating types."""
-_POISON = (0xFF, 0x7B)
+POISON = (0xFF, 0x7B)
 """Every byte of an output before the call, in even and in odd calls. The first is NaN in all
 floating types, so that reading it shows; the second a huge finite number, so that leaving out an
 element shows even where NaN is expected. Both are no bool; an integer that is left out would have
@@ -107,8 +107,8 @@ def fence(rows: Tensor, slots: BufferLayout, first: int) -> None:
 
 
 def _poison(rows: Tensor, slots: BufferLayout, first: int) -> None:
-    """Fill outputs with :data:`_POISON`, as integers of their size: gaps stay as they are."""
+    """Fill outputs with :data:`POISON`, as integers of their size: gaps stay as they are."""
     bits = slots.bits(rows)
-    for call, byte in enumerate(_POISON):
+    for call, byte in enumerate(POISON):
         pattern = bytes([byte]) * bits.element_size()
         bits[(call - first) % 2 :: 2].fill_(int.from_bytes(pattern, signed=bits.dtype.is_signed))

@@ -6,9 +6,9 @@ from typing import Literal
 from pydantic import Field, computed_field
 
 from harness.records.fields import Created, Document, Record, Text
-from harness.records.measurement import Interval
+from harness.records.measurement import Clocks, Interval
 from harness.records.refs import DeviceRef, Environment, ProblemRef, SolutionRef
-from harness.records.ties import is_ahead
+from harness.records.ties import GRADE_SPREAD, Z95, is_ahead
 
 
 class Shape(Record):
@@ -30,6 +30,8 @@ class Shape(Record):
     """Samples of A, seconds."""
     b_samples_s: tuple[float, ...]
     """Samples of B, seconds."""
+    clocks: Clocks | None = None
+    """The card's clocks, of B as the submission and A as the baseline; None if not read."""
 
 
 class Comparison(Document):
@@ -73,11 +75,12 @@ def faster(ratio: Interval) -> Literal["A", "B"] | None:
 
     The rule is that of the boards (:func:`harness.records.ties.is_ahead`) with a larger doubt: the
     interval as people read it, value ± the wider side, which for a wide interval goes further than
-    its lower end.
+    its lower end. A comparison is one grade, with A for the baseline: so the spread of grades
+    counts once, where it counts twice between two entries of a board.
     """
     above = ratio if ratio.value >= 1 else ratio.inverse()
     lower = 2 * above.value - above.high
     doubt = math.log(above.value / lower) if lower > 0 else math.inf
-    if not is_ahead(math.log(above.value), doubt):
+    if not is_ahead(math.log(above.value), math.hypot(doubt, Z95 * GRADE_SPREAD)):
         return None
     return "B" if above is ratio else "A"

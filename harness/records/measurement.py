@@ -71,6 +71,23 @@ class BaselineTime(Record):
     """Seconds per call of the submission in the same blocks."""
 
 
+class Clocks(Record):
+    """The card's clocks right after the batches of both programs, lowest and highest, MHz."""
+
+    sm_mhz: tuple[Count, Count]
+    """SM clock after the submission's batches."""
+    baseline_sm_mhz: tuple[Count, Count]
+    """SM clock after the baseline's."""
+    memory_mhz: tuple[Count, Count]
+    """Memory clock after the submission's."""
+    baseline_memory_mhz: tuple[Count, Count]
+    """Memory clock after the baseline's."""
+    blocks: Count
+    """Blocks that count in which both were read."""
+    blocks_apart: Count
+    """Those of them in which both did not see the same, and no power cap explains it."""
+
+
 class Measurement(Record):
     """One benchmark shape: time per call of the submission and of the baseline, and their ratio."""
 
@@ -80,10 +97,14 @@ class Measurement(Record):
     """Seconds per call of the submission."""
     baseline_s: Interval
     """Seconds per call of the baseline, which is the one that the score names."""
+    baseline_by_itself_s: Interval | None = None
+    """The same when the submission had ended; None for shapes where it was not timed again."""
     speedup: Interval
     """The baseline's time over the submission's."""
     calls_per_batch: int = Field(ge=1)
     """Calls of the submission in one batch."""
+    baseline_calls_per_batch: Count | None = None
+    """Calls of the baseline in one batch."""
     captured: bool
     """The submission's calls were recorded into one graph."""
     kernels: Kernels = None
@@ -106,8 +127,12 @@ class Measurement(Record):
     """Bytes that a call must read and write; None where the problem does not say."""
     isolated_s: Interval | None = None
     """Seconds of a call in a batch of its own; None where it was not timed."""
+    overlap_looks: Count | None = None
+    """Looks at calls at work that would have shown a call that reads its inputs too early."""
     sol_time_s: Positive | None = None
     """Seconds that the device needs at least, at the speed of light; None where not known."""
+    clocks: Clocks | None = None
+    """The card's clocks beside the score's baseline; None where they were not read."""
     other_baselines: tuple[BaselineTime, ...] = ()
     """Times against further baselines, where they were asked for."""
 

@@ -48,6 +48,8 @@ def _board(key: BoardKey, rows: list[BoardRow], console: Console) -> None:
             style="dim" if each.rank is None else "",
         )
     console.print(entries)
+    if rows[0].grade_spread is not None:
+        line(console, f"ranks allow for {rows[0].grade_spread:.2%} (σ) between grades", "dim")
     if more := len(rows) - len(shown):
         line(console, f"… and {numbers.integer(more)} more: --csv FILE has all of them", "dim")
     for each in shown:

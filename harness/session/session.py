@@ -5,6 +5,7 @@ Whatever the runner does ends in a value here: an answer, a time, or a :class:`F
 
 import os
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -89,10 +90,12 @@ class Session:
         self.layers: tuple[str, ...] = ()
         """The layers that confine the runner, in words; empty until it has started."""
         self.probes = (0.0, 0.0)
-        """Seconds that flushing the device took before *go* and after *done* of the last batch.
+        """Seconds that the device's probes took before *go* and after *done* of the last batch.
 
-        The first is the longer of two where the runner was stopped while the inputs were written:
-        what waits on the device for them has not ended before they are."""
+        Each is the longer of two. Before *go* one is taken once the runner is stopped, unless it is
+        awake, and one when the inputs are written: what waits on the device for them has not ended
+        by then. After *done* one is taken at once, together with the receipt of the outputs, and
+        one when the runner is stopped."""
         self.kernels: float | None = None
         """Kernels per call that the last batch launched, as the runner reports; untrusted."""
         self.copied: int | None = None
@@ -244,7 +247,13 @@ class Session:
         return answer if isinstance(answer, Fault) else answer.captured
 
     def run(
-        self, batch: _Fillable, seed: str, *, stop: bool = True, cpu: int | None = None
+        self,
+        batch: _Fillable,
+        seed: str,
+        *,
+        stop: bool = True,
+        cpu: int | None = None,
+        during: Callable[[float], None] | None = None,
     ) -> float | Fault:
         """Fill the batch with fresh inputs, reveal them, and time its calls; seconds.
 
@@ -254,7 +263,8 @@ class Session:
         *done* early only gets wrong outputs checked; what it leaves at work on the device shows in
         the ``probes``. Continuing a stopped process takes a time that scatters by 200 µs, in which
         a batch of one short call drowns: without ``stop`` the runner waits for *go* awake. ``cpu``
-        is the processor that it launches recorded calls from; None: any.
+        is the processor that it launches recorded calls from; None: any. ``during`` is called again
+        and again while the calls are at work, with the seconds since *go*.
         """
         self._round += 1
         message = messages.Run(round=self._round, cpu=cpu)
@@ -274,14 +284,15 @@ class Session:
         self._sandbox.resume()
         self._mailbox.go = self._round
         # A batch of many calls is one of short calls: all of them together get no more than two.
-        fault = self._await_done(start, self._call_s * min(2, batch.layout.calls))
+        fault = self._await_done(start, self._call_s * min(2, batch.layout.calls), during)
         elapsed = time.perf_counter() - start
         if fault is not None:
             return fault
-        batch.take_receipt()  # before all else: what is written from here on is late
-        self.probes = (before, self._device.probe())
+        # The receipt before all else: what is written from here on is late.
+        after = self._device.probe(batch.take_receipt)
         if not self._sandbox.pause():
             return RESTLESS
+        self.probes = (before, max(after, self._device.probe()))
         finished = self._channel.receive(messages.Finished, _FINISHED_SECONDS)
         if isinstance(finished, Fault):
             # `finished` goes before *done*: a runner that has not sent it is not late, it lies.
@@ -295,10 +306,12 @@ class Session:
         start = time.perf_counter()
         self._sandbox.resume()
         self._mailbox.go = self._round
-        if self._await_done(start, self._call_s) is None:
+        if self._await_done(start, self._call_s, None) is None:
             self._channel.receive(messages.Finished, _FINISHED_SECONDS)
 
-    def _await_done(self, start: float, seconds: float) -> Fault | None:
+    def _await_done(
+        self, start: float, seconds: float, during: Callable[[float], None] | None
+    ) -> Fault | None:
         """Spin on the mailbox; now and then check that the runner is alive and within limits."""
         mailbox, number = self._mailbox, self._round
         patient = self._device.emulated  # its threads need the processor that we would spin on
@@ -309,6 +322,8 @@ class Session:
                     return None
             if patient:
                 time.sleep(50e-6)
+            if during is not None:
+                during(time.perf_counter() - start)
             if time.perf_counter() < look:
                 continue
             if (fault := self._channel.look(start + seconds, seconds)) is not None:

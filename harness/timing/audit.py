@@ -148,9 +148,12 @@ DOUBT_S = 40e-6
 """Twice the seconds that the overheads of two processes' isolated calls were seen apart where
 nothing overlaps (20 µs and less, of five of 23 kernels on an H100 whose host is restless): within
 this it stays open whether the host or overlapping calls are the cause."""
-MAX_KERNELS = 8.0
-"""Kernels that a call is believed to have at most, or twice as many as the baseline's: the number
-is the word of the process that runs the submission."""
+KERNELS = 8.0
+"""Kernels that a call is allowed to have, or twice as many as the baseline's: how many it really
+has is the word of the process that runs the submission."""
+SURE_LOOKS = 8
+"""Looks (:mod:`harness.timing.overlap`) that settle a doubt: of calls that overlap for a third of
+their time, one in 25 would go unseen."""
 
 
 def linearity_fault(measured: Measurement) -> Fault | None:
@@ -166,17 +169,27 @@ def linearity_fault(measured: Measurement) -> Fault | None:
 
 
 def linearity_doubt(measured: Measurement) -> str:
-    """Why it is open whether the calls of a graph ran one after the other; empty if it is not."""
+    """Why it is open whether the calls of a graph ran one after the other; empty if it is not.
+
+    It is not where many looks at calls at work have seen none that read its inputs early.
+    """
     if not measured.captured or measured.isolated_s is None or _excess(measured) <= 0:
         return ""
+    if looked_at(measured):
+        return ""
     return f"{_apart(measured)}: on this machine it cannot be told whether calls overlap"
+
+
+def looked_at(measured: Measurement) -> bool:
+    """Whether looks have settled that the calls ran one after the other."""
+    return (measured.overlap_looks or 0) >= SURE_LOOKS
 
 
 def _excess(measured: Measurement) -> float:
     """Seconds that a call surely takes longer isolated, beyond what is allowed."""
     assert measured.isolated_s is not None
-    believed = max(MAX_KERNELS, 2 * (measured.baseline_kernels or 0.0))
-    allowed_s = FIRST_S + NODE_S * min(measured.kernels or 1.0, believed)
+    kernels = max(KERNELS, 2 * (measured.baseline_kernels or 0.0))
+    allowed_s = FIRST_S + NODE_S * kernels
     return measured.isolated_s.low - allowed_s - EXCESS * measured.time_s.value
 
 

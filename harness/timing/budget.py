@@ -41,8 +41,12 @@ class TimingBudget:
     """And for so long while wider than ``extend_rel_ci``."""
     memory_share: float = 0.3
     """The part of the free memory that the arena of one program may take, of two."""
-    max_calls: int = 1000
+    max_calls: int = 2500
     """Calls in a batch at most."""
+    min_looks: int = 32
+    """Looks at calls at work, for reads before their turn, that are enough."""
+    overlap_s: float = 0.4
+    """Looks are taken for so long to get them."""
     min_isolated: int = 10
     """Blocks of isolated calls at least."""
     isolated_blocks: int = 60
@@ -63,6 +67,8 @@ class TimingBudget:
             extend_rel_ci=0.02,
             budget_s=0.4,
             max_s=0.8,
+            min_looks=12,
+            overlap_s=0.1,
             min_isolated=6,
             isolated_s=0.05,
         )

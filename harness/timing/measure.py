@@ -17,11 +17,13 @@ from harness.judge.layout import lay_out
 from harness.judge.task import Task
 from harness.problem.case import Case
 from harness.problem.sampling.footprint import beside_arena
-from harness.records.measurement import BaselineTime, Measurement
+from harness.records.measurement import BaselineTime, Clocks, Measurement
 from harness.session.fault import Fault
 from harness.timing.budget import TimingBudget
+from harness.timing.clocks import MAX_RETAKEN, BlockClocks, alike, seen
 from harness.timing.isolated import check_isolated_call
 from harness.timing.launch_overhead import OverheadProbe
+from harness.timing.overlap import OverlapAudit
 from harness.timing.statistics import (
     MIN_S,
     Timed,
@@ -70,7 +72,8 @@ def measure_shape(
 
     ``overhead`` is None where launch overhead is not measured. ``on_block`` is called after each
     block that counts, with all samples so far. A block does not count where something was at work
-    on the device before its inputs were revealed.
+    on the device before its inputs were revealed; nor do the first few in which both programs saw
+    different clocks.
 
     The number of calls in a batch follows from a time that does not count yet: a program that is
     slow just then gets batches so short that a call seems to take less than it does. So the times
@@ -116,13 +119,19 @@ def _measure(
             return fault
     samples: Samples = ([], [])
     start = time.perf_counter()
-    early_blocks = 0
+    overlap = OverlapAudit(pair, task, case, budget)
+    clocks: list[BlockClocks] = []
+    early_blocks = retaken = 0
     for block in itertools.count():
         began = time.perf_counter()
         seed = f"{task.seed}/{case.spec}/{block}"
         timed = _time_block(pair, block, seed, overhead, budget)
         if isinstance(timed, Fault):
             return timed
+        looking_s = -overlap.spent_s
+        if (fault := overlap.after_block()) is not None:
+            return fault
+        start += looking_s + overlap.spent_s  # not charged to the budget
         now = time.perf_counter()
         submission.elapsed_s += now - began
         if submission.elapsed_s < budget.warm_s:
@@ -133,6 +142,10 @@ def _measure(
             if early_blocks < budget.max_blocks:
                 continue
             return timed.early
+        if retaken < MAX_RETAKEN and not alike(timed.clocks):
+            retaken += 1
+            continue
+        clocks.append(timed.clocks)
         for which, sample in enumerate(timed.samples):
             samples[which].append(sample)
         on_block(samples)
@@ -144,9 +157,13 @@ def _measure(
             if (fault := program.setup(case, calls)) is not None:
                 return fault
         samples, start = ([], []), time.perf_counter()
-    measured = _measurement(task, case, pair, samples)
+        clocks.clear()
+    measured = _measurement(task, case, pair, samples, seen(clocks))
     if (fault := submission.idle_fault()) is not None:
         return fault
+    if (fault := overlap.finish()) is not None:
+        return fault
+    measured = measured.model_copy(update={"overlap_looks": overlap.looks})
     if budget.isolated_blocks == 0 or measured.calls_per_batch == 1:
         return measured
     return check_isolated_call(pair, task, case, measured, budget)
@@ -156,6 +173,7 @@ class _Block(NamedTuple):
     """One batch of each program; ``early`` is a fault if the device was at work before one."""
 
     samples: list[Timed]
+    clocks: BlockClocks
     early: Fault | None
 
 
@@ -187,18 +205,20 @@ def _time_block(
         # Next time the null batch waits for as long as these calls took.
         program.estimated_call_s = max(batch_s - (null_s or 0.0), 0.0) / program.calls
         samples[which] = Timed(batch_s / program.calls, (null_s or 0.0) / program.calls)
-    return _Block(samples, early)
+    return _Block(samples, (pair[0].clocks, pair[1].clocks), early)
 
 
 def _max_calls(pair: Pair, task: Task, case: Case, budget: TimingBudget) -> int:
     """The most calls that a batch of each may have, once the last is forgotten: at least one.
 
-    The memory that is free, less what checking takes beside the arenas, is shared.
+    The memory that is free is shared, less what checking takes beside the arenas, and one call more
+    that looks for overlap take.
     """
     held = sum(program.vacate() for program in pair)
     beside = beside_arena(task.problem.tensors_of(case, task.dtype), 1)
-    room = held + task.device.free_bytes() - beside
-    fitting = int(budget.memory_share * room / lay_out(task, case, 1).size)
+    per_call = lay_out(task, case, 1).size
+    room = held + task.device.free_bytes() - beside - per_call
+    fitting = int(budget.memory_share * room / per_call)
     return max(1, min(fitting, budget.max_calls))
 
 
@@ -274,7 +294,9 @@ def enough(samples: Samples, spent_s: float, budget: TimingBudget) -> bool:
     return spent_s > (budget.max_s if half > budget.extend_rel_ci else budget.budget_s)
 
 
-def _measurement(task: Task, case: Case, pair: Pair, samples: Samples) -> Measurement:
+def _measurement(
+    task: Task, case: Case, pair: Pair, samples: Samples, clocks: Clocks | None
+) -> Measurement:
     work = task.problem.work(case, task.dtype)
     submission, baseline = pair
     own_null_s, baseline_null_s = (lower_quartile([one.null_batch_s for one in s]) for s in samples)
@@ -284,6 +306,7 @@ def _measurement(task: Task, case: Case, pair: Pair, samples: Samples) -> Measur
         baseline_s=time_interval(samples[1]),
         speedup=ratio_interval(samples[1], samples[0]),
         calls_per_batch=submission.calls,
+        baseline_calls_per_batch=baseline.calls,
         captured=submission.captured,
         kernels=submission.session.kernels,
         copied_outputs=submission.session.copied,
@@ -294,6 +317,7 @@ def _measurement(task: Task, case: Case, pair: Pair, samples: Samples) -> Measur
         baseline_samples_s=tuple(max(one.batch_s - baseline_null_s, MIN_S) for one in samples[1]),
         flops=work.flops,
         bytes=work.bytes,
+        clocks=clocks,
     )
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TypeVar
 
-from harness.device.base import Arena
+from harness.device.base import Arena, ClockReading, Monitor
 from harness.errors import MachineError
 from harness.judge.batch import Batch
 from harness.judge.checker import Checker
@@ -43,6 +43,7 @@ class TimedProgram:
         capture: record its calls into one graph.
         cpu: the processor that its runner launches recorded calls from; None: any.
         idle: how long the judge's probes take while the device is idle.
+        monitor: tells the clocks after each batch, if there is one.
     """
 
     def __init__(
@@ -55,6 +56,7 @@ class TimedProgram:
         capture: bool,
         cpu: int | None = None,
         idle: IdleBaseline | None = None,
+        monitor: Monitor | None = None,
     ) -> None:
         self.session = session
         self.name = name
@@ -68,11 +70,14 @@ class TimedProgram:
         """Seconds per call of the last batch with all around it: inputs, waiting, checks."""
         self.estimated_call_s = 0.0
         """Seconds per call of the last batch by itself."""
+        self.clocks: ClockReading | None = None
+        """The clocks right after the last batch; None if not known, or the runner was awake."""
         self.cpu = cpu
+        self._monitor = monitor
         self._idle = idle or IdleBaseline()
         self._idle_monitor = IdleMonitor(self._idle)
         self._task = task
-        self._trusted = trusted
+        self.trusted = trusted
         self._checker = Checker(task, reused=True)
         self._arena: Arena | None = None
         self._batch: Batch | None = None
@@ -91,7 +96,7 @@ class TimedProgram:
         Raises:
             BaselineError: it is a trusted one, and failed.
         """
-        return self._own(self._setup(case, calls, checked=check_outputs or not self._trusted))
+        return self._own(self._setup(case, calls, checked=check_outputs or not self.trusted))
 
     def _setup(self, case: Case, calls: int, *, checked: bool) -> Fault | None:
         self.calls = calls
@@ -133,17 +138,26 @@ class TimedProgram:
 
     def _time(self, seed: str, awake: bool, idle_after_s: float) -> float | Fault:
         seconds = self.session.run(self.batch, seed, stop=not awake, cpu=self.cpu)
+        self.clocks = self._monitor.clocks() if self._monitor and not awake else None
         if isinstance(seconds, Fault) or not self.batch.checked:
             return seconds
-        if not self._trusted and (fault := self._company_fault()) is not None:
+        if not self.trusted and (fault := self._company_fault()) is not None:
             return fault
         found = self.batch.written_late() or self.batch.check()
-        if self._trusted or (awake and found is None):
+        if self.trusted or (awake and found is None):
             return seconds
         if found is not None:
             where = f"in call {found.call + 1} of {self.calls} timed calls"
             return Fault(Verdict.WRONG_ANSWER, f"{found.message} {where}", found.mismatch)
         return seconds + self._idle_monitor.note(*self.session.probes, idle_after_s=idle_after_s)
+
+    def watch(self, seed: str, during: Callable[[float], None]) -> Fault | None:
+        """Run the batch on fresh inputs; ``during`` is called while it is at work.
+
+        Nothing is timed, and outputs are the caller's to check.
+        """
+        seconds = self.session.run(self.batch, seed, cpu=self.cpu, during=during)
+        return self._own(seconds) if isinstance(seconds, Fault) else None
 
     def _company_fault(self) -> Fault | None:
         """The fault of a submission with more than one process, once it has been warmed up.
@@ -165,7 +179,7 @@ class TimedProgram:
         """``outcome``, a fault in it signed with this program's name."""
         if not isinstance(outcome, Fault):
             return outcome
-        if self._trusted:
+        if self.trusted:
             raise BaselineError(outcome.message)
         return replace(outcome, whose=self.name)
 
@@ -215,6 +229,7 @@ def prepare_for_timing(
     name: str = "submission",
     cpu: int | None = None,
     idle: IdleBaseline | None = None,
+    monitor: Monitor | None = None,
 ) -> TimedProgram | Fault:
     """The submission to be timed: captured if it can be, else in a fresh process, uncaptured.
 
@@ -225,7 +240,14 @@ def prepare_for_timing(
 
     def timed(session: Session, *, capture: bool) -> TimedProgram:
         return TimedProgram(
-            session, task, name=name, trusted=False, capture=capture, cpu=cpu, idle=idle
+            session,
+            task,
+            name=name,
+            trusted=False,
+            capture=capture,
+            cpu=cpu,
+            idle=idle,
+            monitor=monitor,
         )
 
     if not task.device.captures_graphs:

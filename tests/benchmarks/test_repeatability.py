@@ -1,5 +1,6 @@
 """What `bench.py repeat` grades, and what it makes of the outcome."""
 
+import math
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -63,6 +64,10 @@ def test_grades_are_gathered_by_file(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert [each["value"] for each in found["scores"]["spin"]] == pytest.approx([1, 1.001, 1.002])
     assert found["scores"]["spin"][0]["clock_mhz"] == [1980, 1980]
     assert (found["told"], found["pairs"]) == (9, 9)
+    # Four pairs 0.1 % apart, with intervals of ±0.2 %, beside 20 of the assumed 0.15 %.
+    error = math.log(1.002 / 0.998) / 2 / 1.96
+    variance = (20 * 0.0015**2 + 4 * (0.001**2 / 2 - error**2)) / 24
+    assert found["sigma_aa"] == pytest.approx(math.sqrt(variance), rel=1e-3)
     printed = capsys.readouterr().out
     assert "tiled: X bad" in printed
     assert "spin | 3 | 3 | 1.0010 | ±0.20% | 0.100% | 0.10%" in printed

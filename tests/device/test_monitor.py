@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from harness.device.base import ClockReading
 from harness.device.monitor import GpuMonitor, unranked_reason
 from harness.records.measurement import Conditions, describe_conditions
 
@@ -26,6 +27,7 @@ class Card:
     """A module ``pynvml`` with one card; functions in ``unsupported`` answer with an error."""
 
     clocks: list[int] = field(default_factory=lambda: [1980])
+    memory_clock: int = 2619
     temperature: int = 61
     milliwatts: int = 512_000
     reasons: int = 0
@@ -37,6 +39,7 @@ class Card:
 
     NVMLError = NVMLError
     NVML_CLOCK_SM = 1
+    NVML_CLOCK_MEM = 2
     NVML_TEMPERATURE_GPU = 0
 
     def _answer(self, name: str, value: Any) -> Any:
@@ -74,9 +77,11 @@ class Card:
         if name not in values:
             raise AttributeError(name)
 
-        def ask(handle: str, *_: object) -> Any:
+        def ask(handle: str, *which: object) -> Any:
             assert handle == "handle"
             assert self.opened > 0
+            if which == (self.NVML_CLOCK_MEM,):
+                return self._answer(name, self.memory_clock)
             return self._answer(name, values[name]())
 
         return ask
@@ -220,7 +225,7 @@ def test_bits_are_those_of_the_real_module() -> None:
 def test_functions_are_those_of_the_real_module() -> None:
     nvml = pytest.importorskip("pynvml")
     assert issubclass(nvml.NVMLError, Exception)
-    assert (nvml.NVML_CLOCK_SM, nvml.NVML_TEMPERATURE_GPU) == (1, 0)
+    assert (nvml.NVML_CLOCK_SM, nvml.NVML_CLOCK_MEM, nvml.NVML_TEMPERATURE_GPU) == (1, 2, 0)
     for name in (
         "ClockInfo",
         "Temperature",
@@ -252,6 +257,45 @@ def test_the_clock_of_an_idle_card_says_nothing(card: Card) -> None:
     found = watch.conditions()
     assert found is not None
     assert found.clock_mhz == (1980, 1980)
+
+
+class TestClocks:
+    @pytest.mark.parametrize(
+        ("reasons", "capped"), [(0x0, False), (0x2, False), (0x4, True), (0x24, True)]
+    )
+    def test_clocks_of_a_card_at_work(self, card: Card, reasons: int, *, capped: bool) -> None:
+        card.reasons = reasons
+        with GpuMonitor(UUID) as watch:
+            found = watch.clocks()
+        assert found == ClockReading(sm_mhz=1980, memory_mhz=2619, capped=capped)
+
+    def test_an_idle_card_tells_nothing(self, card: Card) -> None:
+        card.reasons = 0x1
+        with GpuMonitor(UUID) as watch:
+            assert watch.clocks() is None
+
+    @pytest.mark.parametrize("function", ["ClockInfo", "CurrentClocksEventReasons"])
+    def test_what_is_not_supported_is_not_known(self, card: Card, function: str) -> None:
+        card.unsupported = {f"nvmlDeviceGet{function}"}
+        with GpuMonitor(UUID) as watch:
+            assert (watch.clocks() is None) == (function == "ClockInfo")
+
+    def test_there_is_nothing_to_ask_without_a_card_or_afterwards(self, card: Card) -> None:
+        with GpuMonitor(UUID) as watch:
+            pass
+        assert watch.clocks() is None
+        card.unsupported = {"nvmlInit"}
+        with GpuMonitor(UUID) as watch:
+            assert watch.clocks() is None
+
+    def test_they_are_no_reading_of_conditions(self, card: Card) -> None:
+        with GpuMonitor(UUID) as watch:
+            card.clocks = [1000]
+            watch.clocks()
+            card.clocks = [1980]
+        found = watch.conditions()
+        assert found is not None
+        assert (found.readings, found.clock_mhz) == (2, (0, 0))
 
 
 @pytest.mark.parametrize(

@@ -1,12 +1,14 @@
 """The straight line from a file to its record, on a stand-in for torch."""
 
+import itertools
 import os
 import shlex
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
@@ -16,7 +18,7 @@ from support.plain_languages import PLAIN_LANGUAGES
 from support.samples import failed, measurement
 from torch import OutOfMemoryError
 
-from harness.device.base import Device
+from harness.device.base import ClockReading, Device, Exclusive, Monitor
 from harness.device.choose import open_device
 from harness.device.cpu import CpuDevice
 from harness.errors import MachineError
@@ -114,6 +116,28 @@ def test_a_timed_grade_has_measurements_and_a_score(grader: Grader, job) -> None
     assert result.score.baseline == "plain"
     assert 0.1 < result.score.speedup.value < 10  # the baseline is the very same code
     assert not result.score.ranked
+
+
+def test_clocks_that_stay_apart_are_noted(open_grader: OpenGrader, job) -> None:
+    sm_mhz = itertools.cycle((1905, 1980))
+    monitor = SimpleNamespace(
+        read=lambda: None,
+        conditions=lambda: None,
+        clocks=lambda: ClockReading(sm_mhz=next(sm_mhz), memory_mhz=2619, capped=False),
+    )
+
+    class Watched(CpuDevice):
+        @contextmanager
+        def exclusive(self, waiting: Callable[[float], None]) -> Iterator[Exclusive]:
+            yield Exclusive(cast(Monitor, monitor))
+
+    result = open_grader(Watched()).grade(job(), Options())
+    assert result.verdict is Verdict.ACCEPTED
+    for note, measured in zip(result.notes, result.measurements, strict=True):
+        assert measured.clocks is not None
+        assert measured.clocks.blocks_apart == measured.clocks.blocks == len(measured.samples_s)
+        assert note.startswith(f"{measured.spec}: in {measured.clocks.blocks} of")
+    assert Result.from_json(result.to_json()) == result
 
 
 def test_the_idle_device_is_measured_before_anything_submitted_runs(

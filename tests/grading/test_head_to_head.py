@@ -3,6 +3,7 @@
 Graded for real, on a stand-in for torch and a problem that is done in no time.
 """
 
+import itertools
 import json
 import math
 import sys
@@ -20,7 +21,7 @@ from support.samples import interval
 
 from harness import cli
 from harness.device import choose as device
-from harness.device.base import Exclusive, Monitor
+from harness.device.base import ClockReading, Exclusive, Monitor
 from harness.device.cpu import CpuDevice
 from harness.errors import UsageError
 from harness.grading.grader import Grader
@@ -147,7 +148,12 @@ def test_conditions_that_disturb_a_comparison_are_noted(
         other_processes=0,
         readings=3,
     )
-    monitor = SimpleNamespace(read=lambda: read.append(1), conditions=lambda: hot)
+    sm_mhz = itertools.cycle((1980, 1905))
+    monitor = SimpleNamespace(
+        read=lambda: read.append(1),
+        conditions=lambda: hot,
+        clocks=lambda: ClockReading(sm_mhz=next(sm_mhz), memory_mhz=2619, capped=False),
+    )
 
     class Watched(CpuDevice):
         @contextmanager
@@ -158,6 +164,12 @@ def test_conditions_that_disturb_a_comparison_are_noted(
         outcome = grader.compare(job(), job(), Options())
     assert isinstance(outcome, Comparison)
     assert outcome.notes[0].startswith("the card slowed down because it was hot")
+    assert len(outcome.notes) == 1 + len(outcome.shapes)
+    for note, shape in zip(outcome.notes[1:], outcome.shapes, strict=True):
+        blocks = len(shape.a_samples_s)
+        assert note.startswith(f"{shape.spec}: in {blocks} of {blocks} blocks the card's clocks")
+        assert "MHz after B" in note
+        assert "MHz after A" in note
     assert len(read) == sum(len(shape.a_samples_s) for shape in outcome.shapes)
 
 

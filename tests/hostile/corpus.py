@@ -14,7 +14,8 @@ and, where it applies:
 ``takes: 0.02``        seconds that a call sleeps: a measured time below that would be a false one
 ``graded: twice``      by the same judge, one after the other
 ``only: cuda``         cannot be tried without a GPU
-``or: rejected``       another verdict that is as good: it depends on when what is noticed
+``or: rejected``       other verdicts that are as good: it depends on when what is noticed
+``no faster than: x``  its honest twin: accepted and ranked on a card, it is no faster than that
 ``never shows: word``  the result, printed text included, must not hold it
 =====================  ===========================================================================
 
@@ -77,10 +78,19 @@ SHAPES: Mapping[str, Mapping[str, float]] = {
     # Few blocks, and long: where there is most to gain from running calls side by side.
     "gemm-multiply-leakyrelu": {"m": 256, "n": 256, "k": 1024, "alpha": 0.01},
     "vector-add": {"n": 1 << 24},
+    # Sizes that no correctness case has: what is done there alone, only timed calls can show.
+    "softmax": {"m": 8192, "n": 4096},
+    "layer-norm": {"m": 8192, "n": 4096, "eps": 1e-5},
+    "row-reduction": {"m": 1, "n": 40_000_000},
+    "matmul-large-k": {"m": 64, "n": 64, "k": 1 << 19},
 }
 CPU_SHAPES: Mapping[str, Mapping[str, float]] = {
     "gemm-multiply-leakyrelu": {"m": 61, "n": 67, "k": 129, "alpha": -0.5},
     "vector-add": {"n": 10007},
+    "softmax": {"m": 7, "n": 1025},
+    "layer-norm": {"m": 7, "n": 1025, "eps": 1e-6},
+    "row-reduction": {"m": 1, "n": 20_000},
+    "matmul-large-k": {"m": 13, "n": 17, "k": 5003},
 }
 """Those that are timed."""
 
@@ -107,8 +117,12 @@ _GONE_S = 5.0
 
 HONEST = HERE / "honest" / "plain.py"
 
+GAIN = 1.02
+"""Times as fast as its honest twin that an accepted entry may surely be."""
+
 _KEYS = re.compile(
-    r"^(?://|#) (threat|problem|timed|takes|graded|only|or|never shows): (.*?)\s*$", re.MULTILINE
+    r"^(?://|#) (threat|problem|timed|takes|graded|only|or|never shows|no faster than): (.*?)\s*$",
+    re.MULTILINE,
 )
 _REMARK = re.compile(r"^(?://|#) ?(.*)$")
 
@@ -131,8 +145,9 @@ class Entry:
     takes: float = 0.0
     times: int = 1
     only: str = ""
-    other: Verdict | None = None
+    others: tuple[Verdict, ...] = ()
     never_shows: str = ""
+    twin: str = ""
 
     @property
     def id(self) -> str:
@@ -176,8 +191,9 @@ def _entry(path: Path) -> Entry:
         takes=float(keys.get("takes", 0.0)),
         times=2 if keys.get("graded") == "twice" else 1,
         only="cuda" if timed_folder else keys.get("only", ""),
-        other=Verdict(keys["or"].upper()) if "or" in keys else None,
+        others=tuple(Verdict(word.upper()) for word in re.findall(r"\w+", keys.get("or", ""))),
         never_shows=keys.get("never shows", ""),
+        twin=keys.get("no faster than", ""),
     )
 
 
@@ -234,6 +250,7 @@ class Trials:
         self._folder = folder
         self._stack = ExitStack()
         self._packages: dict[str, Problem] = {}
+        self._twins: dict[tuple[str, str], Result] = {}
 
     def __enter__(self) -> Self:
         enter = self._stack.enter_context
@@ -290,9 +307,10 @@ class Trials:
             for _ in range(entry.times):
                 results.append(self._grade(entry, path))
         seconds = time.monotonic() - started
+        gains = [fault for result in results for fault in self._gains(entry, result)]
         late = time.monotonic() - self._passed[-1] if self._passed else None
         faults = [fault for result in results for fault in self._faults(entry, result)]
-        faults += self._left()
+        faults += gains + self._left()
         if seconds > LONGEST_S * entry.times:
             faults.append(f"took {seconds:.0f} s")
         if entry.folder in DISTURBING and not self._next_is_graded():
@@ -334,7 +352,7 @@ class Trials:
         wanted = entry.wanted.on(self._device.kind)
         told = result.model_dump_json()
         faults = []
-        if result.verdict not in (wanted, entry.other):
+        if result.verdict not in (wanted, *entry.others):
             faults.append(f"{result.verdict} instead of {wanted}: {result.message}")
         elif not (result.message or result.accepted):
             faults.append("says no reason")
@@ -349,6 +367,27 @@ class Trials:
             if measured.time_s.value < entry.takes:
                 faults.append(f"{measured.time_s.value} s a call: it takes {entry.takes} s")
         return faults
+
+    def _gains(self, entry: Entry, result: Result) -> list[str]:
+        """The fault of an entry that is ranked as faster than its honest twin, on a card.
+
+        Both are compared with the same baseline, for a card's clock is not the same in two grades.
+        The twin is graded once for all entries, and again where it seems to be slower.
+        """
+        score = result.score
+        if self._device.kind != "cuda" or not entry.twin or score is None or not score.ranked:
+            return []
+        key = entry.twin, entry.problem
+        for again in (False, True):
+            if again or key not in self._twins:
+                self._twins[key] = self._grade(entry, HERE / entry.twin)
+            twin = self._twins[key]
+            if twin.score is None:
+                return [f"its twin is {twin.verdict}: {twin.message}"]
+            honest = twin.score.speedup
+            if score.speedup.low <= GAIN * honest.high:
+                return []
+        return [f"speed-up {score.speedup.value:.3f}, of its honest twin {honest.value:.3f}"]
 
     def _left(self) -> list[str]:
         """What should be gone and is there."""

@@ -10,10 +10,13 @@ import tempfile
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
+from unittest import mock
 
 import pytest
-from corpus import FOLDERS, HERE, ROOT, Entry, Trials, entries
+from corpus import FOLDERS, GAIN, HERE, ROOT, Entry, Trials, entries
+from support import samples
 
 from harness.device.choose import open_device
 from harness.device.cpu import CpuDevice
@@ -24,6 +27,7 @@ from harness.verify.examples import ExpectedVerdict
 
 ENTRIES = entries()
 PAGE = ROOT / "docs/explanation/hostile.md"
+KNOWN = ROOT / "docs/explanation/known-exploits.md"
 QUICK = {
     "channel/forges_finished.py",
     "channel/kills_its_parent.py",
@@ -107,6 +111,43 @@ def test_times_that_are_too_short_are_noticed(on_cpu: Trials) -> None:
     assert ["takes 60.0 s" in fault for fault in faults] == [True]
 
 
+@pytest.mark.parametrize(
+    ("speedup", "twins", "graded", "faults"),
+    [
+        (1.20, [1.20], 1, 0),
+        (1.20, [1.18], 1, 0),
+        (1.20, [1.10, 1.19], 2, 0),  # a slow grade of the twin
+        (1.20, [1.10, 1.11], 2, 1),
+    ],
+)
+def test_a_gain_over_the_honest_twin_is_a_fault(
+    tmp_path: Path, speedup: float, twins: list[float], graded: int, faults: int
+) -> None:
+    entry = next(entry for entry in ENTRIES if entry.id == "timing/keeps_l2.cu")
+    results = [samples.result(score=samples.score(each)) for each in twins]
+    trials = Trials(SimpleNamespace(kind="cuda"), tmp_path)
+    fast = samples.result(score=samples.score(speedup))
+    with mock.patch.object(Trials, "_grade", side_effect=results) as grade:
+        assert len(trials._gains(entry, fast)) == faults
+        assert grade.call_count == graded
+        unranked = samples.score(9.0, ranked=False, unranked_reason="noisy")
+        assert trials._gains(entry, samples.result(score=unranked)) == []
+        assert trials._gains(replace(entry, twin=""), fast) == []
+    assert 1.01 <= GAIN <= 1.02
+
+
+def test_timed_entries_that_may_be_accepted_have_an_honest_twin() -> None:
+    by_id = {entry.id: entry for entry in ENTRIES}
+    for entry in ENTRIES:
+        verdicts = (entry.wanted.cuda, *entry.others)
+        if entry.twin:
+            twin = by_id[entry.twin]
+            assert (twin.threats, twin.problem) == (("honest",), entry.problem), entry.id
+            assert twin.wanted.cuda is Verdict.ACCEPTED, entry.id
+        elif entry.folder == "timing" and Verdict.ACCEPTED in verdicts:
+            assert entry.threats == ("honest",), entry.id
+
+
 @confined
 @pytest.mark.corpus
 def test_the_command_prints_a_table_and_counts() -> None:
@@ -153,6 +194,25 @@ def test_the_page_counts_what_is_there() -> None:
     counts = {name: int(n) for name, n in re.findall(r"`(\w+)/` (\d+)", text)}
     assert counts == {f: sum(e.folder == f for e in ENTRIES) for f in FOLDERS}
     assert f"{len(ENTRIES)} submissions" in text
+
+
+def test_known_exploits_get_the_verdicts_of_their_entries() -> None:
+    by_id = {entry.id: entry for entry in ENTRIES}
+    lines = KNOWN.read_text(encoding="utf-8").splitlines()
+    rows = [line for line in lines if line.startswith("| ") and "entries here" not in line]
+    assert len(rows) > 40
+    for row in rows:
+        *_, names, verdicts = row.strip("|").split(" | ")
+        named = [by_id[name] for name in re.findall(r"`([^`]+)`", names)]
+        allowed = {str(v) for entry in named for v in (entry.wanted.cuda, *entry.others)}
+        assert named and set(re.findall(r"`([A-Z_]+)`", verdicts)) == allowed, row
+
+
+def test_all_of_pygpubench_stands_for_something() -> None:
+    section = KNOWN.read_text(encoding="utf-8").split("## pygpubench's 24")[1].split("##")[0]
+    first = [line.split(" | ")[0] for line in section.splitlines() if line.startswith("| `")]
+    names = re.findall(r"`(\w+)`", " ".join(first))
+    assert len(names) == len(set(names)) == 24
 
 
 def test_names_are_not_those_of_other_modules() -> None:

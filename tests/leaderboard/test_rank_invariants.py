@@ -34,7 +34,7 @@ def test_a_rank_is_one_more_than_the_number_of_those_who_beat_it(
 
 
 def _beats(a: Entry, b: Entry) -> bool:
-    return bool(beats(*a, np.array([b[0]]), np.array([b[1]]))[0])
+    return bool(beats(*a, np.array([b[0]]), np.array([b[1]]), spread=0.0)[0])
 
 
 class TestNumbers:

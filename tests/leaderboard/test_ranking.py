@@ -15,6 +15,7 @@ from harness.records.refs import DeviceRef
 from harness.records.result import Result, Verdict
 from leaderboard import ranking
 from leaderboard.ranking import COLUMNS, board, rows
+from leaderboard.spread import GRADE_SPREAD
 from leaderboard.ties import MARGIN, Z95, beats, ranks, standard_errors
 
 CPU = DeviceRef(kind="cpu", name="AMD EPYC 9654")
@@ -56,6 +57,7 @@ def test_a_row_says_everything() -> None:
         "harness": "1.4.2",
         "result": "r",
         "sol_fraction": None,
+        "grade_spread": GRADE_SPREAD,
     }
 
 
@@ -271,9 +273,10 @@ def test_every_rank_is_one_plus_the_number_of_those_who_beat_it(
         half = [math.log(s.speedup.high / s.speedup.low) / 2 for s in (a.score, b.score)]
         difference = math.log(a.score.speedup.value) - math.log(b.score.speedup.value)
         # 1.96 · sqrt(se² + se²) is the root of the summed squares of the half-widths.
-        return difference > max(0.005, math.hypot(*half))
+        return difference > max(0.005, math.hypot(*half, *[1.96 * spread] * 2))
 
     for row in ranked:
+        spread = row.grade_spread or 0.0
         mine = by_id[row.result]
         better = sum(beats_by_hand(by_id[other.result], mine) for other in ranked)
         assert row.rank == 1 + better
@@ -326,9 +329,9 @@ def test_a_single_entry_of_a_board_is_compared_with_nobody(monkeypatch: pytest.M
     """A fifth of a millisecond each, where there are many."""
     asked: list[int] = []
 
-    def counted(scores: Any, errors: Any) -> Any:
+    def counted(scores: Any, errors: Any, *, spread: float) -> Any:
         asked.append(len(scores))
-        return ranks(scores, errors)
+        return ranks(scores, errors, spread=spread)
 
     monkeypatch.setattr(ranking, "ranks", counted)
     entries = [result(problem=f"p{number}", author="a") for number in range(5)]

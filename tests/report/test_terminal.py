@@ -364,6 +364,7 @@ def _row(**changes: Any) -> BoardRow:
         "harness": "1.2.3",
         "result": "r1",
         "sol_fraction": None,
+        "grade_spread": None,
     }
     return BoardRow(**row | changes)
 
@@ -382,6 +383,12 @@ def test_ties_are_shown_as_ties() -> None:
         ["3", "carol"],
     ]
     assert "speed-up over PyTorch eager" in lines[0]
+
+
+def test_what_ranks_allow_for_is_said_under_the_entries() -> None:
+    lines = _board(_row(grade_spread=0.0015), _row(author="bob", rank=None)).splitlines()
+    assert lines[4] == "ranks allow for 0.15% (σ) between grades"
+    assert "σ" not in _board(_row(rank=None))
 
 
 def test_of_a_long_board_the_first_are_shown() -> None:

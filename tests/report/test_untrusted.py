@@ -339,6 +339,7 @@ SHOWS_NOTHING = {
     "leaderboard/database.py": "a URL of the user's own, and what the database says",
     "leaderboard/entries.py": "keeps values of records; what it warns of, the store shows",
     "leaderboard/entry.py": "makes a few values of a record; boards show them",
+    "leaderboard/history.py": "makes a record of records",
     "leaderboard/location.py": "a path of the user's own",
     "leaderboard/migrations/versions/v1.py": "tables",
     "leaderboard/migrations/versions/v2.py": "tables",
@@ -351,6 +352,7 @@ SHOWS_NOTHING = {
     "leaderboard/schema.py": "tables; its errors are about versions",
     "leaderboard/sources.py": "bytes by their hash; its errors name an id in ASCII",
     "leaderboard/store.py": "keeps records; what it warns of is below",
+    "leaderboard/spread.py": "numbers",
     "leaderboard/ties.py": "numbers",
     "harness/site/folder.py": "makes and replaces folders of the user's own",
 }

@@ -598,23 +598,36 @@ def test_probes_show_work_that_waits_on_the_device_for_inputs(
     seen: list[str] = []
     fill = Batch.fill
 
-    def probe() -> float:
-        seen.append("probe")
+    def probe(ahead: Callable[[], None] | None = None) -> float:
+        seen.append("probe" if ahead is None else "receipt")
+        if ahead is not None:
+            ahead()
         return 2e-3 if len(seen) == 1 + 2 * busy else 4e-5
 
     monkeypatch.setattr(session._device, "probe", probe)
     monkeypatch.setattr(Batch, "fill", lambda *how: (seen.append("fill"), fill(*how)))
     assert isinstance(session.run(batch, "one"), float)
-    assert seen == ["probe", "fill", "probe", "probe"]
+    assert seen == ["probe", "fill", "probe", "receipt", "probe"]
     assert session.probes == (2e-3, 4e-5)
+
+
+@pytest.mark.parametrize("late", [0, 1])
+def test_probes_show_work_after_done_and_after_the_runner_is_stopped(
+    ready: Ready, monkeypatch: pytest.MonkeyPatch, late: int
+) -> None:
+    session, batch, _ = ready(HONEST)
+    times = iter([4e-5, 4e-5, *([4e-5, 2e-3] if late else [2e-3, 4e-5])])
+    monkeypatch.setattr(session._device, "probe", lambda *_: next(times))
+    assert isinstance(session.run(batch, "one"), float)
+    assert session.probes == (4e-5, 2e-3)
 
 
 def test_without_stop_the_device_is_probed_once_before_go(
     ready: Ready, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     session, batch, _ = ready(HONEST)
-    probes = iter([4e-5, 2e-4])
-    monkeypatch.setattr(session._device, "probe", lambda: next(probes))
+    probes = iter([4e-5, 2e-4, 1e-4])
+    monkeypatch.setattr(session._device, "probe", lambda *_: next(probes))
     assert isinstance(session.run(batch, "one", stop=False), float)
     assert session.probes == (4e-5, 2e-4)
 

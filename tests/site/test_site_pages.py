@@ -26,6 +26,7 @@ def test_a_board_has_ranks_bars_times_and_reasons(site: Path) -> None:
     assert places == sorted(places)
     for words in ("10.25×", "12.3 µs", "%", "CUDA C++", "2026-03-01", "not ranked: too noisy"):
         assert words in page.text
+    assert "Ranks allow for scores that scatter by 0.15 % (σ) from grade to grade" in page.text
     assert len([each for each in page.all("svg") if "mini" in each["class"]]) == 5
     first = re.search(r'class="bar" y="4" height="8" width="([\d.]+)"', page.source)
     assert first is not None and 0.9 * 140 < float(first[1]) <= 140
@@ -34,6 +35,7 @@ def test_a_board_has_ranks_bars_times_and_reasons(site: Path) -> None:
 def test_a_board_of_a_cpu_says_what_its_times_are(site: Path) -> None:
     page = _one(site, "boards/*.html", "EPYC")
     assert "Functional timing on a CPU" in page.text
+    assert "σ" not in page.text
     assert page.source.count(">code</a>") == 1
 
 

@@ -1,9 +1,10 @@
 """Sessions and an overhead probe by a clock that is made up, for tests of timing."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, cast
 
+from harness.device.base import Monitor
 from harness.judge.task import Task
 from harness.problem.case import Case
 from harness.records.result import Verdict
@@ -63,18 +64,32 @@ class FakeSession:
         return FAULT if self.fails == "prepare" else self.captures and plan.capture
 
     def run(
-        self, batch: Any, seed: str, *, stop: bool = True, cpu: int | None = None
+        self,
+        batch: Any,
+        seed: str,
+        *,
+        stop: bool = True,
+        cpu: int | None = None,
+        during: Callable[[float], None] | None = None,
     ) -> float | Fault:
         batch.fill(seed)
-        x, y = batch.layout.slots
         if self.writes:
-            batch._view(batch._bytes, y).copy_(batch._view(batch._bytes, x) + 0.5)
+            self.make_calls(batch, during or (lambda _: None))
         batch.take_receipt()
         self.batches.append((batch.layout.calls, seed))
         if self.fails == "run":
             return FAULT
         factor = math.exp(next(self.noise)) if self.noise else 1.0
         return self.constant + self.per_call * batch.layout.calls * factor
+
+    def make_calls(self, batch: Any, during: Callable[[float], None]) -> None:
+        """Make them one after the other; ``during`` is called in the middle of each."""
+        x, y = (batch._view(batch._bytes, slots) for slots in batch.layout.slots)
+        for call in range(batch.layout.calls):
+            half = len(x[call]) // 2
+            y[call, :half] = x[call, :half] + 0.5
+            during((call + 0.5) * self.per_call)
+            y[call, half:] = x[call, half:] + 0.5
 
     def close(self) -> None:
         self.closed = True
@@ -114,9 +129,16 @@ def fake_program(
     trusted: bool = False,
     capture: bool = False,
     idle: IdleBaseline | None = None,
+    monitor: Monitor | None = None,
 ) -> TimedProgram:
     """``session`` as the submission that is timed or, ``trusted``, as the baseline beside it."""
     name = "baseline" if trusted else "submission"
     return TimedProgram(
-        cast(Session, session), task, name=name, trusted=trusted, capture=capture, idle=idle
+        cast(Session, session),
+        task,
+        name=name,
+        trusted=trusted,
+        capture=capture,
+        idle=idle,
+        monitor=monitor,
     )

@@ -15,7 +15,7 @@ from harness.records.measurement import Measurement
 from harness.records.result import Verdict
 from harness.session.fault import Fault
 from harness.timing import timed_program
-from harness.timing.audit import BASELINE_FIRST_S, IdleBaseline, linearity_doubt
+from harness.timing.audit import BASELINE_FIRST_S, SURE_LOOKS, IdleBaseline, linearity_doubt
 from harness.timing.measure import measure_shape
 
 
@@ -53,9 +53,9 @@ class TestIsolatedCall:
             """1 ms a call in a batch, whatever an isolated one takes."""
 
             def run(
-                self, batch: Any, seed: str, *, stop: bool = True, cpu: int | None = None
+                self, batch: Any, seed: str, *, stop: bool = True, **options: Any
             ) -> float | Fault:
-                seconds = super().run(batch, seed, stop=stop)
+                seconds = super().run(batch, seed, stop=stop, **options)
                 if stop or isinstance(seconds, Fault):
                     return seconds
                 assert batch.layout.calls == 1
@@ -63,9 +63,9 @@ class TestIsolatedCall:
 
         class Waiting(FakeSession):
             def run(
-                self, batch: Any, seed: str, *, stop: bool = True, cpu: int | None = None
+                self, batch: Any, seed: str, *, stop: bool = True, **options: Any
             ) -> float | Fault:
-                seconds = super().run(batch, seed, stop=stop)
+                seconds = super().run(batch, seed, stop=stop, **options)
                 waited = not stop and next(waits, False)
                 self.probes = (idle[0] + 2e-3 * waited, idle[1])
                 return seconds if isinstance(seconds, Fault) else seconds + 5e-4 * waited
@@ -109,11 +109,11 @@ class TestIsolatedCall:
         result = self.timed(shift_task, 2e-3, captured=True, first_s=later)
         assert isinstance(result, Measurement)
 
-    def test_a_claimed_number_of_kernels_allows_little_time(self, shift_task: Task) -> None:
-        honest = self.timed(shift_task, 1.056e-3, captured=True, kernels=5.0)
-        assert isinstance(honest, Measurement)
-        assert linearity_doubt(honest) == ""
-        for claimed in (1e3, 1e6):
+    def test_a_claimed_number_of_kernels_allows_no_more_time(self, shift_task: Task) -> None:
+        for claimed in (None, 1.0, 5.0, 1e3, 1e6):
+            honest = self.timed(shift_task, 1.059e-3, captured=True, kernels=claimed)
+            assert isinstance(honest, Measurement)
+            assert linearity_doubt(honest) == ""
             result = self.timed(shift_task, 1.3e-3, captured=True, kernels=claimed)
             assert isinstance(result, Fault)
             assert result.verdict is Verdict.REJECTED
@@ -152,6 +152,9 @@ class TestIsolatedCall:
         score = make_score(task, [result], self.budget, known_seed=False)
         assert not score.ranked
         assert score.unranked_reason.startswith(doubt)
+        looked_at = result.model_copy(update={"overlap_looks": SURE_LOOKS})
+        assert linearity_doubt(looked_at) == ""
+        assert linearity_doubt(result.model_copy(update={"overlap_looks": SURE_LOOKS - 1})) == doubt
         for isolated_s, captured in ((1.05e-3, True), (4e-3, False)):
             clear = self.timed(shift_task, isolated_s, captured=captured)
             assert isinstance(clear, Measurement)

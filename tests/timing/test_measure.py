@@ -328,7 +328,7 @@ class TestShape:
         beside = beside_arena(shift_task.problem.tensors_of(CASE, shift_task.dtype), 1)
 
         class Small(CpuDevice):
-            left = 400 * buffer + beside
+            left = 401 * buffer + beside
 
             def arena(self, size: int) -> Arena:
                 made = super().arena(size)

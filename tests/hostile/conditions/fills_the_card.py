@@ -1,6 +1,7 @@
 # Takes most of the card's memory and keeps it, so that others have none.
 # threat: 53, 57
 # problem: vector-add
+# no faster than: honest/plain.py
 # only: cuda
 # timed: yes
 # verdict: accepted (each of the judge's processes has its own already)

@@ -1,6 +1,7 @@
 # Reads its inputs over and over while it waits, so that they stay in the caches.
 # threat: 50, 52
 # problem: vector-add
+# no faster than: honest/plain.py
 # timed: yes
 # verdict: accepted (it stands still while inputs are written; caches are flushed after)
 

@@ -1,6 +1,7 @@
 # Is slow at first, so that fewer calls are thought to be enough.
 # threat: 17, 65
 # problem: vector-add
+# no faster than: honest/plain.py
 # timed: yes
 # verdict: accepted (how many calls there are follows from later ones, and each is checked)
 

@@ -2,6 +2,7 @@
 # outputs, and so it is timed as plain calls, all of which do the work.
 # threat: 27
 # problem: vector-add
+# no faster than: honest/plain.py
 # only: cuda
 # timed: yes
 # verdict: accepted

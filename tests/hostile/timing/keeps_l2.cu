@@ -1,6 +1,7 @@
 // Asks for its inputs to stay in the L2 cache: the judge makes persisting lines normal again.
 // threat: 50, 51
 // problem: gemm-multiply-leakyrelu
+// no faster than: timing/honest.cu
 // verdict: accepted
 
 __global__ void compute(const VAR* a, const VAR* b, const VAR* c, float alpha, VAR* o, size_t m,

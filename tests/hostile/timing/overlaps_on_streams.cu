@@ -1,8 +1,7 @@
-// Spreads its calls over streams that nothing waits for but the end of the batch:
-// timed as what a call takes alone.
+// Spreads its calls over streams that nothing waits for but the end of the batch.
 // threat: 28, 30
 // problem: gemm-multiply-leakyrelu
-// verdict: accepted
+// verdict: rejected
 
 __global__ void compute(const VAR* a, const VAR* b, const VAR* c, float alpha, VAR* o, size_t m,
                         size_t n, size_t k) {

@@ -2,6 +2,7 @@
 # threat: 53, 57
 # problem: vector-add
 # verdict: rejected
+# or: runtime_error
 
 import os
 import time

@@ -1,6 +1,7 @@
 // Works on a stream of its own that it never waits for: the end of a batch waits for all streams.
 // threat: 30
 // problem: gemm-multiply-leakyrelu
+// no faster than: timing/honest.cu
 // verdict: accepted
 
 __global__ void compute(const VAR* a, const VAR* b, const VAR* c, float alpha, VAR* o, size_t m,

@@ -1,0 +1,150 @@
+"""Finds calls that read their inputs before the call before them had ended.
+
+Calls that overlap take less time than they would one after the other, and no clock outside of them
+can tell by how much. Their reads can: while a batch is at work, the judge replaces the inputs of
+the call that comes after one which has surely not ended, since a word of its output is still what
+it was before the batch. If calls run one after the other, the next one has not begun, and answers
+for the new inputs; one that had read the old ones is wrong.
+
+Nothing is taken on trust: which call has not ended is read from memory before and after its
+neighbour's inputs are replaced, and it counts only if that word is written later on. So no honest
+call can be wrong here, however processes share the device.
+"""
+
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import torch
+from torch import Generator
+
+from harness.judge.batch import Batch
+from harness.judge.compare import compare
+from harness.judge.contents import POISON
+from harness.judge.layout import lay_out
+from harness.judge.task import Task
+from harness.problem.case import Case
+from harness.problem.terms import Direction, Expectation
+
+MAX_LOOKS = 64
+"""Looks during one batch, at most."""
+
+_PLACES = 256
+"""Words of each output of a call that are looked at: where less than 1 % of it is missing, nine
+looks in ten still see that."""
+_WORD = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What the looks during one batch came to.
+
+    ``looks`` is how many saw a call that was at work while the next one's inputs were replaced;
+    ``early`` is the number of a call (from 0) that had read its inputs by then, if any had.
+    """
+
+    looks: int
+    early: int | None = None
+
+
+class _Buffers:
+    """Memory of the judge's own, as large as a batch of one call."""
+
+    def __init__(self, size: int, device: str) -> None:
+        self.size = size
+        self.fd = -1
+        self.bytes = torch.empty(size, dtype=torch.uint8, device=device)
+
+    def close(self) -> None:
+        """Nothing to give back: torch does."""
+
+
+class EarlyReads:
+    """Looks at a ``batch`` at work, and replaces inputs of calls that must not have begun."""
+
+    def __init__(self, task: Task, case: Case, batch: Batch) -> None:
+        device = task.device.torch_device
+        calls = batch.layout.calls
+        self.batch = batch
+        self._calls = calls
+        one = lay_out(task, case, 1)
+        self._one = Batch(task, case, _Buffers(one.size, device), 1)
+        self._generator = Generator(device).manual_seed(secrets.randbits(63))
+        self._words = batch.bytes.view(torch.int64)
+        slots = batch.layout.slots
+        pure = [s for s in slots if s.tensor.direction is Direction.OUT]
+        read = [s for s in slots if s.tensor.direction is not Direction.OUT]
+        self._spans = [(s.base, s.stride, s.bytes) for s in pure]
+        self.possible = bool(pure and read) and calls > 1
+        """Whether there is anything to see: several calls, inputs, and outputs that are no inputs
+        as well, whose words show whether they were written."""
+        if not self.possible:
+            return
+        self._rows = [batch.layout.rows(batch.bytes, s).view(torch.int64) for s in read]
+        self._others = [
+            self._one.layout.rows(self._one.bytes, s).view(torch.int64)
+            for s in self._one.layout.slots
+            if s.tensor.direction is not Direction.OUT
+        ]
+        patterns = [int.from_bytes(bytes([byte]) * _WORD, signed=True) for byte in POISON]
+        numbers = torch.arange(calls, device=device) % len(patterns)
+        self._poison = torch.tensor(patterns, device=device)[numbers]
+        self._places = torch.zeros((calls, _PLACES * len(pure)), dtype=torch.int64, device=device)
+        columns = 2 + self._places.shape[1]
+        self._log = torch.zeros((MAX_LOOKS, columns), dtype=torch.int64, device=device)
+        self._count = torch.zeros(1, dtype=torch.int64, device=device)
+        self._expected: Mapping[str, Expectation] = {}
+        self._look = task.device.recorded(self._look_now)
+
+    def prepare(self, seed: str) -> None:
+        """Draw other inputs, and the places to look at, before a batch is filled."""
+        self._one.fill(seed)
+        self._expected = self._one.expectations(0)
+        drawn = []
+        for base, stride, size in self._spans:
+            device = self._places.device
+            first = (base + stride * torch.arange(self._calls, device=device)) // _WORD
+            shape = (self._calls, _PLACES)
+            part = torch.rand(shape, generator=self._generator, device=device, dtype=torch.float64)
+            drawn.append(first[:, None] + (part * max(1, size // _WORD)).long())
+        self._places.copy_(torch.cat(drawn, dim=1))
+        self._count.zero_()
+
+    def look(self) -> None:
+        """Look at the calls, and replace inputs; returns before the device has done so."""
+        self._look()
+
+    def _look_now(self) -> None:
+        places, words = self._places, self._words
+        waiting = (words[places] == self._poison[:, None]).any(1)
+        first = waiting.to(torch.uint8).argmax().view(1)
+        replaced = waiting.any() & (first + 1 < self._calls)
+        target = (first + 1).clamp_(max=self._calls - 1)
+        for rows, other in zip(self._rows, self._others, strict=True):
+            rows.index_copy_(0, target, torch.where(replaced, other, rows[target]))
+        after = words[places[first]].view(-1)
+        row = torch.cat([first, replaced.long(), after]).view(1, -1)
+        self._log.index_copy_(0, self._count.clamp(max=MAX_LOOKS - 1), row)
+        self._count += 1
+
+    def found(self) -> Found:
+        """What the looks came to, once the batch is done and its runner stopped.
+
+        Raises:
+            ProblemError: the reference is wrong.
+        """
+        count = min(int(self._count), MAX_LOOKS)
+        log = self._log[:count]
+        calls, replaced, after = log[:, 0], log[:, 1].bool(), log[:, 2:]
+        poison = self._poison[calls][:, None]
+        last = self._words[self._places[calls]]
+        # A word that was still to be written once the inputs had been replaced, and then was.
+        sure = replaced & ((after == poison) & (last != poison)).any(1)
+        begun = (calls > 0) | (after != poison).any(1)
+        looks = int((sure & begun).sum())
+        for call in sorted({int(first) + 1 for first in calls[sure]}):
+            outputs = self.batch.outputs(call)
+            for name, want in self._expected.items():
+                if compare(name, outputs[name], want.expected, want.allowed) is not None:
+                    return Found(looks, call)
+        return Found(looks)

@@ -1,0 +1,81 @@
+"""The audit of the baseline: timed once more when nothing of the submission is left.
+
+A submission may gain as much by slowing the baseline down as by being fast. Whatever it does to
+the machine meanwhile, through the host, the bus or the card's clocks, ends with its processes.
+"""
+
+import itertools
+
+from harness.judge.task import Task
+from harness.problem.case import Case
+from harness.records.measurement import Interval, Measurement
+from harness.text.numbers import seconds
+from harness.timing.budget import TimingBudget
+from harness.timing.launch_overhead import OverheadProbe
+from harness.timing.statistics import Timed, time_interval
+from harness.timing.timed_program import TimedProgram
+
+SLOWED = 1.02
+"""Times as long as by itself that a baseline may take beside a submission."""
+_BLOCKS, _MORE = 4, 4
+"""Blocks at first, and as many more as are taken where these say that it was slowed down."""
+
+
+def time_by_itself(
+    baseline: TimedProgram,
+    task: Task,
+    case: Case,
+    beside: Measurement,
+    budget: TimingBudget,
+    overhead: OverheadProbe,
+) -> Measurement:
+    """``beside`` with the time of the baseline by itself; the submission must have ended.
+
+    Where the card's clock was lower beside the submission, the time is what the baseline would
+    take at that clock: power that an honest kernel uses is no fault of it.
+
+    Raises:
+        BaselineError: the baseline failed.
+    """
+    baseline.setup(case, beside.baseline_calls_per_batch or 1)
+    samples: list[Timed] = []
+    clocks: list[int] = []
+    wait_s = min(beside.baseline_s.value * baseline.calls, budget.null_batch_s)
+    for block in itertools.count():
+        seed = f"{task.seed}/{case.spec}/by itself/{block}"
+        overhead.warm_up(seed, baseline.cpu)
+        null_s = overhead.time(baseline.batch, f"{seed}/null", baseline.cpu, wait_s)
+        batch_s = baseline.time(seed, idle_after_s=overhead.after_s)
+        assert isinstance(batch_s, float)  # a fault of the baseline is raised
+        samples.append(Timed(batch_s / baseline.calls, null_s / baseline.calls))
+        if baseline.clocks is not None:
+            clocks.append(baseline.clocks.sm_mhz)
+        if len(samples) < _BLOCKS:
+            continue
+        interval = time_interval(samples).times(_slower_clock(beside, clocks))
+        measured = beside.model_copy(update={"baseline_by_itself_s": interval})
+        if len(samples) == _BLOCKS + _MORE or not slowed_baseline(measured):
+            return measured
+    raise AssertionError
+
+
+def _slower_clock(beside: Measurement, clocks: list[int]) -> float:
+    """How many times as fast the SM clock was now as beside the submission; 1 at least."""
+    if beside.clocks is None or not clocks:
+        return 1.0
+    return max(1.0, max(clocks) / max(1, beside.clocks.baseline_sm_mhz[0]))
+
+
+def slowed_baseline(measured: Measurement) -> str:
+    """Why the baseline's time does not count: it was slowed down; empty if it was not."""
+    beside, by_itself = measured.baseline_s, measured.baseline_by_itself_s
+    if by_itself is None or not _surely_longer(beside, by_itself):
+        return ""
+    return (
+        f"{measured.spec}: the baseline took {seconds(beside.value)} beside the submission, and "
+        f"{seconds(by_itself.value)} when that had ended: something slowed it down"
+    )
+
+
+def _surely_longer(one: Interval, other: Interval) -> bool:
+    return one.value > SLOWED * other.value and one.low > other.high

@@ -1,0 +1,150 @@
+"""Looks at a batch at work, whose calls are made step by step."""
+
+from collections.abc import Callable
+from contextlib import closing
+
+import pytest
+from torch import Tensor
+
+from harness.judge.batch import Batch
+from harness.judge.early_reads import EarlyReads, Found
+from harness.judge.layout import lay_out
+from harness.judge.task import Task
+from harness.problem.case import Case
+
+CASE = Case(sizes={"n": 5000}, scalars={"s": 0.5})
+CALLS = 6
+
+
+class Steps:
+    """The calls of a batch, made by hand: each adds the scalar to its input."""
+
+    def __init__(self, batch: Batch) -> None:
+        self._batch = batch
+
+    def read(self, call: int) -> Tensor:
+        """The input of a call as it is now."""
+        inputs = self._batch.layout.slots[0]
+        rows = self._batch.layout.rows(self._batch.bytes, inputs)[call, : inputs.bytes]
+        return rows.view(inputs.dtype).clone()
+
+    def write(self, call: int, values: Tensor, part: slice = slice(None)) -> None:
+        """Write the answer for ``values``, or a part of it."""
+        (output,) = self._batch.outputs(call).values()
+        output[part] = values[part] + 0.5
+
+    def run(self, call: int) -> None:
+        """Make a whole call."""
+        self.write(call, self.read(call))
+
+
+def watched(task: Task, calls: int, work: Callable[[Steps, Callable[[], None]], None]) -> Found:
+    """What looks come to that are taken by ``work``, which makes the calls."""
+    with closing(task.device.arena(lay_out(task, CASE, calls).size)) as arena:
+        batch = Batch(task, CASE, arena, calls)
+        reads = EarlyReads(task, CASE, batch)
+        assert reads.possible == (calls > 1)
+        if not reads.possible:
+            return Found(0)
+        reads.prepare("others")
+        batch.fill("inputs")
+        work(Steps(batch), reads.look)
+        return reads.found()
+
+
+def test_calls_in_a_row_are_right_whenever_they_are_looked_at(shift_task: Task) -> None:
+    def work(steps: Steps, look: Callable[[], None]) -> None:
+        look()
+        for call in range(CALLS):
+            values = steps.read(call)
+            look()
+            steps.write(call, values, slice(0, 3000))
+            look()
+            steps.write(call, values)
+            look()
+
+    found = watched(shift_task, CALLS, work)
+    assert found.early is None
+    # Before the first call has begun there is nothing to see, nor is there in the last one.
+    assert found.looks == 3 * CALLS - 5
+
+
+@pytest.mark.parametrize("first", [0, 2, CALLS - 2])
+def test_a_call_that_reads_before_the_one_before_has_ended_is_found(
+    shift_task: Task, first: int
+) -> None:
+    def work(steps: Steps, look: Callable[[], None]) -> None:
+        for call in range(first):
+            steps.run(call)
+        one, two = steps.read(first), steps.read(first + 1)
+        steps.write(first, one, slice(0, 4900))
+        look()
+        steps.write(first, one)
+        steps.write(first + 1, two)
+        for call in range(first + 2, CALLS):
+            steps.run(call)
+
+    assert watched(shift_task, CALLS, work) == Found(1, first + 1)
+
+
+def test_a_call_that_reads_a_part_early_is_found(shift_task: Task) -> None:
+    def work(steps: Steps, look: Callable[[], None]) -> None:
+        one, early = steps.read(0), steps.read(1)
+        steps.write(0, one, slice(0, 10))
+        look()
+        steps.write(0, one)
+        late = steps.read(1)
+        late[:7] = early[:7]
+        steps.write(1, late)
+        for call in range(2, CALLS):
+            steps.run(call)
+
+    assert watched(shift_task, CALLS, work).early == 1
+
+
+def test_calls_that_are_all_computed_first_are_found(shift_task: Task) -> None:
+    def work(steps: Steps, look: Callable[[], None]) -> None:
+        values = [steps.read(call) for call in range(CALLS)]
+        steps.run(0)
+        look()
+        for call, each in enumerate(values):
+            steps.write(call, each)
+
+    assert watched(shift_task, CALLS, work).early == 2
+
+
+def test_what_ended_while_inputs_were_replaced_says_nothing(
+    shift_task: Task, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The next call may have begun meanwhile, and be wrong through no fault of its own."""
+
+    def work(steps: Steps, look: Callable[[], None]) -> None:
+        one, two = steps.read(0), steps.read(1)
+        steps.write(0, one, slice(0, 10))
+        reads = look.__self__  # type: ignore[attr-defined]
+        copied = reads._rows[0].index_copy_
+
+        def ends(*arguments: object) -> None:
+            copied(*arguments)
+            steps.write(0, one)
+            steps.write(1, two)
+
+        monkeypatch.setattr(reads._rows[0], "index_copy_", ends)
+        look()
+        for call in range(2, CALLS):
+            steps.run(call)
+
+    assert watched(shift_task, CALLS, work) == Found(0)
+
+
+def test_an_output_that_is_never_written_says_nothing(shift_task: Task) -> None:
+    def work(steps: Steps, look: Callable[[], None]) -> None:
+        for call in range(1, CALLS):
+            steps.run(call)
+        look()
+
+    assert watched(shift_task, CALLS, work) == Found(0)
+
+
+def test_a_single_call_has_no_next_one(shift_task: Task) -> None:
+    assert watched(shift_task, 1, lambda *_: None) == Found(0)

@@ -1,0 +1,127 @@
+"""Calls of a batch run one after the other: what looks at them say."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from support.fake_sessions import BUDGET, CASE, FAULT, FakeSession, fake_program
+
+from harness.device.cpu import CpuDevice
+from harness.judge.task import Task
+from harness.records.measurement import Measurement
+from harness.records.result import Verdict
+from harness.timing.audit import SURE_LOOKS
+from harness.timing.measure import measure_shape
+from harness.timing.overlap import OverlapAudit
+
+
+class Card(CpuDevice):
+    """The host, as if it recorded calls."""
+
+    captures_graphs = True
+
+
+class Overlapping(FakeSession):
+    """Every call reads its input before the one before has ended."""
+
+    def make_calls(self, batch: Any, during: Callable[[float], None]) -> None:
+        x, y = (batch._view(batch._bytes, slots) for slots in batch.layout.slots)
+        values = x[0].clone()
+        for call in range(batch.layout.calls):
+            y[call, :1] = values[:1] + 0.5
+            ahead = x[call + 1].clone() if call + 1 < batch.layout.calls else values
+            during((call + 0.5) * self.per_call)
+            y[call] = values + 0.5
+            values = ahead
+
+
+class Unseen(FakeSession):
+    """Is done before anybody looks."""
+
+    def make_calls(self, batch: Any, during: Callable[[float], None]) -> None:
+        super().make_calls(batch, lambda _: None)
+
+
+def audited(task: Task, *sessions: FakeSession, calls: int = 20) -> tuple[OverlapAudit, Any]:
+    """The audit when it has finished, and the fault if there is one."""
+    task = replace(task, device=Card())
+    programs = [fake_program(task, session, capture=True) for session in sessions]
+    for program, session in zip(programs, sessions, strict=True):
+        program.setup(CASE, calls)
+        program.estimated_call_s = session.per_call
+    audit = OverlapAudit(programs, task, CASE, replace(BUDGET, min_looks=30, overlap_s=60.0))
+    fault = audit.finish()
+    for program in programs:
+        program.release()
+    return audit, fault
+
+
+def test_calls_in_a_row_are_seen_by_as_many_looks_as_wanted(shift_task: Task) -> None:
+    session = FakeSession(2.5e-3)
+    audit, fault = audited(shift_task, session)
+    assert fault is None
+    assert 30 <= audit.looks < 60
+    assert len({seed for _, seed in session.batches}) == len(session.batches) >= 2
+    assert audit.spent_s > 0
+
+
+def test_calls_that_overlap_are_refused(shift_task: Task) -> None:
+    _, fault = audited(shift_task, Overlapping(2.5e-3))
+    assert (fault.verdict, fault.whose) == (Verdict.REJECTED, "submission")
+    assert "had read its inputs before call" in fault.message
+
+
+def test_both_of_two_submissions_are_looked_at(shift_task: Task) -> None:
+    honest = FakeSession(2.5e-3)
+    audit, fault = audited(shift_task, honest, FakeSession(2.5e-3))
+    assert fault is None
+    assert audit.looks >= 30
+    _, fault = audited(shift_task, honest, Overlapping(2.5e-3))
+    assert fault.verdict is Verdict.REJECTED
+
+
+def test_a_fault_while_it_is_looked_at_is_the_submissions(shift_task: Task) -> None:
+    session = FakeSession(2.5e-3)
+    session.fails = "run"
+    assert audited(shift_task, session)[1] == replace(FAULT, whose="submission")
+
+
+def test_it_ends_when_the_time_is_over(shift_task: Task) -> None:
+    task = replace(shift_task, device=Card())
+    program = fake_program(task, Unseen(), capture=True)
+    program.setup(CASE, 2)
+    audit = OverlapAudit([program], task, CASE, replace(BUDGET, overlap_s=0.2))
+    assert audit.finish() is None
+    assert 0.2 < audit.spent_s < 10
+    program.release()
+
+
+def test_nothing_is_looked_at_where_there_is_one_call_no_graph_or_trust(shift_task: Task) -> None:
+    session = FakeSession()
+    audit, fault = audited(shift_task, session, calls=1)
+    assert (audit.looks, fault) == (0, None)
+    program = fake_program(shift_task, session)
+    trusted = fake_program(replace(shift_task, device=Card()), session, trusted=True)
+    for audit in (
+        OverlapAudit([program], shift_task, CASE, BUDGET),
+        OverlapAudit([trusted], replace(shift_task, device=Card()), CASE, BUDGET),
+    ):
+        assert [audit.after_block() for _ in range(20)] == [None] * 20
+        assert (audit.finish(), audit.looks) == (None, 0)
+    assert session.batches == []
+
+
+def test_batches_that_are_looked_at_are_mixed_among_those_that_count(shift_task: Task) -> None:
+    task = replace(shift_task, device=Card())
+    session = FakeSession(2e-3)
+    pair = fake_program(task, session), fake_program(task, FakeSession(2e-3), trusted=True)
+    budget = replace(BUDGET, min_blocks=30, max_blocks=30, min_looks=200)
+    measured = measure_shape(task, CASE, *pair, budget, None, lambda _: None)
+    assert isinstance(measured, Measurement)
+    assert measured.overlap_looks is not None
+    assert measured.overlap_looks >= SURE_LOOKS
+    looked_at = ["/overlap/" in seed for _, seed in session.batches]
+    assert any(looked_at[: looked_at.index(False) + 20])
+    assert len({calls for calls, seed in session.batches if "/size/" not in seed}) == 1
+    for program in pair:
+        program.release()
