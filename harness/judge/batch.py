@@ -17,6 +17,7 @@ from harness.judge.checker import Checker
 from harness.judge.compare import compare
 from harness.judge.receipt import Receipt
 from harness.judge.task import Task
+from harness.judge.timed_families import other_families
 from harness.problem.case import Case
 from harness.problem.terms import DEFAULT_ALIGNMENT, Direction, Expectation, Role, TensorSpec
 from harness.records.cases import Mismatch
@@ -142,8 +143,9 @@ class Batch:
     All inputs get values never seen before. Unless the batch is not ``checked``, every output is
     checked against the reference, and every other byte against a private copy. The values of a
     ``portable`` batch (a correctness case) are drawn on the CPU, so that they are the same on every
-    machine, those of a timed batch on the device. A ``checker`` shared by batches may know the
-    shape already.
+    machine, those of a timed batch on the device; unless its calls are ``alike`` (a profile) a few
+    of them have another family of values (:mod:`harness.judge.timed_families`). A ``checker``
+    shared by batches may know the shape already.
 
     :meth:`inputs`, :meth:`outputs` and :meth:`check` need no runner: ``harness verify`` writes
     outputs where a submission would and has them judged in the same way.
@@ -158,6 +160,7 @@ class Batch:
         *,
         portable: bool = False,
         checked: bool = True,
+        alike: bool = False,
         checker: Checker | None = None,
     ) -> None:
         self.case = case
@@ -169,6 +172,8 @@ class Batch:
         self._bytes = arena.bytes[: self.layout.size]
         self._inputs = task.problem.inputs()
         self._copy: Tensor | None = None
+        self._families = () if portable or alike else task.problem.timed_families(task.dtype)
+        self._others: dict[int, Case] = {}
         spans = [(s.base, s.stride, s.bytes) for s in self._outputs()]
         self._receipt = Receipt(self._bytes, spans, calls)
 
@@ -185,6 +190,7 @@ class Batch:
 
     def fill(self, seed: str) -> None:
         """Draw all inputs anew, poison the outputs, set the guards, make the private copy."""
+        self._others = other_families(self._families, self.case, self.layout.calls, seed)
         self._write(seed, warm_up=False)
         self._copy = self._bytes.clone() if self.checked else None
         self._receipt.draw()
@@ -202,6 +208,7 @@ class Batch:
 
     def fill_for_warm_up(self, seed: str) -> None:
         """Fill it for calls that are not checked: drawn on the device, ten times faster."""
+        self._others = {}
         self._write(seed, warm_up=True)
         self._copy = None
 
@@ -218,6 +225,9 @@ class Batch:
                 self._poison(slots)
             elif warm_up or not self._portable:
                 self._inputs.fill(view, slots.tensor, self.case, seed, warm_up=warm_up)
+                for call, case in self._others.items():
+                    one, own = view[call : call + 1], f"{seed}/{call}"
+                    self._inputs.fill(one, slots.tensor, case, own, warm_up=False)
             else:
                 for number, call in enumerate(view):
                     call.copy_(self._inputs.draw(slots.tensor, self.case, f"{seed}/{number}"))
@@ -243,7 +253,8 @@ class Batch:
         Raises:
             ProblemError: the reference is wrong.
         """
-        return self._task.reference.expectations(self.case, self._task.dtype, self.inputs(call))
+        case = self._others.get(call, self.case)
+        return self._task.reference.expectations(case, self._task.dtype, self.inputs(call))
 
     def reset(self) -> None:
         """Put the whole arena back to what it was before the calls."""
@@ -262,16 +273,19 @@ class Batch:
         """
         before = self._before()
         outputs = {s.tensor.name: self._numbers(self._bytes, s).clone() for s in self._outputs()}
-        calls = range(self.layout.calls)
+        unsure: Sequence[int] = range(self.layout.calls)
+        alike = [call for call in unsure if call not in self._others]
 
-        def each(call: int) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
+        def each(number: int) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
+            call = alike[number]
             return self.inputs(call), {name: tensor[call] for name, tensor in outputs.items()}
 
         # Nearly all batches are right: seeing that takes one wait for the device. Only where it
-        # fails is each call compared by itself, which says what is wrong.
-        if expected is None and self._checker.all_surely_right(self.case, len(calls), each):
-            return self._check_rest(before)
-        for call in calls:
+        # fails is each call compared by itself, which says what is wrong; and the few of another
+        # family always are.
+        if expected is None and self._checker.all_surely_right(self.case, len(alike), each):
+            unsure = sorted(self._others)
+        for call in unsure:
             known = self.expectations(call) if expected is None else expected[call]
             for name, want in known.items():
                 mismatch = compare(name, outputs[name][call], want.expected, want.allowed)

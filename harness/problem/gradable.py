@@ -10,7 +10,8 @@ For a correctness case, ``draw_cases`` (or ``parse_case``, for a replay) gives a
 :class:`~harness.problem.case.Case`, and ``tensors_of`` the layout of its tensors. The judge places
 buffers for some calls in an arena, fills every input with ``InputSource.draw``, poisons the outputs
 and runs the submission; ``AnswerKey.expectations`` then gives, from the judge's own copy of the
-inputs, what each output must hold. Timed cases use ``InputSource.fill`` instead.
+inputs, what each output must hold. Timed cases use ``InputSource.fill`` instead, once for all calls
+with the case's own values, and once for each call with those of another family.
 
 Packages meet this with :class:`~harness.problem.package.Problem`,
 :class:`~harness.problem.sampling.inputs.DeclaredInputs` and
@@ -112,6 +113,12 @@ class Gradable(Protocol):
 
     def timed_cases(self, *, emulated: bool) -> list[Case]:
         """The cases that are timed: on a GPU, or small ones where kernels are ``emulated``."""
+
+    def timed_families(self, dtype: str) -> Sequence[str]:
+        """The families of values that some calls of a timed batch take beside the case's own.
+
+        None where values are not drawn by family, or the cost of a call depends on them.
+        """
 
     def parse_case(self, spec: str) -> Case:
         """The case that ``spec`` came from; a ``UsageError`` says why there is none."""
