@@ -14,10 +14,20 @@ import torch
 from torch import Tensor
 
 from harness.problem.dtypes import DTYPES
+from harness.problem.model import Distribution
 from harness.problem.package import Problem
 from harness.problem.terms import Direction
 from harness.verify.arithmetic.model import ArithmeticModel
-from harness.verify.arithmetic.rounding import BELOW, BFLOAT16, NARROWER, Format, component, rounded
+from harness.verify.arithmetic.rounding import (
+    BELOW,
+    BFLOAT16,
+    FLOAT32,
+    NARROWER,
+    TWO_BFLOAT16,
+    Format,
+    component,
+    rounded,
+)
 from harness.verify.arithmetic.sums import Accumulator
 from harness.verify.arithmetic.survey import ReferenceTraits
 from harness.verify.trial import Answers, Trial, as_type, inexact, mean, write
@@ -47,6 +57,10 @@ class Impostor:
     """Whether grades may lack a case where it differs."""
     precision: bool = False
     """Whether it differs from an honest computation by its accuracy alone."""
+    timed: bool = True
+    """Whether it has to be seen through in a timed shape, too."""
+    stepwise: bool = False
+    """Whether its sums are imitated step by step, which takes long where they are long."""
     excuse: str = ""
     """Why it may be accepted, in words; empty where it may not."""
 
@@ -63,11 +77,13 @@ def impostors(problem: Problem, dtype: str, seen: ReferenceTraits) -> list[Impos
         *_forgetful(),
         *_careless(problem),
         *_ignorant(problem, dtype),
+        *_guessing(problem, dtype, seen),
         Impostor(
             name="skips the last term of every sum",
             write=_answer(on_machine(ArithmeticModel(skips=True))),
             remedy=_TOLERANCE,
             both=False,
+            timed=False,  # one of so many terms may be less than a result of 16 bits is rounded by
         ),
         *(_imprecise(dtype, seen, formats) if formats else ()),
     ]
@@ -205,6 +221,7 @@ def _ignorant(problem: Problem, dtype: str) -> Iterator[Impostor]:
                 write=_fixed(scalar.name, value),
                 remedy=f"draw {scalar.name} from a wider range, or list more values of it",
                 both=False,
+                timed=False,  # a shape's scalars are no secret
             )
     written = frozenset[str]().union(*(e.names for p in problem.outputs for e in p.shape))
     for parameter in problem.tensors:
@@ -235,10 +252,13 @@ def _fixed(name: str, value: float) -> Writer:
     return _answer(compute)
 
 
-def _replaced(name: str, how: Callable[[Tensor], Tensor]) -> Writer:
+def _replaced(name: str, how: Callable[[Tensor], Tensor], only: str = "") -> Writer:
+    """The answer for another input; in the output ``only``, if it is given, the rest right."""
+
     def compute(trial: Trial, call: int) -> Answers:
         inputs = trial.inputs[call]
-        return trial.evaluate(call, inputs={**inputs, name: how(inputs[name])})
+        found = trial.evaluate(call, inputs={**inputs, name: how(inputs[name])})
+        return {**trial.right[call], only: found[only]} if only else found
 
     return _answer(compute)
 
@@ -254,6 +274,72 @@ def _without_last(x: Tensor, dim: int) -> Tensor:
     return x
 
 
+_VALUES = "the values hardly differ from what is declared: leave out no family of timed values"
+_BULK = 6.0
+"""Standard deviations from its mean that nearly all numbers of a normal distribution are within."""
+_TOP = 4.0
+"""Standard deviations from its mean that the largest of many such numbers is off by."""
+
+
+def _guessing(problem: Problem, dtype: str, seen: ReferenceTraits) -> Iterator[Impostor]:
+    """Impostors that are right for the declared values, or nearly, and for no others."""
+    make = partial(Impostor, remedy=_VALUES)
+    read = [p for p in problem.tensors if p.direction is not Direction.OUT]
+    drawn = {p.name: p.values for p in read if p.data_type(dtype).roundoff}
+    if not drawn:
+        return
+    clamped = partial(_clamped, drawn)
+    name = "takes numbers outside the declared range for its ends"
+    yield make(name=name, write=_answer(clamped), both=False, rare=True)
+    first = next(iter(drawn.values()))
+    if seen.maxima:
+        top = first.b if first.kind == "uniform" else first.a + _TOP * first.b
+        machine = ArithmeticModel(working=FLOAT32, maximum=top)
+        name = "takes every maximum for that of declared values"
+        # In exact arithmetic it may cancel: it shows where numbers overflow, or vanish.
+        yield make(name=name, write=_answer(on_machine(machine)), both=False, precision=True)
+    written = frozenset[str]().union(*(e.names for p in problem.outputs for e in p.shape))
+    for parameter in (p for p in read if p.name in drawn):
+        name, values = parameter.name, parameter.values
+        middle = (values.a + values.b) / 2 if values.kind == "uniform" else values.a
+        ways = {}
+        if middle not in (0.0, 1.0):  # there are impostors for these
+            ways[f"takes {name} for its declared mean"] = partial(
+                torch.full_like, fill_value=middle
+            )
+        for dim, length in enumerate(parameter.shape):
+            if length.names and not length.names & written:
+                way = partial(_first_half_twice, dim=dim)
+                ways[f"takes half of {name} along {length} for the whole"] = way
+        for said, how in ways.items():
+            for output in problem.outputs:
+                writer = _replaced(name, how, only=output.name)
+                where = f", in {output.name}" if len(problem.outputs) > 1 else ""
+                yield make(name=said + where, write=writer, both=False)
+
+
+def _clamped(drawn: Mapping[str, Distribution], trial: Trial, call: int) -> Answers:
+    """The answer for inputs within what is declared, as nearly all declared ones are."""
+    inputs = dict(trial.inputs[call])
+    for name, values in drawn.items():
+        normal = values.kind == "normal"
+        low = values.a - _BULK * values.b if normal else values.a
+        high = values.a + _BULK * values.b if normal else values.b
+        x = inputs[name]
+        parts = torch.view_as_real(x) if x.is_complex() else x
+        cut = parts.clamp(low, high)
+        inputs[name] = torch.view_as_complex(cut) if x.is_complex() else cut
+    return trial.evaluate(call, inputs=inputs)
+
+
+def _first_half_twice(x: Tensor, dim: int) -> Tensor:
+    half = x.shape[dim] // 2
+    if half:
+        x = x.clone()
+        x.narrow(dim, half, half).copy_(x.narrow(dim, 0, half).clone())
+    return x
+
+
 _FINER = "what it loses may be less than rounding the result does: it is the more precise format"
 
 
@@ -266,6 +352,10 @@ def _imprecise(dtype: str, seen: ReferenceTraits, formats: RequiredFormats) -> I
         answer = machine if seen.products else _inputs_cut(cut)
         name = f"{'factors' if seen.products else 'inputs'} in {cut.name}"
         yield make(name=name, write=_answer(answer), both=False)
+    if seen.products and formats.factors is None and formats.storage is FLOAT32:
+        machine = on_machine(ArithmeticModel(factors=TWO_BFLOAT16))
+        name = f"factors in {TWO_BFLOAT16.name}"
+        yield make(name=name, write=_answer(machine), both=False)
     if cuts and formats.factors is not None:
         # Where factors may be cut, results may lose a few roundoffs of that precision, which the
         # next one below is: the one after that is tried.
@@ -284,6 +374,7 @@ def _imprecise(dtype: str, seen: ReferenceTraits, formats: RequiredFormats) -> I
             write=_answer(machine),
             remedy=_TOLERANCE + "; or sums are too short: raise the ranges",
             both=False,
+            stepwise=True,
             excuse=_FINER if sums.bits > formats.storage.bits else "",
         )
 

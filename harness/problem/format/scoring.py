@@ -75,15 +75,12 @@ def read_benchmark_values(
 ) -> tuple[str, ...] | None:
     """The families of values that timed calls take; None where the file does not say."""
     key = "benchmark_values"
-    if key not in fields:
-        fields.pass_over(key)
-        return None
     named = fields.items(key, one_of(FAMILIES), min_items=1)
     if len(set(named)) != len(named):
         fields.complain(key, "names a family twice")
     if NONFINITE in named and not any(p.nonfinite for p in parameters):
         fields.complain(key, f"no tensor may hold NaN ({NONFINITE})")
-    return named
+    return named or None
 
 
 def read_amount(fields: Fields, key: str, parameters: tuple[Parameter, ...]) -> Expression | None:
