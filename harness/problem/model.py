@@ -152,7 +152,7 @@ class Declaration:
     """Timed cases on a GPU: every size and scalar by name, those that follow from others too."""
     cpu_benchmarks: tuple[Mapping[str, float], ...]
     """Timed cases on the CPU path, likewise."""
-    benchmark_values: tuple[str, ...] | None
+    benchmark_values: tuple[str, ...] | None = None
     """Families of values that some timed calls take, ``declared`` for none other; None for all that
     are safe."""
     cases: int
