@@ -15,7 +15,7 @@ from harness.errors import ProblemError
 from harness.judge.batch import BatchMismatch, lay_out
 from harness.problem.case import Case
 from harness.problem.sampling.footprint import CALLS
-from harness.verify.impostors import Impostor
+from harness.verify.impostor import Impostor
 from harness.verify.trial import Answers, PackageTask, Trial, TrialMemory, write
 from harness.verify.variants import Compute
 

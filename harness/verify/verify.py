@@ -26,7 +26,8 @@ from harness.verify.arithmetic.survey import ReferenceTraits, survey
 from harness.verify.examples import find_examples, run_examples
 from harness.verify.findings import DetectionResult, PackageReport, Status
 from harness.verify.grades import DetectionScore, GradeScores, run_grade, run_timed
-from harness.verify.impostors import Impostor, impostors
+from harness.verify.impostor import Impostor
+from harness.verify.impostors import impostors
 from harness.verify.package_lints import check_strength
 from harness.verify.soundness import ReferenceCheck, check_statement
 from harness.verify.trial import PackageTask, Trial, TrialMemory

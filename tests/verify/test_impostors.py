@@ -16,7 +16,8 @@ from harness.problem.reference import Reference
 from harness.problem.sampling.footprint import CALLS
 from harness.verify.arithmetic.survey import ReferenceTraits, survey
 from harness.verify.grades import run_timed
-from harness.verify.impostors import Impostor, impostors
+from harness.verify.impostor import Impostor
+from harness.verify.impostors import impostors
 from harness.verify.trial import PackageTask, Trial, TrialMemory
 
 ROOT = Path(__file__).parents[2]
