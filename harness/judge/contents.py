@@ -10,6 +10,7 @@ from torch import Tensor
 
 from harness.judge.layout import BufferLayout, Layout
 from harness.judge.task import Task
+from harness.judge.timed_families import other_families
 from harness.problem.case import Case
 from harness.problem.sampling.footprint import SLICE
 from harness.problem.terms import Direction
@@ -29,14 +30,26 @@ class Contents:
     """Guards, gaps, poison and inputs of a batch, from a seed.
 
     How inputs are drawn depends on the slice that their call is in and on the tensor's strides, not
-    on where they are written. Those of a ``portable`` batch are drawn call by call, on the CPU.
+    on where they are written. Those of a ``portable`` batch are drawn call by call, on the CPU; of
+    others, unless they are ``alike``, a few calls have values of another family.
     """
 
-    def __init__(self, task: Task, case: Case, layout: Layout, *, portable: bool) -> None:
+    def __init__(
+        self, task: Task, case: Case, layout: Layout, *, portable: bool, alike: bool = False
+    ) -> None:
         self._case = case
         self._inputs = task.problem.inputs()
         self._layout = layout
         self._portable = portable
+        self._families = () if portable or alike else task.problem.timed_families(task.dtype)
+        self._others: tuple[str, dict[int, Case]] = ("", {})
+
+    def others(self, seed: str) -> dict[int, Case]:
+        """The calls (from 0) with values of another family, each with its own case."""
+        if self._others[0] != seed:
+            chosen = other_families(self._families, self._case, self._layout.calls, seed)
+            self._others = (seed, chosen)
+        return self._others[1]
 
     def write(
         self, data: Tensor, written: Sequence[BufferLayout], seed: str, *, warm_up: bool = False
@@ -74,6 +87,10 @@ class Contents:
         if warm_up or not self._portable:
             first = f"{seed}/{calls.start}"
             self._inputs.fill(view, slots.tensor, self._case, first, warm_up=warm_up)
+            for number, case in () if warm_up else self.others(seed).items():
+                if number in calls:
+                    one = view[number - calls.start : number - calls.start + 1]
+                    self._inputs.fill(one, slots.tensor, case, f"{seed}/{number}", warm_up=False)
         else:
             for number, call in zip(calls, view, strict=True):
                 call.copy_(self._inputs.draw(slots.tensor, self._case, f"{seed}/{number}"))

@@ -10,9 +10,10 @@ For a correctness case, ``draw_cases`` (or ``parse_case``, for a replay) gives a
 :class:`~harness.problem.case.Case`, and ``tensors_of`` the layout of its tensors. The judge places
 buffers for some calls in an arena, fills every input with ``InputSource.draw``, poisons the outputs
 and runs the submission; ``AnswerKey.expectations`` then gives, from the inputs as they were before
-the call, what each output must hold. Timed cases use ``InputSource.fill`` instead. Both are asked
-for the same inputs again where a call overwrites them, or to tell what was changed: with the same
-arguments, and an ``out`` of the same shape and strides, they must give the same bits.
+the call, what each output must hold. Timed cases use ``InputSource.fill`` instead, for some calls
+with the case's own values at a time, and once for each call with those of another family. Both are
+asked for the same inputs again where a call overwrites them, or to tell what was changed: with the
+same arguments, and an ``out`` of the same shape and strides, they must give the same bits.
 
 Packages meet this with :class:`~harness.problem.package.Problem`,
 :class:`~harness.problem.sampling.inputs.DeclaredInputs` and
@@ -115,6 +116,12 @@ class Gradable(Protocol):
 
     def timed_cases(self, *, emulated: bool) -> list[Case]:
         """The cases that are timed: on a GPU, or small ones where kernels are ``emulated``."""
+
+    def timed_families(self, dtype: str) -> Sequence[str]:
+        """The families of values that some calls of a timed batch take beside the case's own.
+
+        None where values are not drawn by family, or the cost of a call depends on them.
+        """
 
     def parse_case(self, spec: str) -> Case:
         """The case that ``spec`` came from; a ``UsageError`` says why there is none."""

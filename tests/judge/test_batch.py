@@ -14,11 +14,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.live_memory import LiveMemory
 
+from harness.device.choose import open_device
 from harness.device.cpu import CpuDevice, HostArena
 from harness.judge.batch import Batch
 from harness.judge.layout import GUARD_BYTES, BufferLayout, Layout, lay_out
 from harness.judge.task import Task
-from harness.problem.case import Case
+from harness.problem.case import FAMILIES, Case
 from harness.problem.dtypes import C_TYPES, DTYPES
 from harness.problem.expressions import Expression
 from harness.problem.model import Parameter
@@ -373,6 +374,28 @@ def test_an_output_that_is_read_is_drawn_again(
     for call in range(calls):
         assert torch.equal(batch.inputs(call)["total"], before[call])
         assert not torch.equal(view((batch, arena), "total", call), before[call])
+    arena.close()
+
+
+@pytest.mark.parametrize("kind", ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)])
+@pytest.mark.parametrize("family", FAMILIES)
+def test_what_is_drawn_again_elsewhere_has_the_same_bits(
+    blend_task: Task, monkeypatch: pytest.MonkeyPatch, family: str, kind: str
+) -> None:
+    monkeypatch.setattr("harness.judge.contents.SLICE", 1 << 20)
+    task = replace(blend_task, device=open_device(kind))
+    case = Case(sizes={"m": 301, "n": 203}, family=family)
+    arena = task.device.arena(lay_out(task, case, 30).size)
+    batch = Batch(task, case, arena, 30)
+    batch.fill("seed")
+    assert batch._digest is not None and batch._digest.first_change() is None
+    for slots in batch.layout.slots:
+        rows = batch.layout.rows(batch.bytes, slots)
+        for calls in batch._contents.slices(slots):
+            again = torch.zeros_like(rows[calls.start : calls.stop])
+            batch._contents.write_slice(again, slots, calls, "seed")
+            assert torch.equal(again, rows[calls.start : calls.stop])
+    del batch, rows
     arena.close()
 
 
