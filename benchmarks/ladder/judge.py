@@ -10,7 +10,8 @@ from harness.errors import MachineError
 from harness.grading.benchmark import on_block
 from harness.grading.grader import Grader
 from harness.grading.job import Job, Options
-from harness.judge.batch import Batch, lay_out
+from harness.judge.batch import Batch
+from harness.judge.layout import lay_out
 from harness.judge.task import Task
 from harness.languages.read import read_solution
 from harness.problem.case import Case, whole_case

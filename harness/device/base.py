@@ -14,11 +14,23 @@ from typing import Literal, Protocol
 
 import torch
 
+from harness.errors import MachineError
 from harness.records.measurement import Conditions
 from harness.text.numbers import bytes_
 
 Kind = Literal["cuda", "cpu"]
 """How records and commands name a kind of device."""
+
+
+class OutOfDeviceMemory(MachineError):
+    """The device has not that much memory to give now: with less, one may go on."""
+
+    def __init__(self, what: str, why: str) -> None:
+        super().__init__(
+            f"{what}: {why}; end the programs that hold its memory (on a GPU nvidia-smi shows "
+            "them), or take a device that has more"
+        )
+        self.why = why
 
 
 class Arena(Protocol):
@@ -110,8 +122,11 @@ class Device(Protocol):
     def arena(self, size: int) -> Arena:
         """New shared memory of at least ``size`` bytes.
 
+        What the judge's own allocator keeps for later is given back first.
+
         Raises:
-            MachineError: the device has not that much memory.
+            OutOfDeviceMemory: the device has not that much memory.
+            MachineError: it cannot be shared.
         """
 
     def flush(self) -> None:

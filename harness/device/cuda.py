@@ -10,12 +10,13 @@ from pathlib import Path
 import torch
 
 from harness.device.affinity import pinned
-from harness.device.base import Arena, Exclusive, Kind, round_up
+from harness.device.base import Arena, Exclusive, Kind, OutOfDeviceMemory, round_up
 from harness.device.lock import exclusive
 from harness.device.monitor import GpuMonitor
 from harness.device.read_times import ReadTimes
 from harness.errors import MachineError
-from harness.runner.driver import CudaError, Driver
+from harness.runner.driver import OUT_OF_MEMORY, CudaError, Driver
+from harness.text.numbers import bytes_
 
 _COPIED = 4096
 """Bytes that a probe copies to the card and back."""
@@ -27,12 +28,16 @@ class DeviceArena:
     def __init__(self, driver: Driver, size: int) -> None:
         self._driver = driver
         self.size = round_up(size, driver.granularity())
+        self._handle = driver.create(self.size)
+        self.fd = -1
         try:
-            self._handle = driver.create(self.size)
-        except CudaError as error:
-            raise MachineError(f"cannot allocate {self.size} bytes on the GPU: {error}") from error
-        self.fd = driver.export_fd(self._handle)
-        self._address = driver.map(self._handle, self.size)
+            self.fd = driver.export_fd(self._handle)
+            self._address = driver.map(self._handle, self.size)
+        except CudaError:
+            if self.fd >= 0:
+                os.close(self.fd)
+            driver.release(self._handle)
+            raise
         self.__cuda_array_interface__ = {
             "shape": (self.size,),
             "typestr": "|u1",
@@ -79,8 +84,15 @@ class CudaDevice:
         self._sent = torch.zeros(_COPIED, dtype=torch.uint8, device=self.torch_device)
 
     def arena(self, size: int) -> Arena:
-        """New shared device memory."""
-        return DeviceArena(self.driver, size)
+        """New shared device memory; torch's cache, which may hold most of it, goes back first."""
+        torch.cuda.empty_cache()
+        try:
+            return DeviceArena(self.driver, size)
+        except CudaError as error:
+            if error.code == OUT_OF_MEMORY:
+                what = f"cannot allocate {bytes_(size)} on {self.name}"
+                raise OutOfDeviceMemory(what, str(error)) from error
+            raise MachineError(f"cannot share {size} bytes of {self.name}: {error}") from error
 
     def flush(self) -> None:
         """Write twice the L2's size with new values, and make persisting lines normal."""

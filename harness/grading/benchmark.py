@@ -86,7 +86,7 @@ class Benchmark:
             draft.notes.append("cannot be captured in a CUDA graph: timed as plain calls")
         try:
             measured = run.beside(submission, baseline, task)
-            baseline.release()
+            baseline.make_room()
             if isinstance(measured, TimedFault):
                 return measured
             names = ("the submission", "the baseline")
@@ -105,7 +105,7 @@ class Benchmark:
             return run.baseline_by_itself(baseline, measured)
         finally:
             submission.release()
-            baseline.release()
+            baseline.make_room()  # its runner takes part in the next grade, too
 
 
 class _Run:

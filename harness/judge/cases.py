@@ -5,7 +5,8 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from hashlib import sha256
 
-from harness.judge.batch import Batch, lay_out
+from harness.judge.batch import Batch
+from harness.judge.layout import lay_out
 from harness.judge.task import Task
 from harness.problem.case import Case
 from harness.problem.sampling.footprint import CALLS

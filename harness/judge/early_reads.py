@@ -22,8 +22,10 @@ from dataclasses import dataclass
 import torch
 from torch import Generator, Tensor
 
-from harness.judge.batch import POISON, Batch, BufferLayout, lay_out
+from harness.judge.batch import Batch
 from harness.judge.compare import compare
+from harness.judge.contents import POISON
+from harness.judge.layout import BufferLayout, lay_out
 from harness.judge.task import Task
 from harness.problem.case import Case
 from harness.problem.terms import Direction, Expectation
@@ -86,9 +88,9 @@ class EarlyReads:
         as well, whose words show whether they were written."""
         if not self.possible:
             return
-        self._rows = [batch.rows(batch.bytes, s).view(torch.int64) for s in read]
+        self._rows = [batch.layout.rows(batch.bytes, s).view(torch.int64) for s in read]
         self._others = [
-            self._one.rows(self._one.bytes, s).view(torch.int64)
+            self._one.layout.rows(self._one.bytes, s).view(torch.int64)
             for s in self._one.layout.slots
             if s.tensor.direction is not Direction.OUT
         ]

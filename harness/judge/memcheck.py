@@ -13,8 +13,9 @@ import time
 from contextlib import closing
 from dataclasses import replace
 
-from harness.judge.batch import Batch, lay_out
+from harness.judge.batch import Batch
 from harness.judge.cases import run_case
+from harness.judge.layout import lay_out
 from harness.judge.task import Task
 from harness.languages.build.toolchain import find_tool
 from harness.problem.case import Case

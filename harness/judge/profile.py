@@ -20,7 +20,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from harness.errors import MachineError
-from harness.judge.batch import Batch, lay_out
+from harness.judge.batch import Batch
+from harness.judge.layout import lay_out
 from harness.judge.task import Task
 from harness.languages.build.toolchain import find_tool
 from harness.problem.case import Case
@@ -110,7 +111,7 @@ def _call(session: Session, task: Task, case: Case) -> Fault | None:
     with contextlib.closing(task.device.arena(lay_out(task, case, 1).size)) as arena:
         if (fault := session.map(arena)) is not None:
             return fault
-        batch = Batch(task, case, arena, calls=1)
+        batch = Batch(task, case, arena, calls=1, alike=True)
         batch.fill(f"{task.seed}/warm-up")
         task.device.synchronize()
         prepared = session.prepare(batch, RunOptions(warmups=1))

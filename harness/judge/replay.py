@@ -14,8 +14,9 @@ from typing import Literal, Self, TypeAlias
 import torch
 
 from harness.errors import MachineError, ProblemError
-from harness.judge.batch import Batch, lay_out
+from harness.judge.batch import Batch
 from harness.judge.cases import ORDERS, CaseOutcome, run_case
+from harness.judge.layout import lay_out
 from harness.judge.shrink import shrink
 from harness.judge.task import Task
 from harness.problem.case import Case

@@ -25,6 +25,7 @@ DECLARED = "declared"
 """The family of values that the problem file declares; not written in a spec."""
 
 NONFINITE = "nonfinite"
+SPARSE = "sparse"
 
 FAMILIES = (
     DECLARED,  # as the problem file says
@@ -40,7 +41,22 @@ FAMILIES = (
     # other dimension alike, so that sums along a row nearly vanish, and products of matrices, too.
     "cancellation",
     NONFINITE,  # as declared, and some NaN and infinities in the tensors that may hold them
+    "offset",  # as declared, each row moved by a number of its own, far from what is declared
+    # Pairs as in cancellation, few of them, the rest +0 or −0: sums of so few terms lose nothing,
+    # so that what was lost before, in rounding the terms, shows.
+    SPARSE,
 )
+
+TIMED_FAMILIES = ("uniform", "large", "tiny", "zeros", NONFINITE, "offset", SPARSE)
+"""Families that some calls of a timed batch take, where the problem names no others.
+
+Those that a right kernel passes at any length, as the tolerance is. Not among them are
+
+- ``mixed``, ``integers``, ``constant`` and ``rows``: where terms are alike, or a few of them carry
+  the sum, all additions may round the same way, and errors grow with the length, not its root;
+- ``cancellation``: its pairs keep the declared mean, so that whoever adds every second term apart
+  gets two large sums of long chains, whose difference may be off by more than is allowed.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,6 +125,14 @@ def families(problem: Declaration, dtype: str | None = None) -> tuple[str, ...]:
     kinds = problem.dtypes if dtype is None else (dtype,)
     nan = any(p.nonfinite and p.data_type(k).roundoff for p in problem.tensors for k in kinds)
     return tuple(f for f in FAMILIES if nan or f != NONFINITE)
+
+
+def timed_families(problem: Declaration, dtype: str) -> tuple[str, ...]:
+    """The families that some calls of a timed batch take; none where only declared values may."""
+    named = problem.benchmark_values
+    chosen = TIMED_FAMILIES if named is None else tuple(f for f in named if f != DECLARED)
+    known = families(problem, dtype)
+    return tuple(f for f in chosen if f in known)
 
 
 def tensors_of(problem: Declaration, case: Case, dtype: str) -> tuple[TensorSpec, ...]:

@@ -9,8 +9,11 @@ A format brings three objects, and the judge knows nothing else of it:
 For a correctness case, ``draw_cases`` (or ``parse_case``, for a replay) gives a
 :class:`~harness.problem.case.Case`, and ``tensors_of`` the layout of its tensors. The judge places
 buffers for some calls in an arena, fills every input with ``InputSource.draw``, poisons the outputs
-and runs the submission; ``AnswerKey.expectations`` then gives, from the judge's own copy of the
-inputs, what each output must hold. Timed cases use ``InputSource.fill`` instead.
+and runs the submission; ``AnswerKey.expectations`` then gives, from the inputs as they were before
+the call, what each output must hold. Timed cases use ``InputSource.fill`` instead, for some calls
+with the case's own values at a time, and once for each call with those of another family. Both are
+asked for the same inputs again where a call overwrites them, or to tell what was changed: with the
+same arguments, and an ``out`` of the same shape and strides, they must give the same bits.
 
 Packages meet this with :class:`~harness.problem.package.Problem`,
 :class:`~harness.problem.sampling.inputs.DeclaredInputs` and
@@ -41,7 +44,7 @@ class InputSource(Protocol):
     def draw(self, tensor: TensorSpec, case: Case, seed: str) -> Tensor:
         """One tensor of one call of a correctness case: ``tensor.shape``, on the CPU.
 
-        The same on every machine, so that spec and seed replay a failure anywhere.
+        The same on every machine and each time, so that spec and seed replay a failure anywhere.
         """
 
     def fill(
@@ -49,8 +52,9 @@ class InputSource(Protocol):
     ) -> None:
         """Fill ``out`` (calls, ...), a strided view on any device, with new values for each call.
 
-        For timed batches: quick, on the device of ``out``, not the same on all machines. The
-        results of a ``warm_up`` are not checked: any values of the declared kind will do.
+        For timed batches, some calls at a time: quick, on the device of ``out``, not the same on
+        all machines, but the same each time on one. The results of a ``warm_up`` are not checked:
+        any values of the declared kind will do.
         """
 
 
@@ -112,6 +116,12 @@ class Gradable(Protocol):
 
     def timed_cases(self, *, emulated: bool) -> list[Case]:
         """The cases that are timed: on a GPU, or small ones where kernels are ``emulated``."""
+
+    def timed_families(self, dtype: str) -> Sequence[str]:
+        """The families of values that some calls of a timed batch take beside the case's own.
+
+        None where values are not drawn by family, or the cost of a call depends on them.
+        """
 
     def parse_case(self, spec: str) -> Case:
         """The case that ``spec`` came from; a ``UsageError`` says why there is none."""

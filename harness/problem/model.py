@@ -152,6 +152,9 @@ class Declaration:
     """Timed cases on a GPU: every size and scalar by name, those that follow from others too."""
     cpu_benchmarks: tuple[Mapping[str, float], ...]
     """Timed cases on the CPU path, likewise."""
+    benchmark_values: tuple[str, ...] | None = None
+    """Families of values that some timed calls take, ``declared`` for none other; None for all that
+    are safe."""
     cases: int
     """Correctness cases with random sizes, beside those for edges and families of values."""
     tolerance: Tolerance | None

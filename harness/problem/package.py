@@ -5,7 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from harness.problem.case import CaseLimits, parse_case, tensors_of, whole_case
+from harness.problem.case import (
+    CaseLimits,
+    parse_case,
+    tensors_of,
+    timed_families,
+    whole_case,
+)
 from harness.problem.model import Declaration
 from harness.problem.terms import CallCost, TensorSpec
 
@@ -38,6 +44,10 @@ class Problem(Declaration):
         """``benchmarks``, or ``cpu_benchmarks`` where kernels are emulated."""
         shapes = self.cpu_benchmarks if emulated else self.benchmarks
         return [whole_case(self, shape) for shape in shapes]
+
+    def timed_families(self, dtype: str) -> tuple[str, ...]:
+        """``benchmark_values``, or all families that are safe."""
+        return timed_families(self, dtype)
 
     def parse_case(self, spec: str) -> Case:
         """The case of a spec."""

@@ -92,6 +92,7 @@ def problem_json(problem: Problem) -> str:
         "baselines": list(problem.baselines),
         "benchmarks": [_shape_data(problem, shape) for shape in problem.benchmarks],
         "cpu_benchmarks": [_shape_data(problem, shape) for shape in problem.cpu_benchmarks],
+        "benchmark_values": {d: list(problem.timed_families(d)) for d in problem.dtypes},
         "cases": problem.cases,
         "limits": asdict(problem.limits),
         "examples": examples(problem),
@@ -166,6 +167,8 @@ def _parts(problem: Problem) -> Iterator[tuple[str, RenderableType]]:
     ):
         if shapes:
             yield f"{title} ({problem.dtypes[0]})", _shapes(problem, shapes)
+    if problem.benchmark_values:
+        yield "Values of timed calls", Text(plain(", ".join(problem.benchmark_values)))
     limits = problem.limits
     times = f"build {seconds(limits.build_s)}, first call {seconds(limits.prepare_s)}"
     each_call = f"each call {seconds(limits.call_s)}, host memory {bytes_(limits.host_bytes)}"

@@ -14,6 +14,9 @@ from typing import Any, NamedTuple
 PER_THREAD_STREAM = 2
 """``CU_STREAM_PER_THREAD``: the default stream of code built with --default-stream per-thread."""
 
+OUT_OF_MEMORY = 2
+"""The :attr:`CudaError.code` of an allocation that does not fit."""
+
 _CAPTURE_MODE_THREAD_LOCAL = 1
 _AUTO_FREE_ON_LAUNCH = 1
 _POSIX_FD = 1
@@ -145,6 +148,10 @@ class Driver:
         """Undo :meth:`map` and give the handle back; memory goes when the last holder lets go."""
         self._call("cuMemUnmap", address, size)
         self._call("cuMemAddressFree", address, size)
+        self.release(handle)
+
+    def release(self, handle: int) -> None:
+        """Give an allocation back that is not mapped."""
         self._call("cuMemRelease", handle)
 
     def load_module(self, ptx: bytes) -> int:

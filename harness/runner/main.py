@@ -93,6 +93,9 @@ class Runner:
                     return self._compile(message, *descriptors)
                 case messages.Map():
                     return self._map(message.bytes, *descriptors)
+                case messages.Unmap():
+                    self._unmap()
+                    return messages.Unmapped()
                 case messages.Prepare():
                     return self._prepare(message)
                 case messages.Run():
@@ -153,13 +156,17 @@ class Runner:
         return TorchProgram(artifact, self._folder, message, self._driver)
 
     def _map(self, size: int, fd: int) -> messages.Mapped:
-        if self._arena is not None:
-            self._arena.close()
+        self._unmap()
         if self._driver is not None:
             self._arena = ImportedDeviceArena(self._driver, fd, size)
         else:
             self._arena = ImportedHostArena(fd, size)
         return messages.Mapped()
+
+    def _unmap(self) -> None:
+        arena, self._arena = self._arena, None
+        if arena is not None:
+            arena.close()
 
     def _prepare(self, batch: messages.Prepare) -> messages.Prepared:
         """Bind the calls, warm up, capture: all before the inputs that count exist."""

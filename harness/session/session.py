@@ -9,6 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
+from torch import OutOfMemoryError
+
 from harness.device.base import Arena, Device, sealed_memory
 from harness.errors import MachineError
 from harness.problem.case import Case
@@ -25,6 +27,7 @@ from harness.wire.mailbox import MAILBOX_BYTES, Mailbox
 
 _START_SECONDS = 90.0
 _ANSWER_SECONDS = 20.0
+_UNMAP_SECONDS = 5.0
 _FINISHED_SECONDS = 0.02
 _SPIN_CHECKS = 64
 """Reads of the mailbox between two looks at the clock."""
@@ -216,6 +219,11 @@ class Session:
         answer = self._channel.ask(message, messages.Mapped, _ANSWER_SECONDS, (arena.fd,))
         return answer if isinstance(answer, Fault) else None
 
+    def unmap(self) -> Fault | None:
+        """Have the runner let go of the judge's buffers: until then their memory is not free."""
+        answer = self._channel.ask(messages.Unmap(), messages.Unmapped, _UNMAP_SECONDS)
+        return answer if isinstance(answer, Fault) else None
+
     def prepare(self, batch: _Bindable, options: RunOptions) -> bool | Fault:
         """Bind the calls, warm up, capture; returns whether they were captured."""
         launches: tuple[KernelLaunch, ...] = ()
@@ -251,7 +259,7 @@ class Session:
 
         The runner is stopped while the inputs are written, the clock starts before it is
         continued and stops when *done* is written; then it is stopped again until the next message,
-        so that nothing is written any more while the outputs are copied. A runner that writes
+        so that nothing is written any more while the outputs are checked. A runner that writes
         *done* early only gets wrong outputs checked; what it leaves at work on the device shows in
         the ``probes``. Continuing a stopped process takes a time that scatters by 200 µs, in which
         a batch of one short call drowns: without ``stop`` the runner waits for *go* awake. ``cpu``
@@ -266,7 +274,11 @@ class Session:
         if stop and not self._sandbox.pause():
             return RESTLESS
         waiting = self._device.probe() if stop else 0.0
-        batch.fill(seed)
+        try:
+            batch.fill(seed)
+        except OutOfMemoryError:
+            self._run_out()
+            raise
         before = max(waiting, self._device.probe())
         start = time.perf_counter()
         self._sandbox.resume()
@@ -288,6 +300,14 @@ class Session:
         self.kernels = kernels_per_call(finished)
         self.copied = copied_per_call(finished)
         return elapsed
+
+    def _run_out(self) -> None:
+        """Let the runner, which waits for *go*, make its calls: it then hears messages again."""
+        start = time.perf_counter()
+        self._sandbox.resume()
+        self._mailbox.go = self._round
+        if self._await_done(start, self._call_s, None) is None:
+            self._channel.receive(messages.Finished, _FINISHED_SECONDS)
 
     def _await_done(
         self, start: float, seconds: float, during: Callable[[float], None] | None

@@ -39,8 +39,8 @@ class TimingBudget:
     """Blocks are added for so long to reach ``target_rel_ci``."""
     max_s: float = 1.7
     """And for so long while wider than ``extend_rel_ci``."""
-    memory_share: float = 0.2
-    """The part of the free memory that the calls of one program's batch may take."""
+    memory_share: float = 0.3
+    """The part of the free memory that the arena of one program may take, of two."""
     max_calls: int = 2500
     """Calls in a batch at most."""
     min_looks: int = 32

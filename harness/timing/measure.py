@@ -10,9 +10,13 @@ import time
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from harness.judge.batch import lay_out
+from torch import OutOfMemoryError
+
+from harness.device.base import OutOfDeviceMemory
+from harness.judge.layout import lay_out
 from harness.judge.task import Task
 from harness.problem.case import Case
+from harness.problem.sampling.footprint import beside_arena
 from harness.records.measurement import BaselineTime, Clocks, Measurement
 from harness.session.fault import Fault
 from harness.timing.budget import TimingBudget
@@ -74,9 +78,40 @@ def measure_shape(
     The number of calls in a batch follows from a time that does not count yet: a program that is
     slow just then gets batches so short that a call seems to take less than it does. So the times
     that count must ask for about as many calls; else they are taken again with that number.
+
+    Where memory runs out after all, all is taken again with half as many calls.
+
+    Raises:
+        OutOfDeviceMemory: it runs out with one call, too.
     """
     pair = (submission, baseline)
     max_calls = _max_calls(pair, task, case, budget)
+    while True:
+        try:
+            return _measure(pair, task, case, max_calls, budget, overhead, on_block)
+        except (OutOfDeviceMemory, OutOfMemoryError) as error:
+            if max_calls == 1:
+                what = f"{case.spec} in {task.dtype} cannot be timed on {task.device.name}"
+                why = error.why if isinstance(error, OutOfDeviceMemory) else str(error)
+                raise OutOfDeviceMemory(what, why) from None
+        # Neither before the error has gone, whose frames hold tensors, nor of one alone: either may
+        # hold what the other lacks.
+        for program in pair:
+            program.make_room()
+        max_calls = max(1, min(max_calls // 2, _max_calls(pair, task, case, budget)))
+
+
+def _measure(
+    pair: Pair,
+    task: Task,
+    case: Case,
+    max_calls: int,
+    budget: TimingBudget,
+    overhead: OverheadProbe | None,
+    on_block: Callable[[Samples], None],
+) -> Measurement | Fault:
+    """Time one shape with batches of at most ``max_calls``; torch.OutOfMemoryError may come."""
+    submission = pair[0]
     overhead_s = overhead.batch_s if overhead else 0.0
     for program in pair:
         fault = _size_batch(program, task, case, max_calls, budget, overhead_s)
@@ -174,10 +209,17 @@ def _time_block(
 
 
 def _max_calls(pair: Pair, task: Task, case: Case, budget: TimingBudget) -> int:
-    """The number of calls of each that fit in memory once the last batch is forgotten."""
+    """The most calls that a batch of each may have, once the last is forgotten: at least one.
+
+    The memory that is free is shared, less what checking takes beside the arenas, and one call more
+    that looks for overlap take.
+    """
     held = sum(program.vacate() for program in pair)
+    beside = beside_arena(task.problem.tensors_of(case, task.dtype), 1)
     per_call = lay_out(task, case, 1).size
-    return int(budget.memory_share * (held + task.device.free_bytes()) / per_call)
+    room = held + task.device.free_bytes() - beside - per_call
+    fitting = int(budget.memory_share * room / per_call)
+    return max(1, min(fitting, budget.max_calls))
 
 
 def _size_batch(

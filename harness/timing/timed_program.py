@@ -7,8 +7,9 @@ from typing import TypeVar
 
 from harness.device.base import Arena, ClockReading, Monitor
 from harness.errors import MachineError
-from harness.judge.batch import Batch, lay_out
+from harness.judge.batch import Batch
 from harness.judge.checker import Checker
+from harness.judge.layout import lay_out
 from harness.judge.task import Task
 from harness.problem.case import Case
 from harness.records.result import Verdict
@@ -102,7 +103,7 @@ class TimedProgram:
         device = self._task.device
         size = lay_out(self._task, case, calls).size
         if self._arena is None or self._arena.size < size:
-            self.release()
+            self.make_room()
             self._arena = device.arena(size)
             fault = self.session.map(self._arena)
             if fault is not None:
@@ -197,12 +198,22 @@ class TimedProgram:
         return fault and replace(fault, whose=self.name)
 
     def vacate(self) -> int:
-        """Forget the batch; the bytes of the arena, which the next one gets."""
+        """Forget the batch and what its checks hold; the bytes of the arena, for the next one."""
         self._batch = None
+        self._checker = Checker(self._task, reused=True)
         return self._arena.size if self._arena is not None else 0
 
+    def make_room(self) -> None:
+        """Give the arena back, and have a runner that lives on let go of it.
+
+        One that does not answer shows when it is asked for the next thing.
+        """
+        if self._arena is not None:
+            self.session.unmap()
+            self.release()
+
     def release(self) -> None:
-        """Give the arena back."""
+        """Give the arena back; its memory is free once the runner has ended, or let go of it."""
         if self._arena is not None:
             self._batch = None
             self._arena.close()

@@ -4,17 +4,19 @@ Every case of a grade is drawn, laid out and filled as for a submission; what an
 leave in the outputs is written there, and checked by the same code.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack, closing
-from dataclasses import dataclass
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, replace
 
 import torch
 
 from harness.errors import ProblemError
-from harness.judge.batch import BatchMismatch, lay_out
+from harness.judge.batch import BatchMismatch
+from harness.judge.layout import lay_out
 from harness.problem.case import Case
 from harness.problem.sampling.footprint import CALLS
-from harness.verify.impostors import Impostor
+from harness.verify.impostor import Impostor
 from harness.verify.trial import Answers, PackageTask, Trial, TrialMemory, write
 from harness.verify.variants import Compute
 
@@ -59,6 +61,10 @@ ENOUGH = 6
 every one where it differs: most are refused everywhere, and seeing that again takes most of the
 time."""
 
+STEPWISE = 1e8
+"""Operations of a timed case up to which sums are imitated step by step: impostors and variants
+that sum so go through smaller ones alone."""
+
 LARGE = 1 << 19
 """Bytes of a batch from which on impostors that were refused once are not tried in it."""
 
@@ -84,11 +90,7 @@ def run_grade(
     )
     memory = TrialMemory()
     size = max(lay_out(task, case, CALLS).size for case in cases)
-    threads = torch.get_num_threads()
-    with closing(task.device.arena(size)) as arena, ExitStack() as stack:
-        # One core: handing thousands of small operations to others costs more than it saves.
-        stack.callback(torch.set_num_threads, threads)
-        torch.set_num_threads(1)
+    with closing(task.device.arena(size)) as arena, _one_core():
         for number, case in enumerate(cases):
             trial = Trial(task, case, number, arena, memory)
             if look is not None:
@@ -102,6 +104,61 @@ def run_grade(
             trial.remember()
             advance()
     return scores
+
+
+def run_timed(
+    task: PackageTask,
+    case: Case,
+    impostors: Sequence[Impostor],
+    variants: Mapping[str, Compute],
+    turn: int,
+) -> GradeScores:
+    """Try the impostors in batches as one timed shape has them, and the variants in one of them.
+
+    The first batch has calls with the declared values and one of another family, the others each
+    one of those families; ``turn`` says in which of these the variants are tried. An impostor that
+    was refused is not tried again, and with none left the rest is passed over.
+
+    Raises:
+        ProblemError: the reference is wrong.
+        MachineError: the device has not enough memory.
+    """
+    task = replace(task, seed=f"{task.seed}/timed/{case.spec}")
+    scores = GradeScores(
+        task.seed,
+        {one.name: DetectionScore() for one in impostors},
+        {name: DetectionScore() for name in variants},
+    )
+    work = task.problem.work(case, task.dtype).flops or math.prod(case.sizes.values())
+    short = work <= STEPWISE
+    left = [one for one in impostors if one.timed and (short or not one.stepwise)]
+    families = task.problem.timed_families(task.dtype)
+    cases = [case, *(replace(case, family=family) for family in families)]
+    turn %= len(cases)
+    memory = TrialMemory()
+    with closing(task.device.arena(lay_out(task, case, CALLS).size)) as arena, _one_core():
+        for number, one in enumerate(cases):
+            mine = variants if short and number == turn else {}
+            if not (left or mine):
+                continue
+            trial = Trial(task, one, number, arena, memory, timed=True)
+            for impostor in left:
+                _try_impostor(trial, impostor, scores.impostors[impostor.name])
+            left = [each for each in left if not scores.impostors[each.name].refused]
+            _try_variants(trial, mine, scores.variants)
+            trial.remember()
+    return scores
+
+
+@contextmanager
+def _one_core() -> Iterator[None]:
+    """Keep torch to one core: handing many small operations to others costs more than it saves."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)
 
 
 def _try_impostor(trial: Trial, impostor: Impostor, score: DetectionScore) -> None:

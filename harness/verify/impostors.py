@@ -6,53 +6,27 @@ bit there is nothing to see through.
 """
 
 import math
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 
 import torch
 from torch import Tensor
 
-from harness.problem.dtypes import DTYPES
 from harness.problem.package import Problem
 from harness.problem.terms import Direction
 from harness.verify.arithmetic.model import ArithmeticModel
-from harness.verify.arithmetic.rounding import BELOW, BFLOAT16, NARROWER, Format, component, rounded
-from harness.verify.arithmetic.sums import Accumulator
 from harness.verify.arithmetic.survey import ReferenceTraits
-from harness.verify.trial import Answers, Trial, as_type, inexact, mean, write
-from harness.verify.variants import STEP, Compute, RequiredFormats, on_machine, required_formats
+from harness.verify.guesses import guesses
+from harness.verify.impostor import TOLERANCE, Impostor, Writer, answer, each_output, replaced
+from harness.verify.imprecision import imprecise
+from harness.verify.trial import Answers, Trial, as_type, inexact, mean
+from harness.verify.variants import on_machine, required_formats
 
 TILE = 32
 """Elements of a tile, as kernels commonly have them: a warp's."""
 
-Writer = Callable[[Trial, int, Mapping[str, Tensor]], None]
-"""Writes into the outputs of one call."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Impostor:
-    """One way to go wrong."""
-
-    name: str
-    """What it does: ``writes zeros``."""
-    write: Writer
-    """Leaves its answer in the outputs of a call."""
-    remedy: str
-    """What an author should change if it is accepted."""
-    both: bool = True
-    """Whether it goes wrong in both calls of a case; else in one of them (which one alternates),
-    which saves half the work and makes it harder to find."""
-    rare: bool = False
-    """Whether grades may lack a case where it differs."""
-    precision: bool = False
-    """Whether it differs from an honest computation by its accuracy alone."""
-    excuse: str = ""
-    """Why it may be accepted, in words; empty where it may not."""
-
-
 _CASES = "add a value under `always`, a wider range, or other values, so that some case tells"
-_TOLERANCE = "the tolerance is too wide: constant, factor, roundings or the magnitude"
 
 
 def impostors(problem: Problem, dtype: str, seen: ReferenceTraits) -> list[Impostor]:
@@ -63,29 +37,16 @@ def impostors(problem: Problem, dtype: str, seen: ReferenceTraits) -> list[Impos
         *_forgetful(),
         *_careless(problem),
         *_ignorant(problem, dtype),
+        *guesses(problem, dtype, seen),
         Impostor(
             name="skips the last term of every sum",
-            write=_answer(on_machine(ArithmeticModel(skips=True))),
-            remedy=_TOLERANCE,
+            write=answer(on_machine(ArithmeticModel(skips=True))),
+            remedy=TOLERANCE,
             both=False,
+            timed=False,  # one of so many terms may be less than a result of 16 bits is rounded by
         ),
-        *(_imprecise(dtype, seen, formats) if formats else ()),
+        *(imprecise(dtype, seen, formats) if formats else ()),
     ]
-
-
-def _answer(compute: Compute) -> Writer:
-    """Write what ``compute`` gives for a call."""
-    return lambda trial, call, views: write(views, compute(trial, call))
-
-
-def _each(how: Callable[[Tensor, Tensor], object]) -> Writer:
-    """Treat each output by itself: ``how`` gets its view and the right answer."""
-
-    def run(trial: Trial, call: int, views: Mapping[str, Tensor]) -> None:
-        for name, view in views.items():
-            how(view, trial.right[call][name])
-
-    return run
 
 
 def _idle(problem: Problem, exact: bool) -> Iterator[Impostor]:
@@ -99,12 +60,12 @@ def _idle(problem: Problem, exact: bool) -> Iterator[Impostor]:
         if parameter.direction is not Direction.OUT:
             yield make(name=f"copies {parameter.name}", write=_copy(parameter.name))
     make = partial(Impostor, remedy="the output hardly varies: draw values that make it")
-    yield make(name="writes its mean everywhere", write=_each(_own_mean))
+    yield make(name="writes its mean everywhere", write=each_output(_own_mean))
     yield make(name="writes the first case's mean", write=_first_mean)
 
 
 def _constant(value: float) -> Writer:
-    return _each(lambda view, _: _fill(view, value))
+    return each_output(lambda view, _: _fill(view, value))
 
 
 def _fill(view: Tensor, value: float) -> None:
@@ -145,9 +106,9 @@ def _forgetful() -> Iterator[Impostor]:
     """Impostors that return remembered answers."""
     remedy = "draw other values for each call: an input that decides the output is constant"
     make = partial(Impostor, remedy=remedy)
-    previous = _answer(lambda trial, call: trial.right[max(0, call - 1)])
+    previous = answer(lambda trial, call: trial.right[max(0, call - 1)])
     yield make(name="the previous call's answer", write=previous)
-    earlier = _answer(lambda trial, call: trial.memory.answers.get(trial.shapes, trial.right)[call])
+    earlier = answer(lambda trial, call: trial.memory.answers.get(trial.shapes, trial.right)[call])
     yield make(name="an earlier case's answer", write=earlier, rare=True)
 
 
@@ -158,17 +119,17 @@ def _careless(problem: Problem) -> Iterator[Impostor]:
         writers = {
             "misses the last row": _all_but_last(2),
             "misses the last column": _all_but_last(1),
-            "transposed": _each(_transposed),
+            "transposed": each_output(_transposed),
         }
-    writers[f"misses the last tile of {TILE}"] = _each(_all_but_tile)
-    writers[f"right for multiples of {TILE} only"] = _each(_whole_tiles)
+    writers[f"misses the last tile of {TILE}"] = each_output(_all_but_tile)
+    writers[f"right for multiples of {TILE} only"] = each_output(_whole_tiles)
     for name, writer in writers.items():
         yield Impostor(name=name, write=writer, remedy=_CASES)
 
 
 def _all_but_last(from_end: int) -> Writer:
     """Write all but the last along the dimension so far from the end; all if it has one."""
-    return _each(lambda view, right: _written(view, right, max(0, view.dim() - from_end), 1))
+    return each_output(lambda view, right: _written(view, right, max(0, view.dim() - from_end), 1))
 
 
 def _written(view: Tensor, right: Tensor, dim: int, missing: int) -> None:
@@ -205,6 +166,7 @@ def _ignorant(problem: Problem, dtype: str) -> Iterator[Impostor]:
                 write=_fixed(scalar.name, value),
                 remedy=f"draw {scalar.name} from a wider range, or list more values of it",
                 both=False,
+                timed=False,  # a shape's scalars are no secret
             )
     written = frozenset[str]().union(*(e.names for p in problem.outputs for e in p.shape))
     for parameter in problem.tensors:
@@ -213,15 +175,15 @@ def _ignorant(problem: Problem, dtype: str) -> Iterator[Impostor]:
         name = parameter.name
         remedy = f"draw larger values for {name}: it hardly matters"
         make = partial(Impostor, remedy=remedy, both=False)
-        yield make(name=f"takes {name} for zeros", write=_replaced(name, torch.zeros_like))
-        yield make(name=f"takes {name} for ones", write=_replaced(name, torch.ones_like))
+        yield make(name=f"takes {name} for zeros", write=replaced(name, torch.zeros_like))
+        yield make(name=f"takes {name} for ones", write=replaced(name, torch.ones_like))
         if parameter.nonfinite and parameter.data_type(dtype).roundoff:
             remedy = "some grades draw no NaN: allow no sizes so small that there is none"
-            writer = _replaced(name, _without_nan)
+            writer = replaced(name, _without_nan)
             yield make(name=f"takes NaN in {name} for zero", write=writer, remedy=remedy)
         for dim, length in enumerate(parameter.shape):
             if length.names and not length.names & written:
-                writer = _replaced(name, partial(_without_last, dim=dim))
+                writer = replaced(name, partial(_without_last, dim=dim))
                 yield make(name=f"misses the last of {name} along {length}", write=writer)
 
 
@@ -232,15 +194,7 @@ def _fixed(name: str, value: float) -> Writer:
             return trial.right[call]
         return trial.evaluate(call, case=replace(trial.case, scalars={**scalars, name: value}))
 
-    return _answer(compute)
-
-
-def _replaced(name: str, how: Callable[[Tensor], Tensor]) -> Writer:
-    def compute(trial: Trial, call: int) -> Answers:
-        inputs = trial.inputs[call]
-        return trial.evaluate(call, inputs={**inputs, name: how(inputs[name])})
-
-    return _answer(compute)
+    return answer(compute)
 
 
 def _without_nan(x: Tensor) -> Tensor:
@@ -252,60 +206,3 @@ def _without_last(x: Tensor, dim: int) -> Tensor:
         x = x.clone()
         x.select(dim, -1).zero_()
     return x
-
-
-_FINER = "what it loses may be less than rounding the result does: it is the more precise format"
-
-
-def _imprecise(dtype: str, seen: ReferenceTraits, formats: RequiredFormats) -> Iterator[Impostor]:
-    """Impostors that compute with too little precision."""
-    make = partial(Impostor, remedy=_TOLERANCE, precision=True)
-    cuts = _cuts(dtype, formats)
-    for cut in cuts:
-        machine = on_machine(ArithmeticModel(factors=cut))
-        answer = machine if seen.products else _inputs_cut(cut)
-        name = f"{'factors' if seen.products else 'inputs'} in {cut.name}"
-        yield make(name=name, write=_answer(answer), both=False)
-    if cuts and formats.factors is not None:
-        # Where factors may be cut, results may lose a few roundoffs of that precision, which the
-        # next one below is: the one after that is tried.
-        cuts = [BELOW[cuts[0]]] if cuts[0] in BELOW else []
-    for cut in cuts:
-        yield make(name=f"results in {cut.name}", write=_results(cut))
-    narrower = NARROWER.get(formats.accumulator, [])
-    for sums in narrower if seen.sums or seen.additions else ():
-        # The error of sums as precise as factors may be cut to is within what that may cost.
-        if formats.factors is not None and sums.bits >= formats.factors.bits:
-            continue
-        accumulator = Accumulator(sums, step=STEP)
-        machine = on_machine(ArithmeticModel(accumulator=accumulator, additions=not seen.sums))
-        yield make(
-            name=f"sums in {sums.name}",
-            write=_answer(machine),
-            remedy=_TOLERANCE + "; or sums are too short: raise the ranges",
-            both=False,
-            excuse=_FINER if sums.bits > formats.storage.bits else "",
-        )
-
-
-def _cuts(dtype: str, formats: RequiredFormats) -> list[Format]:
-    """Precisions below what the tolerance allows inputs to be cut to."""
-    if not DTYPES[dtype].roundoff:
-        return []
-    below = BELOW[formats.factors or component(dtype)]
-    return [below, BFLOAT16] if below.bits > BFLOAT16.bits else [below]
-
-
-def _inputs_cut(to: Format) -> Compute:
-    return lambda trial, call: trial.evaluate(
-        call, inputs={name: _cut(x, to) for name, x in trial.inputs[call].items()}
-    )
-
-
-def _results(to: Format) -> Writer:
-    return _each(lambda view, right: view.copy_(_cut(right, to)))
-
-
-def _cut(x: Tensor, to: Format) -> Tensor:
-    wide = torch.complex128 if x.is_complex() else torch.float64
-    return rounded(x.to(wide), to) if inexact(x) else x

@@ -54,6 +54,8 @@ class Trial:
     arena: InitVar[Arena]
     memory: TrialMemory
     """Of the cases before it."""
+    timed: bool = False
+    """Whether its batch is one as times are taken of, not a correctness case's."""
     batch: Batch = field(init=False)
     inputs: list[dict[str, Tensor]] = field(init=False)
     """What the call reads, dense, in its own types."""
@@ -63,7 +65,7 @@ class Trial:
     """The same, rounded to the outputs' types."""
 
     def __post_init__(self, arena: Arena) -> None:
-        self.batch = Batch(self.task, self.case, arena, calls=CALLS, portable=True)
+        self.batch = Batch(self.task, self.case, arena, calls=CALLS, portable=not self.timed)
         self.batch.fill(self.task.seed)
         self.inputs = [self.batch.inputs(call) for call in range(CALLS)]
         self.expected = [self.batch.expectations(call) for call in range(CALLS)]

@@ -5,8 +5,9 @@ rejected) and honest variants (which must be accepted) go through some grades; t
 examples, baselines and solutions are graded.
 """
 
+import itertools
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,7 +16,8 @@ from harness.device.base import Device
 from harness.errors import ProblemError
 from harness.grading.case_selection import correctness_cases
 from harness.grading.job import Options
-from harness.judge.batch import BatchMismatch, lay_out
+from harness.judge.batch import BatchMismatch
+from harness.judge.layout import lay_out
 from harness.problem.format.load import load_problem
 from harness.problem.model import REFERENCE_FILE, STATEMENT_FILE
 from harness.problem.reference import Reference
@@ -24,8 +26,9 @@ from harness.progress.progress import Progress
 from harness.verify.arithmetic.survey import ReferenceTraits, survey
 from harness.verify.examples import find_examples, run_examples
 from harness.verify.findings import DetectionResult, PackageReport, Status
-from harness.verify.grades import DetectionScore, GradeScores, run_grade
-from harness.verify.impostors import Impostor, impostors
+from harness.verify.grades import DetectionScore, GradeScores, run_grade, run_timed
+from harness.verify.impostor import Impostor
+from harness.verify.impostors import impostors
 from harness.verify.package_lints import check_strength
 from harness.verify.soundness import ReferenceCheck, check_statement
 from harness.verify.trial import PackageTask, Trial, TrialMemory
@@ -121,16 +124,26 @@ def _verify_type(
     honest = variants(problem, dtype, seen)
     tried = {one.name: one.answer for one in honest if one.answer is not None}
     graded: list[GradeScores] = []
+    timed: dict[str, list[GradeScores]] = {}
+    shapes = problem.timed_cases(emulated=task.device.emulated)
     for number, seed in enumerate(seeds(task.seed, count), 1):
         one = replace(task, seed=seed)
         cases = correctness_cases(one, Options(timing=False))
-        progress.phase(f"{problem.slug} {dtype} {number}/{count}", len(cases))
+        progress.phase(f"{problem.slug} {dtype} {number}/{count}", len(cases) + len(shapes))
         look = ReferenceCheck(one, report) if number == 1 else None
         graded.append(run_grade(one, cases, false, tried, progress.advance, look))
+        for place, shape in enumerate(shapes):
+            scores = run_timed(one, shape, false, tried, number + place)
+            timed.setdefault(shape.spec, []).append(scores)
+            progress.advance()
     for impostor in false:
-        report.impostors.append(_judge_impostor(task, impostor, graded, report))
+        result = _judge_impostor(task, impostor, graded, report)
+        if result.status is not Status.ACCEPTED and not impostor.excuse:
+            result = _judge_timed(task, impostor, timed, result, report)
+        report.impostors.append(result)
     for variant in honest:
-        report.variants.append(_judge_variant(task, variant, graded, report))
+        every = [*graded, *itertools.chain(*timed.values())]
+        report.variants.append(_judge_variant(task, variant, every, report))
 
 
 def _survey(task: PackageTask) -> ReferenceTraits:
@@ -174,6 +187,32 @@ def _judge_impostor(
             one.remedy,
         )
     return _result(one.name, task, status, total, why)
+
+
+def _judge_timed(
+    task: PackageTask,
+    one: Impostor,
+    timed: Mapping[str, Sequence[GradeScores]],
+    result: DetectionResult,
+    report: PackageReport,
+) -> DetectionResult:
+    """``result``, or an error where an impostor is not refused at a timed shape and differs there.
+
+    It might be right at all other sizes: no correctness case has so large ones.
+    """
+    for spec, grades in timed.items():
+        total = _total([grade.impostors[one.name] for grade in grades])
+        missed = next((grade for grade in grades if _missed(one, total, grade)), None)
+        if missed is not None:
+            score = missed.impostors[one.name]
+            report.error(
+                str(task.problem.folder / STATEMENT_FILE),
+                f"impostor “{one.name}” is accepted in all {score.cases} batches timed at {spec} "
+                f"in {task.dtype} (seed {missed.seed}; in {score.applicable} it differs)",
+                one.remedy,
+            )
+            return replace(result, status=Status.ACCEPTED)
+    return result
 
 
 def _missed(one: Impostor, total: DetectionScore, grade: GradeScores) -> bool:

@@ -16,7 +16,7 @@ from harness.wire.arguments import (
 )
 from harness.wire.validation import WireError, WireRecord
 
-VERSION = 1
+VERSION = 2
 """Of the protocol, raised with every change to it; the judge refuses runners of another one."""
 
 MAX_TEXT = 4 * 1024
@@ -190,6 +190,18 @@ class Mapped(Answer):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Unmap(Message):
+    """Let go of the judge's buffers, so that their memory is free once the judge has, too."""
+
+    answers: ClassVar[tuple[str, ...]] = ("unmapped",)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unmapped(Answer):
+    """No arena is mapped."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Prepare(Message):
     """Bind a batch of calls, warm up, record: before the inputs that count exist."""
 
@@ -258,7 +270,7 @@ MESSAGES: Mapping[str, type[Message]] = {
     message.type: message
     for message in (
         *(Fork, Confined, Open, Opened, Load, Loaded, Compile, Compiled, Map, Mapped),
-        *(Prepare, Prepared, Run, Ready, Finished, Failed),
+        *(Unmap, Unmapped, Prepare, Prepared, Run, Ready, Finished, Failed),
     )
 }
 """All messages by their types, in the order of a session."""

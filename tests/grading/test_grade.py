@@ -257,7 +257,7 @@ class Small(CpuDevice):
     """Has not the memory for the guard bands: the smallest cases are tried all the same."""
 
     def free_bytes(self) -> int:
-        return 60_000
+        return 40_000
 
 
 def test_a_shape_for_which_there_is_no_room_is_the_machines_fault(

@@ -6,16 +6,20 @@ from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.live_memory import LiveMemory
 
+from harness.device.choose import open_device
 from harness.device.cpu import CpuDevice, HostArena
-from harness.judge.batch import GUARD_BYTES, Batch, BufferLayout, Layout, lay_out
+from harness.judge.batch import Batch
+from harness.judge.layout import GUARD_BYTES, BufferLayout, Layout, lay_out
 from harness.judge.task import Task
-from harness.problem.case import Case
+from harness.problem.case import FAMILIES, Case
 from harness.problem.dtypes import C_TYPES, DTYPES
 from harness.problem.expressions import Expression
 from harness.problem.model import Parameter
@@ -228,10 +232,19 @@ def test_an_input_that_changed_is_found(filled: Filled, name: str, element: int)
     assert (found.call, found.message) == (1, f"const input {name} was changed (element {element})")
 
 
-def test_the_sign_of_a_zero_counts_in_an_input(filled: Filled) -> None:
-    view(filled, "a", 0)[0, 0] = 0.0
+def test_the_sign_of_a_zero_counts_in_an_input(
+    filled: Filled, monkeypatch: pytest.MonkeyPatch
+) -> None:
     batch, _ = filled
-    batch._copy = batch._bytes.clone()  # as if it had been drawn so
+    fill = batch._contents._inputs.fill
+
+    def with_zero(out: torch.Tensor, tensor: TensorSpec, *given: Any, **how: Any) -> None:
+        fill(out, tensor, *given, **how)
+        out[0].view(-1)[0] = 0
+
+    monkeypatch.setattr(batch._contents._inputs, "fill", with_zero)
+    batch.fill("seed")
+    assert view(filled, "a", 0)[0, 0] == 0.0
     solve(filled)
     view(filled, "a", 0)[0, 0] = -0.0
     found = batch.check()
@@ -292,12 +305,163 @@ def test_any_changed_byte_is_found(blend_task: Task, data: st.DataObject) -> Non
     arena.close()
 
 
-def test_an_unchecked_batch_keeps_no_copy(shift_task: Task) -> None:
+@settings(max_examples=40)
+@given(st.data())
+def test_any_changed_bits_around_large_buffers_are_found_and_placed(
+    large: Filled, data: st.DataObject
+) -> None:
+    """Outputs are right, so whatever else changes must be told: which tensor, which call, where."""
+    batch, arena = large
+    outputs = [s for s in batch.layout.slots if s.tensor.direction is not Direction.IN]
+    at = data.draw(
+        st.integers(0, batch.layout.size - 1)
+        | st.sampled_from([s.base + c * s.stride for s in batch.layout.slots for c in range(9)])
+    )
+    if any(0 <= at - s.base - c * s.stride < s.bytes for s in outputs for c in range(9)):
+        return
+    bits = data.draw(st.integers(1, 255))
+    before = int(arena.bytes[at])
+    arena.bytes[at] = before ^ bits
+    found = batch.check()
+    arena.bytes[at] = before
+    assert found is not None
+    assert (found.call, found.message) == batch.layout.blame(at)
+    assert batch.check() is None
+
+
+@pytest.fixture(scope="module")
+def large(blend_task: Task) -> Iterator[Filled]:
+    """Nine calls whose inputs have a digest, solved."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("harness.judge.contents.SLICE", 1 << 16)
+        case = Case(sizes={"m": 80, "n": 90})
+        arena = HostArena(lay_out(blend_task, case, 9).size)
+        batch = Batch(blend_task, case, arena, 9)
+        batch.fill("seed")
+        solve((batch, arena), tuple(range(9)))
+        assert batch._digest is not None and batch._digest._rows
+        assert len(list(batch._contents.slices(_slots(batch, "a")))) > 1
+        yield batch, arena
+        del batch
+    arena.close()
+
+
+def test_of_a_changed_input_and_a_wrong_output_the_output_is_told(filled: Filled) -> None:
+    """With what the reference says of the inputs that were drawn, not of those that are there."""
+    solve(filled)
+    view(filled, "a", 0)[0, 0] += 64
+    view(filled, "total", 0)[3, 1] += 64
+    found = filled[0].check()
+    assert found is not None and found.mismatch is not None
+    assert found.mismatch.first.index == (3, 1)
+    assert found.mismatch.differing == 1
+
+
+@pytest.mark.parametrize(("calls", "of_a_slice"), [(9, 1), (9, 2), (9, 4), (9, 9)])
+def test_an_output_that_is_read_is_drawn_again(
+    blend_task: Task, monkeypatch: pytest.MonkeyPatch, calls: int, of_a_slice: int
+) -> None:
+    """In slices: as it was before the call, whatever the slice."""
+    case = Case(sizes={"m": 5, "n": 7})
+    stride = lay_out(blend_task, case, 1).slots[2].stride
+    monkeypatch.setattr("harness.judge.contents.SLICE", of_a_slice * stride + 1)
+    arena = HostArena(lay_out(blend_task, case, calls).size)
+    batch = Batch(blend_task, case, arena, calls)
+    batch.fill("seed")
+    before = [view((batch, arena), "total", call).clone() for call in range(calls)]
+    solve((batch, arena), tuple(range(calls)))
+    assert batch.check() is None
+    for call in range(calls):
+        assert torch.equal(batch.inputs(call)["total"], before[call])
+        assert not torch.equal(view((batch, arena), "total", call), before[call])
+    arena.close()
+
+
+@pytest.mark.parametrize("kind", ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)])
+@pytest.mark.parametrize("family", FAMILIES)
+def test_what_is_drawn_again_elsewhere_has_the_same_bits(
+    blend_task: Task, monkeypatch: pytest.MonkeyPatch, family: str, kind: str
+) -> None:
+    monkeypatch.setattr("harness.judge.contents.SLICE", 1 << 20)
+    task = replace(blend_task, device=open_device(kind))
+    case = Case(sizes={"m": 301, "n": 203}, family=family)
+    arena = task.device.arena(lay_out(task, case, 30).size)
+    batch = Batch(task, case, arena, 30)
+    batch.fill("seed")
+    assert batch._digest is not None and batch._digest.first_change() is None
+    for slots in batch.layout.slots:
+        rows = batch.layout.rows(batch.bytes, slots)
+        for calls in batch._contents.slices(slots):
+            again = torch.zeros_like(rows[calls.start : calls.stop])
+            batch._contents.write_slice(again, slots, calls, "seed")
+            assert torch.equal(again, rows[calls.start : calls.stop])
+    del batch, rows
+    arena.close()
+
+
+class Memory:
+    """What a batch of 40 calls of 0.5 MiB takes beside its arena, with slices of 1 MiB."""
+
+    def __init__(self, task: Task, directions: tuple[Direction, ...], *, gaps: bool) -> None:
+        strides = ("ld", "1") if gaps else ("n", "1")
+        parameters = tuple(
+            Parameter(
+                name=name, type="float", role=Role.TENSOR, line=1, direction=direction,
+                shape=(Expression.parse("m"), Expression.parse("n")),
+                strides=tuple(map(Expression.parse, strides)),
+            )
+            for name, direction in zip("abc", directions, strict=False)
+        )  # fmt: skip
+        problem = replace(task.problem, parameters=parameters)
+        self.task = replace(task, problem=problem, reference=Copies(problem))
+        self.case = Case(sizes={"m": 256, "n": 512, "ld": 520})
+        self.arena = HostArena(lay_out(self.task, self.case, 40).size)
+        with LiveMemory() as memory:
+            self.batch = Batch(self.task, self.case, self.arena, 40)
+            self.batch.fill("seed")
+        self.fill = memory.peak
+        for call in range(40):
+            self.batch.outputs(call)["c"].copy_(self.batch.inputs(call)["a"])
+        with LiveMemory() as memory:
+            assert self.batch.check() is None
+        self.check = memory.peak
+
+
+class Copies:
+    """The answer key c = a."""
+
+    capturable = True
+
+    def __init__(self, problem: Problem) -> None: ...
+
+    def expectations(self, case: Case, dtype: str, inputs: Any, *, summed: bool = True) -> Any:
+        wide = inputs["a"].double()
+        return {"c": Expectation(expected=wide, allowed=torch.zeros_like(wide))}
+
+
+@pytest.mark.parametrize("gaps", [False, True])
+@pytest.mark.parametrize("last", [Direction.OUT, Direction.INOUT])
+def test_filling_and_checking_take_a_slice_beside_the_arena(
+    shift_task: Task, monkeypatch: pytest.MonkeyPatch, last: Direction, *, gaps: bool
+) -> None:
+    monkeypatch.setattr("harness.judge.contents.SLICE", 1 << 20)
+    seen = Memory(shift_task, (Direction.IN, Direction.IN, last), gaps=gaps)
+    arena = seen.arena.size
+    assert arena > 60 << 20
+    digest = arena // 64 + 2 * (34 << 12) + (1 << 17)
+    # On the CPU values of a slice are drawn in float64; the receipt has a few thousand places.
+    assert seen.fill < digest + (3 << 20)
+    # One call in float64 and what is allowed, a difference of the two, a slice drawn again.
+    assert seen.check < digest + 8 * (1 << 20)
+    assert max(seen.fill, seen.check) < arena / 5
+
+
+def test_an_unchecked_batch_takes_no_digest(shift_task: Task) -> None:
     case = Case(sizes={"n": 4}, scalars={"s": 0.0})
     arena = HostArena(lay_out(shift_task, case, 1).size)
     batch = Batch(shift_task, case, arena, 1, checked=False)
     batch.fill("seed")
-    assert batch._copy is None
+    assert batch._digest is None
     arena.close()
 
 

@@ -6,8 +6,9 @@ from contextlib import closing
 import pytest
 from torch import Tensor
 
-from harness.judge.batch import Batch, lay_out
+from harness.judge.batch import Batch
 from harness.judge.early_reads import EarlyReads, Found
+from harness.judge.layout import lay_out
 from harness.judge.task import Task
 from harness.problem.case import Case
 
@@ -24,7 +25,7 @@ class Steps:
     def read(self, call: int) -> Tensor:
         """The input of a call as it is now."""
         inputs = self._batch.layout.slots[0]
-        rows = self._batch.rows(self._batch.bytes, inputs)[call, : inputs.bytes]
+        rows = self._batch.layout.rows(self._batch.bytes, inputs)[call, : inputs.bytes]
         return rows.view(inputs.dtype).clone()
 
     def write(self, call: int, values: Tensor, part: slice = slice(None)) -> None:

@@ -14,9 +14,10 @@ from harness.device.cpu import CpuDevice
 from harness.errors import UsageError
 from harness.grading.grader import Grader
 from harness.grading.job import Job, Options
-from harness.judge.batch import Batch, lay_out
+from harness.judge.batch import Batch
 from harness.judge.cases import CasesOutcome, run_cases
 from harness.judge.checker import Checker
+from harness.judge.layout import lay_out
 from harness.judge.replay import FailingCase, shrink_failure
 from harness.judge.task import Task
 from harness.languages.read import read_solution

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from harness.device.choose import open_device
-from harness.judge.batch import Batch, lay_out
+from harness.judge.batch import Batch
+from harness.judge.layout import lay_out
 from harness.judge.task import Task
 from harness.languages import LANGUAGES
 from harness.languages.build.cache import Cache

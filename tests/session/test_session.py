@@ -15,12 +15,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 from support.leftovers import left, zygote_processes
 
 from harness.device.cpu import HostArena
 from harness.errors import MachineError
-from harness.judge.batch import Batch, lay_out
+from harness.judge.batch import Batch
 from harness.judge.cases import CasesOutcome, run_cases
+from harness.judge.layout import lay_out
 from harness.judge.task import Task
 from harness.problem.case import Case
 from harness.records.result import Verdict
@@ -554,6 +556,42 @@ def ready(shift_task: Task) -> Iterator[Ready]:
         arena.close()
 
 
+def test_a_runner_lets_go_of_its_buffers_and_maps_others(ready: Ready, shift_task: Task) -> None:
+    session, batch, arena = ready(HONEST)
+    assert session.unmap() is None
+    assert session.unmap() is None  # there is nothing left to let go of
+    assert session.map(arena) is None
+    assert session.prepare(batch, RunOptions()) is False
+    assert isinstance(session.run(batch, "seed"), float)
+    assert batch.check() is None
+
+
+class NoRoom:
+    """A batch for whose inputs there is no memory."""
+
+    def __init__(self, batch: Batch) -> None:
+        self.layout = batch.layout
+
+    def fill(self, seed: str) -> None:
+        raise torch.OutOfMemoryError("no room")
+
+    def take_receipt(self) -> None: ...
+
+
+def test_a_session_lives_on_where_memory_runs_out_while_inputs_are_drawn(ready: Ready) -> None:
+    """The runner, which waits for *go* then, is heard and hears again."""
+    session, batch, arena = ready(HONEST)
+    for _ in range(2):
+        with pytest.raises(torch.OutOfMemoryError):
+            session.run(NoRoom(batch), "seed")
+        assert isinstance(session.run(batch, "seed"), float)
+        assert batch.check() is None
+    with pytest.raises(torch.OutOfMemoryError):
+        session.run(NoRoom(batch), "seed")
+    assert session.unmap() is None
+    assert session.map(arena) is None
+
+
 def test_a_runner_cannot_change_the_measured_time(ready: Ready) -> None:
     slow = f"""{TOOLS}
 def solution(*a):
@@ -719,7 +757,7 @@ def test_a_runner_of_another_version_is_the_machines_fault(
     program = source_program(HONEST.encode())
     with (
         Session(program, shift_task.device, shift_task.problem.limits) as session,
-        pytest.raises(MachineError, match=r"speaks version 1 .* and the judge version 99: "),
+        pytest.raises(MachineError, match=r"speaks version 2 .* and the judge version 99: "),
     ):
         session.load()
 

@@ -102,6 +102,9 @@ class ConcreteProblem:
     def timed_cases(self, *, emulated: bool) -> list[Case]:
         return [self._case(self.tests)]
 
+    def timed_families(self, dtype: str) -> tuple[str, ...]:
+        return ()
+
     def parse_case(self, spec: str) -> Case:
         for case in self.timed_cases(emulated=True) + self.draw_cases("", dtype="", room=_ANY):
             if case.spec == spec:

@@ -56,6 +56,9 @@ class FakeSession:
         self.arena = arena
         return FAULT if self.fails == "map" else None
 
+    def unmap(self) -> Fault | None:
+        return None
+
     def prepare(self, batch: Any, plan: Any) -> bool | Fault:
         self.plan = plan
         return FAULT if self.fails == "prepare" else self.captures and plan.capture

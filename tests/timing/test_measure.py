@@ -21,8 +21,9 @@ from support.fake_sessions import (
 
 from harness.device.base import Arena
 from harness.device.cpu import CpuDevice
-from harness.judge.batch import lay_out
+from harness.judge.layout import lay_out
 from harness.judge.task import Task
+from harness.problem.sampling.footprint import beside_arena
 from harness.records.measurement import Measurement
 from harness.records.result import Verdict
 from harness.session.fault import Fault
@@ -324,9 +325,10 @@ class TestShape:
     ) -> None:
         """Each shape gets a share of all memory, though the one before has its arenas still."""
         buffer = lay_out(shift_task, CASE, 1).size
+        beside = beside_arena(shift_task.problem.tensors_of(CASE, shift_task.dtype), 1)
 
         class Small(CpuDevice):
-            left = 400 * buffer
+            left = 401 * buffer + beside
 
             def arena(self, size: int) -> Arena:
                 made = super().arena(size)

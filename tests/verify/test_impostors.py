@@ -1,6 +1,7 @@
 """What each impostor leaves in the outputs of a call."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -8,26 +9,38 @@ import torch
 from torch import Tensor
 
 from harness.device.cpu import CpuDevice
-from harness.judge.batch import lay_out
-from harness.problem.case import Case
+from harness.judge.layout import lay_out
+from harness.problem.case import whole_case
 from harness.problem.format.load import load_problem
 from harness.problem.reference import Reference
 from harness.problem.sampling.footprint import CALLS
 from harness.verify.arithmetic.survey import ReferenceTraits, survey
-from harness.verify.impostors import Impostor, impostors
+from harness.verify.grades import run_timed
+from harness.verify.impostor import Impostor
+from harness.verify.impostors import impostors
 from harness.verify.trial import PackageTask, Trial, TrialMemory
 
 ROOT = Path(__file__).parents[2]
 SIZES = {"m": 70, "n": 65, "k": 40}
+BEYOND = "takes numbers outside the declared range for its ends"
 
 
 class Stage:
     """A trial of the matrix product problem, and its impostors by name."""
 
-    def __init__(self, dtype: str, sizes: dict[str, int], alpha: float) -> None:
-        problem = load_problem(ROOT / "problems" / "gemm-multiply-leakyrelu")
+    def __init__(
+        self,
+        dtype: str,
+        sizes: dict[str, int],
+        alpha: float | None,
+        *,
+        slug: str = "gemm-multiply-leakyrelu",
+        family: str = "declared",
+    ) -> None:
+        problem = load_problem(ROOT / "problems" / slug)
         self.task = PackageTask(problem, Reference(problem), dtype, CpuDevice(), "a secret")
-        self.case = Case(sizes=sizes, scalars={"alpha": alpha}, single=frozenset({"alpha"}))
+        scalars = {} if alpha is None else {"alpha": alpha}
+        self.case = whole_case(problem, {**sizes, **scalars}, family)
         self.arena = self.task.device.arena(lay_out(self.task, self.case, CALLS).size)
         self.memory = TrialMemory()
         self.trial = self.fresh()
@@ -38,11 +51,11 @@ class Stage:
         return Trial(self.task, self.case, 0, self.arena, self.memory)
 
     def play(self, name: str, call: int = 0) -> Tensor:
-        """What is in the output after an impostor's call."""
+        """What is in the first output after an impostor's call."""
         self.trial.batch.reset()
         views = self.trial.batch.outputs(call)
         self.impostors[name].write(self.trial, call, views)
-        return views["output_matrix"].clone()
+        return next(iter(views.values())).clone()
 
     def right(self, call: int = 0) -> Tensor:
         return self.trial.right[call]["output_matrix"]
@@ -67,6 +80,7 @@ def stage() -> Iterator[Stage]:
 
 def test_every_impostor_is_rejected_in_an_ordinary_case(stage: Stage) -> None:
     excused = {"an earlier case's answer", "writes the first case's mean"}  # there is none yet
+    excused.add(BEYOND)  # right for declared values, see below
     names = set(stage.impostors) - excused
     assert len(names) > 30
     assert {name for name in names if not stage.is_caught(name)} == set()
@@ -150,11 +164,69 @@ def test_imprecise_impostors_are_ordered_by_error(stage: Stage) -> None:
     }
     assert set(errors) == {
         "factors in tf32", "factors in bfloat16", "results in tf32", "results in bfloat16",
-        "sums in float16", "sums in bfloat16",
+        "sums in float16", "sums in bfloat16", "factors in two bfloat16 numbers",
     }  # fmt: skip
+    assert 0 < errors["factors in two bfloat16 numbers"] < errors["factors in tf32"] / 16
     assert 0 < errors["factors in tf32"] < errors["factors in bfloat16"] < 1
     assert 0 < errors["sums in float16"] < errors["sums in bfloat16"] < 10
     assert torch.equal(stage.play("results in bfloat16"), right.bfloat16().float())
+
+
+def test_what_is_right_for_declared_values_is_wrong_for_others(stage: Stage) -> None:
+    assert torch.equal(stage.play(BEYOND), stage.right())
+    half = stage.play("takes half of matrix_a along k for the whole")
+    a = stage.input("matrix_a").double()
+    a[:, 20:] = a[:, :20]
+    product = a @ stage.input("matrix_b").double() * stage.input("matrix_c").double()
+    assert torch.allclose(half, torch.where(product >= 0, product, product * 0.25).float())
+    large = Stage("float32", SIZES, 0.25, family="large")
+    assert large.is_caught(BEYOND)
+    large.arena.close()
+
+
+def test_known_maxima_and_means() -> None:
+    one = Stage("float32", {"m": 40, "n": 300}, None, slug="softmax")
+    name = "takes every maximum for that of declared values"
+    assert torch.allclose(one.play(name), one.right(), rtol=1e-4)
+    assert bool((one.play("takes input_matrix for its declared mean") == 1 / 300).all())
+    offset = Stage("float32", {"m": 40, "n": 300}, None, slug="softmax", family="offset")
+    assert bool(offset.play(name).isnan().any())
+    assert offset.is_caught(name)
+    rows = Stage("float32", {"m": 9, "n": 3000}, None, slug="row-reduction")
+    names = {n for n in rows.impostors if n.endswith(", in row_mean")}
+    assert names == {
+        "takes input_matrix for its declared mean, in row_mean",
+        "takes half of input_matrix along n for the whole, in row_mean",
+    }
+    assert all(rows.is_caught(n) for n in names)
+    for stage in (one, offset, rows):
+        stage.arena.close()
+
+
+@pytest.mark.parametrize("family", ["declared", "sparse"])
+def test_two_bfloat16_numbers_show_in_sparse_values_alone_where_sums_are_long(family: str) -> None:
+    sizes = {"m": 64, "n": 64, "k": 8192}
+    one = Stage("float32", sizes, 0.25, family=family)
+    assert one.is_caught("factors in two bfloat16 numbers") is (family == "sparse")
+    one.arena.close()
+
+
+def test_each_timed_shape_has_to_tell_by_itself() -> None:
+    """What passes with declared values is tried with those of other families, until refused."""
+    one = Stage("float32", {"m": 16, "n": 4096}, None, slug="softmax")
+    names = [BEYOND, "takes every maximum for that of declared values", "writes zeros"]
+    chosen = [one.impostors[name] for name in names]
+    scores = run_timed(one.task, one.case, chosen, {}, 0).impostors
+    assert [scores[name].refused for name in names] == [1, 1, 1]
+    assert scores["writes zeros"].cases == 1
+    unseen = replace(one.task, problem=replace(one.task.problem, benchmark_values=("declared",)))
+    scores = run_timed(unseen, one.case, chosen, {}, 0).impostors
+    assert [scores[name].refused for name in names] == [0, 0, 1]
+    honest = {"all right": lambda trial, call: trial.right[call]}
+    for turn in range(8):
+        score = run_timed(one.task, one.case, [], honest, turn).variants["all right"]
+        assert (score.cases, score.refused) == (1, 0)
+    one.arena.close()
 
 
 def test_impostors_are_right_where_they_do_not_differ() -> None:

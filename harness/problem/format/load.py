@@ -169,6 +169,7 @@ def _read(fields: Fields, folder: Path, statement: str) -> Problem:
         dtypes=dtypes,
         benchmarks=scoring.read_benchmarks(fields, "benchmarks", parameters),
         cpu_benchmarks=scoring.read_benchmarks(fields, "cpu_benchmarks", parameters),
+        benchmark_values=scoring.read_benchmark_values(fields, parameters),
         cases=fields.take("cases", whole_between(0, 1000), DEFAULT_CASES),
         tolerance=scoring.read_tolerance(fields, parameters),
         flops=scoring.read_amount(fields, "flops", parameters),

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from harness.problem.case import FAMILIES, NONFINITE
 from harness.problem.dtypes import DTYPES, PRECISIONS, DtypeKind
 from harness.problem.expressions import SIZEOF_VAR, Expression, ExpressionError
 from harness.problem.format.fields import (
@@ -67,6 +68,19 @@ def _read_case(
         except ExpressionError as error:
             fields.file.complain(fields.location, f"{p.name}: {error}")
     return whole
+
+
+def read_benchmark_values(
+    fields: Fields, parameters: tuple[Parameter, ...]
+) -> tuple[str, ...] | None:
+    """The families of values that timed calls take; None where the file does not say."""
+    key = "benchmark_values"
+    named = fields.items(key, one_of(FAMILIES), min_items=1)
+    if len(set(named)) != len(named):
+        fields.complain(key, "names a family twice")
+    if NONFINITE in named and not any(p.nonfinite for p in parameters):
+        fields.complain(key, f"no tensor may hold NaN ({NONFINITE})")
+    return named or None
 
 
 def read_amount(fields: Fields, key: str, parameters: tuple[Parameter, ...]) -> Expression | None:

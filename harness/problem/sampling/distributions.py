@@ -7,21 +7,24 @@ can fail an honest kernel. Complex numbers get both components independently, by
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import torch
 from torch import Generator, Tensor
 
-from harness.problem.case import FAMILIES, NONFINITE
+from harness.problem.case import FAMILIES, NONFINITE, SPARSE
 from harness.problem.model import Parameter
 
-EVENNESS = {"zeros": 1 / 64, "mixed": 1 / 32}
+EVENNESS = {"zeros": 1 / 64, "mixed": 1 / 32, SPARSE: 0.0}
 """Which part of the terms carries a sum of products of two tensors, where it is not most of them.
 One in 8·8 is left of ``zeros``. In ``mixed`` the few largest dominate: factors 2^i, i evenly from
-−8 to 8, make E x² / (E|x|)² 5.7 times what it is, and the two together 32 times."""
+−8 to 8, make E x² / (E|x|)² 5.7 times what it is, and the two together 32 times. In ``sparse`` a
+handful, however long the sum."""
 
 _MAX_CHUNK = 1 << 24
 """Elements drawn at a time on the CPU, in float64: 128 MiB."""
+_MAX_DEVICE_CHUNK = 1 << 22
+"""Elements drawn at a time elsewhere, where some families make four int64 of each: 128 MiB."""
 
 _SCALES = {"large": 20, "tiny": -20, "mixed": 8}
 _HALF_SCALES = {"large": 1, "tiny": -3, "mixed": 2}
@@ -33,6 +36,17 @@ float32 holds sums of 2¹⁷ terms of either sign; with one value, of 2²⁴."""
 
 _NEAR = 2.0**-6
 """By how much opposites differ in ``cancellation``: a few units in the last place of bfloat16."""
+
+_OFFSET = 4.0
+_HALF_OFFSET = 1.0
+"""Largest offset of a row in ``offset``, in multiples of the declared size of a value."""
+_OFFSET_LENGTH = 2.0**22
+"""No offset is larger than so many standard deviations over the row's length: up to there the
+partial sums of a whole row, kept in float32, have units in the last place that are no larger than
+the spread of the terms, so that one addition rounds this way and the next that way."""
+
+_SPARSE = 8
+"""Elements of a row of length n that ``sparse`` keeps; in every other row √(8n) of them."""
 
 _NONFINITE_SHARE = 32
 _NONFINITE_LENGTH = 8
@@ -47,10 +61,13 @@ def fill(
 
     ``generator`` belongs to the device of ``out``. On a GPU values are drawn in place, in the
     tensor's own type; on the CPU in float64 and rounded, which keeps them the same on processors
-    with different vector units.
+    with different vector units. Memory for a bounded number of elements is taken beside ``out``; on
+    the CPU, where the same seed must give the same values for ever, ``rows`` and ``cancellation``
+    take as much as ``out`` has.
 
-    For ``rows``, ``cancellation``, ``constant`` and ``nonfinite`` the shape has a meaning: ``out``
-    must then be one tensor in its own shape. With the others it may be many calls' at once.
+    For ``rows``, ``cancellation``, ``constant``, ``nonfinite``, ``offset`` and ``sparse`` the shape
+    has a meaning: ``out`` must then be one tensor in its own shape. With the others it may be many
+    calls' at once.
 
     Raises:
         ValueError: no such family.
@@ -66,12 +83,19 @@ def fill(
     if family == "constant" or (family == "rows" and dimensions):
         # One value for all, or one for each row: drawn with dimensions of 1, then broadcast. A
         # complex number's components keep theirs, so that they differ.
-        rows = out.shape[: dimensions - 1] if family == "rows" else ()
-        ones = [1] * (dimensions - len(rows))
-        shape = (*rows, *ones, *out.shape[dimensions:])
-        out.copy_(_repeated(out.dtype, shape, parameter, generator))
-    elif family == "cancellation" and dimensions:
-        _fill_cancelling(out, dimensions, parameter, generator)
+        along = dimensions - 1 if family == "rows" else 0
+        for part in (out,) if _on_host(out) else _chunks(out, along):
+            ones = [1] * (dimensions - along)
+            shape = (*part.shape[:along], *ones, *out.shape[dimensions:])
+            part.copy_(_repeated(out.dtype, shape, parameter, generator))
+    elif family in ("cancellation", SPARSE) and dimensions:
+        length = out.shape[dimensions - 1] if family == SPARSE else None
+        for part in (out,) if _on_host(out) else _chunks(out, dimensions, even=True):
+            _fill_cancelling(part, dimensions, parameter, generator, length)
+        _fade_last(out, dimensions)
+    elif family == "offset":
+        for part in (out,) if _on_host(out) else _chunks(out, max(0, dimensions - 1)):
+            _fill_offset(part, dimensions, parameter, generator)
     elif not out.is_floating_point():
         _fill_whole(out, parameter, generator, family)
     else:
@@ -80,25 +104,54 @@ def fill(
             _strew(out, dimensions, generator)
 
 
-def _fill_pieces(out: Tensor, parameter: Parameter, generator: Generator, family: str) -> None:
-    """Fill floating-point ``out``, on the CPU through float64 and piece by piece."""
-    if out.device.type != "cpu":
-        _fill_real(out, parameter, generator, family, out.dtype)
-        return
-    for part in _chunks(out):
+def _fill_pieces(
+    out: Tensor,
+    parameter: Parameter,
+    generator: Generator,
+    family: str,
+    offsets: Tensor | None = None,
+) -> None:
+    """Fill floating-point ``out`` piece by piece, on the CPU through float64.
+
+    ``offsets``, float64 and as large as ``out``, are added to what is drawn.
+    """
+    moved = itertools.repeat(None) if offsets is None else _chunks(offsets)
+    for part, by in zip(_chunks(out), moved, strict=False):
+        if not _on_host(out):
+            _fill_real(part, parameter, generator, family, out.dtype)
+            if by is not None:
+                part.add_(by)
+            continue
         # float64, since vector units of other widths round other numbers in lesser types.
         drawn = torch.empty(part.shape, dtype=torch.float64)
         _fill_real(drawn, parameter, generator, family, out.dtype)
-        part.copy_(drawn)
+        part.copy_(drawn if by is None else drawn.add_(by))
 
 
-def _chunks(out: Tensor) -> tuple[Tensor, ...]:
-    """Views of ``out`` that together are all of it, each of bounded size where it can be."""
-    if out.dim() == 0 or out.numel() <= _MAX_CHUNK:
-        return (out,)
-    longest = max(range(out.dim()), key=lambda d: out.shape[d])
-    pieces = -(-out.numel() // _MAX_CHUNK)
-    return out.tensor_split(min(pieces, out.shape[longest]), dim=longest)
+def _on_host(out: Tensor) -> bool:
+    """Whether values must be the same for ever, and memory is no matter."""
+    return out.device.type == "cpu"
+
+
+def _chunks(out: Tensor, dimensions: int | None = None, *, even: bool = False) -> Iterator[Tensor]:
+    """Views of ``out`` that together are all of it, each of bounded size where it can be.
+
+    Only the first ``dimensions`` count, and are cut; ``even``: at even places.
+    """
+    shape = out.shape[:dimensions]
+    most = _MAX_CHUNK if _on_host(out) else _MAX_DEVICE_CHUNK
+    longest = max(range(len(shape)), key=lambda d: shape[d], default=0)
+    unit = 2 if even else 1
+    if math.prod(shape) <= most or shape[longest] <= unit:
+        yield out
+        return
+    units = -(-shape[longest] // unit)
+    pieces = min(-(-math.prod(shape) // most), units)
+    longer = units % pieces  # so many pieces have one unit more than the others
+    lengths = [unit * (units // pieces + (piece < longer)) for piece in range(pieces)]
+    lengths[-1] -= sum(lengths) - shape[longest]
+    for part in torch.split_with_sizes(out, lengths, dim=longest):
+        yield from (part,) if _on_host(out) else _chunks(part, dimensions, even=even)
 
 
 def _bounds(kind: torch.dtype, parameter: Parameter) -> tuple[int, int]:
@@ -160,37 +213,105 @@ def _repeated(
     if not dtype.is_floating_point:
         return _integers(shape, *_bounds(dtype, parameter), generator)
     values = _integers(shape, *_EXPONENTS, generator, torch.float64).exp2_()
-    signs = _integers(shape, 0, 1, generator, torch.float64).mul_(2).sub_(1)
-    return values.mul_(signs)
+    return values.mul_(_signs(shape, generator))
+
+
+def _fill_offset(out: Tensor, dimensions: int, parameter: Parameter, generator: Generator) -> None:
+    """Declared values, each row moved by a number of its own.
+
+    Integers lie near one of their own, that is within a sixteenth of their bounds' distance.
+    """
+    last = dimensions - 1
+    shape = [1 if d == last else n for d, n in enumerate(out.shape)]
+    if not out.is_floating_point():
+        low, high = _bounds(out.dtype, parameter)
+        near = (high - low) // 16
+        centres = _integers(shape, low + near, high - near, generator).expand(out.shape)
+        for part, centre in zip(_chunks(out), _chunks(centres), strict=True):
+            part.copy_(_integers(part.shape, -near, near, generator).add_(centre))
+        return
+    values, half = parameter.values, out.dtype is torch.float16
+    size, spread = abs(values.a) + values.b, values.b
+    if values.kind == "uniform":
+        size, spread = max(abs(values.a), abs(values.b)), (values.b - values.a) / math.sqrt(12)
+    length = out.shape[last] if dimensions else 1
+    reach = min(size * (_HALF_OFFSET if half else _OFFSET), spread * _OFFSET_LENGTH / length)
+    offsets = torch.empty(shape, dtype=torch.float64, device=out.device)
+    offsets.uniform_(reach / 2, reach, generator=generator)
+    offsets.mul_(_signs(shape, generator))
+    _fill_pieces(out, parameter, generator, "declared", offsets.expand(out.shape))
+
+
+def _signs(shape: Sequence[int], generator: Generator) -> Tensor:
+    """Draw −1 and 1, evenly: float64, on the generator's device."""
+    return _integers(shape, 0, 1, generator, torch.float64).mul_(2).sub_(1)
+
+
+def _kept(pairs: Sequence[int], length: int, generator: Generator) -> Tensor:
+    """Which pairs ``sparse`` keeps: bool, of shape ``pairs``; ``length`` is that of a row.
+
+    Few in one row and more in the next, so that a sum over one tensor has few terms in some rows,
+    and one over products of two in many elements, whichever of their dimensions is summed.
+    """
+    share = min(1.0, _SPARSE / length)
+    few = _integers([*pairs[:-1], 1], 0, 1, generator) == 0
+    drawn = torch.rand(pairs, generator=generator, device=generator.device, dtype=torch.float64)
+    return torch.where(few, drawn < share, drawn < math.sqrt(share))
 
 
 def _fill_cancelling(
-    out: Tensor, dimensions: int, parameter: Parameter, generator: Generator
+    out: Tensor,
+    dimensions: int,
+    parameter: Parameter,
+    generator: Generator,
+    sparse_length: int | None,
 ) -> None:
-    """Pairs along all ``dimensions``: opposites along the last, equals along the others."""
+    """Pairs along all ``dimensions``: opposites along the last, equals along the others.
+
+    With ``sparse_length``, that of a whole row: few of them, of either sign, and zeros.
+    """
+    sparse = sparse_length is not None
     real = out.is_floating_point()
     # One value for each block of two along every dimension; the last block may be cut short.
-    shape = (*(-(-n // 2) for n in out.shape[:dimensions]), *out.shape[dimensions:])
+    pairs = [-(-n // 2) for n in out.shape[:dimensions]]
+    shape = (*pairs, *out.shape[dimensions:])
+    if sparse_length is not None:
+        kept = _kept(pairs, sparse_length, generator)
+        kept = kept.view(*pairs, *[1] * (out.dim() - dimensions))  # a complex number as a whole
     if real:
         kind = torch.float64 if out.device.type == "cpu" else out.dtype
         ones = torch.empty(shape, dtype=kind, device=out.device)
         _fill_real(ones, parameter, generator, "declared", out.dtype)
         # −x, give or take 1/64 or 2/64 of x, or exactly: sums nearly vanish, and not all do.
-        steps = _integers(shape, -2, 2, generator, kind)
+        if sparse:  # never exactly: opposites are rounded alike, and nothing would show
+            ones.mul_(_signs(shape, generator)).mul_(kept)
+            steps = _integers(shape, 1, 2, generator, kind).mul_(_signs(shape, generator))
+        else:
+            steps = _integers(shape, -2, 2, generator, kind)
         others = steps.mul_(_NEAR).add_(1).mul_(ones).neg_()
     else:
         low, high = _bounds(out.dtype, parameter)
         ones = _integers(shape, low, high, generator, out.dtype)
         # Mirrored between the bounds: whole numbers from −8 to 8 cancel, none leaves the bounds.
         others = ones.to(torch.int64).neg_().add_(low + high).to(ones.dtype)
+        if sparse:
+            zero = min(max(0, low), high)
+            ones, others = (
+                torch.where(kept, each.to(torch.int64), zero).to(out.dtype)
+                for each in (ones, others)
+            )
     # Every second element along each dimension, from the first or second on: 2^dimensions views.
     for parity in itertools.product((0, 1), repeat=dimensions):
         places = out[tuple(slice(start, None, 2) for start in parity)]
         inside = tuple(slice(0, length) for length in places.shape[:dimensions])
         places.copy_((others if parity[-1] else ones)[inside])
-    last = dimensions - 1
-    if real and out.shape[last] > 1 and out.shape[last] % 2:
-        out.select(last, out.shape[last] - 1).mul_(_NEAR)  # it has no opposite
+
+
+def _fade_last(out: Tensor, dimensions: int) -> None:
+    """Make small what has no opposite: the last of an odd number along the last dimension."""
+    length = out.shape[dimensions - 1]
+    if out.is_floating_point() and length > 1 and length % 2:
+        out.select(dimensions - 1, length - 1).mul_(_NEAR)
 
 
 def _strew(out: Tensor, dimensions: int, generator: Generator) -> None:
@@ -205,16 +326,19 @@ def _strew(out: Tensor, dimensions: int, generator: Generator) -> None:
     most = max(1, min(math.prod(lengths) // _NONFINITE_SHARE, longest // _NONFINITE_LENGTH))
     drawn = torch.rand((), generator=generator, device=out.device, dtype=torch.float64)
     count = int(most ** drawn.item())
-    where = tuple(_integers((count,), 0, size - 1, generator) for size in out.shape)
-    which = _integers((count,), 0, 0 if out.dim() > dimensions else 2, generator)
-    which[0] = 0  # NaN
     values = torch.tensor(_NONFINITE, dtype=out.dtype, device=out.device)
-    if not where:
-        out.copy_(values[which[0]])
+    if not out.dim():
+        out.copy_(values[0])
         return
-    out[where] = values[which]
-    # The place drawn first may have been drawn again, and got another value.
-    out[tuple(index[0] for index in where)] = math.nan
+    at_once = count if _on_host(out) else _MAX_DEVICE_CHUNK
+    first: tuple[Tensor, ...] = ()
+    for start in range(0, count, at_once):
+        some = (min(at_once, count - start),)
+        where = tuple(_integers(some, 0, size - 1, generator) for size in out.shape)
+        which = _integers(some, 0, 0 if out.dim() > dimensions else 2, generator)
+        out[where] = values[which]
+        first = first or tuple(index[0].clone() for index in where)
+    out[first] = math.nan  # whatever was drawn for that place
 
 
 def _fill_real(

@@ -1,7 +1,7 @@
 """Estimate the memory that checking one case takes, on the generous side."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 from harness.problem.dtypes import DTYPES, DtypeKind
 from harness.problem.terms import Direction, TensorSpec
@@ -9,7 +9,12 @@ from harness.problem.terms import Direction, TensorSpec
 CALLS = 2
 """Calls of a correctness case, each with inputs of its own: that shows remembered answers."""
 
+SLICE = 1 << 26
+"""Bytes of a tensor's calls that are drawn, or compared, at a time, unless one call has more."""
+
 _GUARD_BYTES = 8192  # of one buffer: guard band and alignment, at most
+_DIGEST_SHARE = 64  # of what is only read, so much less is its digest
+_DIGEST_EDGES = 34 << 12  # and so much of each such tensor is kept as it is, at most
 _WIDE_BYTES = 8  # of float64 and int64, in which references compute; a complex number has two
 _INPUT_COPIES = 2  # wide ones of each input: the reference's own, and its absolute value
 _OUTPUT_COPIES = 5  # wide ones of each output: expected, magnitude, a reference's temporaries
@@ -17,23 +22,42 @@ _COMPARED_AT_ONCE = 1 << 23  # elements
 _COMPARE_COPIES = 4  # wide temporaries of a comparison
 
 
-def footprint(tensors: Iterable[TensorSpec]) -> int:
+def footprint(tensors: Sequence[TensorSpec]) -> int:
     """Bytes of the device's memory that checking a case with these tensors takes at its peak.
 
     A reference that builds something larger than its inputs and outputs (all pairs of rows, say)
     needs more than is counted here.
     """
+    arena = sum(CALLS * _buffer(tensor) for tensor in tensors)
+    return arena + beside_arena(tensors, CALLS)
+
+
+def beside_arena(tensors: Sequence[TensorSpec], calls: int) -> int:
+    """Bytes that checking ``calls`` calls takes beside their arena.
+
+    These are digests, a slice, and wide copies of one call.
+    """
+    return sum(_beside(tensor, calls) for tensor in tensors)
+
+
+def _buffer(tensor: TensorSpec) -> int:
+    """Bytes of one tensor of one call in the arena, gaps and guard band included."""
+    return tensor.span * DTYPES[tensor.dtype].itemsize + _GUARD_BYTES
+
+
+def _beside(tensor: TensorSpec, calls: int) -> int:
+    element = DTYPES[tensor.dtype]
+    wide = _WIDE_BYTES * (2 if element.kind is DtypeKind.COMPLEX else 1)
+    count = math.prod(tensor.shape)
+    arena = calls * _buffer(tensor)
     total = 0
-    for tensor in tensors:
-        element = DTYPES[tensor.dtype]
-        wide = _WIDE_BYTES * (2 if element.kind is DtypeKind.COMPLEX else 1)
-        count = math.prod(tensor.shape)
-        # In the arena, gaps and guard bands included, and in the judge's private copy of it.
-        total += 2 * CALLS * (tensor.span * element.itemsize + _GUARD_BYTES)
-        # The reference works on one call at a time; outputs of all calls are copied to be compared.
-        if tensor.direction is not Direction.OUT:
-            total += _INPUT_COPIES * wide * count
-        if tensor.direction is not Direction.IN:
-            total += (CALLS * element.itemsize + _OUTPUT_COPIES * wide) * count
-            total += _COMPARE_COPIES * wide * min(count, _COMPARED_AT_ONCE)
+    if tensor.direction is Direction.IN:
+        total += arena // _DIGEST_SHARE + min(arena, _DIGEST_EDGES)
+    if tensor.direction is Direction.INOUT or tensor.span > count:  # drawn, or made dense, again
+        total += min(arena, max(_buffer(tensor), SLICE))
+    if tensor.direction is not Direction.OUT:
+        total += _INPUT_COPIES * wide * count
+    if tensor.direction is not Direction.IN:
+        total += _OUTPUT_COPIES * wide * count
+        total += _COMPARE_COPIES * wide * min(count, _COMPARED_AT_ONCE)
     return total

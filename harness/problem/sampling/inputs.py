@@ -41,7 +41,8 @@ class DeclaredInputs:
         generator = torch.Generator(device=out.device)
         generator.manual_seed(_bits(f"{seed}/{case.spec}/{tensor.name}"))
         family = DECLARED if warm_up else case.family
-        fill(out, self._parameters[tensor.name], generator=generator, family=family)
+        for part in (out,) if family == DECLARED else out:
+            fill(part, self._parameters[tensor.name], generator=generator, family=family)
 
 
 def _bits(key: str) -> int:

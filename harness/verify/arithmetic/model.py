@@ -51,6 +51,8 @@ class ArithmeticModel:
     """Error of exponentials, logarithms and the like, units in the last place of ``working``."""
     skips: bool = False
     """Whether the last term of every sum is left out; no honest machine's."""
+    maximum: float | None = None
+    """What every maximum along a dimension is taken for; no honest machine's, either."""
 
     def result(self, x: Tensor) -> Tensor:
         """Round the result of one operation to ``working``, and to ``storage``."""
@@ -117,6 +119,8 @@ class Arithmetic(TorchDispatchMode):  # type: ignore[no-untyped-call]
         if kind is OperationKind.EXACT:
             if machine.skips and name in _EXTREMES:
                 args = _without_last(args, kwargs)
+            if machine.maximum is not None and name in MAXIMA:
+                return _overwritten(func(*args, **kwargs), machine.maximum)
             return func(*args, **kwargs)
         if kind is OperationKind.COMPOSITE:
             with self:
@@ -152,6 +156,15 @@ def _blurred(x: Tensor, machine: ArithmeticModel) -> Tensor:
     moved = x * (1 + spread * (machine.ulps * machine.working.roundoff))
     return torch.where(x.isfinite() & (x != 1), moved, x)  # exp(0) and the like are exact
 
+
+def _overwritten(result: object, value: float) -> object:
+    """``result``, with one number throughout."""
+    _overwrite(result, lambda x: torch.full_like(x, value))
+    return result
+
+
+MAXIMA = frozenset({"amax"})
+"""Operations that are told what they find by :attr:`ArithmeticModel.maximum`."""
 
 _EXTREMES = frozenset({"amax", "amin", "max", "min", "argmax", "argmin"})
 

@@ -35,6 +35,9 @@ FLOAT16 = Format("float16", 11, torch.float16)
 BFLOAT16 = Format("bfloat16", 8, torch.bfloat16)
 E4M3 = Format("e4m3", 4)
 
+TWO_BFLOAT16 = Format("two bfloat16 numbers", 16)
+"""What a float32 number is cut to where matrix units multiply its leading digits and the next."""
+
 BELOW = {FLOAT64: FLOAT32, FLOAT32: TF32, TF32: BFLOAT16, FLOAT16: E4M3, BFLOAT16: E4M3}
 """The next precision that hardware offers."""
 

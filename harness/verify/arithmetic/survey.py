@@ -9,7 +9,7 @@ from torch import Tensor
 from harness.problem.case import Case
 from harness.problem.reference import Reference
 from harness.verify.arithmetic import operations
-from harness.verify.arithmetic.model import Args, Arithmetic, ArithmeticModel, Kwargs
+from harness.verify.arithmetic.model import MAXIMA, Args, Arithmetic, ArithmeticModel, Kwargs
 from harness.verify.arithmetic.operations import Operation, OperationKind, base_name, classify
 
 _FACTORS = frozenset({"mul", "div"})
@@ -25,6 +25,8 @@ class ReferenceTraits:
     """Whether products of two tensors' elements are summed."""
     functions: bool
     """Whether exponentials or the like occur."""
+    maxima: bool
+    """Whether maxima along a dimension occur."""
     additions: bool
     """Whether elements are added one by one."""
     roundings: int
@@ -49,6 +51,7 @@ def survey(reference: Reference, case: Case, inputs: Mapping[str, Tensor]) -> Re
         sums=OperationKind.SUM in counter.kinds,
         products=bool(counter.names & operations.PRODUCTS),
         functions=OperationKind.FUNCTION in counter.kinds,
+        maxima=bool(counter.names & MAXIMA),
         additions=OperationKind.ADDITION in counter.kinds,
         roundings=max(state.roundings for state in states),
         magnified=any(state.magnified for state in states),

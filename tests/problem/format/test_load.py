@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from support.problem_texts import BLOCK, MINIMAL, ROOT, Write, span
 
 from harness.errors import ProblemError, UsageError
+from harness.problem.case import TIMED_FAMILIES
 from harness.problem.format.frontmatter import read_front_matter
 from harness.problem.format.load import find_problem, load_problem, problem_slugs, versions
 from harness.problem.package import Problem
@@ -135,6 +136,20 @@ def test_complete_problem(write: Write) -> None:
     assert problem.benchmarks == ({"n": 1000, "s": 0.5},)
     assert problem.tolerance is not None
     assert problem.tolerance.accumulator["float16"] == "float32"
+
+
+def test_values_of_timed_calls(write: Write, block) -> None:
+    def named(values: str) -> tuple[str, ...]:
+        text = spoil("cases:", f"benchmark_values: {values}\ncases:")
+        return load_problem(write(text)).timed_families("float32")
+
+    assert named("[declared]") == ()
+    assert named("[mixed, tiny]") == ("mixed", "tiny")
+    assert named("[declared, rows]") == ("rows",)
+    finite = tuple(f for f in TIMED_FAMILIES if f != "nonfinite")
+    assert load_problem(write()).timed_families("float32") == finite
+    assert block.timed_families("float32") == TIMED_FAMILIES
+    assert block.timed_families("int32") == finite
 
 
 def test_no_torch_is_imported(tmp_path: Path) -> None:
@@ -302,6 +317,18 @@ def test_no_file(tmp_path: Path) -> None:
         ("{n: 1000, s: 0.5}", "{n: 5, s: 1, q: 2}", "benchmarks[0].q: unknown key (neither a size"),
         ("{n: 1000, s: 0.5}", "{n: 0, s: 1}", "benchmarks[0].n: must be from 1"),
         ("  - {n: 1000, s: 0.5}", "  []", "benchmarks: lists no case"),
+        (
+            "flops: n",
+            "flops: n\nbenchmark_values: [larg]",
+            "benchmark_values[0]: unknown value larg",
+        ),
+        (
+            "flops: n",
+            "flops: n\nbenchmark_values: []",
+            "benchmark_values: must have 1 to 256 items",
+        ),
+        ("flops: n", "flops: n\nbenchmark_values: [tiny, tiny]", "names a family twice"),
+        ("flops: n", "flops: n\nbenchmark_values: [nonfinite]", "no tensor may hold NaN"),
         ("flops: n", "flops: k", "flops: unknown size k"),
         ("flops: n", "flops: n - 5", "flops: is negative"),
         ("flops: n", "flops: [n]", "flops: must be an expression"),

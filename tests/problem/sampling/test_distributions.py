@@ -1,16 +1,21 @@
 """The contents of tensors."""
 
+import math
 from dataclasses import replace
 
 import pytest
 import torch
 from support.drawing import draw_tensor
+from support.error_model import cut
+from support.live_memory import LiveMemory
 
 from harness.problem.case import FAMILIES, Case
 from harness.problem.dtypes import DTYPES, DtypeKind
 from harness.problem.model import Distribution, Parameter
+from harness.problem.sampling import distributions
 from harness.problem.sampling.distributions import fill
 from harness.problem.terms import Role
+from harness.problem.tolerance import allowed_error, weights_of
 
 FLOATS = ("float32", "float16", "bfloat16", "float64")
 NORMAL = Parameter(name="x", type="[VAR]", role=Role.TENSOR, line=1)
@@ -298,3 +303,128 @@ def test_draws_are_the_same_everywhere(gemm) -> None:
 
 
 RECORDED: list[list[float]] = [[0.388671875, 0.796875, -1.859375]]
+
+
+@pytest.mark.parametrize("dtype", [*FLOATS, "complex64"])
+def test_offset_moves_each_row_by_much_more_than_it_spreads(dtype: str) -> None:
+    far = replace(NORMAL, values=Distribution(a=100.0, b=1.0))
+    out = filled(dtype, (300, 50), "offset", far)
+    parts = torch.view_as_real(out).movedim(-1, 0) if out.is_complex() else out[None]
+    for part in parts.double():
+        moved = part.mean(1) - 100
+        reach = 101 if dtype == "float16" else 404
+        assert (moved.abs() > reach / 2 - 2).all()
+        assert (moved.abs() < reach + 2).all()
+        assert 0.4 < float((moved > 0).double().mean()) < 0.6
+        if dtype != "bfloat16":  # whose numbers are four apart here
+            assert 0.8 < float(part.std(1).mean()) < 1.2
+
+
+@pytest.mark.parametrize("length", [1 << 10, 1 << 20])
+def test_offsets_of_long_rows_leave_room_for_sums_in_float32(length: int) -> None:
+    """A sum of a whole row has units in the last place no larger than the spread of the terms."""
+    out = filled("float32", (2, length), "offset")
+    total = out.double().sum(1).abs()
+    assert (total * 2.0**-23 < 1).all()
+    moved = out.double().mean(1).abs()
+    assert (moved > 100 * 4 * math.sqrt(length) * 2.0**-24 * moved).all(), "more than is allowed"
+
+
+def test_offset_of_uniform_numbers_and_of_single_ones() -> None:
+    uniform = replace(NORMAL, values=Distribution(kind="uniform", a=-10000.0, b=10000.0))
+    assert float(filled("float16", (50, 400), "offset", uniform).abs().max()) <= 20000
+    assert filled("float32", (), "offset").abs().item() < 10
+    same = replace(NORMAL, values=Distribution(kind="uniform", a=3.0, b=3.0))
+    assert set(filled("float32", (5, 6), "offset", same).unique().tolist()) == {3.0}
+
+
+def test_offset_of_whole_numbers() -> None:
+    wide = replace(NORMAL, values=Distribution(kind="uniform", a=-320.0, b=320.0))
+    rows = filled("int32", (200, 50), "offset", wide).double()
+    assert float((rows.amax(1) - rows.amin(1)).max()) <= 80
+    assert float(rows.mean(1).std()) > 100
+
+
+@pytest.mark.parametrize("dtype", [*FLOATS, "complex64", "int32"])
+def test_sparse_keeps_few_pairs_and_they_cancel(dtype: str) -> None:
+    out = filled(dtype, (400, 1 << 14), "sparse").to(torch.complex128)
+    kept = (out != 0).sum(1)
+    few = kept < 60  # 8 or 362 on average
+    assert 0.3 < float(few.double().mean()) < 0.7
+    assert 4 < float(kept[few].double().mean()) < 16
+    assert 300 < float(kept[~few].double().mean()) < 400
+    assert torch.equal(out[0::2] != 0, out[1::2] != 0), "rows go in pairs"
+    even, odd = out[:, 0::2], out[:, 1::2]
+    assert ((even + odd).abs() <= even.abs() * 2.0**-4).all()
+    if dtype in ("float32", "float64"):
+        both = even != 0
+        assert ((even + odd)[both] != 0).all(), "opposites would be rounded alike"
+        assert 0.4 < float((even[both].real > 0).double().mean()) < 0.6
+
+
+@pytest.mark.parametrize("k", [4096, 1 << 17])
+def test_sparse_shows_what_two_bfloat16_numbers_lose(gemm, k: int) -> None:
+    """Terms with full mantissas, few in each sum, that cancel: declared ones hide it."""
+    shapes = (32, k), (k, 32)
+    for family, shows in (("sparse", True), ("declared", False)):
+        a, b = (filled("float32", s, family, seed=n).double() for n, s in enumerate(shapes))
+        cut_a, cut_b = (cut(x, 16) for x in (a, b))
+        case = Case(sizes={"m": 32, "n": 32, "k": k}, scalars={"alpha": 1.0}, family=family)
+        expected, magnitude = a @ b, a.abs() @ b.abs()
+        weights = weights_of(gemm, case, gemm.outputs[0], "float32")
+        allowed = allowed_error(weights, expected, magnitude)
+        wrong = (cut_a @ cut_b - expected).abs() > allowed
+        assert bool(wrong.any()) is shows
+        single = (a.float() @ b.float()).double()
+        assert ((single - expected).abs() <= allowed / 2).all(), "honest"
+
+
+class TestOnADevice:
+    """What is drawn on a device, piece by piece; here as if the CPU were one."""
+
+    @pytest.fixture(autouse=True)
+    def pieces(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(distributions, "_on_host", lambda _: False)
+        monkeypatch.setattr(distributions, "_MAX_DEVICE_CHUNK", 1000)
+
+    @pytest.mark.parametrize(
+        "shape", [(60_001,), (301, 200), (3, 101, 199), (20_000, 3), (3, 20_001)]
+    )
+    @pytest.mark.parametrize("family", FAMILIES)
+    @pytest.mark.parametrize("dtype", ["float32", "int32", "uint8", "complex64"])
+    def test_memory_is_that_of_a_piece(self, dtype: str, family: str, shape: tuple[int]) -> None:
+        out = torch.empty(shape, dtype=getattr(torch, dtype))
+        with LiveMemory() as memory:
+            fill(out, NAN, generator=torch.Generator().manual_seed(3), family=family)
+        # Four int64 of each element: what _MAX_DEVICE_CHUNK says.
+        assert memory.peak <= 1000 * 4 * 8
+
+    @pytest.mark.parametrize("shape", [(3001,), (30, 101), (31, 100), (3, 51, 40), (1001, 3)])
+    @pytest.mark.parametrize("family", FAMILIES)
+    def test_all_elements_are_written_once(self, family: str, shape: tuple[int]) -> None:
+        for dtype in ("float32", "complex64"):
+            one, other = (torch.full(shape, at, dtype=getattr(torch, dtype)) for at in (99.0, 77.0))
+            for out in (one, other):
+                fill(out, NAN, generator=torch.Generator().manual_seed(3), family=family)
+            assert torch.equal(one.nan_to_num(5.0), other.nan_to_num(5.0))
+            assert one.ne(99).all()
+
+    @pytest.mark.parametrize(
+        "shape", [(3001,), (3000,), (30, 101), (31, 100), (3, 51, 40), (1001, 3)]
+    )
+    def test_opposites_stay_together(self, shape: tuple[int]) -> None:
+        test_cancellation("float32", shape)
+        test_cancellation("complex64", shape)
+
+    def test_rows_have_one_value_each(self) -> None:
+        for shape in ((3000, 7), (7, 3000), (3, 1500, 2)):
+            out = filled("float32", shape, "rows")
+            assert torch.equal(out, out[..., :1].expand(shape))
+            assert len(out[..., 0].unique()) > 3
+
+    def test_families_are_what_they_are_on_the_cpu(self) -> None:
+        large = filled("float32", (100, 100), "large")
+        assert 2.0**19 < float(large.std()) < 2.0**21
+        assert 0.8 < float((filled("float32", (100, 100), "zeros") == 0).double().mean()) < 0.95
+        test_nonfinite("float32", (4000,))
+        test_nonfinite("float32", (300, 300))
