@@ -24,7 +24,6 @@ from harness.timing.audit import (
     find_busy_session,
 )
 from harness.timing.budget import TimingBudget
-from harness.timing.clocks import clock_note
 from harness.timing.measure import Samples, measure_shape, with_baseline
 from harness.timing.statistics import ratio_interval, time_interval
 from harness.timing.timed_program import BaselineError, TimedProgram, prepare_for_timing
@@ -85,11 +84,7 @@ class Benchmark:
         try:
             measured = run.beside(submission, baseline, task)
             baseline.release()
-            if isinstance(measured, TimedFault):
-                return measured
-            names = ("the submission", "the baseline")
-            draft.notes += filter(None, (clock_note(m.spec, m.clocks, names) for m in measured))
-            if not draft.options.all_baselines:
+            if isinstance(measured, TimedFault) or not draft.options.all_baselines:
                 return measured
             for name in list(task.problem.baselines)[1:]:
                 outcome = run.beside_further(submission, name)
