@@ -26,7 +26,6 @@ from harness.timing.audit import (
 )
 from harness.timing.baseline_by_itself import time_by_itself
 from harness.timing.budget import TimingBudget
-from harness.timing.clocks import clock_note
 from harness.timing.measure import Samples, measure_shape, with_baseline
 from harness.timing.statistics import ratio_interval, time_interval
 from harness.timing.timed_program import BaselineError, TimedProgram, prepare_for_timing
@@ -89,8 +88,6 @@ class Benchmark:
             baseline.make_room()
             if isinstance(measured, TimedFault):
                 return measured
-            names = ("the submission", "the baseline")
-            draft.notes += filter(None, (clock_note(m.spec, m.clocks, names) for m in measured))
             further = list(task.problem.baselines)[1:] if draft.options.all_baselines else []
             for name in further:
                 outcome = run.beside_further(submission, name)

@@ -39,6 +39,7 @@ from harness.session.programs import RunnerProgram, checked_program, timed_progr
 from harness.session.session import Session
 from harness.solution.model import Artifact, BuildFailure, Invalid, Solution, Target
 from harness.timing.budget import TimingBudget, budget_for
+from harness.timing.clocks import clock_note
 
 
 class Grader(AbstractContextManager["Grader"]):
@@ -321,6 +322,8 @@ class Grader(AbstractContextManager["Grader"]):
             draft.conditions = held.monitor.conditions()
         if isinstance(measured, TimedFault):
             return draft.finish_failed(measured)
+        names = ("the submission", "the baseline")
+        draft.notes += filter(None, (clock_note(m.spec, m.clocks, names) for m in measured))
         score = make_score(
             draft.task,
             measured,
