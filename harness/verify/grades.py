@@ -61,9 +61,14 @@ ENOUGH = 6
 every one where it differs: most are refused everywhere, and seeing that again takes most of the
 time."""
 
-STEPWISE = 1e8
+STEPWISE = 1e7
 """Operations of a timed case up to which sums are imitated step by step: impostors and variants
-that sum so go through smaller ones alone."""
+that sum so go through smaller ones alone. Besides, no kernel adds up all of a larger one in order:
+float32 has no digits left for the next of 4 · 10⁷ numbers."""
+
+ROUNDS = 4
+"""Times that all families are tried at a timed shape, while an impostor passes that differs: what
+is drawn for one output, as a single row has, need not tell at once."""
 
 LARGE = 1 << 19
 """Bytes of a batch from which on impostors that were refused once are not tried in it."""
@@ -116,8 +121,8 @@ def run_timed(
     """Try the impostors in batches as one timed shape has them, and the variants in one of them.
 
     The first batch has calls with the declared values and one of another family, the others each
-    one of those families; ``turn`` says in which of these the variants are tried. An impostor that
-    was refused is not tried again, and with none left the rest is passed over.
+    one of those families; ``turn`` says in which of these the variants are tried. An impostor is
+    tried until it is refused, one that differs in :data:`ROUNDS` rounds.
 
     Raises:
         ProblemError: the reference is wrong.
@@ -134,14 +139,16 @@ def run_timed(
     left = [one for one in impostors if one.timed and (short or not one.stepwise)]
     families = task.problem.timed_families(task.dtype)
     cases = [case, *(replace(case, family=family) for family in families)]
-    turn %= len(cases)
     memory = TrialMemory()
     with closing(task.device.arena(lay_out(task, case, CALLS).size)) as arena, _one_core():
-        for number, one in enumerate(cases):
-            mine = variants if short and number == turn else {}
+        for number, one in enumerate(cases * ROUNDS):
+            if number == len(cases):
+                left = [each for each in left if scores.impostors[each.name].applicable]
+            mine = variants if short and number == turn % len(cases) else {}
             if not (left or mine):
                 continue
-            trial = Trial(task, one, number, arena, memory, timed=True)
+            own = replace(task, seed=f"{task.seed}/{number}")
+            trial = Trial(own, one, number, arena, memory, timed=True)
             for impostor in left:
                 _try_impostor(trial, impostor, scores.impostors[impostor.name])
             left = [each for each in left if not scores.impostors[each.name].refused]

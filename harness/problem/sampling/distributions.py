@@ -242,9 +242,9 @@ def _fill_offset(out: Tensor, dimensions: int, parameter: Parameter, generator: 
     _fill_pieces(out, parameter, generator, "declared", offsets.expand(out.shape))
 
 
-def _signs(shape: Sequence[int], generator: Generator) -> Tensor:
-    """Draw −1 and 1, evenly: float64, on the generator's device."""
-    return _integers(shape, 0, 1, generator, torch.float64).mul_(2).sub_(1)
+def _signs(shape: Sequence[int], generator: Generator, kind: torch.dtype = torch.float64) -> Tensor:
+    """Draw −1 and 1, evenly, on the generator's device."""
+    return _integers(shape, 0, 1, generator, kind).mul_(2).sub_(1)
 
 
 def _kept(pairs: Sequence[int], length: int, generator: Generator) -> Tensor:
@@ -255,7 +255,7 @@ def _kept(pairs: Sequence[int], length: int, generator: Generator) -> Tensor:
     """
     share = min(1.0, _SPARSE / length)
     few = _integers([*pairs[:-1], 1], 0, 1, generator) == 0
-    drawn = torch.rand(pairs, generator=generator, device=generator.device, dtype=torch.float64)
+    drawn = torch.rand(pairs, generator=generator, device=generator.device, dtype=torch.float32)
     return torch.where(few, drawn < share, drawn < math.sqrt(share))
 
 
@@ -284,8 +284,8 @@ def _fill_cancelling(
         _fill_real(ones, parameter, generator, "declared", out.dtype)
         # −x, give or take 1/64 or 2/64 of x, or exactly: sums nearly vanish, and not all do.
         if sparse:  # never exactly: opposites are rounded alike, and nothing would show
-            ones.mul_(_signs(shape, generator)).mul_(kept)
-            steps = _integers(shape, 1, 2, generator, kind).mul_(_signs(shape, generator))
+            ones.mul_(_signs(shape, generator, kind)).mul_(kept)
+            steps = _integers(shape, 1, 2, generator, kind).mul_(_signs(shape, generator, kind))
         else:
             steps = _integers(shape, -2, 2, generator, kind)
         others = steps.mul_(_NEAR).add_(1).mul_(ones).neg_()
