@@ -179,7 +179,7 @@ def test_a_profile_has_declared_values_alone_and_so_has_a_warm_up() -> None:
         batch.fill("s")
         assert torch.equal(first, batch._bytes), "both sides get the same"
         assert len(batch._contents.others("s")) == 1
-        (call,) = batch._others
+        (call,) = batch._contents.others("s")
         x = batch._view(batch._bytes, batch.layout.slots[0])
         assert float((x[[c for c in range(8) if c != call]] + 100).abs().max()) < 6
         assert float((x[call] + 100).abs().max()) > 6
