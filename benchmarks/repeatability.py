@@ -2,7 +2,8 @@
 
 Kernels that spin for a millisecond are graded over a baseline that spins as long, so that the
 card's clock rate, which differs by a per cent from process to process, falls out as it does
-between kernels that compute. Beside them a matrix product, on the shapes of `throughput.py`.
+between kernels that compute. Beside them a matrix product, on the shapes of `throughput.py`, and
+sums of vectors so large that few fit into a card.
 """
 
 import itertools
@@ -20,6 +21,8 @@ from benchmarks.throughput import SAMPLES, SLUG, modest
 
 SPIN = "spin"
 SLOWER = 1.01
+VECTORS = "vector-add"
+_LARGE = "benchmarks:\n  - {n: 8388608}\n  - {n: 3333333}\n"
 _CYCLES = 2_000_000
 _BASELINE = f'''"""Spins as long as the kernels that are timed beside it, and copies."""
 
@@ -63,7 +66,7 @@ def spins(folder: Path, slower: float = SLOWER) -> list[Path]:
 def repeat(
     submit: Callable[..., list[dict[str, Any]]], folder: Path, times: int, seconds: float
 ) -> dict[str, Any]:
-    """Grade three files again and again, in processes of their own, and print how scores scatter.
+    """Grade four files again and again, in processes of their own, and print how scores scatter.
 
     ``submit`` runs the command in a process and returns the results. No new round begins after
     ``seconds``.
@@ -72,9 +75,12 @@ def repeat(
     spin_problem(problems)
     modest(problems / SLUG)
     spins(solutions / SPIN / "bench")
-    tiled = solutions / SLUG / "bench" / "tiled.cu"
-    tiled.parent.mkdir(parents=True)
-    shutil.copy(SAMPLES / "tiled.cu", tiled)
+    modest(problems / VECTORS, VECTORS, _LARGE)
+    vectors = SAMPLES.parents[1] / VECTORS / "samples" / "vectorized.cu"
+    for slug, sample in ((SLUG, SAMPLES / "tiled.cu"), (VECTORS, vectors)):
+        copy = solutions / slug / "bench" / sample.name
+        copy.parent.mkdir(parents=True)
+        shutil.copy(sample, copy)
     scores: dict[str, list[Grade]] = defaultdict(list)
     start = time.perf_counter()
     for _ in range(times):

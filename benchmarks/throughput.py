@@ -147,11 +147,11 @@ def _changed(text: str, change: Change) -> str:
     return text.replace(old, new, 1)
 
 
-def modest(folder: Path) -> None:
-    """The problem with shapes that take a card little time."""
-    shutil.copytree(ROOT / "problems" / SLUG, folder)
+def modest(folder: Path, slug: str = SLUG, shapes: str = SHAPES) -> None:
+    """The problem ``slug`` with other shapes; without, such as take a card little time."""
+    shutil.copytree(ROOT / "problems" / slug, folder)
     statement = folder / "problem.md"
-    text, found = re.subn(r"^benchmarks:\n(?:  - .*\n)+", SHAPES, statement.read_text(), flags=re.M)
+    text, found = re.subn(r"^benchmarks:\n(?:  - .*\n)+", shapes, statement.read_text(), flags=re.M)
     if found != 1:
         raise ValueError("the problem's benchmarks are not where they were")
     statement.write_text(text)

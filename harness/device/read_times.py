@@ -1,7 +1,6 @@
 """Tells what lies in a card's L2 cache, by how long reading it takes."""
 
 import ctypes
-import math
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,8 +12,8 @@ from harness.runner.driver import Driver
 _KERNEL = Path(__file__).with_name("read_times.ptx")
 _WORDS = 1 << 23
 _READS = 2048
-_APART = 1.25
-"""Times as long as from the cache that reading from memory takes at least, to be told apart."""
+_LEAST = 0.1
+"""Part of the reads that may be on the wrong side of what tells cache from memory."""
 
 
 class ReadTimes:
@@ -25,7 +24,7 @@ class ReadTimes:
         module = driver.load_module(_KERNEL.read_bytes())
         self._kernel = driver.function(module, "read_times")
         self.cached_below = self._calibrate(device, flush)
-        """Cycles that no read from memory takes, and most from the cache do; 0 if unknown."""
+        """Cycles: most reads from the cache take less, and most from memory more; 0 if unknown."""
 
     def measure(self, words: Tensor, places: Tensor, cycles: Tensor) -> None:
         """Write the cycles that reading each of ``words`` (int64) at ``places`` took; 0: unknown.
@@ -41,10 +40,13 @@ class ReadTimes:
     def _calibrate(self, device: str, flush: Callable[[], None]) -> float:
         words = torch.zeros(_WORDS, dtype=torch.int64, device=device)
         places = torch.randint(_WORDS, (_READS,), device=device)
-        cycles = torch.zeros(2, _READS, dtype=torch.int64, device=device)
+        # A cache has two halves: a word that another multiprocessor read may be in the far one.
+        orders = [places, places.flip(0), places.roll(_READS // 3)]
+        cycles = torch.zeros(len(orders), _READS, dtype=torch.int64, device=device)
         for _ in range(2):  # the first time its code is loaded
             flush()
-            for each in cycles:
-                self.measure(words, places, each)
-        memory, cache = (float(each.double().median()) for each in cycles)
-        return math.sqrt(memory * cache) if memory > _APART * cache > 0 else 0.0
+            for order, each in zip(orders, cycles, strict=True):
+                self.measure(words, order, each)
+        memory = float(cycles[0].double().quantile(_LEAST))
+        cache = float(cycles[1:].double().quantile(1 - _LEAST))
+        return (memory + cache) / 2 if memory > cache > 0 else 0.0

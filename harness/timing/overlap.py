@@ -22,7 +22,7 @@ APART_S = 2e-3
 _SHARE = 1 / 3
 """After how many of the blocks a batch is looked at."""
 
-_LEAST_CACHED, _MOST_CACHED = 8, 0.1
+_LEAST_CACHED, _MOST_CACHED = 12, 0.05
 """Looks after which inputs must not have been in the cache by more than this part, on average."""
 
 

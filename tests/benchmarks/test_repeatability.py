@@ -60,7 +60,7 @@ def test_grades_are_gathered_by_file(tmp_path: Path, capsys: pytest.CaptureFixtu
     found = repeat(submit, tmp_path, 3, 60.0)
     assert len(seen) == 3
     graded = sorted(file.stem for file in Path(seen[0][0]).rglob("*.cu"))
-    assert graded == ["slower", "spin", "tiled"]
+    assert graded == ["slower", "spin", "tiled", "vectorized"]
     assert [each["value"] for each in found["scores"]["spin"]] == pytest.approx([1, 1.001, 1.002])
     assert found["scores"]["spin"][0]["clock_mhz"] == [1980, 1980]
     assert (found["told"], found["pairs"]) == (9, 9)

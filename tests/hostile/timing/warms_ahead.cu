@@ -3,8 +3,7 @@
 // threat: 28, 50
 // problem: gemm-multiply-leakyrelu
 // no faster than: timing/honest.cu
-// or: rejected
-// verdict: accepted
+// verdict: rejected
 __global__ void compute(const VAR* a, const VAR* b, const VAR* c, float alpha, VAR* o, size_t m,
                         size_t n, size_t k) {
     const size_t column = blockIdx.x * size_t(blockDim.x) + threadIdx.x;
