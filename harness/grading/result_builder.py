@@ -23,7 +23,7 @@ from harness.records.refs import DeviceRef, Environment, ProblemRef, SolutionRef
 from harness.records.result import Reason, Result, Verdict
 from harness.session.fault import Fault
 from harness.solution.model import Solution
-from harness.timing.audit import linearity_doubt
+from harness.timing.audit import cached_reason, linearity_doubt
 from harness.timing.baseline_by_itself import slowed_baseline
 from harness.timing.budget import TimingBudget
 from harness.timing.statistics import geometric_mean
@@ -191,8 +191,10 @@ def make_score(
         reason = found
     elif doubts := list(filter(None, map(linearity_doubt, measured))):
         reason = f"{doubts[0]}; grade again on a quiet machine"
-    elif slowed := list(filter(None, map(slowed_baseline, measured))):
-        reason = slowed[0]
+    elif unfair := [
+        reason for m in measured for reason in (cached_reason(m), slowed_baseline(m)) if reason
+    ]:
+        reason = unfair[0]
     else:
         reason = _noisy(speedup, measured, budget)
     return Score(

@@ -18,6 +18,7 @@ call can be wrong here, however processes share the device.
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import torch
 from torch import Generator, Tensor
@@ -30,14 +31,18 @@ from harness.judge.task import Task
 from harness.problem.case import Case
 from harness.problem.terms import Direction, Expectation
 
+T = TypeVar("T", int, Tensor)
+
 MAX_LOOKS = 64
 """Looks during one batch, at most."""
 
 _TIMED = 128
-"""Words of each input of a call whose reading is timed."""
-_PLACES = 256
-"""Words of each output of a call that are looked at: where less than 1 % of it is missing, nine
-looks in ten still see that."""
+"""Words of each large input of a call whose reading is timed."""
+_LARGE = 1 << 18
+"""Bytes from which on an input is: of smaller ones these words would be too large a part."""
+_PLACES, _LEAST_PLACES, _MOST_PLACES = 1 << 20, 64, 1024
+"""Words of outputs that are looked at, of all calls together; and of each output of a call at least
+and at most: nine looks in ten see that 0.2 % of it is still missing."""
 _WORD = 8
 
 
@@ -46,13 +51,14 @@ class Found:
     """What the looks during one batch came to.
 
     ``looks`` is how many saw a call that was at work while the next one's inputs were replaced;
-    ``early`` is the number of a call (from 0) that had read its inputs by then, if any had. In
-    ``warm`` of the looks the next call's inputs were in the cache, and those of a later one not.
+    ``early`` is the number of a call (from 0) that had read its inputs by then, if any had.
+    ``cached`` has, of looks that tell it, the part of the next call's large inputs that was in the
+    cache, less that of a later call's.
     """
 
     looks: int
     early: int | None = None
-    cached: float = 0.0
+    cached: tuple[float, ...] = ()
 
 
 class _Buffers:
@@ -82,7 +88,7 @@ class EarlyReads:
         slots = batch.layout.slots
         pure = [s for s in slots if s.tensor.direction is Direction.OUT]
         read = [s for s in slots if s.tensor.direction is not Direction.OUT]
-        self._written, self._read = pure, read
+        self._written = pure
         self.possible = bool(pure and read) and calls > 1
         """Whether there is anything to see: several calls, inputs, and outputs that are no inputs
         as well, whose words show whether they were written."""
@@ -97,12 +103,15 @@ class EarlyReads:
         patterns = [int.from_bytes(bytes([byte]) * _WORD, signed=True) for byte in POISON]
         numbers = torch.arange(calls, device=device) % len(patterns)
         self._poison = torch.tensor(patterns, device=device)[numbers]
-        self._places = torch.zeros((calls, _PLACES * len(pure)), dtype=torch.int64, device=device)
-        self._timer = task.device.read_times()
+        self._per_output = min(max(_PLACES // (calls * len(pure)), _LEAST_PLACES), _MOST_PLACES)
+        places = (calls, self._per_output * len(pure))
+        self._places = torch.zeros(places, dtype=torch.int64, device=device)
+        self._large = [s for s in read if s.bytes >= _LARGE]
+        self._timer = task.device.read_times() if self._large else None
         # Places of their own for later calls: what was timed once is in the cache from then on.
-        shape = (2, calls, _TIMED * len(read))
-        self._timed = torch.zeros(shape, dtype=torch.int64, device=device)
-        self._cycles = torch.zeros((2, shape[2]), dtype=torch.int64, device=device)
+        words = _TIMED * len(self._large)
+        self._timed = torch.zeros((2, calls, words), dtype=torch.int64, device=device)
+        self._cycles = torch.zeros((2, words), dtype=torch.int64, device=device)
         columns = 2 + self._cycles.numel() + self._places.shape[1]
         self._log = torch.zeros((MAX_LOOKS, columns), dtype=torch.int64, device=device)
         self._count = torch.zeros(1, dtype=torch.int64, device=device)
@@ -113,9 +122,10 @@ class EarlyReads:
         """Draw other inputs, and the places to look at, before a batch is filled."""
         self._one.fill(seed)
         self._expected = self._one.expectations(0)
-        self._places.copy_(self._draw(self._written, _PLACES))
-        for places in self._timed:
-            places.copy_(self._draw(self._read, _TIMED))
+        self._places.copy_(self._draw(self._written, self._per_output))
+        if self._timer is not None:
+            for places in self._timed:
+                places.copy_(self._draw(self._large, _TIMED))
         self._count.zero_()
 
     def _draw(self, slots: Sequence[BufferLayout], count: int) -> Tensor:
@@ -156,9 +166,13 @@ class EarlyReads:
         """Time reads of the inputs of the call ``target``, and of one halfway to the last."""
         if self._timer is None:
             return
-        later = (target + self._calls - 1) // 2
+        later = self._later(target)
         for call, places, cycles in zip((later, target), self._timed, self._cycles, strict=True):
             self._timer.measure(self._words, places[call].view(-1), cycles)
+
+    def _later(self, target: T) -> T:
+        """The call halfway from ``target`` to the last."""
+        return (target + self._calls - 1) // 2
 
     def found(self) -> Found:
         """What the looks came to, once the batch is done and its runner stopped.
@@ -183,14 +197,20 @@ class EarlyReads:
                     return Found(looks, call)
         return Found(looks, cached=self._cached(calls, sure & begun, cycles))
 
-    def _cached(self, calls: Tensor, counts: Tensor, cycles: Tensor) -> float:
-        """The sum of what the next call's inputs were cached more than a later call's."""
-        if self._timer is None or not len(calls):
-            return 0.0
-        # Replacing inputs puts them into the cache: of looks at the same call the first counts.
-        first = torch.ones_like(counts)
-        first[1:] = calls[1:] != calls[:-1]
-        later, following = cycles.view(len(calls), 2, -1).unbind(1)
+    def _cached(self, calls: Tensor, counts: Tensor, cycles: Tensor) -> tuple[float, ...]:
+        """What the next call's inputs were cached more than a later call's, by look."""
+        if self._timer is None:
+            return ()
         below = self._timer.cached_below
-        more = [((t > 0) & (t < below)).double().mean(1) for t in (following, later)]
-        return float((more[0] - more[1])[counts & first].sum())
+        parts = ((cycles > 0) & (cycles < below)).double().view(len(calls), 2, -1).mean(2)
+        found: list[float] = []
+        touched: set[int] = set()  # by looks before: replaced, or read to be timed
+        for first, right, (later, following) in zip(
+            calls.tolist(), counts.tolist(), parts.tolist(), strict=True
+        ):
+            target = int(first) + 1
+            pair = {target, self._later(target)}
+            if right and len(pair) == 2 and touched.isdisjoint(pair):
+                found.append(following - later)
+            touched |= pair
+        return tuple(found)

@@ -129,6 +129,8 @@ class Measurement(Record):
     """Seconds of a call in a batch of its own; None where it was not timed."""
     overlap_looks: Count | None = None
     """Looks at calls at work that would have shown a call that reads its inputs too early."""
+    cached_ahead: float | None = None
+    """Part of a call's inputs that was in the cache before its turn, as far as looks could tell."""
     sol_time_s: Positive | None = None
     """Seconds that the device needs at least, at the speed of light; None where not known."""
     clocks: Clocks | None = None

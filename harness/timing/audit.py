@@ -180,6 +180,22 @@ def linearity_doubt(measured: Measurement) -> str:
     return f"{_apart(measured)}: on this machine it cannot be told whether calls overlap"
 
 
+MOST_CACHED = 0.05
+"""Part of a call's inputs that may be in the cache before its turn: honest ones were seen to have
+0.01 and less, a kernel that fetches ahead 0.12."""
+
+
+def cached_reason(measured: Measurement) -> str:
+    """Why a time is not that of a call by itself: its inputs were in the cache; empty if not."""
+    cached = measured.cached_ahead
+    if cached is None or cached <= MOST_CACHED:
+        return ""
+    return (
+        f"{measured.spec}: while a call is at work, {cached:.0%} of the next one's inputs are in "
+        "the cache, as if they were fetched ahead: each call must fetch its own"
+    )
+
+
 def looked_at(measured: Measurement) -> bool:
     """Whether looks have settled that the calls ran one after the other."""
     return (measured.overlap_looks or 0) >= SURE_LOOKS

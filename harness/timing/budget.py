@@ -43,7 +43,7 @@ class TimingBudget:
     """The part of the free memory that the arena of one program may take, of two."""
     max_calls: int = 2500
     """Calls in a batch at most."""
-    min_looks: int = 32
+    min_looks: int = 48
     """Looks at calls at work, for reads before their turn, that are enough."""
     overlap_s: float = 0.4
     """Looks are taken for so long to get them."""
@@ -67,7 +67,7 @@ class TimingBudget:
             extend_rel_ci=0.02,
             budget_s=0.4,
             max_s=0.8,
-            min_looks=12,
+            min_looks=16,
             overlap_s=0.1,
             min_isolated=6,
             isolated_s=0.05,

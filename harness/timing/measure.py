@@ -163,7 +163,8 @@ def _measure(
         return fault
     if (fault := overlap.finish()) is not None:
         return fault
-    measured = measured.model_copy(update={"overlap_looks": overlap.looks})
+    seen_ahead = {"overlap_looks": overlap.looks, "cached_ahead": overlap.cached_ahead}
+    measured = measured.model_copy(update=seen_ahead)
     if budget.isolated_blocks == 0 or measured.calls_per_batch == 1:
         return measured
     return check_isolated_call(pair, task, case, measured, budget)

@@ -3,7 +3,7 @@
 // threat: 28, 50
 // problem: gemm-multiply-leakyrelu
 // no faster than: timing/honest.cu
-// verdict: rejected
+// verdict: accepted
 __global__ void compute(const VAR* a, const VAR* b, const VAR* c, float alpha, VAR* o, size_t m,
                         size_t n, size_t k) {
     const size_t column = blockIdx.x * size_t(blockDim.x) + threadIdx.x;
