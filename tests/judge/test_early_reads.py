@@ -2,10 +2,14 @@
 
 from collections.abc import Callable
 from contextlib import closing
+from dataclasses import replace
+from typing import Any
 
 import pytest
+import torch
 from torch import Tensor
 
+from harness.device.cpu import CpuDevice
 from harness.judge.batch import Batch
 from harness.judge.early_reads import EarlyReads, Found
 from harness.judge.layout import lay_out
@@ -148,3 +152,72 @@ def test_an_output_that_is_never_written_says_nothing(shift_task: Task) -> None:
 
 def test_a_single_call_has_no_next_one(shift_task: Task) -> None:
     assert watched(shift_task, 1, lambda *_: None) == Found(0)
+
+
+LARGE = Case(sizes={"n": 70_000}, scalars={"s": 0.5})
+
+
+class FakeTimer:
+    """Tells the words below ``data`` that are in ``cached`` calls from all others."""
+
+    cached_below = 500.0
+
+    def __init__(self) -> None:
+        self.cached: set[int] = set()
+        self.inputs: Any = None
+
+    def measure(self, words: Tensor, places: Tensor, cycles: Tensor) -> None:
+        assert words.dtype is places.dtype is cycles.dtype is torch.int64
+        calls = (places * 8 - self.inputs.base) // self.inputs.stride
+        cycles.copy_(torch.tensor([300 if int(c) in self.cached else 700 for c in calls]))
+
+
+class Card(CpuDevice):
+    """The host, as if reads from it could be timed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.timer = FakeTimer()
+
+    def read_times(self) -> FakeTimer:  # type: ignore[override]
+        return self.timer
+
+
+def cached(task: Task, case: Case, ahead: bool, *, calls: int = 40) -> tuple[float, ...]:
+    """What each of the looks sees whose call has the next one's inputs fetched, if ``ahead``."""
+    device = Card()
+    task = replace(task, device=device)
+    with closing(device.arena(lay_out(task, case, calls).size)) as arena:
+        batch = Batch(task, case, arena, calls)
+        device.timer.inputs = batch.layout.slots[0]
+        reads = EarlyReads(task, case, batch)
+        reads.prepare("others")
+        batch.fill("inputs")
+        steps = Steps(batch)
+        for call in range(calls):
+            values = steps.read(call)
+            steps.write(call, values, slice(0, 100))
+            device.timer.cached.add(call)
+            if ahead:
+                device.timer.cached.add(call + 1)
+            if call in (3, 4, 9, 20):
+                reads.look()
+                device.timer.cached |= {call + 1}  # its inputs were replaced
+            steps.write(call, values)
+        return reads.found().cached
+
+
+def test_inputs_that_are_fetched_ahead_are_seen_in_the_cache(shift_task: Task) -> None:
+    assert cached(shift_task, LARGE, True) == (1.0, 1.0, 1.0)
+    assert cached(shift_task, LARGE, False) == (0.0, 0.0, 0.0)
+
+
+def test_what_looks_have_touched_themselves_does_not_count(shift_task: Task) -> None:
+    # The look at call 20 finds what that at call 3 compared with: (4 + 39) // 2.
+    assert len(cached(shift_task, LARGE, True)) == 3
+    # The last call but one has no later one to compare with.
+    assert len(cached(shift_task, LARGE, True, calls=22)) == 3
+
+
+def test_small_inputs_are_not_timed(shift_task: Task) -> None:
+    assert cached(shift_task, CASE, True) == ()

@@ -160,6 +160,16 @@ class TestIsolatedCall:
             assert isinstance(clear, Measurement)
             assert linearity_doubt(clear) == ""
 
+    def test_a_call_whose_inputs_are_fetched_ahead_is_not_ranked(self, shift_task: Task) -> None:
+        result = self.timed(shift_task, 1e-3, captured=True)
+        assert isinstance(result, Measurement)
+        task = replace(shift_task, device=Rankable())
+        for cached, ranked in ((None, True), (-0.01, True), (0.05, True), (0.12, False)):
+            seen = result.model_copy(update={"cached_ahead": cached})
+            score = make_score(task, [result, seen], self.budget, known_seed=False)
+            assert score.ranked == ranked
+        assert "12% of the next one's inputs are in the cache" in score.unranked_reason
+
     def test_isolated_outputs_of_submission_and_baseline_are_checked(
         self, shift_task: Task, monkeypatch: pytest.MonkeyPatch
     ) -> None:
