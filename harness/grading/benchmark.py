@@ -26,7 +26,8 @@ from harness.timing.audit import (
 )
 from harness.timing.baseline_by_itself import time_by_itself
 from harness.timing.budget import TimingBudget
-from harness.timing.measure import Samples, measure_shape, with_baseline
+from harness.timing.measure import measure_shape, with_baseline
+from harness.timing.sizing import Samples
 from harness.timing.statistics import ratio_interval, time_interval
 from harness.timing.timed_program import BaselineError, TimedProgram, prepare_for_timing
 from harness.timing.trusted import TrustedRunners

@@ -4,7 +4,6 @@ The method and the measurements it rests on are in docs/explanation/measurement.
 """
 
 import itertools
-import math
 import statistics
 import time
 from collections.abc import Callable, Sequence
@@ -13,10 +12,8 @@ from typing import NamedTuple
 from torch import OutOfMemoryError
 
 from harness.device.base import OutOfDeviceMemory
-from harness.judge.layout import lay_out
 from harness.judge.task import Task
 from harness.problem.case import Case
-from harness.problem.sampling.footprint import beside_arena
 from harness.records.measurement import BaselineTime, Clocks, Measurement
 from harness.session.fault import Fault
 from harness.timing.budget import TimingBudget
@@ -24,39 +21,18 @@ from harness.timing.clocks import MAX_RETAKEN, BlockClocks, alike, seen
 from harness.timing.isolated import check_isolated_call
 from harness.timing.launch_overhead import OverheadProbe
 from harness.timing.overlap import OverlapAudit
+from harness.timing.sizing import Samples, most_calls, size_batch, too_short
 from harness.timing.statistics import (
     MIN_S,
     Timed,
     lower_quartile,
-    net,
     ratio_interval,
     time_interval,
 )
 from harness.timing.timed_program import Pair, TimedProgram, in_turns
 
-Samples = tuple[list[Timed], list[Timed]]
-"""Per call and block: the submission's, and the baseline's in the same blocks."""
-
-_GROWTH = 16
-"""A batch that is being sized grows by at most this factor at a time."""
-_CLEAR = 5.0
-"""A batch that lasts so many times its overhead shows how long a call takes."""
-_SIZE_ATTEMPTS = 2
 _ALIKE = 2.0
 """Two batches of as many calls share a null batch where neither lasts so many times longer."""
-_TOO_SHORT = 2.0
-"""A batch that should have had more than so many times the calls is too short to count."""
-
-
-def choose_calls(call_s: float, round_trip_s: float, max_calls: int, budget: TimingBudget) -> int:
-    """Calls per batch: enough to drown the overhead, at most ``max_calls``, fewer if time is short.
-
-    A call of ``call_s`` seconds takes ``round_trip_s`` with everything around it.
-    """
-    call_s = max(call_s, 1e-7)
-    affordable = max(budget.max_block_s / max(round_trip_s, 1e-7), budget.min_batch_s / call_s)
-    wanted = math.ceil(min(budget.batch_s / call_s, affordable))
-    return max(1, min(wanted, max_calls, budget.max_calls))
 
 
 def measure_shape(
@@ -85,7 +61,7 @@ def measure_shape(
         OutOfDeviceMemory: it runs out with one call, too.
     """
     pair = (submission, baseline)
-    max_calls = _max_calls(pair, task, case, budget)
+    max_calls = most_calls(pair, task, case, budget)
     while True:
         try:
             return _measure(pair, task, case, max_calls, budget, overhead, on_block)
@@ -98,7 +74,7 @@ def measure_shape(
         # hold what the other lacks.
         for program in pair:
             program.make_room()
-        max_calls = max(1, min(max_calls // 2, _max_calls(pair, task, case, budget)))
+        max_calls = max(1, min(max_calls // 2, most_calls(pair, task, case, budget)))
 
 
 def _measure(
@@ -114,7 +90,7 @@ def _measure(
     submission = pair[0]
     overhead_s = overhead.batch_s if overhead else 0.0
     for program in pair:
-        fault = _size_batch(program, task, case, max_calls, budget, overhead_s)
+        fault = size_batch(program, task, case, max_calls, budget, overhead_s)
         if fault is not None:
             return fault
     samples: Samples = ([], [])
@@ -151,7 +127,7 @@ def _measure(
         on_block(samples)
         if not enough(samples, now - start, budget):
             continue
-        if overhead is None or not (longer := _too_short(pair, samples, max_calls, budget)):
+        if overhead is None or not (longer := too_short(pair, samples, max_calls, budget)):
             break
         for program, calls in longer:
             if (fault := program.setup(case, calls)) is not None:
@@ -207,79 +183,6 @@ def _time_block(
         program.estimated_call_s = max(batch_s - (null_s or 0.0), 0.0) / program.calls
         samples[which] = Timed(batch_s / program.calls, (null_s or 0.0) / program.calls)
     return _Block(samples, (pair[0].clocks, pair[1].clocks), early)
-
-
-def _max_calls(pair: Pair, task: Task, case: Case, budget: TimingBudget) -> int:
-    """The most calls that a batch of each may have, once the last is forgotten: at least one.
-
-    The memory that is free is shared, less what checking takes beside the arenas, and one call more
-    that looks for overlap take.
-    """
-    held = sum(program.vacate() for program in pair)
-    beside = beside_arena(task.problem.tensors_of(case, task.dtype), 1)
-    per_call = lay_out(task, case, 1).size
-    room = held + task.device.free_bytes() - beside - per_call
-    fitting = int(budget.memory_share * room / per_call)
-    return max(1, min(fitting, budget.max_calls))
-
-
-def _size_batch(
-    program: TimedProgram,
-    task: Task,
-    case: Case,
-    max_calls: int,
-    budget: TimingBudget,
-    overhead_s: float,
-) -> Fault | None:
-    """Find out roughly how long a call takes, then set up a batch of the right length."""
-    calls = 1
-    while True:
-        if (fault := program.setup(case, calls)) is not None:
-            return fault
-        tried = _try_size(program, f"{task.seed}/size/{calls}", max_calls, budget, overhead_s)
-        if isinstance(tried, Fault):
-            return tried
-        batch_s, wanted = tried
-        if wanted <= calls:
-            return None if wanted == calls else program.setup(case, wanted)
-        if batch_s > _CLEAR * overhead_s:
-            return program.setup(case, wanted)
-        calls = min(wanted, calls * _GROWTH)
-
-
-def _try_size(
-    program: TimedProgram, seed: str, max_calls: int, budget: TimingBudget, overhead_s: float
-) -> tuple[float, int] | Fault:
-    """Seconds of the batch as it is laid out, and how many calls one of the right length has.
-
-    The round trip takes longer the first time, when checks are recorded and libraries loaded: where
-    that would make batches shorter it is measured twice.
-    """
-    round_trip_s = math.inf
-    attempt = 0
-    while True:
-        batch_s = program.time(f"{seed}/{attempt}")
-        if isinstance(batch_s, Fault):
-            return batch_s
-        attempt += 1
-        program.estimated_call_s = max(batch_s - overhead_s, 1e-7) / program.calls
-        round_trip_s = min(round_trip_s, program.round_trip_s)
-        wanted = choose_calls(program.estimated_call_s, round_trip_s, max_calls, budget)
-        unhurried = choose_calls(program.estimated_call_s, 0.0, max_calls, budget)
-        if attempt == _SIZE_ATTEMPTS or wanted == unhurried:
-            return batch_s, wanted
-
-
-def _too_short(
-    pair: Pair, samples: Samples, max_calls: int, budget: TimingBudget
-) -> list[tuple[TimedProgram, int]]:
-    """Programs whose batches have far fewer calls than their times ask for, and how many."""
-    longer = []
-    for program, times in zip(pair, samples, strict=True):
-        calls = choose_calls(net(times), program.round_trip_s, max_calls, budget)
-        if calls > _TOO_SHORT * program.calls:
-            longer.append((program, calls))
-    return longer
 
 
 def enough(samples: Samples, spent_s: float, budget: TimingBudget) -> bool:

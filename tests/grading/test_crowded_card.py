@@ -72,8 +72,8 @@ def test_calls_are_halved_where_there_is_less_than_was_said(
     crowded: CudaDevice, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As where another program takes the memory between the question and the allocation."""
-    most = measure._max_calls
-    monkeypatch.setattr(measure, "_max_calls", lambda *how: 6 * most(*how))
+    most = measure.most_calls
+    monkeypatch.setattr(measure, "most_calls", lambda *how: 6 * most(*how))
     problem = vectors()
     file = problem.folder / "examples/accepted/custom_kernel.py"
     for result in graded(crowded, problem, file):

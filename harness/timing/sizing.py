@@ -1,0 +1,107 @@
+"""How many calls the batches of a shape have: enough to drown the overhead, as memory allows."""
+
+import math
+
+from harness.judge.layout import lay_out
+from harness.judge.task import Task
+from harness.problem.case import Case
+from harness.problem.sampling.footprint import beside_arena
+from harness.session.fault import Fault
+from harness.timing.budget import TimingBudget
+from harness.timing.statistics import Timed, net
+from harness.timing.timed_program import Pair, TimedProgram
+
+Samples = tuple[list[Timed], list[Timed]]
+"""Per call and block: the submission's, and the baseline's in the same blocks."""
+
+_GROWTH = 16
+"""A batch that is being sized grows by at most this factor at a time."""
+_CLEAR = 5.0
+"""A batch that lasts so many times its overhead shows how long a call takes."""
+_SIZE_ATTEMPTS = 2
+_TOO_SHORT = 2.0
+"""A batch that should have had more than so many times the calls is too short to count."""
+
+
+def choose_calls(call_s: float, round_trip_s: float, max_calls: int, budget: TimingBudget) -> int:
+    """Calls per batch: enough to drown the overhead, at most ``max_calls``, fewer if time is short.
+
+    A call of ``call_s`` seconds takes ``round_trip_s`` with everything around it.
+    """
+    call_s = max(call_s, 1e-7)
+    affordable = max(budget.max_block_s / max(round_trip_s, 1e-7), budget.min_batch_s / call_s)
+    wanted = math.ceil(min(budget.batch_s / call_s, affordable))
+    return max(1, min(wanted, max_calls, budget.max_calls))
+
+
+def most_calls(pair: Pair, task: Task, case: Case, budget: TimingBudget) -> int:
+    """The most calls that a batch of each may have, once the last is forgotten: at least one.
+
+    The memory that is free is shared, less what checking takes beside the arenas, and one call more
+    that looks for overlap take.
+    """
+    held = sum(program.vacate() for program in pair)
+    beside = beside_arena(task.problem.tensors_of(case, task.dtype), 1)
+    per_call = lay_out(task, case, 1).size
+    room = held + task.device.free_bytes() - beside - per_call
+    fitting = int(budget.memory_share * room / per_call)
+    return max(1, min(fitting, budget.max_calls))
+
+
+def size_batch(
+    program: TimedProgram,
+    task: Task,
+    case: Case,
+    max_calls: int,
+    budget: TimingBudget,
+    overhead_s: float,
+) -> Fault | None:
+    """Find out roughly how long a call takes, then set up a batch of the right length."""
+    calls = 1
+    while True:
+        if (fault := program.setup(case, calls)) is not None:
+            return fault
+        tried = _try_size(program, f"{task.seed}/size/{calls}", max_calls, budget, overhead_s)
+        if isinstance(tried, Fault):
+            return tried
+        batch_s, wanted = tried
+        if wanted <= calls:
+            return None if wanted == calls else program.setup(case, wanted)
+        if batch_s > _CLEAR * overhead_s:
+            return program.setup(case, wanted)
+        calls = min(wanted, calls * _GROWTH)
+
+
+def _try_size(
+    program: TimedProgram, seed: str, max_calls: int, budget: TimingBudget, overhead_s: float
+) -> tuple[float, int] | Fault:
+    """Seconds of the batch as it is laid out, and how many calls one of the right length has.
+
+    The round trip takes longer the first time, when checks are recorded and libraries loaded: where
+    that would make batches shorter it is measured twice.
+    """
+    round_trip_s = math.inf
+    attempt = 0
+    while True:
+        batch_s = program.time(f"{seed}/{attempt}")
+        if isinstance(batch_s, Fault):
+            return batch_s
+        attempt += 1
+        program.estimated_call_s = max(batch_s - overhead_s, 1e-7) / program.calls
+        round_trip_s = min(round_trip_s, program.round_trip_s)
+        wanted = choose_calls(program.estimated_call_s, round_trip_s, max_calls, budget)
+        unhurried = choose_calls(program.estimated_call_s, 0.0, max_calls, budget)
+        if attempt == _SIZE_ATTEMPTS or wanted == unhurried:
+            return batch_s, wanted
+
+
+def too_short(
+    pair: Pair, samples: Samples, max_calls: int, budget: TimingBudget
+) -> list[tuple[TimedProgram, int]]:
+    """Programs whose batches have far fewer calls than their times ask for, and how many."""
+    longer = []
+    for program, times in zip(pair, samples, strict=True):
+        calls = choose_calls(net(times), program.round_trip_s, max_calls, budget)
+        if calls > _TOO_SHORT * program.calls:
+            longer.append((program, calls))
+    return longer
