@@ -25,8 +25,7 @@ from torch import Generator, Tensor
 
 from harness.judge.batch import Batch
 from harness.judge.compare import compare
-from harness.judge.contents import POISON
-from harness.judge.layout import BufferLayout, lay_out
+from harness.judge.layout import BufferLayout, Layout, lay_out
 from harness.judge.task import Task
 from harness.problem.case import Case
 from harness.problem.terms import Direction, Expectation
@@ -86,12 +85,11 @@ class EarlyReads:
         self._generator = Generator(device).manual_seed(secrets.randbits(63))
         self._words = batch.bytes.view(torch.int64)
         slots = batch.layout.slots
-        pure = [s for s in slots if s.tensor.direction is Direction.OUT]
+        written = [s for s in slots if s.tensor.direction is not Direction.IN]
         read = [s for s in slots if s.tensor.direction is not Direction.OUT]
-        self._written = pure
-        self.possible = bool(pure and read) and calls > 1
-        """Whether there is anything to see: several calls, inputs, and outputs that are no inputs
-        as well, whose words show whether they were written."""
+        self._written = written
+        self.possible = bool(read) and calls > 1
+        """Whether there is anything to see: several calls, and inputs."""
         if not self.possible:
             return
         self._rows = [batch.layout.rows(batch.bytes, s).view(torch.int64) for s in read]
@@ -100,12 +98,11 @@ class EarlyReads:
             for s in self._one.layout.slots
             if s.tensor.direction is not Direction.OUT
         ]
-        patterns = [int.from_bytes(bytes([byte]) * _WORD, signed=True) for byte in POISON]
-        numbers = torch.arange(calls, device=device) % len(patterns)
-        self._poison = torch.tensor(patterns, device=device)[numbers]
-        self._per_output = min(max(_PLACES // (calls * len(pure)), _LEAST_PLACES), _MOST_PLACES)
-        places = (calls, self._per_output * len(pure))
+        fair = _PLACES // (calls * len(written))
+        self._per_output = min(max(fair, _LEAST_PLACES), _MOST_PLACES)
+        places = (calls, self._per_output * len(written))
         self._places = torch.zeros(places, dtype=torch.int64, device=device)
+        self._unwritten = torch.zeros(places, dtype=torch.int64, device=device)
         self._large = [s for s in read if s.bytes >= _LARGE]
         self._timer = task.device.read_times() if self._large else None
         # Places of their own for later calls: what was timed once is in the cache from then on.
@@ -144,19 +141,36 @@ class EarlyReads:
             drawn.append(first[:, None] + (part * max(1, each.bytes // _WORD)).long())
         return torch.cat(drawn, dim=1)
 
+    @property
+    def layout(self) -> Layout:
+        """The batch's."""
+        return self.batch.layout
+
+    def fill(self, seed: str) -> None:
+        """Fill the batch, and note what the words of outputs are before they are written."""
+        self.batch.fill(seed)
+        self._unwritten.copy_(self._words[self._places])
+
+    def take_receipt(self) -> None:
+        """Take the batch's."""
+        self.batch.take_receipt()
+
     def look(self) -> None:
         """Look at the calls, and replace inputs; returns before the device has done so."""
         self._look()
 
     def _look_now(self) -> None:
         places, words = self._places, self._words
-        waiting = (words[places] == self._poison[:, None]).any(1)
+        waiting = (words[places] == self._unwritten).any(1)
         first = waiting.to(torch.uint8).argmax().view(1)
         replaced = waiting.any() & (first + 1 < self._calls)
         target = (first + 1).clamp_(max=self._calls - 1)
         self._time_reads(target)
         for rows, other in zip(self._rows, self._others, strict=True):
             rows.index_copy_(0, target, torch.where(replaced, other, rows[target]))
+        # Of an output that is an input as well, other values are now what nobody has written.
+        known = torch.where(replaced, words[places[target]], self._unwritten[target])
+        self._unwritten.index_copy_(0, target, known)
         after = words[places[first]].view(-1)
         row = torch.cat([first, replaced.long(), self._cycles.view(-1), after]).view(1, -1)
         self._log.index_copy_(0, self._count.clamp(max=MAX_LOOKS - 1), row)
@@ -184,13 +198,15 @@ class EarlyReads:
         log = self._log[:count]
         cycles, after = log[:, 2:].tensor_split([self._cycles.numel()], dim=1)
         calls, replaced = log[:, 0], log[:, 1].bool()
-        poison = self._poison[calls][:, None]
+        unwritten = self._unwritten[calls]
         last = self._words[self._places[calls]]
         # A word that was still to be written once the inputs had been replaced, and then was.
-        sure = replaced & ((after == poison) & (last != poison)).any(1)
-        begun = (calls > 0) | (after != poison).any(1)
+        sure = replaced & ((after == unwritten) & (last != unwritten)).any(1)
+        begun = (calls > 0) | (after != unwritten).any(1)
         looks = int((sure & begun).sum())
-        for call in sorted({int(first) + 1 for first in calls[sure]}):
+        # Inputs that were replaced once more may have been so while they were in use, or written.
+        doubtful = set((calls[replaced & ~sure] + 1).tolist())
+        for call in sorted(set((calls[sure] + 1).tolist()) - doubtful):
             outputs = self.batch.outputs(call)
             for name, want in self._expected.items():
                 if compare(name, outputs[name], want.expected, want.allowed) is not None:

@@ -106,7 +106,7 @@ class _Watched:
         self._batches += 1
         seed = f"{self._task.seed}/{self._case.spec}/overlap/{self._batches}"
         reads.prepare(f"{seed}/others")
-        fault = program.watch(seed, _looker(reads, program.estimated_call_s * program.calls))
+        fault = program.watch(reads, seed, _looker(reads, program.estimated_call_s * program.calls))
         if fault is not None:
             return fault
         found = reads.found()

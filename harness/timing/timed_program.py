@@ -9,6 +9,7 @@ from harness.device.base import Arena, ClockReading, Monitor
 from harness.errors import MachineError
 from harness.judge.batch import Batch
 from harness.judge.checker import Checker
+from harness.judge.early_reads import EarlyReads
 from harness.judge.layout import lay_out
 from harness.judge.task import Task
 from harness.problem.case import Case
@@ -151,12 +152,12 @@ class TimedProgram:
             return Fault(Verdict.WRONG_ANSWER, f"{found.message} {where}", found.mismatch)
         return seconds + self._idle_monitor.note(*self.session.probes, idle_after_s=idle_after_s)
 
-    def watch(self, seed: str, during: Callable[[float], None]) -> Fault | None:
-        """Run the batch on fresh inputs; ``during`` is called while it is at work.
+    def watch(self, reads: EarlyReads, seed: str, during: Callable[[float], None]) -> Fault | None:
+        """Run the batch that ``reads`` looks at on fresh inputs; ``during`` is called meanwhile.
 
         Nothing is timed, and outputs are the caller's to check.
         """
-        seconds = self.session.run(self.batch, seed, cpu=self.cpu, during=during)
+        seconds = self.session.run(reads, seed, cpu=self.cpu, during=during)
         return self._own(seconds) if isinstance(seconds, Fault) else None
 
     def _company_fault(self) -> Fault | None:

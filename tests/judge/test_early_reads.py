@@ -51,7 +51,7 @@ def watched(task: Task, calls: int, work: Callable[[Steps, Callable[[], None]], 
         if not reads.possible:
             return Found(0)
         reads.prepare("others")
-        batch.fill("inputs")
+        reads.fill("inputs")
         work(Steps(batch), reads.look)
         return reads.found()
 
@@ -192,7 +192,7 @@ def cached(task: Task, case: Case, ahead: bool, *, calls: int = 40) -> tuple[flo
         device.timer.inputs = batch.layout.slots[0]
         reads = EarlyReads(task, case, batch)
         reads.prepare("others")
-        batch.fill("inputs")
+        reads.fill("inputs")
         steps = Steps(batch)
         for call in range(calls):
             values = steps.read(call)
@@ -221,3 +221,40 @@ def test_what_looks_have_touched_themselves_does_not_count(shift_task: Task) -> 
 
 def test_small_inputs_are_not_timed(shift_task: Task) -> None:
     assert cached(shift_task, CASE, True) == ()
+
+
+def in_place(task: Task, *, ahead: bool) -> Found:
+    """Calls that add to what an output holds, and may read two of these at once."""
+    calls = 4
+    # The other output is as small as a word, and says nothing.
+    case = Case(sizes={"m": 60, "n": 50})
+    with closing(task.device.arena(lay_out(task, case, calls).size)) as arena:
+        batch = Batch(task, case, arena, calls)
+        reads = EarlyReads(task, case, batch)
+        reads.prepare("others")
+        reads.fill("inputs")
+        slots = {each.tensor.name: each for each in batch.layout.slots}
+
+        def values(name: str, call: int) -> Tensor:
+            return batch._view(batch._bytes, slots[name])[call]
+
+        def answers(call: int) -> tuple[Tensor, Tensor]:
+            total = values("total", call) + values("a", call).T.to(torch.float64)
+            return total, (values("counts", call) % 2).to(torch.uint8)
+
+        following = answers(0)
+        for call in range(calls):
+            total, parity = following if ahead else answers(call)
+            values("parity", call).copy_(parity)
+            values("total", call)[:20] = total[:20]
+            following = answers(min(call + 1, calls - 1))
+            reads.look()
+            values("total", call).copy_(total)
+        return reads.found()
+
+
+def test_an_output_that_is_an_input_as_well_tells_too(blend_task: Task) -> None:
+    honest = in_place(blend_task, ahead=False)
+    assert honest.early is None
+    assert honest.looks >= 2
+    assert in_place(blend_task, ahead=True).early is not None
