@@ -8,7 +8,7 @@ from harness.timing.budget import TimingBudget
 def test_intervals_cover_the_truth_where_noise_is_not_the_same_for_a_whole_grade(
     model: str,
 ) -> None:
-    found = coverage(model, TimingBudget(), grades=60)
+    found = coverage(model, TimingBudget(), grades=40)
     if model == "two states":
         assert found.covered < 0.8
         assert found.sigma_beyond > 0.003

@@ -37,7 +37,7 @@ VECTORS = [Case(sizes={"n": n}) for n in (8192, 3255)]
 MATRICES = Case(sizes={"m": 128, "n": 128, "k": 128}, scalars={"alpha": 0.5})
 SHAPES = [("vector-add", case) for case in VECTORS] + [("gemm-multiply-leakyrelu", MATRICES)]
 
-BLOCKS = replace(BUDGET, min_blocks=2, max_blocks=2, max_calls=120)
+BLOCKS = replace(BUDGET, min_blocks=2, max_blocks=2, max_calls=80)
 
 
 @pytest.fixture(autouse=True)
