@@ -126,19 +126,22 @@ class EarlyReads:
         self._count.zero_()
 
     def _draw(self, slots: Sequence[BufferLayout], count: int) -> Tensor:
-        """Places of ``count`` words in each of the tensors of every call: (calls, …)."""
+        """Places of words that hold an element: ``count`` of each tensor of every call, (calls, …).
+
+        Between the rows of a tensor with strides nothing is ever written.
+        """
         device = self._places.device
-        numbers = torch.arange(self._calls, device=device)
+        numbers = torch.arange(self._calls, device=device)[:, None]
         drawn = []
         for each in slots:
-            first = (each.base + each.stride * numbers) // _WORD
-            part = torch.rand(
-                (self._calls, count),
-                generator=self._generator,
-                device=device,
-                dtype=torch.float64,
-            )
-            drawn.append(first[:, None] + (part * max(1, each.bytes // _WORD)).long())
+            element = torch.zeros((self._calls, count), dtype=torch.int64, device=device)
+            for length, step in zip(each.tensor.shape, each.tensor.strides, strict=True):
+                part = torch.rand(
+                    element.shape, generator=self._generator, device=device, dtype=torch.float64
+                )
+                element += (part * length).long() * step
+            first = each.base + each.stride * numbers
+            drawn.append((first + element * each.dtype.itemsize) // _WORD)
         return torch.cat(drawn, dim=1)
 
     @property

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,6 +16,8 @@ from harness.judge.early_reads import EarlyReads, Found
 from harness.judge.layout import lay_out
 from harness.judge.task import Task
 from harness.problem.case import Case
+from harness.problem.format.load import load_problem
+from harness.problem.reference import Reference
 
 CASE = Case(sizes={"n": 5000}, scalars={"s": 0.5})
 CALLS = 6
@@ -258,3 +261,29 @@ def test_an_output_that_is_an_input_as_well_tells_too(blend_task: Task) -> None:
     assert honest.early is None
     assert honest.looks >= 2
     assert in_place(blend_task, ahead=True).early is not None
+
+
+def test_gaps_between_rows_are_not_waited_for() -> None:
+    problem = load_problem(Path(__file__).parents[1] / "support/packages/rows")
+    task = Task(problem, Reference(problem), "float32", CpuDevice(), "a secret")
+    sizes = {"m": 12, "n": 8, "ldx": 16, "ldy": 16}  # half of each row is a gap
+    case = Case(sizes=sizes, scalars={"s": 0.5})
+    calls = 5
+    with closing(task.device.arena(lay_out(task, case, calls).size)) as arena:
+        batch = Batch(task, case, arena, calls)
+        reads = EarlyReads(task, case, batch)
+        reads.prepare("others")
+        reads.fill("inputs")
+        slots = {each.tensor.name: each for each in batch.layout.slots}
+        for call in range(calls):
+            x, y, sums = (
+                batch._view(batch._bytes, slots[name])[call] for name in ("x", "y", "sums")
+            )
+            new = y + 0.5 * x
+            y[:3] = new[:3]
+            reads.look()
+            y.copy_(new)
+            sums.copy_(new.sum(1))
+        found = reads.found()
+    assert found.early is None
+    assert found.looks >= calls - 2  # one of the calls may have values that change nothing
