@@ -39,9 +39,10 @@ _TIMED = 128
 """Words of each large input of a call whose reading is timed."""
 _LARGE = 1 << 18
 """Bytes from which on an input is: of smaller ones these words would be too large a part."""
-_PLACES, _LEAST_PLACES, _MOST_PLACES = 1 << 20, 64, 1024
-"""Words of outputs that are looked at, of all calls together; and of each output of a call at least
-and at most: nine looks in ten see that 0.2 % of it is still missing."""
+_PLACES, _LEAST_PLACES, _MOST_PLACES = 1 << 18, 64, 1024
+"""Words of outputs that are looked at, of all calls together: more would leave nothing else in the
+cache. And of each output of a call, at least and at most: of 256 words nine looks in ten see that
+1 % of it is still missing."""
 _WORD = 8
 
 
@@ -218,7 +219,7 @@ class EarlyReads:
 
     def _cached(self, calls: Tensor, counts: Tensor, cycles: Tensor) -> tuple[float, ...]:
         """What the next call's inputs were cached more than a later call's, by look."""
-        if self._timer is None:
+        if self._timer is None or not len(calls):
             return ()
         below = self._timer.cached_below
         parts = ((cycles > 0) & (cycles < below)).double().view(len(calls), 2, -1).mean(2)

@@ -222,6 +222,18 @@ def test_what_looks_have_touched_themselves_does_not_count(shift_task: Task) -> 
     assert len(cached(shift_task, LARGE, True, calls=22)) == 3
 
 
+def test_a_batch_that_was_over_before_anybody_looked_says_nothing(shift_task: Task) -> None:
+    task = replace(shift_task, device=Card())
+    with closing(task.device.arena(lay_out(task, LARGE, 2).size)) as arena:
+        batch = Batch(task, LARGE, arena, 2)
+        reads = EarlyReads(task, LARGE, batch)
+        reads.prepare("others")
+        reads.fill("inputs")
+        for call in range(2):
+            Steps(batch).run(call)
+        assert reads.found() == Found(0)
+
+
 def test_small_inputs_are_not_timed(shift_task: Task) -> None:
     assert cached(shift_task, CASE, True) == ()
 
