@@ -59,6 +59,7 @@ class TrustedRunners:
             self.start()
             _, null = [session.result() for session in self._sessions]  # neither starting any more
             self._overhead = OverheadProbe(null, self._null, self._device, cpu=cpu)
+            self._device.read_times()  # calibrated now, on an idle device
         return self._overhead
 
     def baseline(self, task: Task) -> Session:
