@@ -28,7 +28,7 @@ from harness.judge.compare import compare
 from harness.judge.layout import BufferLayout, Layout, lay_out
 from harness.judge.task import Task
 from harness.problem.case import Case
-from harness.problem.terms import Direction, Expectation
+from harness.problem.terms import Expectation
 
 T = TypeVar("T", int, Tensor)
 
@@ -85,10 +85,7 @@ class EarlyReads:
         self._one = Batch(task, case, _Buffers(one.size, device), 1)
         self._generator = Generator(device).manual_seed(secrets.randbits(63))
         self._words = batch.bytes.view(torch.int64)
-        slots = batch.layout.slots
-        written = [s for s in slots if s.tensor.direction is not Direction.IN]
-        read = [s for s in slots if s.tensor.direction is not Direction.OUT]
-        self._written = written
+        written, read = batch.layout.outputs, batch.layout.read
         self.possible = bool(read) and calls > 1
         """Whether there is anything to see: several calls, and inputs."""
         if not self.possible:
@@ -96,8 +93,7 @@ class EarlyReads:
         self._rows = [batch.layout.rows(batch.bytes, s).view(torch.int64) for s in read]
         self._others = [
             self._one.layout.rows(self._one.bytes, s).view(torch.int64)
-            for s in self._one.layout.slots
-            if s.tensor.direction is not Direction.OUT
+            for s in self._one.layout.read
         ]
         fair = _PLACES // (calls * len(written))
         self._per_output = min(max(fair, _LEAST_PLACES), _MOST_PLACES)
@@ -120,7 +116,7 @@ class EarlyReads:
         """Draw other inputs, and the places to look at, before a batch is filled."""
         self._one.fill(seed)
         self._expected = self._one.expectations(0)
-        self._places.copy_(self._draw(self._written, self._per_output))
+        self._places.copy_(self._draw(self.batch.layout.outputs, self._per_output))
         if self._timer is not None:
             for places in self._timed:
                 places.copy_(self._draw(self._large, _TIMED))
