@@ -49,7 +49,7 @@ def test_export_and_import_move_results_unchanged(tmp_path: Path, run: Run) -> N
     assert run("export", "--out", again, "--store", second)[0] == 0
     assert Path(again).read_bytes() == Path(lines).read_bytes()
     only = run("export", results[0].problem.slug, "--store", second)[1].splitlines()
-    assert Result.from_json(only[0]) == results[0]
+    assert Result.from_json(only[1]) == results[0]
 
 
 @pytest.mark.parametrize(
