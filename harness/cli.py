@@ -24,6 +24,7 @@ from harness.commands import (
     verify,
 )
 from harness.commands.common import print_error
+from harness.commands.limits import require_limits
 from harness.errors import HarnessError, JudgeError, MachineError, UsageError
 from harness.text.plain import plain_lines
 from harness.text.system_errors import system_fault
@@ -50,6 +51,7 @@ def cli(context: click.Context) -> None:
         ) from error
     if context.invoked_subcommand in _JUDGING:
         streams.go_on_without_stdout()
+        require_limits()
 
 
 for command in (

@@ -172,6 +172,7 @@ def output_to(target: str) -> Iterator[TextIO]:
     if target == "-":
         require_stdout()
         yield sys.stdout
+        sys.stdout.flush()
         return
     with replacing_text(Path(target)) as file:
         yield file

@@ -61,19 +61,34 @@ def as_os_error(error: OSError | ValueError) -> OSError:
 
 
 def system_fault(error: BaseException) -> JudgeError | None:
-    """The error that tells what the system refused, and the remedy; None for anything else."""
-    code, place = _code(error), ""
-    if isinstance(error, OSError) and isinstance(error.filename, str | bytes):
-        place = plain(os.fsdecode(error.filename), 200)
+    """As :func:`machine_fault`, also where a place may be wrong, such as one that is read-only."""
+    if (fault := machine_fault(error)) is not None:
+        return fault
+    if not isinstance(error, OSError) or error.errno not in _PLACES:
+        return None
+    reason, remedy = _PLACES[error.errno]
+    blamed = UsageError if error.errno == errno.ENAMETOOLONG else MachineError
+    place = _place(error)
+    return blamed(f"{place}: {reason}; {remedy}" if place else f"{reason}; {remedy}")
+
+
+def machine_fault(error: BaseException) -> MachineError | None:
+    """The error that tells what the machine is short of, and the remedy; None for anything else."""
+    code, place = _code(error), _place(error)
     if code == errno.ENOENT and "temporary directory" in str(error):
         return MachineError("no folder for temporary files can be written: name one with TMPDIR")
-    if code not in _REASONS and code not in _PLACES:
+    if code not in _REASONS:
         return None
     if code == errno.ENOSPC and not place:
         place = _full_place()
-    reason, remedy = _REASONS.get(code) or _PLACES[code]
-    blamed = UsageError if code == errno.ENAMETOOLONG else MachineError
-    return blamed(f"{place}: {reason}; {remedy}" if place else f"{reason}; {remedy}")
+    reason, remedy = _REASONS[code]
+    return MachineError(f"{place}: {reason}; {remedy}" if place else f"{reason}; {remedy}")
+
+
+def _place(error: BaseException) -> str:
+    """The file that ``error`` is about, if it says so."""
+    name = getattr(error, "filename", None)
+    return plain(os.fsdecode(name), 200) if isinstance(name, str | bytes) else ""
 
 
 def _code(error: BaseException) -> int:
