@@ -100,7 +100,7 @@ def read_lines(path: Path) -> Iterator[Result | Ruling]:
                     entry = _entry(line, f"{place}:{number}")
                     part.found[type(entry)] += 1
                     yield entry
-            part.require_whole(cut=number > 0 and part.number == number and line[-1:] != b"\n")
+            part.require_whole(cut=part.number == number and line[-1:] != b"\n")
     except OSError as error:
         raise UsageError(f"cannot read {place}: {error.strerror}") from error
 
@@ -122,11 +122,13 @@ class _Part:
         if self.announced is None or (found == self.announced and not cut):
             return
         results, rulings = self.announced
+        announced = f"{results:,} {'result' if results == 1 else 'results'} and "
+        announced += f"{rulings:,} {'ruling' if rulings == 1 else 'rulings'}"
         header = "its first line" if self.number == 1 else f"its line {self.number}"
         more = found[0] > results or found[1] > rulings
         raise UsageError(
-            f"{self.place}: {header} announces {results:,} results and {rulings:,} rulings, there "
-            f"are {found[0]:,} and {found[1]:,}{' and a part of one' if cut else ''}: it was "
+            f"{self.place}: {header} announces {announced}, there are "
+            f"{found[0]:,} and {found[1]:,}{' and a part of one' if cut else ''}: it was "
             f"{'changed' if more else 'cut short'}; nothing was imported. Export again; to take "
             f"what there is, leave {header} away"
         )

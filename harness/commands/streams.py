@@ -61,7 +61,7 @@ class _Stdout(_Stream):
         if self.fault is not None and self.fault.errno in _GONE:
             click.echo("note: nobody reads stdout any more; going on, Ctrl-C ends", err=True)
         else:
-            click.echo(f"error: {self.error}; going on", err=True)
+            click.echo("note: stdout cannot be written any more; going on, Ctrl-C ends", err=True)
 
     @property
     def error(self) -> MachineError | None:

@@ -111,10 +111,15 @@ def _code(error: BaseException) -> int:
 def _full_place() -> str:
     """The folder for temporary files or the current one, if its disk is full."""
     for place in (os.environ.get("TMPDIR", ""), tempfile.gettempdir(), os.curdir):
-        try:
-            found = os.statvfs(place)
-        except OSError:
-            continue
-        if found.f_bavail * found.f_frsize < _FULL:
+        if has_less(place, _FULL):
             return plain(os.path.realpath(place), 200)
     return ""
+
+
+def has_less(place: str | os.PathLike[str], size: int) -> bool:
+    """Whether the disk of a folder has less room than ``size`` bytes."""
+    try:
+        found = os.statvfs(place)
+    except OSError:
+        return False
+    return found.f_bavail * found.f_frsize < size
