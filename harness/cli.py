@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import sys
 import tempfile
 import traceback
@@ -18,25 +19,39 @@ from harness.commands import (
     problems,
     pull_requests,
     regrade,
+    streams,
     submissions,
     verify,
 )
 from harness.commands.common import print_error
-from harness.errors import JudgeError, UsageError
+from harness.commands.limits import require_limits
+from harness.errors import HarnessError, JudgeError, MachineError, UsageError
 from harness.text.plain import plain_lines
+from harness.text.system_errors import system_fault
 
 _INTERRUPTED = 130
-_INTERNAL = 3
+_JUDGING = ("submit", "check", "compare", "verify", "regrade", "ci", "publish")
+"""Commands whose exit code is a verdict, or which record."""
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="harness")
-def cli() -> None:
+@click.pass_context
+def cli(context: click.Context) -> None:
     """Judge GPU kernels: compile, verify, time and rank submissions.
 
     Exit codes: 0 accepted, 1 judged and not accepted, 2 usage, 3 our or the machine's fault,
     4 no usable device, 130 interrupted.
     """
+    try:
+        os.getcwd()  # noqa: PTH109
+    except OSError as error:
+        raise MachineError(
+            f"the current folder is gone or closed to this user ({error.strerror}): cd to another"
+        ) from error
+    if context.invoked_subcommand in _JUDGING:
+        streams.go_on_without_stdout()
+        require_limits()
 
 
 for command in (
@@ -60,11 +75,9 @@ for command in (
     cli.add_command(command)
 
 
+@streams.guarded_streams()
 def main() -> None:
     """Entry point: runs a command and turns what is not a verdict into an exit code."""
-    for stream in (sys.stdout, sys.stderr):  # µ and ± must not be an error where they are unknown
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")
     try:
         cli(
             prog_name=machine.PROGRAM,
@@ -81,17 +94,29 @@ def main() -> None:
     except (click.Abort, KeyboardInterrupt):
         click.echo("interrupted", err=True)
         sys.exit(_INTERRUPTED)
-    except BrokenPipeError:
-        sys.exit(0)
+    except streams.StdoutLost:
+        raise
     except JudgeError as error:
         print_error(error)
         sys.exit(error.exit_code)
-    except Exception:
+    except Exception as error:
+        if (fault := system_fault(error)) is not None:
+            print_error(fault)
+            sys.exit(fault.exit_code)
+        click.echo(
+            f"internal error: this is a fault of the harness; details in {_log_of(error)}", err=True
+        )
+        sys.exit(HarnessError.exit_code)
+
+
+def _log_of(error: Exception) -> str:
+    """Where the details of ``error`` are: a new file, or, if there can be none, right here."""
+    lines = "".join(traceback.format_exception(error))
+    try:
         with tempfile.NamedTemporaryFile(
             "w", prefix="harness-", suffix=".log", delete=False, encoding="utf-8"
         ) as log:
-            traceback.print_exc(file=log)
-        click.echo(
-            f"internal error: this is a fault of the harness; details in {log.name}", err=True
-        )
-        sys.exit(_INTERNAL)
+            log.write(lines)
+    except OSError:
+        return plain_lines(lines)
+    return log.name

@@ -5,19 +5,31 @@ import random
 import sqlite3
 import time
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
 from typing import TypeVar, cast
 
 from sqlalchemy import Connection, Engine, Row, Select, create_engine, event, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, NoSuchModuleError
 from sqlalchemy.pool import StaticPool
 
-from leaderboard.location import sqlite_file
+from leaderboard.location import sqlite_file, why_read_only
 
 BUSY_TIMEOUT = 30.0
 """Seconds that one statement waits for another writer."""
 
 RETRY_FOR = 120.0
 """Seconds after which a writer that never got its turn gives up."""
+
+_REMEDIES = {
+    sqlite3.SQLITE_FULL: ": make room there, or name another store",
+    sqlite3.SQLITE_IOERR: ": is its disk full or broken, or the size of files limited (ulimit -f)?",
+    sqlite3.SQLITE_READONLY: ": copy the file to where you may write, and name the copy",
+    sqlite3.SQLITE_CANTOPEN: (
+        ": is it a file that you may read, in a folder that you may write, and are there few open "
+        "files (ulimit -n)? Else copy it, with the -wal beside it, and name the copy"
+    ),
+}
 
 T = TypeVar("T")
 
@@ -33,14 +45,14 @@ class StoreError(Exception):
 class Database:
     """One database, for several threads and processes, and after a fork.
 
-    ``url`` shows no password.
+    ``url`` shows no password; ``read_only`` says why it can only be read, if that is so.
 
     Raises:
         StoreError: the URL is wrong, or its driver is not installed.
     """
 
     def __init__(self, url: str) -> None:
-        self.engine = _engine(url)
+        self.engine, self.read_only = _engine(url)
         self._pid = os.getpid()
         self._damaged_text = False
         self.url = self.engine.url.render_as_string(hide_password=True)
@@ -101,7 +113,8 @@ class Database:
             last = page[-1].seq
 
 
-def _engine(url: str) -> Engine:
+def _engine(url: str) -> tuple[Engine, str]:
+    """The engine for ``url``, and why it can only read."""
     try:
         parsed = make_url(url)
     except ArgumentError as error:
@@ -110,8 +123,12 @@ def _engine(url: str) -> Engine:
     shown = parsed.render_as_string(hide_password=True)
     try:
         if parsed.get_backend_name() != "sqlite":
-            return create_engine(parsed, pool_pre_ping=True)
-        file = sqlite_file(parsed)
+            return create_engine(parsed, pool_pre_ping=True), ""
+        file = None if "uri" in parsed.query else sqlite_file(parsed)
+        if file is not None and (reason := why_read_only(file)):
+            engine = create_engine(parsed, creator=partial(_connect_to_read, file))
+            event.listen(engine, "begin", _begin_sqlite)
+            return engine, reason
         if file is None:
             engine = create_engine(
                 parsed, poolclass=StaticPool, connect_args={"check_same_thread": False}
@@ -127,7 +144,33 @@ def _engine(url: str) -> Engine:
         raise StoreError(f"{shown}: {error.strerror}: {error.filename}") from error
     event.listen(engine, "connect", _configure_sqlite)
     event.listen(engine, "begin", _begin_sqlite)
-    return engine
+    return engine, ""
+
+
+def _connect_to_read(file: Path) -> sqlite3.Connection:
+    """A connection to ``file``, beside which nothing can be written.
+
+    Where SQLite needs to do that, it is told that nobody else writes there either, unless there is
+    a log that it would leave unread then.
+    """
+    log = file.with_name(f"{file.name}-wal")
+    ways = ["mode=ro"] if log.exists() and log.stat().st_size else ["mode=ro", "immutable=1"]
+    while True:
+        connection = sqlite3.connect(
+            f"{file.as_uri()}?{ways.pop(0)}",
+            uri=True,
+            timeout=BUSY_TIMEOUT,
+            check_same_thread=False,
+            isolation_level=None,
+        )
+        try:
+            connection.execute("SELECT count(*) FROM sqlite_master")
+        except sqlite3.OperationalError:
+            connection.close()
+            if not ways:
+                raise
+        else:
+            return connection
 
 
 def _configure_sqlite(connection: sqlite3.Connection, _: object) -> None:
@@ -174,4 +217,4 @@ def _explain(error: DBAPIError) -> str:
         return f"{text}: name another file in HARNESS_STORE"
     if code == sqlite3.SQLITE_CORRUPT:
         return f"{text}: save what can be read with `sqlite3 FILE .recover | sqlite3 NEW`"
-    return text
+    return f"{text}{_REMEDIES.get(code, '')}"

@@ -26,8 +26,10 @@ from harness.languages.read import MAX_BYTES, read_solution
 from harness.problem.format.load import find_problem, problem_slugs
 from harness.report.terminal import render_result
 from harness.solution.model import Solution
+from harness.text.output import write_whole
 from harness.text.plain import json_text, plain
 from harness.text.suggest import did_you_mean
+from harness.text.system_errors import cannot_write
 
 Grade = Callable[[Sequence[Work], str], Iterator[Completed]]
 """Grades files on ``auto``, ``cuda`` or ``cpu``; gives each with its result, in any order."""
@@ -227,11 +229,11 @@ def _write_reports(report: PullRequestReport, folder: Path) -> None:
         if not folder.exists():
             folder.mkdir(parents=True)
             # In a clone the next `git add` would make them a part of the pull request.
-            (folder / ".gitignore").write_text("*\n", encoding="utf-8")
-        for name, text in files.items():
-            (folder / name).write_text(text, encoding="utf-8")
+            write_whole(folder / ".gitignore", "*\n")
     except OSError as error:
-        raise UsageError(f"--out {plain(str(folder))}: cannot write: {error.strerror}") from error
+        raise cannot_write(folder, error) from error
+    for name, text in files.items():
+        write_whole(folder / name, text)
 
 
 def _append_summary(report: PullRequestReport) -> None:
@@ -245,4 +247,5 @@ def _append_summary(report: PullRequestReport) -> None:
             if room >= 1000:
                 file.write(summary(report, room))
     except OSError as error:
-        raise MachineError(f"GITHUB_STEP_SUMMARY={place}: {error.strerror}") from error
+        told = cannot_write(place, error)
+        raise MachineError(f"GITHUB_STEP_SUMMARY: {told}") from error

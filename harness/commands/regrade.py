@@ -42,7 +42,7 @@ def regrade(
     root = common.problems_root(problems_dir)
     sound, broken = common.load_all(root)
     current = {problem.slug: problem for problem in sound}
-    with common.existing_store(store) as results:
+    with common.existing_store(store, write=True) as results:
         recorded = [r for r in results.results() if not names or r.problem.slug in names]
         for name in sorted(set(names) - {r.problem.slug for r in recorded}):
             find_problem(root, name)  # raises if there is none

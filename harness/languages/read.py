@@ -170,6 +170,8 @@ def _bytes(path: Path) -> bytes:
     except OSError as error:
         if error.errno == errno.ELOOP:
             raise _FileError(_KINDS[stat.S_ISLNK]) from None
+        if error.errno in (errno.EMFILE, errno.ENFILE, errno.ENOMEM):
+            raise  # nothing that the file could do about
         raise _FileError(f"cannot be read: {error.strerror}") from None
     if len(source) > MAX_BYTES:
         raise _FileError(f"is larger than {MAX_BYTES >> 20} MiB")

@@ -13,6 +13,7 @@ from typing import IO, NamedTuple
 from harness.errors import MachineError
 from harness.sandbox import ROOT, python_command, scratch
 from harness.sandbox.spec import SandboxSpec
+from harness.text.system_errors import machine_fault
 
 _TRY_SECONDS = 20.0
 """Time for one sandbox and an interpreter in it to start, on a busy machine."""
@@ -27,11 +28,19 @@ class SandboxSupport(NamedTuple):
     own_user: bool
 
 
+class _NoSandboxError(MachineError):
+    """The machine does not allow one: not, that it is short of something just now."""
+
+
 _trying = threading.Lock()
 
 
 def detect_support() -> SandboxSupport:
-    """The best that works here, in some tens of milliseconds; tried once per process."""
+    """The best that works here, in some tens of milliseconds; tried once per process.
+
+    Raises:
+        MachineError: it cannot be tried, as no process can be started.
+    """
     with _trying:
         return _detected()
 
@@ -102,12 +111,12 @@ def in_sandbox(spec: SandboxSpec) -> str:
                 stdin=subprocess.DEVNULL,
             )
     except (OSError, subprocess.SubprocessError) as error:
-        raise MachineError(f"no sandbox: {error}") from error
+        raise machine_fault(error) or _NoSandboxError(f"no sandbox: {error}") from error
     finally:
         os.close(life)
         os.close(life_read)
     if done.returncode != 0:
-        raise MachineError(f"no sandbox: {done.stdout}{done.stderr}")
+        raise _NoSandboxError(f"no sandbox: {done.stdout}{done.stderr}")
     return done.stdout
 
 
@@ -115,6 +124,6 @@ def _works(spec: SandboxSpec) -> bool:
     """Whether the harness's own modules can be imported in such a sandbox."""
     try:
         in_sandbox(spec._replace(command=python_command("import harness.sandbox.init")))
-    except MachineError:
+    except _NoSandboxError:
         return False
     return True

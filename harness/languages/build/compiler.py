@@ -1,5 +1,7 @@
 """Call a compiler on a submission within limits, and judge how that ends."""
 
+import errno
+import os
 import signal
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -18,9 +20,12 @@ from harness.records.result import Verdict
 from harness.sandbox.command import CommandResult, clean_environment, run_limited
 from harness.sandbox.support import parts
 from harness.solution.contract import EntryPoint
+from harness.text.system_errors import has_less
 
 MEMORY_BYTES = 8 << 30
 """Memory of one compiler, its children included."""
+DISK_BYTES = 256 << 20
+"""A disk with less room may have been full while a compiler was at work."""
 
 
 class CompilerCall(NamedTuple):
@@ -72,6 +77,9 @@ class CompilerCall(NamedTuple):
         if finished.ok:
             kernels = ptxas.parse(finished.output)
             return BuildOutcome(log=log, kernels=kernels, seconds=finished.seconds)
+        # The words alone may be the submission's.
+        if os.strerror(errno.ENOSPC) in finished.output and has_less(folder, DISK_BYTES):
+            return BuildOutcome(failure=_disk_full(self.tool), log=log, reusable=False)
         on_rejection()
         failure = compile_failure(self.tool, finished, log)
         reusable = bool(PLACE.search(failure.message)) or lacks_entry(log)
@@ -96,6 +104,14 @@ def killed_failure(tool: str) -> BuildError:
         verdict=Verdict.INTERNAL_ERROR,
         message=f"{tool} was killed, and not by a limit of the judge's: is the machine out of "
         "memory? Grade again",
+    )
+
+
+def _disk_full(tool: str) -> BuildError:
+    return BuildError(
+        verdict=Verdict.INTERNAL_ERROR,
+        message=f"no space left on the disk with the temporary files of {tool}: make room, or name "
+        "another folder with TMPDIR; then grade again",
     )
 
 
