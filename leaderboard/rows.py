@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from sqlalchemy import ColumnElement, Connection, Table, insert, select
 
-from leaderboard.database import Query, StoredRow, StoreError
+from leaderboard.database import Query, StoredRow
+from leaderboard.failures import StoreError
 from leaderboard.schema import RESULTS, RULINGS, checksum, storable
 
 if TYPE_CHECKING:

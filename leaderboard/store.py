@@ -22,7 +22,8 @@ from sqlalchemy import Connection, delete, select
 
 from harness.text.plain import visible
 from leaderboard import entries, rulings, sources
-from leaderboard.database import Database, StoreError
+from leaderboard.database import Database
+from leaderboard.failures import StoreError
 from leaderboard.location import default_store_url, store_url
 from leaderboard.rows import (
     PAGE,
