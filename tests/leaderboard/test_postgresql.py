@@ -9,7 +9,9 @@ from sqlalchemy import PoolProxiedConnection, create_engine, text
 from sqlalchemy.pool import NullPool
 from support.samples import result
 
-from leaderboard import failures
+from harness.records.result import Result
+from leaderboard import database, failures
+from leaderboard.bulk import Bulk
 from leaderboard.store import Store, StoreError
 from tools.postgresql import PostgresqlMissing, Server, Stop
 
@@ -195,6 +197,62 @@ def test_too_many_connections_are_waited_out(
     meanwhile(release)
     with Store(server.url) as opened:
         opened.add(result())
+
+
+def test_an_import_survives_restarts_and_is_whole(
+    server: Server, store: Store, meanwhile: Callable[..., None]
+) -> None:
+    many = [result(author="nul\0") for _ in range(3000)]
+    many[1000:1000] = many[:10]
+
+    def restart() -> None:
+        for _ in range(3):
+            time.sleep(0.3)
+            server.restart("immediate")
+
+    with Bulk(many) as bulk:
+        meanwhile(restart)
+        store.add_all(bulk)
+    assert [each.id for each in store.results()] == [each.id for each in many[:1000] + many[1010:]]
+    assert len(store.entries()) == 3000
+
+
+def test_imports_of_the_same_at_once(server: Server, meanwhile: Callable[..., None]) -> None:
+    many = [result() for _ in range(600)]
+    failed: list[Exception] = []
+
+    def bring(some: list[Result]) -> None:
+        try:
+            with Bulk(some) as bulk, Store(server.url) as store:
+                store.add_all(bulk)
+        except Exception as error:
+            failed.append(error)
+
+    threads = [threading.Thread(target=bring, args=(many[::step],)) for step in (1, -1, 2, -2, 1)]
+    for thread in threads:
+        thread.start()
+    with Store(server.url) as store:
+        for _ in range(20):
+            store.add(result())
+        for thread in threads:
+            thread.join()
+        assert failed == []
+        assert len(list(store.results())) == 620
+
+
+def test_a_writer_waits_for_another_and_gives_up_in_time(
+    server: Server, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(database, "BUSY_TIMEOUT", 0.5)
+    monkeypatch.setattr(failures, "TURN_FOR", 1.0)
+    engine = create_engine(server.url, poolclass=NullPool)
+    with engine.connect() as other, Bulk([result()]) as bulk:
+        other.execute(text("LOCK TABLE results IN EXCLUSIVE MODE"))
+        with pytest.raises(StoreError, match=r"no turn within 1 s.*lock timeout"):
+            store.add_all(bulk)
+        other.rollback()
+        store.add_all(bulk)
+    assert len(list(store.results())) == 1
 
 
 def test_a_write_that_was_done_without_anybody_hearing_of_it_is_done_once(

@@ -337,6 +337,7 @@ SHOWS_NOTHING = {
     "leaderboard/best.py": "makes a record of records",
     "leaderboard/board.py": "rows of boards; reports, the site and the CSV show them",
     "leaderboard/database.py": "a URL of the user's own",
+    "leaderboard/bulk.py": "keeps records as rows",
     "leaderboard/entries.py": "keeps values of records; what it warns of, the store shows",
     "leaderboard/entry.py": "makes a few values of a record; boards show them",
     "leaderboard/failures.py": "what the database says, escaped",
