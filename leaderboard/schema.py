@@ -149,7 +149,9 @@ def ruling_row(ruling: Ruling) -> dict[str, str]:
 
 def storable(value: str) -> str:
     """``value`` as a column holds it: without NUL (PostgreSQL) and lone surrogates (UTF-8)."""
-    return value.encode("utf-8", "backslashreplace").decode().replace("\0", "\ufffd")
+    if not value.isascii():
+        value = value.encode("utf-8", "backslashreplace").decode()
+    return value.replace("\0", "\ufffd")
 
 
 def checksum(record: str) -> str:
@@ -175,6 +177,12 @@ def version_of(connection: sa.Connection) -> int | None:
     return int(value)
 
 
+def take_turn(connection: sa.Connection) -> None:
+    """Wait for others who make tables or add much at once, as all writers of SQLite do."""
+    if connection.dialect.name == "postgresql":
+        connection.execute(sa.text("SELECT pg_advisory_xact_lock(:key)"), {"key": _ADVISORY_LOCK})
+
+
 def prepare(connection: sa.Connection) -> None:
     """Create the tables or migrate them, inside a write transaction.
 
@@ -183,9 +191,7 @@ def prepare(connection: sa.Connection) -> None:
     Raises:
         SchemaError: the store is too new, too old to be migrated, or none; with the remedy.
     """
-    if connection.dialect.name == "postgresql":
-        # CREATE TABLE IF NOT EXISTS can still fail when two sessions race for it.
-        connection.execute(sa.text("SELECT pg_advisory_xact_lock(:key)"), {"key": _ADVISORY_LOCK})
+    take_turn(connection)  # CREATE TABLE IF NOT EXISTS can still fail when two race for it
     version = version_of(connection)
     if version is None:
         METADATA.create_all(connection)

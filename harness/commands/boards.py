@@ -6,7 +6,6 @@ import atexit
 import gc
 import json
 import math
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain, islice
@@ -185,17 +184,11 @@ def import_(files: tuple[Path, ...], store: str | None) -> None:
     """Add the results and rulings in FILES, which harness export wrote, to the store.
 
     Verdicts and times are not checked: import only files that you trust. Nothing is imported if a
-    line is no result; what is there already stays as it is.
+    line is no result, or has the id of another one; what is there already stays as it is.
     """
     from harness.commands.exchange import read_lines, take_in
 
-    for path in files:
-        for _ in read_lines(path):
-            pass
-    count = Counter[type]()
-    with common.open_store(store) as results:
-        for path in files:
-            count += take_in(path, results)
+    count = take_in(chain.from_iterable(map(read_lines, files)), store)
     click.echo(_counts(count), err=True)
 
 

@@ -15,15 +15,13 @@ import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TextIO
 
-from harness.errors import UsageError
+from harness.commands.common import open_store
+from harness.errors import MachineError, UsageError
 from harness.records.result import Result
 from harness.records.ruling import Ruling
 from harness.text.plain import json_text, plain
-
-if TYPE_CHECKING:
-    from leaderboard.store import Store
 
 LINE_BYTES = 16 << 20
 """Most bytes of a line; a record has some ten kilobytes."""
@@ -59,20 +57,26 @@ def write_export(
     return count
 
 
-def take_in(path: Path, store: Store) -> Counter[type]:
-    """Add what :func:`write_lines` wrote to ``store``; returns how many there were of each kind.
+def take_in(entries: Iterable[Result | Ruling], place: str | None) -> Counter[type]:
+    """Add ``entries`` to the store at ``place``, all or none; how many there were of each class.
+
+    They are read to the end before the store is opened.
 
     Raises:
-        UsageError: as :func:`read_lines`; the entries before that line have been added.
+        MachineError: the store fails, holds something else under the id of one, or there is no
+            room for a copy of the entries.
     """
-    count = Counter[type]()
-    for entry in read_lines(path):
-        if isinstance(entry, Result):
-            store.add(entry)
-        else:
-            store.add_ruling(entry)
-        count[type(entry)] += 1
-    return count
+    from leaderboard.bulk import Bulk
+
+    try:
+        bulk = Bulk(entries)
+    except OSError as error:
+        raise MachineError(
+            f"no room to check what is imported: {plain(str(error))}: name another folder in TMPDIR"
+        ) from error
+    with bulk, open_store(place) as store:
+        store.add_all(bulk)
+    return bulk.count
 
 
 def read_lines(path: Path) -> Iterator[Result | Ruling]:

@@ -14,6 +14,7 @@ import click
 
 from harness.commands import common
 from harness.commands.choices import Choices, grading_options
+from harness.commands.recording import record
 from harness.commands.streams import stdout_is_lost
 from harness.errors import MachineError, ProblemError, UsageError
 from harness.text.plain import plain
@@ -111,13 +112,14 @@ def _grade_all(choices: Choices, store: Store | None = None) -> int:
 
 
 def _record(result: Result, job: Job, store: Store, choices: Choices) -> Result:
-    if choices.baselines == "all":
-        from leaderboard.best import with_best
+    def finish(result: Result) -> Result:
+        if choices.baselines == "all":
+            from leaderboard.best import with_best
 
-        result = with_best(result, store.results(result.problem.slug))
-    result = _with_baseline_notes(result, store)
-    store.add(result, job.solution.submitted)
-    return result
+            result = with_best(result, store.results(result.problem.slug))
+        return _with_baseline_notes(result, store)
+
+    return record(result, job.solution.submitted, store, finish)
 
 
 def _with_baseline_notes(result: Result, store: Store) -> Result:

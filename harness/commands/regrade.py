@@ -11,6 +11,7 @@ import click
 from harness import __version__
 from harness.commands import common
 from harness.commands.complete import problem_slugs
+from harness.commands.recording import record
 
 if TYPE_CHECKING:
     from harness.problem.package import Problem
@@ -86,7 +87,7 @@ def _regrade(
                 work.append(Work(job, Options(dtype=result.dtype)))
                 before[id(job)] = result
         for done, after in executor.grade(work):
-            store.add(after, done.job.solution.submitted)
+            record(after, done.job.solution.submitted, store)
             click.echo(regraded_line(before[id(done.job)], after))
             verdicts.append(after.verdict)
     skipped = len(old) - len(work)

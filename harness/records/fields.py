@@ -9,7 +9,7 @@ from pydantic import AfterValidator, AwareDatetime, BaseModel, BeforeValidator, 
 
 def _storable(value: object) -> object:
     """Escape lone surrogates; everything else is left to the field's own check."""
-    if isinstance(value, str):
+    if isinstance(value, str) and not value.isascii():
         return value.encode("utf-8", "backslashreplace").decode("utf-8")
     return value
 

@@ -1,5 +1,6 @@
 """Results leave a store as lines, and come back as they were."""
 
+import errno
 import os
 import sys
 from collections.abc import Callable
@@ -11,7 +12,7 @@ from support.samples import failed, result
 
 from harness import cli
 from harness.commands.exchange import LINE_BYTES, read_lines, write_lines
-from harness.errors import UsageError
+from harness.errors import MachineError, UsageError
 from harness.records.result import Result
 from harness.records.ruling import Action, rule
 from leaderboard.store import Store
@@ -179,6 +180,43 @@ def test_a_line_that_is_no_result_stops_the_import_before_it_begins(
     assert code == UsageError.exit_code
     assert "board.jsonl:2: " in told
     assert not Path(store).exists()
+
+
+def test_all_files_are_imported_or_none(tmp_path: Path, run: Run) -> None:
+    store = str(tmp_path / "s.sqlite")
+    there = result(id="there")
+    with Store.open(store) as opened:
+        opened.add(there)
+    good, bad = tmp_path / "good.jsonl", tmp_path / "bad.jsonl"
+    for file, entries in ((good, [result(), failed()]), (bad, [result(), result(id="there")])):
+        with file.open("w", encoding="utf-8") as lines:
+            write_lines(entries, lines)
+    code, told = run("import", str(good), str(bad), "--store", store)
+    assert code == MachineError.exit_code
+    assert "a different result with id 'there' is already there" in told
+    assert "nothing was added" in told
+    with Store.open(store) as opened:
+        assert list(opened.recorded()) == [there]
+    assert run("import", str(good), str(good), "--store", store)[0] == 0
+    with Store.open(store) as opened:
+        assert len(list(opened.recorded())) == 3
+
+
+def test_without_room_for_a_copy_the_remedy_is_named(
+    tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "board.jsonl"
+    with file.open("w", encoding="utf-8") as lines:
+        write_lines([result()], lines)
+
+    def full() -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("leaderboard.bulk.tempfile.TemporaryFile", full)
+    code, told = run("import", str(file), "--store", str(tmp_path / "s.sqlite"))
+    assert code == MachineError.exit_code
+    assert "No space left on device: name another folder in TMPDIR" in told
+    assert not (tmp_path / "s.sqlite").exists()
 
 
 def test_a_missing_file_is_refused(tmp_path: Path) -> None:
