@@ -105,7 +105,7 @@ class Grader(AbstractContextManager["Grader"]):
         graded: dict[Hashable, Result] = {}
         pace = Pace(len(jobs))
         try:
-            with Builds(build, self._builders) as builds:
+            with Builds(build, self._builders, len(jobs)) as builds:
                 for number, (job, building, wanted_again) in enumerate(builds.of(jobs)):
                     if len(jobs) > 1:
                         self._progress.overall(number, len(jobs), pace.summary(number))

@@ -37,6 +37,10 @@ def run_and_wait(
 
     ``private`` are descriptors that stay with the monitor.
     """
+    # The first that the kernel ends for want of memory. Before the namespaces are entered: what
+    # the machine's root has raised, nobody inside can lower.
+    with contextlib.suppress(OSError):
+        _write("self", oom_score_adj="1000")
     try:
         if spec.namespaces:
             _enter_namespaces(own_user=spec.own_user)
@@ -108,7 +112,7 @@ def _enter_with_users(users: str) -> None:
         raise PermissionError("the users of a namespace cannot be set")
 
 
-def _write(pid: int, **texts: str) -> None:
+def _write(pid: int | str, **texts: str) -> None:
     """Write the files of a process in /proc, in order."""
     for name, text in texts.items():
         Path(f"/proc/{pid}/{name}").write_text(text, encoding="ascii")
