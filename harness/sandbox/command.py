@@ -11,7 +11,6 @@ import select
 import signal
 import subprocess
 import tempfile
-import time
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -127,8 +126,10 @@ def run_limited(
         )
         started = clock()
         life_read, life = os.pipe()
-        with start_monitor(spec, environment, life_read, stdin=given) as process:
+        peak_read, peak = os.pipe()
+        with start_monitor(spec, environment, life_read, stdin=given, peak=peak) as process:
             os.close(life_read)
+            os.close(peak)
             assert process.stdout is not None
             deadline = started + seconds
             watch = _TreeWatch(process, process.stdout, deadline, memory_bytes, output_bytes)
@@ -138,6 +139,8 @@ def run_limited(
             finally:
                 os.close(life)
                 watch.kill()
+                with open(peak_read, "rb") as told:  # written by the monitor alone
+                    watch.peak_bytes = max(watch.peak_bytes, int(told.read() or 0))
     finished = watch.finished(clock() - started)
     if process.returncode == NO_SANDBOX and finished.output.startswith("no sandbox"):
         raise MachineError(f"cannot start {argv[0]}: {finished.output.strip()}")
@@ -158,7 +161,7 @@ class _TreeWatch:
     timed_out: bool = False
     over_memory: bool = False
     peak_bytes: int = 0
-    oom_kills: int = field(default_factory=host_memory.oom_kills)
+    oom_kills: int = field(default_factory=lambda: host_memory.oom_kills())
 
     def follow(self) -> None:
         """Return when the command has ended or a limit is passed (then it still runs)."""
@@ -167,7 +170,7 @@ class _TreeWatch:
         poller.register(self.pipe, select.POLLIN)
         open_pipe = True
         next_look = 0.0
-        while not self._reap(os.WNOHANG):
+        while self.process.poll() is None:
             now = clock()
             if now >= self.deadline:
                 self.timed_out = True
@@ -181,8 +184,8 @@ class _TreeWatch:
                 open_pipe = self._read(poller, min(_TICK_S, self.deadline - now))
             else:
                 # It closed its output, and works on.
-                with waiting():
-                    time.sleep(min(_TICK_S, self.deadline - now))
+                with suppress(subprocess.TimeoutExpired), waiting():
+                    self.process.wait(_TICK_S)
         end = min(self.deadline, clock() + _DRAIN_S)
         _kill_group(self.process.pid)
         while open_pipe and clock() < end:
@@ -210,7 +213,7 @@ class _TreeWatch:
             tree = processes.descendants(self.process.pid)
             _kill_group(self.process.pid)
             processes.send([self.process.pid, *tree], signal.SIGKILL)
-            self._reap(0)
+            self.process.wait()
 
     def _is_over_memory(self) -> bool:
         """Look at the memory of the tree: it passes its limit, or takes the machine's last."""
@@ -221,15 +224,6 @@ class _TreeWatch:
             return False
         crowded = host_memory.free_bytes() < host_memory.reserve_bytes() // 2
         return crowded or held > self.memory_bytes
-
-    def _reap(self, options: int) -> bool:
-        """Whether it has ended; by then also the size is known that its greatest process had."""
-        if self.process.returncode is None:
-            pid, status, usage = os.wait4(self.process.pid, options)
-            if pid:
-                self.process.returncode = os.waitstatus_to_exitcode(status)
-                self.peak_bytes = max(self.peak_bytes, usage.ru_maxrss << 10)
-        return self.process.returncode is not None
 
     def _read(self, poller: select.poll, wait_s: float) -> bool:
         """Take the output that comes within ``wait_s``; False at its end."""

@@ -10,6 +10,7 @@ pid namespace ends, the kernel ends all others.
 
 import contextlib
 import os
+import resource
 import signal
 import socket
 import sys
@@ -24,10 +25,18 @@ SPARE_USER = 64990
 
 
 def main() -> None:
-    """Run ``spec channel life`` of the command line; ``-`` as channel runs the spec's command."""
-    spec, channel, life = from_json(sys.argv[1]), sys.argv[2], int(sys.argv[3])
+    """Run ``spec channel life`` of the command line; ``-`` as channel runs the spec's command.
+
+    To a fourth descriptor goes the greatest resident memory of a process inside, in bytes.
+    """
+    spec, channel, life, *peak = from_json(sys.argv[1]), sys.argv[2], *map(int, sys.argv[3:])
     connected = None if channel == "-" else socket.socket(fileno=int(channel))
-    os._exit(run_and_wait(spec, connected, life))
+    code = run_and_wait(spec, connected, life, tuple(peak))
+    for fd in peak:
+        # Not of this process, whose own peak is that of the judge from which it was forked.
+        largest = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss << 10
+        os.write(fd, b"%d" % largest)
+    os._exit(code)
 
 
 def run_and_wait(
