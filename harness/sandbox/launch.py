@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import IO
 
 from harness.errors import MachineError
-from harness.sandbox import processes, scratch
+from harness.sandbox import leftovers, processes, scratch
 from harness.sandbox.members import Members
 from harness.sandbox.pause_gate import pausable
 from harness.sandbox.spec import SandboxSpec
@@ -22,8 +22,6 @@ from harness.sandbox.support import detect_support, parts, python_files, start_m
 from harness.sandbox.view import private_places
 from harness.sandbox.zygote import Forked, Zygote
 
-_END_SECONDS = 10.0
-"""Time for killed processes to be gone; longer ones are stuck in the kernel."""
 _SEND_SECONDS = 10.0
 """Time for a runner to read a message: one that does not must not keep the judge waiting."""
 _STOP_SECONDS = 5.0
@@ -174,8 +172,7 @@ class Sandbox:
     def close(self) -> None:
         """End every process of the sandbox, wait until they are gone, wipe the folder.
 
-        Raises:
-            MachineError: some process cannot be ended (stuck in the kernel).
+        What the kernel does not let go of is left to :mod:`harness.sandbox.leftovers`.
         """
         if self._life < 0:
             return
@@ -187,15 +184,9 @@ class Sandbox:
         os.close(self._life)
         self._life = -1
         self._members.close()
-        alive = processes.end(tree, _END_SECONDS)
-        if not alive:
+        if leftovers.end(tree, self.process, self.folder):
             self.process.wait()
         self.channel.close()
-        shutil.rmtree(self.folder, ignore_errors=True)
-        if alive:
-            raise MachineError(
-                f"processes {alive} of a submission cannot be ended; is the driver stuck?"
-            )
 
 
 def _named_paths(environment: Mapping[str, str]) -> list[str]:

@@ -79,15 +79,21 @@ def start_monitor(
     *,
     channel: int | None = None,
     stdin: int | IO[bytes] = subprocess.DEVNULL,
+    peak: int | None = None,
 ) -> subprocess.Popen[bytes]:
-    """Start a fresh monitor for ``spec``, which ends when the other end of ``life`` closes."""
+    """Start a fresh monitor for ``spec``, which ends when the other end of ``life`` closes.
+
+    To ``peak`` it writes the greatest resident memory that one of its processes had, in bytes.
+    """
+    extra = () if peak is None else (peak,)
+    numbers = ("-" if channel is None else channel, life, *extra)
     return subprocess.Popen(
-        [*MONITOR, spec.to_json(), "-" if channel is None else str(channel), str(life)],
+        [*MONITOR, spec.to_json(), *map(str, numbers)],
         env=environment,
         stdin=stdin,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
-        pass_fds=(life,) if channel is None else (channel, life),
+        pass_fds=(life, *extra) if channel is None else (channel, life, *extra),
         start_new_session=True,
     )
 

@@ -163,7 +163,7 @@ def test_a_file_that_is_no_database(file: Path) -> None:
     ("pragma", "message"),
     [
         ("max_page_count = 1", "full: make room there, or name another store"),
-        ("query_only = ON", "readonly database: file and folder must be writable"),
+        ("query_only = ON", "readonly database: copy the file to where you may write"),
     ],
 )
 def test_a_store_that_cannot_be_written_any_more(file: Path, pragma: str, message: str) -> None:
@@ -181,7 +181,7 @@ def test_a_store_that_cannot_be_written_any_more(file: Path, pragma: str, messag
 
 def test_a_file_that_cannot_be_opened(file: Path) -> None:
     file.mkdir()
-    with pytest.raises(StoreError, match="its folder must be writable, even to read it"):
+    with pytest.raises(StoreError, match="in a folder that you may write"):
         Store.open(str(file))
 
 

@@ -22,7 +22,7 @@ from harness.errors import MachineError
 from harness.languages.build import ptxas
 from harness.languages.build.cache import BuildError, BuildOutcome, Cache, key_of
 from harness.languages.build.compiler import DISK_BYTES, CompilerCall, killed_failure
-from harness.languages.build.diagnostics import first_error
+from harness.languages.build.diagnostics import CRASHED, first_error
 from harness.languages.build.prelude import VAR_TYPES, headers_of, host_prelude, prelude
 from harness.languages.build.toolchain import HostCompiler, Nvcc, find_demangler
 from harness.languages.build.translation import translate_limited
@@ -200,7 +200,9 @@ class CudaBuild(NamedTuple):
         found: dict[str, object] = {"seconds": seconds}
         assert worst.failure is not None
         rejected = self.nvcc is not None and worst.failure.verdict is Verdict.COMPILE_ERROR
-        if rejected and (reason := first_error(worst.log)):  # the executor's error, not nvcc's
+        crashed = CRASHED.search(worst.log)
+        # Else it is the executor's error, not nvcc's.
+        if rejected and not crashed and (reason := first_error(worst.log)):
             found["failure"] = self._not_executable(reason)
         return worst.model_copy(update=found)
 

@@ -73,9 +73,12 @@ def translate_limited(text: str, *, name: str, folder: Path, output: str) -> Tra
         readable=[ROOT / "harness" / "cudacpu"],
         stdin=text.encode(),
     )
-    if finished.timed_out or finished.over_memory:
-        return Translation(f"{name}: the source is too entangled to be translated", stopped=True)
-    if finished.returncode == -signal.SIGKILL:
+    killed = finished.returncode == -signal.SIGKILL
+    if finished.timed_out or finished.over_memory or (killed and finished.near_memory_limit):
+        limit = f"{SECONDS:g} s" if finished.timed_out else f"{finished.memory_bytes >> 20} MiB"
+        obstacle = "the source is too entangled to be translated"
+        return Translation(f"{name}: {obstacle} within {limit}", stopped=True)
+    if killed:
         return Translation(f"{name}: the translator was killed", stopped=True, killed=True)
     try:
         line, feature = _ANSWER.validate_json(finished.output, strict=True)
