@@ -11,6 +11,7 @@ import click
 from harness.commands.common import PATH, console, existing_store, store_option
 from harness.commands.complete import dtypes, problem_slugs, verdicts
 from harness.errors import UsageError
+from harness.text.names import key, shown
 from harness.text.numbers import counted
 from harness.text.output import replacing
 from harness.text.plain import json_text, plain, plain_lines
@@ -141,8 +142,8 @@ def delete(ids: tuple[str, ...], author: str | None, yes: bool, store: str | Non
     with existing_store(store, write=True) as results:
         named = _named(results, ids)
         for result in named:
-            if result.solution.author != me:
-                whose = plain(result.solution.author, 60) or "nobody"
+            if key(result.solution.author) != key(me):
+                whose = shown(result.solution.author) or "nobody"
                 raise UsageError(
                     f"{plain(result.id, 40)} is by {whose}, and you are {plain(me, 60)}: delete "
                     "what is yours, or say with --author who you are"

@@ -13,7 +13,8 @@ from harness.solution.model import Invalid
 class RecordedResults:
     """Results that stand for a file: of the same content, problem version, data type and author.
 
-    And of ``device`` and the major version of ``harness``. An ``INTERNAL_ERROR`` stands for none.
+    And of ``device`` and the major version of ``harness``. An ``INTERNAL_ERROR`` stands for none,
+    nor does what was imported.
     Each stands for one file: of two with the same name and content, each needs a result. Of several
     that may stand for a file, those with an id in ``first`` do so first.
     """
@@ -30,7 +31,7 @@ class RecordedResults:
         self._recorded: dict[Hashable, list[tuple[str, Verdict]]] = defaultdict(list)
         for result in results:
             same_major = result.environment.harness_major == major(harness)
-            conclusive = result.verdict is not Verdict.INTERNAL_ERROR
+            conclusive = result.verdict is not Verdict.INTERNAL_ERROR and not result.origin
             if same_major and conclusive and result.device == device:
                 key = _key(result.problem.slug, result.problem.hash, result.solution, result.dtype)
                 self._recorded[key].append((result.id, result.verdict))
