@@ -81,6 +81,8 @@ class PullRequestReport(Record):
     """The commit that changes are counted from."""
     head: Commit
     """The commit that submissions were taken from."""
+    author: Text = ""
+    """The one author whose files might change; empty if nobody said who."""
     timed: bool
     """Whether times were taken."""
     executable_required: bool = True

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -55,6 +56,29 @@ class Repo:
         self.git("add", "--all", "--force")
         self.git("commit", "--quiet", "--allow-empty", "-m", message)
         return self.git("rev-parse", "HEAD")
+
+    def tree(self, *entries: tuple[str, str, str]) -> str:
+        """Write a tree of entries (mode, name, object), which git does not check."""
+        raw = b"".join(f"{m} {name}\0".encode() + bytes.fromhex(sha) for m, name, sha in entries)
+        return self.git("hash-object", "-t", "tree", "-w", "--literally", "--stdin", given=raw)
+
+    def nested(self, levels: int, width: int, leaf: tuple[str, str, str]) -> str:
+        """A tree of ``width ** levels`` leaves, made of one object a level."""
+        tree = self.tree(*((leaf[0], f"{leaf[1]}{n:03}.py", leaf[2]) for n in range(width)))
+        for _ in range(levels - 1):
+            tree = self.tree(*(("40000", f"d{n:03}", tree) for n in range(width)))
+        return tree
+
+    def commit_with(self, path: str, mode: str, sha: str) -> str:
+        """A commit off main in whose tree ``path`` is replaced, without an index."""
+        for name in reversed(path.split("/")):
+            folder = path[: -len(name)].rstrip("/")
+            listed = self.git("ls-tree", f"main:{folder}").splitlines()
+            known = [re.split(r"[ \t]", line, maxsplit=3) for line in listed]
+            entries = {each: (m.lstrip("0"), each, s) for m, _, s, each in known}
+            entries[name] = (mode, name, sha)
+            sha, mode, path = self.tree(*(entries[e] for e in sorted(entries))), "40000", folder
+        return self.git("commit-tree", sha, "-p", "main", "-m", "by hand")
 
     def commit_entry(self, mode: str, path: str, content: bytes) -> str:
         """Commit a tree entry of any mode, without a file."""
