@@ -10,6 +10,9 @@ LINK = "120000"
 SUBMODULE = "160000"
 """Modes of git's tree entries that are no files."""
 
+FILES = ("100644", "100755", "100664")
+"""Modes of those that are; the last is of old commits."""
+
 
 class ChangeKind(StrEnum):
     """How a file changed."""

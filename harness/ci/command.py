@@ -18,7 +18,7 @@ from harness.ci.git import LimitError
 from harness.ci.junit import junit
 from harness.ci.lines import failing_line
 from harness.ci.policy import FOLDER, GradingPlan, Note, author_folder, examine, place_of
-from harness.ci.report import FileOutcome, Graded, PullRequestReport
+from harness.ci.report import MAX_LISTED, FileOutcome, Graded, PullRequestReport
 from harness.ci.repository import Repository, TreeEntry
 from harness.ci.summary import SUMMARY_BYTES, comment, summary
 from harness.errors import HarnessError, JudgeError, MachineError, UsageError
@@ -32,9 +32,6 @@ from harness.text.suggest import did_you_mean
 
 Grade = Callable[[Sequence[Work], str], Iterator[Completed]]
 """Grades files on ``auto``, ``cuda`` or ``cpu``; gives each with its result, in any order."""
-
-MAX_LISTED = 500
-"""Most paths of a kind in a report: a pull request may change a million files."""
 
 _EXIT_CODES = {
     FileOutcome.ACCEPTED: 0,

@@ -74,7 +74,8 @@ def author_folder(login: str, folders: Iterable[str]) -> str:
     """
     known = {path.split("/")[2] for path in folders if path.count("/") >= 2}
     same = sorted(name for name in known if author_key(name) == author_key(login))
-    return login if login in same or not same else same[0]
+    # Another user may be called by letters that only look the same.
+    return login if login in same or not same or not login.isascii() else same[0]
 
 
 def examine(

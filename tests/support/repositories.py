@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 from collections.abc import Callable, Iterator, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 
 from harness.ci.report import PullRequestReport
@@ -109,7 +110,8 @@ def pretend(job: Job, options: Options) -> Result:
         author=solution.author, name=solution.name, language=solution.language,
         hash=solution.hash, path=job.path,
     )  # fmt: skip
-    told = {"solution": about, "language": solution.language, **problem}
+    now = {"created": datetime.now(UTC)}
+    told = {**now, "solution": about, "language": solution.language, **problem}
     if "WRONG" in solution.text:
         case = CaseResult(spec="n=1", passed=False, message="z differs")
         return samples.failed(message="1 of 1 elements of z are wrong", cases=(case,), **told)
