@@ -478,8 +478,8 @@ def test_the_board_is_kept_on_its_branch(repo: Repo, tmp_path: Path) -> None:
         'printf "%s\\n" "$*" >> "$CALLS"\n'
         'if env | grep -q -e t0p -e dDBw -e GIT_CONFIG_VALUE; then echo "leaked" >> "$CALLS"; fi\n',
     )
-    git = f'printf "%s|%s\\n" "$GIT_CONFIG_VALUE_0" "$*" >> "$GITS"; exec {shutil.which("git")} "$@"\n'
-    program(tmp_path / "bin", "git", git)
+    noted = 'printf "%s|%s\\n" "$GIT_CONFIG_VALUE_0" "$*" >> "$GITS"\n'
+    program(tmp_path / "bin", "git", f'{noted}exec {shutil.which("git")} "$@"\n')
     rival = tmp_path / "rival"
     text = script(named("publish.yml"), "Record the results on the branch leaderboard")
     for number, lines in ((1, ["more"]), (2, ["more"] * 2), (3, [*["more"] * 2, "rival", "more"])):
