@@ -5,7 +5,14 @@ exceptions that the reader documents. What it returns is checked as far as it ca
 knowing what was meant. Used by ``python -m tools.fuzzing`` and, for a few seconds, by the tests.
 """
 
-from tools.fuzzing.targets import channel, compilers, problems, records, submissions
+from tools.fuzzing.targets import (
+    channel,
+    compilers,
+    problems,
+    pull_requests,
+    records,
+    submissions,
+)
 from tools.fuzzing.targets.target import Target
 
 __all__ = ["TARGETS", "Target"]
@@ -16,5 +23,6 @@ TARGETS: tuple[Target, ...] = (
     *submissions.TARGETS,
     *compilers.TARGETS,
     *records.TARGETS,
+    *pull_requests.TARGETS,
 )
 """Every reader of what others wrote."""
