@@ -12,12 +12,13 @@ from rich.console import Console
 
 from harness import __version__
 from harness.ci.annotations import annotations
-from harness.ci.changes import LINK, SUBMODULE, Change, read_changes
+from harness.ci.changes import LINK, SUBMODULE, Change, find_changes
 from harness.ci.choices import CiChoices
+from harness.ci.git import LimitError
 from harness.ci.junit import junit
 from harness.ci.lines import failing_line
-from harness.ci.policy import GradingPlan, Note, examine, place_of
-from harness.ci.report import FileOutcome, Graded, PullRequestReport
+from harness.ci.policy import FOLDER, GradingPlan, Note, author_folder, examine, place_of
+from harness.ci.report import MAX_LISTED, FileOutcome, Graded, PullRequestReport
 from harness.ci.repository import Repository, TreeEntry
 from harness.ci.summary import SUMMARY_BYTES, comment, summary
 from harness.errors import HarnessError, JudgeError, MachineError, UsageError
@@ -33,9 +34,6 @@ from harness.text.system_errors import cannot_write
 
 Grade = Callable[[Sequence[Work], str], Iterator[Completed]]
 """Grades files on ``auto``, ``cuda`` or ``cpu``; gives each with its result, in any order."""
-
-MAX_LISTED = 500
-"""Most paths of a kind in a report: a pull request may change a million files."""
 
 _EXIT_CODES = {
     FileOutcome.ACCEPTED: 0,
@@ -88,20 +86,27 @@ def review(
     """
     base, head = _ends(choices, repository)
     fork = repository.merge_base(base, head)
-    plan = examine(read_changes(repository.changed(fork, head)), choices)
-    if not plan.refused:
-        plan.refused.extend(_too_large(repository, plan.submissions))
+    folders = repository.folders(base, FOLDER)
+    plan = GradingPlan()
+    try:
+        plan = examine(find_changes(repository, fork, head, FOLDER), choices, folders)
+        if not plan.refused:
+            plan.refused.extend(_too_large(repository, plan.submissions))
+    except (LimitError, MachineError) as error:  # the base was read before, so it is the head
+        plan.refused.append(_unreadable(error))
     graded: list[Graded] = []
     stopped = None
     if plan.submissions and not plan.refused:
         with tempfile.TemporaryDirectory(prefix="harness-ci-") as folder:
             problems = _write_problems(repository, base, Path(folder))
-            _write(repository, plan.submissions, Path(folder))
             try:
+                _write(repository, plan.submissions, Path(folder))
                 jobs = _jobs(plan, problems, Path(folder), choices)
                 if jobs and not plan.refused:
                     for each in _grade(jobs, plan, choices, grade):
                         graded.append(each)  # one by one: an error may end them
+            except LimitError as error:
+                plan.refused.append(_unreadable(error))
             except JudgeError as error:
                 stopped = error
     order = [change.path for change in plan.submissions]
@@ -111,6 +116,7 @@ def review(
         base=base,
         merge_base=fork,
         head=head,
+        author="" if choices.author is None else author_folder(choices.author, folders),
         timed=not choices.check_only,
         executable_required=not choices.accept_not_executable,
         graded=sorted(graded, key=lambda each: order.index(each.path)),
@@ -126,6 +132,11 @@ def review(
 def _listed(paths: Sequence[str]) -> list[str]:
     more = len(paths) - MAX_LISTED
     return [*paths[:MAX_LISTED], *([f"… {more} more"] if more > 0 else [])]
+
+
+def _unreadable(error: JudgeError) -> Note:
+    remedy = "; split the pull request" if isinstance(error, LimitError) else ""
+    return Note(path=FOLDER, reason=f"cannot be read: {error}{remedy}")
 
 
 def _too_large(repository: Repository, submissions: Sequence[Change]) -> Iterator[Note]:
