@@ -9,6 +9,7 @@ import math
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import NamedTuple
 
 from harness.solution.generation.code import NAMES
@@ -17,6 +18,8 @@ _TOO_DEEP = 4
 """A fence so many columns to the right of the opening one is content: CommonMark's rule."""
 
 _SHORTEST = 3
+_SHORT = 80
+"""Characters of a line that is kept in memory for the next that is the same."""
 _NONE: tuple[list[int], list[int]] = ([], [])
 _FENCE = re.compile(r"(`{3,}|~{3,})")
 _KNOWN = {"h", "hpp"}.union(*NAMES.values())
@@ -49,6 +52,11 @@ class Line(NamedTuple):
 
 def read(line: str) -> Line:
     """The fences of ``line``."""
+    return _read(line) if len(line) <= _SHORT else _read.__wrapped__(line)
+
+
+@lru_cache(maxsize=256)  # most fences are like others
+def _read(line: str) -> Line:
     bare = line.rstrip()
     mark = bare[-1:]
     rest = bare.rstrip(mark)
