@@ -79,9 +79,14 @@ class _Bindable(_Fillable, Protocol):
 
 
 class Session:
-    """One runner process; as a context manager it is gone, with all its children, after."""
+    """One runner process; as a context manager it is gone, with all its children, after.
 
-    def __init__(self, program: RunnerProgram, device: Device, limits: Limits) -> None:
+    ``trusted``: it runs a program of the judge's own.
+    """
+
+    def __init__(
+        self, program: RunnerProgram, device: Device, limits: Limits, *, trusted: bool = False
+    ) -> None:
         self._program = program
         self._device = device
         self._limits = limits
@@ -102,7 +107,9 @@ class Session:
         """Outputs per call that the last batch copied into place; likewise."""
         self._sandbox = runners.start_runner(program, device, limits)
         sanitized = program.sanitizer is not None
-        self._channel = Channel(self._sandbox, host_bytes=limits.host_bytes, sanitized=sanitized)
+        self._channel = Channel(
+            self._sandbox, host_bytes=limits.host_bytes, sanitized=sanitized, trusted=trusted
+        )
         self._mailbox_fd = sealed_memory("mailbox", MAILBOX_BYTES)
         self._mailbox = Mailbox(self._mailbox_fd)
 
