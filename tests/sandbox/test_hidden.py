@@ -156,12 +156,18 @@ def test_a_process_whose_first_thread_has_ended_counts_and_is_stopped() -> None:
     """
     with Inside(code, memory_bytes=1 << 30) as inside:
         inside.loaded()
-        assert until(lambda: inside.sandbox.memory() > 200 * MIB)
-        assert inside.sandbox.pause()
         child = inside.sandbox._members.look()[-1]
-        threads = {path.name for path in Path(f"/proc/{child}/task").iterdir()} - {str(child)}
-        states = [Path(f"/proc/{thread}/stat").read_text().split()[2] for thread in threads]
-        assert states == ["T"]
+        assert until(lambda: _state(child) == "Z")
+        assert until(lambda: inside.sandbox.memory() > 200 * MIB)
+        assert not processes.at_rest(child)
+        assert inside.sandbox.pause()
+        assert until(lambda: processes.at_rest(child))
+        threads = [int(path.name) for path in Path(f"/proc/{child}/task").iterdir()]
+        assert until(lambda: sorted(map(_state, threads)) == ["T", "Z"])
+
+
+def _state(thread: int) -> str:
+    return Path(f"/proc/{thread}/stat").read_text().rpartition(")")[2].split()[0]
 
 
 def test_honest_use_of_shared_memory_is_not_hidden() -> None:
