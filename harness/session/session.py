@@ -79,9 +79,14 @@ class _Bindable(_Fillable, Protocol):
 
 
 class Session:
-    """One runner process; as a context manager it is gone, with all its children, after."""
+    """One runner process; as a context manager it is gone, with all its children, after.
 
-    def __init__(self, program: RunnerProgram, device: Device, limits: Limits) -> None:
+    ``trusted``: it runs a program of the judge's own.
+    """
+
+    def __init__(
+        self, program: RunnerProgram, device: Device, limits: Limits, *, trusted: bool = False
+    ) -> None:
         self._program = program
         self._device = device
         self._limits = limits
@@ -100,6 +105,7 @@ class Session:
         """Kernels per call that the last batch launched, as the runner reports; untrusted."""
         self.copied: int | None = None
         """Outputs per call that the last batch copied into place; likewise."""
+        self._trusted = trusted
         self._start_sandbox()
         self._mailbox_fd = sealed_memory("mailbox", MAILBOX_BYTES)
         self._mailbox = Mailbox(self._mailbox_fd)
@@ -136,7 +142,12 @@ class Session:
         program, limits = self._program, self._limits
         self._sandbox = runners.start_runner(program, self._device, limits)
         sanitized = program.sanitizer is not None
-        self._channel = Channel(self._sandbox, host_bytes=limits.host_bytes, sanitized=sanitized)
+        self._channel = Channel(
+            self._sandbox,
+            host_bytes=limits.host_bytes,
+            sanitized=sanitized,
+            trusted=self._trusted,
+        )
 
     def _start(self) -> None:
         """Wait until the process is confined and has the device, once.
