@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import io
+import os
 import sys
 import tempfile
 import traceback
 
 import click
 
-from harness import __version__
+from harness import __version__, signals
 from harness.commands import (
     boards,
     compare,
@@ -27,6 +28,8 @@ from harness.text.plain import plain_lines
 
 _INTERRUPTED = 130
 _INTERNAL = 3
+_CHILDREN_S = 5.0
+"""The time that killed processes may take to be gone."""
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -35,7 +38,7 @@ def cli() -> None:
     """Judge GPU kernels: compile, verify, time and rank submissions.
 
     Exit codes: 0 accepted, 1 judged and not accepted, 2 usage, 3 our or the machine's fault,
-    4 no usable device, 130 interrupted.
+    4 no usable device, 130 interrupted (by SIGTERM: 143, by SIGHUP: 129).
     """
 
 
@@ -62,6 +65,31 @@ for command in (
 
 def main() -> None:
     """Entry point: runs a command and turns what is not a verdict into an exit code."""
+    try:
+        signals.catch(_end_children)
+        _run()
+    except BaseException as error:
+        if signals.cause() is None and not isinstance(error, click.Abort | KeyboardInterrupt):
+            raise
+        signals.leave()
+        if (ended := signals.cause()) is not None:
+            _end_children()  # what was being started just then is known to nobody
+        click.echo(ended or "interrupted", err=True)
+        sys.exit(ended.exit_code if ended else _INTERRUPTED)
+    finally:
+        signals.leave()
+
+
+def _end_children() -> None:
+    """End what this process has started; remove its folder for temporary files."""
+    from harness.sandbox import processes, scratch
+
+    processes.end(processes.descendants(os.getpid()), _CHILDREN_S)
+    scratch.remove_own()
+
+
+def _run() -> None:
+    """Run a command; exits with what its errors say."""
     for stream in (sys.stdout, sys.stderr):  # µ and ± must not be an error where they are unknown
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
@@ -78,15 +106,14 @@ def main() -> None:
         error.show(told)
         click.echo(plain_lines(told.getvalue().rstrip("\n")), err=True)
         sys.exit(UsageError.exit_code)
-    except (click.Abort, KeyboardInterrupt):
-        click.echo("interrupted", err=True)
-        sys.exit(_INTERRUPTED)
     except BrokenPipeError:
         sys.exit(0)
     except JudgeError as error:
         print_error(error)
         sys.exit(error.exit_code)
-    except Exception:
+    except Exception as error:
+        if isinstance(error, click.Abort) or signals.cause() is not None:
+            raise  # of an interrupt, whatever became of it
         with tempfile.NamedTemporaryFile(
             "w", prefix="harness-", suffix=".log", delete=False, encoding="utf-8"
         ) as log:
