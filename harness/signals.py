@@ -52,6 +52,7 @@ class _Ending:
         self.cause: Ended | None = None
         self.since = 0.0
         self.holds = 0
+        self.accepted = False
         self.leaving = False
         self.limit: tuple[float, float] | None = None  # seconds, and when they are over
 
@@ -90,6 +91,11 @@ def _ignore() -> None:
             signal.signal(number, signal.SIG_IGN)
 
 
+def accept() -> None:
+    """Called where :class:`Ended` is handled: it is not raised again, which the caller will do."""
+    _ending.accepted = True
+
+
 def cause() -> Ended | None:
     """What ends the command, if something does."""
     return _ending.cause
@@ -104,7 +110,7 @@ def held() -> Iterator[None]:
         yield
     finally:
         ending.holds -= 1
-    if ending.cause is not None and ending.holds == 0:
+    if ending.cause is not None and ending.holds == 0 and not ending.accepted:
         raise ending.cause
 
 
@@ -125,7 +131,7 @@ def limited(seconds: float | None) -> Iterator[None]:
     finally:
         ending.limit = None
         if isinstance(ending.cause, OutOfTime):  # the caller goes on, and says what is not done
-            ending.cause = None
+            ending.cause, ending.accepted = None, False
         if ending.cause is None:
             signal.setitimer(signal.ITIMER_REAL, 0)
             signal.signal(signal.SIGALRM, before)
@@ -159,7 +165,7 @@ def _on_alarm(_number: int, frame: FrameType | None) -> None:
 
 def _interrupt(frame: FrameType | None) -> None:
     """Raise the cause, unless it is on its way up already or has to wait."""
-    if _ending.leaving or _ending.cause is None:
+    if _ending.leaving or _ending.accepted or _ending.cause is None:
         return
     _look_again(_LATER_S)
     patient = time.monotonic() - _ending.since < _IMPORT_S

@@ -11,17 +11,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from support.running import HANGS_S, ROOT, Command, listen
 
-from harness.sandbox import processes
-
-ROOT = Path(__file__).parents[1]
 SLEEPER = "import time\n\ndef solution(x, y, z, n):\n    time.sleep(25)\n"
 ENDED = (
     (signal.SIGINT, 130, "interrupted"),
     (signal.SIGTERM, 143, "interrupted by SIGTERM"),
     (signal.SIGHUP, 129, "interrupted by SIGHUP"),
 )
-HANGS_S = 120.0
 
 SMALL = """
 import os, signal, sys, threading, time
@@ -49,15 +46,9 @@ def small(body: str, cwd: Path, *, ignored: bool = False) -> tuple[int, str]:
         text=True,
         timeout=HANGS_S,
         check=False,
-        preexec_fn=_ignore if ignored else _listen,
+        preexec_fn=_ignore if ignored else listen,
     )
     return done.returncode, done.stdout
-
-
-def _listen() -> None:
-    """What a shell starts in the background is told to ignore Ctrl-C, and so is all below it."""
-    for number, _, _ in ENDED:
-        signal.signal(number, signal.SIG_DFL)
 
 
 def _ignore() -> None:
@@ -142,48 +133,6 @@ print(signals.cause())
 def test_a_signal_counts_within_a_limit(tmp_path: Path) -> None:
     body = "send(0.1)\nwith signals.limited(0.3):\n    time.sleep(60)"
     assert small(body, tmp_path) == (0, "interrupted by SIGTERM\n")
-
-
-class Command:
-    """A command in a process of its own, with a folder of its own for temporary files."""
-
-    def __init__(self, folder: Path, *words: str) -> None:
-        self.folder = folder / "tmp"
-        self.folder.mkdir()
-        self.errors = folder / "stderr"
-        program = "from harness.cli import main; main()"
-        with self.errors.open("wb") as errors, (folder / "stdout").open("wb") as output:
-            self.process = subprocess.Popen(
-                [sys.executable, "-c", program, *words],
-                cwd=folder,
-                env={**os.environ, "TMPDIR": str(self.folder), "PYTHONPATH": str(ROOT)},
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=errors,
-                preexec_fn=_listen,
-            )
-
-    def below(self) -> list[int]:
-        return processes.descendants(self.process.pid)
-
-    def wait_for(self, there: Callable[[], object]) -> None:
-        deadline = time.monotonic() + HANGS_S
-        while not there():
-            assert self.process.poll() is None, self.errors.read_text()
-            assert time.monotonic() < deadline
-            time.sleep(0.01)
-
-    def end(self, number: int) -> tuple[int, str]:
-        """Its exit code and last words; nothing of it may be left."""
-        below = self.below()
-        self.process.send_signal(number)
-        code = self.process.wait(HANGS_S)
-        assert [path.name for path in self.folder.iterdir()] in ([], ["kernel-harness-locks"])
-        deadline = time.monotonic() + 20
-        while left := [pid for pid in below if Path(f"/proc/{pid}").exists()]:
-            assert time.monotonic() < deadline, left
-            time.sleep(0.02)
-        return code, self.errors.read_text().strip()
 
 
 @pytest.fixture

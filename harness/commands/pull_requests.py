@@ -44,6 +44,7 @@ from harness.text.plain import plain
     default=None,
     help="Print failures as commands that mark lines [default: if GITHUB_ACTIONS is true].",
 )
+@common.limit_option
 @common.sandbox_option
 @common.pass_choices(CiChoices)
 def ci(choices: CiChoices) -> None:
