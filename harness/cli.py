@@ -10,7 +10,7 @@ import traceback
 
 import click
 
-from harness import __version__
+from harness import __version__, signals
 from harness.commands import (
     boards,
     compare,
@@ -32,6 +32,8 @@ from harness.text.system_errors import system_fault
 _INTERRUPTED = 130
 _JUDGING = ("submit", "check", "compare", "verify", "regrade", "ci", "publish")
 """Commands whose exit code is a verdict, or which record."""
+_CHILDREN_S = 5.0
+"""The time that killed processes may take to be gone."""
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -41,7 +43,7 @@ def cli(context: click.Context) -> None:
     """Judge GPU kernels: compile, verify, time and rank submissions.
 
     Exit codes: 0 accepted, 1 judged and not accepted, 2 usage, 3 our or the machine's fault,
-    4 no usable device, 130 interrupted.
+    4 no usable device, 130 interrupted (by SIGTERM: 143, by SIGHUP: 129).
     """
     try:
         os.getcwd()  # noqa: PTH109
@@ -79,6 +81,31 @@ for command in (
 def main() -> None:
     """Entry point: runs a command and turns what is not a verdict into an exit code."""
     try:
+        signals.catch(_end_children)
+        _run()
+    except BaseException as error:
+        if signals.cause() is None and not isinstance(error, click.Abort | KeyboardInterrupt):
+            raise
+        signals.leave()
+        if (ended := signals.cause()) is not None:
+            _end_children()  # what was being started just then is known to nobody
+        click.echo(ended or "interrupted", err=True)
+        sys.exit(ended.exit_code if ended else _INTERRUPTED)
+    finally:
+        signals.leave()
+
+
+def _end_children() -> None:
+    """End what this process has started; remove its folder for temporary files."""
+    from harness.sandbox import processes, scratch
+
+    processes.end(processes.descendants(os.getpid()), _CHILDREN_S)
+    scratch.remove_own()
+
+
+def _run() -> None:
+    """Run a command; exits with what its errors say."""
+    try:
         cli(
             prog_name=machine.PROGRAM,
             complete_var=machine.COMPLETE_VARIABLE,
@@ -91,15 +118,14 @@ def main() -> None:
         error.show(told)
         click.echo(plain_lines(told.getvalue().rstrip("\n")), err=True)
         sys.exit(UsageError.exit_code)
-    except (click.Abort, KeyboardInterrupt):
-        click.echo("interrupted", err=True)
-        sys.exit(_INTERRUPTED)
     except streams.StdoutLost:
         raise
     except JudgeError as error:
         print_error(error)
         sys.exit(error.exit_code)
     except Exception as error:
+        if isinstance(error, click.Abort) or signals.cause() is not None:
+            raise  # of an interrupt, whatever became of it
         if (fault := system_fault(error)) is not None:
             print_error(fault)
             sys.exit(fault.exit_code)

@@ -7,15 +7,24 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import math
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, ParamSpec, TextIO, TypeVar
 
 import click
 
+from harness import signals
 from harness.commands.streams import require_stdout
-from harness.errors import HarnessError, JudgeError, MachineError, ProblemError, UsageError
+from harness.errors import (
+    HarnessError,
+    JudgeError,
+    MachineError,
+    ProblemError,
+    TimeOverError,
+    UsageError,
+)
 from harness.text.output import replacing_text
 from harness.text.plain import plain, plain_lines
 
@@ -72,6 +81,21 @@ sandbox_option = click.option(
     expose_value=False,
     callback=_require_sandbox,
     help="Refuse to grade where submissions cannot be confined.",
+)
+
+
+def _number(_context: click.Context, option: click.Parameter, value: float | None) -> float | None:
+    if value is not None and math.isnan(value):
+        raise UsageError(f"{option.opts[0]}: nan is no number")
+    return value
+
+
+limit_option = click.option(
+    "--limit-s",
+    callback=_number,
+    type=click.FloatRange(min=0, min_open=True, max=1e8),
+    metavar="SECONDS",
+    help="Stop after so long: what is in work is not graded, nor what is left; exit code 3.",
 )
 
 
@@ -160,6 +184,26 @@ def load_all(root: Path) -> tuple[list[Problem], list[ProblemError]]:
         except ProblemError as error:
             broken.append(error)
     return sorted(good, key=lambda each: each.slug), broken
+
+
+@contextlib.contextmanager
+def within(seconds: float | None, left: Collection[str], remedy: str) -> Iterator[None]:
+    """End this block after ``seconds`` (None: never); then stderr names what is ``left``, if any.
+
+    Raises:
+        TimeOverError: something is left; the message says ``remedy``.
+    """
+    try:
+        with signals.limited(seconds):
+            yield
+    except signals.OutOfTime as over:
+        reason = str(over)
+    else:
+        return
+    if left:
+        for path in left:
+            click.echo(f"not graded: {plain(path)}", err=True)
+        raise TimeOverError(f"{reason}, and {len(left)} not graded; {remedy}")
 
 
 @contextlib.contextmanager

@@ -6,12 +6,14 @@ import contextlib
 import os
 import sys
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from harness import signals
 from harness.commands import common
 from harness.commands.choices import Choices, grading_options
 from harness.commands.recording import record
@@ -55,9 +57,9 @@ def submit(choices: Choices) -> None:
     if choices.case:  # a replay of one case is not recorded
         if choices.resume:
             raise UsageError("--resume: with --case nothing is recorded, so all there is is run")
-        sys.exit(_grade_all(choices))
+        sys.exit(_grade_in_time(choices))
     with common.open_store(choices.store) as store:
-        sys.exit(_grade_all(choices, store))
+        sys.exit(_grade_in_time(choices, store))
 
 
 @click.command()
@@ -70,17 +72,40 @@ def submit(choices: Choices) -> None:
 @common.pass_choices(Choices)
 def check(choices: Choices) -> None:
     """Verdict only: no timing, nothing recorded."""
-    sys.exit(_grade_all(choices))
+    sys.exit(_grade_in_time(choices))
 
 
-def _grade_all(choices: Choices, store: Store | None = None) -> int:
-    """Grade the files, with times if results are recorded in ``store``; returns the exit code."""
+def _grade_in_time(choices: Choices, store: Store | None = None) -> int:
+    """As :func:`_grade_all`, within the time that was given; returns the exit code."""
+    if choices.watch and choices.limit_s is not None:
+        raise UsageError("--limit-s and --watch: one of them, since the one ends and the other not")
+    run = _Run()
+    remedy = "grade them by themselves"
+    if store is not None:
+        remedy = "the same command with --resume goes on with them"
+    with common.within(choices.limit_s, run.left, remedy):
+        _grade_all(choices, store, run)
+    return common.exit_code(run.verdicts)
+
+
+@dataclass(slots=True)
+class _Run:
+    """How far a run is: the files that are left, and the verdicts on the others."""
+
+    left: list[str] = field(default_factory=list)
+    verdicts: list[Verdict] = field(default_factory=list)
+
+
+def _grade_all(choices: Choices, store: Store | None, run: _Run) -> None:
+    """Grade the files, with times if results are recorded in ``store``."""
     from harness.languages.files import solution_files
 
     options = choices.options(timing=store is not None)
     # Before they are read: what is saved while they are graded must be seen.
     saved = _watched(choices.files) if choices.watch else None
-    jobs = _jobs(solution_files(choices.files), choices)
+    paths = solution_files(choices.files)
+    run.left += map(str, paths)
+    jobs = _jobs(paths, choices)
 
     # Not earlier: torch takes seconds to import, and a wrong path or option is known at once.
     from harness.grading.executor import open_executor
@@ -91,24 +116,24 @@ def _grade_all(choices: Choices, store: Store | None = None) -> int:
         if choices.profile:
             _require_profiler(executor.device)
 
-        def grade(jobs: Iterable[Job]) -> list[Verdict]:
-            verdicts = []
+        def grade(jobs: Iterable[Job]) -> None:
             for work, graded in executor.grade([Work(job, options) for job in jobs]):
-                result = graded if store is None else _record(graded, work.job, store, choices)
-                if lines is not None:
-                    lines.add(result)
-                if choices.json_to != "-":
-                    render_result(result, common.console())
-                verdicts.append(result.verdict)
-            return verdicts
+                with signals.held():  # recorded, written and shown, or none of it
+                    result = graded if store is None else _record(graded, work.job, store, choices)
+                    if lines is not None:
+                        lines.add(result)
+                    if choices.json_to != "-":
+                        render_result(result, common.console())
+                    run.verdicts.append(result.verdict)
+                    if work.job.path in run.left:  # else it was saved anew
+                        run.left.remove(work.job.path)
 
-        verdicts: list[Verdict] = []
         if store is not None and choices.resume:
-            jobs, verdicts = _not_recorded(jobs, options, executor.device, store, lines)
-        status = common.exit_code(verdicts + grade(jobs))
+            jobs, run.verdicts = _not_recorded(jobs, options, executor.device, store, lines)
+            run.left[:] = [job.path for job in jobs]
+        grade(jobs)
         if saved is not None:
             _grade_saved(saved, choices, grade)
-    return status
 
 
 def _record(result: Result, job: Job, store: Store, choices: Choices) -> Result:
@@ -194,7 +219,7 @@ def _graded_as(problem: str, path: str, dtype: str) -> tuple[str, str, str]:
 
 
 def _grade_saved(
-    saved: SavedFiles, choices: Choices, grade: Callable[[list[Job]], list[Verdict]]
+    saved: SavedFiles, choices: Choices, grade: Callable[[list[Job]], None]
 ) -> None:
     """Grade files whenever they are saved, until interrupted, or nobody reads the results."""
     while choices.json_to not in (None, "-") or not stdout_is_lost():

@@ -88,9 +88,11 @@ def _lock(descriptor: int) -> bool:
     return True
 
 
-@atexit.register
-def _remove_own() -> None:
+def remove_own() -> None:
     """Remove this process's folders; forked children leave their parent's alone."""
     for (pid, _), folder in _homes.items():
         if pid == os.getpid():
             shutil.rmtree(folder, ignore_errors=True)
+
+
+_remove_own = atexit.register(remove_own)
