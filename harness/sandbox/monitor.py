@@ -38,6 +38,8 @@ def run_and_wait(
     ``private`` are descriptors that stay with the monitor.
     """
     try:
+        if spec.group:
+            Path(spec.group).write_text("0", encoding="ascii")
         if spec.namespaces:
             _enter_namespaces(own_user=spec.own_user)
         first = os.fork()
