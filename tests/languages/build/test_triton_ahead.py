@@ -27,6 +27,7 @@ from harness.session.fault import Fault
 from harness.session.programs import RunnerProgram, timed_program
 from harness.session.session import Session
 from harness.solution.model import Artifact, BuildFailure, Solution, Target
+from harness.wire.messages import Compiled
 
 ROOT = Path(__file__).resolve().parents[3]
 CARD = Target(kind="cuda", arch="sm_90", ahead=True)
@@ -130,6 +131,25 @@ def test_a_compilation_that_takes_too_long_says_of_what(problem: Problem, tmp_pa
     assert failure.verdict is Verdict.TIME_LIMIT
     for part in ("slow.py", "compiling its kernels for sm_90", "n=", "within 2 s"):
         assert part in failure.message
+
+
+@pytest.mark.parametrize(
+    ("peak", "verdict"), [(3900 << 20, "MEMORY_LIMIT"), (400 << 20, "INTERNAL_ERROR")]
+)
+def test_an_assembler_killed_near_the_limit_of_memory_is_over_it(
+    problem: Problem, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, peak: int, verdict: str
+) -> None:
+    fields = {"status": "compile_error", "message": "`ptxas` failed with error code -9"}
+    rest = {"line": None, "seconds": 1.0, "configurations": 1, "kernels": []}
+    answer = Compiled.from_json({**fields, **rest})
+    monkeypatch.setattr(Session, "compile", lambda *_, **__: answer)
+    monkeypatch.setattr(Session, "peak_bytes", peak)
+    solution = read_solution(ROOT / SAMPLE, problem=problem.slug)
+    assert isinstance(solution, Solution)
+    target = Target(kind="cpu", arch="sm_90")
+    failure = Triton().build(solution, problem, "float32", target, Cache(tmp_path / "cache"))
+    assert isinstance(failure, BuildFailure)
+    assert failure.verdict == verdict
 
 
 def test_no_runner_has_to_hash_triton_by_itself(problem: Problem) -> None:
