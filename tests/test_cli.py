@@ -463,7 +463,7 @@ class TestLeaderboard:
         assert "3 recorded already, 1 to grade" in done.err
         lines = out.read_bytes().splitlines(keepends=True)
         assert lines[:3] == whole
-        assert [Path(Result.from_json(line).solution.path) for line in lines] == files
+        assert [Path(Result.from_json(line.decode()).solution.path) for line in lines] == files
         before = out.read_bytes()
         assert harness("submit", *files, "--resume", "--json", out).status == 0
         assert out.read_bytes() == before
