@@ -152,6 +152,10 @@ class Sandbox:
             files = sum(processes.private_files_bytes(root, each) for each in self._private_places)
         return processes.resident_bytes(members) + files + self._hidden
 
+    def computes(self) -> bool:
+        """Whether a thread of the submitted processes computes, or would if it had a processor."""
+        return processes.computes(self._members.look())
+
     def pause(self) -> bool:
         """Stop every process that runs submitted code; whether all of them have stopped."""
         self._stopped, all_stopped = processes.stop(self._members.look, _STOP_SECONDS)

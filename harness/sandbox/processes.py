@@ -82,6 +82,18 @@ def in_session(leader: int) -> list[int]:
     return [pid for pid, stat in _all() if stat.session == leader]
 
 
+def computes(pids: Iterable[int]) -> bool:
+    """Whether a thread of these processes runs, is ready to, or waits for the disk."""
+    for pid in pids:
+        with contextlib.suppress(OSError):
+            for thread in os.listdir(f"/proc/{pid}/task"):
+                path = f"/proc/{pid}/task/{thread}/stat"
+                with contextlib.suppress(OSError), open(path, "rb") as file:
+                    if file.read().rpartition(b")")[2].split()[0] in (b"R", b"D"):
+                        return True
+    return False
+
+
 def resident_bytes(pids: Iterable[int]) -> int:
     """Resident bytes of these processes; a shared page counts once for each."""
     total = 0
