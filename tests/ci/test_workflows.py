@@ -271,6 +271,7 @@ def test_the_head_is_fetched_as_objects(repo: Repo, tmp_path: Path) -> None:
     ("chosen", "expected"),
     [
         ({}, ["--require-sandbox"]),
+        ({"LIMIT_S": "3000"}, ["--limit-s=3000", "--require-sandbox"]),
         (
             {"CHECK": "true", "AUTHOR": "alice", "REQUIRE_SANDBOX": "false"},
             ["--check", "--author=alice"],
@@ -411,3 +412,15 @@ def test_the_board_is_kept_on_its_branch(repo: Repo, tmp_path: Path) -> None:
     called = (tmp_path / "calls").read_text()
     command = f"publish untrusted/report.json --head {head} --measured-by https://example.org/run"
     assert command in called
+
+
+@pytest.mark.parametrize("name", ["check.yml", "grade-on-gpu.yml", "solutions.yml"])
+def test_grades_end_before_their_job_does(name: str) -> None:
+    """So that the reports of what was graded by then are kept."""
+    (job,) = load(named(name))["jobs"].values()
+    (limit,) = (
+        int(each["with"]["limit-s"])
+        for each in job["steps"]
+        if str(each.get("uses", "")).endswith("/actions/grade")
+    )
+    assert 0 < limit <= 60 * (job["timeout-minutes"] - 10)
