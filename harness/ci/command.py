@@ -12,12 +12,13 @@ from rich.console import Console
 
 from harness import __version__, signals
 from harness.ci.annotations import annotations
-from harness.ci.changes import LINK, SUBMODULE, Change, read_changes
+from harness.ci.changes import LINK, SUBMODULE, Change, find_changes
 from harness.ci.choices import CiChoices
+from harness.ci.git import LimitError
 from harness.ci.junit import junit
 from harness.ci.lines import failing_line
-from harness.ci.policy import GradingPlan, Note, examine, place_of
-from harness.ci.report import FileOutcome, Graded, PullRequestReport
+from harness.ci.policy import FOLDER, GradingPlan, Note, author_folder, examine, place_of
+from harness.ci.report import MAX_LISTED, FileOutcome, Graded, PullRequestReport
 from harness.ci.repository import Repository, TreeEntry
 from harness.ci.summary import SUMMARY_BYTES, comment, summary
 from harness.errors import HarnessError, JudgeError, MachineError, TimeOverError, UsageError
@@ -26,17 +27,16 @@ from harness.languages.read import MAX_BYTES, read_solution
 from harness.problem.format.load import find_problem, problem_slugs
 from harness.report.terminal import render_result
 from harness.solution.model import Solution
+from harness.text.output import write_whole
 from harness.text.plain import json_text, plain
 from harness.text.suggest import did_you_mean
+from harness.text.system_errors import cannot_write
 
 Grade = Callable[[Sequence[Work], str], Iterator[Completed]]
 """Grades files on ``auto``, ``cuda`` or ``cpu``; gives each with its result, in any order."""
 
 _UNFINISHED = "not finished: what graded these files was ended, or is still at work"
 """The fault of a report that is written on the way."""
-
-MAX_LISTED = 500
-"""Most paths of a kind in a report: a pull request may change a million files."""
 
 _EXIT_CODES = {
     FileOutcome.ACCEPTED: 0,
@@ -102,9 +102,14 @@ def review(
     """
     base, head = _ends(choices, repository)
     fork = repository.merge_base(base, head)
-    plan = examine(read_changes(repository.changed(fork, head)), choices)
-    if not plan.refused:
-        plan.refused.extend(_too_large(repository, plan.submissions))
+    folders = repository.folders(base, FOLDER)
+    plan = GradingPlan()
+    try:
+        plan = examine(find_changes(repository, fork, head, FOLDER), choices, folders)
+        if not plan.refused:
+            plan.refused.extend(_too_large(repository, plan.submissions))
+    except (LimitError, MachineError) as error:  # the base was read before, so it is the head
+        plan.refused.append(_unreadable(error))
     graded: list[Graded] = []
     order = [change.path for change in plan.submissions]
 
@@ -117,6 +122,7 @@ def review(
             base=base,
             merge_base=fork,
             head=head,
+            author="" if choices.author is None else author_folder(choices.author, folders),
             timed=not choices.check_only,
             executable_required=not choices.accept_not_executable,
             graded=sorted(graded, key=lambda each: order.index(each.path)),
@@ -144,6 +150,9 @@ def review(
                         graded.append(each)
                         save(report(_UNFINISHED, "not graded yet"))
         return report(), None
+    except LimitError as error:
+        plan.refused.append(_unreadable(error))
+        return report(), None
     except signals.OutOfTime as over:
         rest = len(order) - len(graded) - len(plan.skipped)
         if not rest:
@@ -161,6 +170,11 @@ def review(
 def _listed(paths: Sequence[str]) -> list[str]:
     more = len(paths) - MAX_LISTED
     return [*paths[:MAX_LISTED], *([f"… {more} more"] if more > 0 else [])]
+
+
+def _unreadable(error: JudgeError) -> Note:
+    remedy = "; split the pull request" if isinstance(error, LimitError) else ""
+    return Note(path=FOLDER, reason=f"cannot be read: {error}{remedy}")
 
 
 def _too_large(repository: Repository, submissions: Sequence[Change]) -> Iterator[Note]:
@@ -264,21 +278,11 @@ def _write_reports(report: PullRequestReport, folder: Path) -> None:
         if not folder.exists():
             folder.mkdir(parents=True)
             # In a clone the next `git add` would make them a part of the pull request.
-            (folder / ".gitignore").write_text("*\n", encoding="utf-8")
-        for name, text in files.items():
-            _replace(folder / name, text)
+            write_whole(folder / ".gitignore", "*\n")
     except OSError as error:
-        raise UsageError(f"--out {plain(str(folder))}: cannot write: {error.strerror}") from error
-
-
-def _replace(path: Path, text: str) -> None:
-    """Write ``text`` to ``path``: whoever reads it finds the old or the new one, whole."""
-    new = path.with_name(f"{path.name}.new")
-    with new.open("w", encoding="utf-8") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    new.replace(path)
+        raise cannot_write(folder, error) from error
+    for name, text in files.items():
+        write_whole(folder / name, text)
 
 
 def _append_summary(report: PullRequestReport) -> None:
@@ -292,4 +296,5 @@ def _append_summary(report: PullRequestReport) -> None:
             if room >= 1000:
                 file.write(summary(report, room))
     except OSError as error:
-        raise MachineError(f"GITHUB_STEP_SUMMARY={place}: {error.strerror}") from error
+        told = cannot_write(place, error)
+        raise MachineError(f"GITHUB_STEP_SUMMARY: {told}") from error

@@ -9,18 +9,21 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
 import click
 
 from harness import signals
 from harness.commands import common
 from harness.commands.choices import Choices, grading_options
+from harness.commands.recording import record
+from harness.commands.streams import stdout_is_lost
 from harness.errors import MachineError, ProblemError, UsageError
-from harness.text.plain import json_text, plain
+from harness.text.plain import plain
 from harness.text.suggest import did_you_mean
 
 if TYPE_CHECKING:
+    from harness.commands.results_file import ResultsFile
     from harness.commands.watch import SavedFiles
     from harness.grading.job import Job, Options
     from harness.records.refs import DeviceRef
@@ -109,8 +112,7 @@ def _grade_all(choices: Choices, store: Store | None, run: _Run) -> None:
     from harness.grading.job import Work
     from harness.report.terminal import render_result
 
-    output = common.output_to(choices.json_to) if choices.json_to else contextlib.nullcontext()
-    with open_executor(choices.device) as executor, output as file:
+    with open_executor(choices.device) as executor, _results_file(choices) as lines:
         if choices.profile:
             _require_profiler(executor.device)
 
@@ -118,9 +120,8 @@ def _grade_all(choices: Choices, store: Store | None, run: _Run) -> None:
             for work, graded in executor.grade([Work(job, options) for job in jobs]):
                 with signals.held():  # recorded, written and shown, or none of it
                     result = graded if store is None else _record(graded, work.job, store, choices)
-                    if file is not None:
-                        file.write(json_text(result.to_json()) + "\n")
-                        file.flush()  # for programs that follow the file
+                    if lines is not None:
+                        lines.add(result)
                     if choices.json_to != "-":
                         render_result(result, common.console())
                     run.verdicts.append(result.verdict)
@@ -128,7 +129,7 @@ def _grade_all(choices: Choices, store: Store | None, run: _Run) -> None:
                         run.left.remove(work.job.path)
 
         if store is not None and choices.resume:
-            jobs, run.verdicts = _not_recorded(jobs, options, executor.device, store)
+            jobs, run.verdicts = _not_recorded(jobs, options, executor.device, store, lines)
             run.left[:] = [job.path for job in jobs]
         grade(jobs)
         if saved is not None:
@@ -136,13 +137,14 @@ def _grade_all(choices: Choices, store: Store | None, run: _Run) -> None:
 
 
 def _record(result: Result, job: Job, store: Store, choices: Choices) -> Result:
-    if choices.baselines == "all":
-        from leaderboard.best import with_best
+    def finish(result: Result) -> Result:
+        if choices.baselines == "all":
+            from leaderboard.best import with_best
 
-        result = with_best(result, store.results(result.problem.slug))
-    result = _with_baseline_notes(result, store)
-    store.add(result, job.solution.submitted)
-    return result
+            result = with_best(result, store.results(result.problem.slug))
+        return _with_baseline_notes(result, store)
+
+    return record(result, job.solution.submitted, store, finish)
 
 
 def _with_baseline_notes(result: Result, store: Store) -> Result:
@@ -162,17 +164,33 @@ def _with_baseline_notes(result: Result, store: Store) -> Result:
     return with_baseline_notes(result, store.newest(which, RECENT))
 
 
+def _results_file(choices: Choices) -> contextlib.AbstractContextManager[ResultsFile | None]:
+    if choices.json_to is None:
+        return contextlib.nullcontext()
+    from harness.commands.results_file import ResultsFile
+
+    return contextlib.closing(ResultsFile(choices.json_to, resume=choices.resume))
+
+
 def _not_recorded(
-    jobs: list[Job], options: Options, device: DeviceRef, store: Store
+    jobs: list[Job],
+    options: Options,
+    device: DeviceRef,
+    store: Store,
+    lines: ResultsFile | None,
 ) -> tuple[list[Job], list[Verdict]]:
-    """The jobs without a recorded result, and the verdicts of the others, which stderr lists."""
+    """The jobs without a recorded result, and the verdicts of the others, which stderr lists.
+
+    Afterwards ``lines``, if it is a file, has the results of the others, and none of the jobs.
+    """
     from harness import __version__
     from harness.grading.job import chosen_dtype
     from harness.grading.resume import RecordedResults
 
     slugs = sorted({job.problem.slug for job in jobs})
     results = chain.from_iterable(map(store.recorded, slugs))
-    recorded = RecordedResults(results, device, __version__)
+    first = lines.ids if lines is not None else ()
+    recorded = RecordedResults(results, device, __version__, first)
     left, verdicts = [], []
     for job in jobs:
         verdict = recorded.take(job, chosen_dtype(job, options))
@@ -183,14 +201,26 @@ def _not_recorded(
             click.echo(f"recorded already: {plain(job.path)} ({verdict})", err=True)
     if verdicts:
         click.echo(f"{len(verdicts)} recorded already, {len(left)} to grade", err=True)
+    if lines is not None and lines.resumed:
+        taken = set(recorded.taken)
+        asked = {_graded_as(j.problem.slug, j.path, chosen_dtype(j, options)) for j in jobs}
+        lines.keep(
+            lambda r: (
+                r.id in taken or _graded_as(r.problem.slug, r.solution.path, r.dtype) not in asked
+            )
+        )
+        for result in store.named([each for each in recorded.taken if each not in lines.ids]):
+            lines.add(result)
     return left, verdicts
 
 
-def _grade_saved(
-    saved: SavedFiles, choices: Choices, grade: Callable[[list[Job]], None]
-) -> NoReturn:
-    """Grade files whenever they are saved, until interrupted."""
-    while True:
+def _graded_as(problem: str, path: str, dtype: str) -> tuple[str, str, str]:
+    return problem, os.path.abspath(path), dtype  # noqa: PTH100 - a link is another file
+
+
+def _grade_saved(saved: SavedFiles, choices: Choices, grade: Callable[[list[Job]], None]) -> None:
+    """Grade files whenever they are saved, until interrupted, or nobody reads the results."""
+    while choices.json_to not in (None, "-") or not stdout_is_lost():
         click.echo("waiting for changes; Ctrl-C ends", err=True)
         changed = saved.wait()
         click.echo("changed: " + ", ".join(plain(str(path)) for path in changed), err=True)

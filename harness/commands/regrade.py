@@ -11,6 +11,7 @@ import click
 from harness import __version__, signals
 from harness.commands import common
 from harness.commands.complete import problem_slugs
+from harness.commands.recording import record
 
 if TYPE_CHECKING:
     from harness.problem.package import Problem
@@ -44,7 +45,7 @@ def regrade(
     root = common.problems_root(problems_dir)
     sound, broken = common.load_all(root)
     current = {problem.slug: problem for problem in sound}
-    with common.existing_store(store) as results:
+    with common.existing_store(store, write=True) as results:
         recorded = [r for r in results.results() if not names or r.problem.slug in names]
         for name in sorted(set(names) - {r.problem.slug for r in recorded}):
             find_problem(root, name)  # raises if there is none
@@ -95,7 +96,7 @@ def _regrade(
         skipped = len(old) - len(work)
         for done, after in executor.grade(work):
             with signals.held():
-                store.add(after, done.job.solution.submitted)
+                record(after, done.job.solution.submitted, store)
                 click.echo(regraded_line(before[id(done.job)], after))
                 verdicts.append(after.verdict)
                 left.remove(done.job.path)
