@@ -34,7 +34,7 @@ from harness.progress.progress import Pace, Progress
 from harness.records.comparison import Comparison
 from harness.records.refs import SolutionRef
 from harness.records.result import Result, Verdict
-from harness.sandbox import leftovers
+from harness.sandbox import leftovers, zygote
 from harness.session.allowance import Allowance
 from harness.session.fault import Fault
 from harness.session.programs import RunnerProgram, checked_program, timed_program
@@ -86,7 +86,9 @@ class Grader(AbstractContextManager["Grader"]):
         self._open_session = open_session
         self._profiler = profiler
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is not None and issubclass(kind, KeyboardInterrupt):
+            zygote.give_up()
         self.benchmark.trusted.close()
         self._progress.finish()
 
