@@ -218,9 +218,7 @@ def _graded_as(problem: str, path: str, dtype: str) -> tuple[str, str, str]:
     return problem, os.path.abspath(path), dtype  # noqa: PTH100 - a link is another file
 
 
-def _grade_saved(
-    saved: SavedFiles, choices: Choices, grade: Callable[[list[Job]], None]
-) -> None:
+def _grade_saved(saved: SavedFiles, choices: Choices, grade: Callable[[list[Job]], None]) -> None:
     """Grade files whenever they are saved, until interrupted, or nobody reads the results."""
     while choices.json_to not in (None, "-") or not stdout_is_lost():
         click.echo("waiting for changes; Ctrl-C ends", err=True)

@@ -67,10 +67,10 @@ class InProcess(AbstractContextManager["InProcess"]):
         self._workers = workers
         self._begun: Generator[Completed, None, None] | None = None
 
-    def __exit__(self, *error: object) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *error: object) -> None:
         if self._begun is not None:
             self._begun.close()  # with it builds for files that nobody asks for any more
-        self._grader.__exit__(*error)
+        self._grader.__exit__(kind, *error)
 
     def grade(self, work: Sequence[Work]) -> Iterator[Completed]:
         """As :meth:`Executor.grade`; with one worker in the order of ``work``."""

@@ -34,7 +34,8 @@ from harness.progress.progress import Pace, Progress
 from harness.records.comparison import Comparison
 from harness.records.refs import SolutionRef
 from harness.records.result import Result, Verdict
-from harness.sandbox import leftovers
+from harness.sandbox import leftovers, zygote
+from harness.session.allowance import Allowance
 from harness.session.fault import Fault
 from harness.session.programs import RunnerProgram, checked_program, timed_program
 from harness.session.session import Session
@@ -85,7 +86,9 @@ class Grader(AbstractContextManager["Grader"]):
         self._open_session = open_session
         self._profiler = profiler
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is not None and issubclass(kind, KeyboardInterrupt):
+            zygote.give_up()
         self.benchmark.trusted.close()
         self._progress.finish()
 
@@ -246,14 +249,19 @@ class Grader(AbstractContextManager["Grader"]):
             return draft.finish(Verdict.ACCEPTED)
 
         fast = timed_program(artifact)
+        allowance = Allowance(limits.timed_s)
+        allowance.what = "warm-ups and timed calls"
 
         def start() -> Session | Fault:
             fresh = sessions.enter_context(self._open_session(fast, self._device, limits))
-            return fresh.load() or fresh
+            fault = fresh.load()
+            fresh.allowance = allowance
+            return fault or fresh
 
         first = session if fast == checked else start()
         if isinstance(first, Fault):
             return draft.finish(first.verdict, first.message)
+        first.allowance = allowance
         return ReadyToTime(first, start)
 
     def _check(self, session: Session, draft: ResultBuilder, interpreted: bool) -> Fault | None:
@@ -280,9 +288,11 @@ class Grader(AbstractContextManager["Grader"]):
         task, number = draft.task, len(draft.cases) - 1
         failure = FailingCase(draft.drawn[number], number, fault.verdict)
         limits = patient(task.problem.limits)
+        allowance = Allowance(limits.shrink_s)
 
         def start() -> Session | Fault:
             session = self._open_session(program, self._device, limits)
+            session.allowance = allowance
             if (failed := session.load()) is not None:
                 session.close()
             return failed or session

@@ -12,6 +12,7 @@ from harness.problem.case import Case
 from harness.problem.sampling.footprint import CALLS
 from harness.records.cases import CaseResult
 from harness.records.result import Verdict
+from harness.session.allowance import Allowance
 from harness.session.fault import Fault
 from harness.session.session import RunOptions, Session
 
@@ -42,19 +43,22 @@ def run_cases(
     """Run the cases in order until one fails; at least one case.
 
     On the CPU the order in which threads run differs from case to case. ``advance`` is called
-    after each case.
+    after each case. Together they have ``cases_s`` and ``idle_s`` of the problem's limits.
 
     Raises:
         ProblemError: the reference is wrong.
         MachineError: the device has not enough memory.
     """
     done: list[CaseResult] = []
+    limits = task.problem.limits
+    session.allowance = allowance = Allowance(limits.cases_s, limits.idle_s)
     size = max(lay_out(task, case, CALLS).size for case in cases)
     with closing(task.device.arena(size)) as arena:
         fault = session.map(arena)
         for number, case in enumerate(cases):
             if fault is not None:
                 break
+            allowance.what = f"its cases 1 to {number + 1} of {len(cases)}"
             batch = Batch(task, case, arena, calls=CALLS, portable=True)
             # A single case is a replay: in whatever order it failed, it must fail again.
             orders = range(ORDERS) if len(cases) == 1 else [number]
@@ -62,6 +66,7 @@ def run_cases(
             done.append(outcome.result)
             fault = outcome.fault
             advance()
+    session.allowance = None
     return CasesOutcome(tuple(done), fault)
 
 

@@ -33,12 +33,21 @@ class Role(StrEnum):
 class Limits:
     """Bounds of what a submission may use: wall times in seconds, and host memory.
 
-    ``prepare_s`` covers loading it and the calls that warm it up.
+    ``prepare_s`` covers loading it and the calls that warm it up. What the judge does meanwhile
+    (drawing, checking) counts for none of them.
     """
 
     build_s: float = 120.0
     prepare_s: float = 60.0
     call_s: float = 10.0
+    cases_s: float = 300.0
+    """All correctness cases together."""
+    idle_s: float = 60.0
+    """Of that, the time in which none of its processes computes."""
+    timed_s: float = 600.0
+    """All that is timed, warm-ups included, together."""
+    shrink_s: float = 120.0
+    """The search for a smaller failing case, together."""
     host_bytes: int = 4 << 30
 
 

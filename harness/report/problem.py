@@ -171,8 +171,8 @@ def _parts(problem: Problem) -> Iterator[tuple[str, RenderableType]]:
         yield "Values of timed calls", Text(plain(", ".join(problem.benchmark_values)))
     limits = problem.limits
     times = f"build {seconds(limits.build_s)}, first call {seconds(limits.prepare_s)}"
-    each_call = f"each call {seconds(limits.call_s)}, host memory {bytes_(limits.host_bytes)}"
-    yield "Limits", Text(f"{times}, {each_call}")
+    calls = f"each call {seconds(limits.call_s)}, all cases {seconds(limits.cases_s)}"
+    yield "Limits", Text(f"{times}, {calls}, host memory {bytes_(limits.host_bytes)}")
     if counts := examples(problem):
         listed = ", ".join(f"{count} {verdict}" for verdict, count in counts.items())
         yield "Examples", Text(plain(f"{sum(counts.values())} under examples/: {listed}"))

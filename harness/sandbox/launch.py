@@ -191,6 +191,10 @@ class Sandbox:
             return True
         return False
 
+    def computes(self) -> bool:
+        """Whether a thread of the submitted processes computes, or would if it had a processor."""
+        return processes.computes(self._members.look())
+
     def pause(self) -> bool:
         """Stop every process that runs submitted code; whether all of them have stopped."""
         self._stopped, all_stopped = processes.stop(self._members.look, _STOP_SECONDS)

@@ -99,6 +99,18 @@ def every() -> list[int]:
     return [int(entry) for entry in os.listdir("/proc") if entry.isdigit()]
 
 
+def computes(pids: Iterable[int]) -> bool:
+    """Whether a thread of these processes runs, is ready to, or waits for the disk."""
+    for pid in pids:
+        with contextlib.suppress(OSError):
+            for thread in os.listdir(f"/proc/{pid}/task"):
+                path = f"/proc/{pid}/task/{thread}/stat"
+                with contextlib.suppress(OSError), open(path, "rb") as file:
+                    if file.read().rpartition(b")")[2].split()[0] in (b"R", b"D"):
+                        return True
+    return False
+
+
 def resident_bytes(pids: Iterable[int]) -> int:
     """Bytes of these processes, in memory and swapped out, with the tables of their pages.
 

@@ -67,6 +67,7 @@ class Zygote:
         self._lock = threading.Lock()
         self._start: Callable[[], _Process] = partial(_Process, path, preload, environment)
         self._process = self._start()
+        self._given_up = False
 
     @property
     def pid(self) -> int:
@@ -91,6 +92,8 @@ class Zygote:
         try:
             return tried.fork(message, channel, life)
         except MachineError as first:
+            if self._given_up:
+                raise
             with self._lock:
                 if self._process is tried:  # else another thread was quicker
                     tried.close()
@@ -99,6 +102,11 @@ class Zygote:
                 return self._process.fork(message, channel, life)
             except MachineError as error:
                 raise MachineError(f"{error}\n(started again; before that: {first})") from error
+
+    def give_up(self) -> None:
+        """Kill the process, and start no other: who waits for it gets a MachineError at once."""
+        self._given_up = True
+        self._process.kill()
 
     def close(self) -> None:
         """End the process; sandboxes that it has forked go on."""
@@ -155,6 +163,9 @@ class _Process:
             raise self._broken()
         return Forked(int(pid), status_file, stdout)
 
+    def kill(self) -> None:
+        self._process.kill()
+
     def close(self) -> None:
         self._channel.close()
         self._process.kill()
@@ -202,6 +213,12 @@ def zygote(path: list[str], *, preload: str, environment: Mapping[str, str]) -> 
         if key not in _zygotes:
             _zygotes[key] = Zygote(*key, environment)
         return _zygotes[key]
+
+
+def give_up() -> None:
+    """The run is interrupted: end all zygotes, for their imports take seconds."""
+    for each in list(_zygotes.values()):
+        each.give_up()
 
 
 @atexit.register

@@ -3,12 +3,14 @@
 import os
 import select
 import time
+from contextlib import AbstractContextManager, nullcontext
 from typing import TypeVar
 
 from harness import cudacpu
 from harness.records.result import Verdict
 from harness.sandbox.launch import Sandbox
 from harness.sandbox.pause_gate import clock, waiting
+from harness.session.allowance import Allowance
 from harness.session.fault import BROKEN, Fault, of_exit, parse_fault, sanitizer_summary
 from harness.wire import transport
 from harness.wire.messages import Answer, Failed, Message
@@ -40,6 +42,8 @@ class Channel:
         self._sandbox = sandbox
         self._host_bytes = host_bytes
         self._sanitized = sanitized
+        self.allowance: Allowance | None = None
+        """What it may take over many messages and runs; None: only each has its limit."""
         self._trusted = trusted
         self._looked = 0.0
         self.peak_bytes = 0
@@ -48,6 +52,10 @@ class Channel:
     def output(self) -> str:
         """The submission's output so far: untrusted, capped."""
         return self._sandbox.output.text(_OUTPUT_SECONDS)
+
+    def used(self) -> AbstractContextManager[None]:
+        """In this block the runner is waited for, on its :attr:`allowance`."""
+        return self.allowance.used() if self.allowance else nullcontext()
 
     def look(self, deadline: float, seconds: float) -> Fault | None:
         """Check that the runner is alive and within its limits of memory and time.
@@ -60,7 +68,7 @@ class Channel:
             return fault
         if clock() > deadline:
             return Fault(Verdict.TIME_LIMIT, f"did not finish within {seconds:g} s")
-        return None
+        return self.allowance.look(self._sandbox.computes) if self.allowance else None
 
     def _look_at_memory(self) -> Fault | None:
         memory = self._sandbox.memory()
@@ -89,15 +97,10 @@ class Channel:
 
     def receive(self, expected: type[AnswerT], seconds: float) -> AnswerT | Fault:
         """Wait for an ``expected`` message, so many seconds."""
-        deadline = clock() + seconds
-        wait = _POLL_SECONDS
-        while True:
-            with waiting():
-                if select.select([self._sandbox.channel], [], [], wait)[0]:
-                    break
-            wait = min(2 * wait, _RARE_POLL_SECONDS)
-            if (fault := self.look(deadline, seconds)) is not None:
-                return fault
+        with self.used():
+            fault = self._await_message(seconds)
+        if fault is not None:
+            return fault
         unseen = time.perf_counter() - self._looked > _UNSEEN_SECONDS
         if unseen and (fault := self._look_at_memory()) is not None:
             return fault
@@ -110,6 +113,17 @@ class Channel:
         if isinstance(message, Failed):
             return parse_fault(message)
         return message if isinstance(message, expected) else BROKEN
+
+    def _await_message(self, seconds: float) -> Fault | None:
+        deadline = clock() + seconds
+        wait = _POLL_SECONDS
+        while True:
+            with waiting():
+                if select.select([self._sandbox.channel], [], [], wait)[0]:
+                    return None
+            wait = min(2 * wait, _RARE_POLL_SECONDS)
+            if (fault := self.look(deadline, seconds)) is not None:
+                return fault
 
     def _broken(self, error: WireError) -> Fault:
         """The fault of a useless channel; where it is closed, usually the process has died."""

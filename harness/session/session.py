@@ -17,6 +17,7 @@ from harness.problem.case import Case
 from harness.problem.terms import Limits
 from harness.records.result import Verdict
 from harness.session import start_runner as runners
+from harness.session.allowance import Allowance
 from harness.session.channel import Channel
 from harness.session.fault import BROKEN, RESTLESS, Fault
 from harness.session.programs import RunnerProgram
@@ -124,6 +125,15 @@ class Session:
         self._mailbox_fd = -1
         self._mailbox.close()
         self._sandbox.close()
+
+    @property
+    def allowance(self) -> Allowance | None:
+        """What the submission may take from now on, over several phases; None: each has a limit."""
+        return self._channel.allowance
+
+    @allowance.setter
+    def allowance(self, allowance: Allowance | None) -> None:
+        self._channel.allowance = allowance
 
     @property
     def isolated(self) -> bool:
@@ -314,7 +324,8 @@ class Session:
         self._sandbox.resume()
         self._mailbox.go = self._round
         # A batch of many calls is one of short calls: all of them together get no more than two.
-        fault = self._await_done(start, self._call_s * min(2, batch.layout.calls), during)
+        with self._channel.used():
+            fault = self._await_done(start, self._call_s * min(2, batch.layout.calls), during)
         elapsed = time.perf_counter() - start
         if fault is not None:
             return fault
@@ -336,7 +347,9 @@ class Session:
         start = time.perf_counter()
         self._sandbox.resume()
         self._mailbox.go = self._round
-        if self._await_done(start, self._call_s, None) is None:
+        with self._channel.used():
+            fault = self._await_done(start, self._call_s, None)
+        if fault is None:
             self._channel.receive(messages.Finished, _FINISHED_SECONDS)
 
     def _await_done(

@@ -370,6 +370,7 @@ def test_boards_are_written_for_the_sender_alone() -> None:
     ("chosen", "expected"),
     [
         ({}, ["--require-sandbox"]),
+        ({"LIMIT_S": "3000"}, ["--limit-s=3000", "--require-sandbox"]),
         (
             {"CHECK": "true", "AUTHOR": "alice", "REQUIRE_SANDBOX": "false"},
             ["--check", "--author=alice"],
@@ -521,3 +522,15 @@ def test_the_board_is_kept_on_its_branch(repo: Repo, tmp_path: Path) -> None:
         token, _, words = line.partition("|")
         remote = re.search(r"^(-C \S+ )?(fetch|push|ls-remote) ", words) and str(other) not in words
         assert token.startswith("AUTHORIZATION: basic eC1h") is bool(remote), line
+
+
+@pytest.mark.parametrize("name", ["check.yml", "grade-on-gpu.yml", "solutions.yml"])
+def test_grades_end_before_their_job_does(name: str) -> None:
+    """So that the reports of what was graded by then are kept."""
+    ((job, step),) = (
+        (job, step)
+        for job in load(named(name))["jobs"].values()
+        for step in job["steps"]
+        if str(step.get("uses", "")).endswith("/actions/grade")
+    )
+    assert 0 < int(step["with"]["limit-s"]) <= 60 * (job["timeout-minutes"] - 10)

@@ -2,6 +2,7 @@
 
 import itertools
 import os
+import re
 import shlex
 import time
 from collections.abc import Callable, Iterator
@@ -32,6 +33,7 @@ from harness.languages.read import read_solution
 from harness.problem.format.load import load_problem
 from harness.problem.package import Problem
 from harness.problem.reference import Reference
+from harness.problem.terms import Limits
 from harness.progress.progress import NoProgress
 from harness.records.measurement import Interval
 from harness.records.result import Result, Verdict
@@ -129,6 +131,55 @@ def test_results_come_in_order(grader: Grader, job) -> None:
     assert len({result.seed for result in results}) == len(results)
     assert "resource limits" in results[0].environment.sandbox
     assert len({result.id for result in results}) == len(results)
+
+
+SLEEPS = """import time
+
+def solution(x, s, y, n):
+    time.sleep(0.25)
+    for i in range(n):
+        y[i] = x[i] + s
+"""
+SPINS = SLEEPS.replace(
+    "time.sleep(0.25)", "end = time.monotonic() + 0.25\n    while time.monotonic() < end: pass"
+)
+
+
+@pytest.mark.parametrize(
+    ("source", "limits", "words"),
+    [
+        (SLEEPS, Limits(idle_s=1.0), "without computing (asleep, or waiting); the limit is 1 s"),
+        (SLEEPS, Limits(cases_s=1.0), "the limit is 1 s"),
+        (SPINS, Limits(cases_s=1.0), "the limit is 1 s"),
+        (SPINS, Limits(idle_s=1.0), ""),
+    ],
+)
+def test_all_cases_together_have_a_limit(
+    source: str, limits: Limits, words: str, grader: Grader, job, shift: Problem
+) -> None:
+    """Each of its calls is well within its own."""
+    result = grader.grade(job(source, problem=replace(shift, limits=limits)), CHECK)
+    assert result.verdict is (Verdict.TIME_LIMIT if words else Verdict.ACCEPTED), result.message
+    assert words in result.message
+    if words:
+        assert re.match(r"its cases 1 to \d+ of \d+ took ", result.message)
+        assert result.failed_case is not None
+        assert f"1 to {len(result.cases)} of" in result.message
+
+
+def test_all_timed_calls_together_have_a_limit(grader: Grader, job, shift: Problem) -> None:
+    problem = replace(shift, limits=Limits(timed_s=1.0))
+    result = grader.grade(job(SLEEPS, problem=problem), Options())
+    assert result.verdict is Verdict.TIME_LIMIT
+    assert result.message.startswith("warm-ups and timed calls took ")
+    assert "the limit is 1 s" in result.message
+
+
+def test_the_search_for_a_smaller_case_has_a_limit(grader: Grader, job, shift: Problem) -> None:
+    """And the verdict stands without it."""
+    problem = replace(shift, limits=Limits(shrink_s=0.5))
+    result = grader.grade(job(SLEEPS.replace("+ s", "- s"), problem=problem), CHECK)
+    assert (result.verdict, result.shrunk) == (Verdict.WRONG_ANSWER, None)
 
 
 def test_a_timed_grade_has_measurements_and_a_score(grader: Grader, job) -> None:

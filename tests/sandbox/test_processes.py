@@ -143,3 +143,27 @@ def test_a_name_with_brackets_is_read_right() -> None:
         assert not processes.at_rest(process.pid)
         assert process.pid in processes.descendants(os.getpid())
         process.kill()
+
+
+def test_what_sleeps_does_not_compute(family: tuple[subprocess.Popen[bytes], Nap]) -> None:
+    shell, nap = family
+    assert until(lambda: not processes.computes([shell.pid, *_sleepers(nap)]))
+    assert not processes.computes([])
+
+
+@pytest.mark.parametrize("threads", [0, 1])
+def test_a_thread_that_runs_computes(threads: int) -> None:
+    """Of a process with any name, beside one that sleeps."""
+    source = (
+        "import ctypes, threading, time\n"
+        "ctypes.CDLL(None).prctl(15, bytes((255, 41, 32, 83)), 0, 0, 0)\n"
+        "def spin():\n    while True: pass\n"
+        f"if {threads}: threading.Thread(target=spin, daemon=True).start(); time.sleep(600)\n"
+        "spin()\n"
+    )
+    with subprocess.Popen([sys.executable, "-c", source]) as process:
+        try:
+            time.sleep(0.5)
+            assert until(lambda: processes.computes([process.pid]))
+        finally:
+            process.kill()

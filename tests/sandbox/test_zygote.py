@@ -93,6 +93,31 @@ def test_a_zygote_that_does_not_start_is_the_machines_fault(
     broken.close()
 
 
+def test_a_zygote_that_is_given_up_keeps_nobody_waiting(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Not for its imports, which take seconds, nor for another one."""
+    monkeypatch.setattr(module, "_ZYGOTE", python_command("import time; time.sleep(600)"))
+    slow = zygote(["/given-up"], **COMPILED)
+    found: list[str] = []
+
+    def fork() -> None:
+        with pytest.raises(MachineError) as error:
+            Sandbox(ENTRY, ENVIRONMENT, memory_bytes=1 << 30, zygote=slow)
+        found.append(str(error.value))
+
+    waiting = threading.Thread(target=fork)
+    waiting.start()
+    waiting.join(0.5)
+    monkeypatch.setattr(
+        module, "_zygotes", {key: each for key, each in module._zygotes.items() if each is slow}
+    )
+    module.give_up()
+    waiting.join(20)
+    assert found
+    slow.close()
+
+
 def test_a_zygote_that_is_killed_is_started_again() -> None:
     path = (str(STAND_IN), *sys.path, "/killed")
     forking = Zygote(path, PRELOAD_COMPILED, ENVIRONMENT)

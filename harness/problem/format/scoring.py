@@ -149,6 +149,10 @@ def read_limits(fields: Fields) -> Limits:
         build_s=section.take("build_s", as_positive, default.build_s),
         prepare_s=section.take("prepare_s", as_positive, default.prepare_s),
         call_s=section.take("call_s", as_positive, default.call_s),
+        cases_s=section.take("cases_s", as_positive, default.cases_s),
+        idle_s=section.take("idle_s", as_positive, default.idle_s),
+        timed_s=section.take("timed_s", as_positive, default.timed_s),
+        shrink_s=section.take("shrink_s", as_positive, default.shrink_s),
         host_bytes=section.take("host_bytes", whole_between(1 << 20, 1 << 45), default.host_bytes),
     )
     section.close()
