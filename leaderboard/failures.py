@@ -31,7 +31,7 @@ connections; besides class 08, lost connections."""
 
 _HOPELESS = re.compile(
     r"authentication failed|no password supplied|no pg_hba\.conf entry|does not exist"
-    r"|not permitted to log in|[Pp]ermission denied|does not support SSL"
+    r"|not permitted to log in|[Pp]ermission denied|does not support SSL|invalid \w+ value"
     r"|failed to resolve host(?!.*Errno -3)|could not translate host name(?!.*[Tt]emporary)",
     re.DOTALL,
 )
@@ -41,10 +41,13 @@ that does not answer."""
 _REMEDIES = {
     sqlite3.SQLITE_NOTADB: "name another file in HARNESS_STORE",
     sqlite3.SQLITE_CORRUPT: "save what can be read with `sqlite3 FILE .recover | sqlite3 NEW`",
-    sqlite3.SQLITE_FULL: "free some room on its disk",
-    sqlite3.SQLITE_IOERR: "its disk may be full or broken",
-    sqlite3.SQLITE_READONLY: "file and folder must be writable",
-    sqlite3.SQLITE_CANTOPEN: "its folder must be writable, even to read it: copy it to one that is",
+    sqlite3.SQLITE_FULL: "make room there, or name another store",
+    sqlite3.SQLITE_IOERR: "is its disk full or broken, or the size of files limited (ulimit -f)?",
+    sqlite3.SQLITE_READONLY: "copy the file to where you may write, and name the copy",
+    sqlite3.SQLITE_CANTOPEN: (
+        "is it a file that you may read, in a folder that you may write, and are there few open "
+        "files (ulimit -n)? Else copy it, with the -wal beside it, and name the copy"
+    ),
 }
 
 _log = logging.getLogger(__name__)

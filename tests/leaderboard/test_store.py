@@ -162,8 +162,8 @@ def test_a_file_that_is_no_database(file: Path) -> None:
 @pytest.mark.parametrize(
     ("pragma", "message"),
     [
-        ("max_page_count = 1", "full: free some room on its disk"),
-        ("query_only = ON", "readonly database: file and folder must be writable"),
+        ("max_page_count = 1", "full: make room there, or name another store"),
+        ("query_only = ON", "readonly database: copy the file to where you may write"),
     ],
 )
 def test_a_store_that_cannot_be_written_any_more(file: Path, pragma: str, message: str) -> None:
@@ -181,7 +181,7 @@ def test_a_store_that_cannot_be_written_any_more(file: Path, pragma: str, messag
 
 def test_a_file_that_cannot_be_opened(file: Path) -> None:
     file.mkdir()
-    with pytest.raises(StoreError, match="its folder must be writable, even to read it"):
+    with pytest.raises(StoreError, match=r"is it a file that you may read.* Else copy it"):
         Store.open(str(file))
 
 
@@ -196,6 +196,7 @@ def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
     [
         ("mydb://host", "unknown kind of database"),
         ("://", "not a database URL"),
+        ("postgresql://host:port/db", "not a database URL"),
         ("postgresql+pg8000://me:secret@host/db", "the driver is missing: pip install pg8000"),
     ],
 )
