@@ -85,32 +85,33 @@ def warmed(folder: Path) -> tuple[Path, Pace]:
 def attempt(folder: Path, attempt: Attempt, cache: Path, pace: Pace, seed: str) -> Attempt:
     """The ``attempt``, made in ``folder``; again where a run ended before it was hit."""
     random.seed(seed)
-    with contextlib.ExitStack() as stack:
-        server = stack.enter_context(Server()) if attempt.store == "postgresql" else None
-        for number in range(_TRIES):
-            if server is not None and number:
-                server = stack.enter_context(Server())
+    for left in reversed(range(_TRIES)):
+        with Server() if attempt.store == "postgresql" else contextlib.nullcontext() as server:
             place = Place(Path(tempfile.mkdtemp(dir=folder)) / "place", server, cache)
-            if _run(place, attempt, pace, server):
+            if _run(place, attempt, pace, server) or not left:
+                _look(place, attempt, server)
                 break
-        _look(place, attempt, server)
     return attempt
 
 
 def _run(place: Place, attempt: Attempt, pace: Pace, server: Server | None) -> bool:
     """The run that is hit; False if there was nothing to hit."""
     output = place.folder / "first.json"
-    process = place.submit(output)
     started = time.monotonic()
-    if attempt.after_first:
-        _wait_for_a_line(process, output)
-    time.sleep(random.uniform(0.0, pace.rest_s if attempt.after_first else pace.first_s))
-    while process.poll() is None:
-        attempt.recorded = len(list(acknowledged(output)))
-        if hit := strike(process.pid, attempt.victim, server):
-            attempt.hit, attempt.seconds = hit, time.monotonic() - started
-            break
-        time.sleep(0.01)
+    process = place.submit(output)
+    try:
+        if attempt.after_first:
+            _wait_for_a_line(process, output)
+        time.sleep(random.uniform(0.0, pace.rest_s if attempt.after_first else pace.first_s))
+        while process.poll() is None:
+            attempt.recorded = len(list(acknowledged(output)))
+            if hit := strike(process.pid, attempt.victim, server):
+                attempt.hit, attempt.seconds = hit, time.monotonic() - started
+                break
+            time.sleep(0.01)
+    except BaseException:
+        process.kill()
+        raise
     if not _ended(process):
         attempt.wrong.append("the judge hangs")
     attempt.outcome = f"exit {process.returncode}"
@@ -185,11 +186,12 @@ def _ended(process: "subprocess.Popen[bytes]") -> bool:
     """Wait for a run; whether it ended by itself."""
     try:
         process.wait(_GRADE_S)
+        return True
     except subprocess.TimeoutExpired:
+        return False
+    finally:  # also if the tool is interrupted
         process.kill()
         process.wait()
-        return False
-    return True
 
 
 def _look_for_processes(attempt: Attempt, server: Server | None) -> None:
