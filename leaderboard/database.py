@@ -3,6 +3,8 @@
 import os
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
 from typing import TypeVar, cast
 
 from sqlalchemy import Connection, Engine, Row, Select, create_engine, event, make_url
@@ -10,7 +12,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 from sqlalchemy.pool import StaticPool
 
 from leaderboard.failures import Patience, StoreError, is_damaged_text
-from leaderboard.location import sqlite_file
+from leaderboard.location import sqlite_file, why_read_only
 
 BUSY_TIMEOUT = 30.0
 """Seconds that one statement waits for another writer."""
@@ -34,14 +36,14 @@ StoredRow = Row[*tuple[object, ...]]
 class Database:
     """One database, for several threads and processes, and after a fork.
 
-    ``url`` shows no password.
+    ``url`` shows no password; ``read_only`` says why it can only be read, if that is so.
 
     Raises:
         StoreError: the URL is wrong, or its driver is not installed.
     """
 
     def __init__(self, url: str) -> None:
-        self.engine = _engine(url)
+        self.engine, self.read_only = _engine(url)
         self._pid = os.getpid()
         self._damaged_text = False
         self._reached = False
@@ -95,7 +97,8 @@ class Database:
             last = page[-1].seq
 
 
-def _engine(url: str) -> Engine:
+def _engine(url: str) -> tuple[Engine, str]:
+    """The engine for ``url``, and why it can only read."""
     try:
         parsed = make_url(url)
     except (ArgumentError, ValueError) as error:  # a port that is no number is the latter
@@ -108,8 +111,12 @@ def _engine(url: str) -> Engine:
             given = {key: _LIBPQ[key] for key in _LIBPQ.keys() - parsed.query.keys() if libpq}
             engine = create_engine(parsed, pool_pre_ping=True, connect_args=given)
             event.listen(engine, "begin", _begin_postgresql)
-            return engine
-        file = sqlite_file(parsed)
+            return engine, ""
+        file = None if "uri" in parsed.query else sqlite_file(parsed)
+        if file is not None and (reason := why_read_only(file)):
+            engine = create_engine(parsed, creator=partial(_connect_to_read, file))
+            event.listen(engine, "begin", _begin_sqlite)
+            return engine, reason
         if file is None:
             engine = create_engine(
                 parsed, poolclass=StaticPool, connect_args={"check_same_thread": False}
@@ -125,7 +132,33 @@ def _engine(url: str) -> Engine:
         raise StoreError(f"{shown}: {error.strerror}: {error.filename}") from error
     event.listen(engine, "connect", _configure_sqlite)
     event.listen(engine, "begin", _begin_sqlite)
-    return engine
+    return engine, ""
+
+
+def _connect_to_read(file: Path) -> sqlite3.Connection:
+    """A connection to ``file``, beside which nothing can be written.
+
+    Where SQLite needs to do that, it is told that nobody else writes there either, unless there is
+    a log that it would leave unread then.
+    """
+    log = file.with_name(f"{file.name}-wal")
+    ways = ["mode=ro"] if log.exists() and log.stat().st_size else ["mode=ro", "immutable=1"]
+    while True:
+        connection = sqlite3.connect(
+            f"{file.as_uri()}?{ways.pop(0)}",
+            uri=True,
+            timeout=BUSY_TIMEOUT,
+            check_same_thread=False,
+            isolation_level=None,
+        )
+        try:
+            connection.execute("SELECT count(*) FROM sqlite_master")
+        except sqlite3.OperationalError:
+            connection.close()
+            if not ways:
+                raise
+        else:
+            return connection
 
 
 def _configure_sqlite(connection: sqlite3.Connection, _: object) -> None:

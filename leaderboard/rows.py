@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from sqlalchemy import ColumnElement, Connection, Table, insert, select
+from sqlalchemy import ColumnElement, Connection, Table, func, insert, or_, select
 
+from harness.text.names import key
 from leaderboard.database import Query, StoredRow
 from leaderboard.failures import StoreError
 from leaderboard.schema import RESULTS, RULINGS, checksum, storable
@@ -76,7 +77,7 @@ class Which(NamedTuple):
     problem: str | None = None
     """Slug of the problem."""
     author: str | None = None
-    """Who submitted them."""
+    """Who submitted them, in upper or lower case."""
     verdict: str | None = None
     """The verdict, as the record has it."""
     dtype: str | None = None
@@ -90,8 +91,12 @@ class Which(NamedTuple):
 
     def conditions(self) -> list[ColumnElement[bool]]:
         """The same, asked of the table."""
-        asked = self._asdict().items()
-        return [RESULTS.c[name] == storable(value) for name, value in asked if value is not None]
+        asked = self._asdict() | {"author": None}
+        found = [RESULTS.c[n] == storable(value) for n, value in asked.items() if value is not None]
+        if self.author is not None:
+            spelled = RESULTS.c.author, func.lower(RESULTS.c.author)
+            found.append(or_(spelled[0] == storable(self.author), spelled[1] == key(self.author)))
+        return found
 
 
 def page(*, after: int, problem: str | None = None) -> Query:

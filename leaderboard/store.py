@@ -76,6 +76,8 @@ class Store:
         self._database = Database(url)
         self._run = self._database.run
         self.url = self._database.url
+        self.read_only = self._database.read_only
+        """Why results can only be read, if that is so."""
         try:
             # Most openings find the tables made, and then need no turn as a writer.
             if self._run(version_of, write=False) != VERSION:

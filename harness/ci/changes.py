@@ -3,11 +3,15 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
-from harness.ci.repository import text_of
+from harness.ci.git import LimitError
+from harness.ci.repository import Repository, text_of
 
 LINK = "120000"
 SUBMODULE = "160000"
 """Modes of git's tree entries that are no files."""
+
+FILES = ("100644", "100755", "100664")
+"""Modes of those that are; the last is of old commits."""
 
 
 class ChangeKind(StrEnum):
@@ -42,6 +46,25 @@ class Change:
     old_path: str
     mode: str
     blob: str
+
+
+def find_changes(repository: Repository, old: str, new: str, folder: str) -> list[Change]:
+    """The files that differ between two commits; many of them only below ``folder``.
+
+    If there are more than can be listed, what lies elsewhere is told by the names at the top of the
+    tree alone, as if folders were files.
+
+    Raises:
+        LimitError: there are still too many.
+    """
+    try:
+        return read_changes(repository.changed(old, new))
+    except LimitError:
+        top = read_changes(repository.changed(old, new, deep=False))
+        elsewhere = [change for change in top if change.path != folder]
+        if not elsewhere:
+            raise
+    return elsewhere + read_changes(repository.changed(old, new, below=folder))
 
 
 def read_changes(raw: bytes) -> list[Change]:

@@ -4,6 +4,7 @@ Decided by paths and modes; no file is read.
 """
 
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -61,8 +62,29 @@ def place_of(path: str) -> SubmissionPlace | None:
     return SubmissionPlace(*match.groups()) if match else None
 
 
-def examine(changes: Sequence[Change], choices: CiChoices) -> GradingPlan:
-    """Sort ``changes`` into what is graded, what is left alone, and what is refused."""
+def author_key(name: str) -> str:
+    """What all spellings of one author's name have in common."""
+    return unicodedata.normalize("NFKC", name).casefold()
+
+
+def author_folder(login: str, folders: Iterable[str]) -> str:
+    """The one spelling of the folders of ``login``: as in the base, else as given.
+
+    ``folders`` are the base's folders below ``solutions/``.
+    """
+    known = {path.split("/")[2] for path in folders if path.count("/") >= 2}
+    same = sorted(name for name in known if author_key(name) == author_key(login))
+    # Another user may be called by letters that only look the same.
+    return login if login in same or not same or not login.isascii() else same[0]
+
+
+def examine(
+    changes: Sequence[Change], choices: CiChoices, folders: Sequence[str] = ()
+) -> GradingPlan:
+    """Sort ``changes`` into what is graded, what is left alone, and what is refused.
+
+    ``folders`` are the base's below ``solutions/``.
+    """
     plan = GradingPlan()
     refused: list[tuple[str, str]] = []
     for change in changes:
@@ -81,7 +103,7 @@ def examine(changes: Sequence[Change], choices: CiChoices) -> GradingPlan:
             refused.append((change.path, _misplaced(change.path)))
         if change.old_path and place_of(change.old_path) is None and not choices.other_changes:
             refused.append((change.old_path, _misplaced(change.old_path)))
-    refused += _of_others(changes, choices)
+    refused += _of_others(changes, choices, folders)
     for path, count in Counter(each.path for each in plan.submissions).items():
         if count > 1:
             refused.append((path, f"is in the head's tree {count} times; make the commit with git"))
@@ -109,23 +131,36 @@ def _misplaced(path: str) -> str:
     )
 
 
-def _of_others(changes: Iterable[Change], choices: CiChoices) -> Iterator[tuple[str, str]]:
+def _of_others(
+    changes: Iterable[Change], choices: CiChoices, folders: Sequence[str]
+) -> Iterator[tuple[str, str]]:
     """Paths of authors whose files must not change, with reasons; both ends of a rename count."""
     if choices.any_author:
         return
     owned = {
-        path: place.author
+        path: author
         for change in changes
         for path in (change.old_path, change.path)
-        if (place := place_of(path)) is not None
+        if (author := _owner(path))
     }
     if choices.author is not None:
-        allowed, why = choices.author, f"this pull request is by {choices.author}"
+        allowed = author_folder(choices.author, folders)
+        why = f"this pull request is by {choices.author}"
     elif owned:
-        allowed = next(iter(owned.values()))
-        why = f"this pull request also touches files of {allowed}: one author each"
+        first = next(iter(owned.values()))
+        allowed = author_folder(first, folders)
+        why = f"this pull request also touches files of {first}: one author each"
     for path, author in owned.items():
-        # GitHub's user names ignore case; folders do not: alice and Alice are two authors.
-        same = author.lower() == allowed.lower() if choices.author else author == allowed
-        if not same:
+        # Users of GitHub ignore case; folders and boards do not, so there is one spelling for each.
+        if author == allowed:
+            continue
+        if author_key(author) == author_key(allowed):
+            yield path, f"is to lie in the folder {allowed}, which is spelt so; rename {author}"
+        else:
             yield path, f"belongs to {author}, and {why}"
+
+
+def _owner(path: str) -> str:
+    """The author whose folder ``path`` lies in; empty if in none."""
+    parts = path.split("/")
+    return parts[2] if parts[0] == FOLDER and len(parts) > 3 else ""

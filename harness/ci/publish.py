@@ -6,22 +6,36 @@ machine may have made them up, so each recorded result names who measured it.
 """
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping
+import math
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from statistics import fmean
 
+from harness.ci.changes import FILES
 from harness.ci.markdown import code
+from harness.ci.policy import author_folder
 from harness.ci.report import MAX_BYTES as MAX_REPORT_BYTES
 from harness.ci.report import PullRequestReport
 from harness.ci.repository import Repository
 from harness.ci.summary import comment
 from harness.errors import UsageError
+from harness.languages import LANGUAGES
 from harness.languages.read import MAX_BYTES
+from harness.problem.package import Problem
 from harness.records.result import Result
 from harness.text.plain import plain
 
 _CLOCKS = timedelta(minutes=10)
 """How far the clock of another machine may be ahead."""
+_DAY = timedelta(days=1)
+"""How far that of a contestant may be ahead."""
+_RUN = timedelta(days=7)
+"""How long a run takes at most."""
+_VOUCHED = "published from a report; measured by "
+_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
+_VERSION = re.compile(r"\d{1,9}\.\d{1,9}[A-Za-z0-9.+-]{0,40}")
 
 
 def read_report(path: Path) -> PullRequestReport:
@@ -55,26 +69,62 @@ def check_head(report: PullRequestReport, head: str) -> None:
         raise UsageError(f"the report is about {report.head}, not about --head {head}")
 
 
+def check_author(report: PullRequestReport, author: str, folders: Iterable[str]) -> None:
+    """Check that ``report`` is about files in the one folder of ``author``.
+
+    ``author`` is a login, as the host says; ``folders`` are the base's below ``solutions/``.
+
+    Raises:
+        UsageError: one lies in another folder, or the report names another author.
+    """
+    allowed = author_folder(author, folders)
+    if report.author not in ("", allowed):
+        raise UsageError(f"the report names the author {report.author}, and --author is {author}")
+    for each in report.graded:
+        if each.author != allowed:
+            raise UsageError(
+                f"{each.path} is not in the folder {allowed} of --author {author}; a maintainer "
+                "may allow it with --any-author"
+            )
+
+
 def comment_on(report: PullRequestReport, measured_by: str | None) -> str:
-    """The comment, which names who vouches for it: ``measured_by``, or else the pull request."""
+    """The comment, which names who vouches for it: ``measured_by``, or else the pull request.
+
+    Nobody vouches for times in the second case, so it has none.
+    """
     if measured_by:
         return comment(report, "measured", f"Measured by {code(measured_by)}, whose word this is.")
-    return comment(report, "reported", "As a job of the pull request says, which it could change.")
+    return comment(
+        _without_times(report),
+        "reported",
+        "As a job of the pull request says, which it could change.",
+    )
+
+
+def _without_times(report: PullRequestReport) -> PullRequestReport:
+    untimed = {"score": None, "measurements": (), "conditions": None, "profile": None}
+    graded = tuple(
+        each.model_copy(update={"result": each.result.model_copy(update=untimed)})
+        for each in report.graded
+    )
+    return report.model_copy(update={"timed": False, "graded": graded})
 
 
 def record(
     report: PullRequestReport,
     head: str,
     repository: Repository,
-    problems: Mapping[str, str],
+    problems: Mapping[str, Problem],
     *,
     measured_by: str,
+    known: Callable[[str], Result | None],
     add: Callable[[Result], None],
 ) -> Iterator[tuple[str, str]]:
     """``add`` each timed result that fits this commit, with a note of who measured it.
 
     ``head`` is the full name of the commit that ``report`` must be about, ``problems`` has the
-    present hash of each problem by slug.
+    present problems by slug, ``known`` finds a recorded result by its id.
 
     Yields:
         Each result's path, and why it was not added, if it was not.
@@ -85,21 +135,32 @@ def record(
     """
     check_head(report, head)
     _check_sources(report, head, repository)
+    committed = repository.date(head)
     for each in report.graded:
-        reason = _unfit(each.result, problems)
+        result = each.result
+        reason = (
+            _unfit(result, problems)
+            or _undated(result.created, report.created, committed)
+            or _foreign(result)
+        )
         if not reason:
-            note = f"published from a report; measured by {measured_by}"
-            add(each.result.model_copy(update={"notes": (*each.result.notes, note)}))
+            notes = (f"the machine that graded it says: {note}" for note in result.notes)
+            vouched = (*notes, f"{_VOUCHED}{measured_by}")
+            result = result.model_copy(update={"notes": vouched})
+            reason = _taken(result, known(result.id))
+        if not reason:
+            add(result)
         yield each.path, reason
 
 
 def _check_sources(report: PullRequestReport, head: str, repository: Repository) -> None:
     """Check that the graded files are those of the commit."""
-    blobs_by_path = {entry.path: entry.blob for entry in repository.files(head, "solutions")}
+    blobs = []
     for each in report.graded:
-        if each.path not in blobs_by_path:
+        file = repository.file(head, each.path)
+        if file is None or file.mode not in FILES:
             raise UsageError(f"{each.path}: the commit {head} has no such file")
-    blobs = [blobs_by_path[each.path] for each in report.graded]
+        blobs.append(file.blob)
     for each, size in zip(report.graded, repository.sizes(blobs), strict=True):
         if size > MAX_BYTES:
             raise UsageError(f"{each.path}: the commit has {size:,} bytes there: no submission")
@@ -109,16 +170,69 @@ def _check_sources(report: PullRequestReport, head: str, repository: Repository)
             raise UsageError(f"{each.path}: the report is about another version of this file")
 
 
-def _unfit(result: Result, problems: Mapping[str, str]) -> str:
+def _unfit(result: Result, problems: Mapping[str, Problem]) -> str:
     """Why a result is not recorded; empty if it is."""
     if result.score is None:
         return f"{result.verdict}, and nothing was timed"
     if not result.solution.hash:
         return "it does not say which file it is about"
-    if problems.get(result.problem.slug) != result.problem.hash:
+    problem = problems.get(result.problem.slug)
+    if problem is None or problem.hash != result.problem.hash:
         return "it is about another version of the problem"
+    if result.dtype not in problem.dtypes:
+        return f"the problem has no data type {result.dtype}"
     if result.device.emulated and result.score.ranked:
         return "times of a CPU are not ranked"
-    if result.created > datetime.now(UTC) + _CLOCKS:
-        return "it was made in the future"
+    speedup = _geometric_mean([each.speedup.value for each in result.measurements])
+    time_s = _geometric_mean([each.time_s.value for each in result.measurements])
+    score = result.score
+    if not (_near(score.speedup.value, speedup) and _near(score.time_s, time_s)):
+        return "its score is not the mean of its measurements"
     return ""
+
+
+def _undated(created: datetime, reported: datetime, committed: datetime | None) -> str:
+    """Why a result cannot be of its date; empty if it can."""
+    now = datetime.now(UTC)
+    if max(created, reported) > now + _CLOCKS:
+        return "it was made in the future"
+    if created > reported + _CLOCKS:
+        return "it was made after its report"
+    if created < reported - _RUN:
+        return f"it was made more than {_RUN.days} days before its report"
+    # The contestant's own clock: one that is ahead of ours says nothing.
+    if committed is not None and created < committed - _DAY and committed <= now + _CLOCKS:
+        return "it was made before the commit that it is about"
+    return ""
+
+
+def _foreign(result: Result) -> str:
+    """Why no harness can have written a result; empty if one can."""
+    language = LANGUAGES.get(result.language)
+    if language is None or not result.solution.path.endswith(language.suffix):
+        return f"files like this are not in the language {result.language}"
+    if not _VERSION.fullmatch(result.environment.harness):
+        return "it names no version of the harness"
+    if not _ID.fullmatch(result.id):
+        return "its id is not one of the harness"
+    return ""
+
+
+def _taken(result: Result, known: Result | None) -> str:
+    """Why a result cannot be recorded beside the ``known`` one of its id; empty if it can."""
+    if known is None or known.to_json() == result.to_json():
+        return ""
+    recorded = known.notes[-1] if known.notes else ""
+    if known.model_copy(update={"notes": (*known.notes[:-1], *result.notes[-1:])}).to_json() == (
+        result.to_json()
+    ):
+        return f"it is there already: {recorded}"
+    return "another result with its id is there"
+
+
+def _geometric_mean(values: Sequence[float]) -> float:
+    return math.exp(fmean(map(math.log, values)))
+
+
+def _near(one: float, other: float) -> bool:
+    return math.isclose(one, other, rel_tol=1e-6)

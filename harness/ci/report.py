@@ -5,23 +5,37 @@ those of a :class:`~harness.records.result.Result`.
 """
 
 import json
+import re
 from enum import StrEnum
-from typing import Annotated, Literal, Self
+from pathlib import PurePosixPath
+from typing import Annotated, Literal, Self, TypeVar
 
-from pydantic import ConfigDict, Field, ValidationError, model_validator
+from pydantic import ConfigDict, FailFast, Field, ValidationError, model_validator
 
 from harness.ci.changes import ChangeKind
-from harness.ci.policy import Note, place_of
+from harness.ci.policy import MAX_SUBMISSIONS, Note, place_of
 from harness.records.fields import Created, Name, Record, Text, require_schema
 from harness.records.result import Result, Verdict
 
 SCHEMA: Literal[1] = 1
-MAX_BYTES = 64 << 20
+MAX_BYTES = 32 << 20
 """Most bytes of a report that is read: its results are capped in size and number."""
 
+MAX_LISTED = 500
+"""Most paths of a kind in a report, with a line for the rest."""
+
+_MAX_VALUES = 1_000_000
 _MAX_COMPLAINTS = 5
+_MAX_LISTED_COMPLAINTS = 1000
+_STRINGS = re.compile(r'"(?:[^"\\]++|\\.)*+(?:"|\Z)', re.DOTALL)
+
+T = TypeVar("T")
 
 Commit = Annotated[str, Field(pattern=r"^([0-9a-f]{40}|[0-9a-f]{64})$")]
+
+
+Listed = Annotated[tuple[T, ...], Field(max_length=MAX_LISTED + 1), FailFast()]
+"""A list that is read no further than its first mistake."""
 
 
 class FileOutcome(StrEnum):
@@ -43,6 +57,12 @@ class Graded(Record):
     line: int = Field(default=1, ge=1)
     result: Result
 
+    @property
+    def author(self) -> str:
+        """Whose folder the file lies in."""
+        place = place_of(self.path)
+        return place.author if place else ""
+
     @model_validator(mode="after")
     def _result_of_this_file(self) -> Self:
         place = place_of(self.path)
@@ -54,8 +74,9 @@ class Graded(Record):
         if solution.path != self.path or self.result.problem.slug != place.problem:
             raise ValueError(f"the result is not that of {self.path!a}")
         # What could not be read as a submission has neither author nor name.
-        named = (solution.author, solution.name) != ("", "")
-        if named and (solution.author, solution.name) != (place.author, place.file[:-3]):
+        named = (solution.author, solution.name, solution.hash) != ("", "", "")
+        stem = PurePosixPath(place.file).stem
+        if named and (solution.author, solution.name) != (place.author, stem):
             raise ValueError(f"the result names another author or file than {self.path!a}")
         return self
 
@@ -81,21 +102,23 @@ class PullRequestReport(Record):
     """The commit that changes are counted from."""
     head: Commit
     """The commit that submissions were taken from."""
+    author: Text = ""
+    """The one author whose files might change; empty if nobody said who."""
     timed: bool
     """Whether times were taken."""
     executable_required: bool = True
     """Whether NOT_EXECUTABLE_HERE is a failure."""
     outcome: FileOutcome
     """The verdict on the whole, which follows from the other fields."""
-    graded: tuple[Graded, ...] = ()
+    graded: Annotated[tuple[Graded, ...], Field(max_length=MAX_SUBMISSIONS), FailFast()] = ()
     """The graded submissions, in the order of the changes."""
-    deleted: tuple[Text, ...] = ()
+    deleted: Listed[Text] = ()
     """Paths of deleted submissions."""
-    ignored: tuple[Text, ...] = ()
+    ignored: Listed[Text] = ()
     """Paths of changes that are no submissions."""
-    skipped: tuple[Note, ...] = ()
+    skipped: Listed[Note] = ()
     """Submissions that cannot be graded yet."""
-    refused: tuple[Note, ...] = ()
+    refused: Listed[Note] = ()
     """Changes that are not allowed; then nothing was graded."""
     fault: Text = ""
     """What stopped the grading, if it was not a submission's doing."""
@@ -123,6 +146,11 @@ class PullRequestReport(Record):
             raise ValueError(f"outcome: {str(self.outcome)!r}, and it is {str(follows)!r}")
         if len({each.path for each in self.graded}) != len(self.graded):
             raise ValueError("a file is graded twice")
+        for each in self.graded:
+            if self.author and each.author != self.author:
+                raise ValueError(
+                    f"{each.path!a} is not in the folder of the author {self.author!a}"
+                )
         return self
 
     @classmethod
@@ -143,6 +171,10 @@ class PullRequestReport(Record):
             ValueError: not such a record, or one of another schema version; one line that names
                 the wrong keys.
         """
+        bare = _STRINGS.sub("", text)
+        values = sum(map(bare.count, ",[{"))
+        if values > _MAX_VALUES:
+            raise ValueError(f"it has {values:,} values, and at most {_MAX_VALUES:,} are read")
         try:
             data = json.loads(text)
         except RecursionError as error:
@@ -155,9 +187,12 @@ class PullRequestReport(Record):
 
 
 def _complaints(error: ValidationError) -> str:
+    count = error.error_count()
+    if count > _MAX_LISTED_COMPLAINTS:  # each of which would be made to show the first
+        return f"{count:,} values of it are wrong"
     found = [
         f"{'.'.join(map(str, each['loc'])) or 'the whole'}: {each['msg']}"
         for each in error.errors(include_url=False, include_input=False)[:_MAX_COMPLAINTS]
     ]
-    more = error.error_count() - len(found)
+    more = count - len(found)
     return "; ".join(found) + (f"; and {more} more" if more > 0 else "")

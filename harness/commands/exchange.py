@@ -1,12 +1,19 @@
-"""Results and rulings as JSON lines, to keep boards in a repository or move them between stores."""
+"""Results and rulings as JSON lines, to keep boards in a repository or move them between stores.
+
+The first line of an export announces how many there are, so that a part of one is not taken for
+the whole. Exports one behind the other are one file; lines without such a header are taken as they
+are.
+"""
 
 from __future__ import annotations
 
 import json
 import os
+import shutil
 import stat
+import tempfile
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TextIO
 
@@ -19,6 +26,10 @@ from harness.text.plain import json_text, plain
 LINE_BYTES = 16 << 20
 """Most bytes of a line; a record has some ten kilobytes."""
 
+_HEADER = "export"
+_HEADER_START = b'{"export":'
+_COPY_CHARACTERS = 1 << 20
+
 
 def write_lines(entries: Iterable[Result | Ruling], file: TextIO) -> int:
     """Write a line for each result or ruling, in the order given; returns how many."""
@@ -26,6 +37,23 @@ def write_lines(entries: Iterable[Result | Ruling], file: TextIO) -> int:
     for entry in entries:
         file.write(json_text(entry.to_json()) + "\n")
         count += 1
+    return count
+
+
+def write_export(
+    results: Iterable[Result], rulings: Callable[[], Iterable[Ruling]], file: TextIO
+) -> Counter[type]:
+    """Write an export: its header, then a line for each; returns how many there are of each kind.
+
+    ``rulings`` is called when the results are there: it may miss none about them.
+    """
+    with tempfile.TemporaryFile("w+", encoding="utf-8", newline="") as lines:
+        count = Counter[type]({Result: write_lines(results, lines)})
+        count[Ruling] = write_lines(rulings(), lines)
+        announced = {"results": count[Result], "rulings": count[Ruling]}
+        file.write(json.dumps({_HEADER: announced}) + "\n")
+        lines.seek(0)
+        shutil.copyfileobj(lines, file, _COPY_CHARACTERS)
     return count
 
 
@@ -52,21 +80,74 @@ def take_in(entries: Iterable[Result | Ruling], place: str | None) -> Counter[ty
 
 
 def read_lines(path: Path) -> Iterator[Result | Ruling]:
-    """The results and rulings that :func:`write_lines` wrote, in that order.
+    """The results and rulings that :func:`write_export` or :func:`write_lines` wrote, in order.
 
     Raises:
-        UsageError: the file cannot be read, cannot be read twice (a pipe), or has a line that is
-            neither; the message names the line.
+        UsageError: the file cannot be read, cannot be read twice (a pipe), has a line that is
+            neither, which the message names, or not as many as a header announces.
     """
+    place = plain(str(path))
+    part = _Part(place)
     try:
         with path.open("rb") as file:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-                raise UsageError(f"{plain(str(path))} can be read only once: make it a file")
+                raise UsageError(f"{place} can be read only once: make it a file")
             lines = iter(lambda: file.readline(LINE_BYTES + 1), b"")
+            number, line = 0, b""
             for number, line in enumerate(lines, start=1):
-                yield _entry(line, f"{plain(str(path))}:{number}")
+                if (announced := _header(line)) is not None:
+                    part.require_whole()
+                    part = _Part(place, number, announced)
+                elif part.announced is not None and len(line) <= LINE_BYTES and line[-1:] != b"\n":
+                    part.require_whole(cut=True)
+                else:
+                    entry = _entry(line, f"{place}:{number}")
+                    part.found[type(entry)] += 1
+                    yield entry
+            part.require_whole(cut=part.number == number and line[-1:] != b"\n")
     except OSError as error:
-        raise UsageError(f"cannot read {plain(str(path))}: {error.strerror}") from error
+        raise UsageError(f"cannot read {place}: {error.strerror}") from error
+
+
+class _Part:
+    """The lines behind the header in line ``number`` of a file, or those before the first one."""
+
+    def __init__(
+        self, place: str, number: int = 0, announced: tuple[int, int] | None = None
+    ) -> None:
+        self.place = place
+        self.number = number
+        self.announced = announced
+        self.found = Counter[type]()
+
+    def require_whole(self, *, cut: bool = False) -> None:
+        """Raise UsageError unless there is what the header announces, and no line was ``cut``."""
+        found = self.found[Result], self.found[Ruling]
+        if self.announced is None or (found == self.announced and not cut):
+            return
+        results, rulings = self.announced
+        announced = f"{results:,} {'result' if results == 1 else 'results'} and "
+        announced += f"{rulings:,} {'ruling' if rulings == 1 else 'rulings'}"
+        header = "its first line" if self.number == 1 else f"its line {self.number}"
+        more = found[0] > results or found[1] > rulings
+        raise UsageError(
+            f"{self.place}: {header} announces {announced}, there are "
+            f"{found[0]:,} and {found[1]:,}{' and a part of one' if cut else ''}: it was "
+            f"{'changed' if more else 'cut short'}; nothing was imported. Export again; to take "
+            f"what there is, leave {header} away"
+        )
+
+
+def _header(line: bytes) -> tuple[int, int] | None:
+    """How many results and rulings ``line`` announces; None if it is no header."""
+    if not line.startswith(_HEADER_START):
+        return None
+    try:
+        announced = json.loads(line)[_HEADER]
+        numbers = announced["results"], announced["rulings"]
+    except (ValueError, LookupError, TypeError, RecursionError):
+        return None  # it is no result either, which will be said
+    return numbers if all(type(number) is int and number >= 0 for number in numbers) else None
 
 
 def _entry(line: bytes, place: str) -> Result | Ruling:

@@ -12,14 +12,21 @@ from harness.commands import common
 from harness.errors import UsageError
 from harness.text.plain import plain
 
+_author_option = click.option(
+    "--author", metavar="LOGIN", help="Who sent it: files of others are refused."
+)
+_any_author_option = click.option(
+    "--any-author", is_flag=True, help="Files of any authors are allowed."
+)
+
 
 @click.command()
 @click.option("--base", metavar="REF", help="Branch to merge into [default: $GITHUB_BASE_REF].")
 @click.option("--head", metavar="REF", default="HEAD", show_default=True, help="What is submitted.")
 @common.device_option
 @click.option("--check", "check_only", is_flag=True, help="Verdicts only, no timing.")
-@click.option("--author", metavar="NAME", help="The only author with changes [default: any one].")
-@click.option("--any-author", is_flag=True, help="Files of several authors may change.")
+@_author_option
+@_any_author_option
 @click.option(
     "--allow-other-changes",
     "other_changes",
@@ -44,6 +51,7 @@ from harness.text.plain import plain
     default=None,
     help="Print failures as commands that mark lines [default: if GITHUB_ACTIONS is true].",
 )
+@common.limit_option
 @common.sandbox_option
 @common.pass_choices(CiChoices)
 def ci(choices: CiChoices) -> None:
@@ -69,6 +77,8 @@ def ci(choices: CiChoices) -> None:
 )
 @click.option("--comment", "comment_to", metavar="FILE", help="Write a Markdown comment about it.")
 @click.option("--measured-by", metavar="WHO", help="Record timed results as measured by WHO.")
+@_author_option
+@_any_author_option
 @common.store_option
 @common.problems_option
 def publish(
@@ -76,6 +86,8 @@ def publish(
     head: str | None,
     comment_to: str | None,
     measured_by: str | None,
+    author: str | None,
+    any_author: bool,
     store: str | None,
     problems_dir: Path | None,
 ) -> None:
@@ -83,22 +95,43 @@ def publish(
 
     Its files are checked against the commit; its verdicts and times cannot be checked.
     """
-    from harness.ci.publish import check_head, comment_on, read_report, record
+    from harness.ci.policy import FOLDER
+    from harness.ci.publish import check_author, check_head, comment_on, read_report, record
     from harness.ci.repository import Repository
 
+    if author is not None and any_author:
+        raise UsageError("--author and --any-author: one of them")
+    if measured_by and not head:
+        raise UsageError("--measured-by: name the commit with --head, so that it is checked")
     found = read_report(report)
     if head:
         check_head(found, head)
-    if measured_by:
-        if not head:
-            raise UsageError("--measured-by: name the commit with --head, so that it is checked")
+    sender = author
+    if measured_by and author is None and not any_author:
+        sender = found.author
+        if not sender:
+            raise UsageError(
+                "the report names no author, so anybody may have sent these files: name who sent "
+                "the pull request with --author, or allow files of others with --any-author"
+            )
+    if sender is not None:
+        repository = Repository(Path.cwd())
+        base = repository.commit("HEAD", "HEAD")
+        check_author(found, sender, repository.folders(base, FOLDER))
+    if measured_by and head:
         packages = common.load_all(common.problems_root(problems_dir))[0]
-        problems = {package.slug: package.hash for package in packages}
+        problems = {package.slug: package for package in packages}
         repository = Repository(Path.cwd())
         commit = repository.commit(head, "--head")
         with common.open_store(store) as results:
             for path, reason in record(
-                found, commit, repository, problems, measured_by=measured_by, add=results.add
+                found,
+                commit,
+                repository,
+                problems,
+                measured_by=measured_by,
+                known=lambda id_: next(results.named([id_]), None),
+                add=results.add,
             ):
                 click.echo(plain(f"{path}: {f'not recorded: {reason}' if reason else 'recorded'}"))
     if comment_to:

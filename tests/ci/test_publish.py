@@ -3,6 +3,7 @@
 import csv
 import hashlib
 import json
+import re
 import sys
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -73,7 +74,7 @@ class Given(NamedTuple):
 def given(repo: Repo, ci: CI, tmp_path: Path) -> Given:
     repo.write(PATH, GOOD + "# mine\n")
     head = repo.commit()
-    ended = ci()
+    ended = ci(author="alice")
     return Given(head, ended.out / "report.json", tmp_path / "board.sqlite")
 
 
@@ -141,9 +142,180 @@ def test_unfit_results_are_not_recorded(
 def test_verdicts_without_times_are_not_recorded(
     repo: Repo, ci: CI, call: Publish, given: Given
 ) -> None:
-    ci(check_only=True)
+    ci(author="alice", check_only=True)
     done = call(*given.arguments)
     assert done.out == f"{PATH}: not recorded: ACCEPTED, and nothing was timed\n"
+
+
+def result_of(data: dict[str, Any]) -> dict[str, Any]:
+    result: dict[str, Any] = data["graded"][0]["result"]
+    return result
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"created": "0001-01-01T00:00:00Z"}, "it was made more than 7 days before its report"),
+        ({"created": "2026-03-01T00:00:00Z"}, "it was made more than 7 days before its report"),
+        ({"dtype": "float9"}, "the problem has no data type float9"),
+        ({"id": "../../x"}, "its id is not one of the harness"),
+        ({"id": "a" * 5000}, "its id is not one of the harness"),
+        ({"id": "a\0"}, "its id is not one of the harness"),
+        ({"language": "cuda"}, "files like this are not in the language cuda"),
+        ({"language": "made up"}, "files like this are not in the language made up"),
+        ({"harness": "../../x"}, "it names no version of the harness"),
+        ({"score": 1e300}, "its score is not the mean of its measurements"),
+        ({"time_s": 1e-9}, "its score is not the mean of its measurements"),
+    ],
+)
+def test_what_no_harness_writes_is_not_recorded(
+    changes: dict[str, Any], reason: str, call: Publish, given: Given
+) -> None:
+    def forge(data: dict[str, Any]) -> None:
+        result = result_of(data)
+        for key, value in changes.items():
+            if key == "score":
+                result["score"]["speedup"] = dict.fromkeys(("value", "low", "high"), value)
+            elif key == "time_s":
+                result["score"]["time_s"] = value
+            elif key == "harness":
+                result["environment"]["harness"] = value
+            else:
+                result[key] = value
+        if "language" in changes:
+            result["solution"]["language"] = changes["language"]
+
+    given.change(forge)
+    done = call(*given.arguments)
+    assert (done.status, done.out) == (0, f"{PATH}: not recorded: {reason}\n")
+    assert given.stored() == []
+
+
+def test_reports_are_not_dated_before_their_commit(call: Publish, given: Given) -> None:
+    old = (datetime.now(UTC) - timedelta(days=2)).isoformat()
+
+    def forge(data: dict[str, Any]) -> None:
+        data["created"] = result_of(data)["created"] = old
+
+    given.change(forge)
+    done = call(*given.arguments)
+    assert done.out == f"{PATH}: not recorded: it was made before the commit that it is about\n"
+    late = (datetime.now(UTC) + timedelta(days=2)).isoformat()
+    given.change(lambda data: data.update(created=late))
+    assert "it was made in the future" in call(*given.arguments).out
+
+
+def test_a_commit_of_a_clock_that_is_ahead_is_recorded(
+    repo: Repo, ci: CI, call: Publish, given: Given
+) -> None:
+    repo.git("commit", "--quiet", "--amend", "--no-edit", "--date=2099-01-01")
+    tree = repo.git("rev-parse", "HEAD^{tree}")
+    raw = repo.git("cat-file", "commit", "HEAD")
+    ahead = re.sub(r"(committer .*> )\d+", r"\g<1>4070908800", raw)
+    assert tree in ahead
+    head = repo.git("hash-object", "-t", "commit", "-w", "--stdin", given=ahead.encode() + b"\n")
+    repo.git("reset", "--quiet", "--hard", head)
+    ended = ci(author="alice", head=head)
+    assert ended.status == 0
+    assert call(*given._replace(head=head).arguments).out == f"{PATH}: recorded\n"
+
+
+def test_a_report_that_names_nobody_is_not_recorded(ci: CI, call: Publish, given: Given) -> None:
+    ci()
+    done = call(*given.arguments)
+    assert (done.status, "with --author" in done.err, "--any-author" in done.err) == (2, True, True)
+    assert not given.store.exists()
+    assert call(*given.arguments, "--any-author").out == f"{PATH}: recorded\n"
+    assert call(*given.arguments, "--author", "a", "--any-author").status == 2
+
+
+@pytest.mark.parametrize("login", ["mallory", "", "bob", "alice2", "\uff41lice"])
+@pytest.mark.parametrize("named", [True, False])
+def test_files_of_others_are_not_recorded(
+    login: str, named: bool, ci: CI, call: Publish, given: Given
+) -> None:
+    ci(author="alice" if named else None)
+    done = call(*given.arguments, "--author", login)
+    assert done.status == 2
+    assert "--author" in done.err
+    assert not given.store.exists()
+    given.change(lambda data: data.update(author=login))
+    assert call(*given.arguments, "--author", login).status == 2
+    assert not given.store.exists()
+
+
+@pytest.mark.parametrize("login", ["alice", "ALICE", "Alice"])
+def test_the_host_may_spell_an_author_in_another_way(
+    login: str, call: Publish, given: Given
+) -> None:
+    assert call(*given.arguments, "--author", login).out == f"{PATH}: recorded\n"
+
+
+def test_a_spelling_of_ones_own_has_no_row(repo: Repo, ci: CI, call: Publish, given: Given) -> None:
+    path = PATH.replace("alice", "ALICE")
+    repo.git("checkout", "--quiet", "-B", "pr", "main")
+    repo.write(path)
+    head = repo.commit()
+    repo.git("checkout", "--quiet", "main")
+    ci(head=head, any_author=True)
+    again = given._replace(head=head)
+    for login in ("alice", "ALICE", "Alice"):
+        done = call(*again.arguments, "--author", login)
+        assert (done.status, f"{path} is not in the folder alice" in done.err) == (2, True)
+
+
+def test_notes_are_words_of_the_machine(call: Publish, given: Given) -> None:
+    note = "published from a report; measured by the organisers"
+    given.change(lambda data: result_of(data).update(notes=[note]))
+    assert call(*given.arguments).status == 0
+    (result,) = given.stored()
+    assert result.notes == (
+        f"the machine that graded it says: {note}",
+        "published from a report; measured by the big runner",
+    )
+
+
+def test_a_report_that_another_published_is_there_already(call: Publish, given: Given) -> None:
+    assert call(*given.arguments).out == f"{PATH}: recorded\n"
+    again = [*given.arguments, "--measured-by", "somebody"]
+    done = call(*again)
+    assert (done.status, done.out) == (
+        0,
+        f"{PATH}: not recorded: it is there already: published from a report; measured by the big "
+        "runner\n",
+    )
+    given.change(lambda data: result_of(data).update(output="other"))
+    done = call(*again)
+    assert (done.status, done.out) == (
+        0,
+        f"{PATH}: not recorded: another result with its id is there\n",
+    )
+    assert len(given.stored()) == 1
+
+
+def test_a_check_shows_no_times(call: Publish, given: Given, tmp_path: Path) -> None:
+    comment = tmp_path / "comment.md"
+    assert call("publish", given.report, "--head", given.head, "--comment", comment).status == 0
+    text = comment.read_text(encoding="utf-8")
+    assert "| `ACCEPTED` |" in text
+    assert "checked, not timed" in text
+    assert "1.31" not in text
+    assert "PyTorch eager" not in text
+    call(*given.arguments, "--comment", comment)
+    assert "1.31" in comment.read_text(encoding="utf-8")
+
+
+def test_a_link_in_the_commit_is_no_submission(repo: Repo, call: Publish, given: Given) -> None:
+    head = repo.commit_entry("120000", PATH, (GOOD + "# mine\n").encode())
+    given.change(lambda data: data.update(head=head))
+    done = call(*given._replace(head=head).arguments)
+    assert (done.status, "has no such file" in done.err) == (2, True)
+
+
+def test_no_author_beside_a_file_is_refused(call: Publish, given: Given) -> None:
+    given.change(lambda data: result_of(data)["solution"].update(author="", name=""))
+    done = call(*given.arguments)
+    assert (done.status, "names another author or file" in done.err) == (2, True)
 
 
 def forge_hash(data: dict[str, Any]) -> None:

@@ -98,7 +98,78 @@ def test_folders_that_differ_in_case_are_two_authors(repo: Repo, ci: CI) -> None
     repo.write("solutions/vector-add/Alice/one.py")
     repo.commit()
     assert ci().status == 2
-    assert ci(author="ALICE").status == 0
+    assert list(ci(author="ALICE").refused) == ["solutions/vector-add/Alice/one.py"]
+
+
+SPELLINGS = ["Carol", "CAROL", "\uff43arol", "carol.", "c\u0430rol", "carol\u200b", " carol"]
+
+
+@pytest.mark.parametrize("spelt", SPELLINGS)
+@pytest.mark.parametrize("known", [False, True])
+def test_an_author_has_one_folder(spelt: str, known: bool, repo: Repo, ci: CI) -> None:
+    if known:
+        repo.git("checkout", "--quiet", "main")
+        repo.write("solutions/vector-add/carol/first.py")
+        repo.commit()
+        repo.git("checkout", "--quiet", "-B", "pr")
+    path = f"solutions/vector-add/{spelt}/one.py"
+    repo.write(path)
+    repo.commit()
+    ended = ci(author="carol")
+    assert (ended.status, list(ended.refused)) == (2, [path])
+    repo.git("reset", "--quiet", "--hard", "main")
+    repo.write("solutions/vector-add/carol/one.py")
+    repo.commit()
+    for login in ("carol", "CAROL", "Carol") if known else ("carol",):
+        ended = ci(author=login)
+        assert (ended.status, ended.report.author) == (0, "carol")
+    assert ci(author="CAROL").status == (0 if known else 2)
+    assert ci(author="").status == 2
+    assert ci().report.author == ""
+
+
+def test_two_spellings_in_one_pull_request_are_refused(repo: Repo, ci: CI) -> None:
+    for spelt in ("carol", "Carol"):
+        repo.write(f"solutions/vector-add/{spelt}/x.py")
+    repo.commit()
+    (refused,) = ci(author="carol").refused.items()
+    assert refused == (
+        "solutions/vector-add/Carol/x.py",
+        "is to lie in the folder carol, which is spelt so; rename Carol",
+    )
+    assert ci().status == 2
+    repo.git("rm", "--quiet", "solutions/vector-add/carol/x.py")
+    repo.commit()
+    assert ci(author="Carol").status == 0  # nobody is called so yet, but this one
+
+
+def test_another_spelling_of_an_author_of_the_base_is_refused(repo: Repo, ci: CI) -> None:
+    path = "solutions/vector-add/ALICE/fast.py"
+    repo.write(path)
+    repo.commit()
+    for choices in ({}, {"author": "mallory"}, {"author": "alice"}, {"author": "ALICE"}):
+        assert list(ci(**choices).refused) == [path]
+    assert ci(any_author=True).status == 0
+
+
+@pytest.mark.parametrize("deletes", [False, True])
+def test_a_change_of_files_of_another_alone_is_refused(deletes: bool, repo: Repo, ci: CI) -> None:
+    if deletes:
+        repo.git("rm", "--quiet", BOBS)
+    else:
+        repo.write(BOBS, WRONG)
+    repo.commit()
+    ended = ci(author="mallory")
+    assert (ended.status, list(ended.refused)) == (2, [BOBS])
+    assert ended.report.graded == ()
+
+
+def test_other_files_of_another_author_are_refused_too(repo: Repo, ci: CI) -> None:
+    path = "solutions/vector-add/bob/NOTES.md"
+    repo.write(path, "mine now\n")
+    repo.commit()
+    assert ci(author="alice", other_changes=True).refused[path].startswith("belongs to bob")
+    assert ci(author="bob", other_changes=True).status == 0
 
 
 @pytest.mark.parametrize(
@@ -452,6 +523,36 @@ def test_a_shallow_clone_is_told_how_to_fetch(repo: Repo, ci: CI, tmp_path: Path
     ended = ci(base="origin/main", head="origin/pr")
     assert ended.status == 2
     assert "git fetch --unshallow" in str(ended.error)
+
+
+@pytest.mark.parametrize("depth", [1, 2, 3, 4, 50])
+def test_no_change_hides_in_a_shallow_clone(depth: int, repo: Repo, ci: CI, tmp_path: Path) -> None:
+    """The head undoes a change of the base, and joins a branch off before it."""
+    before = repo.git("rev-parse", "main")
+    repo.git("checkout", "--quiet", "main")
+    repo.write(BOBS, GOOD + "# better\n")
+    repo.commit()
+    repo.git("checkout", "--quiet", "-b", "undone")
+    repo.write(BOBS, GOOD + "# bob's\n")
+    repo.commit()
+    for _ in range(6):
+        repo.commit()
+    repo.git("checkout", "--quiet", "-B", "pr", before)
+    repo.write("solutions/vector-add/mallory/a.py")
+    repo.commit()
+    repo.git("merge", "--quiet", "--no-edit", "undone")
+    assert BOBS in ci().refused or "mallory" in str(ci().refused)
+    shallow = tmp_path / "shallow"
+    repo.git(
+        *("clone", "--quiet", f"--depth={depth}", "--no-single-branch"),
+        *(f"file://{repo.folder}", str(shallow)),
+    )
+    repo.folder = shallow
+    ended = ci(base="origin/main", head="origin/pr")
+    # As deep as all of the history it is no shallow clone, and the change is seen.
+    assert ended.status == 2
+    assert depth == 50 or "this clone is shallow" in str(ended.error)
+    assert depth == 50 or "fetch-depth: 0" in str(ended.error)
 
 
 def test_a_folder_without_a_repository_is_refused(repo: Repo, ci: CI) -> None:

@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -267,6 +268,104 @@ def test_the_head_is_fetched_as_objects(repo: Repo, tmp_path: Path) -> None:
     assert bash(fetch, base.folder, HEAD="main", **known).returncode == 2
 
 
+def test_a_shallow_base_is_not_fetched_into(repo: Repo, tmp_path: Path) -> None:
+    head = repo.commit()
+    repo.git("update-ref", "refs/pull/7/head", head)
+    base = tmp_path / "base"
+    repo.git("clone", "--quiet", "--depth=1", f"file://{repo.folder}", str(base))
+    fetch = script(named("grade"), "Fetch the pull request as git objects")
+    done = bash(fetch, base, HEAD=head, SERVER="https://example.org", TOKEN="t", PULL_REQUEST="7")
+    assert (done.returncode, "fetch-depth: 0" in done.stderr) == (2, True)
+
+
+FAKE_CURL = """
+cat > "$CONFIG"
+printf '%s\\n' "$*" >> "$CALLS"
+cat "$ANSWER"
+"""
+LOGINS = [
+    ('{"user": {"login": "alice-1"}}', "login=alice-1\n"),
+    ('{"user": {"login": "dependabot[bot]"}}', "login=dependabot[bot]\n"),
+    ('{"user": null}', None),
+    ('{"user": {"login": "a\\\\nlogin=b"}}', None),
+    ('{"user": {"login": ""}}', None),
+    ('{"message": "Not Found"}', None),
+    ("", None),
+    (None, None),
+]
+
+
+@pytest.mark.parametrize(("answer", "expected"), LOGINS)
+def test_the_host_is_asked_who_sent_it(
+    answer: str | None, expected: str | None, tmp_path: Path
+) -> None:
+    program(tmp_path / "bin", "curl", FAKE_CURL)
+    if answer is not None:
+        (tmp_path / "answer").write_text(answer)
+    done = bash(
+        script(named("grade"), "Ask the host who sent the pull request"),
+        tmp_path,
+        PATH=f"{tmp_path / 'bin'}:{os.environ['PATH']}",
+        ANSWER=str(tmp_path / "answer"),
+        CALLS=str(tmp_path / "calls"),
+        CONFIG=str(tmp_path / "config"),
+        API="https://api.example.org",
+        REPOSITORY="o/r",
+        PULL_REQUEST="7",
+        TOKEN="t0p-secret",
+        GITHUB_OUTPUT=str(tmp_path / "output"),
+    )
+    assert (done.returncode == 0) is (expected is not None), done.stderr
+    calls = (tmp_path / "calls").read_text()
+    assert calls.split()[-1] == "https://api.example.org/repos/o/r/pulls/7"
+    assert "t0p-secret" not in calls
+    assert "Bearer t0p-secret" in (tmp_path / "config").read_text()
+    if expected is None:
+        assert not (tmp_path / "output").exists()
+        assert answer is not None or "pull-requests: read" in done.stderr
+    else:
+        assert (tmp_path / "output").read_text() == expected
+
+
+@pytest.mark.parametrize(
+    ("login", "status"), [("alice", 0), ("", 2), ("a\nlogin=b", 2), ("null x", 2)]
+)
+def test_the_publisher_asks_who_sent_it(login: str, status: int, tmp_path: Path) -> None:
+    program(tmp_path / "bin", "gh", 'printf "%s\\n" "$LOGIN"; echo "$*" > "$CALLS"\n')
+    done = bash(
+        script(named("publish.yml"), "Ask who sent the pull request"),
+        tmp_path,
+        PATH=f"{tmp_path / 'bin'}:{os.environ['PATH']}",
+        LOGIN=login,
+        CALLS=str(tmp_path / "calls"),
+        REPOSITORY="o/r",
+        PULL_REQUEST="7",
+        GITHUB_OUTPUT=str(tmp_path / "output"),
+    )
+    assert done.returncode == status
+    assert (tmp_path / "calls").read_text() == "api repos/o/r/pulls/7 --jq .user.login\n"
+    assert (tmp_path / "output").exists() is (status == 0)
+    if not status:
+        assert (tmp_path / "output").read_text() == f"login={login}\n"
+
+
+def test_boards_are_written_for_the_sender_alone() -> None:
+    """Asked of the host, in jobs that a pull request cannot change, and not of the event."""
+    grade = load(named("grade"))
+    (ask,) = [step for step in steps(grade) if step.get("id") == "sender"]
+    assert ask["if"] == "inputs.author == '' && inputs.any-author != 'true'"
+    (run,) = [step for step in steps(grade) if step.get("name") == "Grade"]
+    assert run["env"]["AUTHOR"] == "${{ inputs.author || steps.sender.outputs.login }}"
+    on_gpu = next(s for s in steps(load(named("grade-on-gpu.yml"))) if "grade" in s.get("uses", ""))
+    assert not {"author", "any-author"} & set(on_gpu["with"])
+    board = load(named("publish.yml"))["jobs"]["board"]["steps"]
+    record = next(step for step in board if step.get("name", "").startswith("Record"))
+    assert record["env"]["AUTHOR"] == "${{ steps.sender.outputs.login }}"
+    assert '--author "$AUTHOR"' in record["run"]
+    ids = [step.get("id") for step in board]
+    assert ids.index("asked") < ids.index("sender") < board.index(record)
+
+
 @pytest.mark.parametrize(
     ("chosen", "expected"),
     [
@@ -376,8 +475,11 @@ def test_the_board_is_kept_on_its_branch(repo: Repo, tmp_path: Path) -> None:
         "  echo more >> ../board/results.sqlite; echo x > comment.md\n"
         '  if [[ -e "$RIVAL" ]]; then bash -e "$RIVAL"; rm "$RIVAL"; fi\n'
         "else echo row > ../board/board.csv; fi\n"
-        'printf "%s\\n" "$*" >> "$CALLS"\n',
+        'printf "%s\\n" "$*" >> "$CALLS"\n'
+        'if env | grep -q -e t0p -e dDBw -e GIT_CONFIG_VALUE; then echo "leaked" >> "$CALLS"; fi\n',
     )
+    noted = 'printf "%s|%s\\n" "$GIT_CONFIG_VALUE_0" "$*" >> "$GITS"\n'
+    program(tmp_path / "bin", "git", f'{noted}exec {shutil.which("git")} "$@"\n')
     rival = tmp_path / "rival"
     text = script(named("publish.yml"), "Record the results on the branch leaderboard")
     for number, lines in ((1, ["more"]), (2, ["more"] * 2), (3, [*["more"] * 2, "rival", "more"])):
@@ -397,12 +499,14 @@ def test_the_board_is_kept_on_its_branch(repo: Repo, tmp_path: Path) -> None:
             work / "clone",
             PATH=f"{tmp_path / 'bin'}:{os.environ['PATH']}",
             CALLS=str(tmp_path / "calls"),
+            GITS=str(tmp_path / "gits"),
             RIVAL=str(rival),
             PULL_REQUEST="7",
             HEAD=head,
             RUN="https://example.org/run",
             SERVER="https://example.org",
-            TOKEN="t",
+            TOKEN="t0p-secret",
+            AUTHOR="alice",
         )
         assert done.returncode == 0, done.stderr
         assert repo.git("show", "leaderboard:results.sqlite").split("\n") == lines
@@ -411,3 +515,9 @@ def test_the_board_is_kept_on_its_branch(repo: Repo, tmp_path: Path) -> None:
     called = (tmp_path / "calls").read_text()
     command = f"publish untrusted/report.json --head {head} --measured-by https://example.org/run"
     assert command in called
+    assert "--author alice" in called
+    assert "leaked" not in called
+    for line in (tmp_path / "gits").read_text().splitlines():
+        token, _, words = line.partition("|")
+        remote = re.search(r"^(-C \S+ )?(fetch|push|ls-remote) ", words) and str(other) not in words
+        assert token.startswith("AUTHORIZATION: basic eC1h") is bool(remote), line

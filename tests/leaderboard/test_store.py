@@ -134,8 +134,8 @@ def test_a_record_under_a_wrong_id_is_reported(opened: Store, file: Path) -> Non
 
 def test_a_newer_schema_is_refused(file: Path) -> None:
     Store.open(str(file)).close()
-    execute(file, "UPDATE meta SET value = '6' WHERE key = 'schema'")
-    with pytest.raises(StoreError, match=r"has schema 6, .* knows up to 5: upgrade the harness"):
+    execute(file, "UPDATE meta SET value = '7' WHERE key = 'schema'")
+    with pytest.raises(StoreError, match=r"has schema 7, .* knows up to 6: upgrade the harness"):
         Store.open(str(file))
 
 
@@ -181,7 +181,7 @@ def test_a_store_that_cannot_be_written_any_more(file: Path, pragma: str, messag
 
 def test_a_file_that_cannot_be_opened(file: Path) -> None:
     file.mkdir()
-    with pytest.raises(StoreError, match=r"is it a file that you may read.* Else copy it"):
+    with pytest.raises(StoreError, match="in a folder that you may write"):
         Store.open(str(file))
 
 
@@ -196,7 +196,6 @@ def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
     [
         ("mydb://host", "unknown kind of database"),
         ("://", "not a database URL"),
-        ("postgresql://host:port/db", "not a database URL"),
         ("postgresql+pg8000://me:secret@host/db", "the driver is missing: pip install pg8000"),
     ],
 )

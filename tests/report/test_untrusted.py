@@ -348,6 +348,8 @@ SHOWS_NOTHING = {
     "leaderboard/migrations/versions/v3.py": "tables",
     "leaderboard/migrations/versions/v4.py": "tables",
     "leaderboard/migrations/versions/v5.py": "tables",
+    "leaderboard/migrations/versions/v6.py": "tables",
+    "leaderboard/origin.py": "chooses among entries and their names; boards show them",
     "leaderboard/outdated.py": "chooses records",
     "leaderboard/rows.py": "reads records; what is wrong with one, the store warns of",
     "leaderboard/rulings.py": "keeps records; its error names an id in ASCII",

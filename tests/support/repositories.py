@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 from collections.abc import Callable, Iterator, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 
 from harness.ci.report import PullRequestReport
@@ -56,6 +58,29 @@ class Repo:
         self.git("commit", "--quiet", "--allow-empty", "-m", message)
         return self.git("rev-parse", "HEAD")
 
+    def tree(self, *entries: tuple[str, str, str]) -> str:
+        """Write a tree of entries (mode, name, object), which git does not check."""
+        raw = b"".join(f"{m} {name}\0".encode() + bytes.fromhex(sha) for m, name, sha in entries)
+        return self.git("hash-object", "-t", "tree", "-w", "--literally", "--stdin", given=raw)
+
+    def nested(self, levels: int, width: int, leaf: tuple[str, str, str]) -> str:
+        """A tree of ``width ** levels`` leaves, made of one object a level."""
+        tree = self.tree(*((leaf[0], f"{leaf[1]}{n:03}.py", leaf[2]) for n in range(width)))
+        for _ in range(levels - 1):
+            tree = self.tree(*(("40000", f"d{n:03}", tree) for n in range(width)))
+        return tree
+
+    def commit_with(self, path: str, mode: str, sha: str) -> str:
+        """A commit off main in whose tree ``path`` is replaced, without an index."""
+        for name in reversed(path.split("/")):
+            folder = path[: -len(name)].rstrip("/")
+            listed = self.git("ls-tree", f"main:{folder}").splitlines()
+            known = [re.split(r"[ \t]", line, maxsplit=3) for line in listed]
+            entries = {each: (m.lstrip("0"), each, s) for m, _, s, each in known}
+            entries[name] = (mode, name, sha)
+            sha, mode, path = self.tree(*(entries[e] for e in sorted(entries))), "40000", folder
+        return self.git("commit-tree", sha, "-p", "main", "-m", "by hand")
+
     def commit_entry(self, mode: str, path: str, content: bytes) -> str:
         """Commit a tree entry of any mode, without a file."""
         blob = self.git("hash-object", "-w", "--stdin", given=content)
@@ -85,7 +110,8 @@ def pretend(job: Job, options: Options) -> Result:
         author=solution.author, name=solution.name, language=solution.language,
         hash=solution.hash, path=job.path,
     )  # fmt: skip
-    told = {"solution": about, "language": solution.language, **problem}
+    now = {"created": datetime.now(UTC)}
+    told = {**now, "solution": about, "language": solution.language, **problem}
     if "WRONG" in solution.text:
         case = CaseResult(spec="n=1", passed=False, message="z differs")
         return samples.failed(message="1 of 1 elements of z are wrong", cases=(case,), **told)
