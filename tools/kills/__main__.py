@@ -9,7 +9,8 @@ judge, a builder (a compiler, a parser), a runner or any process of its sandbox,
 Python's runners are forked from, the judge's process group, everything at once, or the server of
 the database. Then all that was acknowledged must be in the store, no process, shared memory, mount
 or temporary folder may be left, and `--resume` must give each file exactly one result, the right
-one. Prints a table, and what was wrong; exits with 1 if anything was. Without PostgreSQL (`initdb`,
+one. Prints a table (after Ctrl-C, of what is done), and what was wrong; exits with 1 if anything
+was. Without PostgreSQL (`initdb`,
 `postgres`, psycopg) stores are SQLite's alone. See docs/explanation/robustness.md.
 """
 
@@ -27,12 +28,15 @@ from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
 
-from tools.kills.attempt import Attempt, attempt, warmed
+from tools.kills.attempt import Attempt, Pace, attempt, warmed
 from tools.kills.strike import VICTIMS
 from tools.postgresql import PostgresqlMissing, find_programs
 
 STORES = ("sqlite", "postgresql")
 _PR_SET_CHILD_SUBREAPER = 36
+
+_interrupted = False
+"""Whether this worker was told to end."""
 
 
 def planned(count: int, stores: Sequence[str], victims: Sequence[str]) -> list[Attempt]:
@@ -64,6 +68,17 @@ def _prepare_worker() -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)
     if ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0):
         raise OSError("cannot become a subreaper")
+
+
+def _attempt(folder: Path, each: Attempt, cache: Path, pace: Pace, seed: str) -> Attempt:
+    global _interrupted
+    if _interrupted:  # one call is handed to a worker ahead
+        raise KeyboardInterrupt
+    try:
+        return attempt(folder, each, cache, pace, seed)
+    except KeyboardInterrupt:
+        _interrupted = True
+        raise
 
 
 def _shared_memory() -> set[str]:
@@ -129,15 +144,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for i, each in enumerate(plan):
             place = folder / str(i)
             place.mkdir()
-            runs[pool.submit(attempt, place, each, cache, pace, f"{chosen.seed}-{i}")] = place
-        for run in as_completed(runs):
-            made = run.result()
-            done.append(made)
-            if made.wrong:
-                told = (runs[run].name, made.store, made.victim, made.hit, made.seconds, made.wrong)
-                print(json.dumps(told), flush=True)
-            else:
-                shutil.rmtree(runs[run], ignore_errors=True)
+            runs[pool.submit(_attempt, place, each, cache, pace, f"{chosen.seed}-{i}")] = place
+        try:
+            for run in as_completed(runs):
+                done.append(made := run.result())
+                if made.wrong:
+                    told = (made.store, made.victim, made.hit, made.seconds, made.wrong)
+                    print(runs[run].name, json.dumps(told), flush=True)
+                else:
+                    shutil.rmtree(runs[run], ignore_errors=True)
+        except KeyboardInterrupt:  # which the workers get as well
+            pool.shutdown(cancel_futures=True)
+            print(f"interrupted; {len(done)} of {len(plan)}")
     bad = any(each.wrong for each in done)
     _print(done)
     if new := _shared_memory() - shared:
