@@ -14,15 +14,16 @@ import click
 
 from harness.commands import common
 from harness.commands.choices import Choices, grading_options
+from harness.commands.jobs import Tally, job_batches
 from harness.errors import MachineError, ProblemError, UsageError
 from harness.text.plain import json_text, plain
-from harness.text.suggest import did_you_mean
 
 if TYPE_CHECKING:
     from harness.commands.watch import SavedFiles
     from harness.grading.job import Job, Options
+    from harness.grading.resume import RecordedResults
     from harness.records.refs import DeviceRef
-    from harness.records.result import Result, Verdict
+    from harness.records.result import Result
     from leaderboard.store import Store
 
 
@@ -77,11 +78,17 @@ def _grade_all(choices: Choices, store: Store | None = None) -> int:
     options = choices.options(timing=store is not None)
     # Before they are read: what is saved while they are graded must be seen.
     saved = _watched(choices.files) if choices.watch else None
-    jobs = _jobs(solution_files(choices.files), choices)
+    files = solution_files(choices.files)
+    tally = Tally(len(files))
+    batches = job_batches(files, choices, tally)
+    first = next(batches, [])
+    if not first and saved is None:
+        tally.tell()
+        return tally.exit_code()
 
     # Not earlier: torch takes seconds to import, and a wrong path or option is known at once.
     from harness.grading.executor import open_executor
-    from harness.grading.job import Work
+    from harness.grading.job import NotJudged, Work
     from harness.report.terminal import render_result
 
     output = common.output_to(choices.json_to) if choices.json_to else contextlib.nullcontext()
@@ -89,25 +96,29 @@ def _grade_all(choices: Choices, store: Store | None = None) -> int:
         if choices.profile:
             _require_profiler(executor.device)
 
-        def grade(jobs: Iterable[Job]) -> list[Verdict]:
-            verdicts = []
-            for work, graded in executor.grade([Work(job, options) for job in jobs]):
+        def grade(jobs: Iterable[Job], tally: Tally) -> None:
+            for outcome in executor.outcomes([Work(job, options) for job in jobs]):
+                if isinstance(outcome, NotJudged):
+                    tally.lose(outcome.work.job.path, outcome.error)
+                    continue
+                work, graded = outcome
                 result = graded if store is None else _record(graded, work.job, store, choices)
                 if file is not None:
                     file.write(json_text(result.to_json()) + "\n")
                     file.flush()  # for programs that follow the file
                 if choices.json_to != "-":
                     render_result(result, common.console())
-                verdicts.append(result.verdict)
-            return verdicts
+                tally.verdicts.append(result.verdict)
 
-        verdicts: list[Verdict] = []
-        if store is not None and choices.resume:
-            jobs, verdicts = _not_recorded(jobs, options, executor.device, store)
-        status = common.exit_code(verdicts + grade(jobs))
+        recorded = _Recorded(store, executor.device) if store and choices.resume else None
+        try:
+            for jobs in chain([first], batches):
+                grade(recorded.left(jobs, options, tally) if recorded else jobs, tally)
+        finally:
+            tally.tell()
         if saved is not None:
             _grade_saved(saved, choices, grade)
-    return status
+    return tally.exit_code()
 
 
 def _record(result: Result, job: Job, store: Store, choices: Choices) -> Result:
@@ -137,47 +148,58 @@ def _with_baseline_notes(result: Result, store: Store) -> Result:
     return with_baseline_notes(result, store.newest(which, RECENT))
 
 
-def _not_recorded(
-    jobs: list[Job], options: Options, device: DeviceRef, store: Store
-) -> tuple[list[Job], list[Verdict]]:
-    """The jobs without a recorded result, and the verdicts of the others, which stderr lists."""
-    from harness import __version__
-    from harness.grading.job import chosen_dtype
-    from harness.grading.resume import RecordedResults
+class _Recorded:
+    """What an earlier run has recorded on this device; read for each problem when it comes."""
 
-    slugs = sorted({job.problem.slug for job in jobs})
-    results = chain.from_iterable(map(store.recorded, slugs))
-    recorded = RecordedResults(results, device, __version__)
-    left, verdicts = [], []
-    for job in jobs:
-        verdict = recorded.take(job, chosen_dtype(job, options))
-        if verdict is None:
-            left.append(job)
-        else:
-            verdicts.append(verdict)
-            click.echo(f"recorded already: {plain(job.path)} ({verdict})", err=True)
-    if verdicts:
-        click.echo(f"{len(verdicts)} recorded already, {len(left)} to grade", err=True)
-    return left, verdicts
+    def __init__(self, store: Store, device: DeviceRef) -> None:
+        self._store = store
+        self._device = device
+        self._known: dict[str, RecordedResults] = {}
+
+    def left(self, jobs: list[Job], options: Options, tally: Tally) -> list[Job]:
+        """The jobs without a recorded result; ``tally`` gets the verdicts of the others."""
+        from harness.grading.job import chosen_dtype
+
+        left = []
+        for job in jobs:
+            verdict = self._of(job.problem.slug).take(job, chosen_dtype(job, options))
+            if verdict is None:
+                left.append(job)
+            else:
+                tally.verdicts.append(verdict)
+                click.echo(f"recorded already: {plain(job.path)} ({verdict})", err=True)
+        if recorded := len(jobs) - len(left):
+            click.echo(f"{recorded} recorded already, {len(left)} to grade", err=True)
+        return left
+
+    def _of(self, slug: str) -> RecordedResults:
+        from harness import __version__
+        from harness.grading.resume import RecordedResults
+
+        if slug not in self._known:
+            results = self._store.recorded(slug)
+            self._known[slug] = RecordedResults(results, self._device, __version__)
+        return self._known[slug]
 
 
 def _grade_saved(
-    saved: SavedFiles, choices: Choices, grade: Callable[[list[Job]], list[Verdict]]
+    saved: SavedFiles, choices: Choices, grade: Callable[[list[Job], Tally], None]
 ) -> NoReturn:
     """Grade files whenever they are saved, until interrupted."""
     while True:
         click.echo("waiting for changes; Ctrl-C ends", err=True)
         changed = saved.wait()
         click.echo("changed: " + ", ".join(plain(str(path)) for path in changed), err=True)
+        tally = Tally(len(changed))
         try:
-            jobs = _jobs(changed, choices)
+            for jobs in job_batches(changed, choices, tally):
+                grade(jobs, tally)
         except (UsageError, ProblemError) as error:  # such as a file that is gone again
             common.print_error(error)
-            for path in changed:
-                if not os.path.lexists(path):
-                    saved.forget(path)
-        else:
-            grade(jobs)
+        tally.tell()
+        for path in changed:
+            if not os.path.lexists(path):
+                saved.forget(path)
 
 
 def _watched(files: tuple[Path, ...]) -> SavedFiles:
@@ -193,16 +215,6 @@ def _watched(files: tuple[Path, ...]) -> SavedFiles:
     return SavedFiles(present)
 
 
-def _jobs(paths: Iterable[Path], choices: Choices) -> list[Job]:
-    root = common.problems_root(choices.problems_dir)
-    about = {"problem": choices.problem, "author": choices.author, "dtype": choices.dtype}
-    jobs = [job_of(path, root, **about) for path in paths]
-    if choices.case:
-        for job in jobs:
-            job.problem.parse_case(choices.case)  # raises if it is none
-    return jobs
-
-
 def _require_profiler(device: DeviceRef) -> None:
     """Refuse --profile where there is no profiler, before anything is graded."""
     from harness.judge.profile import REMEDY, find_profiler
@@ -211,50 +223,3 @@ def _require_profiler(device: DeviceRef) -> None:
         raise UsageError("--profile: only a GPU's kernels can be profiled, and this is the CPU")
     if find_profiler() is None:
         raise MachineError(REMEDY)
-
-
-def job_of(
-    path: Path,
-    problems: Path,
-    *,
-    problem: str | None,
-    author: str | None = None,
-    dtype: str | None = None,
-) -> Job:
-    """The job of grading ``path``: the file as read and its problem, which lies in ``problems``.
-
-    ``problem`` and ``author`` take the place of those in the path; ``dtype`` is only checked.
-
-    Raises:
-        UsageError: there is no such file, problem or data type, or no name of a problem.
-        ProblemError: the problem's package has mistakes.
-    """
-    from harness.grading.job import Job
-    from harness.languages.read import read_solution
-    from harness.problem.format.load import find_problem
-    from harness.problem.lookup import find_named
-    from harness.solution.generation.notes import generation_notes, said_problem
-    from harness.solution.model import Invalid
-
-    if not os.path.lexists(path):
-        raise UsageError(f"{plain(str(path))}: no such file")
-    solution = read_solution(path, problem=problem, author=author)
-    slug = problem or solution.problem
-    if slug is None and isinstance(solution, Invalid) and solution.reference is None:
-        raise UsageError(solution.message)
-    if slug is None:
-        raise UsageError(
-            f"{plain(str(path))}: which problem? Put the file under solutions/<problem>/<author>/, "
-            "or name it with --problem"
-        )
-    if slug == said_problem(solution):
-        found = find_named(problems, slug, plain(str(path)))
-    else:
-        found = find_problem(problems, slug)
-    if not found.complete:
-        raise UsageError(f"{found.slug} cannot be graded yet: " + "; ".join(found.missing))
-    if dtype is not None and dtype not in found.dtypes:
-        hint = did_you_mean(dtype, found.dtypes)
-        raise UsageError(f"--dtype {dtype}: {found.slug} has {', '.join(found.dtypes)}{hint}")
-    notes = generation_notes(path, solution, found, problems)
-    return Job(path=str(path), solution=solution, problem=found, notes=notes)
