@@ -81,7 +81,8 @@ class Tally:
     def __init__(self, files: int) -> None:
         self._files = files
         self.verdicts: list[Verdict] = []
-        self._lost: dict[str, str] = {}
+        self.lost: dict[str, str] = {}
+        """The line on each file that could not be judged, by its path."""
         self._mistakes: dict[str, None] = {}
         self._machine = False
 
@@ -99,20 +100,20 @@ class Tally:
             self._mistakes[reason] = None
             first = error.diagnostics[0]
             reason = f"its problem has mistakes: see {first.path}:{first.line} above"
-        self._lost[path] = reason if reason.startswith(f"{name}: ") else f"{name}: {reason}"
+        self.lost[path] = reason if reason.startswith(f"{name}: ") else f"{name}: {reason}"
 
     def tell(self) -> None:
         """Say on stderr which of several files are not judged, and how many got each verdict."""
         from harness.records.result import Verdict
 
-        for line in (*self._mistakes, *self._lost.values()):
+        for line in (*self._mistakes, *self.lost.values()):
             click.echo(f"error: {plain_lines(line)}", err=True)
         if self._files == 1:
             return
         count = Counter(self.verdicts)
         parts = [f"{count[each]:,} {each}" for each in Verdict if count[each]] or ["none judged"]
         text = f"{self._files:,} files: {', '.join(parts)}"
-        if lost := list(self._lost):
+        if lost := list(self.lost):
             more = [f"{len(lost) - _NAMED:,} more"] if len(lost) > _NAMED else []
             names = ", ".join([*map(plain, lost[:_NAMED]), *more])
             text += f"; {len(lost):,} not judged: {names}"
@@ -126,7 +127,7 @@ class Tally:
         status = common.exit_code(self.verdicts)
         if self._machine:
             return MachineError.exit_code
-        return max(status, UsageError.exit_code) if self._lost else status
+        return max(status, UsageError.exit_code) if self.lost else status
 
 
 def job_batches(files: Sequence[Path], choices: Choices, tally: Tally) -> Iterator[list[Job]]:

@@ -22,8 +22,8 @@ from tools import ROOT
 from tools.fuzzing.targets import TARGETS
 
 _STEP = re.compile(r"^#(\d+)\s+(\w+)\s+cov: (\d+) .*?corp: (\d+)/", re.MULTILINE)
-_HANGS_S = 20
-_MEMORY_MIB = 3072
+_HANGS_S = 10
+_MEMORY_MIB = 1024
 _LAST_LINES = 5
 
 
