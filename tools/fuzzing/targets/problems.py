@@ -67,7 +67,7 @@ TARGETS = (
             sample("problem.md").replace(b".py", b"x" * 300 + b".py"),
             sample("problem.md").replace(b"tags:", b"more: &a\n- *a\n" * 40 + b"tags:"),
             b"---\nslug: x\n" + b"".join(b"key%d: [1, 2]\n" % n for n in range(400)) + b"---\n",
-            b"---\nslug: " + b"[" * 3000 + b"\n---\n",
+            b"---\nslug: " + b"[" * 300 + b"\n---\n",
             b"---\nflops: " + b"(" * 3000 + b"n\n---\n",
         ),
         words=(
