@@ -9,7 +9,7 @@ import click
 
 from harness.commands import common
 from harness.commands.choices import problem_option
-from harness.commands.grading import job_of
+from harness.commands.jobs import Packages, job_of
 from harness.text.plain import json_text
 
 
@@ -35,8 +35,8 @@ def compare(
 
     Both are checked first. Nothing is recorded.
     """
-    root = common.problems_root(problems_dir)
-    a, b = (job_of(path, root, problem=problem, dtype=dtype) for path in (first, second))
+    packages = Packages(common.problems_root(problems_dir))
+    a, b = (job_of(path, packages, problem=problem, dtype=dtype) for path in (first, second))
 
     # Not earlier: torch takes seconds to import, and a wrong path or option is known at once.
     from harness.grading.executor import open_executor

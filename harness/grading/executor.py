@@ -13,12 +13,17 @@ from typing import Protocol
 
 from harness.device.base import Device
 from harness.device.choose import open_device
+from harness.errors import MachineError, NoDeviceError, ProblemError
 from harness.grading.grader import Grader
-from harness.grading.job import Completed, Job, Options, Work
+from harness.grading.job import Completed, Job, NotJudged, Options, Work
 from harness.progress.progress import Progress, progress
 from harness.records.comparison import Comparison
 from harness.records.refs import DeviceRef
 from harness.records.result import Result
+from harness.timing.timed_program import BaselineError
+
+_FAILURES = 3
+"""In a row: then it is the machine, and not what a file did to it."""
 
 
 class Executor(Protocol):
@@ -33,6 +38,13 @@ class Executor(Protocol):
 
         Raises:
             ProblemError, MachineError, HarnessError: not the contestant's doing.
+        """
+
+    def outcomes(self, work: Sequence[Work]) -> Iterator[Completed | NotJudged]:
+        """As :meth:`grade`, but for what concerns one file, or one problem's, the others go on.
+
+        Raises:
+            MachineError, HarnessError: it concerns the machine, or is our fault.
         """
 
     def compare(self, first: Job, second: Job, options: Options) -> Comparison | list[Result]:
@@ -80,7 +92,41 @@ class InProcess(AbstractContextManager["InProcess"]):
     def _grade(self, work: Sequence[Work]) -> Generator[Completed, None, None]:
         if self._workers > 1 and not any(each.options.timed for each in work):
             yield from self._side_by_side(work)
-            return
+        else:
+            yield from self._in_order(work)
+
+    def outcomes(self, work: Sequence[Work]) -> Iterator[Completed | NotJudged]:
+        """As :meth:`Executor.outcomes`; in the order of ``work``, but for a wrong problem's files.
+
+        Of a problem whose package has mistakes, or whose baseline fails, all files end with the
+        first. A machine that fails three times in a row fails for all.
+        """
+        left, failures = list(work), 0
+        while left:
+            done = 0
+            try:
+                for completed in self._in_order(left):
+                    done += 1
+                    failures = 0
+                    yield completed
+                return
+            except NoDeviceError:
+                raise
+            except (ProblemError, MachineError) as error:
+                self._progress.finish()
+                of_problem = isinstance(error, ProblemError | BaselineError)
+                failures += not of_problem
+                if failures == _FAILURES:
+                    raise
+                wrong, rest = [left[done]], left[done + 1 :]
+                if of_problem:
+                    wrong += [each for each in rest if _same_problem(each, left[done])]
+                    rest = [each for each in rest if not _same_problem(each, left[done])]
+                left = rest
+                error.__traceback__ = None  # its frames hold what was graded
+                yield from (NotJudged(each, error) for each in wrong)
+
+    def _in_order(self, work: Sequence[Work]) -> Iterator[Completed]:
         # Files with the same options are built side by side, duplicates once.
         for options, group in groupby(work, key=attrgetter("options")):
             together = list(group)
@@ -102,6 +148,11 @@ class InProcess(AbstractContextManager["InProcess"]):
     def compare(self, first: Job, second: Job, options: Options) -> Comparison | list[Result]:
         """As :meth:`Executor.compare`."""
         return self._grader.compare(first, second, options)
+
+
+def _same_problem(one: Work, other: Work) -> bool:
+    a, b = one.job.problem, other.job.problem
+    return (a.slug, a.hash) == (b.slug, b.hash)
 
 
 def open_executor(device: str) -> InProcess:

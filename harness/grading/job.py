@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from harness.errors import MachineError, ProblemError
 from harness.problem.package import Problem
 from harness.records.result import Result
 from harness.solution.model import Invalid, Solution
@@ -63,6 +64,13 @@ class Completed(NamedTuple):
 
     work: Work
     result: Result
+
+
+class NotJudged(NamedTuple):
+    """What was asked, and what kept it from being judged: its problem, or the machine."""
+
+    work: Work
+    error: ProblemError | MachineError
 
 
 def chosen_dtype(job: Job, options: Options) -> str:

@@ -7,6 +7,7 @@ import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import lru_cache
 
 from harness import __version__
 from harness.device.base import Device
@@ -243,9 +244,14 @@ def environment(device: Device, layers: Sequence[str]) -> Environment:
         harness=__version__,
         python=platform.python_version(),
         platform=platform.platform(),
-        torch=installed_version("torch") or "",
-        triton=installed_version("triton") or "",
+        torch=_version("torch"),
+        triton=_version("triton"),
         driver=device.driver_version,
         toolkit=device.toolkit_version,
         sandbox=", ".join(layers),
     )
+
+
+@lru_cache  # reading it takes longer than a grade of a file without code
+def _version(package: str) -> str:
+    return installed_version(package) or ""

@@ -34,7 +34,7 @@ def solution_files(paths: Iterable[Path]) -> list[Path]:
 
 def _below(folder: Path) -> list[Path]:
     files = sorted(path for path in folder.rglob("*") if path.suffix in (*SOURCES, *GENERATIONS))
-    sources = any(path.suffix in SOURCES for path in files)
+    sources = any(path.suffix in SOURCES and not os.path.isdir(path) for path in files)  # noqa: PTH112
     chosen = [path for path in files if path.suffix in SOURCES or _is_generation(path, sources)]
     if not chosen:
         none = f"no {NAMED} file in this folder, and no generation (.txt or .md)"

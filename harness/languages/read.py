@@ -41,6 +41,14 @@ _KINDS = {
     stat.S_ISCHR: "is a device",
     stat.S_ISBLK: "is a device",
 }
+_MAGIC = {
+    b"\xff\xfe": "is UTF-16; save it as UTF-8",
+    b"\xfe\xff": "is UTF-16; save it as UTF-8",
+    b"PK\x03\x04": "is a zip archive; unpack it and submit the folder",
+    b"\x1f\x8b": "is compressed; unpack it and submit what is in it",
+}
+_RENAME = {".cpp", ".cc", ".cxx", ".c", ".cuh", ".h", ".hpp"}
+"""Suffixes of C++ files that may hold CUDA."""
 
 
 class _FileError(Exception):
@@ -66,11 +74,15 @@ def read_solution(
     # would change what a reader sees.
     if not str(path).isprintable():
         shown = quoted(str(path))
-        return Invalid(f"{shown}: the path has characters that cannot be shown; rename it")
+        reason = f"{shown}: the path has characters that cannot be shown; rename it"
+        return Invalid(reason, problem=problem or _safe(_place(path)[0]))
     try:
-        return _parse(path, _bytes(path) if submitted is None else submitted, problem, author)
+        submitted = _bytes(path) if submitted is None else submitted
+        return _parse(path, submitted, problem, author)
     except _FileError as error:
-        return Invalid(f"{path}:{error}")
+        about = _about(path, author, submitted)
+        problem = problem or _safe(_place(path)[0])
+        return Invalid(f"{path}:{error}", reference=about, problem=problem)
 
 
 def submitted_file(result: Result, stored: bytes | None) -> bytes | None:
@@ -151,6 +163,19 @@ def _parse(
     )
 
 
+def _about(path: Path, author: str | None, submitted: bytes | None) -> SolutionRef | None:
+    """Whose file it is that is no submission, for its record; None if nothing says so."""
+    author, name = _safe(author or _place(path)[1]), _safe(path.stem)
+    if author is None or name is None:
+        return None
+    digest = "" if submitted is None else sha256(submitted).hexdigest()
+    return SolutionRef(author=author, name=name, language="", hash=digest, path=str(path))
+
+
+def _safe(name: str | None) -> str | None:
+    return name if name is not None and is_name(name) else None
+
+
 def _model_name(generation: Generation | None) -> str:
     """The model as an author: ``vendor/some model`` becomes ``vendor-some-model``."""
     model = generation.model if generation else ""
@@ -200,8 +225,9 @@ def _suffixes() -> list[str]:
 
 
 def _text(source: bytes) -> str:
-    if source.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise _FileError("is UTF-16; save it as UTF-8")
+    for start, words in _MAGIC.items():
+        if source.startswith(start):
+            raise _FileError(words)
     try:
         text = source.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -228,8 +254,15 @@ def _language(path: Path, text: str) -> str:
     for language in LANGUAGES.values():
         if language.claims(path, text):
             return language.name
-    known = ", ".join(_suffixes())
-    raise _FileError(f"unknown extension {quoted(path.suffix)}; a submission is one of {known}")
+    known, suffix = ", ".join(_suffixes()), path.suffix.lower()
+    remedy = f"; a submission is one of {known}"
+    if suffix in _RENAME:
+        remedy += "; if it is CUDA C++, rename it to .cu"
+    elif suffix == ".ipynb":
+        remedy += "; save the code of a notebook as .py"
+    elif suffix in _suffixes():
+        remedy += f"; rename it to {suffix}"
+    raise _FileError(f"unknown extension {quoted(path.suffix)}{remedy}")
 
 
 def _dtypes(text: str, above: int) -> tuple[str, ...] | None:

@@ -28,21 +28,31 @@ _OFTEN = 2
 
 
 def find_named(root: Path, name: str, place: str) -> Problem:
-    """The problem in ``root`` whose slug or title is ``name``, as :func:`key_of` compares them.
-
-    ``place`` is the file whose header has the name, for messages.
+    """The problem in ``root`` whose slug or title is ``name``; as :func:`slug_named`.
 
     Raises:
         UsageError: there is none, or several.
         ProblemError: there is one, and it is wrong.
     """
+    return find_problem(root, slug_named(root, name, place))
+
+
+def slug_named(root: Path, name: str, place: str) -> str:
+    """The slug of the problem in ``root`` that ``name`` is the slug or title of.
+
+    As :func:`key_of` compares them; one that does not load is found by its very slug. ``place`` is
+    the file whose header has the name, for messages.
+
+    Raises:
+        UsageError: there is none, or several.
+    """
     problems = _loadable(root)
     wanted = key_of(name)
     found = [p for p in problems if wanted and wanted in (key_of(p.slug), key_of(p.title))]
     if len(found) == 1:
-        return found[0]
-    if name in problem_slugs(root):  # one that does not load says itself why
-        return find_problem(root, name)
+        return found[0].slug
+    if name in _slugs(root):
+        return name
     shown = f"{place}: its header is for the problem '{plain(name, 80)}'"
     if found:
         slugs = ", ".join(p.slug for p in found)
@@ -97,6 +107,11 @@ def _times(slug: str, counts: Mapping[str, int]) -> int:
         return sum(n for word, n in counts.items() if word.startswith(part[:-1]))
 
     return min(map(times, _words(slug)), default=0)
+
+
+@lru_cache(maxsize=4)
+def _slugs(root: Path) -> frozenset[str]:
+    return frozenset(problem_slugs(root))
 
 
 @lru_cache(maxsize=4)

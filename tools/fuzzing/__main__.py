@@ -22,8 +22,9 @@ from tools import ROOT
 from tools.fuzzing.targets import TARGETS
 
 _STEP = re.compile(r"^#(\d+)\s+(\w+)\s+cov: (\d+) .*?corp: (\d+)/", re.MULTILINE)
-_HANGS_S = 20
-_MEMORY_MIB = 3072
+_HANGS_S = 120
+"""Of wall time, after which the target is ended; a busy machine takes its time."""
+_MEMORY_MIB = 1024
 _LAST_LINES = 5
 
 

@@ -9,6 +9,7 @@ or exhausts its memory limit, does end it.
 import hashlib
 import json
 import sys
+import time
 import traceback
 from pathlib import Path
 
@@ -16,6 +17,9 @@ import atheris
 
 with atheris.instrument_imports(include=["harness", "leaderboard", "yaml"]):
     from tools.fuzzing.targets import TARGETS, Target
+
+_SLOW_S = 10.0
+"""Processor time from which on an input counts as a crash."""
 
 
 class Catcher:
@@ -28,17 +32,23 @@ class Catcher:
 
     def __call__(self, data: bytes) -> None:
         """One input."""
+        begun = time.process_time()
         try:
             self._target.run(data)
         except Exception as error:
             frame = traceback.extract_tb(error.__traceback__)[-1]
             place = f"{type(error).__name__} at {frame.filename}:{frame.lineno}"
-            if place not in self._crashes:
-                self._crashes[place] = str(error)[:300]
-                name = hashlib.sha256(place.encode()).hexdigest()[:16]
-                (self._folder / "crashes" / name).write_bytes(data)
-                # At once: libFuzzer ends the process without asking us.
-                (self._folder / "crashes.json").write_text(json.dumps(self._crashes))
+            self._keep(place, str(error)[:300], data)
+        if (seconds := time.process_time() - begun) > _SLOW_S:
+            self._keep("slow", f"{seconds:.0f} s", data)
+
+    def _keep(self, place: str, message: str, data: bytes) -> None:
+        if place not in self._crashes:
+            self._crashes[place] = message
+            name = hashlib.sha256(place.encode()).hexdigest()[:16]
+            (self._folder / "crashes" / name).write_bytes(data)
+            # At once: libFuzzer ends the process without asking us.
+            (self._folder / "crashes.json").write_text(json.dumps(self._crashes))
 
 
 def main() -> None:

@@ -8,7 +8,7 @@ right but says too little to grade with (the original format has no shapes) stil
 import contextlib
 import hashlib
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
@@ -60,7 +60,7 @@ def problem_folders(root: Path) -> list[Path]:
 
 def problem_slugs(root: Path) -> list[str]:
     """The slugs of all packages in ``root``, sorted; the folder's name where one does not load."""
-    return sorted({slug or folder.name for folder, slug in _packages(root)})
+    return sorted({slug or folder.name for folder, slug in packages(root)})
 
 
 def versions(root: Path, slugs: Collection[str]) -> dict[str, str]:
@@ -76,20 +76,24 @@ def versions(root: Path, slugs: Collection[str]) -> dict[str, str]:
     return found
 
 
-def find_problem(root: Path, slug: str) -> Problem:
+def find_problem(
+    root: Path, slug: str, known: Callable[[Path], list[tuple[Path, str | None]]] | None = None
+) -> Problem:
     """Load the package in ``root`` whose folder or slug is ``slug``.
+
+    ``known`` takes the place of :func:`packages`, for who looks for many.
 
     Raises:
         UsageError: there is none.
         ProblemError: there is, and it is wrong.
     """
     found = [folder for folder in problem_folders(root) if folder.name == slug]
-    packages = [] if found else _packages(root)  # to read all of them takes half a second
-    found += [folder for folder, declared in packages if declared == slug]
+    every = [] if found else (known or packages)(root)  # to read all takes half a second
+    found += [folder for folder, declared in every if declared == slug]
     if found:
         return load_problem(found[0])
-    known = sorted({declared or folder.name for folder, declared in packages})
-    hint = did_you_mean(slug, known) or (f" (there are: {', '.join(known)})" if known else "")
+    slugs = sorted({declared or folder.name for folder, declared in every})
+    hint = did_you_mean(slug, slugs) or (f" (there are: {', '.join(slugs)})" if slugs else "")
     raise UsageError(f"no problem {printable(slug)!r} in {root}{hint}")
 
 
@@ -120,11 +124,11 @@ def _folder(root: Path, name: str) -> Path:
 def namesakes(folder: Path, slug: str) -> list[Path]:
     """The other packages beside ``folder`` that have its ``slug``, too, sorted."""
     here = folder.resolve()
-    packages = _packages(here.parent)
-    return [other for other, declared in packages if declared == slug and other.name != here.name]
+    found = packages(here.parent)
+    return [other for other, declared in found if declared == slug and other.name != here.name]
 
 
-def _packages(root: Path) -> list[tuple[Path, str | None]]:
+def packages(root: Path) -> list[tuple[Path, str | None]]:
     """Every package in ``root``, and its slug where that can be read."""
     found: dict[Path, str | None] = {}
     for folder in problem_folders(root):

@@ -17,13 +17,11 @@ def said_problem(solution: Solution | Invalid) -> str | None:
     return said if said and solution.problem == said else None
 
 
-def generation_notes(
-    path: Path, solution: Solution | Invalid, problem: Problem, root: Path
-) -> tuple[str, ...]:
+def generation_notes(solution: Solution | Invalid, problem: Problem, root: Path) -> tuple[str, ...]:
     """A warning where the text of a generation is about another problem than it is graded for."""
-    if solution.generation is None:
+    if solution.generation is None or solution.submitted is None:
         return ()
-    text = path.read_text(encoding="utf-8-sig", errors="replace")
+    text = solution.submitted.decode("utf-8-sig", "replace")
     other = other_subject(text, problem, root)
     if other is None:
         return ()

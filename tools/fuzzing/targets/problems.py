@@ -61,7 +61,15 @@ TARGETS = (
     Target(
         name="problem",
         run=read_problem,
-        seeds=(sample("problem.md"), sample("other.md")),
+        seeds=(
+            sample("problem.md"),
+            sample("other.md"),
+            sample("problem.md").replace(b".py", b"x" * 300 + b".py"),
+            sample("problem.md").replace(b"tags:", b"more: &a\n- *a\n" * 40 + b"tags:"),
+            b"---\nslug: x\n" + b"".join(b"key%d: [1, 2]\n" % n for n in range(400)) + b"---\n",
+            b"---\nslug: " + b"[" * 300 + b"\n---\n",
+            b"---\nflops: " + b"(" * 3000 + b"n\n---\n",
+        ),
         words=(
             "slug:",
             "parameters:",
@@ -77,8 +85,12 @@ TARGETS = (
             "strides:",
             "tolerance:",
             "sizeof(VAR)",
+            "baselines: {a: ../../a.py}",
+            "x" * 300 + ".py",
+            "{a: {a: {a: ",
+            "\x00",
         ),
-        most=2048,
+        most=8192,
     ),
     Target(
         name="case",

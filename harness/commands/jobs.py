@@ -1,0 +1,229 @@
+"""The jobs of ``submit``, ``check`` and ``compare``: files as read, and the problems they are for.
+
+Keep imports cheap: jobs are made before torch is imported.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from harness.commands import common
+from harness.errors import JudgeError, MachineError, ProblemError, UsageError
+from harness.text.plain import plain, plain_lines
+from harness.text.suggest import did_you_mean
+
+if TYPE_CHECKING:
+    from harness.commands.choices import Choices
+    from harness.grading.job import Job
+    from harness.problem.package import Problem
+    from harness.records.result import Verdict
+
+_BATCH = 1000
+"""Files that are read before the first of them is graded."""
+_BATCH_BYTES = 64 << 20
+_NAMED = 5
+"""Files that the summary names."""
+
+
+class Packages:
+    """The packages in the folder ``root``, each loaded once, and its mistakes found once."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self._known: list[tuple[Path, str | None]] | None = None
+        self._found: dict[str, Problem | JudgeError] = {}
+
+    def find(self, slug: str) -> Problem:
+        """The problem ``slug``, which can be graded.
+
+        Raises:
+            UsageError: there is none, or it says too little to grade with.
+            ProblemError: its package has mistakes.
+        """
+        if slug not in self._found:
+            try:
+                self._found[slug] = self._load(slug)
+            except JudgeError as error:
+                self._found[slug] = error
+        found = self._found[slug]
+        if isinstance(found, JudgeError):
+            raise found.with_traceback(None)
+        return found
+
+    def _load(self, slug: str) -> Problem:
+        from harness.problem.format.load import find_problem
+
+        found = find_problem(self.root, slug, self._packages)
+        if not found.complete:
+            raise UsageError(f"{found.slug} cannot be graded yet: " + "; ".join(found.missing))
+        return found
+
+    def _packages(self, root: Path) -> list[tuple[Path, str | None]]:
+        from harness.problem.format.load import packages
+
+        if self._known is None:
+            self._known = packages(root)
+        return self._known
+
+
+class Tally:
+    """What came of each of the ``files`` of a run; what is no verdict ends one that has only one.
+
+    Of several each that could not be judged is told at the end, on stderr, and the counts are.
+    """
+
+    def __init__(self, files: Sequence[Path]) -> None:
+        self._files = len(files)
+        self.left = dict.fromkeys(map(str, files))
+        """The files of which nothing is known yet, in order."""
+        self.verdicts: list[Verdict] = []
+        self.lost: dict[str, str] = {}
+        """The line on each file that could not be judged, by its path."""
+        self._mistakes: dict[str, None] = {}
+        self._machine = False
+
+    def lose(self, path: str, error: JudgeError) -> None:
+        """The file at ``path`` cannot be judged.
+
+        Raises:
+            JudgeError: ``error``, if it is the only file.
+        """
+        if self._files == 1:
+            raise error
+        self.left.pop(path, None)
+        self._machine |= isinstance(error, MachineError)
+        name, reason = plain(path), str(error)
+        if isinstance(error, ProblemError):  # the same for all files of its problem
+            self._mistakes[reason] = None
+            first = error.diagnostics[0]
+            reason = f"its problem has mistakes: see {first.path}:{first.line} above"
+        self.lost[path] = reason if reason.startswith(f"{name}: ") else f"{name}: {reason}"
+
+    def count(self, path: str, verdict: Verdict) -> None:
+        """The file at ``path`` has a verdict."""
+        self.left.pop(path, None)
+        self.verdicts.append(verdict)
+
+    def tell(self) -> None:
+        """Say on stderr which of several files are not judged, and how many got each verdict."""
+        from harness.records.result import Verdict
+
+        for line in (*self._mistakes, *self.lost.values()):
+            click.echo(f"error: {plain_lines(line)}", err=True)
+        if self._files == 1:
+            return
+        count = Counter(self.verdicts)
+        parts = [f"{count[each]:,} {each}" for each in Verdict if count[each]] or ["none judged"]
+        text = f"{self._files:,} files: {', '.join(parts)}"
+        if lost := list(self.lost):
+            more = [f"{len(lost) - _NAMED:,} more"] if len(lost) > _NAMED else []
+            names = ", ".join([*map(plain, lost[:_NAMED]), *more])
+            text += f"; {len(lost):,} not judged: {names}"
+        click.echo(text, err=True)
+
+    def exit_code(self) -> int:
+        """2 if there were files that could not be judged, and 3 if the machine is why.
+
+        Else that of the verdicts; an INTERNAL_ERROR goes before.
+        """
+        status = common.exit_code(self.verdicts)
+        if self._machine:
+            return MachineError.exit_code
+        return max(status, UsageError.exit_code) if self.lost else status
+
+
+def job_batches(files: Sequence[Path], choices: Choices, tally: Tally) -> Iterator[list[Job]]:
+    """The jobs of grading ``files``, in order, some at a time: not all need fit into memory.
+
+    ``tally`` gets the files that cannot be judged.
+
+    Raises:
+        UsageError: an option cannot be right, whatever is in the files.
+        ProblemError: the package of the problem that ``choices`` names has mistakes.
+    """
+    packages = Packages(common.problems_root(choices.problems_dir))
+    if len(files) > 1:
+        _check_options(packages, choices)
+    batch: list[Job] = []
+    size = 0
+    for path in files:
+        try:
+            about = {"problem": choices.problem, "author": choices.author, "dtype": choices.dtype}
+            job = job_of(path, packages, **about)
+        except JudgeError as error:
+            tally.lose(str(path), error)
+            continue
+        if choices.case:
+            job.problem.parse_case(choices.case)  # raises if it is none
+        batch.append(job)
+        size += len(job.solution.submitted or b"")
+        if len(batch) == _BATCH or size > _BATCH_BYTES:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
+
+
+def _check_options(packages: Packages, choices: Choices) -> None:
+    """Refuse at once what no file can make right."""
+    from harness.problem.dtypes import DTYPES
+
+    dtype = choices.dtype
+    if dtype is not None and dtype not in DTYPES:
+        hint = did_you_mean(dtype, DTYPES) or f" (one of {', '.join(DTYPES)})"
+        raise UsageError(f"--dtype {dtype}: there is no such type{hint}")
+    if choices.problem:
+        _require_dtype(packages.find(choices.problem), dtype)
+
+
+def _require_dtype(problem: Problem, dtype: str | None) -> None:
+    if dtype is not None and dtype not in problem.dtypes:
+        hint = did_you_mean(dtype, problem.dtypes)
+        raise UsageError(f"--dtype {dtype}: {problem.slug} has {', '.join(problem.dtypes)}{hint}")
+
+
+def job_of(
+    path: Path,
+    packages: Packages,
+    *,
+    problem: str | None,
+    author: str | None = None,
+    dtype: str | None = None,
+) -> Job:
+    """The job of grading ``path``: the file as read and its problem, one of ``packages``.
+
+    ``problem`` and ``author`` take the place of those in the path; ``dtype`` is only checked.
+
+    Raises:
+        UsageError: there is no such file, problem or data type, or no name of a problem.
+        ProblemError: the problem's package has mistakes.
+    """
+    from harness.grading.job import Job
+    from harness.languages.read import read_solution
+    from harness.problem.lookup import slug_named
+    from harness.solution.generation.notes import generation_notes, said_problem
+    from harness.solution.model import Invalid
+
+    solution = read_solution(path, problem=problem, author=author)
+    if not os.path.lexists(path):  # after it is read: it may have gone meanwhile
+        raise UsageError(f"{plain(str(path))}: no such file")
+    slug = problem or solution.problem
+    if slug is None and isinstance(solution, Invalid) and solution.generation is None:
+        raise UsageError(solution.message)
+    if slug is None:
+        raise UsageError(
+            f"{plain(str(path))}: which problem? Put the file under solutions/<problem>/<author>/, "
+            "or name it with --problem"
+        )
+    if slug == said_problem(solution):
+        slug = slug_named(packages.root, slug, plain(str(path)))
+    found = packages.find(slug)
+    _require_dtype(found, dtype)
+    notes = generation_notes(solution, found, packages.root)
+    return Job(path=str(path), solution=solution, problem=found, notes=notes)
