@@ -12,7 +12,7 @@ from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
 
-from harness.commands.exchange import take_in
+from harness.commands.exchange import read_lines, take_in
 from harness.problem.format.load import load_problem, problem_folders
 from harness.report.board import speedup
 from harness.text import numbers
@@ -44,7 +44,7 @@ def made() -> dict[Path, str]:
 def _boards() -> Frame:
     with tempfile.TemporaryDirectory() as place, Store.open(f"{place}/boards.sqlite") as store:
         for file in sorted(FOLDER.glob("*.jsonl")):
-            take_in(file, store)
+            take_in(read_lines(file), store)
         current = {p.slug: p.hash for p in map(load_problem, problem_folders(ROOT / "problems"))}
         return ranked(store.entries(), all_entries=True, current=current)
 

@@ -7,7 +7,6 @@ machine may have made them up, so each recorded result names who measured it.
 
 import hashlib
 from collections.abc import Callable, Iterator, Mapping
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from harness.ci.markdown import code
@@ -17,11 +16,9 @@ from harness.ci.repository import Repository
 from harness.ci.summary import comment
 from harness.errors import UsageError
 from harness.languages.read import MAX_BYTES
+from harness.records.foreign import complaint
 from harness.records.result import Result
 from harness.text.plain import plain
-
-_CLOCKS = timedelta(minutes=10)
-"""How far the clock of another machine may be ahead."""
 
 
 def read_report(path: Path) -> PullRequestReport:
@@ -119,6 +116,4 @@ def _unfit(result: Result, problems: Mapping[str, str]) -> str:
         return "it is about another version of the problem"
     if result.device.emulated and result.score.ranked:
         return "times of a CPU are not ranked"
-    if result.created > datetime.now(UTC) + _CLOCKS:
-        return "it was made in the future"
-    return ""
+    return complaint(result)

@@ -6,7 +6,7 @@ import json
 import os
 import stat
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
@@ -17,6 +17,8 @@ from harness.text.plain import json_text, plain
 
 if TYPE_CHECKING:
     from leaderboard.store import Store
+
+Check = Callable[[Result | Ruling], None] | None
 
 LINE_BYTES = 16 << 20
 """Most bytes of a line; a record has some ten kilobytes."""
@@ -31,14 +33,10 @@ def write_lines(entries: Iterable[Result | Ruling], file: TextIO) -> int:
     return count
 
 
-def take_in(path: Path, store: Store) -> Counter[type]:
-    """Add what :func:`write_lines` wrote to ``store``; returns how many there were of each kind.
-
-    Raises:
-        UsageError: as :func:`read_lines`; the entries before that line have been added.
-    """
+def take_in(entries: Iterable[Result | Ruling], store: Store) -> Counter[type]:
+    """Add ``entries`` to ``store``; returns how many there were of each kind."""
     count = Counter[type]()
-    for entry in read_lines(path):
+    for entry in entries:
         if isinstance(entry, Result):
             store.add(entry)
         else:
@@ -47,8 +45,10 @@ def take_in(path: Path, store: Store) -> Counter[type]:
     return count
 
 
-def read_lines(path: Path) -> Iterator[Result | Ruling]:
+def read_lines(path: Path, check: Check = None) -> Iterator[Result | Ruling]:
     """The results and rulings that :func:`write_lines` wrote, in that order.
+
+    ``check`` is given each and raises ValueError for what must not be there.
 
     Raises:
         UsageError: the file cannot be read, cannot be read twice (a pipe), or has a line that is
@@ -60,21 +60,27 @@ def read_lines(path: Path) -> Iterator[Result | Ruling]:
                 raise UsageError(f"{plain(str(path))} can be read only once: make it a file")
             lines = iter(lambda: file.readline(LINE_BYTES + 1), b"")
             for number, line in enumerate(lines, start=1):
-                yield _entry(line, f"{plain(str(path))}:{number}")
+                yield _entry(line, f"{plain(str(path))}:{number}", check)
     except OSError as error:
         raise UsageError(f"cannot read {plain(str(path))}: {error.strerror}") from error
 
 
-def _entry(line: bytes, place: str) -> Result | Ruling:
+def _entry(line: bytes, place: str, check: Check) -> Result | Ruling:
     if len(line) > LINE_BYTES:
         raise UsageError(f"{place}: longer than {LINE_BYTES >> 20} MiB, so it is no result")
     try:
         text = line.decode("utf-8")
         # Most lines are results, which are long: they are parsed once.
         ruling = '"ruling"' in text[:100] and "ruling" in json.loads(text)
-        return Ruling.from_json(text) if ruling else Result.from_json(text)
+        entry = Ruling.from_json(text) if ruling else Result.from_json(text)
     except (ValueError, RecursionError) as error:
         reason = plain(str(error).splitlines()[0], 200)
         raise UsageError(
             f"{place}: no result of this harness ({reason}); nothing was imported"
         ) from error
+    try:
+        if check is not None:
+            check(entry)
+    except ValueError as error:
+        raise UsageError(f"{place}: {plain(str(error), 400)}; nothing was imported") from error
+    return entry

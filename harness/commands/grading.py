@@ -102,12 +102,24 @@ def _grade_all(choices: Choices, store: Store | None = None) -> int:
             return verdicts
 
         verdicts: list[Verdict] = []
+        if store is not None:
+            _tell_lookalikes(jobs, store)
         if store is not None and choices.resume:
             jobs, verdicts = _not_recorded(jobs, options, executor.device, store)
         status = common.exit_code(verdicts + grade(jobs))
         if saved is not None:
             _grade_saved(saved, choices, grade)
     return status
+
+
+def _tell_lookalikes(jobs: Iterable[Job], store: Store) -> None:
+    """Note on stderr which authors are new and could be taken for others."""
+    from harness.commands.admission import lookalikes
+    from harness.solution.model import Solution
+
+    authors = {job.solution.author for job in jobs if isinstance(job.solution, Solution)}
+    for note in lookalikes(authors, store.authors()):
+        click.echo(note, err=True)
 
 
 def _record(result: Result, job: Job, store: Store, choices: Choices) -> Result:
