@@ -54,6 +54,7 @@ from leaderboard.ranking import board, read_csv, to_csv
 from leaderboard.rows import read_result as read_row
 from leaderboard.schema import checksum
 from tools import ROOT
+from tools.fuzzing import imports
 
 _PROBLEMS = ROOT / "problems"
 _SAMPLES = ROOT / "tests/tools/fuzzing/seeds"
@@ -310,6 +311,11 @@ def read_result(data: bytes) -> None:
     _render(outcome)
 
 
+def read_import_lines(data: bytes) -> None:
+    """A file to import: see :mod:`tools.fuzzing.imports`."""
+    imports.read_import(data, _scratch())
+
+
 def read_board(data: bytes) -> None:
     """A board as CSV: a frame or a ValueError."""
     with warnings.catch_warnings():
@@ -527,6 +533,13 @@ TARGETS = (
         ),
         words=("NaN", "Infinity", "-1", "1e999", "null", "true", '"schema":1', "9" * 40),
         most=12_000,
+    ),
+    Target(
+        name="import",
+        run=read_import_lines,
+        seeds=imports.SEEDS,
+        words=(*imports.WORDS, "\n"),
+        most=imports.MOST,
     ),
     Target(name="board", run=read_board, seeds=(_board_csv(),), words=('"', ",,", "\n")),
     Target(
