@@ -16,8 +16,8 @@ def test_names(name: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["", " ", "alice ", " alice", "alice\n", "-a", ".a", "a/b", "a b", "a\0", "é", "аlice", "x" * 65,
-     "\uff21lice", "a\u202e", "a\u200b", "a\u0301", "١"],
+    ["", " ", "alice ", " alice", "alice\n", "-a", ".a", "a/b", "a b", "a\0", "é", "аlice",
+     "x" * 65, "\uff21lice", "a\u202e", "a\u200b", "a\u0301", "١"],
 )  # fmt: skip
 def test_no_names(text: str) -> None:
     assert not names.is_name(text)
