@@ -188,6 +188,12 @@ class Store:
         found = [row.id for row in rows if row.id.startswith(begins)]  # LIKE may ignore case
         return [begins] if begins in found else found[:limit]
 
+    def authors(self) -> frozenset[str]:
+        """Names of all who submitted something, as they were recorded."""
+        return frozenset(
+            row.author for row in self._database.rows(select(RESULTS.c.author).distinct())
+        )
+
     def delete(self, ids: Collection[str]) -> None:
         """Take the results with these ids away, for good, and files that no other result is of.
 

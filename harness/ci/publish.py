@@ -6,12 +6,9 @@ machine may have made them up, so each recorded result names who measured it.
 """
 
 import hashlib
-import math
-import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from statistics import fmean
 
 from harness.ci.changes import FILES
 from harness.ci.markdown import code
@@ -24,18 +21,15 @@ from harness.errors import UsageError
 from harness.languages import LANGUAGES
 from harness.languages.read import MAX_BYTES
 from harness.problem.package import Problem
+from harness.records.foreign import CLOCKS, complaint
 from harness.records.result import Result
 from harness.text.plain import plain
 
-_CLOCKS = timedelta(minutes=10)
-"""How far the clock of another machine may be ahead."""
 _DAY = timedelta(days=1)
-"""How far that of a contestant may be ahead."""
+"""How far the clock of a contestant may be ahead."""
 _RUN = timedelta(days=7)
 """How long a run takes at most."""
 _VOUCHED = "published from a report; measured by "
-_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
-_VERSION = re.compile(r"\d{1,9}\.\d{1,9}[A-Za-z0-9.+-]{0,40}")
 
 
 def read_report(path: Path) -> PullRequestReport:
@@ -141,7 +135,8 @@ def record(
         reason = (
             _unfit(result, problems)
             or _undated(result.created, report.created, committed)
-            or _foreign(result)
+            or _misnamed(result)
+            or complaint(result)
         )
         if not reason:
             notes = (f"the machine that graded it says: {note}" for note in result.notes)
@@ -183,38 +178,29 @@ def _unfit(result: Result, problems: Mapping[str, Problem]) -> str:
         return f"the problem has no data type {result.dtype}"
     if result.device.emulated and result.score.ranked:
         return "times of a CPU are not ranked"
-    speedup = _geometric_mean([each.speedup.value for each in result.measurements])
-    time_s = _geometric_mean([each.time_s.value for each in result.measurements])
-    score = result.score
-    if not (_near(score.speedup.value, speedup) and _near(score.time_s, time_s)):
-        return "its score is not the mean of its measurements"
     return ""
 
 
 def _undated(created: datetime, reported: datetime, committed: datetime | None) -> str:
     """Why a result cannot be of its date; empty if it can."""
     now = datetime.now(UTC)
-    if max(created, reported) > now + _CLOCKS:
+    if max(created, reported) > now + CLOCKS:
         return "it was made in the future"
-    if created > reported + _CLOCKS:
+    if created > reported + CLOCKS:
         return "it was made after its report"
     if created < reported - _RUN:
         return f"it was made more than {_RUN.days} days before its report"
     # The contestant's own clock: one that is ahead of ours says nothing.
-    if committed is not None and created < committed - _DAY and committed <= now + _CLOCKS:
+    if committed is not None and created < committed - _DAY and committed <= now + CLOCKS:
         return "it was made before the commit that it is about"
     return ""
 
 
-def _foreign(result: Result) -> str:
-    """Why no harness can have written a result; empty if one can."""
+def _misnamed(result: Result) -> str:
+    """Why a file cannot be what a result says; empty if it can."""
     language = LANGUAGES.get(result.language)
     if language is None or not result.solution.path.endswith(language.suffix):
         return f"files like this are not in the language {result.language}"
-    if not _VERSION.fullmatch(result.environment.harness):
-        return "it names no version of the harness"
-    if not _ID.fullmatch(result.id):
-        return "its id is not one of the harness"
     return ""
 
 
@@ -228,11 +214,3 @@ def _taken(result: Result, known: Result | None) -> str:
     ):
         return f"it is there already: {recorded}"
     return "another result with its id is there"
-
-
-def _geometric_mean(values: Sequence[float]) -> float:
-    return math.exp(fmean(map(math.log, values)))
-
-
-def _near(one: float, other: float) -> bool:
-    return math.isclose(one, other, rel_tol=1e-6)

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from harness.records.result import Result
+    from leaderboard.store import Store
 
 _MAX_K = 10_000
 
@@ -179,17 +180,53 @@ def _counts(count: Mapping[type, int]) -> str:
 
 @click.command(name="import")
 @click.argument("files", metavar="FILE...", nargs=-1, required=True, type=common.PATH)
+@click.option("--rulings", is_flag=True, help="Take rulings, too: they say which results count.")
+@click.option(
+    "--trust", is_flag=True, help="Take everything as it stands: a backup, or a machine of yours."
+)
 @common.store_option
-def import_(files: tuple[Path, ...], store: str | None) -> None:
-    """Add the results and rulings in FILES, which harness export wrote, to the store.
+def import_(files: tuple[Path, ...], rulings: bool, trust: bool, store: str | None) -> None:
+    """Add the results in FILES, which harness export wrote, to the store.
 
-    Verdicts and times are not checked: import only files that you trust. Nothing is imported if a
-    line is no result, or has the id of another one; what is there already stays as it is.
+    They are marked as imported, and replace or withdraw nothing that was graded here; verdicts and
+    times are the word of whoever wrote the file. Nothing is imported if a line is no result, or has
+    the id of another one; what is there already stays as it is.
     """
-    from harness.commands.exchange import read_lines, take_in
+    from harness.commands.admission import Admission
+    from harness.commands.exchange import take_in
 
-    count = take_in(chain.from_iterable(map(read_lines, files)), store)
-    click.echo(_counts(count), err=True)
+    admission = Admission(files, rulings=rulings, trust=trust)
+    with common.existing_store(store, told=False) as there:
+        recorded = there.authors()
+        before = _standings(there) if recorded else None
+        take_in(chain.from_iterable(admission.taken(path, there) for path in files), store)
+    click.echo(_counts(admission.count), err=True)
+    for note in admission.notes(recorded):
+        click.echo(note, err=True)
+    if before is not None:
+        with common.open_store(store) as results:
+            for note in _changes(before, _standings(results)):
+                click.echo(note, err=True)
+
+
+def _standings(results: Store) -> dict[tuple[object, ...], str]:
+    """The result that each author has on each board."""
+    from harness.text.names import key
+    from leaderboard.ranking import ranked, rows
+
+    return {(row.key, key(row.author)): row.result for row in rows(ranked(results.entries()))}
+
+
+def _changes(
+    before: Mapping[tuple[object, ...], str], after: Mapping[tuple[object, ...], str]
+) -> Iterator[str]:
+    """How many rows of the boards that there were are others now, if any is."""
+    added = len(after.keys() - before.keys())
+    gone = len(before.keys() - after.keys())
+    changed = sum(before[place] != after[place] for place in before.keys() & after.keys())
+    if added or changed or gone:
+        rows = f"{counted(added, 'row')} added, {changed} changed, {gone} gone"
+        yield f"boards: {rows}"
 
 
 @click.command()

@@ -145,15 +145,15 @@ def open_store(place: str | None, *, write: bool = True) -> Iterator[Store]:
 
 
 @contextlib.contextmanager
-def existing_store(place: str | None, *, write: bool = False) -> Iterator[Store]:
+def existing_store(place: str | None, *, write: bool = False, told: bool = True) -> Iterator[Store]:
     """The store of results for reading; if its file is missing, an empty one in memory.
 
-    A missing file that was named is noted on stderr: the name may be a wrong one.
+    A missing file that was named is ``told`` on stderr: the name may be a wrong one.
     """
     from leaderboard.location import default_store_url, missing_file, store_url
 
     missing = missing_file(default_store_url() if place is None else store_url(place))
-    if missing is not None and place is not None:
+    if told and missing is not None and place is not None:
         click.echo(f"note: {plain(str(missing))}: no such file, so nothing is recorded", err=True)
     with open_store(place if missing is None else _IN_MEMORY, write=write) as store:
         yield store

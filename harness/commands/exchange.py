@@ -23,6 +23,8 @@ from harness.records.result import Result
 from harness.records.ruling import Ruling
 from harness.text.plain import json_text, plain
 
+Check = Callable[[Result | Ruling], None] | None
+
 LINE_BYTES = 16 << 20
 """Most bytes of a line; a record has some ten kilobytes."""
 
@@ -79,8 +81,10 @@ def take_in(entries: Iterable[Result | Ruling], place: str | None) -> Counter[ty
     return bulk.count
 
 
-def read_lines(path: Path) -> Iterator[Result | Ruling]:
+def read_lines(path: Path, check: Check = None) -> Iterator[Result | Ruling]:
     """The results and rulings that :func:`write_export` or :func:`write_lines` wrote, in order.
+
+    ``check`` is given each and raises ValueError for what must not be there.
 
     Raises:
         UsageError: the file cannot be read, cannot be read twice (a pipe), has a line that is
@@ -101,7 +105,7 @@ def read_lines(path: Path) -> Iterator[Result | Ruling]:
                 elif part.announced is not None and len(line) <= LINE_BYTES and line[-1:] != b"\n":
                     part.require_whole(cut=True)
                 else:
-                    entry = _entry(line, f"{place}:{number}")
+                    entry = _entry(line, f"{place}:{number}", check)
                     part.found[type(entry)] += 1
                     yield entry
             part.require_whole(cut=part.number == number and line[-1:] != b"\n")
@@ -150,16 +154,22 @@ def _header(line: bytes) -> tuple[int, int] | None:
     return numbers if all(type(number) is int and number >= 0 for number in numbers) else None
 
 
-def _entry(line: bytes, place: str) -> Result | Ruling:
+def _entry(line: bytes, place: str, check: Check) -> Result | Ruling:
     if len(line) > LINE_BYTES:
         raise UsageError(f"{place}: longer than {LINE_BYTES >> 20} MiB, so it is no result")
     try:
         text = line.decode("utf-8")
         # Most lines are results, which are long: they are parsed once.
         ruling = '"ruling"' in text[:100] and "ruling" in json.loads(text)
-        return Ruling.from_json(text) if ruling else Result.from_json(text)
+        entry = Ruling.from_json(text) if ruling else Result.from_json(text)
     except (ValueError, RecursionError) as error:
         reason = plain(str(error).splitlines()[0], 200)
         raise UsageError(
             f"{place}: no result of this harness ({reason}); nothing was imported"
         ) from error
+    try:
+        if check is not None:
+            check(entry)
+    except ValueError as error:
+        raise UsageError(f"{place}: {plain(str(error), 400)}; nothing was imported") from error
+    return entry

@@ -134,11 +134,23 @@ def _grade_files(
         resumed = Resumed(store, executor.device, lines) if store and choices.resume else None
         try:
             for jobs in chain([first], batches):
+                if store is not None:
+                    _tell_lookalikes(jobs, store)
                 grade(resumed.left(jobs, options, tally) if resumed else jobs, tally)
         finally:
             tally.tell()
         if saved is not None:
             _grade_saved(saved, choices, grade)
+
+
+def _tell_lookalikes(jobs: Iterable[Job], store: Store) -> None:
+    """Note on stderr which authors are new and could be taken for others."""
+    from harness.commands.admission import lookalikes
+    from harness.solution.model import Solution
+
+    authors = {job.solution.author for job in jobs if isinstance(job.solution, Solution)}
+    for note in lookalikes(authors, store.authors()):
+        click.echo(note, err=True)
 
 
 def _record(result: Result, job: Job, store: Store, choices: Choices) -> Result:

@@ -68,6 +68,6 @@ def _keep(result: Result) -> str:
                 os.fsync(file.fileno())
         except OSError:
             continue
-        command = f"harness import {shlex.quote(str(path))}"
+        command = f"harness import --trust {shlex.quote(str(path))}"
         return f"the last grade is not recorded, but kept: `{plain(command)}` records it"
-    return f"the last grade is not recorded; for harness import:\n{text.getvalue()}"
+    return f"the last grade is not recorded; for harness import --trust:\n{text.getvalue()}"

@@ -1,5 +1,6 @@
 """Write the site: every page once, from rows and records that come one board after the other."""
 
+import logging
 import shutil
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -10,9 +11,12 @@ from harness.records.result import Result
 from harness.site.boards import Board, boards_of, digest, problem_file, slug
 from harness.site.folder import replaced
 from harness.site.pages import FILES, HERE, Pages
+from harness.text.plain import visible
 from leaderboard.board import BoardRow
 
 CSV = "boards.csv"
+
+_log = logging.getLogger(__name__)
 
 
 class Counts(NamedTuple):
@@ -79,9 +83,14 @@ def _board(
             continue
         source = code(result)
         entries[result.id] = f"{slug(board.problem)}-{digest(board.name, result.id)}.html"
+        try:
+            page = pages.entry(result, board, rank=ranks[result.id], source=source)
+        except (ValueError, ArithmeticError) as error:  # numbers that an older harness let in
+            _log.warning("%s", visible(f"result {result.id!a} has no page: {error}"))
+            del entries[result.id]
+            continue
         if source is not None:
             sources.append(result.id)
-        page = pages.entry(result, board, rank=ranks[result.id], source=source)
         _write(folder / "entries" / entries[result.id], page)
     for page_number in range(board.pages):
         text = pages.board(board, page_number, entries, sources)

@@ -132,7 +132,7 @@ def roofline_chart(measurements: Sequence[Measurement], baseline: str) -> Markup
     points = [
         _Point(each.spec, each.flops / each.bytes, *(each.flops / time for time in times))
         for each in measurements[:MAX_SHAPES]
-        if each.flops and each.bytes and each.sol_time_s
+        if each.flops and each.bytes and each.sol_time_s and min(each.flops, each.bytes) >= 1
         for times in [(each.sol_time_s, each.time_s.value, each.baseline_s.value)]
     ]
     if not points:

@@ -45,7 +45,7 @@ def test_export_and_import_move_results_unchanged(tmp_path: Path, run: Run) -> N
     lines = str(tmp_path / "board.jsonl")
     assert run("export", "--out", lines, "--store", first)[0] == 0
     for _ in range(2):  # again changes nothing
-        assert run("import", lines, "--store", second)[0] == 0
+        assert run("import", "--trust", lines, "--store", second)[0] == 0
     with Store.open(second) as store:
         assert [r.to_json() for r in store.results()] == [r.to_json() for r in results]
     again = str(tmp_path / "again.jsonl")

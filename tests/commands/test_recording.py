@@ -51,7 +51,7 @@ def test_what_the_store_refuses_is_kept_for_import(
     assert list(read_lines(kept)) == [graded]
     first, second = str(told.value).splitlines()
     assert first == "database or disk is full"
-    assert f"`harness import {kept}`" in second
+    assert f"`harness import --trust {kept}`" in second
 
 
 @pytest.mark.parametrize("end", [KeyboardInterrupt(), SystemExit(143), MemoryError()])

@@ -307,7 +307,7 @@ class TestInvalidate:
         assert run("export", "--out", "all.jsonl").err == "2 results, 2 rulings\n"
         assert run("export", "relu", "--out", "one.jsonl").err == "1 result, 1 ruling\n"
         for _ in range(2):
-            done = run("import", "all.jsonl", "one.jsonl", "--store", "other.sqlite")
+            done = run("import", "all.jsonl", "one.jsonl", "--trust", "--store", "other.sqlite")
             assert (done.status, done.err) == (0, "3 results, 3 rulings\n")
         with Store.open("other.sqlite") as store:
             assert list(store.results()) == []

@@ -6,11 +6,13 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from support.by_hand import execute
 from support.samples import result
 from support.site_samples import PROBLEM, Page
 
 from harness.cli import cli
 from harness.errors import UsageError
+from harness.site import charts
 from leaderboard.store import Store
 
 
@@ -54,3 +56,32 @@ def test_it_does_not_write_over_something_else(tmp_path: Path) -> None:
             cli, ["site", "--out", str(tmp_path), "--store", store], catch_exceptions=False
         )
     assert (tmp_path / "mine.txt").exists()
+
+
+def test_a_record_of_an_older_harness_that_nobody_can_draw_is_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    # Unchecked, as if bounds were of a later harness.
+    place = tmp_path / "store.sqlite"
+    about = {"problem": PROBLEM.slug, "problem_hash": PROBLEM.hash}
+    with Store.open(str(place)) as opened:
+        opened.add(result(id="good", author="ann", **about))
+        opened.add(result(id="wild", author="bob", **about))
+    record = result(id="wild", author="bob", **about).to_json().replace(f"{2.0 * 4096**3}", "1e308")
+    values = record, sha256(record.encode()).hexdigest()
+    execute(place, "UPDATE results SET record = ?, checksum = ? WHERE id = 'wild'", *values)
+    for words in (["site", "--out", str(tmp_path / "site")], ["leaderboard"]):
+        done = CliRunner().invoke(cli, [*words, "--store", str(place)], catch_exceptions=False)
+        assert done.exit_code == 0
+    assert "'wild' (row 2) left out" in caplog.text
+    pages = [page.read_text(encoding="utf-8") for page in (tmp_path / "site/entries").iterdir()]
+    assert len(pages) == 1
+    caplog.clear()
+
+    def broken(*_: object) -> None:
+        raise OverflowError("cannot convert float infinity to integer")
+
+    monkeypatch.setattr(charts, "roofline_chart", broken)
+    again = ["site", "--out", str(tmp_path / "site"), "--store", str(place)]
+    assert CliRunner().invoke(cli, again, catch_exceptions=False).exit_code == 0
+    assert "result 'good' has no page: cannot convert" in caplog.text

@@ -8,6 +8,7 @@ knowing what was meant. Used by ``python -m tools.fuzzing`` and, for a few secon
 from tools.fuzzing.targets import (
     channel,
     compilers,
+    imports,
     problems,
     pull_requests,
     records,
@@ -23,6 +24,7 @@ TARGETS: tuple[Target, ...] = (
     *submissions.TARGETS,
     *compilers.TARGETS,
     *records.TARGETS,
+    *imports.TARGETS,
     *pull_requests.TARGETS,
 )
 """Every reader of what others wrote."""
