@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import io
+import os
 import sys
 import tempfile
 import traceback
 
 import click
 
-from harness import __version__
+from harness import __version__, signals
 from harness.commands import (
     boards,
     compare,
@@ -18,25 +19,41 @@ from harness.commands import (
     problems,
     pull_requests,
     regrade,
+    streams,
     submissions,
     verify,
 )
 from harness.commands.common import print_error
-from harness.errors import JudgeError, UsageError
+from harness.commands.limits import require_limits
+from harness.errors import HarnessError, JudgeError, MachineError, UsageError
 from harness.text.plain import plain_lines
+from harness.text.system_errors import system_fault
 
 _INTERRUPTED = 130
-_INTERNAL = 3
+_JUDGING = ("submit", "check", "compare", "verify", "regrade", "ci", "publish")
+"""Commands whose exit code is a verdict, or which record."""
+_CHILDREN_S = 5.0
+"""The time that killed processes may take to be gone."""
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="harness")
-def cli() -> None:
+@click.pass_context
+def cli(context: click.Context) -> None:
     """Judge GPU kernels: compile, verify, time and rank submissions.
 
     Exit codes: 0 accepted, 1 judged and not accepted, 2 usage, 3 our or the machine's fault,
-    4 no usable device, 130 interrupted.
+    4 no usable device, 130 interrupted (by SIGTERM: 143, by SIGHUP: 129).
     """
+    try:
+        os.getcwd()  # noqa: PTH109
+    except OSError as error:
+        raise MachineError(
+            f"the current folder is gone or closed to this user ({error.strerror}): cd to another"
+        ) from error
+    if context.invoked_subcommand in _JUDGING:
+        streams.go_on_without_stdout()
+        require_limits()
 
 
 for command in (
@@ -60,11 +77,34 @@ for command in (
     cli.add_command(command)
 
 
+@streams.guarded_streams()
 def main() -> None:
     """Entry point: runs a command and turns what is not a verdict into an exit code."""
-    for stream in (sys.stdout, sys.stderr):  # µ and ± must not be an error where they are unknown
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")
+    try:
+        signals.catch(_end_children)
+        _run()
+    except BaseException as error:
+        if signals.cause() is None and not isinstance(error, click.Abort | KeyboardInterrupt):
+            raise
+        signals.leave()
+        if (ended := signals.cause()) is not None:
+            _end_children()  # what was being started just then is known to nobody
+        click.echo(ended or "interrupted", err=True)
+        sys.exit(ended.exit_code if ended else _INTERRUPTED)
+    finally:
+        signals.leave()
+
+
+def _end_children() -> None:
+    """End what this process has started; remove its folder for temporary files."""
+    from harness.sandbox import processes, scratch
+
+    processes.end(processes.descendants(os.getpid()), _CHILDREN_S)
+    scratch.remove_own()
+
+
+def _run() -> None:
+    """Run a command; exits with what its errors say."""
     try:
         cli(
             prog_name=machine.PROGRAM,
@@ -78,20 +118,31 @@ def main() -> None:
         error.show(told)
         click.echo(plain_lines(told.getvalue().rstrip("\n")), err=True)
         sys.exit(UsageError.exit_code)
-    except (click.Abort, KeyboardInterrupt):
-        click.echo("interrupted", err=True)
-        sys.exit(_INTERRUPTED)
-    except BrokenPipeError:
-        sys.exit(0)
+    except streams.StdoutLost:
+        raise
     except JudgeError as error:
         print_error(error)
         sys.exit(error.exit_code)
-    except Exception:
+    except Exception as error:
+        if isinstance(error, click.Abort) or signals.cause() is not None:
+            raise  # of an interrupt, whatever became of it
+        if (fault := system_fault(error)) is not None:
+            print_error(fault)
+            sys.exit(fault.exit_code)
+        click.echo(
+            f"internal error: this is a fault of the harness; details in {_log_of(error)}", err=True
+        )
+        sys.exit(HarnessError.exit_code)
+
+
+def _log_of(error: Exception) -> str:
+    """Where the details of ``error`` are: a new file, or, if there can be none, right here."""
+    lines = "".join(traceback.format_exception(error))
+    try:
         with tempfile.NamedTemporaryFile(
             "w", prefix="harness-", suffix=".log", delete=False, encoding="utf-8"
         ) as log:
-            traceback.print_exc(file=log)
-        click.echo(
-            f"internal error: this is a fault of the harness; details in {log.name}", err=True
-        )
-        sys.exit(_INTERNAL)
+            log.write(lines)
+    except OSError:
+        return plain_lines(lines)
+    return log.name

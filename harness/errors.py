@@ -51,6 +51,10 @@ class MachineError(JudgeError):
     exit_code = 3
 
 
+class TimeOverError(JudgeError):
+    """The time that a whole run was given is over; the message says how to go on."""
+
+
 class NoDeviceError(MachineError):
     """A GPU was asked for and there is none that can be used."""
 

@@ -70,6 +70,8 @@ class BoardRow(BoardKey):
     """Geometric mean of the fractions of the speed of light (SOL); missing: not known."""
     grade_spread: float | None
     """Scatter of log scores between grades on this device, for ranks; missing: not ranked."""
+    origin: str = ""
+    """What it was imported from; empty if it was graded here."""
 
     @property
     def key(self) -> BoardKey:

@@ -1,23 +1,30 @@
 """How a database is reached, and what its errors mean: SQLite or PostgreSQL behind a URL."""
 
 import os
-import random
 import sqlite3
-import time
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
 from typing import TypeVar, cast
 
 from sqlalchemy import Connection, Engine, Row, Select, create_engine, event, make_url
-from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, NoSuchModuleError
+from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 from sqlalchemy.pool import StaticPool
 
-from leaderboard.location import sqlite_file
+from leaderboard.failures import Patience, StoreError, is_damaged_text
+from leaderboard.location import sqlite_file, why_read_only
 
 BUSY_TIMEOUT = 30.0
 """Seconds that one statement waits for another writer."""
 
-RETRY_FOR = 120.0
-"""Seconds after which a writer that never got its turn gives up."""
+_LIBPQ = {
+    "connect_timeout": 10,
+    "keepalives_idle": 30,
+    "keepalives_interval": 10,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 60_000,
+}
+"""Options by which a server that is cut off is missed: seconds, a count, milliseconds."""
 
 T = TypeVar("T")
 
@@ -26,23 +33,20 @@ StoredRow = Row[*tuple[object, ...]]
 """A row of a query; its columns are attributes."""
 
 
-class StoreError(Exception):
-    """The store cannot be used, or refused a result; the message says why and what to do."""
-
-
 class Database:
     """One database, for several threads and processes, and after a fork.
 
-    ``url`` shows no password.
+    ``url`` shows no password; ``read_only`` says why it can only be read, if that is so.
 
     Raises:
         StoreError: the URL is wrong, or its driver is not installed.
     """
 
     def __init__(self, url: str) -> None:
-        self.engine = _engine(url)
+        self.engine, self.read_only = _engine(url)
         self._pid = os.getpid()
         self._damaged_text = False
+        self._reached = False
         self.url = self.engine.url.render_as_string(hide_password=True)
 
     def close(self) -> None:
@@ -52,42 +56,34 @@ class Database:
     def run(self, work: Callable[[Connection], T], *, write: bool) -> T:
         """Do ``work`` in one transaction; again if another process was in the way.
 
-        ``work`` must be safe to repeat: a lost connection leaves open whether it was committed.
+        A server that is away is waited for, which is logged as a warning. ``work`` must be safe to
+        repeat: a lost connection leaves open whether it was committed.
+
+        Raises:
+            StoreError: the database fails, or did so for too long.
         """
         if self._pid != os.getpid():
             # A forked child must not talk over its parent's connections.
             self.engine.dispose(close=False)
             self._pid = os.getpid()
-        give_up = time.monotonic() + RETRY_FOR
-        pause = 0.005
-        collisions = 0
+        patience = Patience(self.url)
         while True:
             try:
                 with (
                     self.engine.connect().execution_options(store_write=write) as connection,
                     connection.begin(),
                 ):
+                    self._reached = True
                     if self._damaged_text:
                         _decode_damaged_text(connection)
                     return work(connection)
-            except IntegrityError as error:
-                # On PostgreSQL another writer has just added the same id: look again.
-                collisions += 1
-                if collisions > 3:
-                    raise StoreError(f"{self.url}: {_explain(error)}") from error
             except DBAPIError as error:
-                if _is_damaged_text(error) and not self._damaged_text:
+                if is_damaged_text(error) and not self._damaged_text:
                     self._damaged_text = True
                     continue
-                if not _worth_retrying(error):
-                    raise StoreError(f"{self.url}: {_explain(error)}") from error
-                if time.monotonic() > give_up:
-                    raise StoreError(
-                        f"{self.url}: no turn within {RETRY_FOR:.0f} s: {_explain(error)}"
-                    ) from error
-            # Writers that collided spread out.
-            time.sleep(pause * random.uniform(0.5, 1.5))  # noqa: S311 (no secret)
-            pause = min(pause * 2, 1.0)
+                # Connections to a server that was away are of no use, even those that answer.
+                if patience.wait_after(error, known=self._reached):
+                    self.engine.dispose()
 
     def rows(self, query: Query) -> Sequence[StoredRow]:
         """All rows that ``query`` gives, in one transaction."""
@@ -101,7 +97,8 @@ class Database:
             last = page[-1].seq
 
 
-def _engine(url: str) -> Engine:
+def _engine(url: str) -> tuple[Engine, str]:
+    """The engine for ``url``, and why it can only read."""
     try:
         parsed = make_url(url)
     except ArgumentError as error:
@@ -110,8 +107,16 @@ def _engine(url: str) -> Engine:
     shown = parsed.render_as_string(hide_password=True)
     try:
         if parsed.get_backend_name() != "sqlite":
-            return create_engine(parsed, pool_pre_ping=True)
-        file = sqlite_file(parsed)
+            libpq = parsed.get_driver_name() in ("psycopg", "psycopg2")
+            given = {key: _LIBPQ[key] for key in _LIBPQ.keys() - parsed.query.keys() if libpq}
+            engine = create_engine(parsed, pool_pre_ping=True, connect_args=given)
+            event.listen(engine, "begin", _begin_postgresql)
+            return engine, ""
+        file = None if "uri" in parsed.query else sqlite_file(parsed)
+        if file is not None and (reason := why_read_only(file)):
+            engine = create_engine(parsed, creator=partial(_connect_to_read, file))
+            event.listen(engine, "begin", _begin_sqlite)
+            return engine, reason
         if file is None:
             engine = create_engine(
                 parsed, poolclass=StaticPool, connect_args={"check_same_thread": False}
@@ -127,7 +132,33 @@ def _engine(url: str) -> Engine:
         raise StoreError(f"{shown}: {error.strerror}: {error.filename}") from error
     event.listen(engine, "connect", _configure_sqlite)
     event.listen(engine, "begin", _begin_sqlite)
-    return engine
+    return engine, ""
+
+
+def _connect_to_read(file: Path) -> sqlite3.Connection:
+    """A connection to ``file``, beside which nothing can be written.
+
+    Where SQLite needs to do that, it is told that nobody else writes there either, unless there is
+    a log that it would leave unread then.
+    """
+    log = file.with_name(f"{file.name}-wal")
+    ways = ["mode=ro"] if log.exists() and log.stat().st_size else ["mode=ro", "immutable=1"]
+    while True:
+        connection = sqlite3.connect(
+            f"{file.as_uri()}?{ways.pop(0)}",
+            uri=True,
+            timeout=BUSY_TIMEOUT,
+            check_same_thread=False,
+            isolation_level=None,
+        )
+        try:
+            connection.execute("SELECT count(*) FROM sqlite_master")
+        except sqlite3.OperationalError:
+            connection.close()
+            if not ways:
+                raise
+        else:
+            return connection
 
 
 def _configure_sqlite(connection: sqlite3.Connection, _: object) -> None:
@@ -153,25 +184,6 @@ def _begin_sqlite(connection: Connection) -> None:
     connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
 
 
-def _is_damaged_text(error: DBAPIError) -> bool:
-    raised = error.orig
-    return isinstance(raised, sqlite3.OperationalError) and "Could not decode" in str(raised)
-
-
-def _worth_retrying(error: DBAPIError) -> bool:
-    if error.connection_invalidated:
-        return True
-    code = getattr(error.orig, "sqlite_errorcode", None)
-    if code is None:  # PostgreSQL: serialization failure, deadlock
-        return getattr(error.orig, "sqlstate", None) in ("40001", "40P01")
-    return code & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
-
-
-def _explain(error: DBAPIError) -> str:
-    text = " ".join(str(error.orig).split())
-    code = getattr(error.orig, "sqlite_errorcode", 0) & 0xFF
-    if code == sqlite3.SQLITE_NOTADB:
-        return f"{text}: name another file in HARNESS_STORE"
-    if code == sqlite3.SQLITE_CORRUPT:
-        return f"{text}: save what can be read with `sqlite3 FILE .recover | sqlite3 NEW`"
-    return text
+def _begin_postgresql(connection: Connection) -> None:
+    if connection.get_execution_options().get("store_write", False):
+        connection.exec_driver_sql(f"SET LOCAL lock_timeout = {int(BUSY_TIMEOUT * 1000)}")

@@ -6,7 +6,7 @@ are, or the table was emptied or damaged, they are made again.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -20,12 +20,11 @@ from leaderboard.schema import ENTRIES, RESULTS, storable
 if TYPE_CHECKING:
     import pandas as pd
 
-    from harness.records.result import Result
 
-
-def add(connection: Connection, seq: int, result: Result) -> None:
-    """Store the entry of ``result``, which is at ``seq``."""
-    connection.execute(insert(ENTRIES).values(_row(connection, seq, result)))
+def add(connection: Connection, rows: Sequence[tuple[int, dict[str, Value]]]) -> None:
+    """Store entries, each of the result that is at this ``seq``."""
+    if rows:
+        connection.execute(insert(ENTRIES), [_row(connection, *row) for row in rows])
 
 
 def delete_at(connection: Connection, seqs: Collection[int]) -> None:
@@ -76,20 +75,19 @@ def _make_page(after: int, connection: Connection) -> tuple[int | None, list[Cor
     """Make some of those that are missing: where to go on, and what could not be read."""
     missing = page(after=after).where(~exists().where(ENTRIES.c.seq == RESULTS.c.seq))
     rows = connection.execute(missing).all()
-    made, unreadable = [], []
+    made: list[tuple[int, dict[str, Value]]] = []
+    unreadable: list[CorruptRecord] = []
     for row in rows:
         outcome = read_result(row)
         if isinstance(outcome, CorruptRecord):
             unreadable.append(outcome)
         else:
-            made.append(_row(connection, row.seq, outcome))
-    if made:
-        connection.execute(insert(ENTRIES), made)
+            made.append((row.seq, entry(outcome)))
+    add(connection, made)
     return (rows[-1].seq if rows else None), unreadable
 
 
-def _row(connection: Connection, seq: int, result: Result) -> dict[str, Value]:
-    values = entry(result)
+def _row(connection: Connection, seq: int, values: dict[str, Value]) -> dict[str, Value]:
     if connection.dialect.name == "postgresql":  # its text cannot hold NUL
         for name, value in values.items():
             values[name] = storable(value) if isinstance(value, str) else value

@@ -43,6 +43,7 @@ def entry(result: Result) -> dict[str, Value]:
         "harness": result.environment.harness,
         "result": result.id,
         "sol_fraction": result.sol_fraction,
+        "origin": result.origin,
         "accepted": result.accepted,
         "conclusive": result.verdict not in INCONCLUSIVE,
         "model": generation.model if generation else "",

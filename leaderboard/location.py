@@ -45,3 +45,15 @@ def missing_file(url: str) -> Path | None:
     except ArgumentError:  # which the store will tell
         return None
     return None if file is None or file.exists() else file
+
+
+def why_read_only(file: Path) -> str:
+    """Why the database in ``file`` can be read and not written; empty if it can, or is not there.
+
+    SQLite writes beside the file, too.
+    """
+    if not file.exists() or (os.access(file, os.W_OK) and os.access(file.parent, os.W_OK)):
+        return ""
+    if os.statvfs(file).f_flag & os.ST_RDONLY:
+        return "is on a read-only file system"
+    return "and its folder cannot be written by this user"

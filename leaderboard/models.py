@@ -29,6 +29,7 @@ import pandas as pd
 
 from harness.records.result import Reason, Verdict
 from leaderboard.csvfile import neutral
+from leaderboard.origin import counting, first_spelling
 from leaderboard.ranking import of_other_versions
 
 UNDECIDED = frozenset({Verdict.INTERNAL_ERROR, Verdict.NOT_EXECUTABLE_HERE})
@@ -112,6 +113,8 @@ def by_model(
     """
     ours = entries[entries["model"] != ""].drop_duplicates("result")
     ours = ours[~of_other_versions(ours, current or {})]
+    ours = ours.assign(**{name: first_spelling(ours, name) for name in ("model", "author")})
+    ours = ours[counting(ours, _SAMPLE)]
     ours = ours.assign(decided=~ours["verdict"].isin([str(each) for each in UNDECIDED]))
     # The last word on each sample, and one that decides it before one that does not.
     last = ours.sort_values(["decided", "date", "result"]).drop_duplicates(_SAMPLE, keep="last")

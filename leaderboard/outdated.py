@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterable, Mapping
 
 from harness.records.refs import DeviceRef, major
 from harness.records.result import Result
+from harness.text.names import key
 from leaderboard.entry import INCONCLUSIVE
 
 Key = tuple[str, ...]
@@ -37,7 +38,11 @@ def outdated(
         At most one result a solution, by problem and data type, the oldest first.
     """
     last: dict[tuple[Key, Key], Result] = {}
-    for result in sorted(results, key=lambda each: (each.created, each.id)):
+    by_age = sorted(results, key=lambda each: (each.created, each.id))
+    own = {_solution(each) for each in by_age if not each.origin}
+    for result in by_age:
+        if result.origin and _solution(result) in own:
+            continue
         if result.device != device or (problems and result.problem.slug not in problems):
             continue
         if result.verdict not in INCONCLUSIVE:
@@ -55,7 +60,7 @@ def outdated(
 
 
 def _solution(result: Result) -> Key:
-    return result.problem.slug, result.dtype, result.solution.author, result.solution.hash
+    return result.problem.slug, result.dtype, key(result.solution.author), result.solution.hash
 
 
 def _kind(result: Result) -> Key:

@@ -8,7 +8,9 @@ What counts, in this order:
 1. A result speaks for its solution (problem version, author, solution hash). A newer result of the
    same solution on the same board replaces the older, better or worse, so that submitting a file
    again and again does not collect lucky times. A newer result that is *not* accepted withdraws
-   the solution, unless its verdict is ``INCONCLUSIVE``.
+   the solution, unless its verdict is ``INCONCLUSIVE``. Imported results do neither to one that
+   was graded here; they count where there is none (:mod:`leaderboard.origin`). Names of authors
+   that differ in letter case are one, shown as the first one was.
 2. Only the current version of a problem is ranked: the one named by the caller, else the one whose
    first result is the newest. Accepted results of another version are listed without a rank.
 3. Each author has one row a board, the best: a ranked one before an unranked one, the current
@@ -29,6 +31,7 @@ import pandas as pd
 from leaderboard.board import COLUMNS, KEY, BoardKey, BoardRow, by_board, rows
 from leaderboard.csvfile import read_csv, to_csv
 from leaderboard.entry import entry
+from leaderboard.origin import counting, first_spelling
 from leaderboard.spread import with_spread
 from leaderboard.ties import ranks, standard_errors
 
@@ -94,6 +97,7 @@ def ranked(
 ) -> pd.DataFrame:
     """As :func:`board`, of the entries that a store keeps, one of each result."""
     table = with_spread(entries.sort_values(["date", "result"], ignore_index=True))
+    table["author"] = first_spelling(table, "author")
     if problem is not None:
         table = table[table["problem"] == problem].reset_index(drop=True)
     table["place"] = table.groupby(KEY[:-1]).ngroup()
@@ -116,17 +120,20 @@ def ranked(
 def of_other_versions(entries: pd.DataFrame, current: Mapping[str, str]) -> pd.Series[bool]:
     """Whether each entry was measured on another version of its problem than the current one."""
     # The current version follows from all results, accepted or not.
-    first = entries.groupby(["problem", "problem_hash"])["date"].transform("min")
+    dates = entries["date"].where(counting(entries, ["problem"]))
+    first = dates.groupby([entries["problem"], entries["problem_hash"]]).transform("min")
     newest = first.groupby(entries["problem"]).transform("max")
     known = entries["problem"].map(current)
-    return (first < newest).where(known.isna(), entries["problem_hash"] != known)
+    return (~(first >= newest)).where(known.isna(), entries["problem_hash"] != known)
 
 
 def _last_words(by_age: pd.DataFrame) -> pd.DataFrame:
     """The accepted entries that are the last word on their solution, the oldest first."""
     judged = by_age[by_age["conclusive"]]
     # Not by board: a result that is not accepted has no baseline, and withdraws from all boards.
-    files = judged.groupby(["place", "problem_hash", "author", "solution_hash"], sort=False)
+    file = ["place", "problem_hash", "author", "solution_hash"]
+    judged = judged[counting(judged, file)]
+    files = judged.groupby(file, sort=False)
     judged = judged.assign(file=files.ngroup(), age=judged.index)
     accepted = judged[judged["accepted"]].drop_duplicates(["file", "board"], keep="last")
     withdrawn = judged[~judged["accepted"]].groupby("file")["age"].max()

@@ -8,9 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from sqlalchemy import ColumnElement, Connection, Table, insert, select
+from sqlalchemy import ColumnElement, Connection, Table, func, insert, or_, select
 
-from leaderboard.database import Query, StoredRow, StoreError
+from harness.text.names import key
+from leaderboard.database import Query, StoredRow
+from leaderboard.failures import StoreError
 from leaderboard.schema import RESULTS, RULINGS, checksum, storable
 
 if TYPE_CHECKING:
@@ -37,23 +39,36 @@ class CorruptRecord(NamedTuple):
 Report = Callable[[CorruptRecord], None]
 
 
-def add_once(connection: Connection, table: Table, row: dict[str, str], what: str) -> int | None:
-    """Insert ``row``; its number, or None if it was there already.
+def add_new(
+    connection: Connection, table: Table, rows: Iterable[dict[str, str]], what: str
+) -> dict[str, int]:
+    """Insert those of ``rows`` that are not there yet; their numbers by id.
 
     Raises:
-        StoreError: another row with its id is there.
+        StoreError: another row with the id of one is there, or among them.
     """
-    there = select(table.c.checksum).where(table.c.id == row["id"])
-    known: str | None = connection.scalar(there)
-    if known is None:
-        number: int = connection.scalar(insert(table).values(row).returning(table.c.seq))
-        return number
+    wanted: dict[str, dict[str, str]] = {}
+    for row in rows:
+        _require_same(connection, row, wanted.setdefault(row["id"], row)["checksum"], what)
+    there = select(table.c.id, table.c.checksum).where(table.c.id.in_(wanted))
+    known = {row.id: row.checksum for row in connection.execute(there)}
+    for known_id, known_checksum in known.items():
+        _require_same(connection, wanted[known_id], known_checksum, what)
+    new = [row for row in wanted.values() if row["id"] not in known]
+    if not new:
+        return {}
+    connection.execute(insert(table), new)
+    ids = [row["id"] for row in new]
+    numbered = select(table.c.id, table.c.seq).where(table.c.id.in_(ids)).order_by(table.c.seq)
+    return {row.id: row.seq for row in connection.execute(numbered)}
+
+
+def _require_same(connection: Connection, row: dict[str, str], known: str, what: str) -> None:
     if known != row["checksum"]:
         raise StoreError(
             f"{connection.engine.url.render_as_string()}: a different {what} with id "
             f"{row['id']!a} is already there; {what}s are never replaced"
         )
-    return None
 
 
 class Which(NamedTuple):
@@ -62,7 +77,7 @@ class Which(NamedTuple):
     problem: str | None = None
     """Slug of the problem."""
     author: str | None = None
-    """Who submitted them."""
+    """Who submitted them, in upper or lower case."""
     verdict: str | None = None
     """The verdict, as the record has it."""
     dtype: str | None = None
@@ -76,8 +91,12 @@ class Which(NamedTuple):
 
     def conditions(self) -> list[ColumnElement[bool]]:
         """The same, asked of the table."""
-        asked = self._asdict().items()
-        return [RESULTS.c[name] == storable(value) for name, value in asked if value is not None]
+        asked = self._asdict() | {"author": None}
+        found = [RESULTS.c[n] == storable(value) for n, value in asked.items() if value is not None]
+        if self.author is not None:
+            spelled = RESULTS.c.author, func.lower(RESULTS.c.author)
+            found.append(or_(spelled[0] == storable(self.author), spelled[1] == key(self.author)))
+        return found
 
 
 def page(*, after: int, problem: str | None = None) -> Query:

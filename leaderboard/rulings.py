@@ -5,7 +5,7 @@ They are only ever added, and the last one about a result holds.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -15,7 +15,7 @@ from leaderboard.database import Database
 from leaderboard.rows import (
     CorruptRecord,
     Report,
-    add_once,
+    add_new,
     read_ruling,
     readable,
     rulings_page,
@@ -32,8 +32,16 @@ def add(database: Database, ruling: Ruling) -> None:
     Raises:
         StoreError: another ruling with the same id is there, or the database failed.
     """
-    append = partial(add_once, table=RULINGS, row=ruling_row(ruling), what="ruling")
-    database.run(append, write=True)
+    database.run(partial(add_rows, rows=[ruling_row(ruling)]), write=True)
+
+
+def add_rows(connection: Connection, rows: Iterable[dict[str, str]]) -> None:
+    """Append the rulings that have become ``rows``.
+
+    Raises:
+        StoreError: another ruling with the id of one is there.
+    """
+    add_new(connection, RULINGS, rows, "ruling")
 
 
 def added(database: Database, results: Collection[str] | None, report: Report) -> Iterator[Ruling]:

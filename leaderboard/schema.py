@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from harness.records.result import Result
     from harness.records.ruling import Ruling
 
-VERSION = 5
+VERSION = 6
 """Version of the tables, kept in ``meta``; the version of the records inside them is theirs."""
 
 OLDEST = 1
@@ -88,6 +88,7 @@ ENTRIES = sa.Table(
     *_columns(SharedText, "harness"),
     *_columns(sa.Text, "result"),
     *_columns(sa.Double, "sol_fraction", null=True),
+    *_columns(SharedText, "origin"),  # what it was imported from; empty if it was graded here
     *_columns(sa.Boolean, "accepted", "conclusive"),
     *_columns(SharedText, "model", "verdict", "reason"),
     sa.Index("entries_by_problem", "problem", "seq"),
@@ -149,7 +150,9 @@ def ruling_row(ruling: Ruling) -> dict[str, str]:
 
 def storable(value: str) -> str:
     """``value`` as a column holds it: without NUL (PostgreSQL) and lone surrogates (UTF-8)."""
-    return value.encode("utf-8", "backslashreplace").decode().replace("\0", "\ufffd")
+    if not value.isascii():
+        value = value.encode("utf-8", "backslashreplace").decode()
+    return value.replace("\0", "\ufffd")
 
 
 def checksum(record: str) -> str:
@@ -175,6 +178,12 @@ def version_of(connection: sa.Connection) -> int | None:
     return int(value)
 
 
+def take_turn(connection: sa.Connection) -> None:
+    """Wait for others who make tables or add much at once, as all writers of SQLite do."""
+    if connection.dialect.name == "postgresql":
+        connection.execute(sa.text("SELECT pg_advisory_xact_lock(:key)"), {"key": _ADVISORY_LOCK})
+
+
 def prepare(connection: sa.Connection) -> None:
     """Create the tables or migrate them, inside a write transaction.
 
@@ -183,9 +192,7 @@ def prepare(connection: sa.Connection) -> None:
     Raises:
         SchemaError: the store is too new, too old to be migrated, or none; with the remedy.
     """
-    if connection.dialect.name == "postgresql":
-        # CREATE TABLE IF NOT EXISTS can still fail when two sessions race for it.
-        connection.execute(sa.text("SELECT pg_advisory_xact_lock(:key)"), {"key": _ADVISORY_LOCK})
+    take_turn(connection)  # CREATE TABLE IF NOT EXISTS can still fail when two race for it
     version = version_of(connection)
     if version is None:
         METADATA.create_all(connection)

@@ -22,6 +22,7 @@ import numpy as np
 
 from harness.records.ties import GRADE_SPREAD
 from leaderboard.board import KEY
+from leaderboard.origin import counting
 from leaderboard.ties import standard_errors
 
 if TYPE_CHECKING:
@@ -71,9 +72,11 @@ def grade_spread(scores: Floats, errors: Floats, files: NDArray[np.int64] | None
 def with_spread(by_age: pd.DataFrame) -> pd.DataFrame:
     """The entries, the oldest first, with the column ``grade_spread``: σ_AA of their device.
 
-    Ranked ones of all boards of the device count, the same measurement once, whoever submitted it.
+    Ranked ones of all boards of the device count, the same measurement once, whoever submitted it;
+    imported ones where there are no own ones.
     """
     timed = by_age[by_age["accepted"] & (by_age["unranked_reason"] == "")]
+    timed = timed[counting(timed, _DEVICE)]
     timed = timed[timed.duplicated("solution_hash", keep=False)]
     timed = timed.drop_duplicates([*_FILE, *_MEASURED])
     files = timed.groupby(_FILE).ngroup().sort_values(kind="stable")

@@ -1,11 +1,11 @@
 """Results that outlive the process: append-only, several writers, nothing acknowledged is lost.
 
 A result is in the store once :meth:`Store.add` has returned, and stays there whatever happens to
-the process or the machine afterwards: one transaction per result, flushed to the disk before it
-is acknowledged (SQLite: write-ahead log, ``synchronous=FULL``). What this does not cover: disks
-that lie about flushing, and network file systems, on which SQLite's locks are not to be trusted
-(use PostgreSQL there). A record that was altered is found by its checksum; this finds accidents,
-not an attacker who can write to the store.
+the process or the machine afterwards: one transaction per result (or per import), flushed to the
+disk before it is acknowledged (SQLite: write-ahead log, ``synchronous=FULL``). What this does not
+cover: disks that lie about flushing, and network file systems, on which SQLite's locks are not to
+be trusted (use PostgreSQL there). A record that was altered is found by its checksum; this finds
+accidents, not an attacker who can write to the store.
 
 Rulings beside the results say whether they count: readers of results or entries get those that do.
 Only :meth:`Store.delete` takes a result away.
@@ -22,7 +22,9 @@ from sqlalchemy import Connection, delete, select
 
 from harness.text.plain import visible
 from leaderboard import entries, rulings, sources
-from leaderboard.database import Database, StoreError
+from leaderboard.database import Database
+from leaderboard.entry import entry
+from leaderboard.failures import StoreError
 from leaderboard.location import default_store_url, store_url
 from leaderboard.rows import (
     PAGE,
@@ -30,18 +32,28 @@ from leaderboard.rows import (
     CorruptRecord,
     Report,
     Which,
-    add_once,
+    add_new,
     page,
     read_result,
     readable,
 )
-from leaderboard.schema import RESULTS, VERSION, SchemaError, prepare, row_of, storable, version_of
+from leaderboard.schema import (
+    RESULTS,
+    VERSION,
+    SchemaError,
+    prepare,
+    row_of,
+    storable,
+    take_turn,
+    version_of,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from harness.records.result import Result
     from harness.records.ruling import Ruling
+    from leaderboard.bulk import Bulk
 
 __all__ = ["CorruptRecord", "Store", "StoreError", "Which", "default_store_url", "store_url"]
 
@@ -64,6 +76,8 @@ class Store:
         self._database = Database(url)
         self._run = self._database.run
         self.url = self._database.url
+        self.read_only = self._database.read_only
+        """Why results can only be read, if that is so."""
         try:
             # Most openings find the tables made, and then need no turn as a writer.
             if self._run(version_of, write=False) != VERSION:
@@ -102,11 +116,30 @@ class Store:
         row = row_of(result)
 
         def append(connection: Connection) -> None:
-            seq = add_once(connection, RESULTS, row, "result")
-            if seq is not None:
-                entries.add(connection, seq, result)
+            if seqs := add_new(connection, RESULTS, [row], "result"):
+                entries.add(connection, [(seqs[row["id"]], entry(result))])
                 if source is not None:
                     sources.add(connection, source)
+
+        self._run(append, write=True)
+
+    def add_all(self, bulk: Bulk) -> None:
+        """Append all results and rulings of ``bulk``, or none; those that are there stay.
+
+        Raises:
+            StoreError: another result or ruling with the id of one is there; nothing was added.
+        """
+
+        def append(connection: Connection) -> None:
+            take_turn(connection)
+            try:
+                for batch in bulk:
+                    seqs = add_new(connection, RESULTS, batch.results, "result")
+                    made = {storable(str(each["result"])): each for each in batch.entries}
+                    entries.add(connection, [(seq, made[each]) for each, seq in seqs.items()])
+                    rulings.add_rows(connection, batch.rulings)
+            except StoreError as error:
+                raise StoreError(f"{error}; nothing was added") from error
 
         self._run(append, write=True)
 

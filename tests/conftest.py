@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from collections.abc import Iterator
 from functools import lru_cache
@@ -65,6 +66,17 @@ def _has_nvcc() -> bool:
     except NvccNotFound:
         return False
     return True
+
+
+@pytest.fixture(autouse=True)
+def signals_of_the_tests() -> Iterator[None]:
+    """What a command catches in this process, it catches for its test alone."""
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGALRM)
+    before = [signal.getsignal(number) for number in numbers]
+    yield
+    for number, handler in zip(numbers, before, strict=True):
+        if signal.getsignal(number) is not handler:
+            signal.signal(number, handler)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -27,6 +27,7 @@ from harness.records.result import Result, Verdict
 from harness.sandbox import selftest
 from harness.session.session import Session
 from harness.timing import trusted
+from leaderboard.store import Store
 
 ROOT = Path(__file__).parents[1]
 PACKAGES = ROOT / "tests/support/packages"
@@ -235,6 +236,48 @@ class TestExitCodes:
 
         monkeypatch.setattr("harness.languages.files.solution_files", interrupt)
         assert harness("check", write()).status == 130
+
+
+class TestLimit:
+    @pytest.fixture
+    def two(self, write: Write) -> Path:
+        write(name="a.py")
+        write("import time\n\ndef solution(*_):\n    time.sleep(60)\n", name="b.py")
+        return Path("solutions")
+
+    def test_what_is_left_is_named_and_what_is_done_recorded(
+        self, harness: Harness, two: Path
+    ) -> None:
+        done = harness("submit", two, "--limit-s", 8, "--json", "results.jsonl", "--no-shrink")
+        assert done.status == 3
+        assert "not graded: solutions/shift/alice/b.py" in done.err
+        assert "--limit-s 8 is over" in done.err
+        assert "--resume" in done.err
+        with Store.open() as store:
+            recorded = [each.solution.name for each in store.results()]
+        written = Path("results.jsonl").read_text().splitlines()
+        assert [Result.from_json(line).solution.name for line in written] == recorded
+        assert ("a.py" in done.err) is (recorded == [])
+
+    def test_resume_goes_on(self, harness: Harness, two: Path) -> None:
+        harness("submit", two / "shift/alice/a.py")
+        done = harness("submit", two, "--limit-s", 2, "--resume")
+        assert done.status == 3
+        assert "1 not graded" in done.err
+        assert "not graded: solutions/shift/alice/a.py" not in done.err
+
+    def test_more_time_than_is_needed_changes_nothing(self, harness: Harness, write: Write) -> None:
+        done = harness("check", write(), "--limit-s", "1e6")
+        assert (done.status, done.err) == (0, "")
+
+    @pytest.mark.parametrize("seconds", ["0", "-1", "nan", "inf", "much"])
+    def test_no_length_of_time(self, seconds: str, harness: Harness, write: Write) -> None:
+        assert harness("check", write(), "--limit-s", seconds).status == 2
+
+    def test_watching_has_no_limit(self, harness: Harness, write: Write) -> None:
+        done = harness("check", write(), "--limit-s", 5, "--watch")
+        assert done.status == 2
+        assert "--watch" in done.err
 
 
 class TestJson:

@@ -8,11 +8,11 @@ import io
 import re
 import tempfile
 from collections.abc import Iterator
-from itertools import groupby
+from itertools import chain, groupby
 from operator import attrgetter
 from pathlib import Path
 
-from harness.commands.exchange import take_in
+from harness.commands.exchange import read_lines, take_in
 from harness.problem.format.load import load_problem, problem_folders
 from harness.report.board import speedup
 from harness.text import numbers
@@ -42,11 +42,13 @@ def made() -> dict[Path, str]:
 
 
 def _boards() -> Frame:
-    with tempfile.TemporaryDirectory() as place, Store.open(f"{place}/boards.sqlite") as store:
-        for file in sorted(FOLDER.glob("*.jsonl")):
-            take_in(file, store)
-        current = {p.slug: p.hash for p in map(load_problem, problem_folders(ROOT / "problems"))}
-        return ranked(store.entries(), all_entries=True, current=current)
+    with tempfile.TemporaryDirectory() as folder:
+        place = f"{folder}/boards.sqlite"
+        take_in(chain.from_iterable(map(read_lines, sorted(FOLDER.glob("*.jsonl")))), place)
+        with Store.open(place) as store:
+            entries = store.entries()
+    current = {p.slug: p.hash for p in map(load_problem, problem_folders(ROOT / "problems"))}
+    return ranked(entries, all_entries=True, current=current)
 
 
 def _table(entries: list[BoardRow]) -> Iterator[str]:

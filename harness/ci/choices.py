@@ -28,3 +28,5 @@ class CiChoices:
     """Folder for the reports."""
     annotate: bool | None = None
     """Print failures as GitHub annotations; None: if ``GITHUB_ACTIONS`` is ``true``."""
+    limit_s: float | None = None
+    """Seconds of wall time after which the rest is skipped; None: never."""

@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 from rich.console import Console
 
-from harness import __version__
+from harness import __version__, signals
 from harness.ci.annotations import annotations
 from harness.ci.changes import LINK, SUBMODULE, Change, find_changes
 from harness.ci.choices import CiChoices
@@ -21,17 +21,22 @@ from harness.ci.policy import FOLDER, GradingPlan, Note, author_folder, examine,
 from harness.ci.report import MAX_LISTED, FileOutcome, Graded, PullRequestReport
 from harness.ci.repository import Repository, TreeEntry
 from harness.ci.summary import SUMMARY_BYTES, comment, summary
-from harness.errors import HarnessError, JudgeError, MachineError, UsageError
+from harness.errors import HarnessError, JudgeError, MachineError, TimeOverError, UsageError
 from harness.grading.job import Completed, Job, Options, Work
 from harness.languages.read import MAX_BYTES, read_solution
 from harness.problem.format.load import find_problem, problem_slugs
 from harness.report.terminal import render_result
 from harness.solution.model import Solution
+from harness.text.output import write_whole
 from harness.text.plain import json_text, plain
 from harness.text.suggest import did_you_mean
+from harness.text.system_errors import cannot_write
 
 Grade = Callable[[Sequence[Work], str], Iterator[Completed]]
 """Grades files on ``auto``, ``cuda`` or ``cpu``; gives each with its result, in any order."""
+
+_UNFINISHED = "not finished: what graded these files was ended, or is still at work"
+"""The fault of a report that is written on the way."""
 
 _EXIT_CODES = {
     FileOutcome.ACCEPTED: 0,
@@ -45,16 +50,24 @@ _EXIT_CODES = {
 def run(choices: CiChoices, repository: Repository, grade: Grade | None = None) -> int:
     """Grade what the head changes, write the reports, print what a person should see.
 
+    The reports are also written before the first file is graded and after each: whatever ends this
+    process, they have what was found out by then.
+
     Returns:
         0 if all was accepted or nothing is to be graded, 1 if not, 3 after an INTERNAL_ERROR.
 
     Raises:
         UsageError: there is no base, or the changes are refused; the reports are written first.
         MachineError, HarnessError, ProblemError: not the contestant's doing; likewise.
+        TimeOverError: ``choices.limit_s`` is over; likewise.
+        KeyboardInterrupt: a signal ends the command; likewise.
     """
-    report, error = review(choices, repository, grade or _judge)
-    _write_reports(report, choices.out)
-    _append_summary(report)
+    report, error = review(
+        choices, repository, grade or _judge, lambda so_far: _write_reports(so_far, choices.out)
+    )
+    with signals.held():
+        _write_reports(report, choices.out)
+        _append_summary(report)
     on_github = os.environ.get("GITHUB_ACTIONS") == "true"
     if on_github if choices.annotate is None else choices.annotate:
         for line in annotations(report):
@@ -74,9 +87,14 @@ def run(choices: CiChoices, repository: Repository, grade: Grade | None = None) 
 
 
 def review(
-    choices: CiChoices, repository: Repository, grade: Grade
-) -> tuple[PullRequestReport, JudgeError | None]:
-    """Find what changed, refuse it or grade it; the report, and the error that stopped the grading.
+    choices: CiChoices,
+    repository: Repository,
+    grade: Grade,
+    save: Callable[[PullRequestReport], None] = lambda _: None,
+) -> tuple[PullRequestReport, JudgeError | KeyboardInterrupt | None]:
+    """Find what changed, refuse it or grade it; the report, and what stopped the grading.
+
+    ``save`` is given a report before the first file is graded and after each.
 
     Raises:
         UsageError: there is no base.
@@ -93,38 +111,60 @@ def review(
     except (LimitError, MachineError) as error:  # the base was read before, so it is the head
         plan.refused.append(_unreadable(error))
     graded: list[Graded] = []
-    stopped = None
-    if plan.submissions and not plan.refused:
-        with tempfile.TemporaryDirectory(prefix="harness-ci-") as folder:
-            problems = _write_problems(repository, base, Path(folder))
-            try:
-                _write(repository, plan.submissions, Path(folder))
-                jobs = _jobs(plan, problems, Path(folder), choices)
-                if jobs and not plan.refused:
-                    for each in _grade(jobs, plan, choices, grade):
-                        graded.append(each)  # one by one: an error may end them
-            except LimitError as error:
-                plan.refused.append(_unreadable(error))
-            except JudgeError as error:
-                stopped = error
     order = [change.path for change in plan.submissions]
-    report = PullRequestReport.of(
-        created=datetime.now(UTC),
-        harness=__version__,
-        base=base,
-        merge_base=fork,
-        head=head,
-        author="" if choices.author is None else author_folder(choices.author, folders),
-        timed=not choices.check_only,
-        executable_required=not choices.accept_not_executable,
-        graded=sorted(graded, key=lambda each: order.index(each.path)),
-        deleted=_listed(plan.deleted),
-        ignored=_listed(plan.ignored),
-        skipped=plan.skipped,
-        refused=plan.refused[:MAX_LISTED],
-        fault=str(stopped) if stopped else "",
-    )
-    return report, stopped
+
+    def report(fault: str = "", rest: str = "") -> PullRequestReport:
+        done = {each.path for each in graded} | {note.path for note in plan.skipped}
+        left = [path for path in order if rest and path not in done]
+        return PullRequestReport.of(
+            created=datetime.now(UTC),
+            harness=__version__,
+            base=base,
+            merge_base=fork,
+            head=head,
+            author="" if choices.author is None else author_folder(choices.author, folders),
+            timed=not choices.check_only,
+            executable_required=not choices.accept_not_executable,
+            graded=sorted(graded, key=lambda each: order.index(each.path)),
+            deleted=_listed(plan.deleted),
+            ignored=_listed(plan.ignored),
+            skipped=[*plan.skipped, *(Note(path=path, reason=rest) for path in left)],
+            refused=plan.refused[:MAX_LISTED],
+            fault=fault,
+        )
+
+    if not plan.submissions or plan.refused:
+        return report(), None
+    try:
+        with (
+            signals.limited(choices.limit_s),
+            tempfile.TemporaryDirectory(prefix="harness-ci-") as folder,
+        ):
+            problems = _write_problems(repository, base, Path(folder))
+            _write(repository, plan.submissions, Path(folder))
+            jobs = _jobs(plan, problems, Path(folder), choices)
+            if jobs and not plan.refused:
+                save(report(_UNFINISHED, "not graded yet"))
+                for each in _grade(jobs, plan, choices, grade):
+                    with signals.held():
+                        graded.append(each)
+                        save(report(_UNFINISHED, "not graded yet"))
+        return report(), None
+    except LimitError as error:
+        plan.refused.append(_unreadable(error))
+        return report(), None
+    except signals.OutOfTime as over:
+        rest = len(order) - len(graded) - len(plan.skipped)
+        if not rest:
+            return report(), None
+        why = f"{over}, and {rest} not graded; give it longer, or split the pull request"
+        return report(str(over), str(over)), TimeOverError(why)
+    except JudgeError as error:
+        return report(str(error), "the grading was stopped"), error
+    except KeyboardInterrupt as ended:
+        signals.accept()  # the reports come first
+        why = str(ended) or "interrupted"
+        return report(why, why), ended
 
 
 def _listed(paths: Sequence[str]) -> list[str]:
@@ -238,11 +278,11 @@ def _write_reports(report: PullRequestReport, folder: Path) -> None:
         if not folder.exists():
             folder.mkdir(parents=True)
             # In a clone the next `git add` would make them a part of the pull request.
-            (folder / ".gitignore").write_text("*\n", encoding="utf-8")
-        for name, text in files.items():
-            (folder / name).write_text(text, encoding="utf-8")
+            write_whole(folder / ".gitignore", "*\n")
     except OSError as error:
-        raise UsageError(f"--out {plain(str(folder))}: cannot write: {error.strerror}") from error
+        raise cannot_write(folder, error) from error
+    for name, text in files.items():
+        write_whole(folder / name, text)
 
 
 def _append_summary(report: PullRequestReport) -> None:
@@ -256,4 +296,5 @@ def _append_summary(report: PullRequestReport) -> None:
             if room >= 1000:
                 file.write(summary(report, room))
     except OSError as error:
-        raise MachineError(f"GITHUB_STEP_SUMMARY={place}: {error.strerror}") from error
+        told = cannot_write(place, error)
+        raise MachineError(f"GITHUB_STEP_SUMMARY: {told}") from error

@@ -25,7 +25,7 @@ _TITLES = {
     FileOutcome.ACCEPTED: "all accepted",
     FileOutcome.NOTHING: "no submission changed",
     FileOutcome.REFUSED: "not graded, the changes are refused",
-    FileOutcome.FAULT: "not graded to the end, by a fault of the harness or the machine",
+    FileOutcome.FAULT: "not graded to the end",
 }
 
 

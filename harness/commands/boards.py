@@ -6,8 +6,7 @@ import atexit
 import gc
 import json
 import math
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
@@ -146,7 +145,7 @@ def export(problem: str | None, out: str, store: str | None) -> None:
 
     Those that do not count, too, with the rulings that say so.
     """
-    from harness.commands.exchange import write_lines
+    from harness.commands.exchange import write_export
 
     with common.existing_store(store) as results:
         recorded = results.recorded(problem)
@@ -156,18 +155,26 @@ def export(problem: str | None, out: str, store: str | None) -> None:
                 f"nothing is recorded of {plain(problem, 60)}: harness submissions list shows "
                 "what is"
             )
-        ids = []
-        with common.output_to(out) as file:
+        ids: list[str] = []
+
+        def noted() -> Iterator[Result]:
             for result in chain(first, recorded):
-                write_lines([result], file)
                 ids.append(result.id)
-            ruled = write_lines(results.rulings(None if problem is None else ids), file)
-    click.echo(_counts(len(ids), ruled), err=True)
+                yield result
+
+        with common.output_to(out) as file:
+            count = write_export(
+                noted(), lambda: results.rulings(None if problem is None else ids), file
+            )
+    click.echo(_counts(count), err=True)
 
 
-def _counts(results: int, rulings: int) -> str:
-    ruled = f", {counted(rulings, 'ruling')}" if rulings else ""
-    return counted(results, "result") + ruled
+def _counts(count: Mapping[type, int]) -> str:
+    from harness.records.result import Result
+    from harness.records.ruling import Ruling
+
+    ruled = f", {counted(count[Ruling], 'ruling')}" if count[Ruling] else ""
+    return counted(count[Result], "result") + ruled
 
 
 @click.command(name="import")
@@ -177,20 +184,12 @@ def import_(files: tuple[Path, ...], store: str | None) -> None:
     """Add the results and rulings in FILES, which harness export wrote, to the store.
 
     Verdicts and times are not checked: import only files that you trust. Nothing is imported if a
-    line is no result; what is there already stays as it is.
+    line is no result, or has the id of another one; what is there already stays as it is.
     """
     from harness.commands.exchange import read_lines, take_in
-    from harness.records.result import Result
-    from harness.records.ruling import Ruling
 
-    for path in files:
-        for _ in read_lines(path):
-            pass
-    count = Counter[type]()
-    with common.open_store(store) as results:
-        for path in files:
-            count += take_in(path, results)
-    click.echo(_counts(count[Result], count[Ruling]), err=True)
+    count = take_in(chain.from_iterable(map(read_lines, files)), store)
+    click.echo(_counts(count), err=True)
 
 
 @click.command()

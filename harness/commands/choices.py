@@ -54,6 +54,8 @@ class Choices:
     """File for the results as JSON lines, ``-`` for stdout; None: no JSON."""
     problems_dir: Path | None
     """Folder of problem packages; None: the default one."""
+    limit_s: float | None = None
+    """Seconds of wall time after which the run is stopped; None: never."""
     profile: bool = False
     """``check``: profile one call of each accepted file."""
     baselines: str = "first"
@@ -121,6 +123,7 @@ def grading_options(command: F) -> F:
             help="Report the first case that fails; do not look for a smaller one.",
         ),
         click.option("--watch", is_flag=True, help="Grade a file again whenever it is saved."),
+        common.limit_option,
         common.sandbox_option,
         click.option(
             "--json", "json_to", metavar="FILE|-", help="Write the result as JSON; - for stdout."

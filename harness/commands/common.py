@@ -7,14 +7,25 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import math
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, ParamSpec, TextIO, TypeVar
 
 import click
 
-from harness.errors import HarnessError, JudgeError, MachineError, ProblemError, UsageError
+from harness import signals
+from harness.commands.streams import require_stdout
+from harness.errors import (
+    HarnessError,
+    JudgeError,
+    MachineError,
+    ProblemError,
+    TimeOverError,
+    UsageError,
+)
+from harness.text.output import replacing_text
 from harness.text.plain import plain, plain_lines
 
 if TYPE_CHECKING:
@@ -73,6 +84,21 @@ sandbox_option = click.option(
 )
 
 
+def _number(_context: click.Context, option: click.Parameter, value: float | None) -> float | None:
+    if value is not None and math.isnan(value):
+        raise UsageError(f"{option.opts[0]}: nan is no number")
+    return value
+
+
+limit_option = click.option(
+    "--limit-s",
+    callback=_number,
+    type=click.FloatRange(min=0, min_open=True, max=1e8),
+    metavar="SECONDS",
+    help="Stop after so long: what is in work is not graded, nor what is left; exit code 3.",
+)
+
+
 def pass_choices(record: Callable[P, T]) -> Callable[[Callable[[T], None]], Callable[P, None]]:
     """Give a command its arguments and options as one ``record``."""
 
@@ -99,19 +125,27 @@ def print_error(error: JudgeError) -> None:
 
 
 @contextlib.contextmanager
-def open_store(place: str | None) -> Iterator[Store]:
-    """The store of results, made if it is missing; its errors are the machine's."""
+def open_store(place: str | None, *, write: bool = True) -> Iterator[Store]:
+    """The store of results, made if it is missing; its errors are the machine's.
+
+    To ``write``, it must be one that can be written.
+    """
     from leaderboard.store import Store, StoreError
 
     try:
         with Store.open(place) as store:
+            if write and store.read_only:
+                raise MachineError(
+                    f"{store.url} {store.read_only}: copy it to where you may write, and name the "
+                    "copy with --store or HARNESS_STORE"
+                )
             yield store
     except StoreError as error:
         raise MachineError(str(error)) from error
 
 
 @contextlib.contextmanager
-def existing_store(place: str | None) -> Iterator[Store]:
+def existing_store(place: str | None, *, write: bool = False) -> Iterator[Store]:
     """The store of results for reading; if its file is missing, an empty one in memory.
 
     A missing file that was named is noted on stderr: the name may be a wrong one.
@@ -121,7 +155,7 @@ def existing_store(place: str | None) -> Iterator[Store]:
     missing = missing_file(default_store_url() if place is None else store_url(place))
     if missing is not None and place is not None:
         click.echo(f"note: {plain(str(missing))}: no such file, so nothing is recorded", err=True)
-    with open_store(place if missing is None else _IN_MEMORY) as store:
+    with open_store(place if missing is None else _IN_MEMORY, write=write) as store:
         yield store
 
 
@@ -153,20 +187,38 @@ def load_all(root: Path) -> tuple[list[Problem], list[ProblemError]]:
 
 
 @contextlib.contextmanager
-def output_to(target: str) -> Iterator[TextIO]:
-    """A text file to write to: ``target``, or stdout for ``-``.
+def within(seconds: float | None, left: Collection[str], remedy: str) -> Iterator[None]:
+    """End this block after ``seconds`` (None: never); then stderr names what is ``left``, if any.
 
     Raises:
-        UsageError: it cannot be written.
+        TimeOverError: something is left; the message says ``remedy``.
+    """
+    try:
+        with signals.limited(seconds):
+            yield
+    except signals.OutOfTime as over:
+        reason = str(over)
+    else:
+        return
+    if left:
+        for path in left:
+            click.echo(f"not graded: {plain(path)}", err=True)
+        raise TimeOverError(f"{reason}, and {len(left)} not graded; {remedy}")
+
+
+@contextlib.contextmanager
+def output_to(target: str) -> Iterator[TextIO]:
+    """A text file to write to: ``target``, replaced as a whole at the end, or stdout for ``-``.
+
+    Raises:
+        UsageError, MachineError: it cannot be written; a file that was there is unchanged.
     """
     if target == "-":
+        require_stdout()
         yield sys.stdout
+        sys.stdout.flush()
         return
-    try:
-        file = open(target, "w", encoding="utf-8", newline="")  # noqa: SIM115 - closed below
-    except OSError as error:
-        raise UsageError(f"cannot write {plain(target)}: {error.strerror}") from error
-    with file:
+    with replacing_text(Path(target)) as file:
         yield file
 
 

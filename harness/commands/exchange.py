@@ -1,25 +1,34 @@
-"""Results and rulings as JSON lines, to keep boards in a repository or move them between stores."""
+"""Results and rulings as JSON lines, to keep boards in a repository or move them between stores.
+
+The first line of an export announces how many there are, so that a part of one is not taken for
+the whole. Exports one behind the other are one file; lines without such a header are taken as they
+are.
+"""
 
 from __future__ import annotations
 
 import json
 import os
+import shutil
 import stat
+import tempfile
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TextIO
 
-from harness.errors import UsageError
+from harness.commands.common import open_store
+from harness.errors import MachineError, UsageError
 from harness.records.result import Result
 from harness.records.ruling import Ruling
 from harness.text.plain import json_text, plain
 
-if TYPE_CHECKING:
-    from leaderboard.store import Store
-
 LINE_BYTES = 16 << 20
 """Most bytes of a line; a record has some ten kilobytes."""
+
+_HEADER = "export"
+_HEADER_START = b'{"export":'
+_COPY_CHARACTERS = 1 << 20
 
 
 def write_lines(entries: Iterable[Result | Ruling], file: TextIO) -> int:
@@ -31,38 +40,114 @@ def write_lines(entries: Iterable[Result | Ruling], file: TextIO) -> int:
     return count
 
 
-def take_in(path: Path, store: Store) -> Counter[type]:
-    """Add what :func:`write_lines` wrote to ``store``; returns how many there were of each kind.
+def write_export(
+    results: Iterable[Result], rulings: Callable[[], Iterable[Ruling]], file: TextIO
+) -> Counter[type]:
+    """Write an export: its header, then a line for each; returns how many there are of each kind.
 
-    Raises:
-        UsageError: as :func:`read_lines`; the entries before that line have been added.
+    ``rulings`` is called when the results are there: it may miss none about them.
     """
-    count = Counter[type]()
-    for entry in read_lines(path):
-        if isinstance(entry, Result):
-            store.add(entry)
-        else:
-            store.add_ruling(entry)
-        count[type(entry)] += 1
+    with tempfile.TemporaryFile("w+", encoding="utf-8", newline="") as lines:
+        count = Counter[type]({Result: write_lines(results, lines)})
+        count[Ruling] = write_lines(rulings(), lines)
+        announced = {"results": count[Result], "rulings": count[Ruling]}
+        file.write(json.dumps({_HEADER: announced}) + "\n")
+        lines.seek(0)
+        shutil.copyfileobj(lines, file, _COPY_CHARACTERS)
     return count
 
 
-def read_lines(path: Path) -> Iterator[Result | Ruling]:
-    """The results and rulings that :func:`write_lines` wrote, in that order.
+def take_in(entries: Iterable[Result | Ruling], place: str | None) -> Counter[type]:
+    """Add ``entries`` to the store at ``place``, all or none; how many there were of each class.
+
+    They are read to the end before the store is opened.
 
     Raises:
-        UsageError: the file cannot be read, cannot be read twice (a pipe), or has a line that is
-            neither; the message names the line.
+        MachineError: the store fails, holds something else under the id of one, or there is no
+            room for a copy of the entries.
     """
+    from leaderboard.bulk import Bulk
+
+    try:
+        bulk = Bulk(entries)
+    except OSError as error:
+        raise MachineError(
+            f"no room to check what is imported: {plain(str(error))}: name another folder in TMPDIR"
+        ) from error
+    with bulk, open_store(place) as store:
+        store.add_all(bulk)
+    return bulk.count
+
+
+def read_lines(path: Path) -> Iterator[Result | Ruling]:
+    """The results and rulings that :func:`write_export` or :func:`write_lines` wrote, in order.
+
+    Raises:
+        UsageError: the file cannot be read, cannot be read twice (a pipe), has a line that is
+            neither, which the message names, or not as many as a header announces.
+    """
+    place = plain(str(path))
+    part = _Part(place)
     try:
         with path.open("rb") as file:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-                raise UsageError(f"{plain(str(path))} can be read only once: make it a file")
+                raise UsageError(f"{place} can be read only once: make it a file")
             lines = iter(lambda: file.readline(LINE_BYTES + 1), b"")
+            number, line = 0, b""
             for number, line in enumerate(lines, start=1):
-                yield _entry(line, f"{plain(str(path))}:{number}")
+                if (announced := _header(line)) is not None:
+                    part.require_whole()
+                    part = _Part(place, number, announced)
+                elif part.announced is not None and len(line) <= LINE_BYTES and line[-1:] != b"\n":
+                    part.require_whole(cut=True)
+                else:
+                    entry = _entry(line, f"{place}:{number}")
+                    part.found[type(entry)] += 1
+                    yield entry
+            part.require_whole(cut=part.number == number and line[-1:] != b"\n")
     except OSError as error:
-        raise UsageError(f"cannot read {plain(str(path))}: {error.strerror}") from error
+        raise UsageError(f"cannot read {place}: {error.strerror}") from error
+
+
+class _Part:
+    """The lines behind the header in line ``number`` of a file, or those before the first one."""
+
+    def __init__(
+        self, place: str, number: int = 0, announced: tuple[int, int] | None = None
+    ) -> None:
+        self.place = place
+        self.number = number
+        self.announced = announced
+        self.found = Counter[type]()
+
+    def require_whole(self, *, cut: bool = False) -> None:
+        """Raise UsageError unless there is what the header announces, and no line was ``cut``."""
+        found = self.found[Result], self.found[Ruling]
+        if self.announced is None or (found == self.announced and not cut):
+            return
+        results, rulings = self.announced
+        announced = f"{results:,} {'result' if results == 1 else 'results'} and "
+        announced += f"{rulings:,} {'ruling' if rulings == 1 else 'rulings'}"
+        header = "its first line" if self.number == 1 else f"its line {self.number}"
+        more = found[0] > results or found[1] > rulings
+        raise UsageError(
+            f"{self.place}: {header} announces {announced}, there are "
+            f"{found[0]:,} and {found[1]:,}{' and a part of one' if cut else ''}: it was "
+            f"{'changed' if more else 'cut short'}; nothing was imported. Export again; to take "
+            f"what there is, leave {header} away"
+        )
+
+
+def _header(line: bytes) -> tuple[int, int] | None:
+    """How many results and rulings ``line`` announces; None if it is no header."""
+    if not line.startswith(_HEADER_START):
+        return None
+    try:
+        announced = json.loads(line)[_HEADER]
+        numbers = announced["results"], announced["rulings"]
+    except (ValueError, LookupError, TypeError, RecursionError):
+        return None  # it is no result either, which will be said
+    return numbers if all(type(number) is int and number >= 0 for number in numbers) else None
 
 
 def _entry(line: bytes, place: str) -> Result | Ruling:

@@ -6,19 +6,24 @@ import contextlib
 import os
 import sys
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
 import click
 
+from harness import signals
 from harness.commands import common
 from harness.commands.choices import Choices, grading_options
+from harness.commands.recording import record
+from harness.commands.streams import stdout_is_lost
 from harness.errors import MachineError, ProblemError, UsageError
-from harness.text.plain import json_text, plain
+from harness.text.plain import plain
 from harness.text.suggest import did_you_mean
 
 if TYPE_CHECKING:
+    from harness.commands.results_file import ResultsFile
     from harness.commands.watch import SavedFiles
     from harness.grading.job import Job, Options
     from harness.records.refs import DeviceRef
@@ -52,9 +57,9 @@ def submit(choices: Choices) -> None:
     if choices.case:  # a replay of one case is not recorded
         if choices.resume:
             raise UsageError("--resume: with --case nothing is recorded, so all there is is run")
-        sys.exit(_grade_all(choices))
+        sys.exit(_grade_in_time(choices))
     with common.open_store(choices.store) as store:
-        sys.exit(_grade_all(choices, store))
+        sys.exit(_grade_in_time(choices, store))
 
 
 @click.command()
@@ -67,57 +72,79 @@ def submit(choices: Choices) -> None:
 @common.pass_choices(Choices)
 def check(choices: Choices) -> None:
     """Verdict only: no timing, nothing recorded."""
-    sys.exit(_grade_all(choices))
+    sys.exit(_grade_in_time(choices))
 
 
-def _grade_all(choices: Choices, store: Store | None = None) -> int:
-    """Grade the files, with times if results are recorded in ``store``; returns the exit code."""
+def _grade_in_time(choices: Choices, store: Store | None = None) -> int:
+    """As :func:`_grade_all`, within the time that was given; returns the exit code."""
+    if choices.watch and choices.limit_s is not None:
+        raise UsageError("--limit-s and --watch: one of them, since the one ends and the other not")
+    run = _Run()
+    remedy = "grade them by themselves"
+    if store is not None:
+        remedy = "the same command with --resume goes on with them"
+    with common.within(choices.limit_s, run.left, remedy):
+        _grade_all(choices, store, run)
+    return common.exit_code(run.verdicts)
+
+
+@dataclass(slots=True)
+class _Run:
+    """How far a run is: the files that are left, and the verdicts on the others."""
+
+    left: list[str] = field(default_factory=list)
+    verdicts: list[Verdict] = field(default_factory=list)
+
+
+def _grade_all(choices: Choices, store: Store | None, run: _Run) -> None:
+    """Grade the files, with times if results are recorded in ``store``."""
     from harness.languages.files import solution_files
 
     options = choices.options(timing=store is not None)
     # Before they are read: what is saved while they are graded must be seen.
     saved = _watched(choices.files) if choices.watch else None
-    jobs = _jobs(solution_files(choices.files), choices)
+    paths = solution_files(choices.files)
+    run.left += map(str, paths)
+    jobs = _jobs(paths, choices)
 
     # Not earlier: torch takes seconds to import, and a wrong path or option is known at once.
     from harness.grading.executor import open_executor
     from harness.grading.job import Work
     from harness.report.terminal import render_result
 
-    output = common.output_to(choices.json_to) if choices.json_to else contextlib.nullcontext()
-    with open_executor(choices.device) as executor, output as file:
+    with open_executor(choices.device) as executor, _results_file(choices) as lines:
         if choices.profile:
             _require_profiler(executor.device)
 
-        def grade(jobs: Iterable[Job]) -> list[Verdict]:
-            verdicts = []
+        def grade(jobs: Iterable[Job]) -> None:
             for work, graded in executor.grade([Work(job, options) for job in jobs]):
-                result = graded if store is None else _record(graded, work.job, store, choices)
-                if file is not None:
-                    file.write(json_text(result.to_json()) + "\n")
-                    file.flush()  # for programs that follow the file
-                if choices.json_to != "-":
-                    render_result(result, common.console())
-                verdicts.append(result.verdict)
-            return verdicts
+                with signals.held():  # recorded, written and shown, or none of it
+                    result = graded if store is None else _record(graded, work.job, store, choices)
+                    if lines is not None:
+                        lines.add(result)
+                    if choices.json_to != "-":
+                        render_result(result, common.console())
+                    run.verdicts.append(result.verdict)
+                    if work.job.path in run.left:  # else it was saved anew
+                        run.left.remove(work.job.path)
 
-        verdicts: list[Verdict] = []
         if store is not None and choices.resume:
-            jobs, verdicts = _not_recorded(jobs, options, executor.device, store)
-        status = common.exit_code(verdicts + grade(jobs))
+            jobs, run.verdicts = _not_recorded(jobs, options, executor.device, store, lines)
+            run.left[:] = [job.path for job in jobs]
+        grade(jobs)
         if saved is not None:
             _grade_saved(saved, choices, grade)
-    return status
 
 
 def _record(result: Result, job: Job, store: Store, choices: Choices) -> Result:
-    if choices.baselines == "all":
-        from leaderboard.best import with_best
+    def finish(result: Result) -> Result:
+        if choices.baselines == "all":
+            from leaderboard.best import with_best
 
-        result = with_best(result, store.results(result.problem.slug))
-    result = _with_baseline_notes(result, store)
-    store.add(result, job.solution.submitted)
-    return result
+            result = with_best(result, store.results(result.problem.slug))
+        return _with_baseline_notes(result, store)
+
+    return record(result, job.solution.submitted, store, finish)
 
 
 def _with_baseline_notes(result: Result, store: Store) -> Result:
@@ -137,17 +164,33 @@ def _with_baseline_notes(result: Result, store: Store) -> Result:
     return with_baseline_notes(result, store.newest(which, RECENT))
 
 
+def _results_file(choices: Choices) -> contextlib.AbstractContextManager[ResultsFile | None]:
+    if choices.json_to is None:
+        return contextlib.nullcontext()
+    from harness.commands.results_file import ResultsFile
+
+    return contextlib.closing(ResultsFile(choices.json_to, resume=choices.resume))
+
+
 def _not_recorded(
-    jobs: list[Job], options: Options, device: DeviceRef, store: Store
+    jobs: list[Job],
+    options: Options,
+    device: DeviceRef,
+    store: Store,
+    lines: ResultsFile | None,
 ) -> tuple[list[Job], list[Verdict]]:
-    """The jobs without a recorded result, and the verdicts of the others, which stderr lists."""
+    """The jobs without a recorded result, and the verdicts of the others, which stderr lists.
+
+    Afterwards ``lines``, if it is a file, has the results of the others, and none of the jobs.
+    """
     from harness import __version__
     from harness.grading.job import chosen_dtype
     from harness.grading.resume import RecordedResults
 
     slugs = sorted({job.problem.slug for job in jobs})
     results = chain.from_iterable(map(store.recorded, slugs))
-    recorded = RecordedResults(results, device, __version__)
+    first = lines.ids if lines is not None else ()
+    recorded = RecordedResults(results, device, __version__, first)
     left, verdicts = [], []
     for job in jobs:
         verdict = recorded.take(job, chosen_dtype(job, options))
@@ -158,14 +201,28 @@ def _not_recorded(
             click.echo(f"recorded already: {plain(job.path)} ({verdict})", err=True)
     if verdicts:
         click.echo(f"{len(verdicts)} recorded already, {len(left)} to grade", err=True)
+    if lines is not None and lines.resumed:
+        taken = set(recorded.taken)
+        asked = {_graded_as(j.problem.slug, j.path, chosen_dtype(j, options)) for j in jobs}
+        lines.keep(
+            lambda r: (
+                r.id in taken or _graded_as(r.problem.slug, r.solution.path, r.dtype) not in asked
+            )
+        )
+        for result in store.named([each for each in recorded.taken if each not in lines.ids]):
+            lines.add(result)
     return left, verdicts
 
 
+def _graded_as(problem: str, path: str, dtype: str) -> tuple[str, str, str]:
+    return problem, os.path.abspath(path), dtype  # noqa: PTH100 - a link is another file
+
+
 def _grade_saved(
-    saved: SavedFiles, choices: Choices, grade: Callable[[list[Job]], list[Verdict]]
-) -> NoReturn:
-    """Grade files whenever they are saved, until interrupted."""
-    while True:
+    saved: SavedFiles, choices: Choices, grade: Callable[[list[Job]], None]
+) -> None:
+    """Grade files whenever they are saved, until interrupted, or nobody reads the results."""
+    while choices.json_to not in (None, "-") or not stdout_is_lost():
         click.echo("waiting for changes; Ctrl-C ends", err=True)
         changed = saved.wait()
         click.echo("changed: " + ", ".join(plain(str(path)) for path in changed), err=True)

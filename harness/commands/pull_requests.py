@@ -51,6 +51,7 @@ _any_author_option = click.option(
     default=None,
     help="Print failures as commands that mark lines [default: if GITHUB_ACTIONS is true].",
 )
+@common.limit_option
 @common.sandbox_option
 @common.pass_choices(CiChoices)
 def ci(choices: CiChoices) -> None:

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from harness import __version__
+from harness import __version__, signals
 from harness.commands import common
 from harness.commands.complete import problem_slugs
+from harness.commands.recording import record
 
 if TYPE_CHECKING:
     from harness.problem.package import Problem
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 @click.argument("names", metavar="[PROBLEM]...", nargs=-1, shell_complete=problem_slugs)
 @click.option("--all", "everything", is_flag=True, help="All on the boards, up to date or not.")
 @common.device_option
+@common.limit_option
 @common.sandbox_option
 @common.store_option
 @common.problems_option
@@ -29,6 +31,7 @@ def regrade(
     names: tuple[str, ...],
     everything: bool,
     device: str,
+    limit_s: float | None,
     store: str | None,
     problems_dir: Path | None,
 ) -> None:
@@ -42,14 +45,14 @@ def regrade(
     root = common.problems_root(problems_dir)
     sound, broken = common.load_all(root)
     current = {problem.slug: problem for problem in sound}
-    with common.existing_store(store) as results:
+    with common.existing_store(store, write=True) as results:
         recorded = [r for r in results.results() if not names or r.problem.slug in names]
         for name in sorted(set(names) - {r.problem.slug for r in recorded}):
             find_problem(root, name)  # raises if there is none
         if any(r.problem.slug not in current for r in recorded):
             for error in broken:  # their results are skipped as if the problems were gone
                 common.print_error(error)
-        sys.exit(_regrade(recorded, current, device, results, everything=everything))
+        sys.exit(_regrade(recorded, current, device, results, limit_s, everything=everything))
 
 
 def _regrade(
@@ -57,6 +60,7 @@ def _regrade(
     current: dict[str, Problem],
     device: str,
     store: Store,
+    limit_s: float | None,
     *,
     everything: bool,
 ) -> int:
@@ -69,8 +73,11 @@ def _regrade(
 
     work: list[Work] = []
     before: dict[int, Result] = {}
+    skipped = 0
+    left: list[str] = []
     verdicts = []
-    with open_executor(device) as executor:
+    remedy = "the same command goes on with what is not up to date"
+    with common.within(limit_s, left, remedy), open_executor(device) as executor:
         old = outdated(
             recorded,
             current={slug: problem.hash for slug, problem in current.items()},
@@ -85,10 +92,13 @@ def _regrade(
             else:
                 work.append(Work(job, Options(dtype=result.dtype)))
                 before[id(job)] = result
+                left.append(job.path)
+        skipped = len(old) - len(work)
         for done, after in executor.grade(work):
-            store.add(after, done.job.solution.submitted)
-            click.echo(regraded_line(before[id(done.job)], after))
-            verdicts.append(after.verdict)
-    skipped = len(old) - len(work)
+            with signals.held():
+                record(after, done.job.solution.submitted, store)
+                click.echo(regraded_line(before[id(done.job)], after))
+                verdicts.append(after.verdict)
+                left.remove(done.job.path)
     click.echo(closing_line(verdicts, skipped))
     return max(common.exit_code(verdicts), 1 if skipped else 0)

@@ -11,7 +11,9 @@ import click
 from harness.commands.common import PATH, console, existing_store, store_option
 from harness.commands.complete import dtypes, problem_slugs, verdicts
 from harness.errors import UsageError
+from harness.text.names import key, shown
 from harness.text.numbers import counted
+from harness.text.output import replacing
 from harness.text.plain import json_text, plain, plain_lines
 
 if TYPE_CHECKING:
@@ -118,11 +120,8 @@ def _show_source(result: Result, recorded: bytes | None, out: Path | None) -> No
         text = plain_lines(file.decode("utf-8", "backslashreplace"))
         click.echo(text.removesuffix("\n"))
         return
-    try:
-        with out.open("xb") as new:
-            new.write(file)
-    except OSError as error:
-        raise UsageError(f"cannot write {plain(str(out))}: {error.strerror}") from error
+    with replacing(out, new=True) as copy:
+        copy.write(file)
 
 
 @submissions.command()
@@ -140,11 +139,11 @@ def delete(ids: tuple[str, ...], author: str | None, yes: bool, store: str | Non
     from harness.starter import author_name
 
     me = author_name() if author is None else author
-    with existing_store(store) as results:
+    with existing_store(store, write=True) as results:
         named = _named(results, ids)
         for result in named:
-            if result.solution.author != me:
-                whose = plain(result.solution.author, 60) or "nobody"
+            if key(result.solution.author) != key(me):
+                whose = shown(result.solution.author) or "nobody"
                 raise UsageError(
                     f"{plain(result.id, 40)} is by {whose}, and you are {plain(me, 60)}: delete "
                     "what is yours, or say with --author who you are"
@@ -186,7 +185,7 @@ def invalidate(
     if not who.strip():
         raise UsageError("--by: a ruling needs the name of who made it")
     action = Action.REINSTATED if undo else Action.INVALIDATED
-    with existing_store(store) as results:
+    with existing_store(store, write=True) as results:
         named = _named(results, ids)
         for result in named:
             if bool(_counting(results, [result])) == undo:

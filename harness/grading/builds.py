@@ -1,6 +1,7 @@
 """Builds of many files: side by side, ahead of grading, paused while a time is taken."""
 
 import os
+import sys
 from collections import Counter, deque
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -9,6 +10,7 @@ from typing import TypeVar
 
 from harness.grading.duplicates import content_key
 from harness.grading.job import Job
+from harness.sandbox.host_memory import affordable_builders
 from harness.sandbox.pause_gate import PauseGate
 from harness.solution.model import Artifact, BuildFailure
 
@@ -23,13 +25,21 @@ class Builds(AbstractContextManager["Builds"]):
 
     Args:
         build: builds one file; called in threads.
-        workers: files built side by side; by default 3/4 of the processors, the rest grades.
+        workers: files built side by side; by default 3/4 of the processors, the rest grades, and
+            fewer where there is little memory for each.
+        files: how many files there are; more are not built side by side.
     """
 
-    def __init__(self, build: Callable[[Job], Built], workers: int | None = None) -> None:
+    def __init__(
+        self,
+        build: Callable[[Job], Built],
+        workers: int | None = None,
+        files: int | None = None,
+    ) -> None:
         self._build = build
-        self._gate = PauseGate()
-        self._workers = workers or max(1, (os.cpu_count() or 1) * 3 // 4)
+        wanted = min(files or sys.maxsize, (os.cpu_count() or 1) * 3 // 4)
+        self._workers = workers or affordable_builders(wanted)
+        self._gate = PauseGate(builders=self._workers)
         self._pool = ThreadPoolExecutor(self._workers)
 
     def __exit__(self, kind: object, *_: object) -> None:

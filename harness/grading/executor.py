@@ -4,7 +4,7 @@
 would be a module beside it that meets :class:`Executor`.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import AbstractContextManager
 from itertools import groupby
@@ -65,12 +65,19 @@ class InProcess(AbstractContextManager["InProcess"]):
         self._grader = grader or Grader(device, progress)
         self._progress = progress
         self._workers = workers
+        self._begun: Generator[Completed, None, None] | None = None
 
     def __exit__(self, *error: object) -> None:
+        if self._begun is not None:
+            self._begun.close()  # with it builds for files that nobody asks for any more
         self._grader.__exit__(*error)
 
     def grade(self, work: Sequence[Work]) -> Iterator[Completed]:
         """As :meth:`Executor.grade`; with one worker in the order of ``work``."""
+        self._begun = self._grade(work)
+        return self._begun
+
+    def _grade(self, work: Sequence[Work]) -> Generator[Completed, None, None]:
         if self._workers > 1 and not any(each.options.timed for each in work):
             yield from self._side_by_side(work)
             return

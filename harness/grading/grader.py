@@ -34,6 +34,7 @@ from harness.progress.progress import Pace, Progress
 from harness.records.comparison import Comparison
 from harness.records.refs import SolutionRef
 from harness.records.result import Result, Verdict
+from harness.sandbox import leftovers
 from harness.session.fault import Fault
 from harness.session.programs import RunnerProgram, checked_program, timed_program
 from harness.session.session import Session
@@ -105,7 +106,7 @@ class Grader(AbstractContextManager["Grader"]):
         graded: dict[Hashable, Result] = {}
         pace = Pace(len(jobs))
         try:
-            with Builds(build, self._builders) as builds:
+            with Builds(build, self._builders, len(jobs)) as builds:
                 for number, (job, building, wanted_again) in enumerate(builds.of(jobs)):
                     if len(jobs) > 1:
                         self._progress.overall(number, len(jobs), pace.summary(number))
@@ -116,6 +117,9 @@ class Grader(AbstractContextManager["Grader"]):
                         self._progress.phase("build")
                         draft = self._draft(job, options)
                         result = self._judge(building.result(), draft, builds)
+                        # Of this grade, whose sandboxes are closed by now, or of an earlier one.
+                        notes = (*result.notes, *leftovers.notes())
+                        result = result.model_copy(update={"notes": notes})
                         if wanted_again:
                             graded[key] = result
                     yield result
@@ -316,6 +320,7 @@ class Grader(AbstractContextManager["Grader"]):
     def _timed(self, ready: ReadyToTime, draft: ResultBuilder, builds: Builds) -> Result:
         """The result of a submission that was right in all cases, with its times."""
         budget = self._budget(draft.options)
+        beside = leftovers.notes()
         with self._exclusive() as held, builds.paused(self._finishing):
             measured = self.benchmark.measure(draft, ready, held, budget)
         if held.monitor is not None:
@@ -330,6 +335,7 @@ class Grader(AbstractContextManager["Grader"]):
             budget,
             known_seed=draft.options.seed is not None,
             conditions=draft.conditions,
+            beside="; ".join(beside),
         )
         return draft.finish(Verdict.ACCEPTED, "", measured, score)
 

@@ -22,6 +22,7 @@ from harness.progress.progress import Progress
 from harness.records.comparison import Comparison, Shape
 from harness.records.measurement import Conditions, Measurement
 from harness.records.refs import DeviceRef, ProblemRef
+from harness.sandbox import leftovers
 from harness.session.fault import Fault
 from harness.solution.model import Solution
 from harness.timing.audit import IdleBaseline, find_busy_session
@@ -147,7 +148,7 @@ def comparison(
     task, problem = a.task, a.task.problem
     disturbed = unsettled(conditions) if conditions else ""
     clock_notes = (clock_note(shape.spec, shape.clocks, ("B", "A")) for shape in shapes)
-    notes = list(filter(None, (disturbed, *clock_notes)))
+    notes = list(filter(None, (disturbed, *leftovers.notes(), *clock_notes)))
     captured = zip(*((shape.a_captured, shape.b_captured) for shape in shapes), strict=True)
     for name, builder, each in zip(_NAMES, (a, b), captured, strict=True):
         notes += [f"{name}: {note}" for note in builder.notes]

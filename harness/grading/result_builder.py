@@ -179,14 +179,20 @@ def make_score(
     *,
     known_seed: bool,
     conditions: Conditions | None = None,
+    beside: str = "",
 ) -> Score:
-    """Geometric means over the shapes, and whether the result can be ranked."""
+    """Geometric means over the shapes, and whether the result can be ranked.
+
+    ``beside`` names what of earlier submissions may have been at work meanwhile.
+    """
     speedup = geometric_mean([m.speedup for m in measured])
     reason = ""
     if known_seed:
         reason = "the seed was given, so the inputs could be known"
     elif not task.device.rankable:
         reason = "cpu: functional timing, not a GPU's"
+    elif beside:
+        reason = beside
     elif conditions is not None and (found := unranked_reason(conditions)):
         reason = found
     elif doubts := list(filter(None, map(linearity_doubt, measured))):

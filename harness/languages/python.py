@@ -249,10 +249,11 @@ def _entry(
 
     if finished.timed_out:
         return failed(Verdict.TIME_LIMIT, f"parsing {shown} took more than {CHECK_S:g} s")
-    if finished.over_memory:
-        gib = CHECK_BYTES >> 30
-        return failed(Verdict.MEMORY_LIMIT, f"parsing {shown} took more than {gib} GiB")
-    if finished.returncode == -signal.SIGKILL:  # no crash, no limit of ours
+    killed = finished.returncode == -signal.SIGKILL
+    if finished.over_memory or (killed and finished.near_memory_limit):
+        reason = finished.memory_message(f"parsing {shown}", CHECK_BYTES)
+        return failed(Verdict.MEMORY_LIMIT, reason)
+    if killed:  # no crash, no limit of ours
         reason = f"the check of {shown} was killed: is the machine out of memory? Grade again"
         return failed(Verdict.INTERNAL_ERROR, reason)
     if finished.returncode < 0:

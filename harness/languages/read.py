@@ -24,6 +24,7 @@ from harness.records.refs import Generation, SolutionRef
 from harness.records.result import Result
 from harness.solution.generation import SUFFIXES, NoCode, extract
 from harness.solution.model import Invalid, Solution
+from harness.text.names import IN_WORDS, LONGEST, is_name
 from harness.text.plain import quoted
 from harness.text.suggest import did_you_mean, nearest
 
@@ -31,8 +32,6 @@ MAX_BYTES = 1 << 20
 HEADER_LINES = 20
 ANONYMOUS = "anonymous"
 
-_SAFE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,63}")
-_SAFE_IN_WORDS = "letters, digits and . _ + -, at most 64, the first a letter or digit"
 _HEADER = re.compile(r"^\s*(?://|#)\s*dtypes?\s*[:=]\s*(.*?)\s*$")
 _KINDS = {
     stat.S_ISLNK: "is a symbolic link; submit the file itself",
@@ -106,14 +105,15 @@ def _parse(
     generation = extracted.generation if extracted else None
     place_problem, place_author = _place(path)
     problem = problem or place_problem
-    author = author or place_author or _model_name(generation) or ANONYMOUS
+    if author is None:
+        author = place_author or _model_name(generation) or ANONYMOUS
     for what, value, remedy in (
         ("file name", path.stem, "rename it"),
         ("author", author, "give another with --author"),
         ("problem", problem, "give it with --problem"),
     ):
-        if value is not None and not _SAFE.fullmatch(value):
-            reason = f"the {what} {quoted(value)} cannot be recorded; {remedy} ({_SAFE_IN_WORDS})"
+        if value is not None and not is_name(value):
+            reason = f"the {what} {quoted(value)} cannot be recorded; {remedy} ({IN_WORDS})"
             raise _FileError(reason)
     if generation is not None and problem is None:
         problem = generation.problem or None
@@ -154,7 +154,7 @@ def _parse(
 def _model_name(generation: Generation | None) -> str:
     """The model as an author: ``vendor/some model`` becomes ``vendor-some-model``."""
     model = generation.model if generation else ""
-    return re.sub(r"[^A-Za-z0-9._+-]+", "-", model).strip("-._+")[:64]
+    return re.sub(r"[^A-Za-z0-9._+-]+", "-", model).strip("-._+")[:LONGEST]
 
 
 def _bytes(path: Path) -> bytes:
@@ -170,6 +170,8 @@ def _bytes(path: Path) -> bytes:
     except OSError as error:
         if error.errno == errno.ELOOP:
             raise _FileError(_KINDS[stat.S_ISLNK]) from None
+        if error.errno in (errno.EMFILE, errno.ENFILE, errno.ENOMEM):
+            raise  # nothing that the file could do about
         raise _FileError(f"cannot be read: {error.strerror}") from None
     if len(source) > MAX_BYTES:
         raise _FileError(f"is larger than {MAX_BYTES >> 20} MiB")

@@ -27,6 +27,7 @@ from harness.problem.model import REFERENCE_FILE, Declaration, Parameter
 from harness.problem.terms import Direction, Expectation
 from harness.problem.tolerance import allowed_error, weights_of
 from harness.text.suggest import did_you_mean
+from harness.text.system_errors import machine_fault
 
 EXPECTED_FUNCTION = "reference"
 MAGNITUDE_FUNCTION = "magnitude"
@@ -116,6 +117,8 @@ class Reference:
         module = module_from_spec(spec)
         try:
             spec.loader.exec_module(module)
+        except OSError as error:
+            raise machine_fault(error) or self._raised("", error) from error
         except Exception as error:  # the author's code: anything can come
             raise self._raised("", error) from error
         return module
@@ -147,6 +150,8 @@ class Reference:
                 returned = self._functions[name](**case.values, **wide)
         except torch.OutOfMemoryError:
             raise  # the machine's fault, not the author's
+        except OSError as error:
+            raise machine_fault(error) or self._raised(name, error) from error
         except Exception as error:  # the author's code: anything can come
             raise self._raised(name, error) from error
         return self._checked(name, case, returned)

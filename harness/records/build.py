@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from harness.records.fields import Count, Record, Text
+from harness.records.fields import Count, Record, Seconds, Text
 
 
 class Occupancy(Record):
@@ -37,7 +37,7 @@ class KernelResources(Record):
 class Build(Record):
     """How a submission was compiled, and how it is called."""
 
-    seconds: float
+    seconds: Seconds
     """Seconds to build it, or to find it in the cache."""
     cached: bool
     """Whether it was found in the cache."""

@@ -5,7 +5,7 @@ from typing import Literal, Self
 from pydantic import Field, model_validator
 from typing_extensions import TypeAliasType
 
-from harness.records.fields import Count, Name, Record, Text
+from harness.records.fields import Count, Name, Record, Seconds, Text
 
 
 class Element(Record):
@@ -46,7 +46,7 @@ class CaseResult(Record):
 
     spec: Text
     passed: bool
-    seconds: float | None = None
+    seconds: Seconds | None = None
     message: Text = ""
     mismatch: Mismatch | None = None
 
@@ -83,7 +83,7 @@ class ShrunkCase(Record):
 
     case: CaseResult
     trials: Count
-    seconds: float
+    seconds: Seconds
     tensors: tuple[TensorValues, ...] = ()
 
     @model_validator(mode="after")

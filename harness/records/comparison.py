@@ -5,8 +5,8 @@ from typing import Literal
 
 from pydantic import Field, computed_field
 
-from harness.records.fields import Created, Document, Record, Text
-from harness.records.measurement import Clocks, Interval
+from harness.records.fields import Created, Document, Notes, Record, Samples, Text
+from harness.records.measurement import Clocks, Interval, Ratio, Time
 from harness.records.refs import DeviceRef, Environment, ProblemRef, SolutionRef
 from harness.records.ties import GRADE_SPREAD, Z95, is_ahead
 
@@ -16,19 +16,19 @@ class Shape(Record):
 
     spec: Text
     """Sizes and scalars of the shape, as ``--case`` takes them."""
-    a_s: Interval
+    a_s: Time
     """Seconds per call of A."""
-    b_s: Interval
+    b_s: Time
     """Seconds per call of B."""
-    ratio: Interval
+    ratio: Ratio
     """A / B."""
     a_captured: bool
     """The calls of A were one CUDA graph."""
     b_captured: bool
     """The calls of B were one CUDA graph."""
-    a_samples_s: tuple[float, ...]
+    a_samples_s: Samples
     """Samples of A, seconds."""
-    b_samples_s: tuple[float, ...]
+    b_samples_s: Samples
     """Samples of B, seconds."""
     clocks: Clocks | None = None
     """The card's clocks, of B as the submission and A as the baseline; None if not read."""
@@ -56,9 +56,9 @@ class Comparison(Document):
     """The other one."""
     shapes: tuple[Shape, ...] = Field(min_length=1)
     """Times by shape."""
-    ratio: Interval
+    ratio: Ratio
     """Geometric mean of A / B over the shapes."""
-    notes: tuple[Text, ...] = ()
+    notes: Notes = ()
     """What else a reader should know."""
     environment: Environment
     """What else the times depend on."""

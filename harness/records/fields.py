@@ -9,7 +9,7 @@ from pydantic import AfterValidator, AwareDatetime, BaseModel, BeforeValidator, 
 
 def _storable(value: object) -> object:
     """Escape lone surrogates; everything else is left to the field's own check."""
-    if isinstance(value, str):
+    if isinstance(value, str) and not value.isascii():
         return value.encode("utf-8", "backslashreplace").decode("utf-8")
     return value
 
@@ -26,7 +26,26 @@ Name = Annotated[str, BeforeValidator(_storable), Field(min_length=1)]
 Created = Annotated[AwareDatetime, AfterValidator(_utc)]
 Count = Annotated[int, Field(ge=0)]
 Kernels = Annotated[float, Field(ge=0, le=1e6)] | None
-Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+
+LEAST_S, MOST_S = 1e-18, 1e9
+"""Seconds that a time may have: from an attosecond to some thirty years."""
+MOST_WORK = 1e24
+"""Operations or bytes of one call at most: centuries of work for a card of today."""
+MOST_COUNT = 10**15
+"""Of what the judge counts: clocks, calls, blocks."""
+MOST_LISTED = 10_000
+"""Cases or notes of a result at most."""
+
+Positive = Annotated[float, Field(ge=LEAST_S, le=MOST_S)]
+"""Seconds that are divided by."""
+Seconds = Annotated[float, Field(ge=0, le=MOST_S)]
+Overhead = Annotated[float, Field(ge=-MOST_S, le=MOST_S)]
+"""Seconds that were told as a difference, and may come out below zero."""
+Samples = Annotated[tuple[float, ...], Field(max_length=1_000_000)]
+"""Raw seconds: as they came, and no result if they are no times."""
+Work = Annotated[float, Field(ge=0, le=MOST_WORK)]
+Counted = Annotated[int, Field(ge=0, le=MOST_COUNT)]
+Notes = Annotated[tuple[Text, ...], Field(max_length=MOST_LISTED)]
 
 
 def require_schema(data: object, *schemas: int, what: str, key: str = "schema") -> None:

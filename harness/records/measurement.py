@@ -4,11 +4,29 @@ All times are in seconds.
 """
 
 import math
-from typing import Self
+from functools import partial
+from typing import Annotated, Self
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
-from harness.records.fields import Count, Created, Kernels, Name, Positive, Record, Text
+from harness.records.fields import (
+    LEAST_S,
+    MOST_COUNT,
+    MOST_S,
+    Counted,
+    Created,
+    Kernels,
+    Name,
+    Overhead,
+    Positive,
+    Record,
+    Samples,
+    Text,
+    Work,
+)
+
+LEAST_RATIO, MOST_RATIO = 1e-18, 1e18
+"""A speed-up lies between these, so that ratios of speed-ups can be told, and drawn."""
 
 
 class Interval(Record):
@@ -54,37 +72,57 @@ class Interval(Record):
         return cls(value=value, low=low, high=high)
 
 
+def _positive(interval: Interval, least: float, most: float) -> Interval:
+    if not least <= interval.value <= most:
+        raise ValueError(f"{interval.value} is not a positive number from {least:g} to {most:g}")
+    return interval
+
+
+def _finite(interval: Interval) -> Interval:
+    if not abs(interval.value) <= MOST_S:
+        raise ValueError(f"{interval.value} is no time of at most {MOST_S:g} s")
+    return interval
+
+
+Time = Annotated[Interval, AfterValidator(partial(_positive, least=LEAST_S, most=MOST_S))]
+"""Seconds that are divided by."""
+Ratio = Annotated[Interval, AfterValidator(partial(_positive, least=LEAST_RATIO, most=MOST_RATIO))]
+"""A time over another."""
+Difference = Annotated[Interval, AfterValidator(_finite)]
+"""Seconds that were told as a difference, and may come out below zero."""
+
+
 class BaselineTime(Record):
     """One shape against a baseline that the score is not over."""
 
     baseline: Name
     """Which baseline."""
-    time_s: Interval
+    time_s: Time
     """Seconds per call of the baseline."""
-    speedup: Interval
+    speedup: Ratio
     """The baseline's time over the submission's."""
     kernels: Kernels = None
     """Kernels that a call of the baseline launches."""
-    samples_s: tuple[float, ...]
+    samples_s: Samples
     """Seconds per call of the baseline, one per block."""
-    submission_samples_s: tuple[float, ...]
+    submission_samples_s: Samples
     """Seconds per call of the submission in the same blocks."""
 
 
 class Clocks(Record):
     """The card's clocks right after the batches of both programs, lowest and highest, MHz."""
 
-    sm_mhz: tuple[Count, Count]
+    sm_mhz: tuple[Counted, Counted]
     """SM clock after the submission's batches."""
-    baseline_sm_mhz: tuple[Count, Count]
+    baseline_sm_mhz: tuple[Counted, Counted]
     """SM clock after the baseline's."""
-    memory_mhz: tuple[Count, Count]
+    memory_mhz: tuple[Counted, Counted]
     """Memory clock after the submission's."""
-    baseline_memory_mhz: tuple[Count, Count]
+    baseline_memory_mhz: tuple[Counted, Counted]
     """Memory clock after the baseline's."""
-    blocks: Count
+    blocks: Counted
     """Blocks that count in which both were read."""
-    blocks_apart: Count
+    blocks_apart: Counted
     """Those of them in which both did not see the same, and no power cap explains it."""
 
 
@@ -93,43 +131,43 @@ class Measurement(Record):
 
     spec: Text
     """Sizes and scalars of the shape, as ``--case`` takes them."""
-    time_s: Interval
+    time_s: Time
     """Seconds per call of the submission."""
-    baseline_s: Interval
+    baseline_s: Time
     """Seconds per call of the baseline, which is the one that the score names."""
-    baseline_by_itself_s: Interval | None = None
+    baseline_by_itself_s: Time | None = None
     """The same when the submission had ended; None for shapes where it was not timed again."""
-    speedup: Interval
+    speedup: Ratio
     """The baseline's time over the submission's."""
-    calls_per_batch: int = Field(ge=1)
+    calls_per_batch: int = Field(ge=1, le=MOST_COUNT)
     """Calls of the submission in one batch."""
-    baseline_calls_per_batch: Count | None = None
+    baseline_calls_per_batch: Counted | None = None
     """Calls of the baseline in one batch."""
     captured: bool
     """The submission's calls were recorded into one graph."""
     kernels: Kernels = None
     """Kernels that a call of the submission launches, as the runner says."""
-    copied_outputs: Count | None = None
+    copied_outputs: Counted | None = None
     """Outputs of a call that were returned and copied into place, as the runner says."""
     baseline_kernels: Kernels = None
     """Kernels that a call of the baseline launches."""
-    launch_overhead_s: float
+    launch_overhead_s: Overhead
     """Seconds that a batch of the submission costs beyond its calls."""
-    baseline_launch_overhead_s: float | None = None
+    baseline_launch_overhead_s: Overhead | None = None
     """Seconds that a batch of the baseline costs beyond its calls."""
-    samples_s: tuple[float, ...]
+    samples_s: Samples
     """Seconds per call of the submission, one per block, less the launch overhead."""
-    baseline_samples_s: tuple[float, ...]
+    baseline_samples_s: Samples
     """The same of the baseline, in the same blocks."""
-    flops: float | None = None
+    flops: Work | None = None
     """Floating-point operations of a call; None where the problem does not say."""
-    bytes: float | None = None
+    bytes: Work | None = None
     """Bytes that a call must read and write; None where the problem does not say."""
-    isolated_s: Interval | None = None
+    isolated_s: Difference | None = None
     """Seconds of a call in a batch of its own; None where it was not timed."""
-    overlap_looks: Count | None = None
+    overlap_looks: Counted | None = None
     """Looks at calls at work that would have shown a call that reads its inputs too early."""
-    cached_ahead: float | None = None
+    cached_ahead: float | None = Field(default=None, ge=-MOST_COUNT, le=MOST_COUNT)
     """Part of a call's inputs that was in the cache before its turn, as far as looks could tell."""
     sol_time_s: Positive | None = None
     """Seconds that the device needs at least, at the speed of light; None where not known."""
@@ -155,14 +193,6 @@ class Measurement(Record):
         behind = max(0.0, self.time_s.value - self.sol_time_s)
         return 1 / (1 + behind / (self.baseline_s.value - self.sol_time_s))
 
-    @model_validator(mode="after")
-    def _positive(self) -> Self:
-        for key in ("time_s", "baseline_s", "speedup"):
-            value = getattr(self, key).value
-            if not (value > 0 and math.isfinite(value)):
-                raise ValueError(f"{key}: {value} is not a positive number")
-        return self
-
 
 class BaselineScore(Record):
     """Geometric mean of the speed-ups over a baseline that decides no rank.
@@ -172,7 +202,7 @@ class BaselineScore(Record):
     """
 
     baseline: Name
-    speedup: Interval
+    speedup: Ratio
     recorded_at: Created | None = None
     result: Text = ""
 
@@ -182,7 +212,7 @@ class Score(Record):
 
     baseline: Name
     """What the speed-up is over."""
-    speedup: Interval
+    speedup: Ratio
     """Geometric mean of the speed-ups of all shapes."""
     time_s: Positive
     """Geometric mean of the seconds per call."""
@@ -197,8 +227,6 @@ class Score(Record):
     def _ranked_decides(self) -> Self:
         if self.ranked == bool(self.unranked_reason):
             raise ValueError("a score is ranked, or it has a reason why not")
-        if not (self.speedup.value > 0 and math.isfinite(self.speedup.value)):
-            raise ValueError(f"speedup: {self.speedup.value} is not a positive number")
         if self.ranked and not (self.speedup.low > 0 and math.isfinite(self.speedup.high)):
             raise ValueError("a score without a finite interval cannot be ranked")
         return self
@@ -210,17 +238,17 @@ class Conditions(Record):
     What the card does not tell is 0, or empty.
     """
 
-    clock_mhz: tuple[Count, Count]
+    clock_mhz: tuple[Counted, Counted]
     """The SM clock, lowest and highest while the card was at work."""
-    temperature_c: int
+    temperature_c: int = Field(ge=-300, le=MOST_COUNT)
     """The highest temperature seen, degrees Celsius."""
-    power_w: float
+    power_w: float = Field(ge=0, le=1e9)
     """The highest power seen, watts."""
     throttle: tuple[Text, ...]
     """Why clocks were held down, sorted."""
-    other_processes: Count
+    other_processes: Counted
     """Processes of other programs on the card at once, at most."""
-    readings: Count
+    readings: Counted
     """How often the card was read."""
 
 

@@ -4,9 +4,9 @@ from typing import Annotated
 
 from pydantic import Field
 
-from harness.records.fields import Record, Text
+from harness.records.fields import MOST_WORK, Record, Text
 
-Amount = Annotated[float, Field(ge=0, allow_inf_nan=False)] | None
+Amount = Annotated[float, Field(ge=0, le=MOST_WORK)] | None
 
 
 class KernelProfile(Record):

@@ -17,7 +17,7 @@ from pydantic import Field, model_validator
 
 from harness.records.build import Build
 from harness.records.cases import CaseResult, ShrunkCase
-from harness.records.fields import Created, Document, Name, Text
+from harness.records.fields import MOST_LISTED, Created, Document, Name, Notes, Text
 from harness.records.measurement import Conditions, Measurement, Score
 from harness.records.profile import Profile
 from harness.records.refs import DeviceRef, Environment, ProblemRef, SolutionRef
@@ -80,13 +80,13 @@ class Result(Document):
     """Command that replays the smallest failing case; empty if none failed."""
     seed: Text
     """Secret seed of the grade; text, so that no digit is lost."""
-    cases: tuple[CaseResult, ...] = ()
+    cases: tuple[CaseResult, ...] = Field(default=(), max_length=MOST_LISTED)
     """Correctness cases in the order in which they were run."""
     shrunk: ShrunkCase | None = None
     """The smallest case found that fails."""
     build: Build | None = None
     """How it was compiled; None if it was not."""
-    measurements: tuple[Measurement, ...] = ()
+    measurements: tuple[Measurement, ...] = Field(default=(), max_length=1000)
     """Times by shape."""
     score: Score | None = None
     """The score over all shapes."""
@@ -96,10 +96,12 @@ class Result(Document):
     """What a profiler says, where it was asked."""
     output: Text = ""
     """What the submission printed: untrusted, capped."""
-    notes: tuple[Text, ...] = ()
-    """What else a reader should know."""
+    notes: Notes = ()
+    """What else a reader should know; words of the machine that graded."""
     environment: Environment
     """What else the times depend on."""
+    origin: Text = ""
+    """Whose word it is, where it was imported; empty for what was graded here."""
 
     @property
     def accepted(self) -> bool:

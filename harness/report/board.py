@@ -12,6 +12,7 @@ from rich.text import Text
 from harness.records.measurement import Interval
 from harness.report.tables import line, row, table
 from harness.text import numbers
+from harness.text.names import shown as shown_name
 from harness.text.plain import plain
 from leaderboard.board import BoardKey, BoardRow, by_board
 
@@ -41,7 +42,8 @@ def _board(key: BoardKey, rows: list[BoardRow], console: Console) -> None:
         row(
             entries,
             "–" if each.rank is None else f"{each.rank}{'=' if shared[each.rank] > 1 else ' '}",
-            *(plain(text, 60) for text in (each.author, each.solution, each.language)),
+            shown_name(each.author),
+            *(plain(text, 60) for text in (each.solution, each.language)),
             "" if each.time_us is None else numbers.seconds(each.time_us * 1e-6),
             speedup(each),
             f"{each.date:%Y-%m-%d}",
@@ -54,8 +56,16 @@ def _board(key: BoardKey, rows: list[BoardRow], console: Console) -> None:
         line(console, f"… and {numbers.integer(more)} more: --csv FILE has all of them", "dim")
     for each in shown:
         if each.rank is None:
-            who = plain(f"{each.author}/{each.solution}", 80)
-            line(console, f"– {who}: not ranked: {plain(each.unranked_reason, 400)}", "dim")
+            reason = plain(each.unranked_reason, 400)
+            line(console, f"– {_who(each)}: not ranked: {reason}", "dim")
+    for origin in sorted({each.origin for each in rows if each.origin}):
+        of = [each for each in shown if each.origin == origin]
+        whose = "all" if len(of) == len(rows) else plain(", ".join(map(_who, of)), 400)
+        line(console, f"– imported from {plain(origin, 100)}: {whose}", "dim")
+
+
+def _who(row: BoardRow) -> str:
+    return f"{shown_name(row.author)}/{plain(row.solution, 80)}"
 
 
 def _title(board: BoardKey) -> Text:

@@ -9,6 +9,7 @@ from harness.records.result import Result
 from harness.records.ruling import Ruling, counts
 from harness.report.tables import line, row, table
 from harness.report.terminal import render_result
+from harness.text.names import shown as shown_name
 from harness.text.plain import plain
 
 SHORT = 8
@@ -29,18 +30,20 @@ def render_submissions(
     for result in results:
         ruled = about.get(result.id, [])
         solution = result.solution
-        name = "/".join(filter(None, (solution.author, solution.name))) or solution.path
+        name = "/".join(filter(None, (shown_name(solution.author), solution.name)))
         id_ = plain(result.id[:length])
         row(
             shown,
             id_,
             f"{result.created:%Y-%m-%d}",
             plain(result.problem.slug, 60),
-            plain(name, 80),
+            plain(name or solution.path, 80),
             plain(result.dtype, 12),
             f"{result.verdict}{'' if counts(ruled) else ' (does not count)'}",
             style="" if counts(ruled) else "dim",
         )
+        if result.origin:
+            below.append(f"– {id_}: imported from {plain(result.origin, 100)}")
         below += [f"– {id_}: {ruling_line(ruling)}" for ruling in ruled]
     console.print(shown)
     for text in below:
@@ -56,6 +59,8 @@ def render_submission(result: Result, rulings: Sequence[Ruling], console: Consol
     line(console, f"graded  {graded}", "dim", copied=True)
     if result.solution.path:
         line(console, f"file    {plain(result.solution.path, 1000)}", "dim", copied=True)
+    if result.origin:
+        line(console, f"origin  imported from {plain(result.origin, 100)}", "yellow", copied=True)
     for ruling in rulings:
         line(console, f"ruling  {ruling_line(ruling)}", "yellow", copied=True)
 
@@ -93,6 +98,7 @@ def _summary(result: Result, rulings: Sequence[Ruling]) -> dict[str, object]:
         "device_kind": result.device.kind,
         "device": result.device.name,
         "verdict": str(result.verdict),
+        "origin": result.origin,
         "message": result.message,
         "score": result.score and json.loads(result.score.model_dump_json()),
         "counts": counts(rulings),

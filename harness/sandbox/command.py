@@ -18,14 +18,18 @@ from pathlib import Path
 from typing import IO
 
 from harness.errors import MachineError
-from harness.sandbox import processes, scratch
+from harness.sandbox import host_memory, processes, scratch
 from harness.sandbox.init import NO_SANDBOX
-from harness.sandbox.pause_gate import clock, pausable, waiting
+from harness.sandbox.pause_gate import builders, clock, pausable, waiting
 from harness.sandbox.spec import SandboxSpec
 from harness.sandbox.support import detect_support, python_files, start_monitor
 
-_TICK_S = 0.05
+_TICK_S = 0.02
 """Seconds between two checks of the limits; output wakes the reader earlier."""
+_GUARANTEED = 0.25
+"""The part of its limit that a command may hold even where the machine has no more to give."""
+_NEAR = 0.75
+"""A command that was killed when it held more than this part of its limit has run into it."""
 _DRAIN_S = 1.0
 """Seconds to read on after the command ended, should a descendant keep the pipe open."""
 _MAX_PROCESSES = 8192
@@ -50,11 +54,26 @@ class CommandResult:
     """Wall time, less the time in which it was paused (:mod:`harness.sandbox.pause_gate`)."""
     peak_bytes: int
     """Greatest resident memory seen of the whole tree."""
+    memory_bytes: int = 0
+    """The limit of memory that it had; 0 if it is not known."""
+    near_memory_limit: bool = False
+    """It held nearly that much, or its share when the kernel ran out of memory."""
 
     @property
     def ok(self) -> bool:
         """Whether it ended by itself, and well."""
         return self.returncode == 0 and not (self.timed_out or self.over_memory)
+
+    def memory_message(self, action: str, usual_bytes: int) -> str:
+        """What a submission is told whose ``action`` took too much memory, with peak and limit."""
+        peak, limit = self.peak_bytes >> 20, self.memory_bytes >> 20
+        lower = f" (what this machine had free; else {usual_bytes >> 20})" * (
+            limit < usual_bytes >> 20
+        )
+        return (
+            f"{action} takes too much memory: it held {peak} MiB and wanted more, "
+            f"and the limit is {limit} MiB{lower}"
+        )
 
 
 def clean_environment(folder: Path, search: Sequence[Path] = ()) -> dict[str, str]:
@@ -77,9 +96,11 @@ def run_limited(
 ) -> CommandResult:
     """Run ``argv`` in ``cwd`` and wait for its end, at most ``seconds`` of wall time.
 
-    ``memory_bytes`` bounds the resident memory of the whole tree, ``output_bytes`` the output
-    returned, ``file_bytes`` each file it writes. ``environment`` is all of its environment. The
-    command can write to ``cwd`` alone; it sees ``readable``, the system's own files and Python's.
+    ``memory_bytes`` bounds the resident memory of the whole tree, and the private memory of each
+    process; the limit is lower where the machine has less (:func:`host_memory.build_share`).
+    ``output_bytes`` bounds the output returned, ``file_bytes`` each file it writes. ``environment``
+    is all of its environment. The command can write to ``cwd`` alone; it sees ``readable``, the
+    system's own files and Python's.
 
     Raises:
         MachineError: the sandbox cannot be made.
@@ -87,6 +108,7 @@ def run_limited(
     if not cwd.is_dir():
         raise MachineError(f"cannot start {argv[0]}: there is no folder {cwd}")
     folder = tempfile.TemporaryDirectory(prefix="command-", dir=scratch.home())
+    memory_bytes = host_memory.build_share(memory_bytes, builders())
     with tempfile.TemporaryFile() as given, folder as root:
         given.write(stdin or b"")
         given.seek(0)
@@ -97,16 +119,17 @@ def run_limited(
             readable=(*python_files(), *map(str, readable)),
             writable=(str(cwd),),
             file_bytes=file_bytes,
-            # The second line of defence, wide enough that the watch from outside decides first.
-            memory_bytes=memory_bytes + memory_bytes // 2,
+            memory_bytes=memory_bytes,  # no process can outgrow it between two looks
             processes=_MAX_PROCESSES,
             command=tuple(argv),
             cwd=str(cwd),
         )
         started = clock()
         life_read, life = os.pipe()
-        with start_monitor(spec, environment, life_read, stdin=given) as process:
+        peak_read, peak = os.pipe()
+        with start_monitor(spec, environment, life_read, stdin=given, peak=peak) as process:
             os.close(life_read)
+            os.close(peak)
             assert process.stdout is not None
             deadline = started + seconds
             watch = _TreeWatch(process, process.stdout, deadline, memory_bytes, output_bytes)
@@ -115,7 +138,9 @@ def run_limited(
                     watch.follow()
             finally:
                 os.close(life)
-                _kill_tree(process)
+                watch.kill()
+                with open(peak_read, "rb") as told:  # written by the monitor alone
+                    watch.peak_bytes = max(watch.peak_bytes, int(told.read() or 0))
     finished = watch.finished(clock() - started)
     if process.returncode == NO_SANDBOX and finished.output.startswith("no sandbox"):
         raise MachineError(f"cannot start {argv[0]}: {finished.output.strip()}")
@@ -136,6 +161,7 @@ class _TreeWatch:
     timed_out: bool = False
     over_memory: bool = False
     peak_bytes: int = 0
+    oom_kills: int = field(default_factory=lambda: host_memory.oom_kills())
 
     def follow(self) -> None:
         """Return when the command has ended or a limit is passed (then it still runs)."""
@@ -150,10 +176,8 @@ class _TreeWatch:
                 self.timed_out = True
                 return
             if now >= next_look:
-                tree = [self.process.pid, *processes.family(self.process.pid)]
-                self.peak_bytes = max(self.peak_bytes, processes.resident_bytes(tree))
-                if self.peak_bytes > self.memory_bytes:
-                    self.over_memory = True
+                self.over_memory = self._is_over_memory()
+                if self.over_memory:
                     return
                 next_look = now + _TICK_S
             if open_pipe:
@@ -169,7 +193,8 @@ class _TreeWatch:
 
     def finished(self, seconds: float) -> CommandResult:
         """The outcome of a process that was reaped ``seconds`` after its start."""
-        code = self.process.returncode
+        code, limit = self.process.returncode, self.memory_bytes
+        ran_out = host_memory.oom_kills() > self.oom_kills
         return CommandResult(
             returncode=128 - code if 128 < code <= 128 + signal.SIGRTMAX else code,
             output=self.output.decode("utf-8", "replace"),
@@ -178,7 +203,27 @@ class _TreeWatch:
             truncated=self.truncated,
             seconds=seconds,
             peak_bytes=self.peak_bytes,
+            memory_bytes=self.memory_bytes,
+            near_memory_limit=self.peak_bytes > (_GUARANTEED if ran_out else _NEAR) * limit,
         )
+
+    def kill(self) -> None:
+        """Kill the command's session and every descendant, and reap it, unless that is done."""
+        if self.process.returncode is None:  # else its number may belong to another by now
+            tree = processes.descendants(self.process.pid)
+            _kill_group(self.process.pid)
+            processes.send([self.process.pid, *tree], signal.SIGKILL)
+            self.process.wait()
+
+    def _is_over_memory(self) -> bool:
+        """Look at the memory of the tree: it passes its limit, or takes the machine's last."""
+        tree = [self.process.pid, *processes.family(self.process.pid)]
+        held = processes.resident_bytes(tree)
+        self.peak_bytes = max(self.peak_bytes, held)
+        if held <= _GUARANTEED * self.memory_bytes:
+            return False
+        crowded = host_memory.free_bytes() < host_memory.reserve_bytes() // 2
+        return crowded or held > self.memory_bytes
 
     def _read(self, poller: select.poll, wait_s: float) -> bool:
         """Take the output that comes within ``wait_s``; False at its end."""
@@ -194,15 +239,6 @@ class _TreeWatch:
         self.output += chunk[:room]
         self.truncated = self.truncated or len(chunk) > room
         return bool(chunk)
-
-
-def _kill_tree(process: subprocess.Popen[bytes]) -> None:
-    """Kill the command's session and every descendant, and reap it, unless that is done."""
-    if process.returncode is None:  # else its number may belong to another process by now
-        tree = processes.descendants(process.pid)
-        _kill_group(process.pid)
-        processes.send([process.pid, *tree], signal.SIGKILL)
-        process.wait()
 
 
 def _kill_group(leader: int) -> None:

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 
 from harness.sandbox import ROOT, system
 from harness.sandbox.spec import SandboxSpec
-from harness.sandbox.view import DEVICES, ETC, SYSTEM
+from harness.sandbox.view import ETC, SYSTEM, outside
 
 LAYER = "rules for files"
 
@@ -73,11 +73,11 @@ def restrict(spec: SandboxSpec) -> bool:
 
 
 def _allowed(spec: SandboxSpec) -> Iterator[tuple[str, int]]:
-    for path in (*SYSTEM, *(f"/etc/{name}" for name in ETC), *spec.readable, "/proc", "/sys"):
+    for path in (*SYSTEM, *(f"/etc/{name}" for name in ETC), *spec.readable, "/proc"):
         yield path, _LOOK
     yield str(ROOT), _LIST  # Python lists the folders that it imports from
-    for path in (*DEVICES, *spec.devices):
-        yield path, _USE
+    for path in outside(spec):
+        yield path, _LOOK if path == "/sys" else _USE
     # The CUDA driver names its threads there; those of other processes are not meant.
     yield "/proc/self", _LOOK | _WRITE
     for path in (spec.folder, *spec.writable):

@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import IO
 
 from harness.errors import MachineError
-from harness.sandbox import processes, scratch
+from harness.sandbox import leftovers, processes, scratch
+from harness.sandbox.hidden import HiddenMemory
 from harness.sandbox.members import Members
 from harness.sandbox.pause_gate import pausable
 from harness.sandbox.spec import SandboxSpec
@@ -22,8 +23,6 @@ from harness.sandbox.support import detect_support, parts, python_files, start_m
 from harness.sandbox.view import private_places
 from harness.sandbox.zygote import Forked, Zygote
 
-_END_SECONDS = 10.0
-"""Time for killed processes to be gone; longer ones are stuck in the kernel."""
 _SEND_SECONDS = 10.0
 """Time for a runner to read a message: one that does not must not keep the judge waiting."""
 _STOP_SECONDS = 5.0
@@ -89,6 +88,7 @@ class Sandbox:
         caches: Iterable[str] = (),
         wrapper: tuple[str, ...] = (),
     ) -> None:
+        self._unseen = HiddenMemory()
         self.folder = Path(tempfile.mkdtemp(prefix="sandbox-", dir=scratch.home()))
         support = detect_support()
         # A tool has its parts beside it.
@@ -141,16 +141,40 @@ class Sandbox:
             os.close(life_read)
 
     def memory(self) -> int:
-        """Bytes that all submitted processes hold now, those of their files in memory included."""
+        """Bytes that all submitted processes hold now, as far as something shows them.
+
+        Files in memory, pipes and sockets count beside the processes' own.
+        """
         members = self._members.look()
         if self._looks % _HIDDEN_MEMORY_EVERY == 0:
             self._hidden = processes.hidden_bytes(members)
         self._looks += 1
-        files = 0
-        if self.isolated and self._members.init:
-            root = f"/proc/{self._members.init}/root"
-            files = sum(processes.private_files_bytes(root, each) for each in self._private_places)
-        return processes.resident_bytes(members) + files + self._hidden
+        return processes.resident_bytes(members) + self._files() + self._hidden
+
+    def _files(self) -> int:
+        """Bytes in its private file systems, and the most that its sockets can hold."""
+        init = self._members.init
+        if not (self.isolated and init):
+            return 0
+        root = f"/proc/{init}/root"
+        files = sum(processes.private_files_bytes(root, each) for each in self._private_places)
+        return files + processes.sockets_bytes(init)
+
+    def hides(self, room: int) -> bool:
+        """Whether it holds more than ``room`` bytes beside those that :meth:`memory` has just seen.
+
+        Also whether it has taken the machine's last memory. What may have done so is ended, since
+        what is free then tells.
+
+        Raises:
+            MachineError: there is no memory left, or as much was taken, and not by this.
+        """
+        shown = self._files() + self._hidden
+        hidden = self._unseen.beyond(room, self._members.look(), shown)
+        if hidden or self._unseen.short():
+            self._unseen.blame(self.close, hidden, shown)
+            return True
+        return False
 
     def pause(self) -> bool:
         """Stop every process that runs submitted code; whether all of them have stopped."""
@@ -174,8 +198,7 @@ class Sandbox:
     def close(self) -> None:
         """End every process of the sandbox, wait until they are gone, wipe the folder.
 
-        Raises:
-            MachineError: some process cannot be ended (stuck in the kernel).
+        What the kernel does not let go of is left to :mod:`harness.sandbox.leftovers`.
         """
         if self._life < 0:
             return
@@ -187,15 +210,9 @@ class Sandbox:
         os.close(self._life)
         self._life = -1
         self._members.close()
-        alive = processes.end(tree, _END_SECONDS)
-        if not alive:
+        if leftovers.end(tree, self.process, self.folder):
             self.process.wait()
         self.channel.close()
-        shutil.rmtree(self.folder, ignore_errors=True)
-        if alive:
-            raise MachineError(
-                f"processes {alive} of a submission cannot be ended; is the driver stuck?"
-            )
 
 
 def _named_paths(environment: Mapping[str, str]) -> list[str]:

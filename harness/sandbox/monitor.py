@@ -10,6 +10,7 @@ pid namespace ends, the kernel ends all others.
 
 import contextlib
 import os
+import resource
 import signal
 import socket
 import sys
@@ -24,10 +25,18 @@ SPARE_USER = 64990
 
 
 def main() -> None:
-    """Run ``spec channel life`` of the command line; ``-`` as channel runs the spec's command."""
-    spec, channel, life = from_json(sys.argv[1]), sys.argv[2], int(sys.argv[3])
+    """Run ``spec channel life`` of the command line; ``-`` as channel runs the spec's command.
+
+    To a fourth descriptor goes the greatest resident memory of a process inside, in bytes.
+    """
+    spec, channel, life, *peak = from_json(sys.argv[1]), sys.argv[2], *map(int, sys.argv[3:])
     connected = None if channel == "-" else socket.socket(fileno=int(channel))
-    os._exit(run_and_wait(spec, connected, life))
+    code = run_and_wait(spec, connected, life, tuple(peak))
+    for fd in peak:
+        # Not of this process, whose own peak is that of the judge from which it was forked.
+        largest = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss << 10
+        os.write(fd, b"%d" % largest)
+    os._exit(code)
 
 
 def run_and_wait(
@@ -37,6 +46,10 @@ def run_and_wait(
 
     ``private`` are descriptors that stay with the monitor.
     """
+    # The first that the kernel ends for want of memory. Before the namespaces are entered: what
+    # the machine's root has raised, nobody inside can lower.
+    with contextlib.suppress(OSError):
+        _write("self", oom_score_adj="1000")
     try:
         if spec.namespaces:
             _enter_namespaces(own_user=spec.own_user)
@@ -108,7 +121,7 @@ def _enter_with_users(users: str) -> None:
         raise PermissionError("the users of a namespace cannot be set")
 
 
-def _write(pid: int, **texts: str) -> None:
+def _write(pid: int | str, **texts: str) -> None:
     """Write the files of a process in /proc, in order."""
     for name, text in texts.items():
         Path(f"/proc/{pid}/{name}").write_text(text, encoding="ascii")

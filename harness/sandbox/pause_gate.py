@@ -41,10 +41,14 @@ class PauseGate:
 
     Args:
         time_s: the clock that :func:`clock` counts by, in seconds.
+        builders: how many threads work at once.
     """
 
-    def __init__(self, time_s: Callable[[], float] = time.perf_counter) -> None:
+    def __init__(
+        self, time_s: Callable[[], float] = time.perf_counter, *, builders: int = 1
+    ) -> None:
         self._time_s = time_s
+        self._builders = builders
         self._changed = threading.Condition()
         self._working = 0  # threads that are in the gate and do not wait
         self._closing = False  # nobody begins
@@ -198,6 +202,11 @@ def clock() -> float:
     """Seconds, as :func:`time.perf_counter`, less those in which this thread's gate was paused."""
     gate = _thread.gate
     return gate._time_s() - gate._paused_s if gate else time.perf_counter()
+
+
+def builders() -> int:
+    """How many threads work at once in this thread's gate, this one included."""
+    return _thread.gate._builders if _thread.gate else 1
 
 
 def check_cancelled() -> None:

@@ -14,8 +14,16 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-_PAGE = os.sysconf("SC_PAGE_SIZE")
 _BLOCK_BYTES = 512  # the unit of st_blocks, whatever the file system
+_INODE_BYTES = 1 << 10
+"""What a file in memory takes of the kernel's, beside its contents."""
+PIPE_BYTES = 64 << 10
+"""Greatest size of a pipe that is not enlarged: pipe(7)."""
+SOCKET_BYTES = 1 << 20
+"""Greatest size of what one socket has sent and nobody has read.
+
+That is the default of 208 KiB (``net.core.wmem_default``), which the kernel may exceed once; bytes
+sent one by one from a file keep a page each and are charged with a fifth of it."""
 
 
 class _Stat(NamedTuple):
@@ -26,8 +34,12 @@ class _Stat(NamedTuple):
 
 def _stat(pid: int) -> _Stat | None:
     """State letter, parent and session of a process; None if it is gone."""
+    return _stat_at(f"/proc/{pid}")
+
+
+def _stat_at(place: str) -> _Stat | None:
     try:
-        with open(f"/proc/{pid}/stat", "rb") as file:
+        with open(f"{place}/stat", "rb") as file:
             state, parent, _, session, *_ = file.read().rpartition(b")")[2].split()
     except OSError:
         return None
@@ -82,37 +94,78 @@ def in_session(leader: int) -> list[int]:
     return [pid for pid, stat in _all() if stat.session == leader]
 
 
+def every() -> list[int]:
+    """The ids of all processes that /proc lists."""
+    return [int(entry) for entry in os.listdir("/proc") if entry.isdigit()]
+
+
 def resident_bytes(pids: Iterable[int]) -> int:
-    """Resident bytes of these processes; a shared page counts once for each."""
+    """Bytes of these processes, in memory and swapped out, with the tables of their pages.
+
+    A shared page counts once for each process.
+    """
+    return status_bytes(pids, (b"VmRSS:", b"VmSwap:", b"VmPTE:", b"HugetlbPages:"))
+
+
+def status_bytes(pids: Iterable[int], names: tuple[bytes, ...]) -> int:
+    """The sum of these lines of the processes' ``/proc/PID/status``, in bytes."""
     total = 0
     for pid in pids:
-        with contextlib.suppress(OSError, IndexError, ValueError):
-            total += int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * _PAGE
+        with contextlib.suppress(OSError), open(f"{alive(pid)}/status", "rb") as file:
+            total += sum(int(line.split()[1]) for line in file if line.startswith(names)) << 10
     return total
 
 
-def hidden_bytes(pids: Iterable[int]) -> int:
-    """Bytes of the anonymous files that these processes have open and this one has not.
+def alive(pid: int) -> str:
+    """Where /proc shows what a process holds: as a whole, or as a thread that outlives the first.
 
-    In :func:`resident_bytes` they show only where they are mapped.
+    Once the first thread of a process has ended, the process itself is shown as dead.
     """
-    ours = {inode for inode, _ in _anonymous_files(os.getpid())}
-    found = {inode: size for pid in pids for inode, size in _anonymous_files(pid)}
+    place = f"/proc/{pid}"
+    if (stat := _stat(pid)) is not None and stat.state in "ZX":
+        with contextlib.suppress(OSError):
+            for thread in os.listdir(f"{place}/task"):
+                if int(thread) != pid:
+                    return f"{place}/task/{thread}"
+    return place
+
+
+def hidden_bytes(pids: Iterable[int]) -> int:
+    """Bytes of the anonymous files and pipes that these processes have open and this one has not.
+
+    In :func:`resident_bytes` files show only where they are mapped, pipes nowhere. A pipe counts as
+    what it can hold at most.
+    """
+    ours = dict(anonymous_files(os.getpid()))
+    found = {inode: size for pid in pids for inode, size in anonymous_files(pid)}
     return sum(size for inode, size in found.items() if inode not in ours)
 
 
-def _anonymous_files(pid: int) -> Iterator[tuple[int, int]]:
-    """The inode and the size in memory of each memfd that a process has open."""
+def anonymous_files(pid: int) -> Iterator[tuple[tuple[int, int], int]]:
+    """Device and inode of each memfd and pipe that a process has open, and its size in memory."""
     with contextlib.suppress(OSError):
-        for file in Path(f"/proc/{pid}/fd").iterdir():
+        for file in Path(alive(pid), "fd").iterdir():
             with contextlib.suppress(OSError):
-                if str(file.readlink()).startswith("/memfd:"):
+                kind = str(file.readlink())
+                if kind.startswith(("/memfd:", "pipe:")):
                     status = file.stat()
-                    yield status.st_ino, status.st_blocks * _BLOCK_BYTES
+                    pipe = kind.startswith("pipe:")
+                    size = PIPE_BYTES if pipe else status.st_blocks * _BLOCK_BYTES
+                    yield (status.st_dev, status.st_ino), size
+
+
+def sockets_bytes(pid: int) -> int:
+    """The most that all sockets of this process's network namespace can hold, in bytes.
+
+    Also those that nobody has open any more: in flight, or not accepted yet.
+    """
+    with contextlib.suppress(OSError), open(f"/proc/{pid}/net/sockstat", "rb") as file:
+        return int(file.readline().split()[2]) * SOCKET_BYTES  # "sockets: used 3"
+    return 0
 
 
 def private_files_bytes(root: str, place: str) -> int:
-    """Bytes in use of the file system at ``place`` below another ``root``.
+    """Bytes in use of the file system in memory at ``place`` below another ``root``.
 
     0 if it is gone or not there yet, so that ``root`` shows what is at ``place`` here.
     """
@@ -122,7 +175,8 @@ def private_files_bytes(root: str, place: str) -> int:
         status = os.statvfs(root + place)
     except OSError:
         return 0
-    return (status.f_blocks - status.f_bfree) * status.f_frsize
+    files = (status.f_files - status.f_ffree) * _INODE_BYTES
+    return (status.f_blocks - status.f_bfree) * status.f_frsize + files
 
 
 def send(pids: Iterable[int], number: signal.Signals) -> None:
@@ -135,6 +189,8 @@ def send(pids: Iterable[int], number: signal.Signals) -> None:
 def at_rest(pid: int, *, waiting: bool = False) -> bool:
     """Whether a process is stopped, dead or gone; ``waiting``: in the kernel will do, too."""
     stat = _stat(pid)
+    if stat is not None and stat.state in "ZX":  # maybe its first thread alone
+        stat = _stat_at(alive(pid))
     return stat is None or stat.state in ("TtZXD" if waiting else "TtZX")
 
 

@@ -16,6 +16,9 @@ import tempfile
 import threading
 from pathlib import Path
 
+from harness.errors import MachineError
+from harness.text.system_errors import system_fault
+
 PREFIX = "harness-"
 LOCK = "alive"
 _FOR_OTHERS = 0o711  # a sandbox of another user id passes through, and cannot list it
@@ -30,15 +33,19 @@ def home() -> Path:
     """This process's folder for temporary files, made at first; a fork of it gets its own.
 
     Raises:
-        OSError: the folder for temporary files cannot be written.
+        MachineError: the folder for temporary files cannot be written.
     """
-    parent = tempfile.gettempdir()
-    key = (os.getpid(), parent)
-    with _making:
-        if key not in _homes:
-            _sweep(Path(parent))
-            _homes[key] = _make(parent)
-        return _homes[key]
+    try:
+        parent = tempfile.gettempdir()
+        key = (os.getpid(), parent)
+        with _making:
+            if key not in _homes:
+                _sweep(Path(parent))
+                _homes[key] = _make(parent)
+            return _homes[key]
+    except OSError as error:
+        fault = system_fault(error) or f"no folder for temporary files: {error}"
+        raise MachineError(f"{fault} (TMPDIR names another folder)") from error
 
 
 def _make(parent: str) -> Path:
@@ -81,9 +88,11 @@ def _lock(descriptor: int) -> bool:
     return True
 
 
-@atexit.register
-def _remove_own() -> None:
+def remove_own() -> None:
     """Remove this process's folders; forked children leave their parent's alone."""
     for (pid, _), folder in _homes.items():
         if pid == os.getpid():
             shutil.rmtree(folder, ignore_errors=True)
+
+
+_remove_own = atexit.register(remove_own)

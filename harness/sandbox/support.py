@@ -13,6 +13,7 @@ from typing import IO, NamedTuple
 from harness.errors import MachineError
 from harness.sandbox import ROOT, python_command, scratch
 from harness.sandbox.spec import SandboxSpec
+from harness.text.system_errors import machine_fault
 
 _TRY_SECONDS = 20.0
 """Time for one sandbox and an interpreter in it to start, on a busy machine."""
@@ -27,11 +28,19 @@ class SandboxSupport(NamedTuple):
     own_user: bool
 
 
+class _NoSandboxError(MachineError):
+    """The machine does not allow one: not, that it is short of something just now."""
+
+
 _trying = threading.Lock()
 
 
 def detect_support() -> SandboxSupport:
-    """The best that works here, in some tens of milliseconds; tried once per process."""
+    """The best that works here, in some tens of milliseconds; tried once per process.
+
+    Raises:
+        MachineError: it cannot be tried, as no process can be started.
+    """
     with _trying:
         return _detected()
 
@@ -70,15 +79,21 @@ def start_monitor(
     *,
     channel: int | None = None,
     stdin: int | IO[bytes] = subprocess.DEVNULL,
+    peak: int | None = None,
 ) -> subprocess.Popen[bytes]:
-    """Start a fresh monitor for ``spec``, which ends when the other end of ``life`` closes."""
+    """Start a fresh monitor for ``spec``, which ends when the other end of ``life`` closes.
+
+    To ``peak`` it writes the greatest resident memory that one of its processes had, in bytes.
+    """
+    extra = () if peak is None else (peak,)
+    numbers = ("-" if channel is None else channel, life, *extra)
     return subprocess.Popen(
-        [*MONITOR, spec.to_json(), "-" if channel is None else str(channel), str(life)],
+        [*MONITOR, spec.to_json(), *map(str, numbers)],
         env=environment,
         stdin=stdin,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
-        pass_fds=(life,) if channel is None else (channel, life),
+        pass_fds=(life, *extra) if channel is None else (channel, life, *extra),
         start_new_session=True,
     )
 
@@ -102,12 +117,12 @@ def in_sandbox(spec: SandboxSpec) -> str:
                 stdin=subprocess.DEVNULL,
             )
     except (OSError, subprocess.SubprocessError) as error:
-        raise MachineError(f"no sandbox: {error}") from error
+        raise machine_fault(error) or _NoSandboxError(f"no sandbox: {error}") from error
     finally:
         os.close(life)
         os.close(life_read)
     if done.returncode != 0:
-        raise MachineError(f"no sandbox: {done.stdout}{done.stderr}")
+        raise _NoSandboxError(f"no sandbox: {done.stdout}{done.stderr}")
     return done.stdout
 
 
@@ -115,6 +130,6 @@ def _works(spec: SandboxSpec) -> bool:
     """Whether the harness's own modules can be imported in such a sandbox."""
     try:
         in_sandbox(spec._replace(command=python_command("import harness.sandbox.init")))
-    except MachineError:
+    except _NoSandboxError:
         return False
     return True

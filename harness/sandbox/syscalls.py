@@ -4,10 +4,13 @@ A classic BPF program (seccomp(2), *SECCOMP_MODE_FILTER*), put together by hand:
 on every machine, and all that is asked here is whether a number is in a list. Calls on the list
 fail with EPERM; namespaces cannot be made by clone(2), and clone3(2), whose arguments a filter
 cannot see, fails with ENOSYS, so that the C library falls back to clone. Sockets can be of the
-Unix family alone. It holds for everything that is started from here on.
+Unix family alone. Send buffers stay as small as they are, though setsockopt(2) reports success, as
+for sizes beyond the system's own limit, and pipes cannot be enlarged. It holds for everything that
+is started from here on.
 
 The list follows what container engines deny by default, with tracing, io_uring, user-space page
-faults, performance counters and kernel keys, which have been ways into kernels.
+faults, performance counters and kernel keys, which have been ways into kernels. System V's and
+POSIX's shared memory and queues, and pages handed to a pipe, are memory that no process shows.
 """
 
 import ctypes
@@ -26,7 +29,8 @@ _PR_SET_SECCOMP, _FILTER = 22, 2
 
 _LOAD, _EQUALS, _AT_LEAST, _ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
 _ALLOW, _KILL, _FAIL = 0x7FFF0000, 0x80000000, 0x00050000
-_NUMBER, _ARCHITECTURE, _FIRST_ARGUMENT = 0, 4, 16  # where struct seccomp_data has them
+# where struct seccomp_data has them
+_NUMBER, _ARCHITECTURE, _FIRST_ARGUMENT, _SECOND_ARGUMENT, _THIRD_ARGUMENT = 0, 4, 16, 24, 32
 _FIRST_X32 = 0x40000000
 _ANY_NAMESPACE = 0x7E020000  # clone(2)'s flags for user, pid, net, ipc, uts, cgroup and mount
 
@@ -74,6 +78,9 @@ DENIED: _Table = {
     # memory of other places
     "migrate_pages": (256, 238), "move_pages": (279, 239), "process_madvise": (440, 440),
     "memfd_secret": (447, 447),
+    # memory of no process
+    "shmget": (29, 194), "shmat": (30, 196), "msgget": (68, 186), "semget": (64, 190),
+    "mq_open": (240, 180), "vmsplice": (278, 75), "splice": (275, 76), "tee": (276, 77),
 }  # fmt: skip
 """System calls that fail with EPERM."""
 
@@ -81,6 +88,8 @@ TRACING = frozenset({"ptrace", "process_vm_readv", "process_vm_writev", "pidfd_g
 """The denied calls that debugging tools need."""
 
 SPECIAL = {"clone": (56, 220), "clone3": (435, 435), "socket": (41, 198)}
+BOUNDED = {"setsockopt": (54, 208), "fcntl": (72, 25)}
+_F_SETPIPE_SZ, _SO_SNDBUF, _SO_SNDBUFFORCE = 1031, 7, 32
 EXECUTE: _Table = {"execve": (59, 221), "execveat": (322, 281)}
 
 
@@ -140,6 +149,23 @@ def _special(machine: _Machine) -> Iterator[bytes]:
     yield _step(_RETURN, _FAIL | errno.EAFNOSUPPORT)
 
 
+def _bounded(machine: _Machine) -> Iterator[bytes]:
+    setsockopt, fcntl = (BOUNDED[name][machine.column] for name in BOUNDED)
+    yield _step(_EQUALS, setsockopt, 0, 7)
+    yield _step(_LOAD, _SECOND_ARGUMENT)
+    yield _step(_EQUALS, socket.SOL_SOCKET, 0, 4)
+    yield _step(_LOAD, _THIRD_ARGUMENT)
+    yield _step(_EQUALS, _SO_SNDBUF, 1, 0)
+    yield _step(_EQUALS, _SO_SNDBUFFORCE, 0, 1)
+    yield _step(_RETURN, _FAIL)  # "failed" with no error: done
+    yield _step(_RETURN, _ALLOW)
+    yield _step(_EQUALS, fcntl, 0, 4)
+    yield _step(_LOAD, _SECOND_ARGUMENT)
+    yield _step(_EQUALS, _F_SETPIPE_SZ, 0, 1)
+    yield _step(_RETURN, _FAIL | errno.EPERM)
+    yield _step(_RETURN, _ALLOW)
+
+
 class _Program(ctypes.Structure):
     _fields_ = [("length", ctypes.c_ushort), ("steps", ctypes.c_char_p)]
 
@@ -148,7 +174,9 @@ def _install(denied: _Table, *, special: bool = False) -> bool:
     machine = _MACHINES.get(os.uname().machine)
     if machine is None:
         return False
-    steps = [*_head(machine), *_denied(machine, denied), *(_special(machine) if special else ())]
+    steps = [*_head(machine), *_denied(machine, denied)]
+    if special:
+        steps += [*_bounded(machine), *_special(machine)]
     steps.append(_step(_RETURN, _ALLOW))
     program = _Program(len(steps), b"".join(steps))
     done = system.libc.prctl(_PR_SET_SECCOMP, _FILTER, ctypes.byref(program), 0, 0)

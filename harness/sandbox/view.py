@@ -4,6 +4,7 @@ A fresh root in memory shows the system's programs and libraries, a handful of f
 the folders that the spec names, ``/proc`` of the sandbox's own processes, ``/sys``, a few harmless
 devices and those of the spec: all of it read-only, but for private temporary folders and what the
 spec lets it write. Homes, the judge's packages and results, others' files and sockets do not exist.
+A command (a compiler) sees neither ``/sys`` nor a device that can be read without end.
 """
 
 import contextlib
@@ -19,6 +20,7 @@ SUBMISSION_USER = 1
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 ETC = ("alternatives", "ld.so.cache", "ld.so.conf", "ld.so.conf.d", "localtime", "OpenCL")
 DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
+_DEVICES_OF_COMMANDS = ("/dev/null",)  # what compilers do without, a source cannot include
 _LINKS = {"fd": "fd", "stdin": "fd/0", "stdout": "fd/1", "stderr": "fd/2"}
 # A process of the machine's root may write there, with or without capabilities.
 _PROC_READ_ONLY = ("sys", "irq", "bus", "fs", "acpi", "scsi", "driver", "sysrq-trigger")
@@ -79,6 +81,12 @@ def private_places(folder: str) -> tuple[str, ...]:
     return (_TMP, _SHARED_MEMORY, *own)
 
 
+def outside(spec: SandboxSpec) -> tuple[str, ...]:
+    """The devices and the kernel's files that a sandbox sees, but for its own ``/proc``."""
+    harmless = _DEVICES_OF_COMMANDS if spec.command else (*DEVICES, "/sys")
+    return (*harmless, *spec.devices)
+
+
 def enter(spec: SandboxSpec) -> list[str]:
     """Make the view, make it this process's root, and return the layers of confinement made.
 
@@ -97,12 +105,11 @@ def enter(spec: SandboxSpec) -> list[str]:
     for path in private_places(spec.folder):  # before what may lie below
         system.mount("tmpfs", root.folder(path), unprivileged, options)
     os.chown(root.folder(spec.folder), user, user)
-    for path in (*sorted(spec.readable, key=len), *spec.writable, *DEVICES, *spec.devices):
+    for path in (*sorted(spec.readable, key=len), *spec.writable, *outside(spec)):
         root.show(path)
     for name, target in _LINKS.items():
         root.at(f"/dev/{name}").symlink_to(f"/proc/self/{target}")
     system.mount("proc", root.folder("/proc"), unprivileged | system.MS_NOEXEC)
-    root.show("/sys")
     system.change_root(spec.folder)
     layers = ["a view of its own files", *_limit_kernel()]
     system.set_read_only("/", recursive=True, read_only=True)

@@ -7,12 +7,13 @@ import atexit
 import contextlib
 import os
 import select
+import signal
 import socket
 import subprocess
 import tempfile
 import threading
-import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import IO
 
 from harness.errors import MachineError
@@ -25,8 +26,8 @@ from harness.wire.validation import WireError
 _ZYGOTE = python_command("from harness.sandbox.zygote_main import main; main()")
 _START_SECONDS = 90.0
 """The time that a zygote may take to import and fork, on a busy machine."""
-_LAST_WORDS_S, _LAST_WORDS_BYTES = 0.1, 2000
-"""The time that the last words of a dying zygote may take to arrive, and their size."""
+_LAST_WORDS_S, _LAST_WORDS_BYTES = 1.0, 2000
+"""The time that a dying zygote may take to end, and the size of its last words."""
 
 
 class Forked:
@@ -54,13 +55,58 @@ class Forked:
 
 
 class Zygote:
-    """One process that forks sandboxes.
+    """One process that forks sandboxes, started again when it dies.
 
     Args:
         path: where the packages are found.
         preload: ``module:function`` that imports what sandboxes will need.
         environment: the process's whole environment.
     """
+
+    def __init__(self, path: tuple[str, ...], preload: str, environment: Mapping[str, str]) -> None:
+        self._lock = threading.Lock()
+        self._start: Callable[[], _Process] = partial(_Process, path, preload, environment)
+        self._process = self._start()
+
+    @property
+    def pid(self) -> int:
+        """The process id."""
+        return self._process.pid
+
+    @property
+    def alive(self) -> bool:
+        """Whether it can still be asked."""
+        return self._process.alive
+
+    def fork(
+        self, environment: Mapping[str, str], spec: SandboxSpec, channel: int, life: int
+    ) -> Forked:
+        """Start one sandbox; once more with a fresh process if this one does not answer.
+
+        Raises:
+            MachineError: neither does; with how it ended and what it printed.
+        """
+        message = Fork(environment=dict(environment), spec=spec.to_json())
+        tried = self._process
+        try:
+            return tried.fork(message, channel, life)
+        except MachineError as first:
+            with self._lock:
+                if self._process is tried:  # else another thread was quicker
+                    tried.close()
+                    self._process = self._start()
+            try:
+                return self._process.fork(message, channel, life)
+            except MachineError as error:
+                raise MachineError(f"{error}\n(started again; before that: {first})") from error
+
+    def close(self) -> None:
+        """End the process; sandboxes that it has forked go on."""
+        self._process.close()
+
+
+class _Process:
+    """A zygote's process, and the channel to it."""
 
     def __init__(self, path: tuple[str, ...], preload: str, environment: Mapping[str, str]) -> None:
         self._lock = threading.Lock()
@@ -81,51 +127,62 @@ class Zygote:
 
     @property
     def alive(self) -> bool:
-        """Whether it can still be asked."""
         return self._process.poll() is None
 
-    def fork(
-        self, environment: Mapping[str, str], spec: SandboxSpec, channel: int, life: int
-    ) -> Forked:
+    def fork(self, message: Fork, channel: int, life: int) -> Forked:
         """Start one sandbox.
 
         Raises:
-            MachineError: the process does not answer; with what it printed.
+            MachineError: the process does not answer.
         """
         output_read, output = os.pipe()
         status_read, status = os.pipe()
         stdout = os.fdopen(output_read, "rb")
         status_file = os.fdopen(status_read, "rb", buffering=0)
-        message = Fork(environment=dict(environment), spec=spec.to_json())
         try:
             with self._lock:
                 transport.send(self._channel, message, (channel, life, output, status))
-        except WireError as error:
-            raise self._broken() from error
+            answered = True
+        except WireError:
+            answered = False
         finally:
             os.close(output)
             os.close(status)
-        answered = select.select([status_file], [], [], _START_SECONDS)[0]
+        answered = answered and bool(select.select([status_file], [], [], _START_SECONDS)[0])
         if not answered or not (pid := status_file.readline()).strip():
+            stdout.close()
+            status_file.close()
             raise self._broken()
         return Forked(int(pid), status_file, stdout)
 
     def close(self) -> None:
-        """End the process; sandboxes that it has forked go on."""
         self._channel.close()
         self._process.kill()
         self._process.wait()
         self._errors.close()
 
     def _broken(self) -> MachineError:
-        time.sleep(_LAST_WORDS_S)
-        words = b"it has ended"
+        """Why it does not answer: how it ended, and the last that it printed."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(_LAST_WORDS_S)
+        words = b""
         with contextlib.suppress(ValueError):  # another thread has found out, and closed it
             errors = self._errors.fileno()
             start = max(0, os.fstat(errors).st_size - _LAST_WORDS_BYTES)
             words = os.pread(errors, _LAST_WORDS_BYTES, start)
-        text = words.decode("utf-8", "replace")
-        return MachineError(f"the process that starts Python submissions does not answer: {text}")
+        text = words.decode("utf-8", "replace").strip() or "it printed nothing"
+        end = _how_it_ended(self._process.returncode)
+        return MachineError(f"the process that starts Python submissions {end}: {text}")
+
+
+def _how_it_ended(code: int | None) -> str:
+    if code is None:
+        return f"does not answer within {_START_SECONDS:g} s"
+    if code >= 0:
+        return f"has ended with exit status {code}"
+    name = signal.Signals(-code).name if -code in set(signal.Signals) else f"signal {-code}"
+    hint = ", maybe for want of memory" if -code == signal.SIGKILL else ""
+    return f"was killed by {name}{hint}"
 
 
 _lock = threading.Lock()

@@ -20,6 +20,8 @@ _DEATH_SECONDS = 1.0
 
 _OUTPUT_SECONDS = 0.1
 _POLL_SECONDS, _RARE_POLL_SECONDS = 0.02, 0.16
+_UNSEEN_SECONDS = 0.25
+"""However fast it answers, a runner's memory is looked at so often."""
 
 AnswerT = TypeVar("AnswerT", bound=Answer)
 
@@ -28,13 +30,18 @@ class Channel:
     """Carries messages between the judge and the runner in a sandbox.
 
     The runner may use ``host_bytes`` of host memory. Where it is ``sanitized``, AddressSanitizer
-    was preloaded and ends it at an error.
+    was preloaded and ends it at an error. A ``trusted`` one hides nothing: what a submission hides
+    may not be laid to it.
     """
 
-    def __init__(self, sandbox: Sandbox, *, host_bytes: int, sanitized: bool) -> None:
+    def __init__(
+        self, sandbox: Sandbox, *, host_bytes: int, sanitized: bool, trusted: bool = False
+    ) -> None:
         self._sandbox = sandbox
         self._host_bytes = host_bytes
         self._sanitized = sanitized
+        self._trusted = trusted
+        self._looked = 0.0
         self.peak_bytes = 0
         """The most memory that the runner was seen to use."""
 
@@ -49,12 +56,20 @@ class Channel:
         """
         if self._sandbox.ended() is not None:
             return self._death()
-        self.peak_bytes = max(self.peak_bytes, self._sandbox.memory())
-        if self.peak_bytes > self._host_bytes:
-            limit = self._host_bytes >> 20
-            return Fault(Verdict.MEMORY_LIMIT, f"used more than {limit} MiB of host memory")
+        if (fault := self._look_at_memory()) is not None:
+            return fault
         if clock() > deadline:
             return Fault(Verdict.TIME_LIMIT, f"did not finish within {seconds:g} s")
+        return None
+
+    def _look_at_memory(self) -> Fault | None:
+        memory = self._sandbox.memory()
+        self.peak_bytes = max(self.peak_bytes, memory)
+        hidden = not self._trusted and self._sandbox.hides(self._host_bytes - memory)
+        self._looked = time.perf_counter()
+        if hidden or self.peak_bytes > self._host_bytes:
+            limit = self._host_bytes >> 20
+            return Fault(Verdict.MEMORY_LIMIT, f"used more than {limit} MiB of host memory")
         return None
 
     def ask(
@@ -83,6 +98,9 @@ class Channel:
             wait = min(2 * wait, _RARE_POLL_SECONDS)
             if (fault := self.look(deadline, seconds)) is not None:
                 return fault
+        unseen = time.perf_counter() - self._looked > _UNSEEN_SECONDS
+        if unseen and (fault := self._look_at_memory()) is not None:
+            return fault
         try:
             message, descriptors = transport.receive(self._sandbox.channel)
         except WireError as error:

@@ -79,9 +79,14 @@ class _Bindable(_Fillable, Protocol):
 
 
 class Session:
-    """One runner process; as a context manager it is gone, with all its children, after."""
+    """One runner process; as a context manager it is gone, with all its children, after.
 
-    def __init__(self, program: RunnerProgram, device: Device, limits: Limits) -> None:
+    ``trusted``: it runs a program of the judge's own.
+    """
+
+    def __init__(
+        self, program: RunnerProgram, device: Device, limits: Limits, *, trusted: bool = False
+    ) -> None:
         self._program = program
         self._device = device
         self._limits = limits
@@ -100,9 +105,8 @@ class Session:
         """Kernels per call that the last batch launched, as the runner reports; untrusted."""
         self.copied: int | None = None
         """Outputs per call that the last batch copied into place; likewise."""
-        self._sandbox = runners.start_runner(program, device, limits)
-        sanitized = program.sanitizer is not None
-        self._channel = Channel(self._sandbox, host_bytes=limits.host_bytes, sanitized=sanitized)
+        self._trusted = trusted
+        self._start_sandbox()
         self._mailbox_fd = sealed_memory("mailbox", MAILBOX_BYTES)
         self._mailbox = Mailbox(self._mailbox_fd)
 
@@ -134,17 +138,38 @@ class Session:
         """Processes of the submission that had not ended when it was stopped last."""
         return self._sandbox.running()
 
+    def _start_sandbox(self) -> None:
+        program, limits = self._program, self._limits
+        self._sandbox = runners.start_runner(program, self._device, limits)
+        sanitized = program.sanitizer is not None
+        self._channel = Channel(
+            self._sandbox,
+            host_bytes=limits.host_bytes,
+            sanitized=sanitized,
+            trusted=self._trusted,
+        )
+
     def _start(self) -> None:
         """Wait until the process is confined and has the device, once.
 
-        Nothing that is submitted has run by then, so faults are the machine's; later ones never
-        are, whatever the runner reports.
+        Nothing that is submitted has run by then, so faults are the machine's, and a process that
+        ended is started again, once; later faults never are, whatever the runner reports.
 
         Raises:
             MachineError: the sandbox, the runner or the device does not work.
         """
         if self.layers:
             return
+        try:
+            self._open()
+        except MachineError:
+            if self._sandbox.ended() is None:
+                raise
+            self._sandbox.close()
+            self._start_sandbox()
+            self._open()
+
+    def _open(self) -> None:
         confined = self._channel.receive(messages.Confined, _START_SECONDS)
         if isinstance(confined, Fault):
             raise MachineError(f"the sandbox does not start: {confined.message}\n{self.output()}")

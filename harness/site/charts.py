@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from markupsafe import Markup
 
+from harness.records.fields import LEAST_S, MOST_S
 from harness.records.measurement import Measurement
 from harness.site.boards import BAR_WIDTH, Bar
 from harness.site.svg import Drawing, Scale
@@ -196,7 +197,7 @@ def _columns(page: Drawing, x: Scale, bottom: float, label: Callable[[float], st
 
 def _spread(samples: Sequence[float]) -> list[float]:
     """Parts off the median, sorted; of many samples evenly chosen quantiles, ends included."""
-    finite = sorted(each for each in samples if math.isfinite(each) and each > 0)
+    finite = sorted(each for each in samples if LEAST_S <= each <= MOST_S)
     if not finite:
         return []
     middle = statistics.median(finite)

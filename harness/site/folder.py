@@ -18,6 +18,7 @@ from typing import IO
 
 from harness.errors import UsageError
 from harness.text.plain import plain
+from harness.text.system_errors import cannot_write
 
 MARKER = ".kernel-harness-site"
 """A file that says that this program made the folder, and may replace it."""
@@ -34,15 +35,17 @@ def replaced(out: Path) -> Iterator[Path]:
     Raises:
         UsageError: ``out`` is something else than a site, an empty folder, or nothing; or it cannot
             be written.
+        MachineError: the machine failed, as when the disk is full; the old site is unchanged.
     """
     out = Path(os.path.abspath(out))  # noqa: PTH100 - links are not followed: they are replaced
+    kept = "the old site is unchanged" if os.path.lexists(out) else ""
     try:
         require_ours(out)
         out.parent.mkdir(parents=True, exist_ok=True)
         _remove_left_over(out)
         new = Path(tempfile.mkdtemp(prefix=f".{out.name}.", suffix=".new", dir=out.parent))
     except OSError as error:
-        raise _cannot(out, error) from error
+        raise cannot_write(out, error, kept) from error
     try:
         with _locked(new / MARKER, "wb") as marker:
             marker.write(_MARKER_TEXT)
@@ -52,7 +55,7 @@ def replaced(out: Path) -> Iterator[Path]:
             require_ours(out)
             _put(new, out)
     except OSError as error:
-        raise _cannot(out, error) from error
+        raise cannot_write(out, error, kept) from error
     finally:
         shutil.rmtree(new, ignore_errors=True)
 
@@ -122,7 +125,3 @@ def _umask() -> int:
     mask = os.umask(0)
     os.umask(mask)
     return mask
-
-
-def _cannot(out: Path, error: OSError) -> UsageError:
-    return UsageError(f"--out {plain(str(out))}: cannot be written: {error.strerror or error}")

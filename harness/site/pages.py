@@ -24,7 +24,7 @@ from harness.site import charts
 from harness.site.boards import ENTRY_PLACES, PAGE_ROWS, Board, problem_file
 from harness.site.statement import statement_html
 from harness.starter import STARTERS, starter_text
-from harness.text import numbers
+from harness.text import names, numbers
 from harness.text.plain import plain, plain_lines
 
 HERE = Path(__file__).parent
@@ -72,6 +72,7 @@ class Pages:
             language=lambda name: _LANGUAGES.get(name, name),
             title=lambda slug: problems[slug].title if slug in problems else slug,
             problem_file=problem_file,
+            author=names.shown,
             c_type=c_type,
         )
         self._environment.globals.update(

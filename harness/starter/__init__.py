@@ -20,7 +20,9 @@ from harness.errors import UsageError
 from harness.frameworks import ALL_DTYPES, FRAMEWORKS
 from harness.problem.package import Problem
 from harness.starter import cuda, python
+from harness.text.output import write_whole
 from harness.text.plain import plain
+from harness.text.system_errors import cannot_write
 
 ANONYMOUS = "me"
 _MAX_NAME = 32
@@ -118,12 +120,12 @@ def write_starter(path: Path, text: str, *, force: bool) -> None:
 
     Raises:
         UsageError: there is a file already, or it cannot be written.
+        MachineError: the machine failed, as when the disk is full; the old file is unchanged.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        if not force and os.path.lexists(path):
-            raise UsageError(f"{plain(str(path))} exists: --force overwrites it")
-        with open(path, "w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
     except OSError as error:
-        raise UsageError(f"cannot write {plain(str(path))}: {error.strerror}") from error
+        raise cannot_write(path, error) from error
+    if not force and os.path.lexists(path):
+        raise UsageError(f"{plain(str(path))} exists: --force overwrites it")
+    write_whole(path, text)

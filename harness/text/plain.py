@@ -42,7 +42,7 @@ def visible(text: str) -> str:
     # Most text has nothing to hide, and boards and a site have much of it. Of what is hidden only
     # some letters are printable in Python's sense.
     if not (text.isprintable() and (text.isascii() or _HIDDEN_LETTERS.isdisjoint(text))):
-        text = "".join(ascii(c)[1:-1] if _is_hidden(c) else c for c in text)
+        text = "".join(ascii(c)[1:-1] if hidden(c) else c for c in text)
     if ":" not in text and "#" not in text:
         return text
     return _without_commands(text, lambda character: f"\\x{ord(character):02x}")
@@ -81,7 +81,7 @@ def json_text(text: str) -> str:
     """
     shown = text
     if not (text.isascii() and text.isprintable()):
-        shown = "".join(_in_json(c) if c != "\n" and _is_hidden(c) else c for c in text)
+        shown = "".join(_in_json(c) if c != "\n" and hidden(c) else c for c in text)
     return _without_commands(shown, _in_json)
 
 
@@ -112,7 +112,7 @@ def quoted(text: str, limit: int = 100) -> str:
     return ascii(text if len(text) <= limit else text[:limit] + "...")
 
 
-def _is_hidden(character: str) -> bool:
+def hidden(character: str) -> bool:
     """Whether a reader would not see ``character``, or see what follows it in another way."""
     return unicodedata.category(character) in _HIDDEN or character in _HIDDEN_LETTERS
 

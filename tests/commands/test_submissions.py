@@ -318,7 +318,7 @@ class TestInvalidate:
         with open("all.jsonl", "a") as lines:
             lines.write('{"ruling": 2}\n')
         refused = run("import", "all.jsonl", "--store", "third.sqlite")
-        assert (refused.status, "all.jsonl:5: no result" in refused.err) == (2, True)
+        assert (refused.status, "all.jsonl:6: no result" in refused.err) == (2, True)
         assert not Path("third.sqlite").exists()
 
     def test_other_results_of_the_file_are_listed(self, run: Run, add: Add) -> None:

@@ -58,6 +58,7 @@ def test_a_row_says_everything() -> None:
         "result": "r",
         "sol_fraction": None,
         "grade_spread": GRADE_SPREAD,
+        "origin": "",
     }
 
 

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from sqlalchemy import insert, select
+from sqlalchemy import Connection, event, insert, select
 from sqlalchemy.dialects import postgresql
 from sqlalchemy.schema import CreateIndex, CreateTable
 from support.by_hand import execute
@@ -134,8 +134,8 @@ def test_a_record_under_a_wrong_id_is_reported(opened: Store, file: Path) -> Non
 
 def test_a_newer_schema_is_refused(file: Path) -> None:
     Store.open(str(file)).close()
-    execute(file, "UPDATE meta SET value = '6' WHERE key = 'schema'")
-    with pytest.raises(StoreError, match=r"has schema 6, .* knows up to 5: upgrade the harness"):
+    execute(file, "UPDATE meta SET value = '7' WHERE key = 'schema'")
+    with pytest.raises(StoreError, match=r"has schema 7, .* knows up to 6: upgrade the harness"):
         Store.open(str(file))
 
 
@@ -156,6 +156,32 @@ def test_somebody_elses_database_is_left_alone(file: Path) -> None:
 def test_a_file_that_is_no_database(file: Path) -> None:
     file.write_text("problem,author\n" * 100)
     with pytest.raises(StoreError, match="not a database: name another file in HARNESS_STORE"):
+        Store.open(str(file))
+
+
+@pytest.mark.parametrize(
+    ("pragma", "message"),
+    [
+        ("max_page_count = 1", "full: make room there, or name another store"),
+        ("query_only = ON", "readonly database: copy the file to where you may write"),
+    ],
+)
+def test_a_store_that_cannot_be_written_any_more(file: Path, pragma: str, message: str) -> None:
+    large = [result(output="x" * 100_000) for _ in range(10)]
+    with Store.open(str(file)) as opened:
+
+        @event.listens_for(opened._database.engine, "begin")
+        def spoil(connection: Connection) -> None:
+            connection.exec_driver_sql(f"PRAGMA {pragma}")
+
+        with pytest.raises(StoreError, match=message):
+            for each in large:
+                opened.add(each)
+
+
+def test_a_file_that_cannot_be_opened(file: Path) -> None:
+    file.mkdir()
+    with pytest.raises(StoreError, match="in a folder that you may write"):
         Store.open(str(file))
 
 

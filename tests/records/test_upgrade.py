@@ -50,6 +50,7 @@ def test_every_value_has_its_new_name(number: int) -> None:
         assert new.conditions is not None
         assert new.conditions.other_processes == old["conditions"]["others"]
     written = json.loads(new.to_json())
+    assert written.pop("origin") == ""
     for measurement in written["measurements"]:
         for key in NEWER:
             assert measurement.pop(key) is None

@@ -9,7 +9,9 @@ import pytest
 from support.naps import Nap
 
 from harness.errors import MachineError
+from harness.sandbox import host_memory
 from harness.sandbox.command import CommandResult, clean_environment, run_limited
+from harness.sandbox.pause_gate import PauseGate, side_by_side
 from harness.sandbox.support import detect_support
 
 
@@ -105,6 +107,66 @@ def test_memory_is_limited_over_the_whole_tree(tmp_path: Path) -> None:
 def test_memory_asked_for_at_once_is_refused(tmp_path: Path) -> None:
     finished = python(tmp_path, "bytearray(4 << 30)", memory_bytes=200 << 20)
     assert "MemoryError" in finished.output
+
+
+def test_the_limit_is_lower_where_the_machine_has_less(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(host_memory, "free_bytes", lambda: 700 << 20)
+    monkeypatch.setattr(host_memory, "reserve_bytes", lambda: 100 << 20)
+    code = "x = bytearray(200 << 20); print('little', flush=True); bytearray(500 << 20)"
+    finished = python(tmp_path, code, memory_bytes=8 << 30)
+    assert finished.memory_bytes == 600 << 20
+    assert finished.output.startswith("little")
+    assert "MemoryError" in finished.output
+    gate, asked = PauseGate(builders=2), 8 << 30
+    with gate.work():
+        assert python(tmp_path, "", memory_bytes=asked).memory_bytes == 300 << 20
+        (beside,) = side_by_side(lambda: python(tmp_path, "", memory_bytes=asked))
+        assert beside.memory_bytes == 300 << 20
+
+
+def test_who_holds_more_than_a_guaranteed_part_is_stopped_when_the_machine_runs_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(host_memory, "build_share", lambda most, builders: most)
+    monkeypatch.setattr(host_memory, "free_bytes", lambda: 10 << 20)
+    monkeypatch.setattr(host_memory, "reserve_bytes", lambda: 100 << 20)
+    code = "import time; x = bytearray({} << 20); time.sleep(0.5); print('done')"
+    small = python(tmp_path, code.format(10), memory_bytes=400 << 20)
+    assert small.output == "done\n"
+    large = python(tmp_path, code.format(150), memory_bytes=400 << 20)
+    assert large.over_memory
+    assert large.output == ""
+
+
+@pytest.mark.parametrize(
+    ("held", "oom_kills", "near"), [(350, 0, True), (150, 0, False), (150, 1, True), (10, 1, False)]
+)
+def test_a_command_that_is_killed_near_its_limit_is_told_from_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, held: int, oom_kills: int, near: bool
+) -> None:
+    counts = iter([7])
+    monkeypatch.setattr(host_memory, "oom_kills", lambda: next(counts, 7 + oom_kills))
+    code = f"import os, signal; x = bytearray({held} << 20); os.kill(os.getpid(), signal.SIGKILL)"
+    finished = python(tmp_path, code, memory_bytes=400 << 20)
+    assert finished.returncode == -9
+    assert finished.peak_bytes >= held << 20  # though nobody had the time to look
+    assert finished.near_memory_limit is near
+
+
+@pytest.mark.skipif(not detect_support().namespaces, reason="no namespaces here")
+def test_a_command_sees_no_device_without_end(tmp_path: Path) -> None:
+    finished = run(tmp_path, "sh", "-c", "ls /dev /sys; cat /dev/null; echo x > /dev/null")
+    words = set(finished.output.split())
+    assert {"null", "fd", "stdin"} < words
+    assert words.isdisjoint({"zero", "full", "random", "urandom", "devices", "kernel"})
+    assert not [word for word in words if word.startswith("nvidia")]
+
+
+def test_a_command_is_the_first_that_the_kernel_ends(tmp_path: Path) -> None:
+    finished = run(tmp_path, "cat", "/proc/self/oom_score_adj")
+    assert finished.output == "1000\n"
 
 
 def test_files_are_limited(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """What a submission can reach from inside, reported by code that runs there."""
 
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -14,8 +15,7 @@ import pytest
 from support.inside import Inside, explore
 from support.naps import Nap, until
 
-from harness.errors import MachineError
-from harness.sandbox import landlock, launch, processes, syscalls, view
+from harness.sandbox import landlock, launch, leftovers, processes, syscalls, view
 from harness.sandbox.launch import Sandbox
 from harness.sandbox.support import detect_support
 from harness.session.start_runner import CACHES, ENTRY
@@ -561,18 +561,49 @@ class TestWithoutNamespaces:
         assert until(lambda: all(processes.at_rest(pid) for pid in tree))
 
 
-def test_a_sandbox_that_cannot_be_ended_is_the_machines_fault(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_sandbox_that_cannot_be_ended_disturbs_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
     sandbox = Sandbox(ENTRY, {"PATH": "/bin"}, memory_bytes=1 << 30)
-    with monkeypatch.context() as patch:
-        patch.setattr(processes, "end", lambda pids, seconds: [4711])
-        with pytest.raises(MachineError, match=r"4711.*is the driver stuck"):
-            sandbox.close()
+    with subprocess.Popen(["sleep", "60"]) as stuck, monkeypatch.context() as patch:
+        patch.setattr(processes, "end", lambda pids, seconds: [stuck.pid])
+        patch.setattr(leftovers, "_SLOW_SECONDS", 0.1)
+        sandbox.close()
+        (note,) = leftovers.notes()
+        assert re.search(rf"{stuck.pid}.*is the driver stuck", note)
+        stuck.kill()
+    assert until(lambda: not leftovers.notes())
     processes.end([sandbox.process.pid], 5)
     sandbox.process.wait()
     assert sandbox.process.stdout is not None
     sandbox.process.stdout.close()
+
+
+def _may_set_limits() -> bool:
+    status = Path("/proc/self/status").read_text()
+    (mask,) = re.findall(r"^CapEff:\s*(\w+)$", status, re.MULTILINE)
+    return bool(int(mask, 16) >> 24 & 1)  # CAP_SYS_RESOURCE
+
+
+@WAYS
+def test_the_kernel_ends_a_sandbox_first_where_memory_is_short(forked: bool) -> None:
+    code = """
+    import os
+    def read():
+        with open("/proc/self/oom_score_adj") as file:
+            return int(file.read())
+    first = read()
+    for less in (0, -1000):
+        try:
+            with open("/proc/self/oom_score_adj", "w") as file:
+                file.write(str(less))
+        except OSError:
+            pass
+    report([first, read()])
+    """
+    first, lowered = explore(code, forked=forked)
+    assert first == 1000
+    if _may_set_limits():  # what others have raised, can be lowered again
+        assert lowered == 1000
+    assert Path("/proc/self/oom_score_adj").read_text().strip() != "1000"
 
 
 def test_caches_of_compilers_are_in_the_sandbox_s_folder() -> None:

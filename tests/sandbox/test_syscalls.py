@@ -12,7 +12,7 @@ import pytest
 from harness.sandbox import syscalls
 
 ROOT = Path(__file__).parents[2]
-TABLES = {**syscalls.DENIED, **syscalls.SPECIAL, **syscalls.EXECUTE}
+TABLES = {**syscalls.DENIED, **syscalls.SPECIAL, **syscalls.EXECUTE, **syscalls.BOUNDED}
 HEADERS = {
     0: Path("/usr/include/x86_64-linux-gnu/asm/unistd_64.h"),
     1: Path("/usr/include/asm-generic/unistd.h"),
@@ -103,3 +103,36 @@ def test_there_is_no_filter_for_an_unknown_processor(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(os, "uname", lambda: other)
     assert not syscalls.deny_system_calls()
     assert not syscalls.forbid_programs()
+
+
+def test_memory_of_no_process_is_refused() -> None:
+    code = """
+libc = ctypes.CDLL(None, use_errno=True)
+syscalls.deny_system_calls()
+column = 0 if os.uname().machine == "x86_64" else 1
+for name in ("shmget", "shmat", "msgget", "semget", "mq_open", "vmsplice", "splice", "tee"):
+    done = libc.syscall(syscalls.DENIED[name][column], 0, 4096, 0o1600, 0, 0, 0)
+    print(done, errno.errorcode[ctypes.get_errno()])
+"""
+    assert inside(code).splitlines() == ["-1 EPERM"] * 8
+
+
+def test_buffers_of_sockets_and_pipes_stay_small() -> None:
+    code = """
+import fcntl
+one, other = socket.socketpair()
+syscalls.deny_system_calls()
+before = one.getsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF)
+for option in (socket.SO_SNDBUF, 32):
+    one.setsockopt(socket.SOL_SOCKET, option, 4 << 20)
+print(one.getsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF) - before)
+one.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
+print(one.getsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED))
+pipe, _ = os.pipe()
+print(fcntl.fcntl(pipe, fcntl.F_GETFD), fcntl.fcntl(pipe, 1032))
+try:
+    fcntl.fcntl(pipe, 1031, 1 << 20)
+except PermissionError:
+    print("refused")
+"""
+    assert inside(code).splitlines() == ["0", "1", "1 65536", "refused"]

@@ -7,6 +7,7 @@ import sys
 import textwrap
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 from support.inside import STAND_IN, Inside, explore
@@ -90,6 +91,79 @@ def test_a_zygote_that_does_not_start_is_the_machines_fault(
     with pytest.raises(MachineError, match="no luck"):
         Sandbox(ENTRY, ENVIRONMENT, memory_bytes=1 << 30, zygote=broken)
     broken.close()
+
+
+def test_a_zygote_that_is_killed_is_started_again() -> None:
+    path = (str(STAND_IN), *sys.path, "/killed")
+    forking = Zygote(path, PRELOAD_COMPILED, ENVIRONMENT)
+    killed = forking.pid
+    os.kill(killed, signal.SIGKILL)  # with its imports unfinished, and nobody has looked since
+    sandbox = Sandbox(ENTRY, ENVIRONMENT, memory_bytes=1 << 32, zygote=forking)
+    try:
+        assert sandbox.ended() is None
+        assert forking.alive
+        assert forking.pid != killed
+    finally:
+        sandbox.close()
+        forking.close()
+
+
+def test_a_zygote_that_is_killed_while_it_is_asked_is_started_again() -> None:
+    forking = Zygote((str(STAND_IN), *sys.path, "/asked"), PRELOAD_COMPILED, ENVIRONMENT)
+    os.kill(forking.pid, signal.SIGSTOP)
+    threading.Timer(0.5, os.kill, (forking.pid, signal.SIGKILL)).start()
+    sandboxes: list[Sandbox] = []
+
+    def start() -> None:
+        options: Any = {"memory_bytes": 1 << 32, "zygote": forking}
+        sandboxes.append(Sandbox(ENTRY, ENVIRONMENT, **options))
+
+    threads = [threading.Thread(target=start) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    try:
+        assert [each.ended() for each in sandboxes] == [None] * 3
+    finally:
+        for each in sandboxes:
+            each.close()
+        forking.close()
+
+
+def test_sandboxes_outlive_their_zygote() -> None:
+    """Their monitors then have another parent, and are watched and ended as before."""
+    path = [str(STAND_IN), *sys.path]
+    code = "import time; time.sleep(0.5); report('alive')\nimport time; time.sleep(60)"
+    with Inside(code, forked=True) as inside:
+        killed = zygote(path, **COMPILED)
+        os.kill(killed.pid, signal.SIGKILL)
+        assert until(lambda: not killed.alive)
+        assert inside.reported() == "alive"
+        assert inside.sandbox.ended() is None
+        assert inside.sandbox.memory() > 0
+        tree = processes.descendants(inside.sandbox.process.pid)
+        assert len(tree) >= 2
+    assert until(lambda: all(processes.at_rest(pid) for pid in tree))
+
+
+@pytest.mark.parametrize(
+    ("boot", "why"),
+    [
+        ("sys.exit(5)", "has ended with exit status 5: it printed nothing"),
+        ("import os; os.kill(os.getpid(), 9)", "was killed by SIGKILL, maybe for want of memory"),
+        ("print('torch is torn', file=sys.stderr); sys.exit(1)", "status 1: torch is torn"),
+    ],
+)
+def test_a_zygote_that_dies_twice_says_why(
+    boot: str, why: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "_ZYGOTE", python_command(boot))
+    broken = Zygote((), PRELOAD_COMPILED, ENVIRONMENT)
+    with pytest.raises(MachineError, match=why) as caught:
+        Sandbox(ENTRY, ENVIRONMENT, memory_bytes=1 << 30, zygote=broken)
+    broken.close()
+    assert "started again" in str(caught.value)
 
 
 def test_a_zygote_ends_with_the_judge(tmp_path: Path) -> None:

@@ -60,14 +60,13 @@ class Inside:
         os.write(source, head.encode() + textwrap.dedent(code).encode())
         os.write(source, b"\ndef solution(): ...\n")
         os.lseek(source, 0, os.SEEK_SET)
-        mailbox = os.memfd_create("mailbox")
-        os.ftruncate(mailbox, MAILBOX_BYTES)
+        self._mailbox = os.memfd_create("mailbox")
+        os.ftruncate(self._mailbox, MAILBOX_BYTES)
         transport.send(self.sandbox.channel, messages.Open(device="cpu"))
         assert transport.receive(self.sandbox.channel)[0] == messages.Opened()
         load = messages.Load(kind="python", path=tuple(path))
-        transport.send(self.sandbox.channel, load, (source, mailbox))
+        transport.send(self.sandbox.channel, load, (source, self._mailbox))
         os.close(source)
-        os.close(mailbox)
 
     def __enter__(self) -> Self:
         return self
@@ -79,6 +78,7 @@ class Inside:
         trace: TracebackType | None,
     ) -> None:
         self.sandbox.close()
+        os.close(self._mailbox)
 
     def loaded(self) -> messages.Message:
         """The runner's answer, once the code has run to its end."""

@@ -50,9 +50,9 @@ _EXIT_CODES = """## Exit codes
 | 0 | everything was accepted |
 | 1 | judged, and not all accepted; `regrade`: or one was skipped |
 | 2 | usage: an unknown file, option, data type, problem, or a mistake in a problem file |
-| 3 | a fault of the harness or of the machine |
+| 3 | a fault of the harness or of the machine, or `--limit-s` was over first |
 | 4 | no usable device |
-| 130 | interrupted, or a question was not answered with yes |
+| 130 | interrupted (SIGTERM: 143, SIGHUP: 129), or a question was not answered with yes |
 """
 
 _VARIABLES = """## Environment variables

@@ -26,6 +26,7 @@ from harness.records.fields import Record
 from harness.records.result import Verdict
 from harness.sandbox import scratch
 from harness.sandbox.pause_gate import check_cancelled, waiting
+from harness.text.system_errors import system_fault
 
 VERSION = 2
 """Part of every key: raise it when the meaning of an entry changes."""
@@ -108,7 +109,7 @@ class Cache:
             raise MachineError(f"another process has been building {key[:12]} for long") from error
         except OSError as error:
             raise MachineError(
-                f"cannot use the build cache {self.root}: {error} "
+                f"cannot use the build cache {self.root}: {system_fault(error) or error} "
                 "(set HARNESS_CACHE to a folder that can be written)"
             ) from error
 
@@ -175,7 +176,12 @@ class Cache:
         with tempfile.TemporaryDirectory(
             prefix="build-", dir=scratch.home(), ignore_cleanup_errors=True
         ) as d:
-            outcome = build(Path(d))
+            try:
+                outcome = build(Path(d))
+            except OSError as error:  # not the cache's
+                raise system_fault(error) or MachineError(
+                    f"cannot build in {d}: {error}"
+                ) from error
             check_cancelled()  # a compiler that was ended says nothing about the file
             if not outcome.reusable:
                 if outcome.files:

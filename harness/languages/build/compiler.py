@@ -1,5 +1,7 @@
 """Call a compiler on a submission within limits, and judge how that ends."""
 
+import errno
+import os
 import signal
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -9,7 +11,10 @@ from harness.languages.build import ptxas
 from harness.languages.build.cache import BuildError, BuildOutcome
 from harness.languages.build.diagnostics import (
     CHILD_KILLED,
+    CRASHED,
     LOG_BYTES,
+    MESSAGE_CHARACTERS,
+    OUT_OF_MEMORY,
     PLACE,
     first_error,
     neutral,
@@ -18,9 +23,13 @@ from harness.records.result import Verdict
 from harness.sandbox.command import CommandResult, clean_environment, run_limited
 from harness.sandbox.support import parts
 from harness.solution.contract import EntryPoint
+from harness.text.system_errors import has_less
 
 MEMORY_BYTES = 8 << 30
-"""Memory of one compiler, its children included."""
+"""Memory of one compiler, its children included; less where the machine has less to give."""
+DISK_BYTES = 256 << 20
+"""A disk with less room may have been full while a compiler was at work."""
+_CRASHES = (signal.SIGILL, signal.SIGABRT, signal.SIGFPE, signal.SIGSEGV)
 
 
 class CompilerCall(NamedTuple):
@@ -72,6 +81,9 @@ class CompilerCall(NamedTuple):
         if finished.ok:
             kernels = ptxas.parse(finished.output)
             return BuildOutcome(log=log, kernels=kernels, seconds=finished.seconds)
+        # The words alone may be the submission's.
+        if os.strerror(errno.ENOSPC) in finished.output and has_less(folder, DISK_BYTES):
+            return BuildOutcome(failure=_disk_full(self.tool), log=log, reusable=False)
         on_rejection()
         failure = compile_failure(self.tool, finished, log)
         reusable = bool(PLACE.search(failure.message)) or lacks_entry(log)
@@ -79,14 +91,21 @@ class CompilerCall(NamedTuple):
 
 
 def limit_failure(tool: str, finished: CommandResult, seconds: float) -> BuildError | None:
-    """The verdict on a compiler that was stopped, by us or by others; None if it was not."""
+    """The verdict on a compiler that was stopped, by us or by others; None if it was not.
+
+    One that was killed when it held nearly all the memory that it may, or was refused more, has run
+    into that limit: the kernel was only quicker.
+    """
     if finished.timed_out:
         message = f"compiling took longer than {seconds:g} s ({tool} was stopped)"
         return BuildError(verdict=Verdict.TIME_LIMIT, message=message)
-    if finished.over_memory:
-        message = f"compiling took more than {MEMORY_BYTES >> 30} GiB ({tool} was stopped)"
-        return BuildError(verdict=Verdict.MEMORY_LIMIT, message=message)
     killed = finished.returncode == -signal.SIGKILL or CHILD_KILLED.search(finished.output)
+    if finished.over_memory or (
+        not finished.ok
+        and (OUT_OF_MEMORY.search(finished.output) or (killed and finished.near_memory_limit))
+    ):
+        message = finished.memory_message(f"compiling with {tool}", MEMORY_BYTES)
+        return BuildError(verdict=Verdict.MEMORY_LIMIT, message=message)
     return killed_failure(tool) if killed and not finished.ok else None
 
 
@@ -99,16 +118,32 @@ def killed_failure(tool: str) -> BuildError:
     )
 
 
+def _disk_full(tool: str) -> BuildError:
+    return BuildError(
+        verdict=Verdict.INTERNAL_ERROR,
+        message=f"no space left on the disk with the temporary files of {tool}: make room, or name "
+        "another folder with TMPDIR; then grade again",
+    )
+
+
 def compile_failure(tool: str, finished: CommandResult, log: str) -> BuildError:
     """The verdict on a submission that a compiler rejects, with its complaints in ``log``.
 
-    Without any the submission is not to blame, but for a flood: nvcc is silent when a host compiler
-    that it has started is killed.
+    A compiler that crashes rejects it, too. Without any complaint the submission is not to blame,
+    but for a flood: nvcc is silent when a host compiler that it has started is killed.
     """
     if lacks_entry(log):
         message = "the file defines no solution() with the problem's parameters"
         return BuildError(verdict=Verdict.INVALID_SUBMISSION, message=message)
+    if crash := CRASHED.search(log):
+        words = crash[0].strip()[:MESSAGE_CHARACTERS]
+        message = f"{tool} itself failed on this file, which may be nested too deeply: {words}"
+        return BuildError(verdict=Verdict.COMPILE_ERROR, message=message)
     if message := first_error(log):
+        return BuildError(verdict=Verdict.COMPILE_ERROR, message=message)
+    if -finished.returncode in _CRASHES:
+        name = signal.Signals(-finished.returncode).name
+        message = f"{tool} itself failed on this file ({name}), which may be nested too deeply"
         return BuildError(verdict=Verdict.COMPILE_ERROR, message=message)
     message = f"{tool} failed with exit status {finished.returncode}, and named no error"
     verdict = Verdict.COMPILE_ERROR if finished.truncated else Verdict.INTERNAL_ERROR

@@ -21,8 +21,8 @@ from harness.cudacpu.build import INCLUDE
 from harness.errors import MachineError
 from harness.languages.build import ptxas
 from harness.languages.build.cache import BuildError, BuildOutcome, Cache, key_of
-from harness.languages.build.compiler import CompilerCall, killed_failure
-from harness.languages.build.diagnostics import first_error
+from harness.languages.build.compiler import DISK_BYTES, CompilerCall, killed_failure
+from harness.languages.build.diagnostics import CRASHED, first_error
 from harness.languages.build.prelude import VAR_TYPES, headers_of, host_prelude, prelude
 from harness.languages.build.toolchain import HostCompiler, Nvcc, find_demangler
 from harness.languages.build.translation import translate_limited
@@ -31,6 +31,7 @@ from harness.records.result import Verdict
 from harness.sandbox.pause_gate import side_by_side
 from harness.solution.contract import EntryPoint
 from harness.solution.model import Target
+from harness.text.system_errors import has_less
 
 SOURCE = "solution.cu"
 PRELUDE = "prelude.h"
@@ -149,6 +150,8 @@ class CudaBuild(NamedTuple):
             finished = empty.run(folder, CANARY_S)
             if not finished.ok:
                 complaint = finished.output.strip()[-1000:] or f"exit status {finished.returncode}"
+                if has_less(folder, DISK_BYTES):
+                    complaint += "\nthe disk is nearly full: make room, or name another with TMPDIR"
                 raise MachineError(
                     f"{nvcc} cannot compile an empty kernel for {self.target.code}:\n{complaint}"
                 )
@@ -197,7 +200,9 @@ class CudaBuild(NamedTuple):
         found: dict[str, object] = {"seconds": seconds}
         assert worst.failure is not None
         rejected = self.nvcc is not None and worst.failure.verdict is Verdict.COMPILE_ERROR
-        if rejected and (reason := first_error(worst.log)):  # the executor's error, not nvcc's
+        crashed = CRASHED.search(worst.log)
+        # Else it is the executor's error, not nvcc's.
+        if rejected and not crashed and (reason := first_error(worst.log)):
             found["failure"] = self._not_executable(reason)
         return worst.model_copy(update=found)
 

@@ -28,6 +28,27 @@ CHILD_KILLED = re.compile(
 """A compiler driver's words when one of its parts was killed: as far as we know not by the
 submission, but for want of memory. A submission that prints such a line gains no verdict by it."""
 
+OUT_OF_MEMORY = re.compile(
+    r"^(?:\S+: out of memory allocating \d+ bytes after a total of \d+ bytes$"
+    r"|virtual memory exhausted: Cannot allocate memory$"
+    r"|\S*(?:\bas|\bld[\w.]*|collect2|objcopy)(?:: \S+)*: (?:[\w ]+: )?(?:memory exhausted|"
+    r"Cannot allocate memory)"
+    r"|(?:\S+: )?catastrophic error\s*: (?:out of memory|cannot allocate)"
+    r"|LLVM ERROR: out of memory"
+    r"|(?:ptxas|nvlink|fatbinary|nvcc)\s+(?:fatal|error)\s*: (?:Memory allocation failure|"
+    r"[Oo]ut of memory)"
+    r"|terminate called after throwing an instance of 'std::bad_alloc')",
+    re.MULTILINE,
+)
+"""The words of compilers, assemblers and linkers whose request for memory was refused."""
+
+CRASHED = re.compile(
+    r"^.*?(?:internal compiler error\b.*|\bdied due to signal (?:4|6|8|11)\b.*"
+    r"|terminated with signal (?:4|6|8|11)\b.*|internal error: .*assertion failed.*)$",
+    re.MULTILINE,
+)
+"""A compiler's words on a crash of its own, or of one of its parts."""
+
 _TEMPORARY = re.compile(r"tmpxft_[0-9a-f_-]+|\bcc[0-9A-Za-z]{6}\.s\b")
 
 

@@ -4,6 +4,7 @@ A submission can make the translator's work grow faster than the text, and must 
 judge with that.
 """
 
+import os
 import signal
 import sys
 from pathlib import Path
@@ -11,9 +12,10 @@ from typing import NamedTuple
 
 from pydantic import TypeAdapter, ValidationError
 
-from harness.errors import HarnessError
+from harness.errors import HarnessError, MachineError
 from harness.sandbox import ROOT
 from harness.sandbox.command import clean_environment, run_limited
+from harness.text.system_errors import system_fault
 
 MEMORY_BYTES = 2 << 30
 SECONDS = 10.0
@@ -34,10 +36,13 @@ except Unsupported as unsupported:
     answer = unsupported.line, unsupported.feature
 except (RecursionError, MemoryError):
     answer = 0, "so deep a nesting"
+except OSError as error:
+    answer = -1, str(error.errno)
 sys.stdout.write(json.dumps(answer))
 """
 _ANSWER = TypeAdapter(tuple[int, str])
-"""Line and name of the feature that a CPU cannot execute; 0 and empty for none."""
+"""Line and name of the feature that a CPU cannot execute; 0 and empty for none, -1 and the number
+of the error if the file could not be written."""
 
 
 class Translation(NamedTuple):
@@ -56,6 +61,7 @@ def translate_limited(text: str, *, name: str, folder: Path, output: str) -> Tra
 
     Raises:
         HarnessError: the translator fails.
+        MachineError: it cannot write, as when the disk is full.
     """
     finished = run_limited(
         [sys.executable, "-I", "-S", "-c", PROGRAM, str(ROOT), name, output],
@@ -67,14 +73,21 @@ def translate_limited(text: str, *, name: str, folder: Path, output: str) -> Tra
         readable=[ROOT / "harness" / "cudacpu"],
         stdin=text.encode(),
     )
-    if finished.timed_out or finished.over_memory:
-        return Translation(f"{name}: the source is too entangled to be translated", stopped=True)
-    if finished.returncode == -signal.SIGKILL:
+    killed = finished.returncode == -signal.SIGKILL
+    if finished.timed_out or finished.over_memory or (killed and finished.near_memory_limit):
+        limit = f"{SECONDS:g} s" if finished.timed_out else f"{finished.memory_bytes >> 20} MiB"
+        obstacle = "the source is too entangled to be translated"
+        return Translation(f"{name}: {obstacle} within {limit}", stopped=True)
+    if killed:
         return Translation(f"{name}: the translator was killed", stopped=True, killed=True)
     try:
         line, feature = _ANSWER.validate_json(finished.output, strict=True)
     except ValidationError:
         end = finished.output[-1000:].strip()
         raise HarnessError(f"the translator failed ({finished.returncode}): {end}") from None
+    if line < 0:
+        code = int(feature)
+        failed = OSError(code, os.strerror(code), str(folder / output))
+        raise system_fault(failed) or MachineError(f"the translator cannot write: {failed}")
     place = f"{name}:{line}" if line else name
     return Translation(f"{place}: {feature[:FEATURE_CHARACTERS]}" if feature else "")

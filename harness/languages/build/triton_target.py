@@ -124,7 +124,9 @@ def _build(work: _TritonBuild) -> BuildOutcome:
             return outcome_of(answer, session.output(), shown)
     failure = None
     if answer.verdict is Verdict.TIME_LIMIT:
-        failure = BuildError(verdict=answer.verdict, message=f"{shown}: compiling takes too long")
+        spec = whole_case(work.problem, work.problem.benchmarks[0]).spec
+        message = f"{shown}: compiling its kernels for sm_{work.arch}, {spec}, {answer.message}"
+        failure = BuildError(verdict=answer.verdict, message=message)
     return BuildOutcome(failure=failure, reusable=False)
 
 

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
-from harness.errors import ProblemError, UsageError
+from harness.errors import Diagnostic, ProblemError, UsageError
 from harness.problem.dtypes import C_TYPES, DTYPES, VARIABLE_TYPE
 from harness.problem.expressions import ExpressionError, Number
 from harness.problem.format import scoring
@@ -270,13 +270,20 @@ def _read_baselines(fields: Fields, folder: Path) -> Mapping[str, Path]:
     def as_file(value: Data) -> Path:
         """The path of a file inside the package."""
         relative = PurePosixPath(as_text(value))
+        shown = printable(str(relative))
         path = folder / relative
         if relative.is_absolute() or ".." in relative.parts or "\\" in str(relative):
-            raise FieldError(f"{relative} must be a path inside the package")
-        if not path.resolve().is_relative_to(folder.resolve()):
-            raise FieldError(f"{relative} leads out of the package")
-        if not path.is_file():
-            raise FieldError(f"there is no file {relative} in the package")
+            raise FieldError(f"{shown} must be a path inside the package")
+        try:
+            inside = path.resolve().is_relative_to(folder.resolve())
+            there = path.is_file()
+        except (OSError, ValueError, RuntimeError) as error:  # too long, NUL, links that go round
+            reason = getattr(error, "strerror", None) or "no file can have this name"
+            raise FieldError(f"{shown}: {reason}") from error
+        if not inside:
+            raise FieldError(f"{shown} leads out of the package")
+        if not there:
+            raise FieldError(f"there is no file {shown} in the package")
         return path
 
     files = {name: section.take(name, as_file, None) for name in section}
@@ -284,6 +291,14 @@ def _read_baselines(fields: Fields, folder: Path) -> Mapping[str, Path]:
         if not _SLUG.fullmatch(name):
             section.complain(name, "a baseline's name is made of a-z, 0-9, - and _")
     return {name: path for name, path in files.items() if path is not None}
+
+
+def _content(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        complaint = Diagnostic(path, 1, "", f"cannot be read: {error.strerror}")
+        raise ProblemError([complaint]) from error
 
 
 def _hash(folder: Path, baselines: Iterable[Path]) -> str:
@@ -294,7 +309,7 @@ def _hash(folder: Path, baselines: Iterable[Path]) -> str:
     for name in sorted(names):
         path = folder / name
         if path.is_file():
-            content = path.read_bytes()
+            content = _content(path)
             digest.update(f"{len(name.encode())}:{name}{len(content)}:".encode())
             digest.update(content)
     return digest.hexdigest()

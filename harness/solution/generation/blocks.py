@@ -12,8 +12,8 @@ from harness.solution.generation.reasoning import Span
 
 _TAG = re.compile(r"<(/?)(code|answer|solution)\b[^<>\n]{0,200}>", re.IGNORECASE)
 _ENTITY = re.compile(r"&(?:lt|gt|amp|quot|#39);")
-_END_TOKENS = re.compile(r"(?:\s*(?:<[|｜][\w▁]{1,40}[|｜]>|</s>))+\s*\Z")
-"""Marks of the end of an output that some dumps keep."""
+_END_TOKEN = re.compile(r"(?:<[|｜][\w▁]{1,40}[|｜]>|</s>)\Z")
+"""A mark of the end of an output, as some dumps keep them, several at times."""
 
 _WRAPPERS = ("markdown", "md")
 
@@ -51,40 +51,83 @@ def choose(found: Sequence[Block]) -> tuple[Block, str] | None:
 
 def _end(text: str, span: Span) -> int:
     """The end of a part, less the tokens that mark the end of an output."""
-    tail = text[max(span.start, span.stop - 200) : span.stop]
-    tokens = _END_TOKENS.search(tail)
-    return span.stop - len(tokens[0]) if tokens else span.stop
+    stop = span.stop
+    start = max(span.start, stop - 200)
+    tail = text[start:stop].rstrip()
+    while (token := _END_TOKEN.search(tail)) is not None:
+        tail = tail[: token.start()].rstrip()
+        stop = start + len(tail)
+    return stop
 
 
 def _fenced(text: str, span: Span) -> Iterator[Block]:
-    """The fenced blocks of a part; one that is not closed goes on to its end."""
-    opened: fences.Fence | None = None
-    start = position = span.start
-    while position < span.stop:
-        newline = text.find("\n", position, span.stop)
-        stop = span.stop if newline < 0 else newline
-        line, following = text[position:stop], stop + 1
-        if opened is None:
-            opened, start = fences.opening(line), following
-        elif (end := fences.closing(line, opened)) is not None:
-            yield from _block(text, opened, Span(start, position + end), "fence")
-            opened = None
-        elif (other := fences.interrupts(line, opened)) is not None:
-            yield from _block(text, opened, Span(start, position), "fence")
-            opened, start = other, following
-        position = following
-    if opened is not None and start < span.stop:
-        yield from _block(text, opened, Span(start, span.stop), "unclosed fence")
+    """The fenced blocks of a part, also those in fences that only wrap Markdown.
+
+    One that is not closed goes on to the end of what it is in.
+    """
+    wrappers = fences.Nest()
+    opened: _Open | None = None
+    for start, stop in fences.lines(text, span.start, span.stop):
+        line = fences.read(text[start:stop])
+        if (end := wrappers.end(line)) is not None:
+            if opened is not None:
+                last = text[start:stop]
+                yield opened.block(text, start, *_last(last, end, wrappers, opened.fence))
+            wrappers.cut(end.depth)
+            other = end.by
+        elif opened is None:
+            other = line.opens
+        elif fences.closes(line, opened.fence):
+            yield opened.block(text, start, line.stop, "fence")
+            other = None
+        elif fences.interrupts(line, opened.fence):
+            yield opened.block(text, start, 0, "fence")
+            other = line.opens
+        else:
+            continue
+        opened = None
+        if other is not None and other.info.lower() in _WRAPPERS:
+            wrappers.open(other)
+        elif other is not None:
+            opened = _Open(other, stop + 1)
+    if opened is not None:
+        yield opened.block(text, span.stop, 0, "unclosed fence")
 
 
-def _block(text: str, fence: fences.Fence, span: Span, kind: Found) -> Iterator[Block]:
-    """The block itself, or those in it if it only wraps Markdown."""
-    if fence.info.lower() in _WRAPPERS:
-        yield from _fenced(text, span)
-        return
-    # Each line less the white space that its fence has in front, at most.
-    indent = re.compile(rf"^[ \t]{{0,{len(fence.indent)}}}", re.MULTILINE)
-    yield Block(kind, fence.info, span.start, indent.sub("", text[span.start : span.stop]))
+@dataclass(frozen=True, slots=True)
+class _Open:
+    """A fence whose block begins at offset ``start``."""
+
+    fence: fences.Fence
+    start: int
+
+    def block(self, text: str, line: int, offset: int, kind: Found) -> Block:
+        """The block up to ``offset`` of the line at ``line``.
+
+        Each of its lines is less the white space that the fence has in front, at most.
+        """
+        code = text[self.start : line + offset]
+        if self.fence.indent:
+            indent = rf"^[ \t]{{0,{len(self.fence.indent)}}}"
+            code = re.sub(indent, "", code, flags=re.MULTILINE)
+        return Block(kind, self.fence.info, self.start, code)
+
+
+def _last(
+    text: str, end: fences.End | None, wrappers: fences.Nest, fence: fences.Fence
+) -> tuple[int, Found]:
+    """Where in a line, which ends a wrapper, the block of ``fence`` in it ends, and as what."""
+    line = fences.read(text)
+    while end is not None:
+        if end.by is not None:
+            return 0, "unclosed fence"
+        # What closes a wrapper is no part of what is in it, the next wrapper for one.
+        text = text[: line.stop]
+        line = fences.read(text)
+        end = wrappers.end(line, end.depth + 1)
+    if fences.closes(line, fence):
+        return line.stop, "fence"
+    return (0, "fence") if fences.interrupts(line, fence) else (len(text), "unclosed fence")
 
 
 def _tagged(text: str, span: Span) -> Iterator[Block]:

@@ -65,6 +65,8 @@ def suffix_of(text: str, info: str = "") -> str | None:
         return PYTHON
     if cuda is not None:
         return CUDA
+    if not info:
+        return None
     words = re.split(r"[\s{:,]+", info.lower().lstrip("{.")) or [""]
     return next((suffix for suffix, names in NAMES.items() if words[0] in names), None)
 

@@ -1,8 +1,7 @@
 // Includes a file that never ends.
 // threat: compiler bomb
 // problem: vector-add
-// or: memory_limit
-// verdict: time_limit
+// verdict: compile_error
 
 #include "/dev/zero"
 

@@ -62,6 +62,67 @@ def test_other_errors_of_a_compiler_are_no_kill(log: str) -> None:
     assert limit_failure("nvcc", _finished(1, log), 10.0) is None
 
 
+LIMIT = 2 << 30
+OUT_OF_MEMORY = (
+    "\ncc1plus: out of memory allocating 1073741840 bytes after a total of 610304 bytes\n",
+    "as: out of memory allocating 23000000001 bytes after a total of 135168 bytes\n",
+    "virtual memory exhausted: Cannot allocate memory\n",
+    "/usr/bin/ld: final link failed: memory exhausted\n",
+    "solution.cu: catastrophic error: out of memory\n",
+    "LLVM ERROR: out of memory\nAborted\n",
+    "ptxas fatal   : Memory allocation failure\n",
+    "terminate called after throwing an instance of 'std::bad_alloc'\n  what():  std::bad_alloc\n",
+)
+
+
+@pytest.mark.parametrize("log", OUT_OF_MEMORY)
+def test_a_compiler_that_is_refused_memory_is_over_its_limit(log: str) -> None:
+    failure = limit_failure("nvcc", _finished(1, log, memory_bytes=LIMIT, peak_bytes=700 << 20), 9)
+    assert failure is not None
+    assert failure.verdict is Verdict.MEMORY_LIMIT
+    assert "700 MiB" in failure.message
+    assert "2048 MiB" in failure.message
+    assert limit_failure("nvcc", _finished(0, log, memory_bytes=LIMIT), 9) is None  # it went well
+
+
+@pytest.mark.parametrize("log", ITS_OWN)
+def test_other_errors_are_no_want_of_memory(log: str) -> None:
+    assert limit_failure("nvcc", _finished(1, log, near_memory_limit=True), 10.0) is None
+
+
+@pytest.mark.parametrize("log", ["", *KILLED])
+def test_a_compiler_killed_near_its_limit_of_memory_is_over_it(log: str) -> None:
+    """The kernel was quicker than the judge: grading again would only do the same again."""
+    code = 1 if log else -signal.SIGKILL
+    near = _finished(code, log, near_memory_limit=True, peak_bytes=1900 << 20, memory_bytes=LIMIT)
+    failure = limit_failure("nvcc", near, 10.0)
+    assert failure is not None
+    assert failure.verdict is Verdict.MEMORY_LIMIT
+    assert "1900 MiB" in failure.message
+    assert "2048 MiB" in failure.message
+
+
+CRASHES = (
+    "g++: internal compiler error: Segmentation fault signal terminated program cc1plus\n",
+    "nvcc error   : 'ptxas' died due to signal 11 (Invalid memory reference)\n",
+    "collect2: fatal error: ld terminated with signal 11 [Segmentation fault]\n",
+)
+
+
+@pytest.mark.parametrize("log", CRASHES)
+def test_a_compiler_that_crashes_rejects_the_submission(log: str) -> None:
+    failure = compile_failure("nvcc", _finished(1, log), log)
+    assert failure.verdict is Verdict.COMPILE_ERROR
+    assert "nvcc itself failed on this file" in failure.message
+    assert log.strip()[:40] in failure.message
+
+
+def test_a_compiler_that_crashes_without_a_word_rejects_the_submission() -> None:
+    failure = compile_failure("nvcc", _finished(-signal.SIGSEGV), "")
+    assert failure.verdict is Verdict.COMPILE_ERROR
+    assert "itself failed on this file (SIGSEGV)" in failure.message
+
+
 def test_a_killed_compiler_is_an_internal_error() -> None:
     failure = limit_failure("nvcc", _finished(-signal.SIGKILL), 10.0)
     assert failure is not None
@@ -93,6 +154,30 @@ def test_a_killed_translator_is_not_reusable(
     done = translation.translate_limited("x", name="x.cu", folder=tmp_path, output="x.cpp")
     assert done.killed
     assert done.stopped
+
+
+def test_a_translator_that_takes_too_much_says_how_much(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def translated(**changes: Any) -> translation.Translation:
+        finished = _finished(-signal.SIGKILL, "", memory_bytes=LIMIT, **changes)
+        monkeypatch.setattr(translation, "run_limited", lambda *_, **__: finished)
+        return translation.translate_limited("x", name="x.cu", folder=tmp_path, output="x.cpp")
+
+    for changes, limit in (("over_memory", "2048 MiB"), ("timed_out", "10 s")):
+        done = translated(**{changes: True})
+        assert done.obstacle.endswith(f"within {limit}")
+        assert not done.killed
+    assert translated(near_memory_limit=True).obstacle.endswith("within 2048 MiB")
+
+
+def test_a_syntax_check_killed_near_its_limit_is_over_it() -> None:
+    solution: Any = SimpleNamespace(display_path="plain.py")
+    near = _finished(-signal.SIGKILL, near_memory_limit=True, memory_bytes=LIMIT)
+    failure = python._entry(solution, None, near)  # type: ignore[arg-type]
+    assert isinstance(failure, BuildFailure)
+    assert failure.verdict is Verdict.MEMORY_LIMIT
+    assert "parsing plain.py takes too much memory" in failure.message
 
 
 @pytest.mark.parametrize(
