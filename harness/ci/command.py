@@ -280,7 +280,7 @@ def _write_reports(report: PullRequestReport, folder: Path) -> None:
             # In a clone the next `git add` would make them a part of the pull request.
             write_whole(folder / ".gitignore", "*\n")
     except OSError as error:
-        raise cannot_write(folder, error) from error
+        raise cannot_write(f"--out {folder}", error) from error
     for name, text in files.items():
         write_whole(folder / name, text)
 

@@ -4,7 +4,6 @@ Decided by paths and modes; no file is read.
 """
 
 import re
-import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -16,14 +15,15 @@ from harness.ci.choices import CiChoices
 from harness.records.fields import Record, Text
 from harness.solution.generation import SUFFIXES as GENERATIONS
 from harness.solution.suffixes import NAMED, SOURCES
+from harness.text import names
+from harness.text.names import IN_WORDS, PATTERN
 
 MAX_SUBMISSIONS = 200
 """Most submissions of one pull request: each takes seconds to minutes of a machine."""
 
 FOLDER = "solutions"
-_NAME = r"[A-Za-z0-9][A-Za-z0-9._+-]{0,63}"
 _SUFFIX = "|".join(map(re.escape, SOURCES))
-_PLACE = re.compile(rf"{FOLDER}/({_NAME})/({_NAME})/({_NAME}(?:{_SUFFIX}))")
+_PLACE = re.compile(rf"{FOLDER}/({PATTERN})/({PATTERN})/({PATTERN}(?:{_SUFFIX}))")
 _NO_FILES = {LINK: "is a symbolic link", SUBMODULE: "is a submodule"}
 
 
@@ -62,20 +62,15 @@ def place_of(path: str) -> SubmissionPlace | None:
     return SubmissionPlace(*match.groups()) if match else None
 
 
-def author_key(name: str) -> str:
-    """What all spellings of one author's name have in common."""
-    return unicodedata.normalize("NFKC", name).casefold()
-
-
 def author_folder(login: str, folders: Iterable[str]) -> str:
     """The one spelling of the folders of ``login``: as in the base, else as given.
 
     ``folders`` are the base's folders below ``solutions/``.
     """
     known = {path.split("/")[2] for path in folders if path.count("/") >= 2}
-    same = sorted(name for name in known if author_key(name) == author_key(login))
+    same = sorted(name for name in known if names.key(name) == names.key(login))
     # Another user may be called by letters that only look the same.
-    return login if login in same or not same or not login.isascii() else same[0]
+    return login if login in same or not same or not names.is_name(login) else same[0]
 
 
 def examine(
@@ -125,10 +120,7 @@ def _misplaced(path: str) -> str:
             "is text, which a pull request does not submit: of a language model's output, submit "
             f"the code as a file of its own ({NAMED})"
         )
-    return (
-        f"is not {FOLDER}/<problem>/<author>/<name>{NAMED} "
-        "(names: letters, digits and . _ + -, at most 64, the first a letter or digit)"
-    )
+    return f"is not {FOLDER}/<problem>/<author>/<name>{NAMED} (names: {IN_WORDS})"
 
 
 def _of_others(
@@ -154,7 +146,7 @@ def _of_others(
         # Users of GitHub ignore case; folders and boards do not, so there is one spelling for each.
         if author == allowed:
             continue
-        if author_key(author) == author_key(allowed):
+        if names.key(author) == names.key(allowed):
             yield path, f"is to lie in the folder {allowed}, which is spelt so; rename {author}"
         else:
             yield path, f"belongs to {author}, and {why}"

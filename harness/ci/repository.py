@@ -14,7 +14,7 @@ MAX_ENTRIES = 20_000
 """Most changed files of a pull request that are listed."""
 
 _LIST_BYTES = 8 << 20
-_LIST_CPU_S = 3
+_LIST_CPU_S = 2
 _READ_BYTES = 32 << 20
 _COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 

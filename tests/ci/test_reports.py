@@ -2,6 +2,8 @@
 
 import json
 import re
+import subprocess
+import sys
 import xml.etree.ElementTree as ET
 from pathlib import Path
 from typing import Any
@@ -294,6 +296,80 @@ def test_a_report_that_is_no_json_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r".") as told:
         PullRequestReport.from_json(text)
     assert "\n" not in str(told.value)
+
+
+def test_a_file_of_any_language_has_a_report() -> None:
+    for name in ("one.cu", "one.ptx", "one.py", "a..ptx"):
+        path = f"solutions/vector-add/alice/{name}"
+        result = samples.result(**about(path, Path(name).stem))
+        assert Graded(path=path, kind=ChangeKind.ADDED, result=result).author == "alice"
+
+
+def test_a_report_is_about_files_of_its_author() -> None:
+    assert report(good(), author="alice").author == "alice"
+    for author in ("bob", "Alice", "al"):
+        with pytest.raises(ValueError, match="is not in the folder of the author"):
+            report(good(), author=author)
+    assert report(refused=[Note(path=PATH, reason="not his")], author="bob").graded == ()
+
+
+def forged(kind: str) -> str:
+    whole = report(good()).to_json()
+    match kind:
+        case "empty objects":
+            return '{"schema":1,"graded":[' + "{}," * 5_300_000 + "{}]}"
+        case "few empty objects":
+            return '{"schema":1,"graded":[' + "{}," * 400_000 + "{}]}"
+        case "unknown keys":
+            return whole[:-1] + "".join(f',"k{n}":1' for n in range(900_000)) + "}"
+        case "cases":
+            return whole.replace('"cases":[', '"cases":[' + "{}," * 400_000)
+        case "samples":
+            return whole.replace('"samples_s":[', '"samples_s":[' + '"x",' * 900_000)
+        case "quotes":
+            return '"' * (32 << 20)
+    raise AssertionError(kind)
+
+
+COSTLY = ["empty objects", "few empty objects", "unknown keys", "cases", "samples", "quotes"]
+_READ = """
+import resource, sys, time
+from harness.ci.report import PullRequestReport
+text = sys.stdin.read()
+started = time.process_time()
+try:
+    PullRequestReport.from_json(text)
+except ValueError as error:
+    assert len(str(error)) < 2000, len(str(error))
+    print(time.process_time() - started, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+"""
+
+
+@pytest.mark.parametrize("kind", COSTLY)
+def test_a_forged_report_costs_little(kind: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", _READ],
+        input=forged(kind),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    seconds, kib = map(float, done.stdout.split())
+    assert seconds < 15  # 1 to 2 where nothing else is at work
+    assert kib < 1 << 20
+
+
+def test_lists_of_a_report_are_bounded() -> None:
+    for field in ("deleted", "ignored"):
+        report(**{field: ["a"] * 501})
+        with pytest.raises(ValueError, match="at most 501 items"):
+            report(**{field: ["a"] * 502})
+    for field in ("skipped", "refused"):
+        with pytest.raises(ValueError, match="at most 501 items"):
+            report(**{field: [Note(path="a", reason="b")] * 502})
+    report(*(wrong(number) for number in range(1, 201)))
+    with pytest.raises(ValueError, match="at most 200 items"):
+        report(*(wrong(number) for number in range(1, 202)))
 
 
 @pytest.mark.parametrize(
