@@ -30,6 +30,7 @@ from harness.text.plain import plain_lines
 from harness.text.system_errors import system_fault
 
 _INTERRUPTED = 130
+_INTERNAL = HarnessError.exit_code
 _JUDGING = ("submit", "check", "compare", "verify", "regrade", "ci", "publish")
 """Commands whose exit code is a verdict, or which record."""
 _CHILDREN_S = 5.0
@@ -132,7 +133,7 @@ def _run() -> None:
         click.echo(
             f"internal error: this is a fault of the harness; details in {_log_of(error)}", err=True
         )
-        sys.exit(HarnessError.exit_code)
+        sys.exit(_INTERNAL)
 
 
 def _log_of(error: Exception) -> str:

@@ -101,7 +101,7 @@ def _engine(url: str) -> tuple[Engine, str]:
     """The engine for ``url``, and why it can only read."""
     try:
         parsed = make_url(url)
-    except ArgumentError as error:
+    except (ArgumentError, ValueError) as error:  # a port that is no number is the latter
         # The text is not shown: it may hold a password.
         raise StoreError("not a database URL: sqlite:///FILE or postgresql://…") from error
     shown = parsed.render_as_string(hide_password=True)

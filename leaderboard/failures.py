@@ -31,7 +31,7 @@ connections; besides class 08, lost connections."""
 
 _HOPELESS = re.compile(
     r"authentication failed|no password supplied|no pg_hba\.conf entry|does not exist"
-    r"|not permitted to log in|[Pp]ermission denied|does not support SSL"
+    r"|not permitted to log in|[Pp]ermission denied|does not support SSL|invalid \w+ value"
     r"|failed to resolve host(?!.*Errno -3)|could not translate host name(?!.*[Tt]emporary)",
     re.DOTALL,
 )

@@ -42,7 +42,7 @@ def missing_file(url: str) -> Path | None:
     try:
         parsed = make_url(url)
         file = None if "uri" in parsed.query else sqlite_file(parsed)
-    except ArgumentError:  # which the store will tell
+    except (ArgumentError, ValueError):  # which the store will tell
         return None
     return None if file is None or file.exists() else file
 

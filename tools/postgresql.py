@@ -16,6 +16,8 @@ from sqlalchemy import create_engine
 from sqlalchemy.exc import OperationalError
 from sqlalchemy.pool import NullPool
 
+from harness.sandbox.processes import descendants
+
 _STARTS_S = 60.0
 _NOBODY = "nobody"
 _SETTINGS = {
@@ -43,9 +45,7 @@ class Server:
     """
 
     def __init__(self) -> None:
-        if importlib.util.find_spec("psycopg") is None:
-            raise PostgresqlMissing("psycopg is not installed")
-        self._initdb, self._postgres = _program("initdb"), _program("postgres")
+        self._initdb, self._postgres = find_programs()
         # PostgreSQL refuses to run as root.
         self._user = _NOBODY if os.geteuid() == 0 else None
         self._folder = Path(tempfile.mkdtemp(prefix="postgresql-"))
@@ -56,6 +56,12 @@ class Server:
     def url(self) -> str:
         """The store in it."""
         return f"postgresql+psycopg://harness@127.0.0.1:{self._port}/postgres"
+
+    def processes(self) -> set[int]:
+        """Numbers of its processes."""
+        return (
+            set() if self._process is None else {self._process.pid, *descendants(self._process.pid)}
+        )
 
     def start(self, **settings: str) -> None:
         """Start it, with ``settings`` besides, and wait until it answers."""
@@ -122,7 +128,7 @@ class Server:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.kill()
+        self.stop("immediate")  # a killed one would leave shared memory
         shutil.rmtree(self._folder, ignore_errors=True)
 
 
@@ -130,6 +136,17 @@ def _free_port() -> int:
     with socket.create_server(("127.0.0.1", 0)) as listening:
         port: int = listening.getsockname()[1]
         return port
+
+
+def find_programs() -> tuple[str, str]:
+    """Paths of ``initdb`` and ``postgres``.
+
+    Raises:
+        PostgresqlMissing: one of them, or psycopg, is not installed.
+    """
+    if importlib.util.find_spec("psycopg") is None:
+        raise PostgresqlMissing("psycopg is not installed")
+    return _program("initdb"), _program("postgres")
 
 
 def _program(name: str) -> str:

@@ -296,5 +296,5 @@ def _append_summary(report: PullRequestReport) -> None:
             if room >= 1000:
                 file.write(summary(report, room))
     except OSError as error:
-        told = cannot_write(place, error)
-        raise MachineError(f"GITHUB_STEP_SUMMARY: {told}") from error
+        told = cannot_write(f"GITHUB_STEP_SUMMARY={place}", error)
+        raise MachineError(str(told)) from error

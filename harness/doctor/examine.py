@@ -34,6 +34,7 @@ from harness.languages.build.toolchain import (
     find_tool,
 )
 from harness.sandbox import ROOT
+from harness.sandbox.cgroup import HOW, delegated
 from harness.sandbox.selftest import breaches
 from harness.sandbox.support import detect_support
 from harness.text.plain import plain
@@ -87,7 +88,7 @@ def examine(
     ``store`` is the file of results; None where they are in no file.
     """
     found = [_python(), _torch(), _triton(), *_gpus()]
-    found += [*_compilers(environment), *_frameworks(), _sandbox()]
+    found += [*_compilers(environment), *_frameworks(), _sandbox(), _memory()]
     if store is not None:
         found.append(_folder("store", store, "give another place for the results"))
     cache = default_cache(environment).root
@@ -249,6 +250,14 @@ def _sandbox() -> Finding:
         "kernel.apparmor_restrict_unprivileged_userns=0; "
         "in Docker: --security-opt seccomp=unconfined --security-opt systempaths=unconfined",
     )
+
+
+def _memory() -> Finding:
+    """How the memory of submissions is counted."""
+    if delegated() is not None:
+        return Finding("memory", "of submissions is counted and limited by the kernel (cgroup)")
+    detail = "of submissions is counted by the judge, which looks a few times a second"
+    return Finding("memory", detail, f"where the kernel shall limit it: {HOW}")
 
 
 def _folder(name: str, place: Path, remedy: str) -> Finding:

@@ -26,10 +26,6 @@ from harness.sandbox.support import detect_support, python_files, start_monitor
 
 _TICK_S = 0.02
 """Seconds between two checks of the limits; output wakes the reader earlier."""
-_GUARANTEED = 0.25
-"""The part of its limit that a command may hold even where the machine has no more to give."""
-_NEAR = 0.75
-"""A command that was killed when it held more than this part of its limit has run into it."""
 _DRAIN_S = 1.0
 """Seconds to read on after the command ended, should a descendant keep the pipe open."""
 _MAX_PROCESSES = 8192
@@ -193,8 +189,7 @@ class _TreeWatch:
 
     def finished(self, seconds: float) -> CommandResult:
         """The outcome of a process that was reaped ``seconds`` after its start."""
-        code, limit = self.process.returncode, self.memory_bytes
-        ran_out = host_memory.oom_kills() > self.oom_kills
+        code, peak, limit = self.process.returncode, self.peak_bytes, self.memory_bytes
         return CommandResult(
             returncode=128 - code if 128 < code <= 128 + signal.SIGRTMAX else code,
             output=self.output.decode("utf-8", "replace"),
@@ -202,9 +197,9 @@ class _TreeWatch:
             over_memory=self.over_memory,
             truncated=self.truncated,
             seconds=seconds,
-            peak_bytes=self.peak_bytes,
-            memory_bytes=self.memory_bytes,
-            near_memory_limit=self.peak_bytes > (_GUARANTEED if ran_out else _NEAR) * limit,
+            peak_bytes=peak,
+            memory_bytes=limit,
+            near_memory_limit=host_memory.is_near(limit, peak, self.oom_kills),
         )
 
     def kill(self) -> None:
@@ -220,7 +215,7 @@ class _TreeWatch:
         tree = [self.process.pid, *processes.family(self.process.pid)]
         held = processes.resident_bytes(tree)
         self.peak_bytes = max(self.peak_bytes, held)
-        if held <= _GUARANTEED * self.memory_bytes:
+        if held <= host_memory.GUARANTEED * self.memory_bytes:
             return False
         crowded = host_memory.free_bytes() < host_memory.reserve_bytes() // 2
         return crowded or held > self.memory_bytes

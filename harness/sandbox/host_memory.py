@@ -9,6 +9,10 @@ _LEAST_BYTES = 256 << 20
 """The least that a build is given: nvcc needs 0.2 GB for a small file."""
 BUILD_BYTES = 2 << 30
 """What a build should have: fewer are at work at once where there is less for each."""
+GUARANTEED = 0.25
+"""The part of its limit that a build may hold even where the machine has no more to give."""
+_NEAR = 0.75
+"""Who was killed when it held more than this part of its limit has run into it."""
 _UNLIMITED = 1 << 60
 """Limits of control groups above this are none."""
 
@@ -41,6 +45,15 @@ def affordable_builders(most: int) -> int:
 def oom_kills() -> int:
     """How many processes of this machine the kernel has killed for want of memory."""
     return _number(_PROC / "vmstat", "oom_kill")
+
+
+def is_near(limit: int, held: int, kills_before: int) -> bool:
+    """Whether one that was killed, and ``held`` so many bytes, has run into its ``limit``.
+
+    So it has with more than its guaranteed part, where the kernel killed for want of memory since
+    there were ``kills_before``.
+    """
+    return held > (GUARANTEED if oom_kills() > kills_before else _NEAR) * limit
 
 
 @cache

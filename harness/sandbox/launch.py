@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import IO
 
 from harness.errors import MachineError
-from harness.sandbox import leftovers, processes, scratch
+from harness.sandbox import cgroup, leftovers, processes, scratch
 from harness.sandbox.hidden import HiddenMemory
 from harness.sandbox.members import Members
 from harness.sandbox.pause_gate import pausable
@@ -27,6 +27,7 @@ _SEND_SECONDS = 10.0
 """Time for a runner to read a message: one that does not must not keep the judge waiting."""
 _STOP_SECONDS = 5.0
 """Time for all processes to stop; those that continue each other never do."""
+_UNLIMITED = 1 << 60
 OUTPUT_BYTES = 64 << 10
 """Greatest size of a submission's output."""
 _HIDDEN_MEMORY_EVERY = 8
@@ -68,6 +69,8 @@ class Sandbox:
         environment: the whole environment of the process; nothing is inherited.
         readable: files and folders that it sees, read-only, beside the system's and Python's own,
             and those that ``LD_LIBRARY_PATH`` and the like of its environment name.
+        memory_bytes: greatest private memory of each process; 0 for no limit.
+        host_bytes: the limit of all its memory, kept by the kernel where it can.
         output_bytes: greatest size of its output; the rest is dropped.
         zygote: fork it from there instead of starting an interpreter.
         caches: environment variables that name folders for what compilers have built: each gets a
@@ -80,6 +83,7 @@ class Sandbox:
         environment: Mapping[str, str],
         *,
         memory_bytes: int,
+        host_bytes: int = _UNLIMITED,
         readable: Iterable[str] = (),
         devices: Iterable[str] = (),
         tmp_bytes: int = 1 << 30,
@@ -93,6 +97,7 @@ class Sandbox:
         support = detect_support()
         # A tool has its parts beside it.
         tools = (str(Path(tool).resolve().parent) for tool in wrapper[:1])
+        self._group = cgroup.new_group(host_bytes)
         spec = SandboxSpec(
             folder=str(self.folder),
             namespaces=support.namespaces,
@@ -102,6 +107,7 @@ class Sandbox:
             tmp_bytes=tmp_bytes,
             file_bytes=tmp_bytes,
             memory_bytes=memory_bytes,
+            group=str(self._group.members) if self._group is not None else "",
             wrapper=wrapper,
             entry=entry,
         )
@@ -135,6 +141,8 @@ class Sandbox:
             self.channel.close()
             os.close(self._life)
             self.folder.rmdir()
+            if self._group is not None:
+                self._group.close()
             raise
         finally:
             theirs.close()
@@ -149,7 +157,12 @@ class Sandbox:
         if self._looks % _HIDDEN_MEMORY_EVERY == 0:
             self._hidden = processes.hidden_bytes(members)
         self._looks += 1
-        return processes.resident_bytes(members) + self._files() + self._hidden
+        seen = processes.resident_bytes(members) + self._files() + self._hidden
+        return seen if self._group is None else max(seen, self._group.memory())
+
+    def out_of_memory(self) -> bool:
+        """Whether the kernel has ended it for its memory."""
+        return self._group is not None and self._group.out_of_memory()
 
     def _files(self) -> int:
         """Bytes in its private file systems, and the most that its sockets can hold."""
@@ -170,7 +183,9 @@ class Sandbox:
             MachineError: there is no memory left, or as much was taken, and not by this.
         """
         shown = self._files() + self._hidden
-        hidden = self._unseen.beyond(room, self._members.look(), shown)
+        hidden = 0
+        if self._group is None:
+            hidden = self._unseen.beyond(room, self._members.look(), shown)
         if hidden or self._unseen.short():
             self._unseen.blame(self.close, hidden, shown)
             return True
@@ -217,6 +232,8 @@ class Sandbox:
         if leftovers.end(tree, self.process, self.folder):
             self.process.wait()
         self.channel.close()
+        if self._group is not None:
+            self._group.close()
 
 
 def _named_paths(environment: Mapping[str, str]) -> list[str]:

@@ -51,6 +51,8 @@ def run_and_wait(
     with contextlib.suppress(OSError):
         _write("self", oom_score_adj="1000")
     try:
+        if spec.group:
+            Path(spec.group).write_text("0", encoding="ascii")
         if spec.namespaces:
             _enter_namespaces(own_user=spec.own_user)
         first = os.fork()

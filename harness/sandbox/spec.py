@@ -29,6 +29,8 @@ class SandboxSpec(NamedTuple):  # importing dataclasses takes a fifth of the tim
     """Descriptors of one process."""
     processes: int = 4096
     """Processes, as RLIMIT_NPROC counts them."""
+    group: str = ""
+    """The file by which to join a control group (:mod:`harness.sandbox.cgroup`)."""
     wrapper: tuple[str, ...] = ()
     """A command that starts ``entry`` in a fresh interpreter, such as a debugging tool."""
     command: tuple[str, ...] = ()

@@ -139,6 +139,6 @@ class Channel:
         status = self._sandbox.ended() or 0
         if self._sanitized and status == cudacpu.ASAN_EXIT_STATUS:
             return Fault(Verdict.RUNTIME_ERROR, sanitizer_summary(self.output()))
-        if self.peak_bytes > 0.9 * self._host_bytes:
+        if self._sandbox.out_of_memory() or self.peak_bytes > 0.9 * self._host_bytes:
             return Fault(Verdict.MEMORY_LIMIT, "ran out of host memory")
         return of_exit(status)

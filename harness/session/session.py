@@ -140,6 +140,11 @@ class Session:
         """Whether the runner is in namespaces of its own."""
         return self._sandbox.isolated
 
+    @property
+    def peak_bytes(self) -> int:
+        """The most host memory that the runner was seen to use."""
+        return self._channel.peak_bytes
+
     def output(self) -> str:
         """The submission's output so far: untrusted, capped."""
         return self._channel.output()

@@ -158,7 +158,7 @@ def test_a_full_disk_leaves_the_last_backup(tmp_path: Path, run: Run) -> None:
     with Store.open(store) as opened:
         for number in range(40):
             opened.add(result(id=f"more{number}"))
-    done = in_shell(script, tmp_path, mounts=True, HARNESS_STORE=store)
+    done = in_shell(script, tmp_path, mounts=True, variables={"HARNESS_STORE": store})
     assert "error: cannot write d/whole.jsonl: no space left on its disk; the old" in done.stderr
     assert done.stdout.split() == ["3", "fill", "whole.jsonl"]
     assert (tmp_path / "whole.jsonl").read_bytes() == backup

@@ -1,7 +1,9 @@
 """A grade that its store does not take is not lost."""
 
+import contextlib
 import json
 import shlex
+import sqlite3
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -12,10 +14,12 @@ from support.plain_languages import install_plain_languages
 from support.samples import result
 
 from harness import cli
-from harness.commands.exchange import read_lines
+from harness.commands.exchange import read_lines, take_in
 from harness.commands.recording import record
 from harness.device import choose as device
 from harness.errors import MachineError
+from harness.records.result import Result
+from leaderboard import database, failures
 from leaderboard.store import Store, StoreError
 
 PACKAGES = Path(__file__).parents[1] / "support/packages"
@@ -88,6 +92,22 @@ def test_without_a_cache_it_is_kept_elsewhere(
             # What lies there already is left alone, and then the result itself is told.
             place = f"import {kept}`" if not attempt else graded.to_json()
             assert place in str(told.value)
+
+
+def test_a_lock_that_is_never_let_go_loses_no_grade(
+    tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(database, "BUSY_TIMEOUT", 0.1)
+    monkeypatch.setattr(failures, "TURN_FOR", 0.3)
+    file, graded = tmp_path / "results.sqlite", result()
+    with Store.open(str(file)) as store, contextlib.closing(sqlite3.connect(file)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(MachineError, match="no turn within"):
+            record(graded, None, store)
+        other.rollback()
+        (kept,) = cache.iterdir()
+        assert take_in(read_lines(kept), str(file)) == {Result: 1}
+        assert list(store.results()) == [graded]
 
 
 def test_submit_tells_where_the_grade_is(

@@ -37,7 +37,7 @@ from harness.problem.terms import Limits
 from harness.progress.progress import NoProgress
 from harness.records.measurement import Interval
 from harness.records.result import Result, Verdict
-from harness.sandbox import processes
+from harness.sandbox import leftovers, processes
 from harness.sandbox.command import clean_environment, run_limited
 from harness.session.session import Session
 from harness.timing.budget import CPU_BUDGET, TimingBudget
@@ -84,6 +84,29 @@ def job(tmp_path: Path, shift: Problem):
         return Job(path=str(path), solution=read_solution(path, problem="shift"), problem=problem)
 
     return make
+
+
+def test_a_leftover_is_named_in_results_until_it_is_gone(
+    grader: Grader, job, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sentences = iter([("a process is stuck",)])
+    monkeypatch.setattr(leftovers, "notes", lambda: next(sentences, ()))
+    jobs = [job(HONEST + f"# {n}", f"m{n}.py") for n in range(2)]
+    results = list(grader.grade_all(jobs, CHECK))
+    assert [result.verdict for result in results] == [Verdict.ACCEPTED] * 2
+    named = ["a process is stuck" in result.notes for result in results]
+    assert named == [True, False]
+
+
+def test_a_time_taken_beside_a_leftover_is_not_ranked(
+    open_grader: OpenGrader, job, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(leftovers, "notes", lambda: ("a process is stuck",))
+    monkeypatch.setattr(CpuDevice, "rankable", True)
+    result = open_grader().grade(job(), Options())
+    assert result.score is not None
+    assert not result.score.ranked
+    assert result.score.unranked_reason == "a process is stuck"
 
 
 def test_results_come_in_order(grader: Grader, job) -> None:

@@ -8,7 +8,8 @@ import pytest
 from support.tools import needs_nvcc
 
 from harness.languages import LANGUAGES, cuda
-from harness.languages.build.cache import Cache
+from harness.languages.build import compiler
+from harness.languages.build.cache import BuildError, BuildOutcome, Cache
 from harness.languages.build.toolchain import HostCompilerNotFound, NvccNotFound, find_host_compiler
 from harness.languages.read import read_solution
 from harness.problem.package import Problem
@@ -148,10 +149,49 @@ def test_without_any_compiler_it_is_the_machines_fault(
 def test_a_bomb_for_the_host_compiler_hits_the_time_limit(
     problem: Problem, cache: Cache, tmp_path: Path
 ) -> None:
-    path = text(tmp_path, f'#include "/dev/zero"\n{SIGNATURE} {{}}\n')
+    bomb = "#define A(x) x x x x x x x x\n#define B(x) A(A(A(A(x))))\nint z = 0 B(B(B(+ 1)));\n"
+    path = text(tmp_path, f"{bomb}{SIGNATURE} {{}}\n")
     limited = replace(problem, limits=Limits(build_s=1.0))
     verdicts = (Verdict.TIME_LIMIT, Verdict.MEMORY_LIMIT)
     assert failed(path, limited, cache).verdict in verdicts
+
+
+@pytest.mark.usefixtures("no_nvcc")
+def test_a_bomb_for_the_host_compiler_hits_the_memory_limit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(compiler, "MEMORY_BYTES", 300 << 20)
+    bomb = '__asm__(".rept 1000000000\\n.quad 1\\n.endr");\n'
+    done = compiler.CompilerCall(
+        tool="the host compiler",
+        version="",
+        tools=(find_host_compiler().path,),
+        command=("g++", "-x", "c++", "-c", "mine.cu", "-o", "mine.o"),
+        inputs={"mine.cu": bomb.encode()},
+    ).build(tmp_path, 30.0)
+    assert done.failure is not None
+    assert done.failure.verdict is Verdict.MEMORY_LIMIT
+    assert "the limit is 300 MiB" in done.failure.message
+    assert not done.reusable
+
+
+@pytest.mark.nvcc
+@needs_nvcc
+def test_a_host_compiler_that_crashes_is_no_obstacle_of_the_executor(
+    problem: Problem, cache: Cache, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    crash = "g++: internal compiler error: Segmentation fault signal terminated program cc1plus"
+
+    def build_with(call: compiler.CompilerCall, *_: object, **__: object) -> BuildOutcome:
+        if call.tool == "nvcc":
+            return BuildOutcome(seconds=1.0)
+        failure = BuildError(verdict=Verdict.COMPILE_ERROR, message=f"it itself failed: {crash}")
+        return BuildOutcome(failure=failure, log=crash, seconds=1.0, reusable=False)
+
+    monkeypatch.setattr(compiler.CompilerCall, "build", build_with)
+    failure = failed(text(tmp_path, f'extern "C" {SIGNATURE} {{}}\n'), problem, cache)
+    assert failure.verdict is Verdict.COMPILE_ERROR
+    assert crash in failure.message
 
 
 @pytest.mark.usefixtures("no_nvcc")

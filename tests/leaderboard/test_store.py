@@ -196,6 +196,7 @@ def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
     [
         ("mydb://host", "unknown kind of database"),
         ("://", "not a database URL"),
+        ("postgresql://host:port/db", "not a database URL"),
         ("postgresql+pg8000://me:secret@host/db", "the driver is missing: pip install pg8000"),
     ],
 )

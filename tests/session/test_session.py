@@ -776,6 +776,26 @@ def test_a_sandbox_that_does_not_start_is_the_machines_fault(
         session.load()
 
 
+def test_a_runner_that_dies_before_it_loads_anything_is_started_again(
+    shift_task: Task, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    start, started = runners.start_runner, []
+
+    def start_and_kill(*arguments: Any) -> launch.Sandbox:
+        sandbox = start(*arguments)
+        started.append(sandbox.folder)
+        if len(started) == 1:
+            processes.end([sandbox.process.pid], 5)
+        return sandbox
+
+    monkeypatch.setattr(runners, "start_runner", start_and_kill)
+    program = source_program(HONEST.encode())
+    with Session(program, shift_task.device, shift_task.problem.limits) as session:
+        assert session.load() is None
+    assert len(started) == 2
+    assert not started[0].exists()
+
+
 # -- shared libraries ------------------------------------------------------------------------------
 
 LIBRARY = """

@@ -4,6 +4,7 @@ import os
 import shlex
 import subprocess
 import sys
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
@@ -19,7 +20,7 @@ def words(*arguments: object) -> str:
 
 
 def in_shell(
-    script: str, folder: Path, *, mounts: bool = False, **variables: str
+    script: str, folder: Path, *, mounts: bool = False, variables: Mapping[str, str] = {}
 ) -> subprocess.CompletedProcess[str]:
     """The end of bash's ``script`` in ``folder``, where it may mount if ``mounts``."""
     if mounts and not can_mount():

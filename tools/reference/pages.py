@@ -53,6 +53,21 @@ _EXIT_CODES = """## Exit codes
 | 3 | a fault of the harness or of the machine, or `--limit-s` was over first |
 | 4 | no usable device |
 | 130 | interrupted (SIGTERM: 143, SIGHUP: 129), or a question was not answered with yes |
+
+A reader of stdout that stops (`| head`) changes no exit code: `submit`, `check`, `compare`,
+`verify`, `regrade`, `ci` and `publish` say so and go on, other commands end with 0. Output that is
+lost otherwise, as on a full disk, is 3.
+
+## Files of results
+
+A file that a command writes is replaced as a whole, at the end. Only `--json FILE` of `submit` and
+`check` gets each result at once; what it held before goes when the first is there. With `--resume`
+it keeps its whole lines and ends up with one for each file.
+
+`harness export` writes a header, `{"export": {"results": 1000, "rulings": 30}}`, then so many
+[records](result.md), one a line. `harness import` refuses a file with more or fewer, before
+anything is imported. Exports one behind the other are one file; lines without a header (of `submit
+--json`, of older exports) are taken as they are.
 """
 
 _VARIABLES = """## Environment variables

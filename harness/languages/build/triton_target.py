@@ -26,6 +26,7 @@ from harness.problem.terms import Limits, Role
 from harness.records.build import KernelResources
 from harness.records.result import Verdict
 from harness.runner.triton.kernel_cache import packed
+from harness.sandbox.host_memory import is_near, oom_kills
 from harness.sandbox.pause_gate import clock
 from harness.session.fault import Fault
 from harness.session.programs import RunnerProgram
@@ -117,11 +118,19 @@ def _arguments(
 
 
 def _build(work: _TritonBuild) -> BuildOutcome:
+    limit, kills = work.problem.limits.host_bytes, oom_kills()
     with work.session(work.problem.limits) as session:
         answer = session.compile(work.calls, work.arch)
         shown = work.solution.display_path
         if not isinstance(answer, Fault):
-            return outcome_of(answer, session.output(), shown)
+            outcome = outcome_of(answer, session.output(), shown)
+            killed = outcome.failure and outcome.failure.verdict is Verdict.INTERNAL_ERROR
+            if not killed or not is_near(limit, session.peak_bytes, kills):
+                return outcome
+            peak = session.peak_bytes >> 20
+            message = f"{shown}: compiling its kernels took {peak} MiB, the limit is {limit >> 20}"
+            failed = BuildError(verdict=Verdict.MEMORY_LIMIT, message=message)
+            return outcome.model_copy(update={"failure": failed})
     failure = None
     if answer.verdict is Verdict.TIME_LIMIT:
         spec = whole_case(work.problem, work.problem.benchmarks[0]).spec

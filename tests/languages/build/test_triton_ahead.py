@@ -21,11 +21,13 @@ from harness.languages.read import read_solution
 from harness.languages.triton import Triton
 from harness.problem.format.load import load_problem
 from harness.problem.package import Problem
+from harness.records.result import Verdict
 from harness.sandbox.pause_gate import PauseGate, waiting
 from harness.session.fault import Fault
 from harness.session.programs import RunnerProgram, timed_program
 from harness.session.session import Session
-from harness.solution.model import Artifact, Solution, Target
+from harness.solution.model import Artifact, BuildFailure, Solution, Target
+from harness.wire.messages import Compiled
 
 ROOT = Path(__file__).resolve().parents[3]
 CARD = Target(kind="cuda", arch="sm_90", ahead=True)
@@ -115,6 +117,39 @@ def test_a_file_that_raises_gives_no_kernels_and_no_failure(
     file.write_text("import triton\ndef solution(x, y, z, n): raise ValueError('not here')\n")
     artifact = build(str(file), problem, Cache(tmp_path / "cache"))
     assert not any(name.endswith(".cubin") for name in members(artifact))
+
+
+def test_a_compilation_that_takes_too_long_says_of_what(problem: Problem, tmp_path: Path) -> None:
+    file = tmp_path / "slow.py"
+    file.write_text("import triton\ndef solution(x, y, z, n):\n    while True: pass\n")
+    limited = replace(problem, limits=replace(problem.limits, build_s=2.0))
+    solution = read_solution(file, problem=problem.slug)
+    assert isinstance(solution, Solution)
+    target = Target(kind="cpu", arch="sm_90")
+    failure = Triton().build(solution, limited, "float32", target, Cache(tmp_path / "cache"))
+    assert isinstance(failure, BuildFailure)
+    assert failure.verdict is Verdict.TIME_LIMIT
+    for part in ("slow.py", "compiling its kernels for sm_90", "n=", "within 2 s"):
+        assert part in failure.message
+
+
+@pytest.mark.parametrize(
+    ("peak", "verdict"), [(3900 << 20, "MEMORY_LIMIT"), (400 << 20, "INTERNAL_ERROR")]
+)
+def test_an_assembler_killed_near_the_limit_of_memory_is_over_it(
+    problem: Problem, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, peak: int, verdict: str
+) -> None:
+    fields = {"status": "compile_error", "message": "`ptxas` failed with error code -9"}
+    rest = {"line": None, "seconds": 1.0, "configurations": 1, "kernels": []}
+    answer = Compiled.from_json({**fields, **rest})
+    monkeypatch.setattr(Session, "compile", lambda *_, **__: answer)
+    monkeypatch.setattr(Session, "peak_bytes", peak)
+    solution = read_solution(ROOT / SAMPLE, problem=problem.slug)
+    assert isinstance(solution, Solution)
+    target = Target(kind="cpu", arch="sm_90")
+    failure = Triton().build(solution, problem, "float32", target, Cache(tmp_path / "cache"))
+    assert isinstance(failure, BuildFailure)
+    assert failure.verdict == verdict
 
 
 def test_no_runner_has_to_hash_triton_by_itself(problem: Problem) -> None:

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.problem_texts import BLOCK, MINIMAL, ROOT, Write, span
 
+from harness.commands.common import load_all
 from harness.errors import ProblemError, UsageError
 from harness.problem.case import TIMED_FAMILIES
 from harness.problem.format.frontmatter import read_front_matter
@@ -341,6 +342,9 @@ def test_no_file(tmp_path: Path) -> None:
         ("baseline.py}", "other.py}", "baselines.pytorch: there is no file other.py in the"),
         ("baseline.py}", "../x.py}", "baselines.pytorch: ../x.py must be a path inside"),
         ("baseline.py}", "/etc/passwd}", "baselines.pytorch: /etc/passwd must be a path inside"),
+        ("baseline.py}", f"{'x' * 300}}}", "x…: File name too long"),
+        ("baseline.py}", f"{'x/' * 3000}x}}", "…: File name too long"),
+        ("baseline.py}", r'"a\0b"}', "must be one line of printable characters"),
         ("flops: n", "flops: n\nlimits: {call_s: 0}", "limits.call_s: must be greater than 0"),
         (
             "flops: n",
@@ -493,6 +497,20 @@ def test_a_baseline_may_not_be_a_link_out_of_the_package(write: Write, tmp_path:
     (tmp_path / "outside.py").write_text("")
     (folder / "link.py").symlink_to(tmp_path / "outside.py")
     assert "leads out of the package" in complaints(folder)[0]
+
+
+def test_a_baseline_may_be_a_link_that_leads_round(write: Write) -> None:
+    folder = write(spoil("baseline.py}", "link.py}"))
+    (folder / "link.py").symlink_to("link.py")
+    with pytest.raises(ProblemError, match=r"baselines.pytorch: .*link.py"):
+        load_problem(folder)
+
+
+def test_one_impossible_path_spoils_its_own_package(write: Write, tmp_path: Path) -> None:
+    write()
+    write(spoil("baseline.py}", f"{'x' * 300}}}"), folder="other")
+    good, broken = load_all(tmp_path)
+    assert ([p.slug for p in good], len(broken)) == (["scale"], 1)
 
 
 def test_find_by_folder_and_by_slug(write: Write, tmp_path: Path) -> None:
