@@ -49,7 +49,7 @@ _EXIT_CODES = """## Exit codes
 | --- | --- |
 | 0 | everything was accepted |
 | 1 | judged, and not all accepted; `regrade`: or one was skipped |
-| 2 | usage: an unknown file, option, type, problem; a mistake in a problem file; a file not judged |
+| 2 | usage: an unknown file, option, type, problem; a mistake in a problem; a file not judged |
 | 3 | a fault of the harness or of the machine |
 | 4 | no usable device |
 | 130 | interrupted, or a question was not answered with yes |
