@@ -540,7 +540,7 @@ class TestLeaderboard:
     ) -> None:
         Path("out.jsonl").write_text("former\n" * 10_000)
         with monkeypatch.context() as patch:
-            patch.setattr("harness.grading.executor.InProcess.grade", lambda *_: 1 / 0)
+            patch.setattr("harness.grading.executor.InProcess.outcomes", lambda *_: 1 / 0)
             assert harness("submit", write(), "--json", "out.jsonl").status == 3
         assert Path("out.jsonl").read_text() == "former\n" * 10_000
         assert harness("submit", write(), "--json", "out.jsonl").status == 0

@@ -18,10 +18,11 @@ from pathlib import Path
 from typing import TextIO
 
 from harness.commands.common import open_store
-from harness.errors import MachineError, UsageError
+from harness.errors import UsageError
 from harness.records.result import Result
 from harness.records.ruling import Ruling
 from harness.text.plain import json_text, plain
+from harness.text.system_errors import cannot_write
 
 Check = Callable[[Result | Ruling], None] | None
 
@@ -73,9 +74,7 @@ def take_in(entries: Iterable[Result | Ruling], place: str | None) -> Counter[ty
     try:
         bulk = Bulk(entries)
     except OSError as error:
-        raise MachineError(
-            f"no room to check what is imported: {plain(str(error))}: name another folder in TMPDIR"
-        ) from error
+        raise cannot_write(tempfile.gettempdir(), error) from error
     with bulk, open_store(place) as store:
         store.add_all(bulk)
     return bulk.count

@@ -67,6 +67,7 @@ class Zygote:
         self._lock = threading.Lock()
         self._start: Callable[[], _Process] = partial(_Process, path, preload, environment)
         self._process = self._start()
+        self._dead: list[_Process] = []  # closed at the end: other threads may be asking them
         self._given_up = False
 
     @property
@@ -96,7 +97,8 @@ class Zygote:
                 raise
             with self._lock:
                 if self._process is tried:  # else another thread was quicker
-                    tried.close()
+                    tried.kill()
+                    self._dead.append(tried)
                     self._process = self._start()
             try:
                 return self._process.fork(message, channel, life)
@@ -110,7 +112,8 @@ class Zygote:
 
     def close(self) -> None:
         """End the process; sandboxes that it has forked go on."""
-        self._process.close()
+        for each in (*self._dead, self._process):
+            each.close()
 
 
 class _Process:
@@ -202,14 +205,12 @@ _zygotes: dict[tuple[tuple[str, ...], str], Zygote] = {}
 
 
 def zygote(path: list[str], *, preload: str, environment: Mapping[str, str]) -> Zygote:
-    """The zygote for these packages and this preload function, started if there is none.
+    """The zygote for these packages and this preload function, started at the first call.
 
     The first fork waits for the imports.
     """
     key = (tuple(path), preload)
     with _lock:
-        if key in _zygotes and not _zygotes[key].alive:
-            _zygotes.pop(key).close()
         if key not in _zygotes:
             _zygotes[key] = Zygote(*key, environment)
         return _zygotes[key]

@@ -187,7 +187,9 @@ def test_what_no_harness_writes_is_not_recorded(
 
     given.change(forge)
     done = call(*given.arguments)
-    assert (done.status, done.out) == (0, f"{PATH}: not recorded: {reason}\n")
+    assert done.status == 0
+    assert done.out.startswith(f"{PATH}: not recorded: ")
+    assert reason in done.out
     assert given.stored() == []
 
 

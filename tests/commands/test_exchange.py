@@ -115,15 +115,15 @@ def test_exports_one_behind_the_other_are_one_file(tmp_path: Path, run: Run) -> 
     whole = file.read_text()
     lines = result(id="bare").to_json() + "\n"
     file.write_text(lines + whole + whole)
-    told = run("import", str(file), "--store", str(store))
+    told = run("import", "--trust", str(file), "--store", str(store))
     assert told == (0, "7 results, 2 rulings\n")
     with Store.open(str(store)) as opened:
         assert len(list(opened.recorded())) == 4
     file.write_text(lines + whole + whole[:-10])
-    code, printed = run("import", str(file), "--store", str(store))
+    code, printed = run("import", "--trust", str(file), "--store", str(store))
     assert (code, f"{file}: its line 7 announces" in printed) == (2, True)
     file.write_text(lines + whole.splitlines(keepends=True)[0] + whole)
-    code, printed = run("import", str(file), "--store", str(store))
+    code, printed = run("import", "--trust", str(file), "--store", str(store))
     assert (code, f"{file}: its line 2 announces" in printed) == (2, True)
 
 
@@ -131,7 +131,10 @@ def test_lines_without_a_header_are_taken_as_they_are(tmp_path: Path, run: Run) 
     file, store = _export(tmp_path, run), tmp_path / "s.sqlite"
     older = file.read_text().split("\n", 1)[1]
     file.write_text(older.rstrip("\n"))
-    assert run("import", str(file), "--store", str(store)) == (0, "3 results, 1 ruling\n")
+    assert run("import", "--trust", str(file), "--store", str(store)) == (
+        0,
+        "3 results, 1 ruling\n",
+    )
 
 
 @pytest.mark.parametrize(
@@ -215,7 +218,7 @@ def test_without_room_for_a_copy_the_remedy_is_named(
     monkeypatch.setattr("leaderboard.bulk.tempfile.TemporaryFile", full)
     code, told = run("import", str(file), "--store", str(tmp_path / "s.sqlite"))
     assert code == MachineError.exit_code
-    assert "No space left on device: name another folder in TMPDIR" in told
+    assert "no space left on its disk" in told
     assert not (tmp_path / "s.sqlite").exists()
 
 

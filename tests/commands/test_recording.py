@@ -90,7 +90,7 @@ def test_without_a_cache_it_is_kept_elsewhere(
                 record(graded, None, store)
             kept = tmp_path / "harness-unrecorded-same.jsonl"
             # What lies there already is left alone, and then the result itself is told.
-            place = f"import {kept}`" if not attempt else graded.to_json()
+            place = f"import --trust {kept}`" if not attempt else graded.to_json()
             assert place in str(told.value)
 
 

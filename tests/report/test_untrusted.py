@@ -331,6 +331,7 @@ SHOWS_NOTHING = {
     "harness/ci/changes.py": "reads what git says",
     "harness/ci/choices.py": "options, as the user gives them",
     "harness/ci/command.py": "prints by the others; its errors are those of all commands",
+    "harness/ci/git.py": "runs git; its errors are those of all commands",
     "harness/ci/lines.py": "a number",
     "harness/ci/policy.py": "reasons, which the others show",
     "harness/ci/repository.py": "reads objects; its errors are those of all commands",

@@ -43,7 +43,7 @@ def test_small_limits(tmp_path: Path, limit: str, told: str, command: str) -> No
 
 def test_files_that_may_not_grow(tmp_path: Path) -> None:
     script = f"ulimit -f 16; {words('import', BOARD, '--store', 's.sqlite')}"
-    assert "(ulimit -f)" in _err(script, tmp_path)
+    assert "raise the limit: ulimit -f unlimited" in _err(script, tmp_path)
     assert _err(f"{words('import', BOARD, '--store', 't.sqlite')}", tmp_path, 0)
     (tmp_path / "out").write_text("old")
     script = f"ulimit -f 64; {words('export', '--out', 'out', '--store', 't.sqlite')}"

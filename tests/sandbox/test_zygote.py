@@ -40,7 +40,9 @@ def test_a_zygote_that_ended_is_replaced() -> None:
     first = zygote(path, **COMPILED)
     os.kill(first.pid, signal.SIGKILL)
     assert until(lambda: not first.alive)
-    assert zygote(path, **COMPILED) is not first
+    again = zygote(path, **COMPILED)
+    Sandbox(ENTRY, ENVIRONMENT, memory_bytes=1 << 30, zygote=again).close()
+    assert again.alive
 
 
 def test_one_submission_leaves_no_state_for_the_next() -> None:
@@ -149,7 +151,7 @@ def test_a_zygote_that_is_killed_while_it_is_asked_is_started_again() -> None:
     for thread in threads:
         thread.join()
     try:
-        assert [each.ended() for each in sandboxes] == [None] * 3
+        assert len({each.process.pid for each in sandboxes}) == 3
     finally:
         for each in sandboxes:
             each.close()

@@ -67,8 +67,9 @@ def hear_runner(data: bytes) -> None:
         return
     output = SimpleNamespace(text=lambda _: "its last words")
     sandbox: Any = SimpleNamespace(
-        channel=ours, ended=lambda: 1, memory=lambda: 0, output=output, resume=lambda: None
-    )
+        channel=ours, ended=lambda: 1, memory=lambda: 0, hides=lambda _: False,
+        out_of_memory=lambda: False, output=output, resume=lambda: None,
+    )  # fmt: skip
     channel = Channel(sandbox, host_bytes=1 << 30, sanitized=False)
     with ours:
         expected = _EXPECTED[choice % len(_EXPECTED)]
