@@ -78,7 +78,7 @@ def hear_runner(data: bytes) -> None:
             device = SimpleNamespace(kind="cpu", name="a machine")
             session.__dict__.update(_channel=channel, _device=device, layers=())
             try:
-                session._start()
+                session._open()
             except MachineError as error:
                 assert str(error)
             else:
