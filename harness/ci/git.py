@@ -1,9 +1,8 @@
 """git as a process with limits: objects of strangers may need any amount of memory and time."""
 
-import contextlib
 import os
 import re
-import resource
+import shutil
 import signal
 import subprocess
 import tempfile
@@ -18,6 +17,9 @@ MEMORY_BYTES = 512 << 20
 
 CPU_S = 30
 """Most processor time of a git command, seconds."""
+
+_LIMITED = '{ ulimit -c 0; ulimit -v "$1"; ulimit -t "$2"; } 2>/dev/null; shift 2; exec git "$@"'
+"""Limits that hold from git's first instruction on; lower ones that there are already stay."""
 
 _WALL_S = 300.0
 _CHUNK = 1 << 20
@@ -105,22 +107,16 @@ def run_git(
 def _start(
     folder: Path, arguments: tuple[str, ...], stdin: IO[bytes], stderr: IO[bytes], cpu_s: int
 ) -> subprocess.Popen[bytes]:
-    try:
-        process = subprocess.Popen(
-            ["git", *_SAFE, *arguments],
-            cwd=folder,
-            env={**os.environ, **_ENVIRONMENT},
-            stdin=stdin,
-            stdout=subprocess.PIPE,
-            stderr=stderr,
-        )
-    except FileNotFoundError as error:
-        raise MachineError("git is not installed, or not on PATH") from error
-    with contextlib.suppress(ProcessLookupError):  # it may have ended
-        resource.prlimit(process.pid, resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
-        resource.prlimit(process.pid, resource.RLIMIT_CPU, (cpu_s, cpu_s))
-        resource.prlimit(process.pid, resource.RLIMIT_CORE, (0, 0))
-    return process
+    if shutil.which("git") is None:
+        raise MachineError("git is not installed, or not on PATH")
+    return subprocess.Popen(
+        ["/bin/sh", "-c", _LIMITED, "git", str(MEMORY_BYTES >> 10), str(cpu_s), *_SAFE, *arguments],
+        cwd=folder,
+        env={**os.environ, **_ENVIRONMENT},
+        stdin=stdin,
+        stdout=subprocess.PIPE,
+        stderr=stderr,
+    )
 
 
 def _read(process: subprocess.Popen[bytes], most: int) -> bytes:

@@ -202,15 +202,19 @@ def _how_it_ended(code: int | None) -> str:
 _lock = threading.Lock()
 _zygotes: dict[tuple[tuple[str, ...], str], Zygote] = {}
 """By path and preload. Global, since all sessions share them, and the exit must close them."""
+_ended: list[Zygote] = []
+"""Closed at the exit: other threads may be asking them still."""
 
 
 def zygote(path: list[str], *, preload: str, environment: Mapping[str, str]) -> Zygote:
-    """The zygote for these packages and this preload function, started at the first call.
+    """The zygote for these packages and this preload function, started if there is none.
 
     The first fork waits for the imports.
     """
     key = (tuple(path), preload)
     with _lock:
+        if key in _zygotes and not _zygotes[key].alive:
+            _ended.append(_zygotes.pop(key))
         if key not in _zygotes:
             _zygotes[key] = Zygote(*key, environment)
         return _zygotes[key]
@@ -225,5 +229,7 @@ def give_up() -> None:
 @atexit.register
 def _close_all() -> None:
     with _lock:
-        while _zygotes:
-            _zygotes.popitem()[1].close()
+        for each in (*_ended, *_zygotes.values()):
+            each.close()
+        _ended.clear()
+        _zygotes.clear()

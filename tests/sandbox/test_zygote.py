@@ -41,6 +41,7 @@ def test_a_zygote_that_ended_is_replaced() -> None:
     os.kill(first.pid, signal.SIGKILL)
     assert until(lambda: not first.alive)
     again = zygote(path, **COMPILED)
+    assert again is not first
     Sandbox(ENTRY, ENVIRONMENT, memory_bytes=1 << 30, zygote=again).close()
     assert again.alive
 
