@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 from support.running import HANGS_S, ROOT, Command, listen
 
+pytestmark = pytest.mark.corpus
+
 SLEEPER = "import time\n\ndef solution(x, y, z, n):\n    time.sleep(25)\n"
 ENDED = (
     (signal.SIGINT, 130, "interrupted"),

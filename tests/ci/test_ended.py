@@ -15,6 +15,8 @@ from harness.ci.report import FileOutcome, PullRequestReport
 from harness.ci.repository import Repository
 from harness.grading.job import Completed
 
+pytestmark = pytest.mark.corpus
+
 FILES = [f"solutions/vector-add/alice/{name}.py" for name in ("first", "second", "third")]
 REPORTS = {"report.json", "summary.md", "comment.md", "junit.xml"}
 

@@ -18,6 +18,8 @@ from harness.ci.git import LimitError, run_git
 from harness.ci.report import FileOutcome, PullRequestReport
 from harness.ci.repository import MAX_ENTRIES, Repository
 
+pytestmark = pytest.mark.corpus
+
 SECOND = "solutions/vector-add/alice/second.py"
 EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 

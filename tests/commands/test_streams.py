@@ -60,6 +60,7 @@ def test_a_full_stdout_is_named(tmp_path: Path, command: list[str]) -> None:
     assert _told(f"{words(*command)} > /dev/full 2>&1", tmp_path)[0] == 3
 
 
+@pytest.mark.corpus
 def test_what_is_graded_behind_a_lost_stdout_is_recorded(tmp_path: Path) -> None:
     for name in ("a.py", "b.py"):
         (tmp_path / name).write_text(f"# {name}\n{WRONG}")

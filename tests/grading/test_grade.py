@@ -145,6 +145,7 @@ SPINS = SLEEPS.replace(
 )
 
 
+@pytest.mark.corpus
 @pytest.mark.parametrize(
     ("source", "limits", "words"),
     [
@@ -167,6 +168,7 @@ def test_all_cases_together_have_a_limit(
         assert f"1 to {len(result.cases)} of" in result.message
 
 
+@pytest.mark.corpus
 def test_all_timed_calls_together_have_a_limit(grader: Grader, job, shift: Problem) -> None:
     problem = replace(shift, limits=Limits(timed_s=1.0))
     result = grader.grade(job(SLEEPS, problem=problem), Options())
@@ -175,6 +177,7 @@ def test_all_timed_calls_together_have_a_limit(grader: Grader, job, shift: Probl
     assert "the limit is 1 s" in result.message
 
 
+@pytest.mark.corpus
 def test_the_search_for_a_smaller_case_has_a_limit(grader: Grader, job, shift: Problem) -> None:
     """And the verdict stands without it."""
     problem = replace(shift, limits=Limits(shrink_s=0.5))

@@ -15,6 +15,8 @@ from leaderboard.bulk import Bulk
 from leaderboard.store import Store, StoreError
 from tools.postgresql import PostgresqlMissing, Server, Stop
 
+pytestmark = pytest.mark.corpus
+
 
 @pytest.fixture
 def server() -> Iterator[Server]:

@@ -13,6 +13,8 @@ from harness.errors import MachineError, UsageError
 from harness.sandbox import support
 from harness.text.system_errors import cannot_write, system_fault
 
+pytestmark = pytest.mark.corpus
+
 BOARD = sorted((ROOT / "leaderboard/boards").glob("*.jsonl"))[0]
 SAMPLE = ROOT / "solutions/vector-add/samples/naive.cu"
 
