@@ -73,9 +73,11 @@ class Channel:
     def _look_at_memory(self) -> Fault | None:
         memory = self._sandbox.memory()
         self.peak_bytes = max(self.peak_bytes, memory)
-        hidden = not self._trusted and self._sandbox.hides(self._host_bytes - memory)
+        over = self.peak_bytes > self._host_bytes
+        if not (over or self._trusted):  # what hides is looked for in the room that is left
+            over = self._sandbox.hides(self._host_bytes - memory)
         self._looked = time.perf_counter()
-        if hidden or self.peak_bytes > self._host_bytes:
+        if over:
             limit = self._host_bytes >> 20
             return Fault(Verdict.MEMORY_LIMIT, f"used more than {limit} MiB of host memory")
         return None
