@@ -67,7 +67,6 @@ class Zygote:
         self._lock = threading.Lock()
         self._start: Callable[[], _Process] = partial(_Process, path, preload, environment)
         self._process = self._start()
-        self._dead: list[_Process] = []  # closed at the end: other threads may be asking them
         self._given_up = False
 
     @property
@@ -97,8 +96,7 @@ class Zygote:
                 raise
             with self._lock:
                 if self._process is tried:  # else another thread was quicker
-                    tried.kill()
-                    self._dead.append(tried)
+                    tried.close()
                     self._process = self._start()
             try:
                 return self._process.fork(message, channel, life)
@@ -112,8 +110,7 @@ class Zygote:
 
     def close(self) -> None:
         """End the process; sandboxes that it has forked go on."""
-        for each in (*self._dead, self._process):
-            each.close()
+        self._process.close()
 
 
 class _Process:
@@ -135,6 +132,9 @@ class _Process:
         )
         theirs.close()
         self.pid = self._process.pid
+        self._counting = threading.Lock()
+        self._askers = 0
+        self._closed = False
 
     @property
     def alive(self) -> bool:
@@ -146,6 +146,18 @@ class _Process:
         Raises:
             MachineError: the process does not answer.
         """
+        with self._counting:
+            self._askers += 1
+        try:
+            if self._closed:
+                raise self._broken()
+            return self._ask(message, channel, life)
+        finally:
+            with self._counting:
+                self._askers -= 1
+            self._release()
+
+    def _ask(self, message: Fork, channel: int, life: int) -> Forked:
         output_read, output = os.pipe()
         status_read, status = os.pipe()
         stdout = os.fdopen(output_read, "rb")
@@ -170,10 +182,18 @@ class _Process:
         self._process.kill()
 
     def close(self) -> None:
-        self._channel.close()
+        """End it; threads that are asking it just now have their error first."""
         self._process.kill()
-        self._process.wait()
-        self._errors.close()
+        with self._counting:
+            self._closed = True
+        self._release()
+
+    def _release(self) -> None:
+        with self._counting:
+            if self._closed and not self._askers:
+                self._channel.close()
+                self._process.wait()
+                self._errors.close()
 
     def _broken(self) -> MachineError:
         """Why it does not answer: how it ended, and the last that it printed."""
@@ -202,8 +222,6 @@ def _how_it_ended(code: int | None) -> str:
 _lock = threading.Lock()
 _zygotes: dict[tuple[tuple[str, ...], str], Zygote] = {}
 """By path and preload. Global, since all sessions share them, and the exit must close them."""
-_ended: list[Zygote] = []
-"""Closed at the exit: other threads may be asking them still."""
 
 
 def zygote(path: list[str], *, preload: str, environment: Mapping[str, str]) -> Zygote:
@@ -214,7 +232,7 @@ def zygote(path: list[str], *, preload: str, environment: Mapping[str, str]) -> 
     key = (tuple(path), preload)
     with _lock:
         if key in _zygotes and not _zygotes[key].alive:
-            _ended.append(_zygotes.pop(key))
+            _zygotes.pop(key).close()
         if key not in _zygotes:
             _zygotes[key] = Zygote(*key, environment)
         return _zygotes[key]
@@ -229,7 +247,5 @@ def give_up() -> None:
 @atexit.register
 def _close_all() -> None:
     with _lock:
-        for each in (*_ended, *_zygotes.values()):
-            each.close()
-        _ended.clear()
-        _zygotes.clear()
+        while _zygotes:
+            _zygotes.popitem()[1].close()
