@@ -191,6 +191,8 @@ class Declaration:
     benchmark_values: tuple[str, ...] | None = None
     """Families of values that some timed calls take, ``declared`` for none other; None for all that
     are safe."""
+    without_values: tuple[str, ...] = ()
+    """Families of values that no case and no timed call has; never ``declared``."""
     cases: int
     """Correctness cases with random sizes, beside those for edges and families of values."""
     tolerance: Tolerance | None
