@@ -15,7 +15,7 @@ from dataclasses import replace
 
 from harness.problem.dtypes import C_TYPES
 from harness.problem.expressions import Expression, ExpressionError, Number
-from harness.problem.model import MAX_SIZE, Declaration, Parameter
+from harness.problem.model import Declaration, Parameter
 from harness.problem.terms import Role
 
 RANDOM_POINTS = 24
@@ -38,9 +38,10 @@ def as_received(parameter: Parameter, value: float) -> float:
 
 
 def needs(parameter: Parameter) -> frozenset[str]:
-    """The names in a parameter's value or ranges."""
+    """The names in a size's or scalar's value, ranges or distribution."""
     ends = (parameter.lower, parameter.upper, parameter.equals, *(parameter.case_range or ()))
-    return frozenset[str]().union(*(e.names for e in ends if e is not None))
+    drawn = parameter.values.names if parameter.role is Role.SCALAR else frozenset[str]()
+    return drawn.union(*(e.names for e in ends if e is not None))
 
 
 def in_order(parameters: Sequence[Parameter]) -> list[Parameter]:
@@ -65,7 +66,7 @@ def bounds(parameter: Parameter, values: Mapping[str, Number]) -> tuple[int, int
 
 
 def case_bounds(parameter: Parameter, values: Mapping[str, Number]) -> tuple[int, int]:
-    """The same of what random cases are drawn from: the ``case_range``, as far as it is in range."""
+    """The same of what cases are drawn from: the ``case_range``, as far as it is in range."""
     low, high = bounds(parameter, values)
     if parameter.case_range is not None:
         least, most = (end.whole(values) for end in parameter.case_range)
@@ -137,6 +138,8 @@ def completed(parameters: Sequence[Parameter], values: Mapping[str, Number]) -> 
             known[parameter.name] = derive(parameter, known)
         elif parameter.role is Role.SIZE:
             _check_size(parameter, known)
+        elif needs(parameter):
+            check_scalar(parameter, known)
     return {p.name: known[p.name] for p in parameters if p.name in known}
 
 
@@ -152,9 +155,23 @@ def _check_size(parameter: Parameter, known: Mapping[str, Number]) -> None:
         raise ExpressionError(f"{name} must be one of the {parameter.grid.words()}, not {value}")
 
 
-def _shown(end: Expression | None, value: int) -> str:
+def check_scalar(parameter: Parameter, values: Mapping[str, Number]) -> None:
+    """Check that a drawn scalar lies in its range where ``values`` leave it one."""
+    drawn, value = parameter.values.at(values), as_received(parameter, values[parameter.name])
+    # Rounded as the scalar itself is, so that what lies between the ends still does.
+    low, high = as_received(parameter, drawn.a), as_received(parameter, drawn.b)
+    if drawn.kind == "uniform" and not low <= value <= high:
+        lowest = _shown(parameter.values.a_of, low)
+        highest = _shown(parameter.values.b_of, high)
+        raise ExpressionError(
+            f"{parameter.name} must be from {lowest} to {highest}, not {value:.9g}"
+        )
+
+
+def _shown(end: Expression | None, value: float) -> str:
     """One end of a range: ``300``, or ``k + 16 (23)``."""
-    return str(value) if end is None or not end.names else f"{end.text} ({value})"
+    number = str(value) if isinstance(value, int) else f"{value:.9g}"
+    return number if end is None or not end.names else f"{end.text} ({number})"
 
 
 def check_tensor(parameter: Parameter, values: Mapping[str, Number]) -> None:

@@ -11,7 +11,6 @@ from harness.problem.format.fields import (
     Fields,
     as_expression,
     as_flag,
-    as_positive,
     as_real,
     as_text,
     one_of,
@@ -19,6 +18,7 @@ from harness.problem.format.fields import (
 from harness.problem.format.frontmatter import Data
 from harness.problem.format.relations import ONE, related
 from harness.problem.format.sizes import DRAWN, read_size
+from harness.problem.format.values import read_values, related_values
 from harness.problem.model import Distribution, Parameter
 from harness.problem.terms import Direction, Role
 from harness.text.plain import printable
@@ -72,7 +72,12 @@ def read_parameters(
         elif name:
             seen[name] = parameter.line
         parameters.append(parameter)
-    found = related(fields.file, parameters, [section.location for section in sections])
+    places = [section.location for section in sections]
+    drawn = [p.values for p in parameters]
+    plain = [replace(p, values=Distribution()) for p in parameters]
+    fitting = related(fields.file, plain, places)
+    parameters = [replace(p, values=v) for p, v in zip(fitting, drawn, strict=True)]
+    found = related_values(fields.file, parameters, places)
     return found[: len(unpassed)], found[len(unpassed) :]
 
 
@@ -114,7 +119,7 @@ def _read_number(fields: Fields, parameter: Parameter, missing: list[str]) -> Pa
     if "values" not in fields:
         missing.append(f"no values for {parameter.name}")
     always = tuple(dict.fromkeys(fields.items("always", as_real)))
-    return replace(parameter, values=_read_values(fields), always=always)
+    return replace(parameter, values=read_values(fields), always=always)
 
 
 def _read_tensor(fields: Fields, parameter: Parameter, missing: list[str]) -> Parameter:
@@ -145,7 +150,7 @@ def _read_tensor(fields: Fields, parameter: Parameter, missing: list[str]) -> Pa
         strides=strides if len(strides) == len(shape) else (),
         alignment=fields.take("alignment", as_alignment, None),
         nonfinite=nonfinite,
-        values=_read_values(fields),
+        values=read_values(fields),
     )
 
 
@@ -203,23 +208,6 @@ def _read_direction(fields: Fields, role: Role) -> Direction | None:
         declared = "const" if constant else "not const"
         fields.complain("direction", f"is {direction}, but the parameter is {declared}")
     return direction
-
-
-def _read_values(fields: Fields) -> Distribution:
-    """``{distribution: normal, mean, std}`` or ``{distribution: uniform, low, high}``."""
-    if "values" not in fields:
-        fields.take("values", as_text, "")
-        return Distribution()
-    section = fields.section("values")
-    kind = section.need("distribution", one_of(("normal", "uniform")), "")
-    uniform = kind == "uniform"
-    a = section.take("low" if uniform else "mean", as_real, 0.0)
-    b = section.take("high" if uniform else "std", as_real if uniform else as_positive, 1.0)
-    if uniform and a > b:
-        section.complain("high", f"must not be less than low ({a:g})")
-    if kind:
-        section.close(f" for a {kind} distribution")
-    return Distribution(kind=kind or "normal", a=a, b=b)
 
 
 def as_alignment(value: Data) -> Expression:
