@@ -13,7 +13,7 @@ from torch import Tensor
 
 from harness.device.base import Arena
 from harness.judge.checker import Checker
-from harness.judge.compare import compare
+from harness.judge.compare import compare_all
 from harness.judge.contents import GUARD, Contents, LastSlice, fence
 from harness.judge.digest import Digest
 from harness.judge.layout import BufferLayout, lay_out
@@ -214,11 +214,11 @@ class Batch:
             unsure = sorted(others)
         for call in unsure:
             known = self._expectations(call, inputs(call)) if expected is None else expected[call]
-            for name, want in known.items():
-                mismatch = compare(name, outputs[name][call], want.expected, want.allowed)
-                if mismatch is not None:
-                    counts = f"{mismatch.differing} of {mismatch.total}"
-                    return BatchMismatch(call, f"{counts} elements of {name} are wrong", mismatch)
+            mismatch = compare_all({name: x[call] for name, x in outputs.items()}, known)
+            if mismatch is not None:
+                counts = f"{mismatch.differing} of {mismatch.total}"
+                message = f"{counts} elements of {mismatch.parameter} are wrong"
+                return BatchMismatch(call, message, mismatch)
         return None
 
     def _changed_input(self) -> int | None:
