@@ -153,6 +153,7 @@ def tensors_of(problem: Declaration, case: Case, dtype: str) -> tuple[TensorSpec
             direction=p.direction or Direction.IN,
             alignment=p.aligned_to(dtype),
             zeroed=p.zeroed,
+            together=p.drawn,
         )
         for p in problem.tensors
     )
