@@ -1,15 +1,14 @@
 """The contents of a package's tensors, as declared: drawn from the seed, the case and the name."""
 
-from dataclasses import replace
 from hashlib import sha256
 
 import torch
 from torch import Tensor
 
 from harness.problem.case import DECLARED, Case
-from harness.problem.dtypes import DTYPES, DtypeKind
-from harness.problem.model import Declaration, Parameter
+from harness.problem.model import Declaration
 from harness.problem.sampling.distributions import fill
+from harness.problem.sums import steepest_drawn
 from harness.problem.terms import TensorSpec
 
 
@@ -17,7 +16,7 @@ class DeclaredInputs:
     """Values by each tensor's distribution and the case's family: a package's ``InputSource``."""
 
     def __init__(self, problem: Declaration) -> None:
-        self._slug = problem.slug
+        self._problem = problem
         self._parameters = {p.name: p for p in problem.tensors}
 
     def draw(self, tensor: TensorSpec, case: Case, seed: str) -> Tensor:
@@ -26,10 +25,12 @@ class DeclaredInputs:
         torch keeps 32 of the derived seed's bits; recovering them from the values tells this
         tensor and no other, since each is derived from the secret with SHA-256.
         """
-        key = f"tensor|{seed}|{self._slug}|{case.spec}|{tensor.name}"
+        key = f"tensor|{seed}|{self._problem.slug}|{case.spec}|{tensor.name}"
         generator = torch.Generator(device="cpu").manual_seed(_bits(key))
         out = torch.empty(tensor.shape, dtype=getattr(torch, tensor.dtype))
-        fill(out, self._parameter(tensor, case), generator=generator, family=case.family)
+        parameter = self._parameters[tensor.name]
+        steepest = steepest_drawn(self._problem, case, parameter, tensor.dtype)
+        fill(out, parameter, generator=generator, family=case.family, steepest=steepest)
         return out
 
     def fill(
@@ -43,15 +44,10 @@ class DeclaredInputs:
         generator = torch.Generator(device=out.device)
         generator.manual_seed(_bits(f"{seed}/{case.spec}/{tensor.name}"))
         family = DECLARED if warm_up else case.family
-        parameter = self._parameter(tensor, case)
-        for part in (out,) if family == DECLARED else out:
-            fill(part, parameter, generator=generator, family=family)
-
-    def _parameter(self, tensor: TensorSpec, case: Case) -> Parameter:
-        """The parameter with the bounds that its values have in this case."""
         parameter = self._parameters[tensor.name]
-        exact = DTYPES[tensor.dtype].kind is DtypeKind.INTEGER
-        return replace(parameter, values=parameter.values.at(case.values, whole=exact))
+        steepest = steepest_drawn(self._problem, case, parameter, tensor.dtype)
+        for part in (out,) if family == DECLARED else out:
+            fill(part, parameter, generator=generator, family=family, steepest=steepest)
 
 
 def _bits(key: str) -> int:
