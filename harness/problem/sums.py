@@ -123,18 +123,23 @@ def steepest_drawn(problem: Declaration, case: Case, parameter: Parameter, eleme
 def steep(problem: Declaration, case: Case, dtype: str, steepest: float) -> bool:
     """Whether a tensor of this case has a mean of more than ``steepest`` standard deviations.
 
-    Only those may that are never moved: integers, and what has declared bounds of one sign.
+    Only those may that are never moved: integers, what has declared bounds of one sign, and what
+    the author draws, which is taken for numbers from 0 to 1.
     """
     for p in problem.tensors:
+        if p.direction is Direction.OUT:
+            continue
         element = p.data_type(dtype)
         whole = element.kind in (DtypeKind.INTEGER, DtypeKind.BOOLEAN)
         values = p.values.at(case.values, whole=whole)
         if whole:
             low, high = whole_bounds(element, values)
             values = Distribution(kind="uniform", a=low, b=high)
+        elif p.drawn:
+            values = Distribution(kind="uniform", a=0.0, b=1.0)
         elif not one_sided(values):
             continue
-        if p.direction is not Direction.OUT and abs(mean_of(values)) > steepest * spread_of(values):
+        if abs(mean_of(values)) > steepest * spread_of(values):
             return True
     return False
 

@@ -5,6 +5,7 @@ For every element of an output::
     allowed = (u_acc · t + u_ref) · z · (constant · magnitude + factor · growth · |expected|)
               + u_in · (min(4, 16 / √terms) · magnitude + 4 · |expected|)
               + roundings · ((u_out + u_ref) · |expected| + 16 · max(s_out, flushed))
+              + rtol · |expected| + atol
 
 u_acc
     unit roundoff of the type in which sums are kept (``tolerance.accumulator``).
@@ -45,6 +46,8 @@ roundings
 flushed
     smallest normal number of float32 (of float64 where sums are kept in it): what is less is 0 in
     kernels that are compiled for fast arithmetic, with ``-ftz=true``.
+rtol, atol
+    what the problem allows besides, or (with no ``length``) alone; 0 where it does not say.
 
 A complex output's error is the distance |got − expected| in the plane; its unit roundoff is a
 component's. Integers are exact. Constants and measured errors: docs/explanation/tolerance.md.
@@ -102,13 +105,16 @@ def weights_of(problem: Declaration, case: Case, output: Parameter, dtype: str) 
     # Errors of cut factors average out over the terms that weigh something, and no others.
     terms = max(1.0, length * sums.share)
     flushed = DTYPES["float64" if accumulator.smallest < _SINGLE.smallest else "float32"].normal
+    pairs = growth if sums.paired and declared.constant else 0.0
     return Weights(
-        magnitude=unit * (declared.constant + growth * sums.paired)
+        magnitude=unit * (declared.constant + pairs)
         + cut * min(model.CUT_WORST, model.CUT_SPREAD / math.sqrt(terms)),
         expected=unit * growth
         + cut * model.CUT_MEAN
-        + declared.roundings * (out.roundoff + reference),
-        min_error=declared.roundings * model.SUBNORMALS * max(out.smallest, flushed),
+        + declared.roundings * (out.roundoff + reference)
+        + declared.rtol.get(out.name, 0.0),
+        min_error=declared.roundings * model.SUBNORMALS * max(out.smallest, flushed)
+        + declared.atol.get(out.name, 0.0),
     )
 
 
