@@ -209,9 +209,18 @@ def parse_case(problem: Declaration, text: str) -> Case:
         case = whole_case(problem, parsed, family)
         for parameter in problem.tensors:
             check_tensor(parameter, case.values)
+            _check_values(parameter, case)
     except ExpressionError as error:
         raise UsageError(f"case: {error}") from None
     return case
+
+
+def _check_values(tensor: Parameter, case: Case) -> None:
+    """Check that a tensor's bounds leave it a value; an ``ExpressionError`` if they do not."""
+    try:
+        tensor.values.at(case.values)
+    except ExpressionError as error:
+        raise ExpressionError(f"{tensor.name}: {error}") from None
 
 
 def _parse_number(parameter: Parameter, text: str) -> Number:

@@ -57,7 +57,8 @@ class Distribution:
     def at(self, values: Mapping[str, Number], *, whole: bool = False) -> Distribution:
         """The same with plain numbers, for these sizes and scalars.
 
-        ``whole``: bounds of which one is an expression move inwards to whole numbers.
+        ``whole``: bounds of which one is an expression move inwards to whole numbers, or, where
+        there is none between them, to the nearest.
 
         Raises:
             ExpressionError: there is none: no number, an empty range, a deviation of 0 or less.
@@ -67,10 +68,10 @@ class Distribution:
         uniform = self.kind == "uniform"
         a = self.a if self.a_of is None else self.a_of.evaluate(values)
         b = self.b if self.b_of is None else self.b_of.evaluate(values)
-        if whole and uniform:
-            a, b = ceil(a), floor(b)
         if uniform and a > b:
             raise ExpressionError(f"there is no value: low is {a:.9g}, and high {b:.9g}")
+        if whole and uniform:
+            a, b = (ceil(a), floor(b)) if ceil(a) <= floor(b) else (round(a), round(b))
         if not uniform and b <= 0:
             raise ExpressionError(f"the standard deviation {self.b_of} is {b:.9g}, not positive")
         return Distribution(kind=self.kind, a=float(a), b=float(b))

@@ -74,6 +74,7 @@ def _read_case(
         try:
             if p.role is Role.TENSOR:
                 check_tensor(p, whole)
+                p.values.at(whole)
         except ExpressionError as error:
             fields.file.complain(fields.location, f"{p.name}: {error}")
     return whole

@@ -9,9 +9,11 @@ from hashlib import sha256
 import torch
 from torch import Tensor
 
+from harness.errors import Diagnostic, ProblemError
 from harness.problem.case import DECLARED, Case
 from harness.problem.dtypes import DTYPES, DtypeKind
-from harness.problem.model import Declaration, Parameter
+from harness.problem.expressions import ExpressionError
+from harness.problem.model import STATEMENT_FILE, Declaration, Parameter
 from harness.problem.sampling.distributions import fill
 from harness.problem.sampling.drawn import AuthorsTensors
 from harness.problem.sums import steepest_drawn
@@ -60,8 +62,13 @@ class DeclaredInputs:
         """The parameter with the bounds of this case, and how many deviations its mean may be."""
         parameter = self._parameters[tensor.name]
         exact = DTYPES[tensor.dtype].kind is DtypeKind.INTEGER
-        steepest = steepest_drawn(self._problem, case, parameter, tensor.dtype)
-        return replace(parameter, values=parameter.values.at(case.values, whole=exact)), steepest
+        try:
+            values = parameter.values.at(case.values, whole=exact)
+            steepest = steepest_drawn(self._problem, case, parameter, tensor.dtype)
+        except ExpressionError as error:
+            path, message = self._problem.folder / STATEMENT_FILE, f"{error}, for {case.spec}"
+            raise ProblemError([Diagnostic(path, parameter.line, tensor.name, message)]) from None
+        return replace(parameter, values=values), steepest
 
     def drawn_again(self, case: Case, seed: str) -> dict[str, Tensor]:
         """What the author's ``draw`` makes for a call, wide and drawn now, whatever is known."""
