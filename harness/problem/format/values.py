@@ -149,9 +149,11 @@ def _check_limits(parameter: Parameter, values: Distribution) -> None:
     if limits is None:
         if not all(math.isfinite(as_received(parameter, end)) for end in (low, high)):
             raise ExpressionError(f"{low:g} to {high:g} is too large for a {parameter.type}")
-    elif values.kind == "uniform" and math.ceil(low) > math.floor(high):
+    elif values.kind != "uniform":
+        return
+    elif parameter.values.names and math.ceil(low) > math.floor(high):
         raise ExpressionError(f"there is no whole number from {low:.9g} to {high:.9g}")
-    elif values.kind == "uniform" and not limits[0] <= low <= high <= limits[1]:
+    elif not limits[0] <= low <= high <= limits[1]:
         wanted = f"from {limits[0]} to {limits[1]}"
         message = f"low is {low:.15g} and high {high:.15g}, and {parameter.type} holds numbers"
         raise ExpressionError(f"{message} {wanted}")
