@@ -147,6 +147,7 @@ def _read_tensor(fields: Fields, parameter: Parameter, missing: list[str]) -> Pa
     return replace(
         parameter,
         shape=shape,
+        shaped="shape" in fields,
         strides=strides if len(strides) == len(shape) else (),
         alignment=fields.take("alignment", as_alignment, None),
         nonfinite=nonfinite,
