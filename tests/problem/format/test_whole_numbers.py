@@ -84,9 +84,8 @@ def test_numbers_that_a_type_cannot_hold(write: Write, keys: str, wrong: str) ->
 def test_a_dimension_is_positive(write: Write) -> None:
     found = complaint(write(with_size("range: [-3, 9]")))
     assert "parameters[3].range[0]: must be from 1 to 2147483647, not -3: n is a dimension" in found
-    found = complaint(
-        write(with_size("range: [-1, 9]", n="9").replace("[n]", "[n + 1]", 1).replace("[n]", "[9]"))
-    )
+    text = with_size("range: [-1, 9]", n="9").replace("[n]", "[n + 1]", 1).replace("[n]", "[9]")
+    found = complaint(write(text.replace("flops: n", "flops: 1").replace("bytes: 2*n", "bytes: 2")))
     assert "shape: 'n + 1' is 0, not positive with every size at its lowest" in found
     assert load_problem(write(with_size("range: [0, 9]").replace("[n]", "[n + 1]"))).complete
 
