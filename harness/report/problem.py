@@ -151,9 +151,10 @@ def _literal(formula: str, *, in_table: bool) -> str:
 
 def _parts(problem: Problem) -> Iterator[tuple[str, RenderableType]]:
     """What follows from the front matter, each part under its title."""
-    signatures = (c_prototype(problem), python_signature(problem) + " ...")
-    yield "Entry point", Group(*(Text(plain(each)) for each in signatures))
-    yield "Parameters", _parameters(problem)
+    if problem.parameters:
+        signatures = (c_prototype(problem), python_signature(problem) + " ...")
+        yield "Entry point", Group(*(Text(plain(each)) for each in signatures))
+        yield "Parameters", _parameters(problem)
     if problem.dtypes:
         first, *others = problem.dtypes
         dtypes = [f"{first} (the default)" if others else first, *others]
