@@ -15,10 +15,13 @@ from harness.problem.format.load import namesakes
 from harness.problem.model import CHECK, DRAW, REFERENCE_FILE, STATEMENT_FILE
 from harness.problem.package import Problem
 from harness.verify.findings import PackageReport
-from harness.verify.trial import PackageTask, Trial, as_type, inexact, same_bits
+from harness.verify.trial import PackageTask, Trial, as_type, equal, inexact, same_bits
 
 _SLACK = 1e-6
 """Relative amount by which a magnitude may be below what is expected: it is rounded, too."""
+
+_VARIED = 64
+"""Elements from which on what is drawn for two calls is expected to differ."""
 
 _BETWEEN_DEVICES = 0.1
 """Part of the allowance by which the reference may differ between CPU and GPU."""
@@ -84,6 +87,12 @@ class ReferenceCheck:
             case = f"{self.task.dtype}, case {trial.case.spec}, seed {self.task.seed}"
             self.report.error(place, f"{message} ({case})", remedy)
 
+    def _warn(self, message: str, remedy: str) -> None:
+        """The same as a warning, of what may be meant."""
+        if remedy not in self._reported:
+            self._reported.add(remedy)
+            self.report.warn(str(self.task.problem.folder / REFERENCE_FILE), message, remedy)
+
     def _check_again(self, trial: Trial) -> None:
         """Check that the same inputs give the same bits, and stay as they are."""
         given = {name: x.clone() for name, x in trial.inputs[0].items()}
@@ -98,12 +107,19 @@ class ReferenceCheck:
 
     def _check_draw(self, trial: Trial) -> None:
         """Check that the author's function draws the same from the same seed."""
-        if not any(p.drawn for p in self.task.problem.tensors):
+        drawn = [p for p in self.task.problem.tensors if p.drawn]
+        if not drawn:
             return
+        first, second = (
+            torch.cat([inputs[p.name].flatten().double() for p in drawn]) for inputs in trial.inputs
+        )
+        if len(first) >= _VARIED and torch.equal(first, second):
+            message = f"{DRAW} makes the same for two calls (case {trial.case.spec})"
+            self._warn(message, "draw other tensors for each call: who knows them need not look")
         again = self.task.problem.inputs().drawn_again(trial.case, f"{self.task.seed}/0")
         for name, wide in again.items():
-            drawn = trial.inputs[0][name].cpu()
-            if not same_bits(as_type(wide, drawn.dtype), drawn):
+            known = trial.inputs[0][name].cpu()
+            if not same_bits(as_type(wide, known.dtype), known):
                 message = f"{DRAW} is not deterministic: {name} differs when drawn twice"
                 remedy = "draw with its generator alone, and remember nothing"
                 self._error(trial, message, remedy)
@@ -124,12 +140,20 @@ class ReferenceCheck:
                 message = f"{CHECK} refuses the reference's own answer for {name}"
                 self._error(trial, message, "it must allow for the rounding to the output's type")
         for worst in (_least, _most):
+            wrong = {name: worst(x) for name, x in right.items()}
             try:
-                check.strictly({name: worst(x) for name, x in right.items()})
+                verdicts = check.strictly(wrong)
             except ProblemError as error:
                 remedy = "a submission may write anything: clamp indices before they are used"
                 what = f"{CHECK} raises an exception for a wrong answer"
                 self._error(trial, f"{what}: {error.diagnostics[0].message}", remedy)
+                continue
+            for name, verdict in verdicts.items():
+                alike = wrong[name].dtype is torch.bool or equal(wrong[name], right[name])
+                if bool(verdict.all()) and not alike:
+                    value = wrong[name].flatten()[0].item()
+                    message = f"{CHECK} accepts {value} everywhere in {name}"
+                    self._error(trial, message, "it must find what is wrong")
 
     def _check_numbers(self, trial: Trial) -> None:
         """Check that results are finite where inputs are, and magnitudes at least the results."""
