@@ -6,6 +6,7 @@ it decides every bit of the inputs, so the pair replays a failure anywhere.
 
 import contextlib
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -13,10 +14,12 @@ from harness.errors import UsageError
 from harness.problem.dtypes import C_TYPES
 from harness.problem.expressions import ExpressionError, Number
 from harness.problem.model import Declaration, Parameter
-from harness.problem.sizes import MAX_SIZE, as_received, check_tensor, completed, to_single
+from harness.problem.sizes import as_received, check_tensor, completed, to_single
 from harness.problem.terms import Direction, Role, TensorSpec
 from harness.text.plain import printable
 from harness.text.suggest import did_you_mean
+
+_WHOLE = re.compile(r"-?\d{1,20}", re.ASCII)
 
 VALUES = "values"
 """The key in a spec that names the family of values."""
@@ -121,10 +124,14 @@ def _shortest(value: float) -> str:
 
 
 def families(problem: Declaration, dtype: str | None = None) -> tuple[str, ...]:
-    """The families of values that cases have; ``nonfinite`` where a tensor may, and has a NaN."""
+    """The families of values that cases have: those that the problem does not leave out.
+
+    ``nonfinite`` where a tensor may, and has a NaN.
+    """
     kinds = problem.dtypes if dtype is None else (dtype,)
     nan = any(p.nonfinite and p.data_type(k).roundoff for p in problem.tensors for k in kinds)
-    return tuple(f for f in FAMILIES if nan or f != NONFINITE)
+    left = (f for f in FAMILIES if f not in problem.without_values)
+    return tuple(f for f in left if nan or f != NONFINITE)
 
 
 def timed_families(problem: Declaration, dtype: str) -> tuple[str, ...]:
@@ -145,6 +152,7 @@ def tensors_of(problem: Declaration, case: Case, dtype: str) -> tuple[TensorSpec
             strides=p.steps(case.values),
             direction=p.direction or Direction.IN,
             alignment=p.aligned_to(dtype),
+            zeroed=p.zeroed,
             together=p.drawn,
         )
         for p in problem.tensors
@@ -153,13 +161,13 @@ def tensors_of(problem: Declaration, case: Case, dtype: str) -> tuple[TensorSpec
 
 def whole_case(problem: Declaration, chosen: Mapping[str, Number], family: str = DECLARED) -> Case:
     """The case with these values and what follows; an ``ExpressionError`` if there is none."""
-    values = completed(problem.parameters, chosen)
+    values = completed(problem.numbers, chosen)
     singles = (p.name for p in problem.scalars if C_TYPES.get(p.type) == "float32")
     return Case(
         sizes={p.name: int(values[p.name]) for p in problem.sizes},
         scalars={p.name: as_received(p, values[p.name]) for p in problem.scalars},
         single=frozenset(singles),
-        derived=frozenset(p.name for p in problem.parameters if p.derived),
+        derived=frozenset(p.name for p in problem.numbers if p.derived),
         family=family,
     )
 
@@ -170,7 +178,7 @@ def parse_case(problem: Declaration, text: str) -> Case:
     Raises:
         UsageError: which part is none of this problem's.
     """
-    follows = {p.name: p.equals for p in problem.parameters if p.equals is not None}
+    follows = {p.name: p.equals for p in problem.numbers if p.equals is not None}
     numbers = {p.name: p for p in (*problem.sizes, *problem.scalars) if p.name not in follows}
     given: dict[str, str] = {}
     for part in text.split(","):
@@ -190,6 +198,8 @@ def parse_case(problem: Declaration, text: str) -> Case:
     family = given.get(VALUES, DECLARED)
     known = families(problem)
     if family not in known:
+        if family in problem.without_values:
+            raise UsageError(f"case: {problem.slug} leaves these values out (values={family})")
         if family in FAMILIES:
             raise UsageError(f"case: no tensor of {problem.slug} may hold NaN (values={family})")
         hint = did_you_mean(family, known) or f" (one of {', '.join(known)})"
@@ -199,15 +209,24 @@ def parse_case(problem: Declaration, text: str) -> Case:
         case = whole_case(problem, parsed, family)
         for parameter in problem.tensors:
             check_tensor(parameter, case.values)
+            _check_values(parameter, case)
     except ExpressionError as error:
         raise UsageError(f"case: {error}") from None
     return case
 
 
+def _check_values(tensor: Parameter, case: Case) -> None:
+    """Check that a tensor's bounds leave it a value; an ``ExpressionError`` if they do not."""
+    try:
+        tensor.values.at(case.values)
+    except ExpressionError as error:
+        raise ExpressionError(f"{tensor.name}: {error}") from None
+
+
 def _parse_number(parameter: Parameter, text: str) -> Number:
     if parameter.role is Role.SIZE:
-        wanted = f"a whole number from 1 to {MAX_SIZE}"
-        if text.isascii() and text.isdigit() and len(text) <= 10 and 1 <= int(text) <= MAX_SIZE:
+        wanted = f"a whole number from {parameter.least} to {parameter.most}"
+        if _WHOLE.fullmatch(text) and parameter.least <= int(text) <= parameter.most:
             return int(text)
     else:
         wanted = f"a finite {parameter.type}"

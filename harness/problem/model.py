@@ -7,18 +7,22 @@ Made by :mod:`harness.problem.format.load`; imports torch only where it is neede
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from math import ceil, floor
 from pathlib import Path
 
 from harness.problem.dtypes import C_TYPES, DTYPES, VARIABLE_TYPE, DataType
 from harness.problem.expressions import SIZEOF_VAR, Expression, ExpressionError, Number
+from harness.problem.grid import Grid
 from harness.problem.terms import DEFAULT_ALIGNMENT, Direction, FormalParameter, Limits, Role
 
 STATEMENT_FILE = "problem.md"
 REFERENCE_FILE = "reference.py"
 """The files of a package."""
+
+MAX_SIZE = 2**31 - 1
+"""Largest value of a size that is part of a shape."""
 
 DRAW = "draw"
 """The distribution of what the function of this name in ``reference.py`` draws."""
@@ -53,7 +57,8 @@ class Distribution:
     def at(self, values: Mapping[str, Number], *, whole: bool = False) -> Distribution:
         """The same with plain numbers, for these sizes and scalars.
 
-        ``whole``: bounds of which one is an expression move inwards to whole numbers.
+        ``whole``: bounds of which one is an expression move inwards to whole numbers, or, where
+        there is none between them, to the nearest.
 
         Raises:
             ExpressionError: there is none: no number, an empty range, a deviation of 0 or less.
@@ -63,10 +68,10 @@ class Distribution:
         uniform = self.kind == "uniform"
         a = self.a if self.a_of is None else self.a_of.evaluate(values)
         b = self.b if self.b_of is None else self.b_of.evaluate(values)
-        if whole and uniform:
-            a, b = ceil(a), floor(b)
         if uniform and a > b:
             raise ExpressionError(f"there is no value: low is {a:.9g}, and high {b:.9g}")
+        if whole and uniform:
+            a, b = (ceil(a), floor(b)) if ceil(a) <= floor(b) else (round(a), round(b))
         if not uniform and b <= 0:
             raise ExpressionError(f"the standard deviation {self.b_of} is {b:.9g}, not positive")
         return Distribution(kind=self.kind, a=float(a), b=float(b))
@@ -88,6 +93,8 @@ class Parameter(FormalParameter):
     """Bytes that the address is declared to be a multiple of; :meth:`aligned_to` fills None in."""
     nonfinite: bool = False
     """Whether a tensor may hold NaN and infinity."""
+    zeroed: bool = False
+    """Whether a pure output is 0 before every call; else it holds arbitrary bits."""
     equals: Expression | None = None
     """What a size or scalar follows from, which is then not drawn."""
     lower: Expression | None = None
@@ -98,6 +105,14 @@ class Parameter(FormalParameter):
     """Lowest size; with ``lower`` its value when every other size is at its lowest."""
     high: int = 1
     """Highest size, included; with ``upper`` its value when every other is at its highest."""
+    least: int = 1
+    """Lowest value that a size may be given by hand; 1 for what is a dimension or stride."""
+    most: int = MAX_SIZE
+    """Highest value likewise."""
+    grid: Grid = field(default_factory=Grid)
+    """Which numbers of its range a size may be."""
+    case_range: tuple[Expression, Expression] | None = None
+    """Ends of the part of a size's range that cases are drawn from; None for all of it."""
     always: tuple[float, ...] = ()
     """Values of a size or scalar that every grade tries."""
 
@@ -133,6 +148,13 @@ class Parameter(FormalParameter):
         return tuple(math.prod(shape[i + 1 :]) for i in range(len(shape)))
 
 
+def inexact_types(parameters: Iterable[Parameter], dtypes: Iterable[str]) -> list[str]:
+    """The floating-point and complex types that outputs have in these data types."""
+    written = [p for p in parameters if p.direction not in (None, Direction.IN) and p.type]
+    types = dict.fromkeys(p.data_type(dtype).name for p in written for dtype in dtypes)
+    return [name for name in types if DTYPES[name].roundoff]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tolerance:
     """The error model's constants; see :mod:`harness.problem.tolerance` for the formula."""
@@ -149,6 +171,24 @@ class Tolerance:
     """In front of the magnitude of what was summed."""
     roundings: float = 1.0
     """How often an intermediate result may be rounded to the output's type."""
+    rtol: Mapping[str, float] = field(default_factory=dict)
+    """Data type of an output → part of |expected| that is allowed besides."""
+    atol: Mapping[str, float] = field(default_factory=dict)
+    """Data type of an output → error of any element that is allowed besides."""
+
+    @property
+    def modelled(self) -> bool:
+        """Whether the error model allows anything: else ``rtol`` and ``atol`` alone do."""
+        return bool(self.weighs_sums or self.factor or self.roundings)
+
+    @property
+    def weighs_sums(self) -> bool:
+        """Whether the magnitude of what was summed counts."""
+        return bool(self.constant or self.inputs)
+
+    def plain(self, dtype: str) -> bool:
+        """Whether an output of this type may be off by numbers that the problem states itself."""
+        return bool(self.rtol.get(dtype) or self.atol.get(dtype))
 
 
 # Constants of the error model that are the same for every problem (docs/explanation/tolerance.md).
@@ -203,6 +243,8 @@ class Declaration:
     benchmark_values: tuple[str, ...] | None = None
     """Families of values that some timed calls take, ``declared`` for none other; None for all that
     are safe."""
+    without_values: tuple[str, ...] = ()
+    """Families of values that no case and no timed call has; never ``declared``."""
     cases: int
     """Correctness cases with random sizes, beside those for edges and families of values."""
     tolerance: Tolerance | None
@@ -217,6 +259,8 @@ class Declaration:
     """Seconds and bytes that a submission may use."""
     missing: tuple[str, ...] = ()
     """What grading needs and the front matter leaves open, in words."""
+    unpassed: tuple[Parameter, ...] = ()
+    """Sizes that are no parameters: drawn and named in cases, not passed to the entry point."""
 
     @property
     def complete(self) -> bool:
@@ -229,9 +273,14 @@ class Declaration:
         return tuple(p for p in self.parameters if p.role is Role.TENSOR)
 
     @property
+    def numbers(self) -> tuple[Parameter, ...]:
+        """All that is no tensor: sizes that are no parameters, then parameters, in order."""
+        return (*self.unpassed, *(p for p in self.parameters if p.role is not Role.TENSOR))
+
+    @property
     def sizes(self) -> tuple[Parameter, ...]:
-        """The integer parameters, in order."""
-        return tuple(p for p in self.parameters if p.role is Role.SIZE)
+        """The integers among them."""
+        return tuple(p for p in self.numbers if p.role is Role.SIZE)
 
     @property
     def scalars(self) -> tuple[Parameter, ...]:

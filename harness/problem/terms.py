@@ -68,6 +68,9 @@ class TensorSpec:
     """Whether the submission reads it, writes it, or both."""
     alignment: int = DEFAULT_ALIGNMENT
     """Bytes that the address is promised to be a multiple of."""
+    zeroed: bool = False
+    """Whether all elements of a pure output are 0 before every call; else their bits are
+    arbitrary."""
     together: bool = False
     """Whether its contents are drawn with those of other tensors of its call, call by call on the
     CPU, in timed batches, too."""
