@@ -1,20 +1,27 @@
 """Check that a package's front matter, statement and reference are what grading relies on."""
 
+import math
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import torch
 from torch import Tensor
 
+from harness.errors import ProblemError
+from harness.problem.answer_check import AnswerCheck
 from harness.problem.format.frontmatter import read_front_matter
 from harness.problem.format.load import namesakes
-from harness.problem.model import REFERENCE_FILE, STATEMENT_FILE
+from harness.problem.model import CHECK, DRAW, REFERENCE_FILE, STATEMENT_FILE
 from harness.problem.package import Problem
 from harness.verify.findings import PackageReport
-from harness.verify.trial import PackageTask, Trial, inexact, same_bits
+from harness.verify.trial import PackageTask, Trial, as_type, equal, inexact, same_bits
 
 _SLACK = 1e-6
 """Relative amount by which a magnitude may be below what is expected: it is rounded, too."""
+
+_VARIED = 64
+"""Elements from which on what is drawn for two calls is expected to differ."""
 
 _BETWEEN_DEVICES = 0.1
 """Part of the allowance by which the reference may differ between CPU and GPU."""
@@ -66,7 +73,9 @@ class ReferenceCheck:
             ProblemError: the reference fails outright.
         """
         self._check_again(trial)
+        self._check_draw(trial)
         self._check_numbers(trial)
+        self._check_check(trial)
         if not self.task.device.emulated:
             self._check_devices(trial)
 
@@ -77,6 +86,12 @@ class ReferenceCheck:
             place = str(self.task.problem.folder / REFERENCE_FILE)
             case = f"{self.task.dtype}, case {trial.case.spec}, seed {self.task.seed}"
             self.report.error(place, f"{message} ({case})", remedy)
+
+    def _warn(self, message: str, remedy: str) -> None:
+        """The same as a warning, of what may be meant."""
+        if remedy not in self._reported:
+            self._reported.add(remedy)
+            self.report.warn(str(self.task.problem.folder / REFERENCE_FILE), message, remedy)
 
     def _check_again(self, trial: Trial) -> None:
         """Check that the same inputs give the same bits, and stay as they are."""
@@ -89,6 +104,56 @@ class ReferenceCheck:
         for name, x in given.items():
             if not same_bits(x, trial.inputs[0][name]):
                 self._error(trial, f"the reference writes to its input {name}", "work on a copy")
+
+    def _check_draw(self, trial: Trial) -> None:
+        """Check that the author's function draws the same from the same seed."""
+        drawn = [p for p in self.task.problem.tensors if p.drawn]
+        if not drawn:
+            return
+        first, second = (
+            torch.cat([inputs[p.name].flatten().double() for p in drawn]) for inputs in trial.inputs
+        )
+        if len(first) >= _VARIED and torch.equal(first, second):
+            message = f"{DRAW} makes the same for two calls (case {trial.case.spec})"
+            self._warn(message, "draw other tensors for each call: who knows them need not look")
+        again = self.task.problem.inputs().drawn_again(trial.case, f"{self.task.seed}/0")
+        for name, wide in again.items():
+            known = trial.inputs[0][name].cpu()
+            if not same_bits(as_type(wide, known.dtype), known):
+                message = f"{DRAW} is not deterministic: {name} differs when drawn twice"
+                remedy = "draw with its generator alone, and remember nothing"
+                self._error(trial, message, remedy)
+
+    def _check_check(self, trial: Trial) -> None:
+        """Try the author's check with the right answer, and with bits that are none.
+
+        On the CPU: there an index that leads out of a tensor is an exception that can be told.
+        """
+        on_cpu = {name: x.cpu() for name, x in trial.inputs[0].items()}
+        known = self.task.reference.expectations(trial.case, self.task.dtype, on_cpu)
+        check = next(iter(known.values())).check
+        if not isinstance(check, AnswerCheck):
+            return
+        right = {name: x.cpu() for name, x in trial.right[0].items()}
+        for name, verdict in check.strictly(right).items():
+            if not bool(verdict.all()):
+                message = f"{CHECK} refuses the reference's own answer for {name}"
+                self._error(trial, message, "it must allow for the rounding to the output's type")
+        for worst in (_least, _most):
+            wrong = {name: worst(x) for name, x in right.items()}
+            try:
+                verdicts = check.strictly(wrong)
+            except ProblemError as error:
+                remedy = "a submission may write anything: clamp indices before they are used"
+                what = f"{CHECK} raises an exception for a wrong answer"
+                self._error(trial, f"{what}: {error.diagnostics[0].message}", remedy)
+                continue
+            for name, verdict in verdicts.items():
+                alike = wrong[name].dtype is torch.bool or equal(wrong[name], right[name])
+                if bool(verdict.all()) and not alike:
+                    value = wrong[name].flatten()[0].item()
+                    message = f"{CHECK} accepts {value} everywhere in {name}"
+                    self._error(trial, message, "it must find what is wrong")
 
     def _check_numbers(self, trial: Trial) -> None:
         """Check that results are finite where inputs are, and magnitudes at least the results."""
@@ -131,11 +196,32 @@ class ReferenceCheck:
         there = self.task.reference.expectations(trial.case, self.task.dtype, on_cpu)
         double = self.task.dtype in ("float64", "complex128")
         part = _BETWEEN_DEVICES_DOUBLE if double else _BETWEEN_DEVICES
+        verdicts: Mapping[str, Tensor] = {}
+        if (check := next(iter(trial.expected[0].values())).check) is not None:
+            where = self.task.device.torch_device
+            verdicts = check({name: each.expected.to(where) for name, each in there.items()})
         for name, here in trial.expected[0].items():
-            if not _near(here.expected.cpu(), there[name].expected, here.allowed.cpu() * part):
+            if name in verdicts:  # of equal answers each may find another
+                near = bool(verdicts[name].all())
+            else:
+                near = _near(here.expected.cpu(), there[name].expected, here.allowed.cpu() * part)
+            if not near:
                 message = f"{name} on the CPU and on the GPU differ by more than {part:g} allowed"
                 remedy = "a reference must not depend on the device: avoid what is unstable"
                 self._error(trial, message, remedy)
+
+
+def _least(x: Tensor) -> Tensor:
+    return torch.full_like(x, -math.inf if inexact(x) else _ends(x.dtype)[0])
+
+
+def _most(x: Tensor) -> Tensor:
+    return torch.full_like(x, math.nan if inexact(x) else _ends(x.dtype)[1])
+
+
+def _ends(kind: torch.dtype) -> tuple[int, int]:
+    """The least and the greatest integer of a type; of booleans false and true."""
+    return (0, 1) if kind is torch.bool else (torch.iinfo(kind).min, torch.iinfo(kind).max)
 
 
 def _near(a: Tensor, b: Tensor, allowed: Tensor) -> bool:

@@ -17,6 +17,7 @@ _DIGEST_SHARE = 64  # of what is only read, so much less is its digest
 _DIGEST_EDGES = 34 << 12  # and so much of each such tensor is kept as it is, at most
 _WIDE_BYTES = 8  # of float64 and int64, in which references compute; a complex number has two
 _INPUT_COPIES = 2  # wide ones of each input: the reference's own, and its absolute value
+_DRAWN_COPIES = 2  # wide ones of what an author's function draws: returned, and kept
 _OUTPUT_COPIES = 5  # wide ones of each output: expected, magnitude, a reference's temporaries
 _COMPARED_AT_ONCE = 1 << 23  # elements
 _COMPARE_COPIES = 4  # wide temporaries of a comparison
@@ -55,6 +56,8 @@ def _beside(tensor: TensorSpec, calls: int) -> int:
         total += arena // _DIGEST_SHARE + min(arena, _DIGEST_EDGES)
     if tensor.direction is Direction.INOUT or tensor.span > count:  # drawn, or made dense, again
         total += min(arena, max(_buffer(tensor), SLICE))
+    if tensor.together:
+        total += _DRAWN_COPIES * wide * count
     if tensor.direction is not Direction.OUT:
         total += _INPUT_COPIES * wide * count
     if tensor.direction is not Direction.IN:

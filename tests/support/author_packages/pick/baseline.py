@@ -1,7 +1,5 @@
 """By torch."""
 
-import torch
-
 
 def solution(x, largest, where, n, k):
     found = x.topk(k)
