@@ -16,6 +16,7 @@ from harness.errors import UsageError
 from harness.problem.format.load import load_problem, problem_folders
 from harness.progress.progress import NoProgress
 from harness.verify.findings import Level, PackageReport, Status
+from harness.verify.package_lints import check_strength
 from harness.verify.render import closing_line
 from harness.verify.verify import VerifyChoices, seeds, verify
 
@@ -161,6 +162,32 @@ def test_scalars_without_special_values_are_a_warning(package: Package) -> None:
     report = look(package(matter=MATTER.replace("[0, 1, -1]", "[0.5]")))
     lacking = [m for m in messages(report, Level.WARNING) if "`always` of s" in m]
     assert lacking == ["problem.md:9: `always` of s lacks 0, 1, a negative number"]
+
+
+@pytest.mark.parametrize(
+    ("values", "lacking"),
+    [
+        ("{distribution: uniform, low: -4, high: -1}", ""),
+        ("{distribution: uniform, low: -4, high: 0}", "0"),
+        ("{distribution: uniform, low: 0.25, high: 0.75}", ""),
+        ("{distribution: uniform, low: 0.5, high: 2}", "1"),
+        ("{distribution: uniform, low: 0, high: 0.5}", "0"),
+        ("{distribution: normal, mean: -100, std: 1}", ""),
+        ("{distribution: normal, mean: 5, std: 1}", "0, 1, a negative number"),
+        ("{distribution: normal, mean: 9, std: 1}", ""),
+    ],
+)
+def test_scalars_need_no_special_values_that_are_not_drawn(
+    package: Package, values: str, lacking: str
+) -> None:
+    matter = MATTER.replace(
+        "{{distribution: uniform, low: -2, high: 2}}", values.replace("{", "{{").replace("}", "}}")
+    )
+    report = PackageReport(slug="row-sum", device=CpuDevice().kind, seed="7", grades=1)
+    folder = package(matter=matter.replace("always: [0, 1, -1]", "always: [7]"))
+    check_strength(load_problem(folder), folder / "none", report)
+    found = [m.split("lacks ")[1] for m in messages(report, Level.WARNING) if "`always`" in m]
+    assert found == ([lacking] if lacking else [])
 
 
 def test_an_impostor_that_few_cases_reject_is_a_warning(package: Package) -> None:
