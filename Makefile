@@ -10,7 +10,12 @@ DEMO_STORE := build/demo.sqlite
 DEMO_FILES := solutions/gemm-multiply-leakyrelu $(addprefix solutions/vector-add/samples/,naive.cu vectorized.cu triton.py)
 
 .DELETE_ON_ERROR:
-.PHONY: setup demo test corpus explore lint docs clean
+# `make verify`: how many grades, and the seed of the first.
+GRADES ?= 40
+SEED ?= 1
+VERIFIED := $(patsubst problems/%/,verify-%,$(wildcard problems/*/))
+
+.PHONY: setup demo test corpus verify $(VERIFIED) explore lint docs clean
 
 setup: $(STAMP)
 
@@ -39,10 +44,18 @@ test: lint
 corpus: $(STAMP)
 	$(BIN)/python -m pytest -n auto -m corpus
 
+# Every problem verified in all data types, with its examples: hours for one processor, so let some
+# problems go side by side: `make -j4 -O verify`. CI does it with GRADES=2.
+verify: $(VERIFIED)
+
+$(VERIFIED): verify-%: $(STAMP)
+	$(BIN)/harness verify $* --grades $(GRADES) --seed $(SEED)
+
 # Property tests alone, with examples that no run had before; what fails is kept in .hypothesis and
-# tried first the next time.
+# tried first the next time. Then problems with seeds that no run had; those are in the report.
 explore: $(STAMP)
 	$(BIN)/python -m pytest -n auto -m hypothesis --hypothesis-profile explore
+	$(BIN)/harness verify --grades 3 --no-examples
 
 lint: $(STAMP)
 	$(BIN)/ruff check

@@ -61,10 +61,9 @@ ENOUGH = 6
 every one where it differs: most are refused everywhere, and seeing that again takes most of the
 time."""
 
-STEPWISE = 1e7
+STEPWISE = 2e8
 """Operations of a timed case up to which sums are imitated step by step: impostors and variants
-that sum so go through smaller ones alone. Besides, no kernel adds up all of a larger one in order:
-float32 has no digits left for the next of 4 · 10⁷ numbers."""
+that sum so go through smaller ones alone. Single rows of 4 · 10⁷ numbers are among these."""
 
 ROUNDS = 4
 """Times that all families are tried at a timed shape, while an impostor passes that differs: what

@@ -56,12 +56,11 @@ def each_output(how: Callable[[Tensor, Tensor], object]) -> Writer:
     return run
 
 
-def replaced(name: str, how: Callable[[Tensor], Tensor], only: str = "") -> Writer:
-    """The answer for another input; in the output ``only``, if it is given, the rest right."""
+def replaced(name: str, how: Callable[[Tensor], Tensor]) -> Writer:
+    """The answer for another input."""
 
     def compute(trial: Trial, call: int) -> Answers:
         inputs = trial.inputs[call]
-        found = trial.evaluate(call, inputs={**inputs, name: how(inputs[name])})
-        return {**trial.right[call], only: found[only]} if only else found
+        return trial.evaluate(call, inputs={**inputs, name: how(inputs[name])})
 
     return answer(compute)

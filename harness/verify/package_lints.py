@@ -1,6 +1,5 @@
 """Warn where a package is right but weak: short benchmarks, missing values, few examples."""
 
-import math
 from pathlib import Path
 
 from harness.problem.model import STATEMENT_FILE
@@ -14,6 +13,9 @@ GPU_FLOP_PER_S = 60e12
 
 SHORTEST_S = 5e-6
 """Seconds; shorter calls on a current GPU are lost in the launch overhead."""
+
+_FAR = 6.0
+"""Standard deviations from its mean that no number of a normal distribution is drawn beyond."""
 
 MIN_WRONG = 3
 """Examples of wrong answers that a package should have."""
@@ -62,10 +64,12 @@ def _check_benchmarks(problem: Problem, path: Path, report: PackageReport) -> No
 def _check_scalars(problem: Problem, path: Path, report: PackageReport) -> None:
     for scalar in problem.scalars:
         values, always = scalar.values, scalar.always
-        normal = values.kind == "normal"
-        low, high = (-math.inf, math.inf) if normal else (values.a, values.b)
+        low, high = values.a, values.b
+        if values.kind == "normal":
+            low, high = values.a - _FAR * values.b, values.a + _FAR * values.b
         lacking = [str(n) for n in (0, 1) if low <= n <= high and n not in always]
-        if low < 0 <= high and not any(value < 0 for value in always):
+        # Where nothing but negative numbers is drawn, every case has one.
+        if low < 0 < high and not any(value < 0 for value in always):
             lacking.append("a negative number")
         if lacking and scalar.equals is None:
             report.warn(

@@ -534,3 +534,18 @@ def test_grades_end_before_their_job_does(name: str) -> None:
         if str(step.get("uses", "")).endswith("/actions/grade")
     )
     assert 0 < int(step["with"]["limit-s"]) <= 60 * (job["timeout-minutes"] - 10)
+
+
+def test_problems_are_verified_with_several_seeds_and_all_that_they_have() -> None:
+    job = load(named("test.yml"))["jobs"]["verify"]
+    assert len(job["strategy"]["matrix"]["seed"]) > 1
+    run = next(step for step in job["steps"] if step.get("run") == "make verify")
+    assert int(run["env"]["GRADES"]) > 1
+    shell = {**os.environ, "GRADES": "3", "SEED": "x"}
+    told = subprocess.run(
+        ["make", "--dry-run", "verify"], cwd=ROOT, env=shell, capture_output=True, text=True
+    )
+    commands = [line.split("harness ")[1] for line in told.stdout.splitlines() if "harness" in line]
+    slugs = sorted(folder.parent.name for folder in (ROOT / "problems").glob("*/problem.md"))
+    wanted = {f"verify {slug} --grades 3 --seed x" for slug in slugs}
+    assert wanted == {command for command in commands if command.startswith("verify")}

@@ -203,6 +203,15 @@ def test_known_maxima_and_means() -> None:
         stage.arena.close()
 
 
+def test_the_mean_of_long_rows_is_known_as_it_is_drawn() -> None:
+    long = Stage("float32", {"m": 2, "n": 400_000}, None, slug="row-reduction")
+    name = "takes input_matrix for its declared mean, in row_mean"
+    found = long.play(name)
+    assert -1.1 < float(found[0]) < -1.0, "not -2, as of short ones"
+    assert long.is_caught(name)
+    long.arena.close()
+
+
 @pytest.mark.parametrize("family", ["declared", "sparse"])
 def test_two_bfloat16_numbers_show_in_sparse_values_alone_where_sums_are_long(family: str) -> None:
     sizes = {"m": 64, "n": 64, "k": 8192}

@@ -16,6 +16,7 @@ from harness.errors import UsageError
 from harness.problem.format.load import load_problem, problem_folders
 from harness.progress.progress import NoProgress
 from harness.verify.findings import Level, PackageReport, Status
+from harness.verify.package_lints import check_strength
 from harness.verify.render import closing_line
 from harness.verify.verify import VerifyChoices, seeds, verify
 
@@ -33,10 +34,11 @@ def messages(report: PackageReport, level: Level) -> list[str]:
 
 
 @pytest.mark.corpus
+@pytest.mark.parametrize("seed", ["7", "8"])
 @pytest.mark.parametrize("slug", SLUGS)
-def test_packages_of_this_repository_pass(slug: str) -> None:
-    dtypes = load_problem(ROOT / "problems" / slug).dtypes[:2]
-    report = look(ROOT / "problems" / slug, dtypes=dtypes)
+def test_packages_of_this_repository_pass(slug: str, seed: str) -> None:
+    """In all data types; their files are graded in tests/test_examples.py."""
+    report = look(ROOT / "problems" / slug, seed=seed)
     assert messages(report, Level.ERROR) == []
     for dtype in report.dtypes:
         impostors = [t for t in report.impostors if t.dtype == dtype]
@@ -163,9 +165,30 @@ def test_scalars_without_special_values_are_a_warning(package: Package) -> None:
     assert lacking == ["problem.md:9: `always` of s lacks 0, 1, a negative number"]
 
 
-def test_scalars_that_are_all_negative_lack_no_negative_number(package: Package) -> None:
-    report = look(package(matter=MATTER.replace("low: -2, high: 2", "low: -2, high: -0.5")))
-    assert not [m for m in messages(report, Level.WARNING) if "`always` of s" in m]
+@pytest.mark.parametrize(
+    ("values", "lacking"),
+    [
+        ("{distribution: uniform, low: -4, high: -1}", ""),
+        ("{distribution: uniform, low: -4, high: 0}", "0"),
+        ("{distribution: uniform, low: 0.25, high: 0.75}", ""),
+        ("{distribution: uniform, low: 0.5, high: 2}", "1"),
+        ("{distribution: uniform, low: 0, high: 0.5}", "0"),
+        ("{distribution: normal, mean: -100, std: 1}", ""),
+        ("{distribution: normal, mean: 5, std: 1}", "0, 1, a negative number"),
+        ("{distribution: normal, mean: 9, std: 1}", ""),
+    ],
+)
+def test_scalars_need_no_special_values_that_are_not_drawn(
+    package: Package, values: str, lacking: str
+) -> None:
+    matter = MATTER.replace(
+        "{{distribution: uniform, low: -2, high: 2}}", values.replace("{", "{{").replace("}", "}}")
+    )
+    report = PackageReport(slug="row-sum", device=CpuDevice().kind, seed="7", grades=1)
+    folder = package(matter=matter.replace("always: [0, 1, -1]", "always: [7]"))
+    check_strength(load_problem(folder), folder / "none", report)
+    found = [m.split("lacks ")[1] for m in messages(report, Level.WARNING) if "`always`" in m]
+    assert found == ([lacking] if lacking else [])
 
 
 def test_an_impostor_that_few_cases_reject_is_a_warning(package: Package) -> None:
