@@ -7,7 +7,7 @@ Made by :mod:`harness.problem.format.load`; imports torch only where it is neede
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from math import ceil, floor
 from pathlib import Path
@@ -24,10 +24,19 @@ REFERENCE_FILE = "reference.py"
 MAX_SIZE = 2**31 - 1
 """Largest value of a size that is part of a shape."""
 
+DRAW = "draw"
+"""The distribution of what the function of this name in ``reference.py`` draws."""
+
+CHECK = "check"
+"""The function of ``reference.py`` that says which elements of an answer are right."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Distribution:
-    """``normal`` of mean ``a`` and standard deviation ``b``, or ``uniform`` from ``a`` to ``b``."""
+    """``normal`` of mean ``a`` and standard deviation ``b``, or ``uniform`` from ``a`` to ``b``.
+
+    With :data:`DRAW` what the author's function draws; the two numbers then say nothing.
+    """
 
     kind: str = "normal"
     """Which of them."""
@@ -48,7 +57,8 @@ class Distribution:
     def at(self, values: Mapping[str, Number], *, whole: bool = False) -> Distribution:
         """The same with plain numbers, for these sizes and scalars.
 
-        ``whole``: bounds of which one is an expression move inwards to whole numbers.
+        ``whole``: bounds of which one is an expression move inwards to whole numbers, or, where
+        there is none between them, to the nearest.
 
         Raises:
             ExpressionError: there is none: no number, an empty range, a deviation of 0 or less.
@@ -58,10 +68,10 @@ class Distribution:
         uniform = self.kind == "uniform"
         a = self.a if self.a_of is None else self.a_of.evaluate(values)
         b = self.b if self.b_of is None else self.b_of.evaluate(values)
-        if whole and uniform:
-            a, b = ceil(a), floor(b)
         if uniform and a > b:
             raise ExpressionError(f"there is no value: low is {a:.9g}, and high {b:.9g}")
+        if whole and uniform:
+            a, b = (ceil(a), floor(b)) if ceil(a) <= floor(b) else (round(a), round(b))
         if not uniform and b <= 0:
             raise ExpressionError(f"the standard deviation {self.b_of} is {b:.9g}, not positive")
         return Distribution(kind=self.kind, a=float(a), b=float(b))
@@ -85,6 +95,8 @@ class Parameter(FormalParameter):
     """Bytes that the address is declared to be a multiple of; :meth:`aligned_to` fills None in."""
     nonfinite: bool = False
     """Whether a tensor may hold NaN and infinity."""
+    zeroed: bool = False
+    """Whether a pure output is 0 before every call; else it holds arbitrary bits."""
     equals: Expression | None = None
     """What a size or scalar follows from, which is then not drawn."""
     lower: Expression | None = None
@@ -105,6 +117,11 @@ class Parameter(FormalParameter):
     """Ends of the part of a size's range that cases are drawn from; None for all of it."""
     always: tuple[float, ...] = ()
     """Values of a size or scalar that every grade tries."""
+
+    @property
+    def drawn(self) -> bool:
+        """Whether the author's function ``draw`` makes its contents."""
+        return self.values.kind == DRAW
 
     def data_type(self, dtype: str) -> DataType:
         """The type of one element (or of the scalar) when ``[VAR]`` stands for ``dtype``."""
@@ -133,6 +150,13 @@ class Parameter(FormalParameter):
         return tuple(math.prod(shape[i + 1 :]) for i in range(len(shape)))
 
 
+def inexact_types(parameters: Iterable[Parameter], dtypes: Iterable[str]) -> list[str]:
+    """The floating-point and complex types that outputs have in these data types."""
+    written = [p for p in parameters if p.direction not in (None, Direction.IN) and p.type]
+    types = dict.fromkeys(p.data_type(dtype).name for p in written for dtype in dtypes)
+    return [name for name in types if DTYPES[name].roundoff]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tolerance:
     """The error model's constants; see :mod:`harness.problem.tolerance` for the formula."""
@@ -149,6 +173,24 @@ class Tolerance:
     """In front of the magnitude of what was summed."""
     roundings: float = 1.0
     """How often an intermediate result may be rounded to the output's type."""
+    rtol: Mapping[str, float] = field(default_factory=dict)
+    """Data type of an output → part of |expected| that is allowed besides."""
+    atol: Mapping[str, float] = field(default_factory=dict)
+    """Data type of an output → error of any element that is allowed besides."""
+
+    @property
+    def modelled(self) -> bool:
+        """Whether the error model allows anything: else ``rtol`` and ``atol`` alone do."""
+        return bool(self.weighs_sums or self.factor or self.roundings)
+
+    @property
+    def weighs_sums(self) -> bool:
+        """Whether the magnitude of what was summed counts."""
+        return bool(self.constant or self.inputs)
+
+    def plain(self, dtype: str) -> bool:
+        """Whether an output of this type may be off by numbers that the problem states itself."""
+        return bool(self.rtol.get(dtype) or self.atol.get(dtype))
 
 
 # Constants of the error model that are the same for every problem (docs/explanation/tolerance.md).
@@ -203,6 +245,8 @@ class Declaration:
     benchmark_values: tuple[str, ...] | None = None
     """Families of values that some timed calls take, ``declared`` for none other; None for all that
     are safe."""
+    without_values: tuple[str, ...] = ()
+    """Families of values that no case and no timed call has; never ``declared``."""
     cases: int
     """Correctness cases with random sizes, beside those for edges and families of values."""
     tolerance: Tolerance | None

@@ -94,6 +94,7 @@ def problem_json(problem: Problem) -> str:
         "benchmarks": [_shape_data(problem, shape) for shape in problem.benchmarks],
         "cpu_benchmarks": [_shape_data(problem, shape) for shape in problem.cpu_benchmarks],
         "benchmark_values": {d: list(problem.timed_families(d)) for d in problem.dtypes},
+        "without_values": list(problem.without_values),
         "cases": problem.cases,
         "limits": asdict(problem.limits),
         "examples": examples(problem),
@@ -171,6 +172,8 @@ def _parts(problem: Problem) -> Iterator[tuple[str, RenderableType]]:
             yield f"{title} ({problem.dtypes[0]})", _shapes(problem, shapes)
     if problem.benchmark_values:
         yield "Values of timed calls", Text(plain(", ".join(problem.benchmark_values)))
+    if problem.without_values:
+        yield "Values that no call has", Text(plain(", ".join(problem.without_values)))
     limits = problem.limits
     times = f"build {seconds(limits.build_s)}, first call {seconds(limits.prepare_s)}"
     calls = f"each call {seconds(limits.call_s)}, all cases {seconds(limits.cases_s)}"
@@ -212,6 +215,7 @@ def _parameter_data(problem: Problem, parameter: Parameter) -> dict[str, object]
             "strides": [str(e) for e in parameter.strides] or None,
             "alignment": {dtype: parameter.aligned_to(dtype) for dtype in problem.dtypes},
             "nonfinite": parameter.nonfinite,
+            "initial": "zero" if parameter.zeroed else None,
         }
     if parameter.role is Role.SIZE or parameter.equals is not None:
         data["range"] = words.range_of(parameter)
@@ -239,13 +243,28 @@ def _tolerance(tolerance: Tolerance, problem: Problem) -> Group:
     roundoffs = _roundoffs(tolerance, problem)
     if not roundoffs:
         return Group(Text("exact: nothing is allowed"))
+    stated = [_stated(tolerance, roundoffs)] if tolerance.rtol or tolerance.atol else []
+    if stated and not tolerance.modelled:
+        return Group(Text("An element may be off by"), *stated)
     listed = table("type", "sums in", "u_acc", "factors in", "u_in", "u_out")
     for dtype, each in roundoffs.items():
         u_in = f"{each.u_in:.1e}" if each.u_in else ""
         u_acc, u_out = f"{each.u_acc:.1e}", f"{each.u_out:.1e}"
         row(listed, dtype, each.accumulator, u_acc, each.inputs, u_in, u_out)
     cut = any(each.u_in for each in roundoffs.values())
-    return Group(*(Text(plain(each)) for each in _formula(tolerance, cut=cut)), listed)
+    return Group(*(Text(plain(each)) for each in _formula(tolerance, cut=cut)), listed, *stated)
+
+
+def _stated(tolerance: Tolerance, dtypes: Iterable[str]) -> Text:
+    """What the problem allows in numbers: ``1e-05 + 0.001 · |expected|``, by type if it differs."""
+    amounts = {
+        dtype: f"{tolerance.atol.get(dtype, 0):g} + {tolerance.rtol.get(dtype, 0):g} · |expected|"
+        for dtype in dtypes
+    }
+    before = "  + " if tolerance.modelled else "  "
+    same = len(set(amounts.values())) == 1
+    each = amounts.values() if same else [f"{words} ({dtype})" for dtype, words in amounts.items()]
+    return Text(plain_lines("\n".join(before + words for words in dict.fromkeys(each))))
 
 
 def _formula(tolerance: Tolerance, *, cut: bool) -> Iterator[str]:
@@ -300,6 +319,8 @@ def _tolerance_data(tolerance: Tolerance, problem: Problem) -> dict[str, object]
         "constant": tolerance.constant,
         "factor": tolerance.factor,
         "roundings": tolerance.roundings,
+        "rtol": {dtype: tolerance.rtol.get(dtype, 0.0) for dtype in roundoffs},
+        "atol": {dtype: tolerance.atol.get(dtype, 0.0) for dtype in roundoffs},
         "dtypes": {dtype: each._asdict() for dtype, each in roundoffs.items()},
     }
 

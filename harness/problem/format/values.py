@@ -17,7 +17,7 @@ from harness.problem.format.fields import (
     unknown_sizes,
 )
 from harness.problem.format.frontmatter import Data, FrontMatter, Location
-from harness.problem.model import Distribution, Parameter
+from harness.problem.model import DRAW, REFERENCE_FILE, Distribution, Parameter
 from harness.problem.scalars import scalar_points
 from harness.problem.sizes import as_received, needs
 from harness.problem.terms import Role
@@ -27,12 +27,15 @@ _ONE: float | Expression = 1.0
 
 
 def read_values(fields: Fields) -> Distribution:
-    """``{distribution: normal, mean, std}`` or ``{distribution: uniform, low, high}``."""
+    """``{distribution: normal, mean, std}``, ``{distribution: uniform, low, high}`` or ``draw``."""
     if "values" not in fields:
         fields.take("values", as_text, "")
         return Distribution()
     section = fields.section("values")
-    kind = section.need("distribution", one_of(("normal", "uniform")), "")
+    kind = section.need("distribution", one_of(("normal", "uniform", DRAW)), "")
+    if kind == DRAW:
+        section.close(f" for what {DRAW} of {REFERENCE_FILE} makes")
+        return Distribution(kind=DRAW)
     uniform = kind == "uniform"
     names = ("low", "high") if uniform else ("mean", "std")
     a: float | Expression = section.take(names[0], as_bound, _ZERO)
@@ -60,7 +63,7 @@ def as_bound(value: Data) -> float | Expression:
 
 
 def _as_deviation(value: Data) -> float | Expression:
-    """A standard deviation, which is positive."""
+    """A number above 0, or an expression over sizes and scalars."""
     bound = as_bound(value)
     return bound if isinstance(bound, Expression) else as_positive(value)
 
@@ -121,7 +124,7 @@ def _checked(
         if not p.values.names <= values.keys():
             continue  # what has no value itself is complained of
         try:
-            found.append(p.values.at(values, whole=_limits(p) is not None))
+            found.append(p.values.at(values))
             _check_limits(p, found[-1])
         except ExpressionError as error:
             names = sorted(p.values.names, key=list(values).index)
@@ -146,6 +149,8 @@ def _check_limits(parameter: Parameter, values: Distribution) -> None:
     if limits is None:
         if not all(math.isfinite(as_received(parameter, end)) for end in (low, high)):
             raise ExpressionError(f"{low:g} to {high:g} is too large for a {parameter.type}")
+    elif values.kind == "uniform" and math.ceil(low) > math.floor(high):
+        raise ExpressionError(f"there is no whole number from {low:.9g} to {high:.9g}")
     elif values.kind == "uniform" and not limits[0] <= low <= high <= limits[1]:
         wanted = f"from {limits[0]} to {limits[1]}"
         message = f"low is {low:.15g} and high {high:.15g}, and {parameter.type} holds numbers"

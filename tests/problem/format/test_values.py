@@ -1,6 +1,7 @@
 """Bounds of values that are expressions: read, checked at many sizes, drawn, moved along."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 from support.problem_texts import Write
@@ -160,7 +161,7 @@ def test_benchmarks_are_checked(write: Write) -> None:
         (
             "low: 0, high: count - 1",
             "low: 0.2, high: 0.2 + count/1000",
-            "8: parameters[1].values: there is no value: low is 1, and high 0, with count=1",
+            "8: parameters[1].values: there is no whole number from 0.2 to 0.201, with count=1",
         ),
         (
             "low: 0, high: count - 1",
@@ -205,6 +206,36 @@ def test_mistakes_are_named_with_the_sizes_that_show_them(
 ) -> None:
     assert old in BOUNDS
     assert messages(write, BOUNDS.replace(old, new))[0] == message
+
+
+# 37 is between what loading tries.
+GAP = BOUNDS.replace("high: count - 1", 'high: "10 - 20*max(0, 1 - abs(n - 37))"')
+
+
+def test_what_no_tried_size_shows_is_told_when_it_is_met(write: Write) -> None:
+    problem = load_problem(write(GAP, "bounds"))
+    spec = "hi=0,lo=0,spread=1,n=37,count=5"
+    with pytest.raises(UsageError) as refused:
+        problem.parse_case(spec)
+    assert str(refused.value) == "case: bins: there is no value: low is 0, and high -10"
+    case = replace(problem.parse_case(spec.replace("37", "36")), sizes={"n": 37, "count": 5})
+    (bins,) = (t for t in problem.tensors_of(case, "float32") if t.name == "bins")
+    with pytest.raises(ProblemError) as caught:
+        problem.inputs().draw(bins, case, "seed")
+    (found,) = caught.value.diagnostics
+    assert (found.line, found.key) == (7, "bins")
+    assert found.message.startswith("there is no value: low is 0, and high -10, for n=37,count=5,")
+    with pytest.raises(ProblemError) as caught:
+        load_problem(write(GAP.replace("n: 1000", "n: 37"), "benchmarks"))
+    (found,) = caught.value.diagnostics
+    assert found.message == "bins: there is no value: low is 0, and high -10"
+
+
+def test_whole_numbers_of_fractions_are_the_nearest(bounds: Problem) -> None:
+    """As a data type of the problem is an integer, and values between two of these are declared."""
+    case = bounds.parse_case("hi=-0.25,lo=-0.75,spread=1,n=50,count=5")
+    x = bounds.inputs().draw(bounds.tensors_of(case, "int32")[0], case, "seed")
+    assert {-1, 0} == set(x.tolist())
 
 
 def test_plain_expressions_are_numbers(write: Write) -> None:
