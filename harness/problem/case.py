@@ -53,12 +53,8 @@ FAMILIES = (
 TIMED_FAMILIES = ("uniform", "large", "tiny", "zeros", NONFINITE, "offset", SPARSE)
 """Families that some calls of a timed batch take, where the problem names no others.
 
-Those that a right kernel passes at any length, as the tolerance is. Not among them are
-
-- ``mixed``, ``integers``, ``constant`` and ``rows``: where terms are alike, or a few of them carry
-  the sum, all additions may round the same way, and errors grow with the length, not its root;
-- ``cancellation``: its pairs keep the declared mean, so that whoever adds every second term apart
-  gets two large sums of long chains, whose difference may be off by more than is allowed.
+Those that tell right from wrong at any length. With the others errors grow with the length and not
+with its root (:data:`harness.problem.sums.SUMS`), so that much is allowed where sums are long.
 """
 
 

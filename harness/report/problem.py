@@ -278,6 +278,7 @@ def _formula(tolerance: Tolerance, *, cut: bool) -> Iterator[str]:
         f"  + {number(tolerance.roundings)} · "
         f"(u_out · |expected| + {number(model.SUBNORMALS)} · smallest subnormal)"
     )
+    yield "  (length for √length where terms are alike; smallest normal float32 if that is larger)"
     yield (
         f"with length = {tolerance.length}; magnitude is what was summed, without its signs. "
         f"Where sums are wider than what is multiplied, u_acc is {number(model.TRUNCATION)} unit "
