@@ -9,15 +9,20 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from math import ceil, floor
 from pathlib import Path
 
 from harness.problem.dtypes import C_TYPES, DTYPES, VARIABLE_TYPE, DataType
-from harness.problem.expressions import SIZEOF_VAR, Expression, Number
+from harness.problem.expressions import SIZEOF_VAR, Expression, ExpressionError, Number
+from harness.problem.grid import Grid
 from harness.problem.terms import DEFAULT_ALIGNMENT, Direction, FormalParameter, Limits, Role
 
 STATEMENT_FILE = "problem.md"
 REFERENCE_FILE = "reference.py"
 """The files of a package."""
+
+MAX_SIZE = 2**31 - 1
+"""Largest value of a size that is part of a shape."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,8 +30,41 @@ class Distribution:
     """``normal`` of mean ``a`` and standard deviation ``b``, or ``uniform`` from ``a`` to ``b``."""
 
     kind: str = "normal"
+    """Which of them."""
     a: float = 0.0
+    """With ``a_of`` its lowest value over all sizes and scalars that loading tried."""
     b: float = 1.0
+    """With ``b_of`` its highest value likewise."""
+    a_of: Expression | None = None
+    """What ``a`` follows from, over sizes and scalars; None where it is a plain number."""
+    b_of: Expression | None = None
+    """What ``b`` follows from likewise."""
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The sizes and scalars that it depends on."""
+        return frozenset[str]().union(*(e.names for e in (self.a_of, self.b_of) if e is not None))
+
+    def at(self, values: Mapping[str, Number], *, whole: bool = False) -> Distribution:
+        """The same with plain numbers, for these sizes and scalars.
+
+        ``whole``: bounds of which one is an expression move inwards to whole numbers.
+
+        Raises:
+            ExpressionError: there is none: no number, an empty range, a deviation of 0 or less.
+        """
+        if not self.names:
+            return self
+        uniform = self.kind == "uniform"
+        a = self.a if self.a_of is None else self.a_of.evaluate(values)
+        b = self.b if self.b_of is None else self.b_of.evaluate(values)
+        if whole and uniform:
+            a, b = ceil(a), floor(b)
+        if uniform and a > b:
+            raise ExpressionError(f"there is no value: low is {a:.9g}, and high {b:.9g}")
+        if not uniform and b <= 0:
+            raise ExpressionError(f"the standard deviation {self.b_of} is {b:.9g}, not positive")
+        return Distribution(kind=self.kind, a=float(a), b=float(b))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,6 +93,14 @@ class Parameter(FormalParameter):
     """Lowest size; with ``lower`` its value when every other size is at its lowest."""
     high: int = 1
     """Highest size, included; with ``upper`` its value when every other is at its highest."""
+    least: int = 1
+    """Lowest value that a size may be given by hand; 1 for what is a dimension or stride."""
+    most: int = MAX_SIZE
+    """Highest value likewise."""
+    grid: Grid = field(default_factory=Grid)
+    """Which numbers of its range a size may be."""
+    case_range: tuple[Expression, Expression] | None = None
+    """Ends of the part of a size's range that cases are drawn from; None for all of it."""
     always: tuple[float, ...] = ()
     """Values of a size or scalar that every grade tries."""
 
@@ -169,6 +215,8 @@ class Declaration:
     """Seconds and bytes that a submission may use."""
     missing: tuple[str, ...] = ()
     """What grading needs and the front matter leaves open, in words."""
+    unpassed: tuple[Parameter, ...] = ()
+    """Sizes that are no parameters: drawn and named in cases, not passed to the entry point."""
 
     @property
     def complete(self) -> bool:
@@ -181,9 +229,14 @@ class Declaration:
         return tuple(p for p in self.parameters if p.role is Role.TENSOR)
 
     @property
+    def numbers(self) -> tuple[Parameter, ...]:
+        """All that is no tensor: sizes that are no parameters, then parameters, in order."""
+        return (*self.unpassed, *(p for p in self.parameters if p.role is not Role.TENSOR))
+
+    @property
     def sizes(self) -> tuple[Parameter, ...]:
-        """The integer parameters, in order."""
-        return tuple(p for p in self.parameters if p.role is Role.SIZE)
+        """The integers among them."""
+        return tuple(p for p in self.numbers if p.role is Role.SIZE)
 
     @property
     def scalars(self) -> tuple[Parameter, ...]:

@@ -20,7 +20,18 @@ from harness.problem.case import (
 from harness.problem.expressions import ExpressionError, Number
 from harness.problem.model import Declaration, Parameter
 from harness.problem.sampling.footprint import footprint
-from harness.problem.sizes import as_received, bounds, derive, draw_size, in_order, needs
+from harness.problem.scalars import draw_scalar, moved
+from harness.problem.sizes import (
+    as_received,
+    bounds,
+    case_bounds,
+    derive,
+    draw_size,
+    in_order,
+    nearest,
+    needs,
+    shaping,
+)
 from harness.problem.terms import Role
 
 SMALL_FIRST = 3
@@ -80,10 +91,11 @@ class CaseSampler:
     room: CaseLimits
 
     def work(self, case: Case) -> float:
-        """Count operations; the product of the sizes where the problem does not say."""
+        """Count operations; the product of the dimensions' sizes where the problem does not say."""
         flops = self.problem.flops
         if flops is None:
-            work = float(math.prod(case.sizes.values()))
+            sizes = (case.sizes[name] for name in shaping(self.problem))
+            work = float(math.prod(max(1, abs(size)) for size in sizes))
         else:
             work = self.problem.evaluate(flops, case.values, self.dtype)
         rows = (math.prod(p.dimensions(case.values)[:-1]) for p in self.problem.outputs)
@@ -99,14 +111,15 @@ class CaseSampler:
     def smallest(self) -> Case:
         """A case with every size at its lowest."""
         sizes = self.sizes({p.name: p.low for p in self.drawn()})
-        return whole_case(self.problem, {**sizes, **self.scalars()})
+        return self.case(sizes, self.scalars())
 
     def largest(self, family: str = DECLARED) -> Case:
         """A case with every size in the top quarter of its range, as far as the limits allow."""
         sizes: dict[str, int] = {}
         for p in self.drawn():
-            low, high = bounds(p, self.derived(sizes))
-            sizes[p.name] = self.random.randint(max(low, high * 3 // 4), high)
+            low, high = case_bounds(p, self.derived(sizes))
+            quarter = high * 3 // 4 if low > 0 else high - (high - low) // 4
+            sizes[p.name] = p.grid.at_most(self.random.randint(max(low, quarter), high))
         return self.shrunk(sizes, self.scalars(), family)
 
     def random_case(self, family: str = DECLARED, fixed: Mapping[str, float] = _NONE) -> Case:
@@ -150,7 +163,8 @@ class CaseSampler:
     def always(self, parameter: Parameter) -> list[float]:
         """A parameter's ``always`` values within the limits."""
         if parameter.role is Role.SIZE and self.room.in_range and not needs(parameter):
-            return [value for value in parameter.always if value <= parameter.high]
+            highest = case_bounds(parameter, {})[1]
+            return [value for value in parameter.always if value <= highest]
         return list(parameter.always)
 
     def with_boundary_values(self, chosen: Mapping[str, float], keep: str = "") -> Case:
@@ -166,22 +180,31 @@ class CaseSampler:
         for p in self.problem.scalars:
             if p.name in chosen:
                 scalars[p.name] = as_received(p, chosen[p.name])
+        follows = any(needs(p) and not p.derived for p in self.problem.scalars if p.name == keep)
+        for _ in range(ATTEMPTS if follows else 0):
+            tried = self.case(sizes, scalars)
+            if tried.scalars[keep] == scalars[keep]:
+                scalars = dict(tried.scalars)
+                break
+            sizes, scalars = self.sizes({}), {**self.scalars(), keep: scalars[keep]}
         return self.shrunk(sizes, scalars, DECLARED, keep)
 
     def shrunk(
         self, sizes: dict[str, int], scalars: dict[str, float], family: str, keep: str = ""
     ) -> Case:
         """The case with its largest sizes but ``keep`` reduced until it fits, or cannot shrink."""
-        stuck = {keep}
-        while not self.fits(case := whole_case(self.problem, {**sizes, **scalars}, family)):
+        stuck = {keep, *sizes.keys() - shaping(self.problem)}
+        while not self.fits(case := self.case(sizes, scalars, family)):
             known = self.derived(sizes)
             low = {p.name: bounds(p, known)[0] for p in self.drawn()}
-            reducible = [n for n in sizes if n not in stuck and sizes[n] > low[n]]
+            drawn = {p.name: p for p in self.drawn() if p.name not in stuck}
+            reducible = [n for n in drawn if sizes[n] > low[n]]
             if not reducible:
                 break
             largest = max(reducible, key=lambda name: sizes[name])
             # By a random share, so that cases that are too large do not all end at one size.
-            less = max(low[largest], sizes[largest] * self.random.randint(60, 90) // 100)
+            share = min(sizes[largest] * self.random.randint(60, 90) // 100, sizes[largest] - 1)
+            less = max(low[largest], drawn[largest].grid.at_most(share))
             reduced = self.sizes({**sizes, largest: less})
             if keep in sizes and reduced[keep] != sizes[keep]:
                 stuck.add(largest)  # what is to be kept needs it
@@ -209,17 +232,26 @@ class CaseSampler:
             if p.name not in chosen:
                 sizes[p.name] = draw_size(p, known, self.random)
             elif needs(p):
-                low, high = bounds(p, known)
-                sizes[p.name] = min(max(chosen[p.name], low), high)
+                sizes[p.name] = nearest(p, chosen[p.name], *bounds(p, known))
             else:
                 sizes[p.name] = chosen[p.name]
         return sizes
 
+    def case(
+        self, sizes: Mapping[str, int], scalars: Mapping[str, float], family: str = DECLARED
+    ) -> Case:
+        """The whole case: scalars with bounds that follow from others are moved there, or drawn."""
+        known: dict[str, Number] = {**sizes, **scalars}
+        for p in in_order(self.problem.numbers):
+            if p.derived:
+                known[p.name] = derive(p, known)
+            elif p.name in scalars:
+                known[p.name] = moved(p, known, scalars[p.name])
+            elif p.name not in known:
+                known[p.name] = draw_scalar(p, known, self.random)
+        return whole_case(self.problem, known, family)
+
     def scalars(self) -> dict[str, float]:
-        """Draw all scalars that do not follow from sizes, by their distributions."""
-        drawn: dict[str, float] = {}
-        for p in self.problem.scalars:
-            if not p.derived:
-                draw = self.random.uniform if p.values.kind == "uniform" else self.random.gauss
-                drawn[p.name] = as_received(p, draw(p.values.a, p.values.b))
-        return drawn
+        """Draw all scalars that follow from nothing else, by their distributions."""
+        free = (p for p in self.problem.scalars if not p.derived and not needs(p))
+        return {p.name: draw_scalar(p, {}, self.random) for p in free}

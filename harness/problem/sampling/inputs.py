@@ -1,12 +1,14 @@
 """The contents of a package's tensors, as declared: drawn from the seed, the case and the name."""
 
+from dataclasses import replace
 from hashlib import sha256
 
 import torch
 from torch import Tensor
 
 from harness.problem.case import DECLARED, Case
-from harness.problem.model import Declaration
+from harness.problem.dtypes import DTYPES, DtypeKind
+from harness.problem.model import Declaration, Parameter
 from harness.problem.sampling.distributions import fill
 from harness.problem.terms import TensorSpec
 
@@ -27,7 +29,7 @@ class DeclaredInputs:
         key = f"tensor|{seed}|{self._slug}|{case.spec}|{tensor.name}"
         generator = torch.Generator(device="cpu").manual_seed(_bits(key))
         out = torch.empty(tensor.shape, dtype=getattr(torch, tensor.dtype))
-        fill(out, self._parameters[tensor.name], generator=generator, family=case.family)
+        fill(out, self._parameter(tensor, case), generator=generator, family=case.family)
         return out
 
     def fill(
@@ -41,8 +43,15 @@ class DeclaredInputs:
         generator = torch.Generator(device=out.device)
         generator.manual_seed(_bits(f"{seed}/{case.spec}/{tensor.name}"))
         family = DECLARED if warm_up else case.family
+        parameter = self._parameter(tensor, case)
         for part in (out,) if family == DECLARED else out:
-            fill(part, self._parameters[tensor.name], generator=generator, family=family)
+            fill(part, parameter, generator=generator, family=family)
+
+    def _parameter(self, tensor: TensorSpec, case: Case) -> Parameter:
+        """The parameter with the bounds that its values have in this case."""
+        parameter = self._parameters[tensor.name]
+        exact = DTYPES[tensor.dtype].kind is DtypeKind.INTEGER
+        return replace(parameter, values=parameter.values.at(case.values, whole=exact))
 
 
 def _bits(key: str) -> int:
