@@ -29,6 +29,11 @@ class Allowance:
         self._since = self._looked = 0.0
         self._time: Stopwatch = WallTime()
 
+    @property
+    def left_s(self) -> float:
+        """Seconds that are left of all, between two blocks of :meth:`used`."""
+        return max(0.0, self._seconds - self._used_s)
+
     @contextmanager
     def used(self, time: Stopwatch | None = None) -> Iterator[None]:
         """In this block the judge waits for the submission, by ``time``; None: by the wall's."""

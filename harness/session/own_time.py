@@ -34,6 +34,7 @@ class WallTime:
     name = ""
 
     def __call__(self) -> float:
+        """The seconds so far, less those in which builds were paused."""
         return clock()
 
 
