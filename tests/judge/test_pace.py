@@ -109,13 +109,6 @@ def test_a_submission_that_hangs_runs_out_of_time(shift_task: Task, from_size: i
     assert outcome.cases[-1].message == LATE.message
     assert sum(min(cost(n), LIMIT_S) for n in ran) < 5 * LIMIT_S
     assert cast(Any, outcome.session) is made[0]  # whose output is shown
-    assert (
-        min(n for n in ran if n >= from_size)
-        == min(
-            c.sizes["n"] for c in outcome.drawn[: len(outcome.cases)] if c.sizes["n"] >= from_size
-        )
-        or len(made) > 1
-    )
 
 
 def test_a_wrong_answer_of_a_smaller_case_is_wrong(shift_task: Task) -> None:
