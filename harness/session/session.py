@@ -6,7 +6,7 @@ Whatever the runner does ends in a value here: an answer, a time, or a :class:`F
 import os
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from torch import OutOfMemoryError
@@ -287,7 +287,12 @@ class Session:
         compiles = self._program.kind == "python"  # at its first call, and may tune itself
         seconds = self._limits.prepare_s if compiles else self._call_s
         answer = self._channel.ask(message, messages.Prepared, seconds)
-        return answer if isinstance(answer, Fault) else answer.captured
+        if isinstance(answer, messages.Prepared):
+            return answer.captured
+        if compiles and options.warmups and answer.verdict is Verdict.TIME_LIMIT:
+            about = f"its first call with {batch.case.spec}, which compiles its kernels:"
+            return replace(answer, message=f"{about} {answer.message}")
+        return answer
 
     def run(
         self,

@@ -6,6 +6,7 @@ importing both takes seconds. Prints {case: "" or what went wrong} as JSON on it
 
 # ruff: noqa: N803 - Triton's compile-time constants are written in capitals
 
+import importlib
 import json
 import os
 import sys
@@ -31,7 +32,10 @@ from triton.language.extra import libdevice  # noqa: E402
 from triton.language.extra.cuda import libdevice as cuda_libdevice  # noqa: E402
 from triton.language.math import rsqrt  # noqa: E402
 
+from harness.runner.program import ProgramFailed  # noqa: E402
+from harness.runner.python import reported  # noqa: E402
 from harness.runner.triton.lacking import lack  # noqa: E402
+from harness.wire.messages import FaultCode  # noqa: E402
 
 BF16 = torch.bfloat16
 
@@ -547,6 +551,20 @@ def case_what_torch_lacks_without_a_card_is_told_too():
         lambda: torch.cuda.nvtx.range_push("x"), lambda: torch.linalg.cholesky(x.half()),
     ):  # fmt: skip
         assert cause_of(action).startswith("needs a GPU"), cause_of(action)
+
+
+def case_the_judge_hears_what_is_lacking():
+    for kernel, fault in ((odd_type, FaultCode.UNSUPPORTED), (wrong_shapes, FaultCode.EXCEPTION)):
+        try:
+            with reported():
+                kernel[(1,)](torch.zeros(256))
+        except ProgramFailed as failed:
+            assert failed.fault is fault, failed
+            assert failed.message.startswith("Triton's interpreter") is (kernel is odd_type)
+        else:
+            raise AssertionError(f"{kernel} ran")
+    assert "TileLang" in cause_of(lambda: importlib.import_module("tilelang"))
+    assert cause_of(lambda: importlib.import_module("no_such_package")) == ""
 
 
 @triton.jit

@@ -4,6 +4,8 @@ import re
 from itertools import takewhile
 from types import CodeType, TracebackType
 
+from harness.frameworks import FRAMEWORKS
+
 _INTERPRETER = "triton/runtime/interpreter.py"
 _INSIDE = ("numpy/", "harness/runner/triton/")
 """Files that the interpreter calls for its operations."""
@@ -26,6 +28,14 @@ _NO_CUDA = re.compile(
 """What torch says where only its operation for a card would do."""
 
 
+_FRAMEWORKS = {each.imported.partition(".")[0]: each.title for each in FRAMEWORKS.values()}
+"""Titles by the package that is imported."""
+
+
+def _package(error: ModuleNotFoundError) -> str:
+    return (error.name or "").partition(".")[0]
+
+
 def lack(error: BaseException) -> str:
     """What the emulator cannot do, if that is why ``error`` was raised; else empty."""
     about = f"{type(error).__name__}: {error}"
@@ -33,6 +43,8 @@ def lack(error: BaseException) -> str:
     called = takewhile(lambda code: "/torch/" in code.co_filename, reversed(frames))
     if any("/torch/cuda/" in code.co_filename for code in called) or _NO_CUDA.search(str(error)):
         return f"needs a GPU: {about}"
+    if isinstance(error, ModuleNotFoundError) and (title := _FRAMEWORKS.get(_package(error))):
+        return f"{title} runs on NVIDIA GPUs alone, and there is none here"
     if isinstance(error, AttributeError) and _is_interpreters(error.obj):
         return f"Triton's interpreter cannot do this: {about}"
     while frames and any(part in frames[-1].co_filename for part in _INSIDE):
