@@ -155,6 +155,7 @@ def _read(fields: Fields, folder: Path, statement: str) -> Problem:
     difficulty = fields.take("difficulty", as_text, "")
     author = fields.take("author", as_text, "")
     tags = fields.items("tags", as_text)
+    fields.pass_over("gpus")  # in Tensara's files those that it offers; here any will do
     unpassed, parameters = read_parameters(fields, missing)
     declared = (*unpassed, *parameters)
     _check_tensors(fields, parameters, declared)

@@ -42,8 +42,8 @@ uint32_t uint64_t uint8_t union unsigned using virtual void volatile wchar_t whi
 blockDim blockIdx cuDoubleComplex cuFloatComplex gridDim threadIdx warpSize
 """
 _NO_PARAMETERS = (
-    "no parameters: what solution is called with, its shapes and its ranges are declared in the "
-    "front matter (docs/reference/problem-format.md)"
+    "no parameters: the arguments of solution, with their shapes, ranges and values, belong into "
+    "this front matter (docs/reference/problem-format.md); a def.py beside it is not read"
 )
 
 
@@ -147,6 +147,7 @@ def _read_tensor(fields: Fields, parameter: Parameter, missing: list[str]) -> Pa
     return replace(
         parameter,
         shape=shape,
+        shaped="shape" in fields,
         strides=strides if len(strides) == len(shape) else (),
         alignment=fields.take("alignment", as_alignment, None),
         nonfinite=nonfinite,
