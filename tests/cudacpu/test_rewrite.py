@@ -55,7 +55,9 @@ def test_a_launch_after_a_condition_or_else():
 
 def test_a_plain_kernel_is_passed_as_a_function():
     declaration = "__global__ void __launch_bounds__(64, 2) k(float *x);\n"
-    assert body(declaration + "k<<<1, 2>>>(0);").endswith('::cudacpu::launcher("k", k, 1, 2)(0);')
+    by_name = "[](auto cudacpu_p) -> decltype(cudacpu_p(k)) { return k; }, "
+    launch = lambda_launch("k", "1, 2").replace('"k", ', f'"k", {by_name}')
+    assert body(declaration + "k<<<1, 2>>>(0);").endswith(f"{launch}(0);")
 
 
 @pytest.mark.parametrize(

@@ -75,6 +75,11 @@ def test_a_good_file_without_nvcc(problem: Problem, cache: Cache, dtype: str) ->
     assert ctypes.CDLL(str(artifact.library)).solution
 
 
+def test_constexpr_functions_and_device_lambdas(problem: Problem, cache: Cache) -> None:
+    artifact = build(FILES / "good/relaxed.cu", problem, cache)
+    assert isinstance(artifact, Artifact), artifact
+
+
 @needs_nvcc
 @pytest.mark.nvcc
 def test_what_only_a_gpu_executes(problem: Problem, cache: Cache, tmp_path: Path) -> None:
@@ -152,8 +157,9 @@ def test_a_bomb_for_the_host_compiler_hits_the_time_limit(
     bomb = "#define A(x) x x x x x x x x\n#define B(x) A(A(A(A(x))))\nint z = 0 B(B(B(+ 1)));\n"
     path = text(tmp_path, f"{bomb}{SIGNATURE} {{}}\n")
     limited = replace(problem, limits=Limits(build_s=1.0))
-    verdicts = (Verdict.TIME_LIMIT, Verdict.MEMORY_LIMIT)
-    assert failed(path, limited, cache).verdict in verdicts
+    failure = failed(path, limited, cache)
+    assert failure.verdict in (Verdict.TIME_LIMIT, Verdict.MEMORY_LIMIT)
+    assert str(path) in failure.message
 
 
 @pytest.mark.usefixtures("no_nvcc")

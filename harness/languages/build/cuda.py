@@ -44,6 +44,8 @@ CANARY_S = 120.0
 COMMON = (
     "-O3",
     "-std=c++17",
+    "--expt-relaxed-constexpr",
+    "--extended-lambda",
     "-lineinfo",
     "--default-stream=per-thread",
     "-Xptxas=-v",
@@ -123,6 +125,7 @@ class CudaBuild(NamedTuple):
                 *(AS_LIBRARY if library else AS_CUBIN),
             ),
             inputs={SOURCE: source.encode(), PRELUDE: front.encode()},
+            source=SOURCE,
         )
 
     def _by_nvcc(self, call: CompilerCall, folder: Path) -> BuildOutcome:
@@ -231,6 +234,7 @@ class CudaBuild(NamedTuple):
             command=tuple(command),
             inputs={},  # both calls run in one folder
             readable=(INCLUDE,),
+            source=SOURCE,
         )
 
     def _not_executable(self, reason: str) -> BuildError:
