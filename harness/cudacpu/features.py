@@ -20,7 +20,6 @@ class Unsupported(Exception):
 
 
 _HEADERS = {
-    r"mma\.h|crt/mma\.h": "tensor cores (mma.h)",
     r"cub/.*": "the cub library",
     r"thrust/.*": "the thrust library",
     r"cublas.*": "the cuBLAS library",
@@ -39,7 +38,7 @@ _HEADERS = {
 }
 
 _NAMES = {
-    r"nvcuda|wmma": "tensor cores (wmma)",
+    r"bmma_sync|bmmaBitOp|bmmaAccumulateOp": "matrix products of single bits (wmma)",
     r"wgmma\w*|__wgmma\w*": "tensor cores (wgmma)",
     r"__pipeline_\w+|__cp_async\w*|memcpy_async": "asynchronous copies (cp.async)",
     r"cp_async_bulk\w*|CUtensorMap|cuTensorMap\w*": "the tensor memory accelerator (TMA)",

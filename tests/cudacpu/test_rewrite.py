@@ -127,8 +127,7 @@ def test_file_names_cannot_break_out():
     [
         ('\nint a;\n__device__ void f() { asm volatile("trap;"); }', 3, "PTX"),
         ('#if 1\n__asm__("mov");\n#endif', 2, "PTX"),
-        ("#include <cuda_runtime.h>\n#include <mma.h>\n", 2, "tensor cores"),
-        ("using namespace nvcuda;", 1, "tensor cores"),
+        ("#include <mma.h>\nvoid f() {\n wmma::bmma_sync(c, a, b, c); }", 3, "single bits"),
         ("#  include <cub/cub.cuh>", 1, "cub"),
         ("/* */ #include <thrust/sort.h> // x", 1, "thrust"),
         ("#include <cublas_v2.h>", 1, "cuBLAS"),
