@@ -40,7 +40,7 @@ _HEADERS = {
 _NAMES = {
     r"bmma_sync|bmmaBitOp|bmmaAccumulateOp": "matrix products of single bits (wmma)",
     r"wgmma\w*|__wgmma\w*": "tensor cores (wgmma)",
-    r"__mbarrier_\w+": "asynchronous barriers (__mbarrier)",
+    r"__mbarrier_\w+|__pipeline_arrive_on": "asynchronous barriers (__mbarrier)",
     r"cp_async_bulk\w*|CUtensorMap|cuTensorMap\w*": "the tensor memory accelerator (TMA)",
     r"grid_group|this_grid|cudaLaunchCooperativeKernel": "grid-wide synchronisation",
     r"multi_grid_group|this_multi_grid": "multi-grid synchronisation",

@@ -67,7 +67,7 @@ struct Together {
 
 enum class Barrier : unsigned char { plain, count, all, any };
 
-enum class Waiting : unsigned char { no, at_barrier, in_collective, converging };
+enum class Waiting : unsigned char { no, at_barrier, in_collective, converging, at_object };
 
 struct Group {
   uint32_t mask, arrived;
@@ -95,6 +95,7 @@ struct Thread {
   uint3 index;
   int line;
   Waiting waiting;
+  const void* object;    // what it waits at: a cuda::barrier, or a stage of a cuda::pipeline
 };
 
 struct Worker {
@@ -258,6 +259,20 @@ struct Worker {
     self.line = line;
     suspend_for(pick());
     self.waiting = Waiting::no;
+  }
+
+  // Waits until another thread of the block calls wake() for `object`.
+  CUDACPU_BARE void wait_at(const void* object, int line) {
+    threads[running].object = object;
+    suspend(Waiting::at_object, line);
+  }
+
+  CUDACPU_BARE void wake(const void* object) {
+    for (unsigned t = 0; t < thread_count; ++t) {
+      if (threads[t].waiting != Waiting::at_object || threads[t].object != object) continue;
+      threads[t].object = nullptr;
+      make_ready(t >> 5, 1u << (t & 31));
+    }
   }
 
   CUDACPU_BARE void yield() {
@@ -495,7 +510,8 @@ struct Worker {
     for (unsigned p = 0; p < place_count; ++p) {
       const char* what = places[p].waiting == Waiting::at_barrier      ? "__syncthreads"
                          : places[p].waiting == Waiting::in_collective ? "a warp collective"
-                                                                       : "__activemask";
+                         : places[p].waiting == Waiting::at_object ? "a cuda::barrier or pipeline"
+                                                                   : "__activemask";
       used += snprintf(text + used, sizeof text - used, " %u of %u threads wait at %s, line %d;",
                        places[p].threads, thread_count, what, places[p].line);
     }
