@@ -55,20 +55,17 @@ _DEVICE_WIDE = re.compile(
     r"Transform|Copy|Memcpy|Merge|Segmented\w+|AdjacentDifference|SpmvKernel)"
 )
 _SCOPED = {
-    "cub": frozenset(
-        """ArgMax ArgMin BlockExchange BlockLoad BlockLoadAlgorithm BlockRadixSort BlockReduce
-        BlockReduceAlgorithm BlockScan BlockScanAlgorithm BlockStore BlockStoreAlgorithm Equality
-        Inequality KeyValuePair LaneId LoadDirectBlocked LoadDirectStriped Max Min NullType
-        RowMajorTid StoreDirectBlocked StoreDirectStriped Sum WarpId WarpReduce WarpScan""".split()
+    "cub": re.compile(
+        r"Block(Exchange|Load|RadixSort|Reduce|Scan|Store)(Algorithm)?|BLOCK_\w+|Warp(Reduce|Scan)|"
+        r"(Load|Store)Direct(Blocked|Striped)|Arg(Max|Min)|Max|Min|Sum|Equality|Inequality|"
+        r"KeyValuePair|LaneId|NullType|RowMajorTid|WarpId"
     ),
-    "cuda": frozenset(
-        """aligned_size_t barrier make_pipeline maximum memcpy_async minimum pipeline
-        pipeline_consumer_wait_prior pipeline_producer_commit pipeline_role pipeline_shared_state
-        std thread_scope thread_scope_block thread_scope_device thread_scope_system
-        thread_scope_thread""".split()
+    "cuda": re.compile(
+        r"aligned_size_t|barrier|make_pipeline|maximum|memcpy_async|minimum|pipeline(_role|_"
+        r"shared_state|_consumer_wait_prior)?|std|thread_scope(_block|_device|_system|_thread)?"
     ),
 }
-"""What we have of two namespaces (enumerators apart)."""
+"""What we have of two namespaces."""
 
 _ASSEMBLY = frozenset({"asm", "__asm__", "__asm"})
 _QUALIFIERS = frozenset({"volatile", "__volatile__", "inline", "goto"})
@@ -131,8 +128,7 @@ def _name_feature(tokens: Sequence[Token], index: int, has_cub: bool) -> str | N
     following = [token.text for token in tokens[index + 1 : index + 4]]
     if text in _SCOPED and following[:2] == [":", ":"]:
         name = following[2] if len(following) == 3 else ""
-        known = name in _SCOPED[text] or (text == "cub" and name.startswith("BLOCK_"))
-        return None if known else f"{text}::{name}"
+        return None if _SCOPED[text].fullmatch(name) else f"{text}::{name}"
     if has_cub and _DEVICE_WIDE.fullmatch(text) and following[:2] == [":", ":"]:
         return f"cub::{text}"
     own = index and tokens[index - 1].text in (".", ">")  # a member of the submitter's

@@ -58,7 +58,9 @@ def test_a_copy_must_be_aligned(load, marked_line):
     assert f"line {marked_line('async', 'ODD')}" in error.message
 
 
-@pytest.mark.parametrize(("function", "marker"), [("read_async", "BEYOND"), ("write_async", "OUTSIDE")])
+@pytest.mark.parametrize(
+    ("function", "marker"), [("read_async", "BEYOND"), ("write_async", "OUTSIDE")]
+)
 def test_copies_beyond_a_buffer_are_found_at_the_call(
     build, call_guarded, marked_line, function, marker
 ):

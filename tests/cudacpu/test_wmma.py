@@ -23,7 +23,7 @@ def widened(bits):
 
 
 def laid_out(matrix, is_row_major, gap):
-    """`matrix` in memory with rows (columns) that lie `gap` elements further apart, and the step."""
+    """`matrix` in memory, its rows (columns) `gap` elements further apart, and the step."""
     rows = matrix if is_row_major else matrix.T
     memory = np.zeros((rows.shape[0], rows.shape[1] + gap), rows.dtype)
     memory[:, : rows.shape[1]] = rows
@@ -34,9 +34,7 @@ def multiply(library, name, a, b, c, out_type, layouts, scale=1, satf=0, gap=16)
     (a_memory, lda), (b_memory, ldb) = laid_out(a, layouts[0], gap), laid_out(b, layouts[1], gap)
     c_memory, ldc = laid_out(c, layouts[2], gap)
     d_memory = np.zeros(c_memory.shape, out_type)
-    library.call(
-        name, a_memory, b_memory, c_memory, d_memory, *layouts, lda, ldb, ldc, scale, satf
-    )
+    library.call(name, a_memory, b_memory, c_memory, d_memory, *layouts, lda, ldb, ldc, scale, satf)
     error = library.take_error()
     assert error.code == 0, error.message
     assert not d_memory[:, -gap:].any(), "nothing between the rows"

@@ -121,6 +121,30 @@ def test_a_compile_error_without_nvcc(
         assert failure.message.startswith(f"{path}{place}"), failure.message
 
 
+@pytest.mark.usefixtures("no_nvcc")
+@pytest.mark.parametrize(
+    ("source", "reason"),
+    [
+        ("#include <thrust/sort.h>\n", ":1: the thrust library"),
+        ("#include <cub/cub.cuh>\nint f() { cub::DeviceScan s; }\n", ":2: cub::DeviceScan"),
+        ("#include <cooperative_groups.h>\ncooperative_groups::strange s;\n", ":2:"),
+        ("#include <mma.h>\nnvcuda::wmma::experimental::x s;\n", ":2:"),
+        (
+            "#include <cub/cub.cuh>\nvoid f(cub::BlockScan<int, 32>::TempStorage& t) {\n"
+            "  cub::BlockScan<int, 32>(t).Strange(); }\n",
+            ":3:",
+        ),
+    ],
+)
+def test_what_the_executor_lacks_is_no_compile_error_without_nvcc(
+    problem: Problem, cache: Cache, tmp_path: Path, source: str, reason: str
+) -> None:
+    path = text(tmp_path, f"{source}{SIGNATURE} {{}}\n")
+    failure = failed(path, problem, cache)
+    assert failure.verdict is Verdict.NOT_EXECUTABLE_HERE, failure.message
+    assert f"{path}{reason}" in failure.message
+
+
 def test_a_file_without_solution(problem: Problem, cache: Cache) -> None:
     failure = failed(FILES / "bad/no_solution.cu", problem, cache)
     assert failure.verdict is Verdict.INVALID_SUBMISSION
