@@ -149,10 +149,11 @@ class _Rewriter:
         name = "".join(t.text for t in words if t.kind is not TokenKind.STRING)
         name = re.sub(r'[\\"\n]', "?", name)[:200]
         before = f'::cudacpu::launcher("{name}", '
-        after = ", "
-        if not (len(words) == 1 and words[0].text in self._plain_kernels):
-            before += "[&](auto... cudacpu_a) { "
-            after = "(cudacpu_a...); }, "
+        after = "(cudacpu_a...); }, "
+        if len(words) == 1 and words[0].text in self._plain_kernels:
+            # Not so where the name is overloaded, as libm's are: then the call below decides.
+            before += f"[](auto cudacpu_p) -> decltype(cudacpu_p({name})) {{ return {name}; }}, "
+        before += "[&](auto... cudacpu_a) { "
         self._insert(words[0].start, before)
         for at, text in ((i, after), (end, ")")):  # of `<<<` and `>>>`
             self._edits.append(_Edit(self._tokens[at].start, self._tokens[at].start + 3, text))
@@ -222,7 +223,7 @@ class _Rewriter:
             i = self._partner.get(i, len(self._tokens)) + 1 if self._text(i) in _OPEN else i + 1
 
     def _find_plain_kernels(self) -> frozenset[str]:
-        """Kernels declared once, with neither template nor default arguments.
+        """Kernels declared once, with parameters, but neither a template nor default arguments.
 
         Their launches can convert the arguments to the parameters' types, as CUDA does.
         """
@@ -236,7 +237,8 @@ class _Rewriter:
             name, parameters = self._declared_name(i + 1)
             before = [t.text for t in self._tokens[head:i]]
             inside = self._tokens[parameters : self._partner.get(parameters, parameters)]
-            plain = "template" not in before and all(t.text != "=" for t in inside)
+            plain = len(inside) > 1 and all(t.text != "=" for t in inside)
+            plain = plain and "template" not in before
             seen[name] = plain and name not in seen
         return frozenset(name for name, plain in seen.items() if plain)
 

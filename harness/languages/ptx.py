@@ -116,6 +116,7 @@ def _assembled(solution: Solution, problem: Problem, target: Target, cache: Cach
                 tools=(assembler,),
                 command=(str(assembler), "-v", arch, "-o", "solution.cubin", SOURCE),
                 inputs={SOURCE: solution.text.encode()},
+                source=SOURCE,
             )
             build = partial(call.build, seconds=problem.limits.build_s)
             return cache.fetch(key_of({"kind": "ptx", "call": repr(call)}), build)

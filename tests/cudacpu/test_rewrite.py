@@ -55,7 +55,9 @@ def test_a_launch_after_a_condition_or_else():
 
 def test_a_plain_kernel_is_passed_as_a_function():
     declaration = "__global__ void __launch_bounds__(64, 2) k(float *x);\n"
-    assert body(declaration + "k<<<1, 2>>>(0);").endswith('::cudacpu::launcher("k", k, 1, 2)(0);')
+    by_name = "[](auto cudacpu_p) -> decltype(cudacpu_p(k)) { return k; }, "
+    launch = lambda_launch("k", "1, 2").replace('"k", ', f'"k", {by_name}')
+    assert body(declaration + "k<<<1, 2>>>(0);").endswith(f"{launch}(0);")
 
 
 @pytest.mark.parametrize(
@@ -86,6 +88,11 @@ def test_other_kernels_are_called_through_a_lambda(declaration):
         "a << b; a >> b; x<y<z>>(); a <<= 2;",
         'asm volatile("" ::: "memory");',
         "int wmma_like, asm_count, tex;",
+        "#include <mma.h>\nusing namespace nvcuda;\nwmma::fragment<wmma::accumulator> f;",
+        "#include <cub/block/block_scan.cuh>\ncub::BlockLoad<int, 1, 1, cub::BLOCK_LOAD_DIRECT> l;",
+        "#include <cuda/std/limits>\n#include <cuda/functional>\ncuda::maximum<> m;",
+        "#include <cuda_pipeline.h>\n#include <cuda/barrier>\nvoid f() { __pipeline_commit(); }",
+        "struct DeviceReduce { static int f(); }; int x = DeviceReduce::f();",
         "",
     ],
 )
@@ -125,16 +132,34 @@ def test_file_names_cannot_break_out():
     [
         ('\nint a;\n__device__ void f() { asm volatile("trap;"); }', 3, "PTX"),
         ('#if 1\n__asm__("mov");\n#endif', 2, "PTX"),
-        ("#include <cuda_runtime.h>\n#include <mma.h>\n", 2, "tensor cores"),
-        ("using namespace nvcuda;", 1, "tensor cores"),
-        ("#  include <cub/cub.cuh>", 1, "cub"),
+        ("#include <mma.h>\nvoid f() {\n wmma::bmma_sync(c, a, b, c); }", 3, "single bits"),
+        ("#  include <cub/device/device_reduce.cuh>", 1, "device-wide cub"),
+        ("#include <cub/block/block_shuffle.cuh>", 1, "this part of the cub library"),
+        ("#include <cub/../mma.h>", 1, "cub"),
+        (
+            "#include <cub/cub.cuh>\nint f() {\n cub::DeviceReduce::Sum(a); }",
+            3,
+            "cub::DeviceReduce",
+        ),
+        (
+            "#include <cub/cub.cuh>\nusing namespace cub;\nauto f = DeviceScan::Sum;",
+            3,
+            "DeviceScan",
+        ),
+        ("void f() { cub::BlockMergeSort<int, 1> s; }", 1, "cub::BlockMergeSort"),
         ("/* */ #include <thrust/sort.h> // x", 1, "thrust"),
         ("#include <cublas_v2.h>", 1, "cuBLAS"),
         ("#include <cute/tensor.hpp>", 1, "cute"),
         ("#include <cutlass/gemm.h>", 1, "cutlass"),
-        ("#include <cuda/pipeline>", 1, "cp.async"),
-        ("void f() {\n __pipeline_commit(); }", 2, "cp.async"),
-        ("cuda::barrier<x> b;", 1, "libcu++"),
+        ("#include <cuda/atomic>", 1, "libcu++"),
+        ("#include <cuda/std/span>", 1, "libcu++"),
+        ("void f() {\n __pipeline_arrive_on(b); }", 2, "__mbarrier"),
+        ("cuda::atomic_ref<x> b;", 1, "cuda::atomic_ref"),
+        (
+            "#include <cuda/barrier>\nauto h = cuda::device::barrier_native_handle(b);",
+            2,
+            "cuda::device",
+        ),
         ("auto g = cooperative_groups::this_grid();", 1, "grid-wide"),
         ("__global__ void k(cudaTextureObject_t t) {}", 1, "textures"),
         ("#if 0\n#else\nsurf2Dread(a);\n#endif", 3, "surfaces"),

@@ -85,6 +85,10 @@ def test_a_correct_file_compiles(problem: Problem, shared_cache: Cache, dtype: s
     assert_loads(artifact)
 
 
+def test_constexpr_functions_and_device_lambdas(problem: Problem, shared_cache: Cache) -> None:
+    assert_loads(built(FILES / "good/relaxed.cu", problem, shared_cache))
+
+
 def assert_loads(artifact: Artifact) -> None:
     """The library exports both functions, the second of which has an answer without a GPU."""
     assert artifact.library is not None

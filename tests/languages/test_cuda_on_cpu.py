@@ -75,6 +75,11 @@ def test_a_good_file_without_nvcc(problem: Problem, cache: Cache, dtype: str) ->
     assert ctypes.CDLL(str(artifact.library)).solution
 
 
+def test_constexpr_functions_and_device_lambdas(problem: Problem, cache: Cache) -> None:
+    artifact = build(FILES / "good/relaxed.cu", problem, cache)
+    assert isinstance(artifact, Artifact), artifact
+
+
 @needs_nvcc
 @pytest.mark.nvcc
 def test_what_only_a_gpu_executes(problem: Problem, cache: Cache, tmp_path: Path) -> None:
@@ -116,6 +121,30 @@ def test_a_compile_error_without_nvcc(
         assert failure.message.startswith(f"{path}{place}"), failure.message
 
 
+@pytest.mark.usefixtures("no_nvcc")
+@pytest.mark.parametrize(
+    ("source", "reason"),
+    [
+        ("#include <thrust/sort.h>\n", ":1: the thrust library"),
+        ("#include <cub/cub.cuh>\nint f() { cub::DeviceScan s; }\n", ":2: cub::DeviceScan"),
+        ("#include <cooperative_groups.h>\ncooperative_groups::strange s;\n", ":2:"),
+        ("#include <mma.h>\nnvcuda::wmma::experimental::x s;\n", ":2:"),
+        (
+            "#include <cub/cub.cuh>\nvoid f(cub::BlockScan<int, 32>::TempStorage& t) {\n"
+            "  cub::BlockScan<int, 32>(t).Strange(); }\n",
+            ":3:",
+        ),
+    ],
+)
+def test_what_the_executor_lacks_is_no_compile_error_without_nvcc(
+    problem: Problem, cache: Cache, tmp_path: Path, source: str, reason: str
+) -> None:
+    path = text(tmp_path, f"{source}{SIGNATURE} {{}}\n")
+    failure = failed(path, problem, cache)
+    assert failure.verdict is Verdict.NOT_EXECUTABLE_HERE, failure.message
+    assert f"{path}{reason}" in failure.message
+
+
 def test_a_file_without_solution(problem: Problem, cache: Cache) -> None:
     failure = failed(FILES / "bad/no_solution.cu", problem, cache)
     assert failure.verdict is Verdict.INVALID_SUBMISSION
@@ -152,8 +181,9 @@ def test_a_bomb_for_the_host_compiler_hits_the_time_limit(
     bomb = "#define A(x) x x x x x x x x\n#define B(x) A(A(A(A(x))))\nint z = 0 B(B(B(+ 1)));\n"
     path = text(tmp_path, f"{bomb}{SIGNATURE} {{}}\n")
     limited = replace(problem, limits=Limits(build_s=1.0))
-    verdicts = (Verdict.TIME_LIMIT, Verdict.MEMORY_LIMIT)
-    assert failed(path, limited, cache).verdict in verdicts
+    failure = failed(path, limited, cache)
+    assert failure.verdict in (Verdict.TIME_LIMIT, Verdict.MEMORY_LIMIT)
+    assert str(path) in failure.message
 
 
 @pytest.mark.usefixtures("no_nvcc")

@@ -30,6 +30,16 @@ struct thread_block : thread_group {
 
 inline thread_block this_thread_block() { return {}; }
 
+// The calling thread alone.
+struct single_thread : thread_group {
+  static void sync() {}
+  static constexpr unsigned thread_rank() { return 0; }
+  static constexpr unsigned size() { return 1; }
+  static constexpr unsigned num_threads() { return 1; }
+};
+
+inline single_thread this_thread() { return {}; }
+
 // The warp-level operations, for a group that is a set of lanes of one warp.
 template <class Group>
 struct lane_group : thread_group {

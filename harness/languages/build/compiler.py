@@ -50,6 +50,8 @@ class CompilerCall(NamedTuple):
     """The files to write there first, by name."""
     readable: tuple[Path, ...] = ()
     """What else can be read."""
+    source: str = "the file"
+    """What is compiled, in messages: a file's name is replaced by that which the user gave it."""
 
     def run(self, folder: Path, seconds: float) -> CommandResult:
         """Run it in ``folder``, at most ``seconds`` of wall time."""
@@ -75,7 +77,7 @@ class CompilerCall(NamedTuple):
         """
         finished = self.run(folder, seconds)
         log = neutral(finished.output, folder)
-        if failure := limit_failure(self.tool, finished, seconds):
+        if failure := limit_failure(self.tool, finished, seconds, self.source):
             return BuildOutcome(failure=failure, log=log, seconds=finished.seconds, reusable=False)
         log = ptxas.without_info(log)
         if finished.ok:
@@ -90,21 +92,26 @@ class CompilerCall(NamedTuple):
         return BuildOutcome(failure=failure, log=log, seconds=finished.seconds, reusable=reusable)
 
 
-def limit_failure(tool: str, finished: CommandResult, seconds: float) -> BuildError | None:
+def limit_failure(
+    tool: str, finished: CommandResult, seconds: float, source: str = "the file"
+) -> BuildError | None:
     """The verdict on a compiler that was stopped, by us or by others; None if it was not.
 
     One that was killed when it held nearly all the memory that it may, or was refused more, has run
     into that limit: the kernel was only quicker.
     """
     if finished.timed_out:
-        message = f"compiling took longer than {seconds:g} s ({tool} was stopped)"
+        message = (
+            f"compiling {source} took longer than {seconds:g} s, the problem's limit build_s "
+            f"({tool} was stopped)"
+        )
         return BuildError(verdict=Verdict.TIME_LIMIT, message=message)
     killed = finished.returncode == -signal.SIGKILL or CHILD_KILLED.search(finished.output)
     if finished.over_memory or (
         not finished.ok
         and (OUT_OF_MEMORY.search(finished.output) or (killed and finished.near_memory_limit))
     ):
-        message = finished.memory_message(f"compiling with {tool}", MEMORY_BYTES)
+        message = finished.memory_message(f"compiling {source} with {tool}", MEMORY_BYTES)
         return BuildError(verdict=Verdict.MEMORY_LIMIT, message=message)
     return killed_failure(tool) if killed and not finished.ok else None
 

@@ -22,7 +22,7 @@ from harness.errors import MachineError
 from harness.languages.build import ptxas
 from harness.languages.build.cache import BuildError, BuildOutcome, Cache, key_of
 from harness.languages.build.compiler import DISK_BYTES, CompilerCall, killed_failure
-from harness.languages.build.diagnostics import CRASHED, first_error
+from harness.languages.build.diagnostics import CRASHED, LACKING, first_error
 from harness.languages.build.prelude import VAR_TYPES, headers_of, host_prelude, prelude
 from harness.languages.build.toolchain import HostCompiler, Nvcc, find_demangler
 from harness.languages.build.translation import translate_limited
@@ -44,6 +44,8 @@ CANARY_S = 120.0
 COMMON = (
     "-O3",
     "-std=c++17",
+    "--expt-relaxed-constexpr",
+    "--extended-lambda",
     "-lineinfo",
     "--default-stream=per-thread",
     "-Xptxas=-v",
@@ -123,6 +125,7 @@ class CudaBuild(NamedTuple):
                 *(AS_LIBRARY if library else AS_CUBIN),
             ),
             inputs={SOURCE: source.encode(), PRELUDE: front.encode()},
+            source=SOURCE,
         )
 
     def _by_nvcc(self, call: CompilerCall, folder: Path) -> BuildOutcome:
@@ -199,10 +202,10 @@ class CudaBuild(NamedTuple):
         worst = min(failed, key=lambda run: run.reusable)  # a limit goes before a complaint
         found: dict[str, object] = {"seconds": seconds}
         assert worst.failure is not None
-        rejected = self.nvcc is not None and worst.failure.verdict is Verdict.COMPILE_ERROR
-        crashed = CRASHED.search(worst.log)
-        # Else it is the executor's error, not nvcc's.
-        if rejected and not crashed and (reason := first_error(worst.log)):
+        rejected = worst.failure.verdict is Verdict.COMPILE_ERROR and not CRASHED.search(worst.log)
+        # What nvcc accepts, or lies in CUDA's libraries, is the executor's error.
+        reason = first_error(worst.log)
+        if rejected and reason and (self.nvcc is not None or LACKING.search(reason)):
             found["failure"] = self._not_executable(reason)
         return worst.model_copy(update=found)
 
@@ -231,6 +234,7 @@ class CudaBuild(NamedTuple):
             command=tuple(command),
             inputs={},  # both calls run in one folder
             readable=(INCLUDE,),
+            source=SOURCE,
         )
 
     def _not_executable(self, reason: str) -> BuildError:

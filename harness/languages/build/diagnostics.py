@@ -49,6 +49,13 @@ CRASHED = re.compile(
 )
 """A compiler's words on a crash of its own, or of one of its parts."""
 
+_LIBRARIES = r"(?:class |struct )?(?:cub|cuda|nvcuda|cooperative_groups)\b"
+LACKING = re.compile(
+    rf"is not a member of [‘']{_LIBRARIES}|in namespace [‘']{_LIBRARIES}[^’'\n]*[’'] does not name"
+    rf"|[‘']{_LIBRARIES}::[^’'\n]*[’'] has no member"
+)
+"""A host compiler's words on a part of CUDA's C++ libraries that the CPU executor does not have."""
+
 _TEMPORARY = re.compile(r"tmpxft_[0-9a-f_-]+|\bcc[0-9A-Za-z]{6}\.s\b")
 
 

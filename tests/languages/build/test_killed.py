@@ -135,6 +135,12 @@ def test_a_killed_compiler_is_an_internal_error() -> None:
     assert late.verdict is Verdict.TIME_LIMIT
 
 
+def test_a_limit_of_time_is_named_with_the_file_and_its_key() -> None:
+    late = limit_failure("nvcc", _finished(-signal.SIGKILL, timed_out=True), 10.0, "mine.cu")
+    assert late is not None
+    assert "compiling mine.cu took longer than 10 s, the problem's limit build_s" in late.message
+
+
 def test_a_successful_compiler_was_not_killed() -> None:
     assert limit_failure("nvcc", _finished(0, KILLED[0]), 10.0) is None
 

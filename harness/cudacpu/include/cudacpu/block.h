@@ -42,7 +42,7 @@ struct Launch {
 // What the lanes of a warp can do together; one collective completes when every lane named in
 // its mask that has not exited has arrived with the same operation and the same mask.
 enum class Collective : unsigned char {
-  sync, shuffle, vote, match,
+  sync, shuffle, vote, match, together,
   add, min_signed, max_signed, min_unsigned, max_unsigned, bit_and, bit_or, bit_xor,
 };
 
@@ -52,13 +52,22 @@ inline const char* name_of(Collective operation) {
     case Collective::shuffle: return "__shfl_sync";
     case Collective::vote: return "a warp vote";
     case Collective::match: return "__match_sync";
+    case Collective::together: return "an operation of a warp";
     default: return "__reduce_sync";
   }
 }
 
+// What a lane brings to an operation that the lanes of its mask do together. `run` is called once:
+// `lanes` has the address of each arrived lane's record.
+struct Together {
+  const char* name;
+  int line;
+  void (*run)(const uint64_t* lanes, uint32_t arrived);
+};
+
 enum class Barrier : unsigned char { plain, count, all, any };
 
-enum class Waiting : unsigned char { no, at_barrier, in_collective, converging };
+enum class Waiting : unsigned char { no, at_barrier, in_collective, converging, at_object };
 
 struct Group {
   uint32_t mask, arrived;
@@ -86,6 +95,7 @@ struct Thread {
   uint3 index;
   int line;
   Waiting waiting;
+  const void* object;    // what it waits at: a cuda::barrier, or a stage of a cuda::pipeline
 };
 
 struct Worker {
@@ -251,6 +261,20 @@ struct Worker {
     self.waiting = Waiting::no;
   }
 
+  // Waits until another thread of the block calls wake() for `object`.
+  CUDACPU_BARE void wait_at(const void* object, int line) {
+    threads[running].object = object;
+    suspend(Waiting::at_object, line);
+  }
+
+  CUDACPU_BARE void wake(const void* object) {
+    for (unsigned t = 0; t < thread_count; ++t) {
+      if (threads[t].waiting != Waiting::at_object || threads[t].object != object) continue;
+      threads[t].object = nullptr;
+      make_ready(t >> 5, 1u << (t & 31));
+    }
+  }
+
   CUDACPU_BARE void yield() {
     unsigned next = pick_after();
     if (next == nobody) return;
@@ -354,6 +378,7 @@ struct Worker {
           q.result[lane] = static_cast<uint64_t>(all) << 32 | same;
         }
         return;
+      case Collective::together: return spread(q, all, perform_together(q.value, all));
       default: break;
     }
     uint32_t total = static_cast<uint32_t>(q.value[__builtin_ctz(all)]);
@@ -371,6 +396,19 @@ struct Worker {
       }
     }
     spread(q, all, total);
+  }
+
+  // The lanes that took part; 0, and nothing is done, if they are at different calls.
+  CUDACPU_BARE static uint64_t perform_together(const uint64_t* lanes, uint32_t arrived) {
+    const auto record = [lanes](uint32_t set) CUDACPU_BARE {
+      return reinterpret_cast<const Together*>(lanes[__builtin_ctz(set)]);
+    };
+    const Together* first = record(arrived);
+    for (uint32_t rest = arrived; rest; rest &= rest - 1) {
+      if (record(rest)->line != first->line || record(rest)->run != first->run) return 0;
+    }
+    first->run(lanes, arrived);
+    return arrived;
   }
 
   CUDACPU_BARE static void spread(Warp& q, uint32_t lanes, uint64_t result) {
@@ -472,7 +510,8 @@ struct Worker {
     for (unsigned p = 0; p < place_count; ++p) {
       const char* what = places[p].waiting == Waiting::at_barrier      ? "__syncthreads"
                          : places[p].waiting == Waiting::in_collective ? "a warp collective"
-                                                                       : "__activemask";
+                         : places[p].waiting == Waiting::at_object ? "a cuda::barrier or pipeline"
+                                                                   : "__activemask";
       used += snprintf(text + used, sizeof text - used, " %u of %u threads wait at %s, line %d;",
                        places[p].threads, thread_count, what, places[p].line);
     }

@@ -4,6 +4,8 @@
 #include <sched.h>
 #include <time.h>
 
+#include <type_traits>
+
 #include "block.h"
 
 typedef struct CUstream_st* cudaStream_t;
@@ -222,16 +224,35 @@ struct AnyLauncher {
   }
 };
 
-template <class... P>
-inline Launcher<P...> launcher(const char* name, void (*kernel)(P...), dim3 grid, dim3 block,
-                               size_t shared_bytes = 0, cudaStream_t = nullptr) {
-  return {{name, reinterpret_cast<const void*>(kernel), grid, block, shared_bytes}, kernel};
-}
-
 template <class F>
 inline AnyLauncher<F> launcher(const char* name, F kernel, dim3 grid, dim3 block,
                                size_t shared_bytes = 0, cudaStream_t = nullptr) {
   return {{name, nullptr, grid, block, shared_bytes}, kernel};
+}
+
+// Takes a kernel by its name, unless others have the same (libm's `tanh`, a host function).
+struct OnlyOne {
+  template <class P, class... Q>
+  auto operator()(void (*kernel)(P, Q...)) const -> decltype(kernel);
+};
+
+template <class... P>
+inline Launcher<P...> plain_launcher(const Configuration& configuration, void (*kernel)(P...)) {
+  Configuration full = configuration;
+  full.function = reinterpret_cast<const void*>(kernel);
+  return {full, kernel};
+}
+
+// `name_it` gives the kernel's address where there is but one of that name; `call` calls it.
+template <class N, class F, class = std::enable_if_t<!std::is_convertible_v<F, dim3>>>
+inline auto launcher(const char* name, N name_it, F call, dim3 grid, dim3 block,
+                     size_t shared_bytes = 0, cudaStream_t = nullptr) {
+  Configuration configuration{name, nullptr, grid, block, shared_bytes};
+  if constexpr (std::is_invocable_v<N, OnlyOne>) {
+    return plain_launcher(configuration, name_it(OnlyOne()));
+  } else {
+    return AnyLauncher<F>{configuration, call};
+  }
 }
 
 }  // namespace cudacpu
