@@ -178,7 +178,7 @@ class Batch:
         return self._seed
 
     def _expectations(self, call: int, inputs: Mapping[str, Tensor]) -> Mapping[str, Expectation]:
-        case = self._contents.others(self._known_seed()).get(call, self.case)
+        case = self._contents.case_of(call, self._known_seed())
         return self._task.reference.expectations(case, self._task.dtype, inputs)
 
     # -- checking --------------------------------------------------------------------------------

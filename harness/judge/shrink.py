@@ -18,8 +18,8 @@ from harness.errors import UsageError
 from harness.problem.case import FAMILIES, Case, parse_case
 from harness.problem.expressions import ExpressionError, Number
 from harness.problem.model import Declaration, Parameter
+from harness.problem.scalars import moved
 from harness.problem.sizes import as_received, bounds, derive, in_order
-from harness.problem.terms import Role
 
 READABLE = ("integers", "constant", "declared")
 """Families of values, the most readable first; all others come after them."""
@@ -82,7 +82,7 @@ class _Searcher:
         self._in_time = in_time
         self._sizes = [p for p in problem.sizes if p.equals is None]
         self._scalars = [p for p in problem.scalars if p.equals is None]
-        self._ordered = [p for p in in_order(problem.parameters) if p.role is Role.SIZE]
+        self._ordered = in_order(problem.parameters)
         self._tried: dict[str, bool] = {case.spec: True}
         self.best = case
         self.trials = 0
@@ -198,19 +198,22 @@ class _Searcher:
     def _case(
         self, chosen: Mapping[str, int], scalars: Mapping[str, float], family: str
     ) -> Case | None:
-        """The legal case with these sizes, dependent ones moved along; None if there is none.
+        """The legal case with these sizes, what depends on them moved along; None if there is none.
 
         As ``--case`` reads it, so that it can be replayed.
         """
-        new: dict[str, Number] = dict(scalars)
+        new: dict[str, Number] = {}
         try:
             for p in self._ordered:
-                value = _resolved(p, chosen, self.best.values, new)
+                if p.name in scalars:
+                    value: Number | None = moved(p, new, scalars[p.name])
+                else:
+                    value = _resolved(p, chosen, self.best.values, new)
                 if value is None:
                     return None
                 new[p.name] = value
             parts = [f"{p.name}={new[p.name]}" for p in self._sizes]
-            parts += [f"{name}={value!r}" for name, value in scalars.items()]
+            parts += [f"{p.name}={new[p.name]!r}" for p in self._scalars]
             parts += [f"values={family}"] if family != "declared" else []
             return parse_case(self._problem, ",".join(parts))
         except (ExpressionError, UsageError):

@@ -145,6 +145,7 @@ def tensors_of(problem: Declaration, case: Case, dtype: str) -> tuple[TensorSpec
             strides=p.steps(case.values),
             direction=p.direction or Direction.IN,
             alignment=p.aligned_to(dtype),
+            together=p.drawn,
         )
         for p in problem.tensors
     )

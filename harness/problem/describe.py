@@ -61,11 +61,13 @@ def values_of(parameter: Parameter) -> str:
     """The distribution of a tensor's elements or of a scalar; empty for sizes and outputs."""
     if parameter.role is Role.SIZE or parameter.derived or parameter.direction is Direction.OUT:
         return ""
-    a, b = parameter.values.a, parameter.values.b
-    if parameter.values.kind == "uniform":
-        words = f"uniform, {a:g} to {b:g}"
+    drawn = parameter.values
+    a = f"{drawn.a:g}" if drawn.a_of is None else str(drawn.a_of)
+    b = f"{drawn.b:g}" if drawn.b_of is None else str(drawn.b_of)
+    if drawn.kind == "uniform":
+        words = f"uniform, {a} to {b}"
     else:
-        words = f"normal, mean {a:g}, standard deviation {b:g}"
+        words = f"normal, mean {a}, standard deviation {b}"
     return f"{words}; NaN and infinity, too" if parameter.nonfinite else words
 
 

@@ -9,24 +9,67 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from math import ceil, floor
 from pathlib import Path
 
 from harness.problem.dtypes import C_TYPES, DTYPES, VARIABLE_TYPE, DataType
-from harness.problem.expressions import SIZEOF_VAR, Expression, Number
+from harness.problem.expressions import SIZEOF_VAR, Expression, ExpressionError, Number
 from harness.problem.terms import DEFAULT_ALIGNMENT, Direction, FormalParameter, Limits, Role
 
 STATEMENT_FILE = "problem.md"
 REFERENCE_FILE = "reference.py"
 """The files of a package."""
 
+DRAW = "draw"
+"""The distribution of what the function of this name in ``reference.py`` draws."""
+
+CHECK = "check"
+"""The function of ``reference.py`` that says which elements of an answer are right."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Distribution:
-    """``normal`` of mean ``a`` and standard deviation ``b``, or ``uniform`` from ``a`` to ``b``."""
+    """``normal`` of mean ``a`` and standard deviation ``b``, or ``uniform`` from ``a`` to ``b``.
+
+    With :data:`DRAW` what the author's function draws; the two numbers then say nothing.
+    """
 
     kind: str = "normal"
+    """Which of them."""
     a: float = 0.0
+    """With ``a_of`` its lowest value over all sizes and scalars that loading tried."""
     b: float = 1.0
+    """With ``b_of`` its highest value likewise."""
+    a_of: Expression | None = None
+    """What ``a`` follows from, over sizes and scalars; None where it is a plain number."""
+    b_of: Expression | None = None
+    """What ``b`` follows from likewise."""
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The sizes and scalars that it depends on."""
+        return frozenset[str]().union(*(e.names for e in (self.a_of, self.b_of) if e is not None))
+
+    def at(self, values: Mapping[str, Number], *, whole: bool = False) -> Distribution:
+        """The same with plain numbers, for these sizes and scalars.
+
+        ``whole``: bounds of which one is an expression move inwards to whole numbers.
+
+        Raises:
+            ExpressionError: there is none: no number, an empty range, a deviation of 0 or less.
+        """
+        if not self.names:
+            return self
+        uniform = self.kind == "uniform"
+        a = self.a if self.a_of is None else self.a_of.evaluate(values)
+        b = self.b if self.b_of is None else self.b_of.evaluate(values)
+        if whole and uniform:
+            a, b = ceil(a), floor(b)
+        if uniform and a > b:
+            raise ExpressionError(f"there is no value: low is {a:.9g}, and high {b:.9g}")
+        if not uniform and b <= 0:
+            raise ExpressionError(f"the standard deviation {self.b_of} is {b:.9g}, not positive")
+        return Distribution(kind=self.kind, a=float(a), b=float(b))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,6 +100,11 @@ class Parameter(FormalParameter):
     """Highest size, included; with ``upper`` its value when every other is at its highest."""
     always: tuple[float, ...] = ()
     """Values of a size or scalar that every grade tries."""
+
+    @property
+    def drawn(self) -> bool:
+        """Whether the author's function ``draw`` makes its contents."""
+        return self.values.kind == DRAW
 
     def data_type(self, dtype: str) -> DataType:
         """The type of one element (or of the scalar) when ``[VAR]`` stands for ``dtype``."""

@@ -37,9 +37,10 @@ def as_received(parameter: Parameter, value: float) -> float:
 
 
 def needs(parameter: Parameter) -> frozenset[str]:
-    """The names in a parameter's value or range."""
+    """The names in a size's or scalar's value, range or distribution."""
     ends = (parameter.lower, parameter.upper, parameter.equals)
-    return frozenset[str]().union(*(e.names for e in ends if e is not None))
+    drawn = parameter.values.names if parameter.role is Role.SCALAR else frozenset[str]()
+    return drawn.union(*(e.names for e in ends if e is not None))
 
 
 def in_order(parameters: Sequence[Parameter]) -> list[Parameter]:
@@ -99,12 +100,28 @@ def completed(parameters: Sequence[Parameter], values: Mapping[str, Number]) -> 
                 lowest, highest = _shown(parameter.lower, low), _shown(parameter.upper, high)
                 message = f"{parameter.name} must be from {lowest} to {highest}, not {value}"
                 raise ExpressionError(message)
+        elif needs(parameter):
+            check_scalar(parameter, known)
     return {p.name: known[p.name] for p in parameters if p.name in known}
 
 
-def _shown(end: Expression | None, value: int) -> str:
+def check_scalar(parameter: Parameter, values: Mapping[str, Number]) -> None:
+    """Check that a drawn scalar lies in its range where ``values`` leave it one."""
+    drawn, value = parameter.values.at(values), as_received(parameter, values[parameter.name])
+    # Rounded as the scalar itself is, so that what lies between the ends still does.
+    low, high = as_received(parameter, drawn.a), as_received(parameter, drawn.b)
+    if drawn.kind == "uniform" and not low <= value <= high:
+        lowest = _shown(parameter.values.a_of, low)
+        highest = _shown(parameter.values.b_of, high)
+        raise ExpressionError(
+            f"{parameter.name} must be from {lowest} to {highest}, not {value:.9g}"
+        )
+
+
+def _shown(end: Expression | None, value: float) -> str:
     """One end of a range: ``300``, or ``k + 16 (23)``."""
-    return str(value) if end is None or not end.names else f"{end.text} ({value})"
+    number = str(value) if isinstance(value, int) else f"{value:.9g}"
+    return number if end is None or not end.names else f"{end.text} ({number})"
 
 
 def check_tensor(parameter: Parameter, values: Mapping[str, Number]) -> None:

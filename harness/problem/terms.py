@@ -67,6 +67,9 @@ class TensorSpec:
     """Whether the submission reads it, writes it, or both."""
     alignment: int = DEFAULT_ALIGNMENT
     """Bytes that the address is promised to be a multiple of."""
+    together: bool = False
+    """Whether its contents are drawn with those of other tensors of its call, call by call on the
+    CPU, in timed batches, too."""
 
     @property
     def span(self) -> int:

@@ -48,7 +48,7 @@ def guesses(problem: Problem, dtype: str, seen: ReferenceTraits) -> Iterator[Imp
         name, values = parameter.name, parameter.values
         middle = (values.a + values.b) / 2 if values.kind == "uniform" else values.a
         ways = {}
-        if middle not in (0.0, 1.0):  # there are impostors for these
+        if middle not in (0.0, 1.0) and not values.names:  # there are impostors for these
             ways[f"takes {name} for its declared mean"] = partial(
                 torch.full_like, fill_value=middle
             )
@@ -66,7 +66,8 @@ def guesses(problem: Problem, dtype: str, seen: ReferenceTraits) -> Iterator[Imp
 def _clamped(drawn: Mapping[str, Distribution], trial: Trial, call: int) -> Answers:
     """The answer for inputs within what is declared, as nearly all declared ones are."""
     inputs = dict(trial.inputs[call])
-    for name, values in drawn.items():
+    for name, declared in drawn.items():
+        values = declared.at(trial.case.values)
         normal = values.kind == "normal"
         low = values.a - _BULK * values.b if normal else values.a
         high = values.a + _BULK * values.b if normal else values.b

@@ -25,6 +25,7 @@ from harness.problem.format.fields import (
     whole_between,
 )
 from harness.problem.format.frontmatter import Data, read_front_matter
+from harness.problem.format.functions import check_functions
 from harness.problem.format.parameters import read_parameters
 from harness.problem.model import REFERENCE_FILE, STATEMENT_FILE, Parameter
 from harness.problem.package import Problem
@@ -160,6 +161,7 @@ def _read(fields: Fields, folder: Path, statement: str) -> Problem:
     baselines = _read_baselines(fields, folder)
     dtypes = _read_dtypes(fields, parameters)
     _check_alignment(fields, parameters, dtypes)
+    check_functions(fields, folder / REFERENCE_FILE, parameters)
     problem = Problem(
         slug=slug,
         title=title,

@@ -12,7 +12,6 @@ from harness.problem.format.fields import (
     Fields,
     as_expression,
     as_flag,
-    as_positive,
     as_real,
     as_text,
     one_of,
@@ -20,6 +19,7 @@ from harness.problem.format.fields import (
     whole_between,
 )
 from harness.problem.format.frontmatter import Data
+from harness.problem.format.values import read_values, related_values
 from harness.problem.model import Distribution, Parameter
 from harness.problem.sizes import MAX_SIZE, bounds, derive, needs, points
 from harness.problem.terms import Direction, Role
@@ -64,7 +64,10 @@ def read_parameters(fields: Fields, missing: list[str]) -> tuple[Parameter, ...]
         elif name:
             seen[name] = parameter.line
         parameters.append(parameter)
-    return _related(fields, parameters)
+    drawn = [p.values for p in parameters]
+    related = _related(fields, [replace(p, values=Distribution()) for p in parameters])
+    parameters = [replace(p, values=v) for p, v in zip(related, drawn, strict=True)]
+    return related_values(fields, parameters)
 
 
 def _read_parameter(fields: Fields, missing: list[str]) -> Parameter:
@@ -89,7 +92,7 @@ def _read_parameter(fields: Fields, missing: list[str]) -> Parameter:
         if "values" not in fields:
             missing.append(f"no values for {name}")
         always = tuple(dict.fromkeys(fields.items("always", as_real)))
-        parameter = replace(parameter, values=_read_values(fields), always=always)
+        parameter = replace(parameter, values=read_values(fields), always=always)
     if role is Role.SCALAR and type_ and type_ not in ("float", "double"):
         missing.append(f"{name}: only float and double can be passed by value, not {type_}")
     fields.close(f" for a {role}")
@@ -120,7 +123,7 @@ def _read_tensor(fields: Fields, parameter: Parameter, missing: list[str]) -> Pa
         strides=strides if len(strides) == len(shape) else (),
         alignment=fields.take("alignment", as_alignment, None),
         nonfinite=nonfinite,
-        values=_read_values(fields),
+        values=read_values(fields),
     )
 
 
@@ -273,23 +276,6 @@ def _read_direction(fields: Fields, role: Role) -> Direction | None:
         declared = "const" if constant else "not const"
         fields.complain("direction", f"is {direction}, but the parameter is {declared}")
     return direction
-
-
-def _read_values(fields: Fields) -> Distribution:
-    """``{distribution: normal, mean, std}`` or ``{distribution: uniform, low, high}``."""
-    if "values" not in fields:
-        fields.take("values", as_text, "")
-        return Distribution()
-    section = fields.section("values")
-    kind = section.need("distribution", one_of(("normal", "uniform")), "")
-    uniform = kind == "uniform"
-    a = section.take("low" if uniform else "mean", as_real, 0.0)
-    b = section.take("high" if uniform else "std", as_real if uniform else as_positive, 1.0)
-    if uniform and a > b:
-        section.complain("high", f"must not be less than low ({a:g})")
-    if kind:
-        section.close(f" for a {kind} distribution")
-    return Distribution(kind=kind or "normal", a=a, b=b)
 
 
 def as_range_end(value: Data) -> Expression:

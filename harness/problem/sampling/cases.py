@@ -20,6 +20,7 @@ from harness.problem.case import (
 from harness.problem.expressions import ExpressionError, Number
 from harness.problem.model import Declaration, Parameter
 from harness.problem.sampling.footprint import footprint
+from harness.problem.scalars import draw_scalar, moved
 from harness.problem.sizes import as_received, bounds, derive, draw_size, in_order, needs
 from harness.problem.terms import Role
 
@@ -99,7 +100,7 @@ class CaseSampler:
     def smallest(self) -> Case:
         """A case with every size at its lowest."""
         sizes = self.sizes({p.name: p.low for p in self.drawn()})
-        return whole_case(self.problem, {**sizes, **self.scalars()})
+        return self.case(sizes, self.scalars())
 
     def largest(self, family: str = DECLARED) -> Case:
         """A case with every size in the top quarter of its range, as far as the limits allow."""
@@ -166,6 +167,13 @@ class CaseSampler:
         for p in self.problem.scalars:
             if p.name in chosen:
                 scalars[p.name] = as_received(p, chosen[p.name])
+        follows = any(needs(p) and not p.derived for p in self.problem.scalars if p.name == keep)
+        for _ in range(ATTEMPTS if follows else 0):
+            tried = self.case(sizes, scalars)
+            if tried.scalars[keep] == scalars[keep]:
+                scalars = dict(tried.scalars)
+                break
+            sizes, scalars = self.sizes({}), {**self.scalars(), keep: scalars[keep]}
         return self.shrunk(sizes, scalars, DECLARED, keep)
 
     def shrunk(
@@ -173,7 +181,7 @@ class CaseSampler:
     ) -> Case:
         """The case with its largest sizes but ``keep`` reduced until it fits, or cannot shrink."""
         stuck = {keep}
-        while not self.fits(case := whole_case(self.problem, {**sizes, **scalars}, family)):
+        while not self.fits(case := self.case(sizes, scalars, family)):
             known = self.derived(sizes)
             low = {p.name: bounds(p, known)[0] for p in self.drawn()}
             reducible = [n for n in sizes if n not in stuck and sizes[n] > low[n]]
@@ -215,11 +223,21 @@ class CaseSampler:
                 sizes[p.name] = chosen[p.name]
         return sizes
 
+    def case(
+        self, sizes: Mapping[str, int], scalars: Mapping[str, float], family: str = DECLARED
+    ) -> Case:
+        """The whole case: scalars with bounds that follow from others are moved there, or drawn."""
+        known: dict[str, Number] = {**sizes, **scalars}
+        for p in in_order(self.problem.parameters):
+            if p.derived:
+                known[p.name] = derive(p, known)
+            elif p.name in scalars:
+                known[p.name] = moved(p, known, scalars[p.name])
+            elif p.name not in known:
+                known[p.name] = draw_scalar(p, known, self.random)
+        return whole_case(self.problem, known, family)
+
     def scalars(self) -> dict[str, float]:
-        """Draw all scalars that do not follow from sizes, by their distributions."""
-        drawn: dict[str, float] = {}
-        for p in self.problem.scalars:
-            if not p.derived:
-                draw = self.random.uniform if p.values.kind == "uniform" else self.random.gauss
-                drawn[p.name] = as_received(p, draw(p.values.a, p.values.b))
-        return drawn
+        """Draw all scalars that follow from nothing else, by their distributions."""
+        free = (p for p in self.problem.scalars if not p.derived and not needs(p))
+        return {p.name: draw_scalar(p, {}, self.random) for p in free}
