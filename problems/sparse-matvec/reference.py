@@ -20,27 +20,22 @@ def draw(
     Whole numbers alone, so that every machine draws the same.
     """
     lengths = _lengths(generator, family, rows, nnz, longest)
-    ends = torch.cumsum(lengths, 0)
     row = torch.repeat_interleave(torch.arange(rows), lengths)
-    length = lengths[row]
-    number = torch.arange(nnz) - (ends - lengths)[row]
-    if family in _EVEN:
-        start = torch.randint(2**40, (rows,), generator=generator) % (cols - lengths + 1)
-        columns = start[row] + number
-    else:
-        # The j-th of a row's entries stands somewhere in the j-th of as many parts of the row.
-        begin, end = number * cols // length, (number + 1) * cols // length
-        columns = begin + torch.randint(2**40, (nnz,), generator=generator) % (end - begin)
-    return {
-        "row_ptr": torch.cat([torch.zeros(1, dtype=torch.int64), ends]).to(torch.int32),
-        "col_idx": columns.to(torch.int32),
-    }
+    # From one entry to the next it is up to so many columns that the row has room for all of them.
+    widest = torch.ones_like(lengths) if family in _EVEN else cols // lengths.clamp_min(1)
+    steps = (torch.randint(2**30, (nnz,), generator=generator) * widest[row] >> 30) + 1
+    zero = torch.zeros(1, dtype=torch.int64)
+    row_ptr = torch.cat([zero, torch.cumsum(lengths, 0)])
+    places = torch.cat([zero, torch.cumsum(steps, 0)])
+    begin, end = places[row_ptr[:-1]], places[row_ptr[1:]]
+    first = torch.randint(2**40, (rows,), generator=generator) % (cols - (end - begin) + 1)
+    return {"row_ptr": row_ptr, "col_idx": places[1:] - 1 + (first - begin)[row]}
 
 
 def _lengths(generator: Generator, family: str, rows: int, nnz: int, longest: int) -> Tensor:
     """Entries of each row, (rows,) int64: ``nnz`` together, ``longest`` in a row that is drawn."""
     # The k-th longest row is wanted about 1/k as long as the longest, and one in four empty.
-    weights = 2**20 // torch.randint(1, 2**12, (rows,), generator=generator)
+    weights = 2**12 // torch.randint(1, 2**12, (rows,), generator=generator)
     weights *= torch.randint(4, (rows,), generator=generator) > 0
     if family in _EVEN:
         weights = torch.ones_like(weights)
@@ -50,13 +45,12 @@ def _lengths(generator: Generator, family: str, rows: int, nnz: int, longest: in
     lengths[torch.randint(rows, (1,), generator=generator)] = longest
     while left := nnz - int(lengths.sum()):
         room = longest - lengths
-        wanted = torch.where(room > 0, weights, 0)
+        wanted = weights * (room > 0)
         if not wanted.any():  # all are full but those that were to be empty
             wanted = (room > 0).to(torch.int64)
-        more = torch.minimum(wanted * left // wanted.sum(), room)
-        if not more.any():  # fewer entries are left than there are rows that want one
-            more[torch.argsort(wanted, descending=True, stable=True)[:left]] = 1
-        lengths += more
+        # What is left is shared out to the last entry; what a row has no room for is left again.
+        upto = torch.cumsum(wanted, 0) * left // wanted.sum()
+        lengths += torch.minimum(torch.diff(upto, prepend=upto.new_zeros(1)), room)
     return lengths
 
 
