@@ -1,25 +1,27 @@
 """Find the smallest case that still fails: one to follow by hand instead of 287×153×71.
 
 A case is smaller than another if its tensors have fewer elements together, then if its sizes add
-up to less, then if its scalars are simpler (0, 1, −1, 2, ½, few digits), then if its values are
-more readable (``integers``, ``constant``). Failures are seldom monotone (“unless a multiple of 32”,
-“only above 128”, “k odd”), so the search is greedy and local: sizes are moved together and one by
-one, each upwards through the numbers at which kernels break until one fails, then by bisection
-between the last that passed and that one; again until nothing changes; at last through all smaller
-sizes, and with other scalars and values, since some fail for few values only.
+up to less (negative ones without their sign), then if its scalars are simpler (0, 1, −1, 2, ½, few
+digits), then if its values are more readable (``integers``, ``constant``). Failures are seldom
+monotone (“unless a multiple of 32”, “only above 128”, “k odd”), so the search is greedy and local:
+sizes are moved together and one by one, each upwards through the numbers at which kernels break
+until one fails, then by bisection between the last that passed and that one; again until nothing
+changes; at last through all smaller sizes, and with other scalars and values, since some fail for
+few values only.
 """
 
 import contextlib
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from harness.errors import UsageError
 from harness.problem.case import FAMILIES, Case, parse_case
 from harness.problem.expressions import ExpressionError, Number
 from harness.problem.model import Declaration, Parameter
 from harness.problem.scalars import moved
-from harness.problem.sizes import as_received, bounds, derive, in_order
+from harness.problem.sizes import as_received, bounds, derive, in_order, nearest
 
 READABLE = ("integers", "constant", "declared")
 """Families of values, the most readable first; all others come after them."""
@@ -82,7 +84,7 @@ class _Searcher:
         self._in_time = in_time
         self._sizes = [p for p in problem.sizes if p.equals is None]
         self._scalars = [p for p in problem.scalars if p.equals is None]
-        self._ordered = in_order(problem.parameters)
+        self._ordered = in_order(problem.numbers)
         self._tried: dict[str, bool] = {case.spec: True}
         self.best = case
         self.trials = 0
@@ -117,7 +119,7 @@ class _Searcher:
         """Costs that make a case hard to follow, the most important first."""
         values = case.values
         elements = sum(math.prod(p.dimensions(values)) for p in self._problem.tensors)
-        sizes = sum(int(values[p.name]) for p in self._sizes)
+        sizes = sum(abs(values[p.name]) + 0.5 * (values[p.name] < 0) for p in self._sizes)
         scalars = sum(complexity(p, float(values[p.name])) for p in self._scalars)
         return elements, sizes, scalars, _unreadable(case.family)
 
@@ -139,14 +141,16 @@ class _Searcher:
         for group in equal.values():
             if 1 < len(group) < len(self._sizes):
                 self._shrink_group(group)
-        for p in sorted(self._sizes, key=lambda p: -values[p.name]):
+        for p in sorted(self._sizes, key=lambda p: -abs(values[p.name])):
             self._shrink_group([p])
+            if (now := int(self.best.values[p.name])) < 0:
+                self._attempt(self._with_size(p, -now))
 
     def _shrink_group(self, group: Sequence[Parameter]) -> None:
         """Try values upwards until one fails, then bisect between it and the one before."""
         if not group:
             return
-        top = max(int(self.best.values[p.name]) for p in group)
+        top = max(abs(int(self.best.values[p.name])) for p in group)
         passed: int | None = None
         for value in _edges(group, top):
             if self._attempt(self._with_sizes(group, value)):
@@ -167,9 +171,8 @@ class _Searcher:
     def _sweep(self) -> None:
         """Try every value below each size, from the lowest on."""
         for p in self._sizes:
-            top = int(self.best.values[p.name])
-            for value in range(p.low, min(top, p.low + _SWEEP)):
-                if self._attempt(self._with_sizes([p], value)):
+            for value in islice(_below(p, int(self.best.values[p.name])), _SWEEP):
+                if self._attempt(self._with_size(p, value)):
                     break
 
     def _draw_again(self) -> None:
@@ -177,7 +180,8 @@ class _Searcher:
         for scalars, family in self._variants():
             for p in self._sizes:
                 now = int(self.best.values[p.name])
-                for value in sorted({_lowest(p), now // 2, now - 1}):
+                smaller = {_reduced(p, now, limit) for limit in (0, abs(now) // 2, abs(now) - 1)}
+                for value in sorted(smaller, key=_magnitude):
                     if self._attempt(self._case({p.name: value}, scalars, family)):
                         return
 
@@ -192,8 +196,12 @@ class _Searcher:
 
     def _with_sizes(self, group: Sequence[Parameter], value: int) -> Case | None:
         """The best case with no size of ``group`` above ``value``; None if there is no such."""
-        chosen = {p.name: max(min(value, int(self.best.values[p.name])), _lowest(p)) for p in group}
+        chosen = {p.name: _reduced(p, int(self.best.values[p.name]), value) for p in group}
         return self._case(chosen, self._best_scalars(), self.best.family)
+
+    def _with_size(self, size: Parameter, value: int) -> Case | None:
+        """The best case with another value of one size; None if there is no such."""
+        return self._case({size.name: value}, self._best_scalars(), self.best.family)
 
     def _case(
         self, chosen: Mapping[str, int], scalars: Mapping[str, float], family: str
@@ -280,8 +288,42 @@ def _unreadable(family: str) -> int:
     return READABLE.index(family) if family in READABLE else len(READABLE)
 
 
+def _magnitude(value: int) -> tuple[int, bool]:
+    """What whole numbers are sorted by to have the simplest first: 0, 1, −1, 2."""
+    return abs(value), value < 0
+
+
 def _lowest(size: Parameter) -> int:
-    return min((size.low, *(int(x) for x in size.always)))
+    """The smallest value of a size in magnitude."""
+    near = [size.low]
+    if size.low < 0:
+        zero = (size.grid.at_most(0), size.grid.at_least(0))
+        near += [size.high, *(value for value in zero if size.low <= value <= size.high)]
+    return min((*near, *map(int, size.always)), key=_magnitude)
+
+
+def _reduced(size: Parameter, now: int, limit: int) -> int:
+    """What a size may be instead of ``now``: of this sign, and in magnitude ``limit`` at most.
+
+    Where that is too little, the smallest it may be.
+    """
+    if abs(now) <= limit:
+        return now
+    value = size.grid.at_least(-limit) if now < 0 else size.grid.at_most(limit)
+    lowest = _lowest(size)
+    return lowest if _magnitude(value) < _magnitude(lowest) else value
+
+
+def _below(size: Parameter, now: int) -> Iterator[int]:
+    """The values of a size that are smaller than ``now`` in magnitude, the smallest first."""
+    value = size.low
+    if value < 0:
+        both = (sign * m for m in range(abs(now) + 1) for sign in (1, -1))
+        yield from (x for x in both if size.low <= x <= size.high and x in size.grid)
+        return
+    while value < now:
+        yield value
+        value = size.grid.after(value)
 
 
 def _resolved(
@@ -300,15 +342,15 @@ def _resolved(
     low, high = bounds(size, new)
     if size.name not in chosen:
         value = low + value - bounds(size, old)[0]
-    return max(low, min(value, high))
+    return nearest(size, value, low, high)
 
 
 def _edges(group: Iterable[Parameter], top: int) -> list[int]:
     """Values below ``top`` at which kernels break, ascending: the smallest, powers of two ± 1."""
     edges: set[int] = set()
     for p in group:
-        edges |= {*range(p.low, p.low + _SMALL), *map(int, p.always)}
+        edges |= {*islice(_below(p, top), _SMALL), *map(int, p.always)}
     for exponent in range(2, top.bit_length()):
         edges |= {2**exponent + near for near in (-1, 0, 1)}
-    lowest = min(_lowest(p) for p in group)
-    return sorted(x for x in edges | {lowest} if lowest <= x < top)
+    lowest = min(abs(_lowest(p)) for p in group)
+    return sorted(x for x in {*map(abs, edges), lowest} if lowest <= x < top)

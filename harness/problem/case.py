@@ -6,6 +6,7 @@ it decides every bit of the inputs, so the pair replays a failure anywhere.
 
 import contextlib
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -13,10 +14,12 @@ from harness.errors import UsageError
 from harness.problem.dtypes import C_TYPES
 from harness.problem.expressions import ExpressionError, Number
 from harness.problem.model import Declaration, Parameter
-from harness.problem.sizes import MAX_SIZE, as_received, check_tensor, completed, to_single
+from harness.problem.sizes import as_received, check_tensor, completed, to_single
 from harness.problem.terms import Direction, Role, TensorSpec
 from harness.text.plain import printable
 from harness.text.suggest import did_you_mean
+
+_WHOLE = re.compile(r"-?\d{1,20}", re.ASCII)
 
 VALUES = "values"
 """The key in a spec that names the family of values."""
@@ -153,13 +156,13 @@ def tensors_of(problem: Declaration, case: Case, dtype: str) -> tuple[TensorSpec
 
 def whole_case(problem: Declaration, chosen: Mapping[str, Number], family: str = DECLARED) -> Case:
     """The case with these values and what follows; an ``ExpressionError`` if there is none."""
-    values = completed(problem.parameters, chosen)
+    values = completed(problem.numbers, chosen)
     singles = (p.name for p in problem.scalars if C_TYPES.get(p.type) == "float32")
     return Case(
         sizes={p.name: int(values[p.name]) for p in problem.sizes},
         scalars={p.name: as_received(p, values[p.name]) for p in problem.scalars},
         single=frozenset(singles),
-        derived=frozenset(p.name for p in problem.parameters if p.derived),
+        derived=frozenset(p.name for p in problem.numbers if p.derived),
         family=family,
     )
 
@@ -170,7 +173,7 @@ def parse_case(problem: Declaration, text: str) -> Case:
     Raises:
         UsageError: which part is none of this problem's.
     """
-    follows = {p.name: p.equals for p in problem.parameters if p.equals is not None}
+    follows = {p.name: p.equals for p in problem.numbers if p.equals is not None}
     numbers = {p.name: p for p in (*problem.sizes, *problem.scalars) if p.name not in follows}
     given: dict[str, str] = {}
     for part in text.split(","):
@@ -206,8 +209,8 @@ def parse_case(problem: Declaration, text: str) -> Case:
 
 def _parse_number(parameter: Parameter, text: str) -> Number:
     if parameter.role is Role.SIZE:
-        wanted = f"a whole number from 1 to {MAX_SIZE}"
-        if text.isascii() and text.isdigit() and len(text) <= 10 and 1 <= int(text) <= MAX_SIZE:
+        wanted = f"a whole number from {parameter.least} to {parameter.most}"
+        if _WHOLE.fullmatch(text) and parameter.least <= int(text) <= parameter.most:
             return int(text)
     else:
         wanted = f"a finite {parameter.type}"

@@ -102,3 +102,12 @@ C_TYPES: Mapping[str, str] = {
     **{f"{t.name}_t": t.name for t in _INTEGERS},
 }
 """The C types that a parameter may have, and the data type of one element."""
+
+
+def integer_limits(c_type: str) -> tuple[int, int]:
+    """The lowest and highest value of a C integer type."""
+    kind = DTYPES[C_TYPES[c_type]]
+    bits = 8 * kind.itemsize
+    return (
+        (0, 2**bits - 1) if kind.name.startswith("u") else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
+    )

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from harness.problem.dtypes import C_TYPES, DTYPES, VARIABLE_TYPE, DataType
 from harness.problem.expressions import SIZEOF_VAR, Expression, ExpressionError, Number
+from harness.problem.grid import Grid
 from harness.problem.terms import DEFAULT_ALIGNMENT, Direction, FormalParameter, Limits, Role
 
 STATEMENT_FILE = "problem.md"
@@ -25,6 +26,9 @@ DRAW = "draw"
 
 CHECK = "check"
 """The function of ``reference.py`` that says which elements of an answer are right."""
+
+MAX_SIZE = 2**31 - 1
+"""Largest value of a size that is part of a shape."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,6 +102,14 @@ class Parameter(FormalParameter):
     """Lowest size; with ``lower`` its value when every other size is at its lowest."""
     high: int = 1
     """Highest size, included; with ``upper`` its value when every other is at its highest."""
+    least: int = 1
+    """Lowest value that a size may be given by hand; 1 for what is a dimension or stride."""
+    most: int = MAX_SIZE
+    """Highest value likewise."""
+    grid: Grid = field(default_factory=Grid)
+    """Which numbers of its range a size may be."""
+    case_range: tuple[Expression, Expression] | None = None
+    """Ends of the part of a size's range that cases are drawn from; None for all of it."""
     always: tuple[float, ...] = ()
     """Values of a size or scalar that every grade tries."""
 
@@ -217,6 +229,8 @@ class Declaration:
     """Seconds and bytes that a submission may use."""
     missing: tuple[str, ...] = ()
     """What grading needs and the front matter leaves open, in words."""
+    unpassed: tuple[Parameter, ...] = ()
+    """Sizes that are no parameters: drawn and named in cases, not passed to the entry point."""
 
     @property
     def complete(self) -> bool:
@@ -229,9 +243,14 @@ class Declaration:
         return tuple(p for p in self.parameters if p.role is Role.TENSOR)
 
     @property
+    def numbers(self) -> tuple[Parameter, ...]:
+        """All that is no tensor: sizes that are no parameters, then parameters, in order."""
+        return (*self.unpassed, *(p for p in self.parameters if p.role is not Role.TENSOR))
+
+    @property
     def sizes(self) -> tuple[Parameter, ...]:
-        """The integer parameters, in order."""
-        return tuple(p for p in self.parameters if p.role is Role.SIZE)
+        """The integers among them."""
+        return tuple(p for p in self.numbers if p.role is Role.SIZE)
 
     @property
     def scalars(self) -> tuple[Parameter, ...]:

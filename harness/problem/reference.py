@@ -2,7 +2,7 @@
 
 The file is the problem author's, and trusted: it runs inside the judge. It defines
 
-- ``reference(*parameters but the pure outputs)`` → the expected outputs,
+- ``reference(*sizes and parameters but the pure outputs)`` → the expected outputs,
 - ``magnitude(…the same…)`` → for each output what was summed, in magnitude (|A|·|B| for A·B).
 
 Both get dense tensors in float64 (integers in int64, complex numbers in complex128) on the device
@@ -130,7 +130,8 @@ class Reference:
             others = {n for n, value in vars(module).items() if inspect.isfunction(value)}
             hint = did_you_mean(name, sorted(others - {EXPECTED_FUNCTION, MAGNITUDE_FUNCTION}))
             raise self._wrong(1, name, f"the file defines no such function{hint}")
-        wanted = [p.name for p in self.problem.parameters if p.direction is not Direction.OUT]
+        given = (*self.problem.unpassed, *self.problem.parameters)
+        wanted = [p.name for p in given if p.direction is not Direction.OUT]
         line = getattr(getattr(function, "__code__", None), "co_firstlineno", 1)
         try:
             inspect.signature(function).bind(**dict.fromkeys(wanted))

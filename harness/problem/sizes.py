@@ -1,8 +1,9 @@
 """Evaluate sizes that depend on each other: ranges between other sizes, and derived values.
 
 A size is *free* (its range has plain ends), *dependent* (its ``range`` is between expressions over
-other sizes) or *derived* (it ``equals`` an expression). All functions take mappings from names to
-numbers, and raise ``ExpressionError`` for what has no value, is out of range, or in a circle.
+other sizes) or *derived* (it ``equals`` an expression); its ``grid`` tells which numbers of a range
+it may be. All functions take mappings from names to numbers, and raise ``ExpressionError`` for what
+has no value, is out of range, or in a circle.
 """
 
 import contextlib
@@ -10,14 +11,12 @@ import math
 import random
 import struct
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from harness.problem.dtypes import C_TYPES
 from harness.problem.expressions import Expression, ExpressionError, Number
-from harness.problem.model import Parameter
+from harness.problem.model import Declaration, Parameter
 from harness.problem.terms import Role
-
-MAX_SIZE = 2**31 - 1
-"""Largest value of a size parameter."""
 
 RANDOM_POINTS = 24
 """Drawn sets of sizes that are tried, beside the corners, when a problem is loaded."""
@@ -33,12 +32,14 @@ def to_single(value: float) -> float:
 
 def as_received(parameter: Parameter, value: float) -> float:
     """``value`` as the submission gets it: rounded to the parameter's C type."""
+    if parameter.role is Role.SIZE:
+        return int(value)
     return to_single(value) if C_TYPES.get(parameter.type) == "float32" else float(value)
 
 
 def needs(parameter: Parameter) -> frozenset[str]:
-    """The names in a size's or scalar's value, range or distribution."""
-    ends = (parameter.lower, parameter.upper, parameter.equals)
+    """The names in a size's or scalar's value, ranges or distribution."""
+    ends = (parameter.lower, parameter.upper, parameter.equals, *(parameter.case_range or ()))
     drawn = parameter.values.names if parameter.role is Role.SCALAR else frozenset[str]()
     return drawn.union(*(e.names for e in ends if e is not None))
 
@@ -61,11 +62,52 @@ def in_order(parameters: Sequence[Parameter]) -> list[Parameter]:
 
 def bounds(parameter: Parameter, values: Mapping[str, Number]) -> tuple[int, int]:
     """Lowest and highest value of a size when those it depends on have ``values``; never empty."""
-    low = _size(parameter.lower, values) if parameter.lower is not None else parameter.low
-    high = _size(parameter.upper, values) if parameter.upper is not None else parameter.high
-    if low > high:
-        raise ExpressionError(f"the range of {parameter.name} is empty: {low} is more than {high}")
+    return _on_grid(parameter, "range", *_range(parameter, values))
+
+
+def case_bounds(parameter: Parameter, values: Mapping[str, Number]) -> tuple[int, int]:
+    """The same of what cases are drawn from: the ``case_range``, as far as it is in range."""
+    low, high = bounds(parameter, values)
+    if parameter.case_range is not None:
+        least, most = (end.whole(values) for end in parameter.case_range)
+        low, high = max(low, least), min(high, most)
+    return _on_grid(parameter, "case_range", low, high)
+
+
+def nearest(parameter: Parameter, value: int, low: int, high: int) -> int:
+    """``value``, or what is near it that the size may be from ``low`` to ``high``, its bounds."""
+    return parameter.grid.at_most(min(max(value, low), high))
+
+
+def shaping(problem: Declaration) -> frozenset[str]:
+    """The sizes on which a tensor's shape or strides, or the work of a call depend."""
+    numbers = {p.name: p for p in problem.numbers}
+    names = {name for p in problem.tensors for e in (*p.shape, *p.strides) for name in e.names}
+    names |= problem.flops.names if problem.flops is not None else set()
+    found: set[str] = set()
+    while names := names & numbers.keys() - found:
+        found |= names
+        names = {name for each in names for name in needs(numbers[each])}
+    return frozenset(p.name for p in problem.sizes if p.name in found)
+
+
+def _range(parameter: Parameter, values: Mapping[str, Number]) -> tuple[int, int]:
+    """The ends of a size's range; whether it may be all that lies between is another question."""
+    lower, upper = parameter.lower, parameter.upper
+    low = _size(parameter, lower, values) if lower is not None else parameter.low
+    high = _size(parameter, upper, values) if upper is not None else parameter.high
     return low, high
+
+
+def _on_grid(parameter: Parameter, key: str, low: int, high: int) -> tuple[int, int]:
+    """``low`` and ``high`` moved towards each other to what the size may be."""
+    if low > high:
+        raise ExpressionError(f"the {key} of {parameter.name} is empty: {low} is more than {high}")
+    first, last = parameter.grid.at_least(low), parameter.grid.at_most(high)
+    if first > last:
+        lacks = f"no {parameter.grid.words()} from {low} to {high}"
+        raise ExpressionError(f"the {key} of {parameter.name} is empty: there are {lacks}")
+    return first, last
 
 
 def derive(parameter: Parameter, values: Mapping[str, Number]) -> Number:
@@ -73,36 +115,44 @@ def derive(parameter: Parameter, values: Mapping[str, Number]) -> Number:
     equals = parameter.equals
     assert equals is not None, parameter.name
     if parameter.role is Role.SIZE:
-        return _size(equals, values)
+        return _size(parameter, equals, values)
     value = as_received(parameter, equals.evaluate(values))
     if not math.isfinite(value):
         raise ExpressionError(f"{equals.text!r} is too large for a {parameter.type}")
     return value
 
 
-def _size(expression: Expression, values: Mapping[str, Number]) -> int:
+def _size(parameter: Parameter, expression: Expression, values: Mapping[str, Number]) -> int:
     number = expression.whole(values)
-    if not 1 <= number <= MAX_SIZE:
-        raise ExpressionError(f"{expression.text!r} is {number}, not from 1 to {MAX_SIZE}")
+    if not parameter.least <= number <= parameter.most:
+        allowed = f"from {parameter.least} to {parameter.most}"
+        raise ExpressionError(f"{expression.text!r} is {number}, not {allowed}")
     return number
 
 
 def completed(parameters: Sequence[Parameter], values: Mapping[str, Number]) -> dict[str, Number]:
-    """``values`` with all that is derived, in the order of ``parameters``."""
+    """``values`` with all that is derived, in the order of ``parameters``; checked."""
     known = dict(values)
     for parameter in in_order(parameters):
         if parameter.derived:
             known[parameter.name] = derive(parameter, known)
-        elif parameter.lower is not None or parameter.upper is not None:
-            low, high = bounds(parameter, known)
-            value = known[parameter.name]
-            if not low <= value <= high:
-                lowest, highest = _shown(parameter.lower, low), _shown(parameter.upper, high)
-                message = f"{parameter.name} must be from {lowest} to {highest}, not {value}"
-                raise ExpressionError(message)
+        elif parameter.role is Role.SIZE:
+            _check_size(parameter, known)
         elif needs(parameter):
             check_scalar(parameter, known)
     return {p.name: known[p.name] for p in parameters if p.name in known}
+
+
+def _check_size(parameter: Parameter, known: Mapping[str, Number]) -> None:
+    """Check a size against its grid, and against its range unless that is one of cases alone."""
+    name, value = parameter.name, int(known[parameter.name])
+    if parameter.lower is not None or parameter.upper is not None or parameter.case_range:
+        low, high = _range(parameter, known)
+        if not low <= value <= high:
+            lowest, highest = _shown(parameter.lower, low), _shown(parameter.upper, high)
+            raise ExpressionError(f"{name} must be from {lowest} to {highest}, not {value}")
+    if value not in parameter.grid:
+        raise ExpressionError(f"{name} must be one of the {parameter.grid.words()}, not {value}")
 
 
 def check_scalar(parameter: Parameter, values: Mapping[str, Number]) -> None:
@@ -147,12 +197,15 @@ def check_tensor(parameter: Parameter, values: Mapping[str, Number]) -> None:
 
 
 def draw_size(parameter: Parameter, values: Mapping[str, Number], source: random.Random) -> int:
-    """Draw a size, log-uniform over its range, both ends included."""
-    low, high = bounds(parameter, values)
-    # Up to high + 1, so that rounding down leaves the highest a share; clamped, since exp(log(x))
-    # may be off by a digit.
-    exponent = source.uniform(math.log(low), math.log(high + 1))
-    return min(max(int(math.exp(exponent)), low), high)
+    """Draw a size that a case may have: log-uniform from 1 on, both ends included, else evenly."""
+    low, high = case_bounds(parameter, values)
+    grid = parameter.grid
+    if low < 1:
+        return grid.at_most(source.randint(low, grid.after(high) - 1))
+    # Up to the next one, so that rounding down leaves the highest a share; clamped, since
+    # exp(log(x)) may be off by a digit.
+    exponent = source.uniform(math.log(low), math.log(grid.after(high)))
+    return grid.at_most(min(max(int(math.exp(exponent)), low), high))
 
 
 def points(parameters: Sequence[Parameter]) -> Iterator[tuple[str, dict[str, Number]]]:
@@ -175,7 +228,8 @@ def points(parameters: Sequence[Parameter]) -> Iterator[tuple[str, dict[str, Num
         for end in (0, 1)
     ]
     drawn = [
-        ({p.name: draw_size(p, {}, source) for p in free}, i % 2) for i in range(RANDOM_POINTS)
+        ({p.name: draw_size(replace(p, case_range=None), {}, source) for p in free}, i % 2)
+        for i in range(RANDOM_POINTS)
     ]
     for chosen, end in corners + drawn:
         values = _at(sizes, chosen, end)

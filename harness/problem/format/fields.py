@@ -20,7 +20,7 @@ Converter = Callable[[Data], T]
 MAX_ITEMS = 256
 """Longest list in a front matter."""
 
-_WHOLE = re.compile(r"[+-]?\d{1,18}", re.ASCII)
+_WHOLE = re.compile(r"[+-]?\d{1,20}", re.ASCII)
 _REAL = re.compile(r"[+-]?(\d{1,40}(\.\d{0,40})?|\.\d{1,40})([eE][+-]?\d{1,3})?", re.ASCII)
 
 

@@ -36,7 +36,7 @@ from harness.text.suggest import did_you_mean
 
 DEFAULT_CASES = 12
 
-_RELATION = re.compile(r"^parameters.*\.(range|equals)\b")
+_RELATION = re.compile(r"^(sizes|parameters).*\.(range|case_range|equals)\b")
 _SLUG = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}", re.ASCII)
 
 
@@ -156,8 +156,9 @@ def _read(fields: Fields, folder: Path, statement: str) -> Problem:
     difficulty = fields.take("difficulty", as_text, "")
     author = fields.take("author", as_text, "")
     tags = fields.items("tags", as_text)
-    parameters = read_parameters(fields, missing)
-    _check_tensors(fields, parameters)
+    unpassed, parameters = read_parameters(fields, missing)
+    declared = (*unpassed, *parameters)
+    _check_tensors(fields, parameters, declared)
     baselines = _read_baselines(fields, folder)
     dtypes = _read_dtypes(fields, parameters)
     _check_alignment(fields, parameters, dtypes)
@@ -173,24 +174,27 @@ def _read(fields: Fields, folder: Path, statement: str) -> Problem:
         folder=folder,
         hash=_hash(folder, baselines.values()),
         dtypes=dtypes,
-        benchmarks=scoring.read_benchmarks(fields, "benchmarks", parameters),
-        cpu_benchmarks=scoring.read_benchmarks(fields, "cpu_benchmarks", parameters),
+        benchmarks=scoring.read_benchmarks(fields, "benchmarks", declared),
+        cpu_benchmarks=scoring.read_benchmarks(fields, "cpu_benchmarks", declared),
         benchmark_values=scoring.read_benchmark_values(fields, parameters),
         cases=fields.take("cases", whole_between(0, 1000), DEFAULT_CASES),
-        tolerance=scoring.read_tolerance(fields, parameters),
-        flops=scoring.read_amount(fields, "flops", parameters),
-        bytes=scoring.read_amount(fields, "bytes", parameters),
+        tolerance=scoring.read_tolerance(fields, declared),
+        flops=scoring.read_amount(fields, "flops", declared),
+        bytes=scoring.read_amount(fields, "bytes", declared),
         baselines=baselines,
         limits=scoring.read_limits(fields),
-        missing=(*missing, *_left_open(fields, folder)),
+        missing=(*missing, *_left_open(fields, folder, dtypes)),
+        unpassed=unpassed,
     )
     fields.close()
     return problem
 
 
-def _left_open(fields: Fields, folder: Path) -> Iterable[str]:
+def _left_open(fields: Fields, folder: Path, dtypes: tuple[str, ...]) -> Iterable[str]:
     """Say which optional keys and files are absent that grading needs."""
-    for key in ("dtypes", "tolerance", "benchmarks", "cpu_benchmarks", "flops", "bytes"):
+    if not dtypes and "dtypes" not in fields:
+        yield "no dtypes"
+    for key in ("tolerance", "benchmarks", "cpu_benchmarks", "flops", "bytes"):
         if key not in fields:
             yield f"no {key}"
     if "baselines" not in fields:
@@ -199,10 +203,12 @@ def _left_open(fields: Fields, folder: Path) -> Iterable[str]:
         yield f"no {REFERENCE_FILE} beside {STATEMENT_FILE}"
 
 
-def _check_tensors(fields: Fields, parameters: tuple[Parameter, ...]) -> None:
+def _check_tensors(
+    fields: Fields, parameters: tuple[Parameter, ...], declared: tuple[Parameter, ...]
+) -> None:
     """Check that shapes use sizes only, stand at all tensors or none, and something is written."""
     file = fields.file
-    sizes = [p.name for p in parameters if p.role is Role.SIZE]
+    sizes = [p.name for p in declared if p.role is Role.SIZE]
     tensors = [(i, p) for i, p in enumerate(parameters) if p.role is Role.TENSOR]
     shaped = [i for i, _ in tensors if ("parameters", i, "shape") in file.lines]
     for i, parameter in tensors:
@@ -213,17 +219,19 @@ def _check_tensors(fields: Fields, parameters: tuple[Parameter, ...]) -> None:
             for expression in expressions:
                 for message in unknown_sizes(expression.names, sizes):
                     file.complain(("parameters", i, key), message)
-    _check_places(fields, parameters)
+    _check_places(fields, parameters, declared)
     if parameters and not any(p.direction is not Direction.IN for _, p in tensors):
         fields.complain("parameters", "no output: one pointer must have const: false")
 
 
-def _check_places(fields: Fields, parameters: tuple[Parameter, ...]) -> None:
+def _check_places(
+    fields: Fields, parameters: tuple[Parameter, ...], declared: tuple[Parameter, ...]
+) -> None:
     """Check dimensions and strides at many sizes; at most one complaint for each tensor."""
     if any(_RELATION.search(d.key) for d in fields.file.diagnostics):
         return  # whatever is wrong here may come of that
     tensors = {i: p for i, p in enumerate(parameters) if p.role is Role.TENSOR}
-    for where, values in points(parameters):
+    for where, values in points(declared):
         for i, p in list(tensors.items()):
             names = [e.names for e in (*p.shape, *p.strides)]
             if not frozenset[str]().union(*names) <= values.keys():
@@ -261,12 +269,17 @@ def _check_alignment(
 
 
 def _read_dtypes(fields: Fields, parameters: tuple[Parameter, ...]) -> tuple[str, ...]:
+    """The data types of ``[VAR]``; without any that of the first output, in which it is graded."""
     dtypes = fields.items("dtypes", one_of(tuple(DTYPES)), min_items=1)
     if len(set(dtypes)) != len(dtypes):
         fields.complain("dtypes", "names a data type twice")
-    if dtypes and not any(p.type == VARIABLE_TYPE for p in parameters):
-        fields.complain("dtypes", f"no parameter has the type {VARIABLE_TYPE}")
-    return dtypes
+    types = [p.type for p in parameters]
+    written = [p.type for p in parameters if p.direction in (Direction.OUT, Direction.INOUT)]
+    if VARIABLE_TYPE in types or not written:
+        return dtypes
+    if dtypes:
+        fields.complain("dtypes", f"no parameter has the type {VARIABLE_TYPE}: leave this out")
+    return (C_TYPES[written[0]],) if written[0] else ()
 
 
 def _read_baselines(fields: Fields, folder: Path) -> Mapping[str, Path]:

@@ -2,11 +2,10 @@
 
 import keyword
 import re
-from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from harness.problem.dtypes import C_TYPES, DTYPES, VARIABLE_TYPE, DtypeKind
-from harness.problem.expressions import SIZEOF_VAR, Expression, ExpressionError, Number
+from harness.problem.expressions import SIZEOF_VAR, Expression
 from harness.problem.format.fields import (
     FieldError,
     Fields,
@@ -15,13 +14,12 @@ from harness.problem.format.fields import (
     as_real,
     as_text,
     one_of,
-    unknown_sizes,
-    whole_between,
 )
 from harness.problem.format.frontmatter import Data
+from harness.problem.format.relations import ONE, related
+from harness.problem.format.sizes import DRAWN, read_size
 from harness.problem.format.values import read_values, related_values
 from harness.problem.model import Distribution, Parameter
-from harness.problem.sizes import MAX_SIZE, bounds, derive, needs, points
 from harness.problem.terms import Direction, Role
 from harness.text.plain import printable
 from harness.text.suggest import did_you_mean
@@ -43,20 +41,30 @@ struct switch template this thread_local throw true try typedef typeid typename 
 uint32_t uint64_t uint8_t union unsigned using virtual void volatile wchar_t while xor xor_eq
 blockDim blockIdx cuDoubleComplex cuFloatComplex gridDim threadIdx warpSize
 """
-_ONE = Expression.parse(1)
+_NO_PARAMETERS = (
+    "no parameters: what solution is called with, its shapes and its ranges are declared in the "
+    "front matter (docs/reference/problem-format.md)"
+)
 
 
-def read_parameters(fields: Fields, missing: list[str]) -> tuple[Parameter, ...]:
-    """All parameters, in order; what they leave open is appended to ``missing``, in words."""
-    if "parameters" not in fields:
-        fields.complain("parameters", "is missing")
-    sections = fields.sections("parameters")
+def read_parameters(
+    fields: Fields, missing: list[str]
+) -> tuple[tuple[Parameter, ...], tuple[Parameter, ...]]:
+    """The sizes that are no parameters, and all parameters, in order.
+
+    What they leave open is appended to ``missing``, in words.
+    """
     if fields.empty("parameters"):
         fields.complain("parameters", "must list the arguments of solution, and lists none")
+    if "parameters" not in fields:
+        missing.append(_NO_PARAMETERS)
+    unpassed = fields.sections("sizes")
+    sections = (*unpassed, *fields.sections("parameters"))
     parameters: list[Parameter] = []
     seen: dict[str, int] = {}
-    for section in sections:
-        parameter = _read_parameter(section, missing)
+    for i, section in enumerate(sections):
+        read = _read_parameter if i >= len(unpassed) else _read_unpassed
+        parameter = read(section, missing)
         name = parameter.name
         if name in seen:
             message = f"{name} is already the name of the parameter on line {seen[name]}"
@@ -64,10 +72,22 @@ def read_parameters(fields: Fields, missing: list[str]) -> tuple[Parameter, ...]
         elif name:
             seen[name] = parameter.line
         parameters.append(parameter)
+    places = [section.location for section in sections]
     drawn = [p.values for p in parameters]
-    related = _related(fields, [replace(p, values=Distribution()) for p in parameters])
-    parameters = [replace(p, values=v) for p, v in zip(related, drawn, strict=True)]
-    return related_values(fields, parameters)
+    plain = [replace(p, values=Distribution()) for p in parameters]
+    fitting = related(fields.file, plain, places)
+    parameters = [replace(p, values=v) for p, v in zip(fitting, drawn, strict=True)]
+    found = related_values(fields.file, parameters, places)
+    return found[: len(unpassed)], found[len(unpassed) :]
+
+
+def _read_unpassed(fields: Fields, missing: list[str]) -> Parameter:
+    """A size that is no parameter: it has no C type, and fits 64 bits."""
+    name, line = fields.need("name", as_name, ""), fields.file.line(fields.location)
+    size = Parameter(name=name, type="int64_t", role=Role.SIZE, line=line)
+    size = _read_number(fields, size, missing)
+    fields.close(" for a size that is no parameter")
+    return size
 
 
 def _read_parameter(fields: Fields, missing: list[str]) -> Parameter:
@@ -75,39 +95,46 @@ def _read_parameter(fields: Fields, missing: list[str]) -> Parameter:
     type_ = fields.need("type", as_type, "")
     pointer = fields.need("pointer", as_flag, "shape" in fields or "direction" in fields)
     role = _role(type_, pointer, sized="range" in fields)
-    if role is not Role.TENSOR and name == "values":
-        fields.complain("name", "values has another meaning in a case, like m=1,values=large")
     line, direction = fields.file.line(fields.location), _read_direction(fields, role)
     parameter = Parameter(name=name, type=type_, role=role, line=line, direction=direction)
-    if role is Role.TENSOR:
-        parameter = _read_tensor(fields, parameter, missing)
-    elif fields.pass_over("equals"):
-        for key in ("range", "always", "values"):
-            if fields.pass_over(key):
-                fields.complain(key, "what equals something is not drawn: leave this out")
-        parameter = replace(parameter, equals=fields.take("equals", as_expression, _ONE))
-    elif role is Role.SIZE:
-        parameter = _read_size(fields, parameter, missing)
-    else:
-        if "values" not in fields:
-            missing.append(f"no values for {name}")
-        always = tuple(dict.fromkeys(fields.items("always", as_real)))
-        parameter = replace(parameter, values=read_values(fields), always=always)
+    read = _read_tensor if role is Role.TENSOR else _read_number
+    parameter = read(fields, parameter, missing)
     if role is Role.SCALAR and type_ and type_ not in ("float", "double"):
         missing.append(f"{name}: only float and double can be passed by value, not {type_}")
     fields.close(f" for a {role}")
     return parameter
 
 
+def _read_number(fields: Fields, parameter: Parameter, missing: list[str]) -> Parameter:
+    """A size or a scalar, drawn or derived."""
+    if parameter.name == "values":
+        fields.complain("name", "values has another meaning in a case, like m=1,values=large")
+    if fields.pass_over("equals"):
+        for key in (*DRAWN, "values"):
+            if fields.pass_over(key):
+                fields.complain(key, "what equals something is not drawn: leave this out")
+        return replace(parameter, equals=fields.take("equals", as_expression, ONE))
+    if parameter.role is Role.SIZE:
+        return read_size(fields, parameter, missing)
+    if "values" not in fields:
+        missing.append(f"no values for {parameter.name}")
+    always = tuple(dict.fromkeys(fields.items("always", as_real)))
+    return replace(parameter, values=read_values(fields), always=always)
+
+
 def _read_tensor(fields: Fields, parameter: Parameter, missing: list[str]) -> Parameter:
-    # An empty shape would be a 0-dimensional tensor; a single number is [1].
-    shape = fields.items("shape", as_expression, min_items=1, max_items=8)
-    strides = fields.items("strides", as_expression, min_items=1, max_items=8)
+    shape = fields.items("shape", as_expression, max_items=8)
+    strides = fields.items("strides", as_expression, max_items=8)
     if "shape" not in fields:
         missing.append(f"no shape for {parameter.name}")
         if "strides" in fields:
             fields.complain("strides", "strides are of no use without a shape")
-    elif shape and strides and len(shape) != len(strides):
+    elif (
+        "strides" in fields
+        and (shape or fields.empty("shape"))
+        and (strides or fields.empty("strides"))
+        and len(shape) != len(strides)
+    ):
         found = f"{len(strides)} for {len(shape)} dimensions"
         fields.complain("strides", f"there must be one for each dimension, not {found}")
     nonfinite = fields.take("nonfinite", as_flag, False)
@@ -125,101 +152,6 @@ def _read_tensor(fields: Fields, parameter: Parameter, missing: list[str]) -> Pa
         nonfinite=nonfinite,
         values=read_values(fields),
     )
-
-
-def _read_size(fields: Fields, parameter: Parameter, missing: list[str]) -> Parameter:
-    always = tuple(dict.fromkeys(fields.items("always", whole_between(1, MAX_SIZE))))
-    if "range" not in fields:
-        missing.append(f"no range for {parameter.name}")
-    ends = fields.items("range", as_range_end, min_items=2, max_items=2)
-    if len(ends) != 2:
-        return replace(parameter, always=always)
-    if ends[0].names or ends[1].names:
-        return replace(parameter, always=always, lower=ends[0], upper=ends[1])
-    low, high = (end.whole({}) for end in ends)
-    if low > high:
-        fields.complain("range", f"low ({low}) is greater than high ({high})")
-    return replace(parameter, always=always, low=min(low, high), high=max(low, high))
-
-
-def _related(fields: Fields, parameters: list[Parameter]) -> tuple[Parameter, ...]:
-    """``parameters`` with the relations between sizes checked, and the ends they lead to."""
-    sizes = [p.name for p in parameters if p.role is Role.SIZE]
-    before = len(fields.file.diagnostics)
-
-    def refuse(i: int, message: str) -> None:
-        """Complain of a size's relations, and drop them, so that the rest can still be read."""
-        p = parameters[i]
-        key, constant = ("equals", _ONE) if p.derived else ("range", None)
-        fields.file.complain(("parameters", i, key), message)
-        parameters[i] = replace(p, lower=None, upper=None, equals=constant)
-
-    for i, parameter in enumerate(parameters):
-        for message in unknown_sizes(needs(parameter), sizes):
-            refuse(i, message)
-    for i, parameter in enumerate(parameters):
-        if way := _circle(parameter, parameters):
-            through = f", through {', '.join(way)}" if way[0] != parameter.name else ""
-            refuse(i, f"{parameter.name} depends on itself{through}")
-    # What is built on something wrong can be looked at only once that is out of the way.
-    while problems := _relation_problems(parameters):
-        for i, parameter in enumerate(parameters):
-            if parameter.name in problems:
-                refuse(i, problems[parameter.name])
-    tried = [values for _, values in points(parameters)]
-    parameters = [_with_ends(p, tried) for p in parameters]
-    if len(fields.file.diagnostics) == before:
-        _check_always(fields, parameters)
-    return tuple(parameters)
-
-
-def _circle(parameter: Parameter, parameters: list[Parameter]) -> list[str]:
-    """The names on a way from a parameter back to itself; empty if there is none."""
-    named = {p.name: p for p in parameters}
-    ways: list[list[str]] = [[name] for name in sorted(needs(parameter))]
-    seen: set[str] = set()
-    while ways:
-        way = ways.pop(0)
-        if way[-1] == parameter.name:
-            return way[:-1] or way
-        if way[-1] not in seen:
-            seen.add(way[-1])
-            ways += [[*way, name] for name in sorted(needs(named[way[-1]]))]
-    return []
-
-
-def _relation_problems(parameters: list[Parameter]) -> dict[str, str]:
-    """By name of a size or scalar: what is wrong with its ends or value at some point."""
-    found: dict[str, str] = {}
-    related = [p for p in parameters if needs(p) or p.derived]
-    for where, values in points(parameters) if related else ():
-        for p in related:
-            # A size that has no value here itself is complained of, not those made of it.
-            if p.name in found or not needs(p) <= values.keys():
-                continue
-            try:
-                (derive if p.derived else bounds)(p, values)
-            except ExpressionError as error:
-                found[p.name] = f"{error} {where}"
-    return found
-
-
-def _with_ends(p: Parameter, tried: Sequence[Mapping[str, Number]]) -> Parameter:
-    """A size that depends on others with ``low`` and ``high`` over all points ``tried``."""
-    if p.role is not Role.SIZE or not (needs(p) or p.derived):
-        return p
-    found = [int(values[p.name]) for values in tried if p.name in values]
-    return replace(p, low=min(found), high=max(found))
-
-
-def _check_always(fields: Fields, parameters: list[Parameter]) -> None:
-    """Check that ``always`` values of dependent sizes lie in their range with some other sizes."""
-    for i, p in enumerate(parameters):
-        low, high = sorted((p.low, p.high))
-        for j, value in enumerate(p.always if needs(p) else ()):
-            if not low <= value <= high:
-                message = f"{value:g} is never in the range, which is {low} to {high} at most"
-                fields.file.complain(("parameters", i, "always", j), message)
 
 
 def as_name(value: Data) -> str:
@@ -276,18 +208,6 @@ def _read_direction(fields: Fields, role: Role) -> Direction | None:
         declared = "const" if constant else "not const"
         fields.complain("direction", f"is {direction}, but the parameter is {declared}")
     return direction
-
-
-def as_range_end(value: Data) -> Expression:
-    """One end of a range: a size, or an expression over other sizes."""
-    end = as_expression(value)
-    if SIZEOF_VAR.replace(" ", "") in end.text.replace(" ", ""):
-        raise FieldError(f"{SIZEOF_VAR} has no place in a range")
-    if not end.names:
-        number = end.whole({})
-        if not 1 <= number <= MAX_SIZE:
-            raise FieldError(f"must be from 1 to {MAX_SIZE}, not {number}")
-    return end
 
 
 def as_alignment(value: Data) -> Expression:

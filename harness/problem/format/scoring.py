@@ -17,7 +17,7 @@ from harness.problem.format.fields import (
 )
 from harness.problem.format.frontmatter import Data
 from harness.problem.model import Parameter, Tolerance
-from harness.problem.sizes import MAX_SIZE, check_tensor, completed
+from harness.problem.sizes import check_tensor, completed
 from harness.problem.terms import Limits, Role
 
 MAX_BENCHMARKS = 32
@@ -33,7 +33,7 @@ def read_benchmarks(
     if len(sections) > MAX_BENCHMARKS:
         fields.complain(key, f"has more than {MAX_BENCHMARKS} cases")
     # With parameters that are wrong themselves, sizes that do not go together say nothing new.
-    sound = not any(d.key.startswith("parameters") for d in fields.file.diagnostics)
+    sound = not any(d.key.startswith(("parameters", "sizes")) for d in fields.file.diagnostics)
     return tuple(_read_case(section, parameters, sound=sound) for section in sections)
 
 
@@ -51,7 +51,7 @@ def _read_case(
             continue
         if p.name not in fields:
             fields.file.complain(fields.location, f"lacks the {p.role} {p.name}")
-        convert = whole_between(1, MAX_SIZE) if p.role is Role.SIZE else as_real
+        convert = whole_between(p.least, p.most) if p.role is Role.SIZE else as_real
         case[p.name] = fields.take(p.name, convert, 1.0)
     fields.close(" (neither a size nor a scalar)")
     if not sound or len(fields.file.diagnostics) > before:

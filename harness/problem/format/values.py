@@ -16,7 +16,7 @@ from harness.problem.format.fields import (
     one_of,
     unknown_sizes,
 )
-from harness.problem.format.frontmatter import Data
+from harness.problem.format.frontmatter import Data, FrontMatter, Location
 from harness.problem.model import DRAW, REFERENCE_FILE, Distribution, Parameter
 from harness.problem.scalars import scalar_points
 from harness.problem.sizes import as_received, needs
@@ -68,14 +68,19 @@ def _as_deviation(value: Data) -> float | Expression:
     return bound if isinstance(bound, Expression) else as_positive(value)
 
 
-def related_values(fields: Fields, parameters: Sequence[Parameter]) -> tuple[Parameter, ...]:
-    """``parameters`` with bounds of values checked, and the numbers that they come to."""
+def related_values(
+    file: FrontMatter, parameters: Sequence[Parameter], places: Sequence[Location]
+) -> tuple[Parameter, ...]:
+    """``parameters`` with bounds of values checked, and the numbers that they come to.
+
+    ``places`` says where the file declares each.
+    """
     made = list(parameters)
     known = [p.name for p in made if p.role is not Role.TENSOR]
 
     def refuse(i: int, message: str) -> None:
         """Complain of a parameter's values, and drop their bounds, so that the rest is read."""
-        fields.file.complain(("parameters", i, "values"), message)
+        file.complain((*places[i], "values"), message)
         made[i] = replace(made[i], values=Distribution())
 
     for i, p in enumerate(made):
@@ -84,17 +89,17 @@ def related_values(fields: Fields, parameters: Sequence[Parameter]) -> tuple[Par
     for i, p in enumerate(made):
         if p.role is Role.SCALAR and p.name in _reached(p, made):
             refuse(i, f"the bounds of {p.name} depend on itself")
-    if any(d.key.startswith("parameters") for d in fields.file.diagnostics):
+    if any(d.key.startswith(("parameters", "sizes")) for d in file.diagnostics):
         return tuple(made)  # whatever is wrong here may come of that
     related = [i for i, p in enumerate(made) if p.values.names or _limits(p) is not None]
     tried = list(scalar_points(made)) if any(made[i].values.names for i in related) else [{}]
     scalars = [i for i in related if made[i].role is Role.SCALAR]
     tensors = [i for i in related if made[i].role is Role.TENSOR]
-    before = len(fields.file.diagnostics)
+    before = len(file.diagnostics)
     for group in (scalars, tensors):
-        if len(fields.file.diagnostics) == before:  # else what follows from scalars says no more
+        if len(file.diagnostics) == before:  # else what follows from scalars says no more
             for i in group:
-                made[i] = _checked(fields, i, made[i], tried)
+                made[i] = _checked(file, places[i], made[i], tried)
     return tuple(made)
 
 
@@ -111,7 +116,7 @@ def _reached(parameter: Parameter, parameters: Sequence[Parameter]) -> set[str]:
 
 
 def _checked(
-    fields: Fields, i: int, p: Parameter, tried: Sequence[Mapping[str, Number]]
+    file: FrontMatter, place: Location, p: Parameter, tried: Sequence[Mapping[str, Number]]
 ) -> Parameter:
     """The parameter, its values checked at all points, with the ends that they have there."""
     found: list[Distribution] = []
@@ -124,7 +129,7 @@ def _checked(
         except ExpressionError as error:
             names = sorted(p.values.names, key=list(values).index)
             where = f", with {', '.join(f'{n}={values[n]:.9g}' for n in names)}" if names else ""
-            fields.file.complain(("parameters", i, "values"), f"{error}{where}")
+            file.complain((*place, "values"), f"{error}{where}")
             return p
     if p.values.names:
         a, b = min(each.a for each in found), max(each.b for each in found)
@@ -133,7 +138,7 @@ def _checked(
     for j, value in enumerate(p.always if p.values.names and p.values.kind == "uniform" else ()):
         if not low <= as_received(p, value) <= high:
             message = f"{value:g} is never in the range, which is {low:g} to {high:g} at most"
-            fields.file.complain(("parameters", i, "always", j), message)
+            file.complain((*place, "always", j), message)
     return p
 
 

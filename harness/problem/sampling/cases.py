@@ -21,7 +21,17 @@ from harness.problem.expressions import ExpressionError, Number
 from harness.problem.model import Declaration, Parameter
 from harness.problem.sampling.footprint import footprint
 from harness.problem.scalars import draw_scalar, moved
-from harness.problem.sizes import as_received, bounds, derive, draw_size, in_order, needs
+from harness.problem.sizes import (
+    as_received,
+    bounds,
+    case_bounds,
+    derive,
+    draw_size,
+    in_order,
+    nearest,
+    needs,
+    shaping,
+)
 from harness.problem.terms import Role
 
 SMALL_FIRST = 3
@@ -81,10 +91,11 @@ class CaseSampler:
     room: CaseLimits
 
     def work(self, case: Case) -> float:
-        """Count operations; the product of the sizes where the problem does not say."""
+        """Count operations; the product of the dimensions' sizes where the problem does not say."""
         flops = self.problem.flops
         if flops is None:
-            work = float(math.prod(case.sizes.values()))
+            sizes = (case.sizes[name] for name in shaping(self.problem))
+            work = float(math.prod(max(1, abs(size)) for size in sizes))
         else:
             work = self.problem.evaluate(flops, case.values, self.dtype)
         rows = (math.prod(p.dimensions(case.values)[:-1]) for p in self.problem.outputs)
@@ -106,8 +117,9 @@ class CaseSampler:
         """A case with every size in the top quarter of its range, as far as the limits allow."""
         sizes: dict[str, int] = {}
         for p in self.drawn():
-            low, high = bounds(p, self.derived(sizes))
-            sizes[p.name] = self.random.randint(max(low, high * 3 // 4), high)
+            low, high = case_bounds(p, self.derived(sizes))
+            quarter = high * 3 // 4 if low > 0 else high - (high - low) // 4
+            sizes[p.name] = p.grid.at_most(self.random.randint(max(low, quarter), high))
         return self.shrunk(sizes, self.scalars(), family)
 
     def random_case(self, family: str = DECLARED, fixed: Mapping[str, float] = _NONE) -> Case:
@@ -151,7 +163,8 @@ class CaseSampler:
     def always(self, parameter: Parameter) -> list[float]:
         """A parameter's ``always`` values within the limits."""
         if parameter.role is Role.SIZE and self.room.in_range and not needs(parameter):
-            return [value for value in parameter.always if value <= parameter.high]
+            highest = case_bounds(parameter, {})[1]
+            return [value for value in parameter.always if value <= highest]
         return list(parameter.always)
 
     def with_boundary_values(self, chosen: Mapping[str, float], keep: str = "") -> Case:
@@ -180,16 +193,18 @@ class CaseSampler:
         self, sizes: dict[str, int], scalars: dict[str, float], family: str, keep: str = ""
     ) -> Case:
         """The case with its largest sizes but ``keep`` reduced until it fits, or cannot shrink."""
-        stuck = {keep}
+        stuck = {keep, *sizes.keys() - shaping(self.problem)}
         while not self.fits(case := self.case(sizes, scalars, family)):
             known = self.derived(sizes)
             low = {p.name: bounds(p, known)[0] for p in self.drawn()}
-            reducible = [n for n in sizes if n not in stuck and sizes[n] > low[n]]
+            drawn = {p.name: p for p in self.drawn() if p.name not in stuck}
+            reducible = [n for n in drawn if sizes[n] > low[n]]
             if not reducible:
                 break
             largest = max(reducible, key=lambda name: sizes[name])
             # By a random share, so that cases that are too large do not all end at one size.
-            less = max(low[largest], sizes[largest] * self.random.randint(60, 90) // 100)
+            share = min(sizes[largest] * self.random.randint(60, 90) // 100, sizes[largest] - 1)
+            less = max(low[largest], drawn[largest].grid.at_most(share))
             reduced = self.sizes({**sizes, largest: less})
             if keep in sizes and reduced[keep] != sizes[keep]:
                 stuck.add(largest)  # what is to be kept needs it
@@ -217,8 +232,7 @@ class CaseSampler:
             if p.name not in chosen:
                 sizes[p.name] = draw_size(p, known, self.random)
             elif needs(p):
-                low, high = bounds(p, known)
-                sizes[p.name] = min(max(chosen[p.name], low), high)
+                sizes[p.name] = nearest(p, chosen[p.name], *bounds(p, known))
             else:
                 sizes[p.name] = chosen[p.name]
         return sizes
@@ -228,7 +242,7 @@ class CaseSampler:
     ) -> Case:
         """The whole case: scalars with bounds that follow from others are moved there, or drawn."""
         known: dict[str, Number] = {**sizes, **scalars}
-        for p in in_order(self.problem.parameters):
+        for p in in_order(self.problem.numbers):
             if p.derived:
                 known[p.name] = derive(p, known)
             elif p.name in scalars:
