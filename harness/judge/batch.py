@@ -7,6 +7,7 @@ a batch of one: correctness and timing go the same way.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import torch
 from torch import Tensor
@@ -19,6 +20,7 @@ from harness.judge.digest import Digest
 from harness.judge.layout import BufferLayout, lay_out
 from harness.judge.receipt import Receipt
 from harness.judge.task import Task
+from harness.judge.unset import unset_hint
 from harness.problem.case import Case
 from harness.problem.sampling.footprint import SLICE
 from harness.problem.terms import Expectation, Role
@@ -207,18 +209,25 @@ class Batch:
             call = alike[number]
             return inputs(call), {name: tensor[call] for name, tensor in outputs.items()}
 
+        def known(name: str, call: int) -> tuple[Tensor, Expectation]:
+            return outputs[name][call], self._expectations(call, inputs(call))[name]
+
         # Nearly all batches are right: seeing that takes one wait for the device. Only where it
         # fails is each call compared by itself, which says what is wrong; and the few of another
         # family always are.
         if expected is None and self._checker.all_surely_right(self.case, len(alike), each):
             unsure = sorted(others)
         for call in unsure:
-            known = self._expectations(call, inputs(call)) if expected is None else expected[call]
-            for name, want in known.items():
+            right = self._expectations(call, inputs(call)) if expected is None else expected[call]
+            for name, want in right.items():
                 mismatch = compare(name, outputs[name][call], want.expected, want.allowed)
                 if mismatch is not None:
                     counts = f"{mismatch.differing} of {mismatch.total}"
-                    return BatchMismatch(call, f"{counts} elements of {name} are wrong", mismatch)
+                    message = f"{counts} elements of {name} are wrong"
+                    if expected is None:
+                        slots = next(s for s in self.layout.outputs if s.tensor.name == name)
+                        message += unset_hint(slots, self.layout.calls, call, partial(known, name))
+                    return BatchMismatch(call, message, mismatch)
         return None
 
     def _changed_input(self) -> int | None:

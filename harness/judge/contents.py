@@ -92,7 +92,7 @@ class Contents:
         """Write the buffers of one of the :meth:`slices` to ``rows``: (calls, stride), uint8."""
         fence(rows, slots, calls.start)
         if slots.tensor.direction is Direction.OUT:
-            _poison(rows, slots, calls.start)
+            _set_outputs(rows, slots, calls.start)
             return
         view = slots.elements(rows)
         if slots.tensor.together or (self._portable and not warm_up):
@@ -136,9 +136,15 @@ def fence(rows: Tensor, slots: BufferLayout, first: int) -> None:
             rows[(call - first) % 2 :: 2, : slots.bytes].fill_(byte)
 
 
-def _poison(rows: Tensor, slots: BufferLayout, first: int) -> None:
-    """Fill outputs with :data:`POISON`, as integers of their size: gaps stay as they are."""
+def _set_outputs(rows: Tensor, slots: BufferLayout, first: int) -> None:
+    """Fill outputs with :data:`POISON`, or zeros where those are declared; gaps stay as they are.
+
+    As integers of their size.
+    """
     bits = slots.bits(rows)
+    if slots.tensor.zeroed:
+        bits.zero_()
+        return
     for call, byte in enumerate(POISON):
         pattern = bytes([byte]) * bits.element_size()
         bits[(call - first) % 2 :: 2].fill_(int.from_bytes(pattern, signed=bits.dtype.is_signed))

@@ -149,6 +149,7 @@ def tensors_of(problem: Declaration, case: Case, dtype: str) -> tuple[TensorSpec
             direction=p.direction or Direction.IN,
             alignment=p.aligned_to(dtype),
             together=p.drawn,
+            zeroed=p.zeroed,
         )
         for p in problem.tensors
     )

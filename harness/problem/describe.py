@@ -36,7 +36,11 @@ def strides_of(parameter: Parameter) -> str:
 
 def direction_of(parameter: Parameter) -> str:
     """What a call does with a tensor, ``read only``; empty for numbers."""
-    return _DIRECTIONS[parameter.direction] if parameter.role is Role.TENSOR else ""
+    if parameter.role is not Role.TENSOR:
+        return ""
+    return _DIRECTIONS[parameter.direction] + (
+        "; zero before each call" if parameter.zeroed else ""
+    )
 
 
 def alignment_of(parameter: Parameter) -> str:

@@ -92,6 +92,8 @@ class Parameter(FormalParameter):
     """Bytes that the address is declared to be a multiple of; :meth:`aligned_to` fills None in."""
     nonfinite: bool = False
     """Whether a tensor may hold NaN and infinity."""
+    zeroed: bool = False
+    """Whether a pure output is 0 before every call; else it holds arbitrary bits."""
     equals: Expression | None = None
     """What a size or scalar follows from, which is then not drawn."""
     lower: Expression | None = None

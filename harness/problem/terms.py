@@ -70,6 +70,9 @@ class TensorSpec:
     together: bool = False
     """Whether its contents are drawn with those of other tensors of its call, call by call on the
     CPU, in timed batches, too."""
+    zeroed: bool = False
+    """Whether all elements of a pure output are 0 before every call; else their bits are
+    arbitrary."""
 
     @property
     def span(self) -> int:

@@ -210,6 +210,7 @@ def _parameter_data(problem: Problem, parameter: Parameter) -> dict[str, object]
             "strides": [str(e) for e in parameter.strides] or None,
             "alignment": {dtype: parameter.aligned_to(dtype) for dtype in problem.dtypes},
             "nonfinite": parameter.nonfinite,
+            "initial": "zero" if parameter.zeroed else None,
         }
     if parameter.role is Role.SIZE or parameter.equals is not None:
         data["range"] = words.range_of(parameter)
