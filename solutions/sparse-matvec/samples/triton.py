@@ -1,14 +1,14 @@
 """Triton: a program per tile of rows, which walks along all of them at once.
 
-The tile is as many entries wide as a warp reads at a time, and moves on until its longest row ends:
-lanes of rows that have ended are masked. Rows that are too long for that are left to programs that
-each take a stretch of one, and add what they find.
+The tile moves on until its longest row ends: lanes of rows that have ended are masked. Rows that are
+too long for that are left to programs that each take a stretch of all entries, and add what it has
+of such rows.
 """
 
 import triton
 import triton.language as tl
 
-LONG = 4096  # entries
+LONG = 1024  # entries
 
 
 @triton.jit(do_not_specialize=["rows"])
@@ -105,9 +105,9 @@ def long_rows(
 
 
 def solution(row_ptr, col_idx, entries, x, y, rows, cols, nnz):
-    few = nnz <= 8 * rows  # entries of a row, on average
-    tile, width = (32, 8) if few else (8, 32)
+    few = nnz <= 16 * rows  # entries of a row, on average
+    tile, width = (64, 16) if few else (16, 64)
     arrays = row_ptr, col_idx, entries, x, y
     short_rows[(triton.cdiv(rows, tile),)](*arrays, rows, LONG=LONG, ROWS=tile, WIDTH=width)
     if nnz > LONG:
-        long_rows[(triton.cdiv(nnz, LONG),)](*arrays, rows, nnz, LONG=LONG, BLOCK=1024)
+        long_rows[(triton.cdiv(nnz, LONG),)](*arrays, rows, nnz, LONG=LONG, BLOCK=LONG)
