@@ -14,7 +14,7 @@ from torch import Tensor
 
 from harness.device.base import Arena
 from harness.judge.checker import Checker
-from harness.judge.compare import compare
+from harness.judge.compare import compare_all
 from harness.judge.contents import GUARD, Contents, LastSlice, fence
 from harness.judge.digest import Digest
 from harness.judge.layout import BufferLayout, lay_out
@@ -219,15 +219,14 @@ class Batch:
             unsure = sorted(others)
         for call in unsure:
             right = self._expectations(call, inputs(call)) if expected is None else expected[call]
-            for name, want in right.items():
-                mismatch = compare(name, outputs[name][call], want.expected, want.allowed)
-                if mismatch is not None:
-                    counts = f"{mismatch.differing} of {mismatch.total}"
-                    message = f"{counts} elements of {name} are wrong"
-                    if expected is None:
-                        slots = next(s for s in self.layout.outputs if s.tensor.name == name)
-                        message += unset_hint(slots, self.layout.calls, call, partial(known, name))
-                    return BatchMismatch(call, message, mismatch)
+            mismatch = compare_all({name: x[call] for name, x in outputs.items()}, right)
+            if mismatch is not None:
+                name = mismatch.parameter
+                message = f"{mismatch.differing} of {mismatch.total} elements of {name} are wrong"
+                if expected is None:
+                    slots = next(s for s in self.layout.outputs if s.tensor.name == name)
+                    message += unset_hint(slots, self.layout.calls, call, partial(known, name))
+                return BatchMismatch(call, message, mismatch)
         return None
 
     def _changed_input(self) -> int | None:

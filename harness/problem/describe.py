@@ -66,6 +66,8 @@ def values_of(parameter: Parameter) -> str:
     if parameter.role is Role.SIZE or parameter.derived or parameter.direction is Direction.OUT:
         return ""
     drawn = parameter.values
+    if parameter.drawn:
+        return "made by the problem itself, as its statement says"
     a = f"{drawn.a:g}" if drawn.a_of is None else str(drawn.a_of)
     b = f"{drawn.b:g}" if drawn.b_of is None else str(drawn.b_of)
     if drawn.kind == "uniform":

@@ -21,14 +21,14 @@ STATEMENT_FILE = "problem.md"
 REFERENCE_FILE = "reference.py"
 """The files of a package."""
 
+MAX_SIZE = 2**31 - 1
+"""Largest value of a size that is part of a shape."""
+
 DRAW = "draw"
 """The distribution of what the function of this name in ``reference.py`` draws."""
 
 CHECK = "check"
 """The function of ``reference.py`` that says which elements of an answer are right."""
-
-MAX_SIZE = 2**31 - 1
-"""Largest value of a size that is part of a shape."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -217,6 +217,8 @@ class Declaration:
     benchmark_values: tuple[str, ...] | None = None
     """Families of values that some timed calls take, ``declared`` for none other; None for all that
     are safe."""
+    without_values: tuple[str, ...] = ()
+    """Families of values that no case and no timed call has; never ``declared``."""
     cases: int
     """Correctness cases with random sizes, beside those for edges and families of values."""
     tolerance: Tolerance | None
