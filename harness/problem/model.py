@@ -83,7 +83,9 @@ class Parameter(FormalParameter):
     line: int
     """Where the front matter declares it, from 1."""
     shape: tuple[Expression, ...] = ()
-    """A tensor's dimensions, row-major, over the sizes."""
+    """A tensor's dimensions, row-major, over the sizes; none for a single element."""
+    shaped: bool = True
+    """Whether a tensor's shape is declared."""
     values: Distribution = field(default_factory=Distribution)
     """How a tensor's elements or a scalar are drawn."""
     strides: tuple[Expression, ...] = ()

@@ -152,6 +152,7 @@ def _read_tensor(fields: Fields, parameter: Parameter, missing: list[str]) -> Pa
         parameter,
         zeroed=zeroed,
         shape=shape,
+        shaped="shape" in fields,
         strides=strides if len(strides) == len(shape) else (),
         alignment=fields.take("alignment", as_alignment, None),
         nonfinite=nonfinite,
