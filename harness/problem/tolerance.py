@@ -78,7 +78,7 @@ def weights_of(problem: Declaration, case: Case, output: Parameter, dtype: str) 
     reference = DTYPES["float64"].roundoff
     length = max(1.0, problem.evaluate(declared.length, case.values, out.name))
     cut = PRECISIONS.get(declared.inputs.get(out.name, ""), 0.0)
-    cut = cut if cut > out.roundoff else 0.0  # a cut to no less than the type itself loses nothing
+    cut = cut if cut >= out.roundoff else 0.0  # more precise than the type: nothing is lost
     unit = DTYPES[declared.accumulator[out.name]].roundoff
     # Matrix units truncate, but only where the accumulator is wider than their factors.
     if unit < max(out.roundoff, cut):

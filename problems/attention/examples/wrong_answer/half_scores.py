@@ -1,4 +1,4 @@
-# Rounds the scores to the data type: near -100 these have two digits before the point and one after.
+# Rounds the scores to the data type: near -100 that is less than one digit after the point.
 # verdict: wrong_answer
 
 import torch
