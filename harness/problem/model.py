@@ -245,6 +245,11 @@ class Declaration:
         return not self.missing
 
     @property
+    def has_variable_type(self) -> bool:
+        """Whether a parameter's type is ``[VAR]``; else it is graded in one data type."""
+        return any(p.type == VARIABLE_TYPE for p in self.parameters)
+
+    @property
     def tensors(self) -> tuple[Parameter, ...]:
         """The pointer parameters, in order."""
         return tuple(p for p in self.parameters if p.role is Role.TENSOR)

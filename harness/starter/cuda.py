@@ -17,6 +17,8 @@ def text(problem: Problem, command: str) -> str:
     """The file: a comment, a kernel for each output, and the function that launches them."""
     types = ", ".join(f"{VAR_TYPES[dtype]} ({dtype})" for dtype in problem.dtypes)
     note = [f"VAR is the type of an element, defined by the build: {types}."]
+    if not problem.has_variable_type:
+        note = []
     if any(words.is_complex(problem, p) for p in problem.tensors):
         note.append("Complex numbers have .x (real part) and .y; cuComplex.h, included, has more.")
     parts = [head(problem, command, "//", note=note)]

@@ -99,9 +99,11 @@ def text(
     )
     types = ", ".join(dtypes)
     note = (
-        f"VAR is the tensors' dtype: {types}. Write into the outputs; what is returned is ignored. "
-        "(Entry points that return: docs/how-to/writing-solutions.md.)"
+        "Write into the outputs; what is returned is ignored. (Entry points that return: "
+        "docs/how-to/writing-solutions.md.)"
     )
+    if problem.has_variable_type:
+        note = f"VAR is the tensors' dtype: {types}. {note}"
     only = [] if tuple(dtypes) == problem.dtypes else [f"# dtypes: {types}", "#"]
     lines = [*only, *head(problem, command, "#", note=[note]), "", *code.split("\n")]
     return "\n".join(map(_wrapped, lines))
