@@ -19,7 +19,7 @@ class DtypeKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DataType:
-    """One element type. The last three are a component's for complex types, 0 for exact ones."""
+    """One element type. The last four are a component's for complex types, 0 for exact ones."""
 
     name: str
     """As torch calls it: ``float32``."""
@@ -31,6 +31,8 @@ class DataType:
     """Unit roundoff u: half the distance from 1 to the next number."""
     smallest: float = 0.0
     """Smallest positive subnormal."""
+    normal: float = 0.0
+    """Smallest positive normal number."""
     largest: float = 0.0
     """Largest finite number."""
 
@@ -43,6 +45,7 @@ def _float(name: str, itemsize: int, precision: int, max_exponent: int) -> DataT
         itemsize=itemsize,
         roundoff=2.0**-precision,
         smallest=2.0 ** (2 - max_exponent - precision),
+        normal=2.0 ** (1 - max_exponent),
         largest=(2.0 - 2.0 ** (1 - precision)) * 2.0**max_exponent,
     )
 

@@ -2,9 +2,10 @@
 
 For every element of an output::
 
-    allowed = (u_acc · t + u_ref) · z · (constant · magnitude + factor · √length · |expected|)
+    allowed = (u_acc · t + u_ref) · z · (constant · magnitude + factor · growth · |expected|)
               + u_in · (min(4, 16 / √terms) · magnitude + 4 · |expected|)
-              + roundings · ((u_out + u_ref) · |expected| + 16 · s_out)
+              + roundings · ((u_out + u_ref) · |expected| + 16 · max(s_out, flushed))
+              + rtol · |expected| + atol
 
 u_acc
     unit roundoff of the type in which sums are kept (``tolerance.accumulator``).
@@ -25,20 +26,28 @@ constant
     For terms of zero mean the error is a small multiple of u · magnitude, whatever the length and
     the order of summation (Higham, Mary, *Sharper probabilistic backward error analysis for basic
     linear algebra kernels with random data*, SIAM J. Sci. Comput. 42(5), 2020).
-factor · √length
-    For terms with a mean, partial sums grow towards the result and the error with them, with the
-    square root of the length (Higham, Mary, *A new approach to probabilistic rounding error
-    analysis*, SIAM J. Sci. Comput. 41(5), 2019; Higham, section 4.2).
+growth
+    For terms with a mean, partial sums grow towards the result and the error with them: with
+    √length as long as rounding errors are independent and of mean zero (Higham, Mary, *A new
+    approach to probabilistic rounding error analysis*, SIAM J. Sci. Comput. 41(5), 2019). Where
+    they are not, with the length (Higham, sections 3.1 and 4.2): in families whose terms are alike
+    (:data:`~harness.problem.sums.SUMS`), and where a mean is too large for so long a sum and is not
+    moved (:func:`~harness.problem.sums.steep`). In ``cancellation`` partial sums may be as large as
+    the magnitude: there growth counts for that, too.
 u_in, terms
     Only where factors may be cut (``tolerance.inputs``), to unit roundoff u_in. Rounding two
     factors makes a product wrong by up to 2 u_in, cutting digits off by up to 4: never more than
     4 u_in · magnitude in all. Of many terms the errors average out, but for their mean, which is
     nothing for rounding and about 1.4 u_in for cutting, and goes along with the result. ``terms``
-    is the length, less what a family of values leaves without weight
-    (:data:`~harness.problem.sampling.distributions.EVENNESS`).
+    is the length, less what a family of values leaves without weight.
 roundings
     how often an intermediate result may be rounded to the output's type (unit roundoff u_out,
     smallest subnormal s_out).
+flushed
+    smallest normal number of float32 (of float64 where sums are kept in it): what is less is 0 in
+    kernels that are compiled for fast arithmetic, with ``-ftz=true``.
+rtol, atol
+    what the problem allows besides, or (with no ``length``) alone; 0 where it does not say.
 
 A complex output's error is the distance |got − expected| in the plane; its unit roundoff is a
 component's. Integers are exact. Constants and measured errors: docs/explanation/tolerance.md.
@@ -55,7 +64,9 @@ from harness.problem import model
 from harness.problem.case import Case
 from harness.problem.dtypes import DTYPES, PRECISIONS, DtypeKind
 from harness.problem.model import Declaration, Parameter
-from harness.problem.sampling.distributions import EVENNESS
+from harness.problem.sums import SUMS, FamilySums, largest_mean, steep, terms_of
+
+_SINGLE = DTYPES["float32"]
 
 
 class Weights(NamedTuple):
@@ -76,10 +87,15 @@ def weights_of(problem: Declaration, case: Case, output: Parameter, dtype: str) 
         raise HarnessError(f"{problem.slug} declares no tolerance")
     # The reference is itself a float64 computation: its own error adds to the submission's.
     reference = DTYPES["float64"].roundoff
-    length = max(1.0, problem.evaluate(declared.length, case.values, out.name))
+    length = terms_of(problem, case, dtype)
     cut = PRECISIONS.get(declared.inputs.get(out.name, ""), 0.0)
     cut = cut if cut >= out.roundoff else 0.0  # more precise than the type: nothing is lost
-    unit = DTYPES[declared.accumulator[out.name]].roundoff
+    accumulator = DTYPES[declared.accumulator[out.name]]
+    unit = accumulator.roundoff
+    sums = SUMS.get(case.family, FamilySums())
+    # A few terms of either sign are no long sum, whatever the mean they were drawn with.
+    tall = sums.share > 0 and steep(problem, case, dtype, largest_mean(length, unit))
+    growth = declared.factor * (length if sums.alike or tall else math.sqrt(length))
     # Matrix units truncate, but only where the accumulator is wider than their factors.
     if unit < max(out.roundoff, cut):
         unit *= model.TRUNCATION
@@ -87,14 +103,18 @@ def weights_of(problem: Declaration, case: Case, output: Parameter, dtype: str) 
     if out.kind is DtypeKind.COMPLEX:
         unit *= model.COMPLEX
     # Errors of cut factors average out over the terms that weigh something, and no others.
-    terms = max(1.0, length * EVENNESS.get(case.family, 1.0))
+    terms = max(1.0, length * sums.share)
+    flushed = DTYPES["float64" if accumulator.smallest < _SINGLE.smallest else "float32"].normal
+    pairs = growth if sums.paired and declared.constant else 0.0
     return Weights(
-        magnitude=unit * declared.constant
+        magnitude=unit * (declared.constant + pairs)
         + cut * min(model.CUT_WORST, model.CUT_SPREAD / math.sqrt(terms)),
-        expected=unit * declared.factor * math.sqrt(length)
+        expected=unit * growth
         + cut * model.CUT_MEAN
-        + declared.roundings * (out.roundoff + reference),
-        min_error=declared.roundings * model.SUBNORMALS * out.smallest,
+        + declared.roundings * (out.roundoff + reference)
+        + declared.rtol.get(out.name, 0.0),
+        min_error=declared.roundings * model.SUBNORMALS * max(out.smallest, flushed)
+        + declared.atol.get(out.name, 0.0),
     )
 
 

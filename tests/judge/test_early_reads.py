@@ -299,3 +299,34 @@ def test_gaps_between_rows_are_not_waited_for() -> None:
         found = reads.found()
     assert found.early is None
     assert found.looks >= calls - 2  # one of the calls may have values that change nothing
+
+
+def zeroed(task: Task) -> Task:
+    """The task with outputs that are 0 before every call."""
+    problem = load_problem(Path(__file__).parents[1] / "support/packages/shift")
+    parameters = tuple(replace(p, zeroed=p in problem.outputs) for p in problem.parameters)
+    return replace(task, problem=replace(problem, parameters=parameters))
+
+
+class Adds(Steps):
+    """Calls that add to their output, which must be 0 before."""
+
+    def write(self, call: int, values: Tensor, part: slice = slice(None)) -> None:
+        (output,) = self._batch.outputs(call).values()
+        output[part] += values[part] + 0.5
+
+
+@pytest.mark.parametrize("early", [False, True])
+def test_outputs_that_start_as_zero_are_looked_at_as_well(shift_task: Task, early: bool) -> None:
+    def work(steps: Steps, look: Callable[[], None]) -> None:
+        adds = Adds(steps._batch)
+        ahead = adds.read(0)
+        for call in range(CALLS):
+            values = ahead if early else adds.read(call)
+            ahead = adds.read(min(call + 1, CALLS - 1))
+            adds.write(call, values, slice(0, 2500))
+            look()
+            adds.write(call, values, slice(2500, 5000))
+
+    found = watched(zeroed(shift_task), CALLS, work)
+    assert found == (Found(CALLS - 1, 1) if early else Found(CALLS - 1))

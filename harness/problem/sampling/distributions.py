@@ -1,25 +1,30 @@
 """Fill tensors by the declared distribution, or by a family of values made to be awkward.
 
-The families keep what a kernel computes inside the range of the data type, and sums exact in
-float32 wherever many terms are alike (``integers``, ``constant``, ``rows``), so that none of them
+The families keep what a kernel computes inside the range of the data type, and sums of up to 2¹⁷
+terms exact in float32 where many are alike (``integers``, ``constant``, ``rows``). What their sums
+are like beside that, the tolerance knows (:data:`harness.problem.sums.SUMS`), so that none of them
 can fail an honest kernel. Complex numbers get both components independently, by the same rules.
 """
 
 import itertools
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import torch
 from torch import Generator, Tensor
 
 from harness.problem.case import FAMILIES, NONFINITE, SPARSE
-from harness.problem.model import Parameter
-
-EVENNESS = {"zeros": 1 / 64, "mixed": 1 / 32, SPARSE: 0.0}
-"""Which part of the terms carries a sum of products of two tensors, where it is not most of them.
-One in 8·8 is left of ``zeros``. In ``mixed`` the few largest dominate: factors 2^i, i evenly from
-−8 to 8, make E x² / (E|x|)² 5.7 times what it is, and the two together 32 times. In ``sparse`` a
-handful, however long the sum."""
+from harness.problem.dtypes import DTYPES
+from harness.problem.model import Distribution, Parameter
+from harness.problem.sums import (
+    damped,
+    largest_mean,
+    mean_of,
+    one_sided,
+    spread_of,
+    whole_bounds,
+)
 
 _MAX_CHUNK = 1 << 24
 """Elements drawn at a time on the CPU, in float64: 128 MiB."""
@@ -39,11 +44,8 @@ _NEAR = 2.0**-6
 
 _OFFSET = 4.0
 _HALF_OFFSET = 1.0
-"""Largest offset of a row in ``offset``, in multiples of the declared size of a value."""
-_OFFSET_LENGTH = 2.0**22
-"""No offset is larger than so many standard deviations over the row's length: up to there the
-partial sums of a whole row, kept in float32, have units in the last place that are no larger than
-the spread of the terms, so that one addition rounds this way and the next that way."""
+"""Largest offset of a row in ``offset``, in multiples of the declared size of a value; no more than
+a mean may be (:func:`~harness.problem.sums.largest_mean`) of the row's length in float32."""
 
 _SPARSE = 8
 """Elements of a row of length n that ``sparse`` keeps; in every other row √(8n) of them."""
@@ -55,9 +57,17 @@ _NONFINITE = (float("nan"), float("inf"), float("-inf"))
 
 
 def fill(
-    out: Tensor, parameter: Parameter, *, generator: Generator, family: str = "declared"
+    out: Tensor,
+    parameter: Parameter,
+    *,
+    generator: Generator,
+    family: str = "declared",
+    steepest: float = math.inf,
 ) -> None:
     """Fill ``out``, a view of any shape and strides, with fresh values of ``parameter``.
+
+    No mean of floating-point values is larger than ``steepest`` standard deviations, unless their
+    declared bounds are of one sign: what is drawn is moved towards 0, its spread stays.
 
     ``generator`` belongs to the device of ``out``. On a GPU values are drawn in place, in the
     tensor's own type; on the CPU in float64 and rounded, which keeps them the same on processors
@@ -76,6 +86,7 @@ def fill(
         raise ValueError(f"no family of values {family!r}")
     if out.numel() == 0:
         return
+    parameter = replace(parameter, values=_drawn(parameter.values, family, out, steepest))
     # The dimensions of the tensor itself; a complex number's two components are none of them.
     dimensions = out.dim()
     if out.is_complex():
@@ -95,13 +106,23 @@ def fill(
         _fade_last(out, dimensions)
     elif family == "offset":
         for part in (out,) if _on_host(out) else _chunks(out, max(0, dimensions - 1)):
-            _fill_offset(part, dimensions, parameter, generator)
+            _fill_offset(part, dimensions, parameter, generator, steepest)
     elif not out.is_floating_point():
         _fill_whole(out, parameter, generator, family)
     else:
         _fill_pieces(out, parameter, generator, family)
         if family == NONFINITE and parameter.nonfinite:
             _strew(out, dimensions, generator)
+
+
+def _drawn(values: Distribution, family: str, out: Tensor, steepest: float) -> Distribution:
+    """What a family draws floating-point numbers from; ``values`` for other types."""
+    if one_sided(values) or not (out.is_floating_point() or out.is_complex()):
+        return values
+    if family == "uniform":  # positive, of the same magnitude
+        most = max(abs(values.a), abs(values.b)) if values.kind == "uniform" else values.b
+        values = Distribution(kind="uniform", a=0.0, b=most)
+    return damped(values, steepest)
 
 
 def _fill_pieces(
@@ -155,12 +176,10 @@ def _chunks(out: Tensor, dimensions: int | None = None, *, even: bool = False) -
 
 
 def _bounds(kind: torch.dtype, parameter: Parameter) -> tuple[int, int]:
-    """The declared lowest and highest integer; −8 and 8 (0 and 8 without a sign) if none."""
+    """The lowest and highest number to draw, within what the type holds."""
+    low, high = whole_bounds(DTYPES[str(kind).removeprefix("torch.")], parameter.values)
     if kind is torch.bool:
-        return 0, 1
-    low, high = (-8 if kind.is_signed else 0), 8
-    if parameter.values.kind == "uniform":
-        low, high = round(parameter.values.a), round(parameter.values.b)
+        return low, high
     limits = torch.iinfo(kind)
     # random_ takes an upper end that is excluded, and must itself be an int64.
     top = min(limits.max, torch.iinfo(torch.int64).max - 1)
@@ -216,7 +235,9 @@ def _repeated(
     return values.mul_(_signs(shape, generator))
 
 
-def _fill_offset(out: Tensor, dimensions: int, parameter: Parameter, generator: Generator) -> None:
+def _fill_offset(
+    out: Tensor, dimensions: int, parameter: Parameter, generator: Generator, steepest: float
+) -> None:
     """Declared values, each row moved by a number of its own.
 
     Integers lie near one of their own, that is within a sixteenth of their bounds' distance.
@@ -230,12 +251,14 @@ def _fill_offset(out: Tensor, dimensions: int, parameter: Parameter, generator: 
         for part, centre in zip(_chunks(out), _chunks(centres), strict=True):
             part.copy_(_integers(part.shape, -near, near, generator).add_(centre))
         return
-    values, half = parameter.values, out.dtype is torch.float16
-    size, spread = abs(values.a) + values.b, values.b
+    values = parameter.values
+    size = abs(mean_of(values)) + spread_of(values)
     if values.kind == "uniform":
-        size, spread = max(abs(values.a), abs(values.b)), (values.b - values.a) / math.sqrt(12)
-    length = out.shape[last] if dimensions else 1
-    reach = min(size * (_HALF_OFFSET if half else _OFFSET), spread * _OFFSET_LENGTH / length)
+        size = max(abs(values.a), abs(values.b))
+    size *= _HALF_OFFSET if out.dtype is torch.float16 else _OFFSET
+    terms = max(2, out.shape[last]) if dimensions else 2
+    steepest = min(steepest, largest_mean(terms, DTYPES["float32"].roundoff))
+    reach = min(size, spread_of(values) * steepest)
     offsets = torch.empty(shape, dtype=torch.float64, device=out.device)
     offsets.uniform_(reach / 2, reach, generator=generator)
     offsets.mul_(_signs(shape, generator))
@@ -351,11 +374,6 @@ def _fill_real(
     values = parameter.values
     if family == "integers":
         out.random_(-3, 4, generator=generator)
-    elif family == "uniform":
-        low, high = (values.a, values.b) if values.kind == "uniform" else (0.0, values.b)
-        if low < 0:  # positive values only, of the same magnitude
-            low, high = 0.0, max(abs(low), abs(high))
-        out.uniform_(low, high, generator=generator)
     else:
         draw = out.uniform_ if values.kind == "uniform" else out.normal_
         draw(values.a, values.b, generator=generator)

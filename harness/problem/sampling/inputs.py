@@ -14,6 +14,7 @@ from harness.problem.dtypes import DTYPES, DtypeKind
 from harness.problem.model import Declaration, Parameter
 from harness.problem.sampling.distributions import fill
 from harness.problem.sampling.drawn import AuthorsTensors
+from harness.problem.sums import steepest_drawn
 from harness.problem.terms import TensorSpec
 
 
@@ -21,7 +22,7 @@ class DeclaredInputs:
     """Values by each tensor's distribution and the case's family: a package's ``InputSource``."""
 
     def __init__(self, problem: Declaration) -> None:
-        self._slug = problem.slug
+        self._problem = problem
         self._parameters = {p.name: p for p in problem.tensors}
         self._authors = AuthorsTensors(problem)
 
@@ -33,10 +34,11 @@ class DeclaredInputs:
         """
         if tensor.together:
             return self._authors.tensor(tensor, case, self._call_bits(case, seed))
-        key = f"tensor|{seed}|{self._slug}|{case.spec}|{tensor.name}"
+        key = f"tensor|{seed}|{self._problem.slug}|{case.spec}|{tensor.name}"
         generator = torch.Generator(device="cpu").manual_seed(_bits(key))
         out = torch.empty(tensor.shape, dtype=getattr(torch, tensor.dtype))
-        fill(out, self._parameter(tensor, case), generator=generator, family=case.family)
+        parameter, steepest = self._drawn(tensor, case)
+        fill(out, parameter, generator=generator, family=case.family, steepest=steepest)
         return out
 
     def fill(
@@ -50,22 +52,23 @@ class DeclaredInputs:
         generator = torch.Generator(device=out.device)
         generator.manual_seed(_bits(f"{seed}/{case.spec}/{tensor.name}"))
         family = DECLARED if warm_up else case.family
-        parameter = self._parameter(tensor, case)
+        parameter, steepest = self._drawn(tensor, case)
         for part in (out,) if family == DECLARED else out:
-            fill(part, parameter, generator=generator, family=family)
+            fill(part, parameter, generator=generator, family=family, steepest=steepest)
 
-    def _parameter(self, tensor: TensorSpec, case: Case) -> Parameter:
-        """The parameter with the bounds that its values have in this case."""
+    def _drawn(self, tensor: TensorSpec, case: Case) -> tuple[Parameter, float]:
+        """The parameter with the bounds of this case, and how many deviations its mean may be."""
         parameter = self._parameters[tensor.name]
         exact = DTYPES[tensor.dtype].kind is DtypeKind.INTEGER
-        return replace(parameter, values=parameter.values.at(case.values, whole=exact))
+        steepest = steepest_drawn(self._problem, case, parameter, tensor.dtype)
+        return replace(parameter, values=parameter.values.at(case.values, whole=exact)), steepest
 
     def drawn_again(self, case: Case, seed: str) -> dict[str, Tensor]:
         """What the author's ``draw`` makes for a call, wide and drawn now, whatever is known."""
         return self._authors.draw(case, self._call_bits(case, seed)).tensors
 
     def _call_bits(self, case: Case, seed: str) -> int:
-        return _bits(f"draw|{seed}|{self._slug}|{case.spec}")
+        return _bits(f"draw|{seed}|{self._problem.slug}|{case.spec}")
 
 
 def _bits(key: str) -> int:
