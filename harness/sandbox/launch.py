@@ -199,6 +199,14 @@ class Sandbox:
         """Whether a thread of the submitted processes computes, or would if it had a processor."""
         return processes.computes(self._members.look())
 
+    def processor_seconds(self) -> float:
+        """What all submitted processes took of processors, those that have ended included.
+
+        Those whose parent let the kernel forget them are not seen any more.
+        """
+        members = self._members.look()
+        return processes.processor_seconds([self._members.init, *members])
+
     def pause(self) -> bool:
         """Stop every process that runs submitted code; whether all of them have stopped."""
         self._stopped, all_stopped = processes.stop(self._members.look, _STOP_SECONDS)
