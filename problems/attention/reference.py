@@ -22,7 +22,7 @@ def reference(
     seq_k: int,
     head_dim: int,
 ) -> Tensor:
-    """Means of values, weighted by the exponentials of scores: (batch, q_heads, seq_q, head_dim)."""
+    """Means of values by the exponentials of scores: (batch, q_heads, seq_q, head_dim)."""
     result = torch.empty_like(query).view(batch, kv_heads, group, seq_q, head_dim)
     for rows, weights in _weights(query, key, scale, group):
         summed = weights @ value[:, :, : weights.shape[-1]]

@@ -15,7 +15,7 @@ _AT_ONCE = 1 << 22
 def draw(
     generator: Generator, family: str, rows: int, cols: int, nnz: int, longest: int
 ) -> dict[str, Tensor]:
-    """The structure of a matrix of ``nnz`` entries, at most ``longest`` in a row, and in one so many.
+    """The structure of a matrix of ``nnz`` entries, ``longest`` of them in the longest row.
 
     Whole numbers alone, so that every machine draws the same.
     """
@@ -95,7 +95,7 @@ def _row_sums(terms: Tensor, row_ptr: Tensor) -> Tensor:
 
 
 def _alike(lengths: Tensor) -> Iterator[tuple[Tensor, int]]:
-    """Rows that are more than half as long as the longest of them, with its length; no empty ones."""
+    """Rows more than half as long as the longest of them, with its length; no empty ones."""
     left = int(lengths.max())
     while left > 0:
         rows = torch.nonzero((lengths > left // 2) & (lengths <= left)).squeeze(1)
