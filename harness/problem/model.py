@@ -166,7 +166,8 @@ class Tolerance:
     length: Expression
     """Terms that are summed for one element, over sizes and scalars."""
     inputs: Mapping[str, str] = field(default_factory=dict)
-    """Data type → precision (of ``PRECISIONS``) that factors may be cut to; others are not cut."""
+    """Data type → precision (of ``PRECISIONS``) that factors may be cut to; others are not cut. To
+    the type itself only factors can be cut that are results."""
     factor: float = 4.0
     """In front of √length · |expected|."""
     constant: float = 16.0

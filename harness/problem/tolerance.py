@@ -89,7 +89,7 @@ def weights_of(problem: Declaration, case: Case, output: Parameter, dtype: str) 
     reference = DTYPES["float64"].roundoff
     length = terms_of(problem, case, dtype)
     cut = PRECISIONS.get(declared.inputs.get(out.name, ""), 0.0)
-    cut = cut if cut > out.roundoff else 0.0  # a cut to no less than the type itself loses nothing
+    cut = cut if cut >= out.roundoff else 0.0  # more precise than the type: nothing is lost
     accumulator = DTYPES[declared.accumulator[out.name]]
     unit = accumulator.roundoff
     sums = SUMS.get(case.family, FamilySums())

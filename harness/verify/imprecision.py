@@ -36,11 +36,11 @@ def imprecise(dtype: str, seen: ReferenceTraits, formats: RequiredFormats) -> It
         compute = machine if seen.products else _inputs_cut(cut)
         name = f"{'factors' if seen.products else 'inputs'} in {cut.name}"
         yield make(name=name, write=answer(compute), both=False)
-    if seen.products and formats.factors is None and formats.storage is FLOAT32:
+    if seen.products and formats.cut is None and formats.storage is FLOAT32:
         machine = on_machine(ArithmeticModel(factors=TWO_BFLOAT16))
         name = f"factors in {TWO_BFLOAT16.name}"
         yield make(name=name, write=answer(machine), both=False)
-    if cuts and formats.factors is not None:
+    if cuts and formats.cut is not None:
         # Where factors may be cut, results may lose a few roundoffs of that precision, which the
         # next one below is: the one after that is tried.
         cuts = [BELOW[cuts[0]]] if cuts[0] in BELOW else []
@@ -49,7 +49,7 @@ def imprecise(dtype: str, seen: ReferenceTraits, formats: RequiredFormats) -> It
     narrower = NARROWER.get(formats.accumulator, [])
     for sums in narrower if seen.sums or seen.additions else ():
         # The error of sums as precise as factors may be cut to is within what that may cost.
-        if formats.factors is not None and sums.bits >= formats.factors.bits:
+        if formats.cut is not None and sums.bits >= formats.cut.bits:
             continue
         accumulator = Accumulator(sums, step=STEP)
         machine = on_machine(ArithmeticModel(accumulator=accumulator, additions=not seen.sums))
@@ -67,7 +67,7 @@ def _cuts(dtype: str, formats: RequiredFormats) -> list[Format]:
     """Precisions below what the tolerance allows inputs to be cut to."""
     if not DTYPES[dtype].roundoff:
         return []
-    below = BELOW[formats.factors or component(dtype)]
+    below = BELOW[formats.cut or component(dtype)]
     return [below, BFLOAT16] if below.bits > BFLOAT16.bits else [below]
 
 

@@ -38,6 +38,11 @@ class RequiredFormats:
     factors: Format | None
 
     @property
+    def cut(self) -> Format | None:
+        """:attr:`factors` if inputs lose by it, which are no more precise than ``storage``."""
+        return self.factors if self.factors and self.factors.bits < self.storage.bits else None
+
+    @property
     def working(self) -> Format:
         """The format in which an honest kernel holds what it computes."""
         return FLOAT64 if self.accumulator is FLOAT64 else FLOAT32
@@ -49,11 +54,11 @@ def required_formats(problem: Problem, dtype: str) -> RequiredFormats | None:
     inexact = [kind.name for kind in types if kind.roundoff]
     if not inexact or problem.tolerance is None:
         return None
-    factors = problem.tolerance.inputs.get(dtype, dtype)
+    factors = problem.tolerance.inputs.get(dtype)
     return RequiredFormats(
         accumulator=component(problem.tolerance.accumulator[inexact[0]]),
         storage=component(inexact[0]),
-        factors=None if factors == dtype else component(factors),
+        factors=None if factors is None else component(factors),
     )
 
 

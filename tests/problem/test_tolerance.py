@@ -15,6 +15,7 @@ from support.error_model import (
     IMPOSTORS,
     IMPOSTORS_CUT,
     LENGTHS,
+    PROBLEM,
     cut,
     ratios,
 )
@@ -117,6 +118,20 @@ def test_the_term_for_cut_inputs() -> None:
     assert allowed(64, "declared", 1.0) == pytest.approx(6, abs=rest)
     assert allowed(6400, "declared", 0.0) == pytest.approx(0.2, abs=rest)
     assert allowed(6400, "zeros", 0.0) == pytest.approx(1.6, abs=rest)
+
+
+def test_factors_that_are_results_may_be_cut_to_their_own_type() -> None:
+    """A product's result has more digits than its type until it is cut for the next product."""
+    out, ones = PROBLEM.outputs[0], torch.ones(1, 1, dtype=torch.float64)
+    case = Case(sizes={"m": 1, "n": 1, "k": 1}, scalars={"alpha": 0.0})
+    for inputs, more in (({}, 0.0), ({"float16": "float16"}, 4.0), ({"float16": "float64"}, 0.0)):
+        assert PROBLEM.tolerance is not None
+        problem = replace(PROBLEM, tolerance=replace(PROBLEM.tolerance, inputs=inputs))
+        allowed, plain = (
+            allowed_error(weights_of(each, case, out, "float16"), ones * 0.0, ones.clone())
+            for each in (problem, PROBLEM)
+        )
+        assert float(allowed - plain) * 2**11 == pytest.approx(more, abs=1e-9)
 
 
 def naive(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:

@@ -14,11 +14,13 @@ from harness.problem.case import whole_case
 from harness.problem.format.load import load_problem
 from harness.problem.reference import Reference
 from harness.problem.sampling.footprint import CALLS
+from harness.verify.arithmetic.rounding import component
 from harness.verify.arithmetic.survey import ReferenceTraits, survey
 from harness.verify.grades import run_timed
 from harness.verify.impostor import Impostor
 from harness.verify.impostors import impostors
 from harness.verify.trial import PackageTask, Trial, TrialMemory
+from harness.verify.variants import required_formats, variants
 
 ROOT = Path(__file__).parents[2]
 SIZES = {"m": 70, "n": 65, "k": 40}
@@ -244,6 +246,28 @@ def test_impostors_are_right_where_they_do_not_differ() -> None:
                  "misses the last tile of 32", "skips the last term of every sum"):  # fmt: skip
         assert torch.equal(one.play(name), one.right()), name
     one.arena.close()
+
+
+def test_weights_may_be_cut_to_their_own_type_and_nothing_else_may_be() -> None:
+    sizes = {"batch": 1, "kv_heads": 2, "group": 2, "seq_q": 20, "seq_k": 90, "head_dim": 64}
+    for dtype in ("float16", "bfloat16"):
+        one = Stage(dtype, sizes, None, slug="attention")
+        problem = one.task.problem
+        formats = required_formats(problem, dtype)
+        assert formats is not None
+        assert (formats.factors, formats.cut) == (component(dtype), None)
+        honest = {v.name: v.answer for v in variants(problem, dtype, one.seen)}
+        for name in (f"factors in {dtype}", f"factors in {dtype}, cut off"):
+            compute = honest[name]
+            assert compute is not None
+            found = [compute(one.trial, call) for call in range(CALLS)]
+            assert not torch.equal(found[0]["result"], one.trial.right[0]["result"])
+            for call in range(CALLS):
+                one.trial.batch.outputs(call)["result"].copy_(found[call]["result"])
+            assert one.trial.batch.check(one.trial.expected) is None
+        for name in (f"sums in {dtype}", "factors in e4m3", "skips the last term of every sum"):
+            assert one.is_caught(name), name
+        one.arena.close()
 
 
 def test_imprecise_impostors_of_bfloat16() -> None:

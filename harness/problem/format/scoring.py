@@ -145,14 +145,14 @@ def read_tolerance(
     accumulator = {name: declared.take(name, one_of(_FLOATS), wide[name]) for name in _FLOATS}
     declared.close()
     cut = section.section("inputs")
-    # To a lower precision, or to their own, which is no cut.
+    # To a lower precision, or to their own, which results do not have before they are cut.
     to = {name: one_of(tuple(dict.fromkeys((*PRECISIONS, name)))) for name in _FLOATS}
-    inputs = {name: cut.take(name, to[name], name) for name in _FLOATS}
+    inputs = {name: cut.take(name, to[name], name) for name in _FLOATS if name in cut}
     cut.close()
     tolerance = Tolerance(
         accumulator=accumulator,
         length=length or Expression.parse(1),
-        inputs={name: precision for name, precision in inputs.items() if precision != name},
+        inputs=inputs,
         factor=section.take("factor", _not_negative, 0.0 if alone else 4.0),
         constant=section.take("constant", _not_negative, 0.0 if alone else 16.0),
         roundings=section.take("roundings", _not_negative, 0.0 if alone else 1.0),

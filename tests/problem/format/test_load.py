@@ -440,6 +440,12 @@ def test_relations_between_parameters(block) -> None:
     assert block.tolerance.inputs == {"float32": "tf32"}
 
 
+def test_factors_may_be_cut_to_their_own_type(write: Write) -> None:
+    own = load_problem(write(BLOCK.replace("float32: tf32", "float32: float32")))
+    assert own.tolerance is not None
+    assert own.tolerance.inputs == {"float32": "float32"}
+
+
 @pytest.mark.parametrize(
     ("old", "new", "complaint"),
     [
