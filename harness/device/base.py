@@ -4,9 +4,7 @@ A new kind of device is one module that meets :class:`Device`, and an entry in
 :mod:`harness.device.choose`. Nothing else asks which kind it has in hand.
 """
 
-import fcntl
 import math
-import os
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -17,6 +15,7 @@ import torch
 from harness.errors import MachineError
 from harness.records.measurement import Conditions
 from harness.text.numbers import bytes_
+from harness.wire.memory import sealed_memory as sealed_memory
 
 Kind = Literal["cuda", "cpu"]
 """How records and commands name a kind of device."""
@@ -164,14 +163,6 @@ class Device(Protocol):
         Raises:
             MachineError: there is no place for a lock that all users of this machine share.
         """
-
-
-def sealed_memory(name: str, size: int) -> int:
-    """A memfd of ``size`` bytes that nobody can resize (a truncated one would kill its reader)."""
-    fd = os.memfd_create(name, os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
-    os.ftruncate(fd, size)
-    fcntl.fcntl(fd, fcntl.F_ADD_SEALS, fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL)
-    return fd
 
 
 def round_up(size: int, unit: int) -> int:

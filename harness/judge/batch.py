@@ -7,18 +7,20 @@ a batch of one: correctness and timing go the same way.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import torch
 from torch import Tensor
 
 from harness.device.base import Arena
 from harness.judge.checker import Checker
-from harness.judge.compare import compare
+from harness.judge.compare import compare_all
 from harness.judge.contents import GUARD, Contents, LastSlice, fence
 from harness.judge.digest import Digest
 from harness.judge.layout import BufferLayout, lay_out
 from harness.judge.receipt import Receipt
 from harness.judge.task import Task
+from harness.judge.unset import unset_hint
 from harness.problem.case import Case
 from harness.problem.sampling.footprint import SLICE
 from harness.problem.terms import Expectation, Role
@@ -178,7 +180,7 @@ class Batch:
         return self._seed
 
     def _expectations(self, call: int, inputs: Mapping[str, Tensor]) -> Mapping[str, Expectation]:
-        case = self._contents.others(self._known_seed()).get(call, self.case)
+        case = self._contents.case_of(call, self._known_seed())
         return self._task.reference.expectations(case, self._task.dtype, inputs)
 
     # -- checking --------------------------------------------------------------------------------
@@ -207,18 +209,24 @@ class Batch:
             call = alike[number]
             return inputs(call), {name: tensor[call] for name, tensor in outputs.items()}
 
+        def known(name: str, call: int) -> tuple[Tensor, Expectation]:
+            return outputs[name][call], self._expectations(call, inputs(call))[name]
+
         # Nearly all batches are right: seeing that takes one wait for the device. Only where it
         # fails is each call compared by itself, which says what is wrong; and the few of another
         # family always are.
         if expected is None and self._checker.all_surely_right(self.case, len(alike), each):
             unsure = sorted(others)
         for call in unsure:
-            known = self._expectations(call, inputs(call)) if expected is None else expected[call]
-            for name, want in known.items():
-                mismatch = compare(name, outputs[name][call], want.expected, want.allowed)
-                if mismatch is not None:
-                    counts = f"{mismatch.differing} of {mismatch.total}"
-                    return BatchMismatch(call, f"{counts} elements of {name} are wrong", mismatch)
+            right = self._expectations(call, inputs(call)) if expected is None else expected[call]
+            mismatch = compare_all({name: x[call] for name, x in outputs.items()}, right)
+            if mismatch is not None:
+                name = mismatch.parameter
+                message = f"{mismatch.differing} of {mismatch.total} elements of {name} are wrong"
+                if expected is None:
+                    slots = next(s for s in self.layout.outputs if s.tensor.name == name)
+                    message += unset_hint(slots, self.layout.calls, call, partial(known, name))
+                return BatchMismatch(call, message, mismatch)
         return None
 
     def _changed_input(self) -> int | None:

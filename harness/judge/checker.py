@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from harness.errors import ProblemError
-from harness.judge.compare import CHUNK, surely_right
+from harness.judge.compare import CHUNK, all_surely_right
 from harness.judge.task import Task
 from harness.problem.case import Case
 
@@ -125,9 +125,7 @@ def _surely_right(
 ) -> Tensor:
     """Whether one call's outputs are right beyond doubt: a bool tensor, not waited for."""
     known = task.reference.expectations(case, task.dtype, inputs, summed=summed)
-    return torch.stack(
-        [surely_right(outputs[name], want.expected, want.allowed) for name, want in known.items()]
-    ).all()
+    return all_surely_right(outputs, known)
 
 
 def _copies(tensors: Tensors) -> dict[str, Tensor]:

@@ -19,12 +19,13 @@ element pass nor fails it for its last digits: :data:`ROUNDINGS` are allowed ins
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
+from harness.problem.terms import Expectation
 from harness.records.cases import Element, Mismatch
 
 CHUNK = 1 << 23
@@ -35,12 +36,60 @@ ROUNDINGS = 32.0
 of the output's type relative to the expected value."""
 
 
-def compare(parameter_name: str, got: Tensor, expected: Tensor, allowed: Tensor) -> Mismatch | None:
+def compare_all(outputs: Mapping[str, Tensor], known: Mapping[str, Expectation]) -> Mismatch | None:
+    """The first fault of a call's ``outputs``, by name; None if every element is right.
+
+    As :func:`compare` says, and where the problem's author has a check for an output, as that does.
+
+    Raises:
+        ProblemError: the check is wrong.
+    """
+    verdicts = _verdicts(outputs, known)
+    for name, want in known.items():
+        right = verdicts.get(name)
+        found = compare(name, outputs[name], want.expected, want.allowed, right)
+        if found is not None:
+            return found
+    return None
+
+
+def all_surely_right(outputs: Mapping[str, Tensor], known: Mapping[str, Expectation]) -> Tensor:
+    """Whether all ``outputs`` of a call are right beyond doubt, as :func:`surely_right` is.
+
+    Raises:
+        ProblemError: the author's check is wrong.
+    """
+    verdicts = _verdicts(outputs, known)
+    return torch.stack(
+        [
+            verdicts[name].all()
+            if name in verdicts
+            else surely_right(outputs[name], want.expected, want.allowed)
+            for name, want in known.items()
+        ]
+    ).all()
+
+
+def _verdicts(
+    outputs: Mapping[str, Tensor], known: Mapping[str, Expectation]
+) -> Mapping[str, Tensor]:
+    check = next((want.check for want in known.values() if want.check is not None), None)
+    return {} if check is None else check(outputs)
+
+
+def compare(
+    parameter_name: str,
+    got: Tensor,
+    expected: Tensor,
+    allowed: Tensor,
+    right: Tensor | None = None,
+) -> Mismatch | None:
     """None if every element of ``got`` is right, else how many are not, the first and the worst.
 
     ``got`` is in the output's type (booleans may come as bytes); ``expected`` (float64; int64 or
     bool for integers, complex128) and ``allowed`` (float64) have its shape and device. Integers of
-    64 bits without a sign are expected as int64 with the same bits. “First” is in row-major order;
+    64 bits without a sign are expected as int64 with the same bits. ``right`` (bool), where it is
+    given, decides alone which elements are. “First” is in row-major order;
     “worst” has the greatest error relative to what is allowed (a NaN, and an infinity that was not
     expected, are worse than any number). The device is waited for once if all is right.
 
@@ -49,10 +98,11 @@ def compare(parameter_name: str, got: Tensor, expected: Tensor, allowed: Tensor)
     """
     _require_alike(parameter_name, got, expected, allowed)
     # Right outputs, nearly all, take this way: a quarter of the cost, and one wait for the device.
-    if bool(surely_right(got, expected, allowed)):
+    sure = surely_right(got, expected, allowed) if right is None else right.all()
+    if bool(sure):
         return None
     with torch.inference_mode():
-        chunks = list(_chunks(got, expected, allowed))
+        chunks = list(_chunks(got, expected, allowed, right))
         wrong = sum(int(chunk.wrong().count_nonzero()) for chunk in chunks)
         if wrong == 0:  # infinities, NaN or overflows, right by rules of their own
             return None
@@ -90,12 +140,13 @@ def _require_alike(parameter_name: str, got: Tensor, expected: Tensor, allowed: 
 
 @dataclass(frozen=True, slots=True)
 class _Chunk:
-    """A flat stretch of the three tensors, as views; ``start`` elements come before it."""
+    """A flat stretch of the tensors, as views; ``start`` elements come before it."""
 
     start: int
     got: Tensor
     expected: Tensor
     allowed: Tensor
+    right: Tensor | None = None
 
     def near(self) -> Tensor:
         """Whether all are right by |got − expected| ≤ allowed: a bool without dimensions."""
@@ -108,6 +159,8 @@ class _Chunk:
 
     def wrong(self) -> Tensor:
         """Which elements are wrong, by all rules: bool, flat."""
+        if self.right is not None:
+            return self.right.logical_not()
         if self.exact:
             return self._whole(self.got) != self._whole(self.expected)
         largest = torch.finfo(self.got.dtype).max
@@ -166,9 +219,12 @@ def _right(got: Tensor, expected: Tensor, allowed: Tensor, largest: float) -> Te
     return right
 
 
-def _chunks(got: Tensor, expected: Tensor, allowed: Tensor) -> Iterator[_Chunk]:
+def _chunks(
+    got: Tensor, expected: Tensor, allowed: Tensor, right: Tensor | None = None
+) -> Iterator[_Chunk]:
     """Stretches of at most :data:`CHUNK` elements; copies ``got`` first if it has gaps."""
-    flat = [tensor.reshape(-1) for tensor in (got, expected, allowed)]
+    given = (got, expected, allowed) if right is None else (got, expected, allowed, right)
+    flat = [tensor.reshape(-1) for tensor in given]
     for start in range(0, got.numel(), CHUNK):
         yield _Chunk(start, *(tensor[start : start + CHUNK] for tensor in flat))
 

@@ -51,6 +51,10 @@ class Contents:
             self._others = (seed, chosen)
         return self._others[1]
 
+    def case_of(self, call: int, seed: str) -> Case:
+        """The case of one call (from 0): another family's for a few."""
+        return self.others(seed).get(call, self._case)
+
     def write(
         self, data: Tensor, written: Sequence[BufferLayout], seed: str, *, warm_up: bool = False
     ) -> None:
@@ -58,7 +62,13 @@ class Contents:
         for start, stop in self._layout.between:
             data[start:stop].fill_(GUARD)
         for slots in written:
-            self.write_buffers(data, slots, seed, warm_up=warm_up)
+            if not slots.tensor.together:
+                self.write_buffers(data, slots, seed, warm_up=warm_up)
+        together = [(s, self._layout.rows(data, s)) for s in written if s.tensor.together]
+        for call in range(self._layout.calls):  # so that each is drawn once, whatever is kept
+            for slots, rows in together:
+                one = range(call, call + 1)
+                self.write_slice(rows[call : call + 1], slots, one, seed, warm_up=warm_up)
 
     def write_buffers(
         self, data: Tensor, slots: BufferLayout, seed: str, *, warm_up: bool = False
@@ -71,7 +81,8 @@ class Contents:
 
     def slices(self, slots: BufferLayout) -> Iterator[range]:
         """The calls of one tensor that are drawn together, from one seed: a bounded number."""
-        count = 1 if self._portable else max(1, SLICE // slots.stride)
+        alone = self._portable or slots.tensor.together
+        count = 1 if alone else max(1, SLICE // slots.stride)
         for start in range(0, self._layout.calls, count):
             yield range(start, min(start + count, self._layout.calls))
 
@@ -81,19 +92,21 @@ class Contents:
         """Write the buffers of one of the :meth:`slices` to ``rows``: (calls, stride), uint8."""
         fence(rows, slots, calls.start)
         if slots.tensor.direction is Direction.OUT:
-            _poison(rows, slots, calls.start)
+            _set_outputs(rows, slots, calls.start)
             return
         view = slots.elements(rows)
-        if warm_up or not self._portable:
-            first = f"{seed}/{calls.start}"
-            self._inputs.fill(view, slots.tensor, self._case, first, warm_up=warm_up)
-            for number, case in () if warm_up else self.others(seed).items():
-                if number in calls:
-                    one = view[number - calls.start : number - calls.start + 1]
-                    self._inputs.fill(one, slots.tensor, case, f"{seed}/{number}", warm_up=False)
-        else:
+        if slots.tensor.together or (self._portable and not warm_up):
             for number, call in zip(calls, view, strict=True):
-                call.copy_(self._inputs.draw(slots.tensor, self._case, f"{seed}/{number}"))
+                # What a warm-up comes to is not checked: the first call's inputs serve all.
+                which, case = (0, self._case) if warm_up else (number, self.case_of(number, seed))
+                call.copy_(self._inputs.draw(slots.tensor, case, f"{seed}/{which}"))
+            return
+        first = f"{seed}/{calls.start}"
+        self._inputs.fill(view, slots.tensor, self._case, first, warm_up=warm_up)
+        for number, case in () if warm_up else self.others(seed).items():
+            if number in calls:
+                one = view[number - calls.start : number - calls.start + 1]
+                self._inputs.fill(one, slots.tensor, case, f"{seed}/{number}", warm_up=False)
 
 
 class LastSlice:
@@ -123,9 +136,15 @@ def fence(rows: Tensor, slots: BufferLayout, first: int) -> None:
             rows[(call - first) % 2 :: 2, : slots.bytes].fill_(byte)
 
 
-def _poison(rows: Tensor, slots: BufferLayout, first: int) -> None:
-    """Fill outputs with :data:`POISON`, as integers of their size: gaps stay as they are."""
+def _set_outputs(rows: Tensor, slots: BufferLayout, first: int) -> None:
+    """Fill outputs with :data:`POISON`, or zeros where those are declared; gaps stay as they are.
+
+    As integers of their size.
+    """
     bits = slots.bits(rows)
+    if slots.tensor.zeroed:
+        bits.zero_()
+        return
     for call, byte in enumerate(POISON):
         pattern = bytes([byte]) * bits.element_size()
         bits[(call - first) % 2 :: 2].fill_(int.from_bytes(pattern, signed=bits.dtype.is_signed))

@@ -24,7 +24,7 @@ import torch
 from torch import Generator, Tensor
 
 from harness.judge.batch import Batch
-from harness.judge.compare import compare
+from harness.judge.compare import compare_all
 from harness.judge.layout import BufferLayout, Layout, lay_out
 from harness.judge.task import Task
 from harness.problem.case import Case
@@ -207,10 +207,8 @@ class EarlyReads:
         # Inputs that were replaced once more may have been so while they were in use, or written.
         doubtful = set((calls[replaced & ~sure] + 1).tolist())
         for call in sorted(set((calls[sure] + 1).tolist()) - doubtful):
-            outputs = self.batch.outputs(call)
-            for name, want in self._expected.items():
-                if compare(name, outputs[name], want.expected, want.allowed) is not None:
-                    return Found(looks, call)
+            if compare_all(self.batch.outputs(call), self._expected) is not None:
+                return Found(looks, call)
         return Found(looks, cached=self._cached(calls, sure & begun, cycles))
 
     def _cached(self, calls: Tensor, counts: Tensor, cycles: Tensor) -> tuple[float, ...]:

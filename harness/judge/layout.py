@@ -56,6 +56,7 @@ class BufferLayout:
             shape=self.tensor.shape,
             strides=self.tensor.strides,
             dtype=self.tensor.dtype,
+            zeroed=self.tensor.zeroed,
         )
 
     def elements(self, rows: Tensor, dtype: torch.dtype | None = None) -> Tensor:

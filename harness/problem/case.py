@@ -124,10 +124,14 @@ def _shortest(value: float) -> str:
 
 
 def families(problem: Declaration, dtype: str | None = None) -> tuple[str, ...]:
-    """The families of values that cases have; ``nonfinite`` where a tensor may, and has a NaN."""
+    """The families of values that cases have: those that the problem does not leave out.
+
+    ``nonfinite`` where a tensor may, and has a NaN.
+    """
     kinds = problem.dtypes if dtype is None else (dtype,)
     nan = any(p.nonfinite and p.data_type(k).roundoff for p in problem.tensors for k in kinds)
-    return tuple(f for f in FAMILIES if nan or f != NONFINITE)
+    left = (f for f in FAMILIES if f not in problem.without_values)
+    return tuple(f for f in left if nan or f != NONFINITE)
 
 
 def timed_families(problem: Declaration, dtype: str) -> tuple[str, ...]:
@@ -148,6 +152,8 @@ def tensors_of(problem: Declaration, case: Case, dtype: str) -> tuple[TensorSpec
             strides=p.steps(case.values),
             direction=p.direction or Direction.IN,
             alignment=p.aligned_to(dtype),
+            zeroed=p.zeroed,
+            together=p.drawn,
         )
         for p in problem.tensors
     )
@@ -192,6 +198,8 @@ def parse_case(problem: Declaration, text: str) -> Case:
     family = given.get(VALUES, DECLARED)
     known = families(problem)
     if family not in known:
+        if family in problem.without_values:
+            raise UsageError(f"case: {problem.slug} leaves these values out (values={family})")
         if family in FAMILIES:
             raise UsageError(f"case: no tensor of {problem.slug} may hold NaN (values={family})")
         hint = did_you_mean(family, known) or f" (one of {', '.join(known)})"

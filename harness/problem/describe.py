@@ -38,7 +38,11 @@ def strides_of(parameter: Parameter) -> str:
 
 def direction_of(parameter: Parameter) -> str:
     """What a call does with a tensor, ``read only``; empty for numbers."""
-    return _DIRECTIONS[parameter.direction] if parameter.role is Role.TENSOR else ""
+    if parameter.role is not Role.TENSOR:
+        return ""
+    return _DIRECTIONS[parameter.direction] + (
+        "; zero before each call" if parameter.zeroed else ""
+    )
 
 
 def alignment_of(parameter: Parameter) -> str:
@@ -71,6 +75,8 @@ def values_of(parameter: Parameter) -> str:
     if parameter.role is Role.SIZE or parameter.derived or parameter.direction is Direction.OUT:
         return ""
     drawn = parameter.values
+    if parameter.drawn:
+        return "made by the problem itself, as its statement says"
     a = f"{drawn.a:g}" if drawn.a_of is None else str(drawn.a_of)
     b = f"{drawn.b:g}" if drawn.b_of is None else str(drawn.b_of)
     if drawn.kind == "uniform":

@@ -39,7 +39,11 @@ if TYPE_CHECKING:
 
 
 class InputSource(Protocol):
-    """Draws input tensors: all from the seed, none to be guessed from another's values."""
+    """Draws input tensors: all from the seed, none to be guessed from another's values.
+
+    Tensors that are drawn ``together`` (a field of their ``TensorSpec``) are never filled: ``draw``
+    is asked for each of them, in timed batches, too, and all of one call come of one drawing.
+    """
 
     def draw(self, tensor: TensorSpec, case: Case, seed: str) -> Tensor:
         """One tensor of one call of a correctness case: ``tensor.shape``, on the CPU.
@@ -63,7 +67,10 @@ class AnswerKey(Protocol):
 
     @property
     def capturable(self) -> bool:
-        """Whether ``expectations`` may be recorded into a CUDA graph: torch operations alone."""
+        """Whether ``expectations``, and their checks, may be recorded into a CUDA graph.
+
+        Torch operations alone may; one that waits for the device is noticed.
+        """
 
     def expectations(
         self, case: Case, dtype: str, inputs: Mapping[str, Tensor], *, summed: bool = True
@@ -72,7 +79,8 @@ class AnswerKey(Protocol):
 
         ``inputs`` holds every tensor that is read, dense, in its own type, as it was before the
         call; they must not be written to. Without ``summed`` the allowance may be smaller than
-        it should be, never larger, where that is cheaper: what passes is right.
+        it should be, never larger, where that is cheaper: what passes is right. An expectation with
+        a ``check`` of its own may need ``inputs`` later on, and keeps them.
         """
 
 

@@ -24,10 +24,19 @@ REFERENCE_FILE = "reference.py"
 MAX_SIZE = 2**31 - 1
 """Largest value of a size that is part of a shape."""
 
+DRAW = "draw"
+"""The distribution of what the function of this name in ``reference.py`` draws."""
+
+CHECK = "check"
+"""The function of ``reference.py`` that says which elements of an answer are right."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Distribution:
-    """``normal`` of mean ``a`` and standard deviation ``b``, or ``uniform`` from ``a`` to ``b``."""
+    """``normal`` of mean ``a`` and standard deviation ``b``, or ``uniform`` from ``a`` to ``b``.
+
+    With :data:`DRAW` what the author's function draws; the two numbers then say nothing.
+    """
 
     kind: str = "normal"
     """Which of them."""
@@ -85,6 +94,8 @@ class Parameter(FormalParameter):
     """Bytes that the address is declared to be a multiple of; :meth:`aligned_to` fills None in."""
     nonfinite: bool = False
     """Whether a tensor may hold NaN and infinity."""
+    zeroed: bool = False
+    """Whether a pure output is 0 before every call; else it holds arbitrary bits."""
     equals: Expression | None = None
     """What a size or scalar follows from, which is then not drawn."""
     lower: Expression | None = None
@@ -105,6 +116,11 @@ class Parameter(FormalParameter):
     """Ends of the part of a size's range that cases are drawn from; None for all of it."""
     always: tuple[float, ...] = ()
     """Values of a size or scalar that every grade tries."""
+
+    @property
+    def drawn(self) -> bool:
+        """Whether the author's function ``draw`` makes its contents."""
+        return self.values.kind == DRAW
 
     def data_type(self, dtype: str) -> DataType:
         """The type of one element (or of the scalar) when ``[VAR]`` stands for ``dtype``."""
@@ -203,6 +219,8 @@ class Declaration:
     benchmark_values: tuple[str, ...] | None = None
     """Families of values that some timed calls take, ``declared`` for none other; None for all that
     are safe."""
+    without_values: tuple[str, ...] = ()
+    """Families of values that no case and no timed call has; never ``declared``."""
     cases: int
     """Correctness cases with random sizes, beside those for edges and families of values."""
     tolerance: Tolerance | None

@@ -3,41 +3,31 @@
 The file is the problem author's, and trusted: it runs inside the judge. It defines
 
 - ``reference(*sizes and parameters but the pure outputs)`` → the expected outputs,
-- ``magnitude(…the same…)`` → for each output what was summed, in magnitude (|A|·|B| for A·B).
+- ``magnitude(…the same…)`` → for each output what was summed, in magnitude (|A|·|B| for A·B),
+- ``check(got, expected, …of the same…)``, where there are several right answers
+  (:mod:`harness.problem.answer_check`),
+- ``draw``, which is called elsewhere (:mod:`harness.problem.sampling.drawn`).
 
-Both get dense tensors in float64 (integers in int64, complex numbers in complex128) on the device
-of the inputs, and scalars exactly as the submission receives them. With one output they return its
-tensor; with several a mapping from name to tensor. A magnitude is always real.
+The first two get dense tensors in float64 (integers in int64, complex numbers in complex128) on the
+device of the inputs, and scalars exactly as the submission receives them. With one output they
+return its tensor; with several a mapping from name to tensor. A magnitude is always real.
 """
 
-import inspect
-import traceback
-from collections.abc import Callable, Mapping
-from importlib.util import module_from_spec, spec_from_file_location
-from pathlib import Path
-from types import ModuleType
+from collections.abc import Mapping
 
 import torch
 from torch import Tensor
 
-from harness.errors import Diagnostic, ProblemError
+from harness.problem.answer_check import GIVEN, AnswerCheck
+from harness.problem.authors_file import AuthorsFile, type_name, upcast
 from harness.problem.case import NONFINITE, Case
 from harness.problem.dtypes import DtypeKind
-from harness.problem.model import REFERENCE_FILE, Declaration, Parameter
+from harness.problem.model import CHECK, DRAW, REFERENCE_FILE, Declaration, Parameter
 from harness.problem.terms import Direction, Expectation
 from harness.problem.tolerance import allowed_error, weights_of
-from harness.text.suggest import did_you_mean
-from harness.text.system_errors import machine_fault
 
 EXPECTED_FUNCTION = "reference"
 MAGNITUDE_FUNCTION = "magnitude"
-
-
-def upcast(tensor: Tensor) -> Tensor:
-    """A dense copy of ``tensor`` in the widest type of its kind, which may be written to."""
-    real = torch.float64 if tensor.is_floating_point() else torch.int64
-    wide = torch.complex128 if tensor.is_complex() else real
-    return tensor.to(wide, copy=True, memory_format=torch.contiguous_format)
 
 
 class Reference:
@@ -52,10 +42,14 @@ class Reference:
 
     def __init__(self, problem: Declaration) -> None:
         self.problem = problem
-        self.path = problem.folder / REFERENCE_FILE
-        module = self._load()
+        self._file = AuthorsFile(problem.folder / REFERENCE_FILE)
         names = (EXPECTED_FUNCTION, MAGNITUDE_FUNCTION)
-        self._functions = {name: self._function(module, name) for name in names}
+        numbers = [p.name for p in problem.numbers]
+        read = [p.name for p in problem.tensors if p.direction is not Direction.OUT]
+        given = [*numbers, *read]
+        self._functions = {name: self._file.needed(name, given, names) for name in names}
+        self._check = self._file.optional(CHECK, (*GIVEN, *given))
+        self._file.optional(DRAW, ("generator", "family", *numbers))
 
     def expectations(
         self, case: Case, dtype: str, inputs: Mapping[str, Tensor], *, summed: bool = True
@@ -76,12 +70,15 @@ class Reference:
         else:
             expected = self.expected(case, inputs)
             magnitude = self.magnitude(case, {name: _finite(x) for name, x in inputs.items()})
+        rights: dict[str, Tensor] = {}
         made: dict[str, Expectation] = {}
+        check = self._check and AnswerCheck(self._file, *self._check, case, inputs, rights)
         for p in outputs:
             # Taken out of the mappings, so that each wide tensor is freed once it has been used.
             right = self.fitting(p, dtype, expected.pop(p.name))
+            rights[p.name] = right
             allowed = allowed_error(weights[p.name], right, magnitude.pop(p.name, None))
-            made[p.name] = Expectation(expected=right, allowed=allowed)
+            made[p.name] = Expectation(expected=right, allowed=allowed, check=check)
         return made
 
     def expected(self, case: Case, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
@@ -109,52 +106,14 @@ class Reference:
             wide = self._widened(tensors)
         return expected, self._call(MAGNITUDE_FUNCTION, case, wide)
 
-    def _load(self) -> ModuleType:
-        if not self.path.is_file():
-            raise self._wrong(1, "", "there is no such file")
-        spec = spec_from_file_location("problem_reference", self.path.absolute())
-        assert spec is not None and spec.loader is not None
-        module = module_from_spec(spec)
-        try:
-            spec.loader.exec_module(module)
-        except OSError as error:
-            raise machine_fault(error) or self._raised("", error) from error
-        except Exception as error:  # the author's code: anything can come
-            raise self._raised("", error) from error
-        return module
-
-    def _function(self, module: ModuleType, name: str) -> Callable[..., object]:
-        """The function ``name``, checked to take just the arguments it will be given."""
-        function = getattr(module, name, None)
-        if not callable(function):
-            others = {n for n, value in vars(module).items() if inspect.isfunction(value)}
-            hint = did_you_mean(name, sorted(others - {EXPECTED_FUNCTION, MAGNITUDE_FUNCTION}))
-            raise self._wrong(1, name, f"the file defines no such function{hint}")
-        given = (*self.problem.unpassed, *self.problem.parameters)
-        wanted = [p.name for p in given if p.direction is not Direction.OUT]
-        line = getattr(getattr(function, "__code__", None), "co_firstlineno", 1)
-        try:
-            inspect.signature(function).bind(**dict.fromkeys(wanted))
-        except TypeError as error:
-            message = f"cannot be called with {', '.join(wanted)}: {error}"
-            raise self._wrong(line, name, message) from None
-        return function  # type: ignore[no-any-return]
-
     def _widened(self, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
         """Dense wide copies of all tensors that are read: arguments of both functions."""
         read = (p.name for p in self.problem.tensors if p.direction is not Direction.OUT)
         return {name: upcast(tensors[name]) for name in read}
 
     def _call(self, name: str, case: Case, wide: Mapping[str, Tensor]) -> dict[str, Tensor]:
-        try:
-            with torch.no_grad():
-                returned = self._functions[name](**case.values, **wide)
-        except torch.OutOfMemoryError:
-            raise  # the machine's fault, not the author's
-        except OSError as error:
-            raise machine_fault(error) or self._raised(name, error) from error
-        except Exception as error:  # the author's code: anything can come
-            raise self._raised(name, error) from error
+        arguments = {**case.values, **wide}
+        returned = self._file.call(name, self._functions[name], arguments)
         return self._checked(name, case, returned)
 
     def _checked(self, name: str, case: Case, returned: object) -> dict[str, Tensor]:
@@ -164,7 +123,7 @@ class Reference:
             returned = {outputs[0].name: returned}
         if not isinstance(returned, Mapping) or set(returned) != {p.name for p in outputs}:
             names = ", ".join(p.name for p in outputs)
-            raise self._wrong(1, name, f"must return a tensor for each of {names}")
+            raise self._file.wrong(name, f"must return a tensor for each of {names}")
         for p in outputs:
             value, shape, wrong = returned[p.name], p.dimensions(case.values), ""
             if not isinstance(value, Tensor):
@@ -174,9 +133,9 @@ class Reference:
             elif value.is_complex() and name == MAGNITUDE_FUNCTION:
                 wrong = f"{p.name} is complex: a magnitude is real"
             elif value.dtype not in (torch.float64, torch.int64, torch.complex128, torch.bool):
-                wrong = f"{p.name} was computed in {_type_name(value)}, not float64"
+                wrong = f"{p.name} was computed in {type_name(value)}, not float64"
             if wrong:
-                raise self._wrong(1, name, wrong)
+                raise self._file.wrong(name, wrong)
         return {p.name: returned[p.name] for p in outputs}
 
     def fitting(self, parameter: Parameter, dtype: str, expected: Tensor) -> Tensor:
@@ -185,7 +144,7 @@ class Reference:
         Complex numbers do not fit a real output, nor fractions an integer.
         """
         kind = parameter.data_type(dtype).kind
-        found = _type_name(expected)
+        found = type_name(expected)
         if kind is DtypeKind.COMPLEX:
             return expected.to(torch.complex128)
         if not expected.is_complex():
@@ -197,19 +156,7 @@ class Reference:
                 return expected.to(torch.int64)
             found = "fractions"
         message = f"{parameter.name} was computed in {found}, and the output is {kind}"
-        raise self._wrong(1, EXPECTED_FUNCTION, message)
-
-    def _wrong(self, line: int, function: str, message: str) -> ProblemError:
-        return ProblemError([Diagnostic(self.path, line, function, message)])
-
-    def _raised(self, function: str, error: Exception) -> ProblemError:
-        """An exception from the file, with the line of the file it came through last."""
-        frames = traceback.extract_tb(error.__traceback__)
-        here = self.path.absolute()  # as Python names the file of a module
-        lines = [f.lineno for f in frames if Path(f.filename) == here and f.lineno]
-        if isinstance(error, SyntaxError) and error.lineno:
-            lines.append(error.lineno)
-        return self._wrong(lines[-1] if lines else 1, function, f"{type(error).__name__}: {error}")
+        raise self._file.wrong(EXPECTED_FUNCTION, message)
 
 
 def _finite(tensor: Tensor) -> Tensor:
@@ -223,10 +170,6 @@ def _finite(tensor: Tensor) -> Tensor:
     if tensor.is_floating_point():
         return tensor.nan_to_num(nan=0.0, posinf=0.0, neginf=0.0)
     return tensor
-
-
-def _type_name(tensor: Tensor) -> str:
-    return str(tensor.dtype).removeprefix("torch.")
 
 
 def _versions(tensors: Mapping[str, Tensor]) -> list[int]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -67,6 +68,12 @@ class TensorSpec:
     """Whether the submission reads it, writes it, or both."""
     alignment: int = DEFAULT_ALIGNMENT
     """Bytes that the address is promised to be a multiple of."""
+    zeroed: bool = False
+    """Whether all elements of a pure output are 0 before every call; else their bits are
+    arbitrary."""
+    together: bool = False
+    """Whether its contents are drawn with those of other tensors of its call, call by call on the
+    CPU, in timed batches, too."""
 
     @property
     def span(self) -> int:
@@ -87,6 +94,11 @@ class CallCost:
     tf32: bool = False
 
 
+Check: TypeAlias = "Callable[[Mapping[str, Tensor]], Mapping[str, Tensor]]"
+"""All outputs of a call, by name, in their own types → for each output that it judges, which
+elements are right: bool, of the output's shape, on its device and not waited for."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Expectation:
     """The right values of one output, and how far off each may be."""
@@ -97,6 +109,9 @@ class Expectation:
     allowed: Tensor
     """float64, same shape and device: the largest |got − expected| that is right. 0 for integers.
     Of no use where ``expected`` is not finite."""
+    check: Check | None = None
+    """Says which elements are right where that is not the distance; the same for all outputs of a
+    call. It decides about those that it returns."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -94,6 +94,7 @@ def problem_json(problem: Problem) -> str:
         "benchmarks": [_shape_data(problem, shape) for shape in problem.benchmarks],
         "cpu_benchmarks": [_shape_data(problem, shape) for shape in problem.cpu_benchmarks],
         "benchmark_values": {d: list(problem.timed_families(d)) for d in problem.dtypes},
+        "without_values": list(problem.without_values),
         "cases": problem.cases,
         "limits": asdict(problem.limits),
         "examples": examples(problem),
@@ -170,6 +171,8 @@ def _parts(problem: Problem) -> Iterator[tuple[str, RenderableType]]:
             yield f"{title} ({problem.dtypes[0]})", _shapes(problem, shapes)
     if problem.benchmark_values:
         yield "Values of timed calls", Text(plain(", ".join(problem.benchmark_values)))
+    if problem.without_values:
+        yield "Values that no call has", Text(plain(", ".join(problem.without_values)))
     limits = problem.limits
     times = f"build {seconds(limits.build_s)}, first call {seconds(limits.prepare_s)}"
     calls = f"each call {seconds(limits.call_s)}, all cases {seconds(limits.cases_s)}"
@@ -211,6 +214,7 @@ def _parameter_data(problem: Problem, parameter: Parameter) -> dict[str, object]
             "strides": [str(e) for e in parameter.strides] or None,
             "alignment": {dtype: parameter.aligned_to(dtype) for dtype in problem.dtypes},
             "nonfinite": parameter.nonfinite,
+            "initial": "zero" if parameter.zeroed else None,
         }
     if parameter.role is Role.SIZE or parameter.equals is not None:
         data["range"] = words.range_of(parameter)

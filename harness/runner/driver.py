@@ -150,6 +150,12 @@ class Driver:
         self._call("cuMemAddressFree", address, size)
         self.release(handle)
 
+    def clear(self, address: int, size: int) -> None:
+        """Set ``size`` bytes of device memory to 0, after all work of every stream; waits."""
+        self.synchronize()
+        self._call("cuMemsetD8_v2", address, 0, size)
+        self.synchronize()
+
     def release(self, handle: int) -> None:
         """Give an allocation back that is not mapped."""
         self._call("cuMemRelease", handle)

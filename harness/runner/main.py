@@ -10,6 +10,8 @@ import os
 import socket
 import sys
 import time
+from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
 
 from harness.runner.driver import CudaError, Driver
@@ -18,6 +20,7 @@ from harness.runner.program import LoadedProgram, ProgramFailed
 from harness.runner.triton.kernel_cache import pack, unpack
 from harness.sandbox.syscalls import forbid_programs
 from harness.wire import messages, transport
+from harness.wire.arguments import TensorArgument
 from harness.wire.mailbox import Mailbox
 from harness.wire.messages import FaultCode
 from harness.wire.validation import WireError
@@ -174,11 +177,13 @@ class Runner:
         assert self._arena is not None
         self._calls = batch.calls
         self._program.bind(batch, self._arena)
-        for index in range(batch.warmups):
-            self._program.warm_up(index % batch.calls)
+        for number in range(batch.warmups):
+            index = number % batch.calls
+            self._program.warm_up(index, partial(_clear, batch, self._arena, [index]))
         self._program.synchronize()
         self._captured = batch.capture and self._program.capture()
         if self._captured:  # its first run also sends the graph to the device
+            _clear(batch, self._arena, range(batch.calls))
             self._program.replay()
             self._program.synchronize()
         return messages.Prepared(captured=self._captured)
@@ -214,6 +219,14 @@ class Runner:
         after = program.launched()
         kernels = None if before is None or after is None else (after - before) / self._calls
         return messages.Finished(kernels=kernels, copied=program.copied())
+
+
+def _clear(batch: messages.Prepare, arena: ImportedArena, calls: Iterable[int]) -> None:
+    """Set the outputs of some calls that are 0 before every call to that again."""
+    for argument in batch.arguments:
+        if isinstance(argument, TensorArgument) and argument.zeroed:
+            for index in calls:
+                arena.clear(argument.base + index * argument.stride, argument.bytes)
 
 
 def _failed(error: ProgramFailed | CudaError) -> messages.Failed:

@@ -17,6 +17,10 @@ class ImportedHostArena:
         self._anchor = ctypes.c_char.from_buffer(self.buffer)
         self.address = ctypes.addressof(self._anchor)
 
+    def clear(self, start: int, size: int) -> None:
+        """Set ``size`` bytes from ``start`` on to 0."""
+        ctypes.memset(self.address + start, 0, size)
+
     def close(self) -> None:
         """Leave the mapping to the end of the process: tensors of the submission may hold it."""
 
@@ -30,6 +34,10 @@ class ImportedDeviceArena:
         self._handle = driver.import_fd(fd)
         os.close(fd)
         self.address = driver.map(self._handle, size)
+
+    def clear(self, start: int, size: int) -> None:
+        """Set ``size`` bytes from ``start`` on to 0, once all work is done that was begun."""
+        self._driver.clear(self.address + start, size)
 
     def close(self) -> None:
         """Unmap it, so that the judge can give the memory back to the card."""

@@ -1,6 +1,7 @@
 """A loaded submission, whatever its language, and what programs on a GPU share."""
 
 import contextlib
+from collections.abc import Callable
 from typing import Protocol
 
 from harness.runner.driver import PER_THREAD_STREAM, CudaError, Driver
@@ -26,8 +27,9 @@ class LoadedProgram(Protocol):
     def call(self, index: int) -> None:
         """Call the solution with the arguments of one call; may return before the work is done."""
 
-    def warm_up(self, index: int) -> None:
-        """Make a call, or several, before the inputs that count exist."""
+    def warm_up(self, index: int, before: Callable[[], None]) -> None:
+        """Make a call, or several, before the inputs that count exist; ``before`` each of them."""
+        before()
         self.call(index)
 
     def capture(self) -> bool:

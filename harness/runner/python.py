@@ -142,10 +142,10 @@ class TorchProgram(GraphProgram):
         flat = whole[start : start + argument.bytes].view(dtype)
         return flat.as_strided(argument.shape, argument.strides)
 
-    def warm_up(self, index: int) -> None:
+    def warm_up(self, index: int, before: Callable[[], None]) -> None:
         """Call the solution until it is known how its later calls can be made."""
         with reported():
-            self._caller.warm_up(index)
+            self._caller.warm_up(index, before)
 
     def call(self, index: int) -> None:
         """Call the solution."""

@@ -191,6 +191,10 @@ class Sandbox:
             return True
         return False
 
+    def processor_seconds(self) -> float:
+        """Processor time that its processes have taken, of those that are still there."""
+        return processes.processor_seconds(self._members.look())
+
     def computes(self) -> bool:
         """Whether a thread of the submitted processes computes, or would if it had a processor."""
         return processes.computes(self._members.look())

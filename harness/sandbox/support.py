@@ -59,6 +59,17 @@ def python_files() -> tuple[str, ...]:
     return (*python, *(f"{ROOT}/harness/{part}" for part in ("__init__.py", "wire", "sandbox")))
 
 
+def search_path() -> list[str]:
+    """Folders in which a sandbox finds the judge's packages, wherever Python was started.
+
+    Where that was may be anybody's home, and installed packages are elsewhere.
+    """
+    main = getattr(sys.modules["__main__"], "__file__", None) or ""
+    named = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    started = {str(Path.cwd()), str(Path(main).absolute().parent)}.difference(named)
+    return [entry for entry in sys.path if Path(entry).is_absolute() and entry not in started]
+
+
 def packages(path: list[str]) -> tuple[str, ...]:
     """The folders of an import path that hold neither the judge nor its temporary files."""
     ours = (ROOT, scratch.home())

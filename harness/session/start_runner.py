@@ -1,8 +1,6 @@
 """Starts a runner: its limits, its environment, and where it finds packages."""
 
 import os
-import sys
-from pathlib import Path
 
 from harness import cudacpu
 from harness.device.base import Device
@@ -11,6 +9,7 @@ from harness.problem.terms import Limits
 from harness.sandbox import ROOT
 from harness.sandbox.launch import OUTPUT_BYTES, Sandbox
 from harness.sandbox.support import packages
+from harness.sandbox.support import search_path as search_path
 from harness.sandbox.zygote import Zygote, zygote
 from harness.session.programs import RunnerProgram
 
@@ -59,17 +58,6 @@ def choose_zygote(program: RunnerProgram) -> Zygote | None:
         return None
     preload = PRELOAD_INTERPRETED if program.interpret else PRELOAD_COMPILED
     return zygote(search_path(), preload=preload, environment=runner_environment(program))
-
-
-def search_path() -> list[str]:
-    """Folders in which the runner finds the judge's packages, wherever Python was started.
-
-    Where that was may be anybody's home, and installed packages are elsewhere.
-    """
-    main = getattr(sys.modules["__main__"], "__file__", None) or ""
-    named = os.environ.get("PYTHONPATH", "").split(os.pathsep)
-    started = {str(Path.cwd()), str(Path(main).absolute().parent)}.difference(named)
-    return [entry for entry in sys.path if Path(entry).is_absolute() and entry not in started]
 
 
 def runner_environment(program: RunnerProgram) -> dict[str, str]:

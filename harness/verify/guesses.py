@@ -29,7 +29,7 @@ _TOP = 4.0
 def guesses(problem: Problem, dtype: str, seen: ReferenceTraits) -> Iterator[Impostor]:
     """All of them, for a problem in one data type."""
     make = partial(Impostor, remedy=_VALUES)
-    read = [p for p in problem.tensors if p.direction is not Direction.OUT]
+    read = [p for p in problem.tensors if p.direction is not Direction.OUT and not p.drawn]
     drawn = {p.name: p.values for p in read if p.data_type(dtype).roundoff}
     if not drawn:
         return

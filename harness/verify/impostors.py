@@ -13,6 +13,7 @@ from functools import partial
 import torch
 from torch import Tensor
 
+from harness.problem.model import DRAW
 from harness.problem.package import Problem
 from harness.problem.terms import Direction
 from harness.verify.arithmetic.model import ArithmeticModel
@@ -169,8 +170,16 @@ def _ignorant(problem: Problem, dtype: str) -> Iterator[Impostor]:
                 timed=False,  # a shape's scalars are no secret
             )
     written = frozenset[str]().union(*(e.names for p in problem.outputs for e in p.shape))
+    if any(p.drawn for p in problem.tensors):
+        yield Impostor(
+            name=f"takes what {DRAW} made for the other call",
+            write=answer(_others_structure),
+            remedy=f"{DRAW} must make other tensors for each call, from its generator",
+            both=False,
+        )
     for parameter in problem.tensors:
-        if parameter.direction is Direction.OUT:
+        # Indices that are all 0, or 1, may lead out of what they index: no answer at all.
+        if parameter.direction is Direction.OUT or parameter.drawn:
             continue
         name = parameter.name
         remedy = f"draw larger values for {name}: it hardly matters"
@@ -185,6 +194,13 @@ def _ignorant(problem: Problem, dtype: str) -> Iterator[Impostor]:
             if length.names and not length.names & written:
                 writer = replaced(name, partial(_without_last, dim=dim))
                 yield make(name=f"misses the last of {name} along {length}", write=writer)
+
+
+def _others_structure(trial: Trial, call: int) -> Answers:
+    """The answer for the tensors that the author's function drew for the other call."""
+    other = trial.inputs[1 - call]
+    drawn = {p.name: other[p.name] for p in trial.task.problem.tensors if p.drawn}
+    return trial.evaluate(call, inputs={**trial.inputs[call], **drawn})
 
 
 def _fixed(name: str, value: float) -> Writer:

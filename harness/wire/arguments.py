@@ -33,6 +33,8 @@ class TensorArgument(TensorShape):
     """Bytes from the start of one call's tensor to that of the next."""
     bytes: int
     """Size of one tensor from its first to its last element, gaps included."""
+    zeroed: bool = False
+    """Whether it is 0 before every call, so that a runner sets it before those that warm it up."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,7 +16,7 @@ from harness.wire.arguments import (
 )
 from harness.wire.validation import WireError, WireRecord
 
-VERSION = 2
+VERSION = 3
 """Of the protocol, raised with every change to it; the judge refuses runners of another one."""
 
 MAX_TEXT = 4 * 1024
@@ -276,8 +276,8 @@ MESSAGES: Mapping[str, type[Message]] = {
 """All messages by their types, in the order of a session."""
 
 
-def parse(data: bytes) -> Message:
-    """Read one message.
+def parse(data: bytes, known: Mapping[str, type[Message]] = MESSAGES) -> Message:
+    """Read one message of the ``known`` ones, by their types.
 
     Raises:
         WireError: it is not JSON, of no known type, or not as its record declares.
@@ -289,6 +289,6 @@ def parse(data: bytes) -> Message:
     kind = value.get("type") if isinstance(value, dict) else None
     if not isinstance(kind, str):
         raise WireError("a message has no type")
-    if kind not in MESSAGES:
+    if kind not in known:
         raise WireError(f"no message has the type {kind[:40]!a}")
-    return MESSAGES[kind].from_json(value)
+    return known[kind].from_json(value)

@@ -3,8 +3,9 @@
 import json
 import os
 import socket
+from collections.abc import Mapping
 
-from harness.wire.messages import Message, parse
+from harness.wire.messages import MESSAGES, Message, parse
 from harness.wire.validation import WireError, WireRecord
 
 MAX_MESSAGE = 64 * 1024
@@ -35,8 +36,10 @@ def send(channel: socket.socket, message: Message, descriptors: tuple[int, ...] 
 _encode = json.JSONEncoder(separators=(",", ":"), default=WireRecord.to_json).encode
 
 
-def receive(channel: socket.socket) -> tuple[Message, list[int]]:
-    """Wait, as the socket does, for the next message and the descriptors that come with it.
+def receive(
+    channel: socket.socket, known: Mapping[str, type[Message]] = MESSAGES
+) -> tuple[Message, list[int]]:
+    """Wait, as the socket does, for the next ``known`` message and the descriptors with it.
 
     Raises:
         WireError: end of stream, a truncated packet, or something that is not a message.
@@ -52,7 +55,7 @@ def receive(channel: socket.socket) -> tuple[Message, list[int]]:
             raise Closed("the channel is closed")
         if flags & (socket.MSG_TRUNC | socket.MSG_CTRUNC):
             raise WireError("a message is too large")
-        return parse(data), descriptors
+        return parse(data, known), descriptors
     except WireError:
         for fd in descriptors:
             os.close(fd)

@@ -22,7 +22,7 @@ from harness.solution.model import Solution
 pytestmark = pytest.mark.corpus
 
 PACKAGES = Path(__file__).parents[1] / "support/packages"
-KINDS = ("rows", "rotate", "select")
+KINDS = ("rows", "rotate", "select", "counts")
 
 
 def files() -> Iterator[object]:

@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import cast
 
 from harness.runner.main import Runner
-from harness.runner.memory import ImportedArena
+from harness.runner.memory import ImportedArena, ImportedHostArena
 from harness.runner.program import LoadedProgram
+from harness.wire.arguments import TensorArgument
 from harness.wire.mailbox import MAILBOX_BYTES, Mailbox
 from harness.wire.messages import Open, Prepare, Run
 
@@ -36,6 +37,59 @@ class NotesAffinity(LoadedProgram):
 
     def synchronize(self) -> None:
         pass
+
+
+class Adds(LoadedProgram):
+    """A program that adds 1 to each byte of a call's output, and notes what it found there."""
+
+    def __init__(self) -> None:
+        self.found: list[tuple[int, ...]] = []
+
+    def bind(self, batch: Prepare, arena: ImportedArena) -> None:
+        assert isinstance(arena, ImportedHostArena)
+        self.memory, self.arguments = arena.buffer, batch.arguments
+
+    def call(self, index: int) -> None:
+        found = []
+        for each in self.arguments:
+            assert isinstance(each, TensorArgument)
+            for at in range(each.base + index * each.stride, each.base + index * each.stride + 2):
+                found.append(self.memory[at])
+                self.memory[at] += 1
+        self.found.append(tuple(found))
+
+    def capture(self) -> bool:
+        return True
+
+    def replay(self) -> None:
+        for index in range(2):
+            self.call(index)
+
+    def launched(self) -> None:
+        return None
+
+    def synchronize(self) -> None:
+        pass
+
+
+def test_outputs_that_start_as_zero_do_so_in_every_call_that_warms_up(tmp_path: Path) -> None:
+    fd = os.memfd_create("arena")
+    os.ftruncate(fd, 64)
+    arena, program = ImportedHostArena(fd, 64), Adds()
+    arena.buffer[:] = bytes([9]) * 64
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    with ours, theirs:
+        runner = Runner(theirs, tmp_path)
+        runner._program, runner._arena = program, arena
+        kind = {"dtype": "uint8", "shape": (2,), "strides": (1,)}
+        zeroed = TensorArgument(base=0, stride=8, bytes=2, zeroed=True, **kind)
+        other = TensorArgument(base=32, stride=8, bytes=2, **kind)
+        prepare = Prepare(calls=2, arguments=(zeroed, other), warmups=3, capture=True)
+        runner.answer(prepare, [])
+    first = [found[:2] for found in program.found]
+    assert first == [(0, 0)] * 5, "three to warm up, two recorded ones"
+    assert [found[2:] for found in program.found] == [(9, 9), (9, 9), (10, 10), (11, 11), (10, 10)]
+    assert set(arena.buffer[2:8]) == {9}, "nothing else is touched"
 
 
 def test_recorded_calls_run_on_the_named_processor(anywhere: set[int], tmp_path: Path) -> None:

@@ -753,11 +753,14 @@ def test_layers_of_the_sandbox_are_reported(ready: Ready) -> None:
 def test_a_runner_of_another_version_is_the_machines_fault(
     shift_task: Task, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    spoken = messages.VERSION
     monkeypatch.setattr(messages, "VERSION", 99)  # of the judge; the runner is another process
     program = source_program(HONEST.encode())
     with (
         Session(program, shift_task.device, shift_task.problem.limits) as session,
-        pytest.raises(MachineError, match=r"speaks version 2 .* and the judge version 99: "),
+        pytest.raises(
+            MachineError, match=rf"speaks version {spoken} .* and the judge version 99: "
+        ),
     ):
         session.load()
 

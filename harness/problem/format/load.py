@@ -25,6 +25,7 @@ from harness.problem.format.fields import (
     whole_between,
 )
 from harness.problem.format.frontmatter import Data, read_front_matter
+from harness.problem.format.functions import check_functions
 from harness.problem.format.parameters import read_parameters
 from harness.problem.model import REFERENCE_FILE, STATEMENT_FILE, Parameter
 from harness.problem.package import Problem
@@ -161,6 +162,8 @@ def _read(fields: Fields, folder: Path, statement: str) -> Problem:
     baselines = _read_baselines(fields, folder)
     dtypes = _read_dtypes(fields, parameters)
     _check_alignment(fields, parameters, dtypes)
+    timed = scoring.read_benchmark_values(fields, parameters)
+    check_functions(fields, folder / REFERENCE_FILE, parameters)
     problem = Problem(
         slug=slug,
         title=title,
@@ -174,7 +177,8 @@ def _read(fields: Fields, folder: Path, statement: str) -> Problem:
         dtypes=dtypes,
         benchmarks=scoring.read_benchmarks(fields, "benchmarks", declared),
         cpu_benchmarks=scoring.read_benchmarks(fields, "cpu_benchmarks", declared),
-        benchmark_values=scoring.read_benchmark_values(fields, parameters),
+        benchmark_values=timed,
+        without_values=scoring.read_without_values(fields, timed),
         cases=fields.take("cases", whole_between(0, 1000), DEFAULT_CASES),
         tolerance=scoring.read_tolerance(fields, declared),
         flops=scoring.read_amount(fields, "flops", declared),

@@ -144,8 +144,13 @@ def _read_tensor(fields: Fields, parameter: Parameter, missing: list[str]) -> Pa
     if nonfinite and c_type and not DTYPES[c_type].roundoff:
         fields.complain("nonfinite", f"there is no NaN of type {parameter.type}")
         nonfinite = False
+    zeroed = fields.take("initial", one_of(("zero",)), "") == "zero"
+    if zeroed and parameter.direction is not Direction.OUT:
+        what = f"and {parameter.name} is {parameter.direction}"
+        fields.complain("initial", f"only an output that is not read can be zero first, {what}")
     return replace(
         parameter,
+        zeroed=zeroed,
         shape=shape,
         shaped="shape" in fields,
         strides=strides if len(strides) == len(shape) else (),

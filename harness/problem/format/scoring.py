@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from harness.problem.case import FAMILIES, NONFINITE
+from harness.problem.case import DECLARED, FAMILIES, NONFINITE
 from harness.problem.dtypes import DTYPES, PRECISIONS, DtypeKind
 from harness.problem.expressions import SIZEOF_VAR, Expression, ExpressionError
 from harness.problem.format.fields import (
@@ -81,6 +81,19 @@ def read_benchmark_values(
     if NONFINITE in named and not any(p.nonfinite for p in parameters):
         fields.complain(key, f"no tensor may hold NaN ({NONFINITE})")
     return named or None
+
+
+def read_without_values(fields: Fields, timed: tuple[str, ...] | None) -> tuple[str, ...]:
+    """The families of values that no call has; none of those that ``timed`` calls are to have."""
+    key = "without_values"
+    named = fields.items(key, one_of(FAMILIES), min_items=1)
+    if DECLARED in named:
+        fields.complain(key, f"{DECLARED} values are never left out")
+    if len(set(named)) != len(named):
+        fields.complain(key, "names a family twice")
+    for family in sorted(set(named) & set(timed or ())):
+        fields.complain(key, f"{family} is among benchmark_values")
+    return named
 
 
 def read_amount(fields: Fields, key: str, parameters: tuple[Parameter, ...]) -> Expression | None:

@@ -17,7 +17,7 @@ from harness.problem.format.fields import (
     unknown_sizes,
 )
 from harness.problem.format.frontmatter import Data, FrontMatter, Location
-from harness.problem.model import Distribution, Parameter
+from harness.problem.model import DRAW, REFERENCE_FILE, Distribution, Parameter
 from harness.problem.scalars import scalar_points
 from harness.problem.sizes import as_received, needs
 from harness.problem.terms import Role
@@ -27,12 +27,15 @@ _ONE: float | Expression = 1.0
 
 
 def read_values(fields: Fields) -> Distribution:
-    """``{distribution: normal, mean, std}`` or ``{distribution: uniform, low, high}``."""
+    """``{distribution: normal, mean, std}``, ``{distribution: uniform, low, high}`` or ``draw``."""
     if "values" not in fields:
         fields.take("values", as_text, "")
         return Distribution()
     section = fields.section("values")
-    kind = section.need("distribution", one_of(("normal", "uniform")), "")
+    kind = section.need("distribution", one_of(("normal", "uniform", DRAW)), "")
+    if kind == DRAW:
+        section.close(f" for what {DRAW} of {REFERENCE_FILE} makes")
+        return Distribution(kind=DRAW)
     uniform = kind == "uniform"
     names = ("low", "high") if uniform else ("mean", "std")
     a: float | Expression = section.take(names[0], as_bound, _ZERO)

@@ -1,4 +1,7 @@
-"""The contents of a package's tensors, as declared: drawn from the seed, the case and the name."""
+"""The contents of a package's tensors, as declared: drawn from the seed, the case and the name.
+
+Those that the author's ``draw`` makes follow from the seed and the case.
+"""
 
 from dataclasses import replace
 from hashlib import sha256
@@ -10,6 +13,7 @@ from harness.problem.case import DECLARED, Case
 from harness.problem.dtypes import DTYPES, DtypeKind
 from harness.problem.model import Declaration, Parameter
 from harness.problem.sampling.distributions import fill
+from harness.problem.sampling.drawn import AuthorsTensors
 from harness.problem.terms import TensorSpec
 
 
@@ -19,6 +23,7 @@ class DeclaredInputs:
     def __init__(self, problem: Declaration) -> None:
         self._slug = problem.slug
         self._parameters = {p.name: p for p in problem.tensors}
+        self._authors = AuthorsTensors(problem)
 
     def draw(self, tensor: TensorSpec, case: Case, seed: str) -> Tensor:
         """One tensor of one call, contiguous, on the CPU: the same on every machine.
@@ -26,6 +31,8 @@ class DeclaredInputs:
         torch keeps 32 of the derived seed's bits; recovering them from the values tells this
         tensor and no other, since each is derived from the secret with SHA-256.
         """
+        if tensor.together:
+            return self._authors.tensor(tensor, case, self._call_bits(case, seed))
         key = f"tensor|{seed}|{self._slug}|{case.spec}|{tensor.name}"
         generator = torch.Generator(device="cpu").manual_seed(_bits(key))
         out = torch.empty(tensor.shape, dtype=getattr(torch, tensor.dtype))
@@ -52,6 +59,13 @@ class DeclaredInputs:
         parameter = self._parameters[tensor.name]
         exact = DTYPES[tensor.dtype].kind is DtypeKind.INTEGER
         return replace(parameter, values=parameter.values.at(case.values, whole=exact))
+
+    def drawn_again(self, case: Case, seed: str) -> dict[str, Tensor]:
+        """What the author's ``draw`` makes for a call, wide and drawn now, whatever is known."""
+        return self._authors.draw(case, self._call_bits(case, seed)).tensors
+
+    def _call_bits(self, case: Case, seed: str) -> int:
+        return _bits(f"draw|{seed}|{self._slug}|{case.spec}")
 
 
 def _bits(key: str) -> int:

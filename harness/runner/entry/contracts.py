@@ -31,6 +31,10 @@ _Bound = tuple[Callable[[], object], Outputs]
 """One call, and where the tensors that it returns belong."""
 
 
+def _nothing() -> None:
+    """What is done before calls where nothing has to be."""
+
+
 class Caller:
     """Base of entry points, ready to be called."""
 
@@ -46,8 +50,9 @@ class Caller:
         """Prepare calls with these arguments, which have the same sizes and scalars."""
         raise NotImplementedError
 
-    def warm_up(self, index: int) -> None:
-        """Call it, before anything counts, as often as placing outputs takes."""
+    def warm_up(self, index: int, before: Callable[[], None] = _nothing) -> None:
+        """Call it, before anything counts, as often as placing outputs takes; ``before`` each."""
+        before()
         self.call(index)
 
     def call(self, index: int) -> None:
@@ -127,7 +132,8 @@ class _Returning(Caller):
     def _bound(self, calls: Sequence[Arguments]) -> list[_Bound]:
         raise NotImplementedError
 
-    def warm_up(self, index: int) -> None:
+    def warm_up(self, index: int, before: Callable[[], None] = _nothing) -> None:
+        before()
         self.call(index)  # may compile, tune, and make what it keeps
         import torch
 
@@ -139,8 +145,14 @@ class _Returning(Caller):
             from harness.runner.entry.output_placement import Placement
 
             self._placement = Placement()
+        make, outputs = self._calls[index]
+
+        def renewed() -> object:
+            before()
+            return make()
+
         with torch.no_grad():
-            self._placement.learn(*self._calls[index])
+            self._placement.learn(renewed, outputs)
 
     def call(self, index: int) -> None:
         import torch

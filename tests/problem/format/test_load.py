@@ -4,6 +4,7 @@ import re
 import struct
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from support.problem_texts import BLOCK, MINIMAL, ROOT, Write, span
 
 from harness.commands.common import load_all
 from harness.errors import ProblemError, UsageError
-from harness.problem.case import TIMED_FAMILIES
+from harness.problem.case import FAMILIES, TIMED_FAMILIES, CaseLimits, families
 from harness.problem.format.frontmatter import read_front_matter
 from harness.problem.format.load import find_problem, load_problem, problem_slugs, versions
 from harness.problem.package import Problem
@@ -151,6 +152,24 @@ def test_values_of_timed_calls(write: Write, block) -> None:
     assert load_problem(write()).timed_families("float32") == finite
     assert block.timed_families("float32") == TIMED_FAMILIES
     assert block.timed_families("int32") == finite
+
+
+def test_values_that_are_left_out(write: Write, block) -> None:
+    text = spoil("cases:", "without_values: [large, mixed]\ncases:")
+    problem = load_problem(write(text))
+    assert set(FAMILIES) - set(families(problem)) == {"large", "mixed", "nonfinite"}
+    assert problem.timed_families("float32") == tuple(
+        f for f in TIMED_FAMILIES if f not in ("large", "nonfinite")
+    )
+    cases = problem.draw_cases("seed", dtype="float32", room=CaseLimits())
+    assert {case.family for case in cases} == set(families(problem))
+    with pytest.raises(UsageError) as caught:
+        problem.parse_case("n=1,s=1,values=large")
+    assert str(caught.value) == "case: scale leaves these values out (values=large)"
+    with pytest.raises(UsageError, match=r"unknown family of values 'lage' \("):
+        problem.parse_case("n=1,s=1,values=lage")
+    left = replace(block, without_values=("nonfinite",))
+    assert "nonfinite" not in families(left, "float32")
 
 
 def test_no_torch_is_imported(tmp_path: Path) -> None:
@@ -334,6 +353,23 @@ def test_no_file(tmp_path: Path) -> None:
         ),
         ("flops: n", "flops: n\nbenchmark_values: [tiny, tiny]", "names a family twice"),
         ("flops: n", "flops: n\nbenchmark_values: [nonfinite]", "no tensor may hold NaN"),
+        (
+            "flops: n",
+            "flops: n\nwithout_values: [declared]",
+            "without_values: declared values are never left out",
+        ),
+        (
+            "flops: n",
+            "flops: n\nwithout_values: [large, lagre]",
+            "without_values[1]: unknown value lagre (did you mean large?)",
+        ),
+        ("flops: n", "flops: n\nwithout_values: [tiny, tiny]", "names a family twice"),
+        ("flops: n", "flops: n\nwithout_values: []", "without_values: must have 1 to 256 items"),
+        (
+            "flops: n",
+            "flops: n\nwithout_values: [tiny, rows]\nbenchmark_values: [declared, rows]",
+            "without_values: rows is among benchmark_values",
+        ),
         ("flops: n", "flops: k", "flops: unknown size k"),
         ("flops: n", "flops: n - 5", "flops: is negative"),
         ("flops: n", "flops: [n]", "flops: must be an expression"),

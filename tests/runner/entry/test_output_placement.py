@@ -1,5 +1,6 @@
 """Outputs made in the judge's buffers: which are, and that no file can tell the difference."""
 
+import ctypes
 from collections.abc import Callable
 from types import ModuleType
 from typing import Any
@@ -405,3 +406,27 @@ def test_recorded_calls_write_to_the_output_buffers(name: str) -> None:
     torch.cuda.synchronize()
     for a, b, alpha, _, y in bound:
         torch.testing.assert_close(y, custom_kernel((a, b, alpha, y)))
+
+
+def test_a_call_is_prepared_each_time_that_it_is_watched() -> None:
+    """As where an output is 0 before every call: what adds to it must not find its own results."""
+    bound = calls(1)
+    found: list[float] = []
+
+    def adds(data: Any) -> Tensor:
+        a, _, _, y = data
+        found.append(float(y.sum()))
+        y += 1
+        return torch.empty_like(a).copy_(y)
+
+    module = ModuleType("solution")
+    module.custom_kernel = adds  # type: ignore[attr-defined]
+    made = caller(module, "custom_kernel", ONE)
+    made.bind(bound)
+
+    def clear() -> None:
+        ctypes.memset(bound[0][-1].data_ptr(), 0, 4 * N * N)
+
+    made.warm_up(0, clear)
+    assert len(found) > 1
+    assert found == [0.0] * len(found)

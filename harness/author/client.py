@@ -1,0 +1,273 @@
+"""The judge's side of the author's process: starts it, asks it, watches it, reads its numbers."""
+
+import atexit
+import math
+import mmap
+import os
+import select
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TypeVar
+
+import torch
+from torch import Tensor
+
+from harness.author.messages import (
+    ANSWERS,
+    AuthorFailed,
+    AuthorOpened,
+    DrawTensors,
+    FileLoaded,
+    Kind,
+    LoadFile,
+    OpenAuthor,
+    TensorsDrawn,
+    WantedTensor,
+)
+from harness.errors import MachineError
+from harness.sandbox import ROOT
+from harness.sandbox.launch import Sandbox
+from harness.sandbox.support import packages, search_path
+from harness.wire import transport
+from harness.wire.memory import sealed_memory
+from harness.wire.messages import Answer, Confined, Message
+from harness.wire.validation import WireError
+
+ENTRY = "harness.author.main:main"
+WIDE: Mapping[Kind, torch.dtype] = {
+    "float": torch.float64,
+    "integer": torch.int64,
+    "complex": torch.complex128,
+}
+"""Kind of a tensor → its element type."""
+
+MEMORY_BYTES = 8 << 30
+"""Memory that drawing may take."""
+PROCESSOR_S, IDLE_S = 120.0, 60.0
+"""Processor time that one call of the function may take, and time without taking any."""
+
+_ALIGNMENT = 64
+_MOST = 4
+"""Processes that are kept; each holds torch."""
+_POLL_S, _RARE_POLL_S = 0.002, 0.1
+_INHERITED = ("LD_LIBRARY_PATH",)
+_OUTPUT_BYTES = 4 << 10
+_FILES = (f"{ROOT}/harness/author",)
+
+AnswerT = TypeVar("AnswerT", bound=Answer)
+
+
+class AuthorError(Exception):
+    """What is wrong with an author's file, in words, and the ``line`` of it, from 1."""
+
+    def __init__(self, line: int, message: str) -> None:
+        super().__init__(message)
+        self.line = line
+
+
+class AuthorComplaint(AuthorError):
+    """One in the process's own words: it goes on."""
+
+
+class Author:
+    """A confined process with one file loaded; started when it is asked, again when it has ended.
+
+    It sees Python, and the file's folder; both read-only.
+    """
+
+    def __init__(self, file: Path) -> None:
+        self._file = file.absolute()
+        self._sandbox: Sandbox | None = None
+        self._lock = threading.Lock()
+
+    def draw(
+        self,
+        *,
+        seed: int,
+        family: str,
+        values: Mapping[str, int | float],
+        tensors: Mapping[str, tuple[Kind, tuple[int, ...]]],
+    ) -> tuple[dict[str, Tensor], int]:
+        """What the file's ``draw`` returns for these arguments, and the line where it begins.
+
+        ``tensors`` has the kind (of :data:`WIDE`) and shape of each; they come dense, in the wide
+        type of their kind, each with bits of its own.
+
+        Raises:
+            AuthorError: the file cannot be loaded, or the function not be called; it returned
+                something else; or it took too much memory or time.
+            MachineError: the process cannot be started.
+        """
+        wanted, size = _laid_out(tensors)
+        memory = sealed_memory("drawn", size)
+        message = DrawTensors(seed=seed, family=family, values=dict(values), tensors=wanted)
+        try:
+            with self._lock:
+                answer = self._ask(message, TensorsDrawn, (memory,))
+            return _read(memory, size, wanted), answer.line
+        finally:
+            os.close(memory)
+
+    def close(self) -> None:
+        """End the process."""
+        if self._sandbox is not None:
+            self._sandbox.close()
+            self._sandbox = None
+
+    def _ask(
+        self, message: Message, expected: type[AnswerT], descriptors: tuple[int, ...]
+    ) -> AnswerT:
+        """The answer to a message; a process that failed otherwise than in words is ended."""
+        try:
+            self._sandbox = self._sandbox or self._start()
+            return self._exchange(self._sandbox, message, expected, descriptors)
+        except AuthorComplaint:
+            raise
+        except BaseException:  # an answer that is still to come would be taken for the next one
+            self.close()
+            raise
+
+    def _start(self) -> Sandbox:
+        """Start the process and load the file."""
+        inherited = {name: os.environ[name] for name in _INHERITED if name in os.environ}
+        environment = {**inherited, "PATH": "/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8"}
+        path = search_path()
+        sandbox = Sandbox(
+            ENTRY,
+            environment | {"OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": ""},
+            memory_bytes=MEMORY_BYTES,
+            host_bytes=MEMORY_BYTES,
+            readable=(*_FILES, *packages(path), str(self._file.parent)),
+            output_bytes=_OUTPUT_BYTES,
+        )
+        try:
+            self._open(sandbox, path)
+            self._exchange(sandbox, LoadFile(file=str(self._file)), FileLoaded)
+        except BaseException:
+            sandbox.close()
+            raise
+        return sandbox
+
+    def _open(self, sandbox: Sandbox, path: list[str]) -> None:
+        """Have torch imported: until here nothing is the author's fault."""
+        try:
+            self._receive(sandbox, Confined)
+            self._exchange(sandbox, OpenAuthor(path=tuple(path)), AuthorOpened)
+        except AuthorError as error:
+            words = sandbox.output.text().strip() or str(error)
+            raise MachineError(f"the process for a problem's own code failed: {words}") from None
+
+    def _exchange(
+        self,
+        sandbox: Sandbox,
+        message: Message,
+        expected: type[AnswerT],
+        descriptors: tuple[int, ...] = (),
+    ) -> AnswerT:
+        try:
+            transport.send(sandbox.channel, message, descriptors)
+        except WireError as error:
+            raise self._ended(sandbox) from error
+        return self._receive(sandbox, expected)
+
+    def _receive(self, sandbox: Sandbox, expected: type[AnswerT]) -> AnswerT:
+        self._wait(sandbox)
+        try:
+            message, descriptors = transport.receive(sandbox.channel, ANSWERS)
+        except WireError as error:
+            raise self._ended(sandbox) from error
+        for fd in descriptors:  # nobody asked for any
+            os.close(fd)
+        if isinstance(message, AuthorFailed):
+            raise AuthorComplaint(message.line, message.message)
+        if not isinstance(message, expected):
+            raise AuthorError(1, f"its process answered {message.type}")
+        return message
+
+    def _wait(self, sandbox: Sandbox) -> None:
+        """Wait for a message within the limits of memory and time."""
+        began = computed = -1.0
+        moved, pause = time.monotonic(), _POLL_S
+        while not select.select([sandbox.channel], [], [], pause)[0]:
+            pause = min(2 * pause, _RARE_POLL_S)
+            if sandbox.ended() is not None:
+                return  # what it has sent is still to be read
+            if sandbox.memory() > MEMORY_BYTES:
+                raise _too_much_memory()
+            now, spent = time.monotonic(), sandbox.processor_seconds()
+            began = spent if began < 0 else began
+            if spent > computed:
+                computed, moved = spent, now
+            if spent - began > PROCESSOR_S:
+                message = f"took more than {PROCESSOR_S:g} s: draw less, or in fewer operations"
+                raise AuthorError(1, message)
+            if now - moved > IDLE_S:
+                message = f"did nothing for {IDLE_S:g} s: it must not wait for anything"
+                raise AuthorError(1, message)
+
+    def _ended(self, sandbox: Sandbox) -> AuthorError:
+        """Why the process is gone."""
+        deadline = time.monotonic() + 1.0
+        while (status := sandbox.ended()) is None and time.monotonic() < deadline:
+            time.sleep(0.01)
+        if sandbox.out_of_memory():
+            return _too_much_memory()
+        how = f"by signal {status - 128}" if status and status > 128 else f"with status {status}"
+        return AuthorError(1, f"ended its process {how}")
+
+
+def _too_much_memory() -> AuthorError:
+    limit = MEMORY_BYTES >> 20
+    return AuthorError(1, f"took more than {limit} MiB of memory: draw in pieces, or declare less")
+
+
+def _laid_out(
+    tensors: Mapping[str, tuple[Kind, tuple[int, ...]]],
+) -> tuple[tuple[WantedTensor, ...], int]:
+    """Where each tensor lies in the memory, and the memory's size."""
+    wanted, offset = [], 0
+    for name, (kind, shape) in tensors.items():
+        wanted.append(WantedTensor(name=name, kind=kind, shape=shape, offset=offset))
+        size = WIDE[kind].itemsize * math.prod(shape)
+        offset += -(-size // _ALIGNMENT) * _ALIGNMENT
+    return tuple(wanted), max(offset, _ALIGNMENT)
+
+
+def _read(memory: int, size: int, wanted: Sequence[WantedTensor]) -> dict[str, Tensor]:
+    """Copies of the tensors: what the process writes from now on changes nothing."""
+    room = torch.frombuffer(mmap.mmap(memory, size), dtype=torch.uint8)
+    found = {}
+    for each in wanted:
+        kind = WIDE[each.kind]
+        count = math.prod(each.shape) * kind.itemsize
+        part = room[each.offset : each.offset + count]
+        found[each.name] = part.clone().view(kind).view(each.shape)
+    return found
+
+
+_lock = threading.Lock()
+_authors: OrderedDict[tuple[Path, str], Author] = OrderedDict()
+"""By file and version, the one that was asked last at the end. Global, since all grades of a run
+share them, and the exit must close them."""
+
+
+def author_of(file: Path, version: str) -> Author:
+    """The process for a ``version`` (such as a hash) of a file; few are kept."""
+    key = file.absolute(), version
+    with _lock:
+        author = _authors.setdefault(key, Author(file))
+        _authors.move_to_end(key)
+        old = [_authors.popitem(last=False)[1] for _ in range(len(_authors) - _MOST)]
+    for each in old:
+        with each._lock:
+            each.close()
+    return author
+
+
+@atexit.register
+def _close_all() -> None:
+    for author in _authors.values():
+        author.close()

@@ -1,0 +1,151 @@
+"""The author's process: loads one file, and draws tensors with its function ``draw``.
+
+Runs confined (:mod:`harness.sandbox.init`), on one thread, so that the same seed gives the same on
+every machine. What its answers say is for the author to read, and decides nothing.
+"""
+
+import mmap
+import os
+import socket
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+from harness.author.messages import (
+    REQUESTS,
+    AuthorFailed,
+    AuthorOpened,
+    DrawTensors,
+    FileLoaded,
+    LoadFile,
+    OpenAuthor,
+    TensorsDrawn,
+    WantedTensor,
+)
+from harness.author.source import first_line, line_of, load_file, named_arguments
+from harness.sandbox.syscalls import forbid_programs
+from harness.wire import transport
+from harness.wire.messages import MAX_TEXT, Answer, Message
+from harness.wire.validation import WireError
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+FUNCTION = "draw"
+
+
+TOO_MUCH_MEMORY = "takes too much memory: draw in pieces, or declare smaller sizes"
+
+
+class Mistake(Exception):
+    """What the function returned is not what it must return."""
+
+
+def main(channel: socket.socket, _: Path) -> None:
+    """Answer messages until the judge closes the channel, which raises a WireError."""
+    author = Author()
+    while True:
+        message, descriptors = transport.receive(channel, REQUESTS)
+        try:
+            answer = author.answer(message, descriptors)
+        except Exception as error:  # the author's code: anything can come
+            answer = author.failed(error)
+        finally:
+            for fd in descriptors:
+                os.close(fd)
+        transport.send(channel, answer)
+
+
+class Author:
+    """State between messages: the loaded file."""
+
+    def __init__(self) -> None:
+        self._file = Path()
+        self._module: ModuleType | None = None
+
+    def answer(self, message: Message, descriptors: list[int]) -> Answer:
+        """Obey ``message``; whatever the author's code raises comes through."""
+        match message:
+            case OpenAuthor():
+                sys.path += message.path
+                import torch
+
+                torch.set_num_threads(1)
+                forbid_programs()
+                return AuthorOpened()
+            case LoadFile():
+                self._file = Path(message.file)
+                self._module = load_file(self._file)
+                return FileLoaded()
+            case DrawTensors():
+                return self._draw(message, *descriptors)
+        raise WireError(f"{message.type} is no message for an author's process")
+
+    def failed(self, error: Exception) -> AuthorFailed:
+        """The answer for what loading the file, or calling its function, has raised."""
+        line = line_of(error, self._file)
+        if isinstance(error, Mistake):
+            line = first_line(getattr(self._module, FUNCTION, None))
+            return AuthorFailed(line=line, message=str(error)[:MAX_TEXT])
+        if isinstance(error, MemoryError) or "can't allocate memory" in str(error):
+            return AuthorFailed(line=line, message=TOO_MUCH_MEMORY)
+        return AuthorFailed(line=line, message=f"{type(error).__name__}: {error}"[:MAX_TEXT])
+
+    def _draw(self, message: DrawTensors, memory: int) -> TensorsDrawn:
+        import torch
+
+        function = getattr(self._module, FUNCTION, None)
+        if not callable(function):
+            raise Mistake(f"the file defines no function {FUNCTION}")
+        generator = torch.Generator(device="cpu").manual_seed(message.seed)
+        given = {"generator": generator, "family": message.family, **message.values}
+        try:
+            arguments = named_arguments(function, given)
+        except TypeError as error:
+            raise Mistake(f"cannot be called with {', '.join(given)}: {error}") from None
+        with torch.no_grad():
+            _write(memory, message.tensors, function(**arguments))
+        return TensorsDrawn(line=first_line(function))
+
+
+def _write(memory: int, wanted: tuple[WantedTensor, ...], returned: object) -> None:
+    """Write what the function returned to the memory, once all of it is checked."""
+    import torch
+
+    names = ", ".join(each.name for each in wanted)
+    if not isinstance(returned, Mapping):
+        raise Mistake(f"must return a mapping from name to tensor for {names}, not {_a(returned)}")
+    if set(returned) != {each.name for each in wanted}:
+        others = ", ".join(map(str, returned)) or "none"
+        raise Mistake(f"must return a tensor for each of {names}; there are {others}")
+    wide = {"float": torch.float64, "integer": torch.int64, "complex": torch.complex128}
+    found = {each.name: _fitting(returned[each.name], each) for each in wanted}
+    room = mmap.mmap(memory, 0)
+    for each in wanted:
+        x = found[each.name]
+        out = torch.frombuffer(room, dtype=wide[each.kind], count=x.numel(), offset=each.offset)
+        out.view(each.shape).copy_(x)
+
+
+def _fitting(returned: object, wanted: WantedTensor) -> "Tensor":
+    """A tensor as it was returned, if it can be what is wanted."""
+    import torch
+
+    name = wanted.name
+    if not isinstance(returned, torch.Tensor):
+        raise Mistake(f"{name}: {_a(returned)} is no tensor")
+    if returned.layout is not torch.strided or returned.device.type != "cpu":
+        raise Mistake(f"{name} must be a dense tensor on the CPU")
+    if tuple(returned.shape) != wanted.shape:
+        raise Mistake(f"{name} has shape {tuple(returned.shape)}, not {wanted.shape}")
+    if returned.is_complex() and wanted.kind != "complex":
+        raise Mistake(f"{name} is complex, and the parameter is not")
+    if wanted.kind == "integer" and returned.is_floating_point():
+        raise Mistake(f"{name} holds {returned.dtype} numbers, and the parameter integers")
+    return returned
+
+
+def _a(value: object) -> str:
+    return f"a {type(value).__name__}"

@@ -1,0 +1,129 @@
+"""The tensors that ``draw`` of a package's ``reference.py`` makes: all those of one call at once.
+
+The function runs in a process of its own (:mod:`harness.author`). What was drawn last is kept, for
+it is asked for again: tensor by tensor, by both programs of a measurement, and for inputs that a
+call has overwritten.
+"""
+
+import os
+import threading
+from collections import OrderedDict
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from harness.author.client import AuthorError, author_of
+from harness.author.messages import Kind
+from harness.errors import Diagnostic, ProblemError
+from harness.problem.case import Case
+from harness.problem.dtypes import DtypeKind
+from harness.problem.model import DRAW, REFERENCE_FILE, Declaration, Parameter
+from harness.problem.terms import TensorSpec
+
+_KEPT_SHARE = 16
+"""All that is kept takes at most so much less than the machine's memory."""
+
+
+class _Drawn(NamedTuple):
+    """The tensors of one call, wide; ``line`` is where the function begins."""
+
+    tensors: dict[str, Tensor]
+    line: int
+
+    @property
+    def bytes(self) -> int:
+        return sum(x.nbytes for x in self.tensors.values())
+
+
+class AuthorsTensors:
+    """What ``draw`` of one package makes, as its parameters declare it.
+
+    Raises:
+        ProblemError: from its methods; the diagnostic names file, line and function.
+    """
+
+    def __init__(self, problem: Declaration) -> None:
+        self._version = problem.hash
+        self._dtypes = problem.dtypes
+        self._path = problem.folder / REFERENCE_FILE
+        self._parameters = {p.name: p for p in problem.tensors if p.drawn}
+
+    def tensor(self, spec: TensorSpec, case: Case, seed: int) -> Tensor:
+        """One of the tensors of a call, contiguous, in its own type; not to be written to."""
+        key = str(self._path), self._version, case.spec, seed
+        with _lock:
+            found = _kept.pop(key, None)
+        found = found or self.draw(case, seed)
+        with _lock:
+            _kept[key] = found
+            while len(_kept) > 1 and sum(each.bytes for each in _kept.values()) > _most_kept():
+                _kept.popitem(last=False)
+        return self._fitting(spec, case, found)
+
+    def draw(self, case: Case, seed: int) -> _Drawn:
+        """All tensors of a call, drawn now."""
+        wanted = {
+            name: (self._kind(p), p.dimensions(case.values)) for name, p in self._parameters.items()
+        }
+        try:
+            tensors, line = author_of(self._path, self._version).draw(
+                seed=seed, family=case.family, values=case.values, tensors=wanted
+            )
+        except AuthorError as error:
+            raise self._wrong(error.line, str(error), case) from None
+        return _Drawn(tensors, line)
+
+    def _kind(self, parameter: Parameter) -> Kind:
+        """The widest kind that a tensor has in any data type, so that one drawing serves all."""
+        kinds = {parameter.data_type(dtype).kind for dtype in self._dtypes}
+        if DtypeKind.COMPLEX in kinds:
+            return "complex"
+        return "float" if DtypeKind.FLOAT in kinds else "integer"
+
+    def _fitting(self, spec: TensorSpec, case: Case, drawn: _Drawn) -> Tensor:
+        """One tensor in its own type: integers in its range, floating-point numbers rounded."""
+        wide, kind = drawn.tensors[spec.name], getattr(torch, spec.dtype)
+        wrong = ""
+        if wide.is_complex() and not kind.is_complex:
+            wrong = f"complex numbers, not {spec.dtype}" if bool((wide.imag != 0).any()) else ""
+            wide = wide.real
+        if not (kind.is_floating_point or kind.is_complex):
+            wrong = wrong or _beyond(wide, kind)
+        found = wide.to(kind).contiguous()
+        finite = not (kind.is_floating_point or kind.is_complex) or bool(found.isfinite().all())
+        if not (finite or self._parameters[spec.name].nonfinite):
+            what = f"numbers too large for {spec.dtype}" if _finite(wide) else "NaN or infinity"
+            wrong = wrong or what
+        if wrong:
+            raise self._wrong(drawn.line, f"{spec.name} holds {wrong}", case)
+        return found
+
+    def _wrong(self, line: int, message: str, case: Case) -> ProblemError:
+        return ProblemError([Diagnostic(self._path, line, DRAW, f"{message} (case {case.spec})")])
+
+
+def _finite(x: Tensor) -> bool:
+    return bool(x.isfinite().all())
+
+
+def _beyond(wide: Tensor, kind: torch.dtype) -> str:
+    """What of ``wide`` no integer (or boolean) of type ``kind`` is; empty if there is nothing."""
+    if wide.is_floating_point() and not bool((wide == wide.round()).all()):
+        return "fractions"
+    low, high = (0, 1) if kind is torch.bool else (torch.iinfo(kind).min, torch.iinfo(kind).max)
+    least, most = (int(x) for x in wide.aminmax())
+    if low <= least and most <= high:
+        return ""
+    name = str(kind).removeprefix("torch.")
+    return f"{least if least < low else most}, and {name} ends at {low if least < low else high}"
+
+
+def _most_kept() -> int:
+    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // _KEPT_SHARE
+
+
+_lock = threading.Lock()
+_kept: OrderedDict[tuple[str, str, str, int], _Drawn] = OrderedDict()
+"""By file, its version, case and seed, the last that was asked for at the end. Global, since each
+batch has inputs of its own."""

@@ -1,0 +1,7 @@
+import torch
+
+
+def solution(x, w, counts, weights, last, n, bins):
+    counts.index_add_(0, x, torch.ones_like(x))
+    weights.index_add_(0, x, torch.stack([w, 2 * w], 1))
+    last.copy_(x & 3)
