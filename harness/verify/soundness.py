@@ -1,17 +1,21 @@
 """Check that a package's front matter, statement and reference are what grading relies on."""
 
+import math
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import torch
 from torch import Tensor
 
+from harness.errors import ProblemError
+from harness.problem.answer_check import AnswerCheck
 from harness.problem.format.frontmatter import read_front_matter
 from harness.problem.format.load import namesakes
-from harness.problem.model import REFERENCE_FILE, STATEMENT_FILE
+from harness.problem.model import CHECK, DRAW, REFERENCE_FILE, STATEMENT_FILE
 from harness.problem.package import Problem
 from harness.verify.findings import PackageReport
-from harness.verify.trial import PackageTask, Trial, inexact, same_bits
+from harness.verify.trial import PackageTask, Trial, as_type, inexact, same_bits
 
 _SLACK = 1e-6
 """Relative amount by which a magnitude may be below what is expected: it is rounded, too."""
@@ -66,7 +70,9 @@ class ReferenceCheck:
             ProblemError: the reference fails outright.
         """
         self._check_again(trial)
+        self._check_draw(trial)
         self._check_numbers(trial)
+        self._check_check(trial)
         if not self.task.device.emulated:
             self._check_devices(trial)
 
@@ -89,6 +95,41 @@ class ReferenceCheck:
         for name, x in given.items():
             if not same_bits(x, trial.inputs[0][name]):
                 self._error(trial, f"the reference writes to its input {name}", "work on a copy")
+
+    def _check_draw(self, trial: Trial) -> None:
+        """Check that the author's function draws the same from the same seed."""
+        if not any(p.drawn for p in self.task.problem.tensors):
+            return
+        again = self.task.problem.inputs().drawn_again(trial.case, f"{self.task.seed}/0")
+        for name, wide in again.items():
+            drawn = trial.inputs[0][name].cpu()
+            if not same_bits(as_type(wide, drawn.dtype), drawn):
+                message = f"{DRAW} is not deterministic: {name} differs when drawn twice"
+                remedy = "draw with its generator alone, and remember nothing"
+                self._error(trial, message, remedy)
+
+    def _check_check(self, trial: Trial) -> None:
+        """Try the author's check with the right answer, and with bits that are none.
+
+        On the CPU: there an index that leads out of a tensor is an exception that can be told.
+        """
+        on_cpu = {name: x.cpu() for name, x in trial.inputs[0].items()}
+        known = self.task.reference.expectations(trial.case, self.task.dtype, on_cpu)
+        check = next(iter(known.values())).check
+        if not isinstance(check, AnswerCheck):
+            return
+        right = {name: x.cpu() for name, x in trial.right[0].items()}
+        for name, verdict in check.strictly(right).items():
+            if not bool(verdict.all()):
+                message = f"{CHECK} refuses the reference's own answer for {name}"
+                self._error(trial, message, "it must allow for the rounding to the output's type")
+        for worst in (_least, _most):
+            try:
+                check.strictly({name: worst(x) for name, x in right.items()})
+            except ProblemError as error:
+                remedy = "a submission may write anything: clamp indices before they are used"
+                what = f"{CHECK} raises an exception for a wrong answer"
+                self._error(trial, f"{what}: {error.diagnostics[0].message}", remedy)
 
     def _check_numbers(self, trial: Trial) -> None:
         """Check that results are finite where inputs are, and magnitudes at least the results."""
@@ -122,11 +163,32 @@ class ReferenceCheck:
         there = self.task.reference.expectations(trial.case, self.task.dtype, on_cpu)
         double = self.task.dtype in ("float64", "complex128")
         part = _BETWEEN_DEVICES_DOUBLE if double else _BETWEEN_DEVICES
+        verdicts: Mapping[str, Tensor] = {}
+        if (check := next(iter(trial.expected[0].values())).check) is not None:
+            where = self.task.device.torch_device
+            verdicts = check({name: each.expected.to(where) for name, each in there.items()})
         for name, here in trial.expected[0].items():
-            if not _near(here.expected.cpu(), there[name].expected, here.allowed.cpu() * part):
+            if name in verdicts:  # of equal answers each may find another
+                near = bool(verdicts[name].all())
+            else:
+                near = _near(here.expected.cpu(), there[name].expected, here.allowed.cpu() * part)
+            if not near:
                 message = f"{name} on the CPU and on the GPU differ by more than {part:g} allowed"
                 remedy = "a reference must not depend on the device: avoid what is unstable"
                 self._error(trial, message, remedy)
+
+
+def _least(x: Tensor) -> Tensor:
+    return torch.full_like(x, -math.inf if inexact(x) else _ends(x.dtype)[0])
+
+
+def _most(x: Tensor) -> Tensor:
+    return torch.full_like(x, math.nan if inexact(x) else _ends(x.dtype)[1])
+
+
+def _ends(kind: torch.dtype) -> tuple[int, int]:
+    """The least and the greatest integer of a type; of booleans false and true."""
+    return (0, 1) if kind is torch.bool else (torch.iinfo(kind).min, torch.iinfo(kind).max)
 
 
 def _near(a: Tensor, b: Tensor, allowed: Tensor) -> bool:
