@@ -7,7 +7,7 @@ Made by :mod:`harness.problem.format.load`; imports torch only where it is neede
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from math import ceil, floor
 from pathlib import Path
@@ -149,6 +149,13 @@ class Parameter(FormalParameter):
         return tuple(math.prod(shape[i + 1 :]) for i in range(len(shape)))
 
 
+def inexact_types(parameters: Iterable[Parameter], dtypes: Iterable[str]) -> list[str]:
+    """The floating-point and complex types that outputs have in these data types."""
+    written = [p for p in parameters if p.direction not in (None, Direction.IN) and p.type]
+    types = dict.fromkeys(p.data_type(dtype).name for p in written for dtype in dtypes)
+    return [name for name in types if DTYPES[name].roundoff]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tolerance:
     """The error model's constants; see :mod:`harness.problem.tolerance` for the formula."""
@@ -165,6 +172,24 @@ class Tolerance:
     """In front of the magnitude of what was summed."""
     roundings: float = 1.0
     """How often an intermediate result may be rounded to the output's type."""
+    rtol: Mapping[str, float] = field(default_factory=dict)
+    """Data type of an output → part of |expected| that is allowed besides."""
+    atol: Mapping[str, float] = field(default_factory=dict)
+    """Data type of an output → error of any element that is allowed besides."""
+
+    @property
+    def modelled(self) -> bool:
+        """Whether the error model allows anything: else ``rtol`` and ``atol`` alone do."""
+        return bool(self.weighs_sums or self.factor or self.roundings)
+
+    @property
+    def weighs_sums(self) -> bool:
+        """Whether the magnitude of what was summed counts."""
+        return bool(self.constant or self.inputs)
+
+    def plain(self, dtype: str) -> bool:
+        """Whether an output of this type may be off by numbers that the problem states itself."""
+        return bool(self.rtol.get(dtype) or self.atol.get(dtype))
 
 
 # Constants of the error model that are the same for every problem (docs/explanation/tolerance.md).

@@ -22,12 +22,13 @@ from harness.problem.answer_check import GIVEN, AnswerCheck
 from harness.problem.authors_file import AuthorsFile, type_name, upcast
 from harness.problem.case import NONFINITE, Case
 from harness.problem.dtypes import DtypeKind
-from harness.problem.model import CHECK, DRAW, REFERENCE_FILE, Declaration, Parameter
+from harness.problem.model import CHECK, DRAW, REFERENCE_FILE, Declaration, Parameter, inexact_types
 from harness.problem.terms import Direction, Expectation
 from harness.problem.tolerance import allowed_error, weights_of
 
 EXPECTED_FUNCTION = "reference"
 MAGNITUDE_FUNCTION = "magnitude"
+_NAMES = (EXPECTED_FUNCTION, MAGNITUDE_FUNCTION)
 
 
 class Reference:
@@ -43,13 +44,20 @@ class Reference:
     def __init__(self, problem: Declaration) -> None:
         self.problem = problem
         self._file = AuthorsFile(problem.folder / REFERENCE_FILE)
-        names = (EXPECTED_FUNCTION, MAGNITUDE_FUNCTION)
         numbers = [p.name for p in problem.numbers]
         read = [p.name for p in problem.tensors if p.direction is not Direction.OUT]
         given = [*numbers, *read]
-        self._functions = {name: self._file.needed(name, given, names) for name in names}
+        names = [EXPECTED_FUNCTION]
+        if _weighs_sums(problem) or self._file.optional(MAGNITUDE_FUNCTION, given) is not None:
+            names.append(MAGNITUDE_FUNCTION)
+        self._functions = {name: self._file.needed(name, given, _NAMES) for name in names}
         self._check = self._file.optional(CHECK, (*GIVEN, *given))
         self._file.optional(DRAW, ("generator", "family", *numbers))
+
+    @property
+    def has_magnitude(self) -> bool:
+        """Whether the file defines it: it need not where nothing that is summed counts."""
+        return MAGNITUDE_FUNCTION in self._functions
 
     def expectations(
         self, case: Case, dtype: str, inputs: Mapping[str, Tensor], *, summed: bool = True
@@ -62,7 +70,8 @@ class Reference:
         weights = {p.name: weights_of(self.problem, case, p, dtype) for p in outputs}
         magnitude: dict[str, Tensor] = {}
         # Exact outputs, and tolerances without a constant, have no use for the magnitude.
-        if not summed or not any(weight and weight.magnitude for weight in weights.values()):
+        weighed = any(weight and weight.magnitude for weight in weights.values())
+        if not (summed and weighed and self.has_magnitude):
             expected = self.expected(case, inputs)
         elif case.family != NONFINITE:
             # One wide copy of the inputs serves both functions.
@@ -157,6 +166,13 @@ class Reference:
             found = "fractions"
         message = f"{parameter.name} was computed in {found}, and the output is {kind}"
         raise self._file.wrong(EXPECTED_FUNCTION, message)
+
+
+def _weighs_sums(problem: Declaration) -> bool:
+    """Whether some output is not exact, and may be off in proportion to what was summed."""
+    declared = problem.tolerance
+    inexact = bool(inexact_types(problem.parameters, problem.dtypes))
+    return inexact and (declared is None or declared.weighs_sums)
 
 
 def _finite(tensor: Tensor) -> Tensor:

@@ -5,6 +5,7 @@ For every element of an output::
     allowed = (u_acc · t + u_ref) · z · (constant · magnitude + factor · √length · |expected|)
               + u_in · (min(4, 16 / √terms) · magnitude + 4 · |expected|)
               + roundings · ((u_out + u_ref) · |expected| + 16 · s_out)
+              + rtol · |expected| + atol
 
 u_acc
     unit roundoff of the type in which sums are kept (``tolerance.accumulator``).
@@ -39,6 +40,8 @@ u_in, terms
 roundings
     how often an intermediate result may be rounded to the output's type (unit roundoff u_out,
     smallest subnormal s_out).
+rtol, atol
+    what the problem allows besides, or (with no ``length``) alone; 0 where it does not say.
 
 A complex output's error is the distance |got − expected| in the plane; its unit roundoff is a
 component's. Integers are exact. Constants and measured errors: docs/explanation/tolerance.md.
@@ -93,8 +96,10 @@ def weights_of(problem: Declaration, case: Case, output: Parameter, dtype: str) 
         + cut * min(model.CUT_WORST, model.CUT_SPREAD / math.sqrt(terms)),
         expected=unit * declared.factor * math.sqrt(length)
         + cut * model.CUT_MEAN
-        + declared.roundings * (out.roundoff + reference),
-        min_error=declared.roundings * model.SUBNORMALS * out.smallest,
+        + declared.roundings * (out.roundoff + reference)
+        + declared.rtol.get(out.name, 0.0),
+        min_error=declared.roundings * model.SUBNORMALS * out.smallest
+        + declared.atol.get(out.name, 0.0),
     )
 
 

@@ -242,13 +242,28 @@ def _tolerance(tolerance: Tolerance, problem: Problem) -> Group:
     roundoffs = _roundoffs(tolerance, problem)
     if not roundoffs:
         return Group(Text("exact: nothing is allowed"))
+    stated = [_stated(tolerance, roundoffs)] if tolerance.rtol or tolerance.atol else []
+    if stated and not tolerance.modelled:
+        return Group(Text("An element may be off by"), *stated)
     listed = table("type", "sums in", "u_acc", "factors in", "u_in", "u_out")
     for dtype, each in roundoffs.items():
         u_in = f"{each.u_in:.1e}" if each.u_in else ""
         u_acc, u_out = f"{each.u_acc:.1e}", f"{each.u_out:.1e}"
         row(listed, dtype, each.accumulator, u_acc, each.inputs, u_in, u_out)
     cut = any(each.u_in for each in roundoffs.values())
-    return Group(*(Text(plain(each)) for each in _formula(tolerance, cut=cut)), listed)
+    return Group(*(Text(plain(each)) for each in _formula(tolerance, cut=cut)), listed, *stated)
+
+
+def _stated(tolerance: Tolerance, dtypes: Iterable[str]) -> Text:
+    """What the problem allows in numbers: ``1e-05 + 0.001 · |expected|``, by type if it differs."""
+    amounts = {
+        dtype: f"{tolerance.atol.get(dtype, 0):g} + {tolerance.rtol.get(dtype, 0):g} · |expected|"
+        for dtype in dtypes
+    }
+    before = "  + " if tolerance.modelled else "  "
+    same = len(set(amounts.values())) == 1
+    each = amounts.values() if same else [f"{words} ({dtype})" for dtype, words in amounts.items()]
+    return Text(plain_lines("\n".join(before + words for words in dict.fromkeys(each))))
 
 
 def _formula(tolerance: Tolerance, *, cut: bool) -> Iterator[str]:
@@ -303,6 +318,8 @@ def _tolerance_data(tolerance: Tolerance, problem: Problem) -> dict[str, object]
         "constant": tolerance.constant,
         "factor": tolerance.factor,
         "roundings": tolerance.roundings,
+        "rtol": {dtype: tolerance.rtol.get(dtype, 0.0) for dtype in roundoffs},
+        "atol": {dtype: tolerance.atol.get(dtype, 0.0) for dtype in roundoffs},
         "dtypes": {dtype: each._asdict() for dtype, each in roundoffs.items()},
     }
 

@@ -13,7 +13,7 @@ from functools import partial
 import torch
 from torch import Tensor
 
-from harness.problem.model import DRAW
+from harness.problem.model import DRAW, inexact_types
 from harness.problem.package import Problem
 from harness.problem.terms import Direction
 from harness.verify.arithmetic.model import ArithmeticModel
@@ -30,10 +30,13 @@ TILE = 32
 _CASES = "add a value under `always`, a wider range, or other values, so that some case tells"
 
 
+_STATED = "it may be within the rtol and atol that the problem states"
+
+
 def impostors(problem: Problem, dtype: str, seen: ReferenceTraits) -> list[Impostor]:
     """All impostors of a problem in one data type."""
     formats = required_formats(problem, dtype)
-    return [
+    found = [
         *_idle(problem, formats is None),
         *_forgetful(),
         *_careless(problem),
@@ -48,6 +51,10 @@ def impostors(problem: Problem, dtype: str, seen: ReferenceTraits) -> list[Impos
         ),
         *(imprecise(dtype, seen, formats) if formats else ()),
     ]
+    types = inexact_types(problem.outputs, [dtype])
+    if problem.tolerance is None or not any(map(problem.tolerance.plain, types)):
+        return found
+    return [replace(one, excuse=one.excuse or _STATED) if one.precision else one for one in found]
 
 
 def _idle(problem: Problem, exact: bool) -> Iterator[Impostor]:

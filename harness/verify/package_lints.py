@@ -65,7 +65,7 @@ def _check_scalars(problem: Problem, path: Path, report: PackageReport) -> None:
         normal = values.kind == "normal"
         low, high = (-math.inf, math.inf) if normal else (values.a, values.b)
         lacking = [str(n) for n in (0, 1) if low <= n <= high and n not in always]
-        if low < 0 and not any(value < 0 for value in always):
+        if low < 0 <= high and not any(value < 0 for value in always):
             lacking.append("a negative number")
         if lacking and scalar.equals is None:
             report.warn(

@@ -163,6 +163,11 @@ def test_scalars_without_special_values_are_a_warning(package: Package) -> None:
     assert lacking == ["problem.md:9: `always` of s lacks 0, 1, a negative number"]
 
 
+def test_scalars_that_are_all_negative_lack_no_negative_number(package: Package) -> None:
+    report = look(package(matter=MATTER.replace("low: -2, high: 2", "low: -2, high: -0.5")))
+    assert not [m for m in messages(report, Level.WARNING) if "`always` of s" in m]
+
+
 def test_an_impostor_that_few_cases_reject_is_a_warning(package: Package) -> None:
     # Scalars next to 1: a wrong answer shows only for the values that are always tried.
     matter = MATTER.replace("low: -2, high: 2", "low: 0.9999, high: 1.0001")

@@ -27,7 +27,7 @@ from harness.problem.format.fields import (
 from harness.problem.format.frontmatter import Data, read_front_matter
 from harness.problem.format.functions import check_functions
 from harness.problem.format.parameters import read_parameters
-from harness.problem.model import REFERENCE_FILE, STATEMENT_FILE, Parameter
+from harness.problem.model import REFERENCE_FILE, STATEMENT_FILE, Parameter, inexact_types
 from harness.problem.package import Problem
 from harness.problem.sizes import check_tensor, points
 from harness.problem.terms import Direction, Role
@@ -180,23 +180,27 @@ def _read(fields: Fields, folder: Path, statement: str) -> Problem:
         benchmark_values=timed,
         without_values=scoring.read_without_values(fields, timed),
         cases=fields.take("cases", whole_between(0, 1000), DEFAULT_CASES),
-        tolerance=scoring.read_tolerance(fields, declared),
+        tolerance=scoring.read_tolerance(fields, declared, dtypes),
         flops=scoring.read_amount(fields, "flops", declared),
         bytes=scoring.read_amount(fields, "bytes", declared),
         baselines=baselines,
         limits=scoring.read_limits(fields),
-        missing=(*missing, *_left_open(fields, folder, dtypes)),
+        missing=(*missing, *_left_open(fields, folder, parameters, dtypes)),
         unpassed=unpassed,
     )
     fields.close()
     return problem
 
 
-def _left_open(fields: Fields, folder: Path, dtypes: tuple[str, ...]) -> Iterable[str]:
+def _left_open(
+    fields: Fields, folder: Path, parameters: tuple[Parameter, ...], dtypes: tuple[str, ...]
+) -> Iterable[str]:
     """Say which optional keys and files are absent that grading needs."""
     if not dtypes and "dtypes" not in fields:
         yield "no dtypes"
-    for key in ("tolerance", "benchmarks", "cpu_benchmarks", "flops", "bytes"):
+    if "tolerance" not in fields and (inexact_types(parameters, dtypes) or not dtypes):
+        yield "no tolerance"
+    for key in ("benchmarks", "cpu_benchmarks", "flops", "bytes"):
         if key not in fields:
             yield f"no {key}"
     if "baselines" not in fields:

@@ -16,11 +16,20 @@ from harness.problem.format.fields import (
     whole_between,
 )
 from harness.problem.format.frontmatter import Data
-from harness.problem.model import Parameter, Tolerance
+from harness.problem.model import Parameter, Tolerance, inexact_types
 from harness.problem.sizes import check_tensor, completed
 from harness.problem.terms import Limits, Role
+from harness.text.plain import printable
+from harness.text.suggest import did_you_mean
 
 MAX_BENCHMARKS = 32
+
+_FLOATS = tuple(
+    name for name, t in DTYPES.items() if t.kind in (DtypeKind.FLOAT, DtypeKind.COMPLEX)
+)
+_MODEL = ("length", "accumulator", "inputs", "factor", "constant", "roundings")
+"""The keys of the error model."""
+_NO_AMOUNTS: Mapping[str, float] = {}
 
 
 def read_benchmarks(
@@ -115,35 +124,65 @@ def read_amount(fields: Fields, key: str, parameters: tuple[Parameter, ...]) -> 
     return expression
 
 
-def read_tolerance(fields: Fields, parameters: tuple[Parameter, ...]) -> Tolerance | None:
+def read_tolerance(
+    fields: Fields, parameters: tuple[Parameter, ...], dtypes: tuple[str, ...]
+) -> Tolerance | None:
     """The constants of the error model, or None where the problem declares no tolerance."""
     section = fields.section("tolerance")
     if "tolerance" not in fields:
         return None
-    if "length" not in section:
+    rtol, atol = (section.take(key, as_amounts, _NO_AMOUNTS) for key in ("rtol", "atol"))
+    stated = "rtol" in section or "atol" in section
+    alone = stated and not any(key in section for key in _MODEL)
+    if alone:
+        _check_amounts(section, parameters, dtypes, {**rtol, **atol})
+    elif "length" not in section:
         section.complain("length", "is missing")
     length = read_amount(section, "length", parameters)
-    kinds = (DtypeKind.FLOAT, DtypeKind.COMPLEX)
-    floats = tuple(name for name, t in DTYPES.items() if t.kind in kinds)
-    wide = {name: "float32" if DTYPES[name].itemsize < 4 else name for name in floats}
+    wide = {name: "float32" if DTYPES[name].itemsize < 4 else name for name in _FLOATS}
     declared = section.section("accumulator")
-    accumulator = {name: declared.take(name, one_of(floats), wide[name]) for name in floats}
+    accumulator = {name: declared.take(name, one_of(_FLOATS), wide[name]) for name in _FLOATS}
     declared.close()
     cut = section.section("inputs")
     # To a lower precision, or to their own, which is no cut.
-    to = {name: one_of(tuple(dict.fromkeys((*PRECISIONS, name)))) for name in floats}
-    inputs = {name: cut.take(name, to[name], name) for name in floats}
+    to = {name: one_of(tuple(dict.fromkeys((*PRECISIONS, name)))) for name in _FLOATS}
+    inputs = {name: cut.take(name, to[name], name) for name in _FLOATS}
     cut.close()
     tolerance = Tolerance(
         accumulator=accumulator,
         length=length or Expression.parse(1),
         inputs={name: precision for name, precision in inputs.items() if precision != name},
-        factor=section.take("factor", _not_negative, 4.0),
-        constant=section.take("constant", _not_negative, 16.0),
-        roundings=section.take("roundings", _not_negative, 1.0),
+        factor=section.take("factor", _not_negative, 0.0 if alone else 4.0),
+        constant=section.take("constant", _not_negative, 0.0 if alone else 16.0),
+        roundings=section.take("roundings", _not_negative, 0.0 if alone else 1.0),
+        rtol=rtol,
+        atol=atol,
     )
     section.close()
     return tolerance
+
+
+def as_amounts(value: Data) -> Mapping[str, float]:
+    """A number of at least 0, or one for each data type of an output: `{float32: 1e-5}`."""
+    if not isinstance(value, dict):
+        return dict.fromkeys(_FLOATS, _not_negative(value))
+    for name in value:
+        if name not in _FLOATS:
+            hint = did_you_mean(name, _FLOATS) or f" (one of {', '.join(_FLOATS)})"
+            raise FieldError(f"unknown data type {printable(name)}{hint}")
+    return {name: _not_negative(number) for name, number in value.items()}
+
+
+def _check_amounts(
+    section: Fields,
+    parameters: tuple[Parameter, ...],
+    dtypes: tuple[str, ...],
+    given: Mapping[str, float],
+) -> None:
+    """Complain about a type of output that is not told how far it may be off."""
+    lacking = [name for name in inexact_types(parameters, dtypes) if name not in given]
+    if lacking:
+        section.file.complain(section.location, f"has neither rtol nor atol for {lacking[0]}")
 
 
 def _not_negative(value: Data) -> float:

@@ -63,7 +63,7 @@ def as_bound(value: Data) -> float | Expression:
 
 
 def _as_deviation(value: Data) -> float | Expression:
-    """A standard deviation, which is positive."""
+    """A number above 0, or an expression over sizes and scalars."""
     bound = as_bound(value)
     return bound if isinstance(bound, Expression) else as_positive(value)
 
