@@ -5,6 +5,7 @@ import math
 import mmap
 import os
 import select
+import tempfile
 import threading
 import time
 from collections import OrderedDict
@@ -75,7 +76,7 @@ class AuthorComplaint(AuthorError):
 class Author:
     """A confined process with one file loaded; started when it is asked, again when it has ended.
 
-    It sees Python, and the file's folder; both read-only.
+    It sees Python and no other file: not even the one that is loaded.
     """
 
     def __init__(self, file: Path) -> None:
@@ -140,12 +141,12 @@ class Author:
             environment | {"OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": ""},
             memory_bytes=MEMORY_BYTES,
             host_bytes=MEMORY_BYTES,
-            readable=(*_FILES, *packages(path), str(self._file.parent)),
+            readable=(*_FILES, *packages(path)),
             output_bytes=_OUTPUT_BYTES,
         )
         try:
             self._open(sandbox, path)
-            self._exchange(sandbox, LoadFile(file=str(self._file)), FileLoaded)
+            self._load(sandbox)
         except BaseException:
             sandbox.close()
             raise
@@ -159,6 +160,17 @@ class Author:
         except AuthorError as error:
             words = sandbox.output.text().strip() or str(error)
             raise MachineError(f"the process for a problem's own code failed: {words}") from None
+
+    def _load(self, sandbox: Sandbox) -> None:
+        """Have the file loaded: its text, since another user may not open it."""
+        with tempfile.TemporaryFile() as text:
+            try:
+                text.write(self._file.read_bytes())
+            except OSError as error:
+                raise AuthorError(1, f"cannot be read: {error.strerror}") from error
+            text.seek(0)
+            message = LoadFile(file=str(self._file))
+            self._exchange(sandbox, message, FileLoaded, (text.fileno(),))
 
     def _exchange(
         self,

@@ -24,7 +24,7 @@ from harness.author.messages import (
     TensorsDrawn,
     WantedTensor,
 )
-from harness.author.source import first_line, line_of, load_file, named_arguments
+from harness.author.source import first_line, line_of, load_text, named_arguments
 from harness.sandbox.syscalls import forbid_programs
 from harness.wire import transport
 from harness.wire.messages import MAX_TEXT, Answer, Message
@@ -77,7 +77,8 @@ class Author:
                 return AuthorOpened()
             case LoadFile():
                 self._file = Path(message.file)
-                self._module = load_file(self._file)
+                with open(descriptors[0], "rb", closefd=False) as text:
+                    self._module = load_text(text.read(), self._file)
                 return FileLoaded()
             case DrawTensors():
                 return self._draw(message, *descriptors)

@@ -30,8 +30,9 @@ class LoadFile(Message):
     """Load the author's file."""
 
     answers: ClassVar[tuple[str, ...]] = ("fileloaded",)
+    descriptors: ClassVar[Mapping[str, str]] = {"text": "what it holds"}
     file: str
-    """Its absolute path."""
+    """Its absolute path, which this user may not be allowed to open."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,6 +17,14 @@ def load_file(path: Path) -> ModuleType:
     return module
 
 
+def load_text(text: bytes, path: Path) -> ModuleType:
+    """The module made of the ``text`` of a file, which need not be readable here; likewise."""
+    module = ModuleType(path.stem)
+    module.__file__ = str(path)
+    exec(compile(text, str(path), "exec"), vars(module))  # noqa: S102 - that is what it is for
+    return module
+
+
 def line_of(error: BaseException, path: Path) -> int:
     """The line of the file that an error came through last; 1 if through none."""
     here = path.absolute()  # as Python names the file of a module

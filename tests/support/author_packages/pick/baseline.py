@@ -1,6 +1,5 @@
 """By torch."""
 
-import torch
 
 
 def solution(x, largest, where, n, k):
