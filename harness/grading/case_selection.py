@@ -4,14 +4,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from harness.grading.job import Options
+from harness.judge.pace import ROW_WORK, WORK
 from harness.judge.task import Task
 from harness.problem.case import Case, CaseLimits
-
-_CPU_WORK = 2e6
-"""Operations of one correctness case on the CPU path: a fraction of a second of emulation."""
-
-_CPU_ROW_WORK = 1000.0
-"""Least operations of a row there: 256 emulated threads, or a Triton program, take milliseconds."""
 
 
 def correctness_cases(task: Task, options: Options, *, interpreted: bool = False) -> Sequence[Case]:
@@ -24,7 +19,7 @@ def correctness_cases(task: Task, options: Options, *, interpreted: bool = False
         return [task.problem.parse_case(options.case)]
     room = CaseLimits(bytes=_case_bytes(task.device.free_bytes()))
     if task.device.emulated:
-        room = replace(room, work=_CPU_WORK, row_work=_CPU_ROW_WORK, in_range=interpreted)
+        room = replace(room, work=WORK, row_work=ROW_WORK, in_range=interpreted)
     return task.problem.draw_cases(task.seed, dtype=task.dtype, room=room)
 
 

@@ -236,7 +236,12 @@ class Grader(AbstractContextManager["Grader"]):
         limits = draft.task.problem.limits
         checked = checked_program(artifact)
         session = sessions.enter_context(self._open_session(checked, self._device, limits))
-        fault = self._check(session, draft, checked.interpret)
+
+        def again() -> Session | Fault:
+            fresh = sessions.enter_context(self._open_session(checked, self._device, limits))
+            return fresh.load() or fresh
+
+        session, fault = self._check(session, draft, again, interpreted=checked.interpret)
         if fault is not None:
             draft.output = session.output()
             session.close()
@@ -264,8 +269,19 @@ class Grader(AbstractContextManager["Grader"]):
         first.allowance = allowance
         return ReadyToTime(first, start)
 
-    def _check(self, session: Session, draft: ResultBuilder, interpreted: bool) -> Fault | None:
-        """Load the submission and run all cases; the draft gets what came of them."""
+    def _check(
+        self,
+        session: Session,
+        draft: ResultBuilder,
+        again: Callable[[], Session | Fault],
+        *,
+        interpreted: bool,
+    ) -> tuple[Session, Fault | None]:
+        """Load the submission and run all cases; the draft gets what came of them.
+
+        Returns the session that ran the last: another one, made by ``again``, where a case was too
+        large for the emulator.
+        """
         # Before any submitted code runs: memory that it takes must not make cases smaller.
         cases = correctness_cases(draft.task, draft.options, interpreted=interpreted)
         self._progress.phase("load")
@@ -274,12 +290,12 @@ class Grader(AbstractContextManager["Grader"]):
         if not session.isolated:
             draft.notes.append("not isolated: this machine allows no namespaces (harness doctor)")
         if fault is not None:
-            return fault
-        draft.drawn = tuple(cases)
+            return session, fault
         self._progress.phase("check", len(cases))
-        outcome = run_cases(session, draft.task, cases, self._progress.advance)
+        outcome = run_cases(session, draft.task, cases, self._progress.advance, again)
+        draft.drawn = outcome.drawn
         draft.cases = outcome.cases
-        return outcome.fault
+        return outcome.session or session, outcome.fault
 
     def _explain(self, program: RunnerProgram, draft: ResultBuilder, fault: Fault) -> str:
         """Look for a smaller failing case; returns a line on where a GPU's invalid access was."""

@@ -5,8 +5,10 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from hashlib import sha256
 
+from harness.device.base import Arena
 from harness.judge.batch import Batch
 from harness.judge.layout import lay_out
+from harness.judge.pace import Pace
 from harness.judge.task import Task
 from harness.problem.case import Case
 from harness.problem.sampling.footprint import CALLS
@@ -18,6 +20,9 @@ from harness.session.session import RunOptions, Session
 
 ORDERS = 3
 """Ways in which the CPU path orders threads: forwards, backwards, shuffled."""
+
+_MAX_TRIES = 3
+"""Smaller cases that are tried where one ran out of time, in all cases together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,39 +40,119 @@ class CasesOutcome:
 
     cases: tuple[CaseResult, ...]
     fault: Fault | None
+    drawn: tuple[Case, ...] = ()
+    """The cases in the order in which they were to be run, as small as they became."""
+    session: Session | None = None
+    """The session that ran the last case; None if none did."""
 
 
 def run_cases(
-    session: Session, task: Task, cases: Sequence[Case], advance: Callable[[], None]
+    session: Session,
+    task: Task,
+    cases: Sequence[Case],
+    advance: Callable[[], None],
+    again: Callable[[], Session | Fault] | None = None,
 ) -> CasesOutcome:
     """Run the cases in order until one fails; at least one case.
 
-    On the CPU the order in which threads run differs from case to case. ``advance`` is called
-    after each case. Together they have ``cases_s`` and ``idle_s`` of the problem's limits.
+    On the CPU the order in which threads run differs from case to case, and several cases are run
+    in the order of their work; one that would take the emulator too long is made smaller. One that
+    runs out of time nevertheless is tried smaller in a session made by ``again``, and only a
+    submission that hangs, or has no smaller case, fails. ``advance`` is called after each case.
+    Together they have ``cases_s`` and ``idle_s`` of the problem's limits.
 
     Raises:
         ProblemError: the reference is wrong.
         MachineError: the device has not enough memory.
     """
-    done: list[CaseResult] = []
+    pace = _pace(task, cases)
+    run = _Run(task, session, pace, again)
+    todo = list(cases) if pace is None else pace.in_order(cases)
     limits = task.problem.limits
-    session.allowance = allowance = Allowance(limits.cases_s, limits.idle_s)
+    allowance = Allowance(limits.cases_s, limits.idle_s)
     size = max(lay_out(task, case, CALLS).size for case in cases)
     with closing(task.device.arena(size)) as arena:
-        fault = session.map(arena)
-        for number, case in enumerate(cases):
+        fault = run.begin(session, arena, allowance)
+        for number, case in enumerate(todo):
             if fault is not None:
                 break
             allowance.what = f"its cases 1 to {number + 1} of {len(cases)}"
-            batch = Batch(task, case, arena, calls=CALLS, portable=True)
+            if pace is not None:
+                todo[number] = case = pace.fitting(case, allowance.left_s, len(todo) - number)
             # A single case is a replay: in whatever order it failed, it must fail again.
             orders = range(ORDERS) if len(cases) == 1 else [number]
-            outcome = run_case(session, task, batch, orders)
-            done.append(outcome.result)
-            fault = outcome.fault
+            todo[number], fault = run.case(case, orders)
             advance()
-    session.allowance = None
-    return CasesOutcome(tuple(done), fault)
+    run.session.allowance = None
+    return CasesOutcome(tuple(run.done), fault, tuple(todo), run.session)
+
+
+def _pace(task: Task, cases: Sequence[Case]) -> Pace | None:
+    """What sizes the cases of an emulated submission; a case by itself is run as it is."""
+    declared = task.problem.declared
+    return Pace(task, declared) if task.device.emulated and declared and len(cases) > 1 else None
+
+
+class _Run:
+    """The cases of a submission that were run, and the session in which the next is."""
+
+    def __init__(
+        self,
+        task: Task,
+        session: Session,
+        pace: Pace | None,
+        again: Callable[[], Session | Fault] | None,
+    ) -> None:
+        self._task = task
+        self._pace = pace
+        self._again = again
+        self._tries = _MAX_TRIES
+        self.session = session
+        self.done: list[CaseResult] = []
+
+    def begin(self, session: Session, arena: Arena, allowance: Allowance) -> Fault | None:
+        """Go on in ``session``, in this arena."""
+        self.session, self._arena, self._allowance = session, arena, allowance
+        session.allowance = allowance
+        return session.map(arena)
+
+    def case(self, case: Case, orders: Sequence[int]) -> tuple[Case, Fault | None]:
+        """Run a case, or smaller ones if it runs out of time; the last of them, and its fault."""
+        outcome = self._once(case, orders)
+        if outcome.fault is not None and outcome.fault.verdict is Verdict.TIME_LIMIT:
+            less, tried = self._smaller(case, orders)
+            if tried is not None:
+                case, outcome = less, tried
+        self.done.append(outcome.result)
+        return case, outcome.fault
+
+    def _once(self, case: Case, orders: Sequence[int]) -> CaseOutcome:
+        batch = Batch(self._task, case, self._arena, calls=CALLS, portable=True)
+        outcome = run_case(self.session, self._task, batch, orders)
+        if self._pace is not None and outcome.fault is None:
+            self._pace.note(case, self.session.took_s)
+        return outcome
+
+    def _smaller(self, case: Case, orders: Sequence[int]) -> tuple[Case, CaseOutcome | None]:
+        """The first smaller case that does not run out of time; None if that tells of a hang."""
+        first, spent_s, less = self.session, self.session.took_s, case
+        while self._pace is not None and self._again is not None and self._tries:
+            self._tries -= 1
+            tried = self._pace.smaller(less)
+            if tried is None or not self._allowance.left_s:
+                break
+            less = tried
+            self.session.close()  # what hangs takes time from the next one
+            fresh = self._again()
+            if isinstance(fresh, Fault) or self.begin(fresh, self._arena, self._allowance):
+                break
+            outcome = self._once(less, orders)
+            if outcome.fault is None and self._pace.hung(case, spent_s, less, fresh.took_s):
+                break
+            if outcome.fault is None or outcome.fault.verdict is not Verdict.TIME_LIMIT:
+                return less, outcome
+        self.session = first  # which has its output
+        return less, None
 
 
 def run_case(session: Session, task: Task, batch: Batch, orders: Sequence[int]) -> CaseOutcome:

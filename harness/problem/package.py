@@ -35,10 +35,13 @@ class Problem(Declaration):
         return tensors_of(self, case, dtype)
 
     def draw_cases(self, seed: str, *, dtype: str, room: CaseLimits) -> list[Case]:
-        """The correctness cases of one grade."""
+        """The correctness cases of one grade, those that cover sizes of benchmarks at the end."""
         from harness.problem.sampling.cases import draw_cases
+        from harness.problem.sampling.coverage import coverage_cases
 
-        return draw_cases(self, seed, dtype=dtype, room=room)
+        cases = draw_cases(self, seed, dtype=dtype, room=room)
+        covering = coverage_cases(self, seed, dtype=dtype, room=room)
+        return list({case.spec: case for case in (*cases, *covering)}.values())
 
     def timed_cases(self, *, emulated: bool) -> list[Case]:
         """``benchmarks``, or ``cpu_benchmarks`` where kernels are emulated."""

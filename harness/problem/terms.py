@@ -32,10 +32,11 @@ class Role(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """Bounds of what a submission may use: wall times in seconds, and host memory.
+    """Bounds of what a submission may use: times in seconds, and host memory.
 
-    ``prepare_s`` covers loading it and the calls that warm it up. What the judge does meanwhile
-    (drawing, checking) counts for none of them.
+    Times are the wall's on a GPU, and where kernels are emulated those in which a submission
+    computes or sleeps (:mod:`harness.session.own_time`). ``prepare_s`` covers loading it and the
+    calls that warm it up. What the judge does meanwhile (drawing, checking) counts for none.
     """
 
     build_s: float = 120.0

@@ -1,5 +1,6 @@
 """A submission as a Python module, whatever it imports, on a GPU or on the CPU."""
 
+import sys
 import traceback
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -58,7 +59,19 @@ class reported:  # noqa: N801 - reads as a statement: `with reported():`
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         if error is None or isinstance(error, ProgramFailed):
             return
-        raise ProgramFailed(_fault(error), _text(error)) from error
+        fault, lack = _fault(error), ""
+        if fault is FaultCode.EXCEPTION and (lack := _lack(error)):
+            fault = FaultCode.UNSUPPORTED
+        raise ProgramFailed(fault, _text(error, lack)) from error
+
+
+def _lack(error: BaseException) -> str:
+    """What the emulator lacks, if one is at work here and that is the cause; else empty."""
+    if "harness.runner.triton.interpreter" not in sys.modules:
+        return ""
+    from harness.runner.triton.lacking import lack
+
+    return lack(error)
 
 
 def _fault(error: BaseException) -> FaultCode:
@@ -69,15 +82,15 @@ def _fault(error: BaseException) -> FaultCode:
     return FaultCode.CUDA if "CUDA error" in str(error) else FaultCode.EXCEPTION
 
 
-def _text(error: BaseException) -> str:
-    """The error and the submitter's line, without our own frames."""
+def _text(error: BaseException, lack: str = "") -> str:
+    """What the emulator lacks, the error and the submitter's line, without our own frames."""
     lines = [
         f"{NAME}.py:{frame.lineno}: {frame.line}"
         for frame in traceback.extract_tb(error.__traceback__)
         if frame.filename.endswith(f"/{NAME}.py")
     ]
     cause: BaseException | None = error
-    texts: list[str] = []
+    texts = [lack[: MAX_TEXT // 4]] if lack else []
     while cause is not None and len(texts) < 3:
         texts.append(f"{type(cause).__name__}: {cause}"[: MAX_TEXT // 4])
         cause = cause.__cause__

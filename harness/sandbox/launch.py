@@ -191,13 +191,17 @@ class Sandbox:
             return True
         return False
 
-    def processor_seconds(self) -> float:
-        """Processor time that its processes have taken, of those that are still there."""
-        return processes.processor_seconds(self._members.look())
-
     def computes(self) -> bool:
         """Whether a thread of the submitted processes computes, or would if it had a processor."""
         return processes.computes(self._members.look())
+
+    def processor_seconds(self) -> float:
+        """What all submitted processes took of processors, those that have ended included.
+
+        Those whose parent let the kernel forget them are not seen any more.
+        """
+        members = self._members.look()
+        return processes.processor_seconds([self._members.init, *members])
 
     def pause(self) -> bool:
         """Stop every process that runs submitted code; whether all of them have stopped."""

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 _BLOCK_BYTES = 512  # the unit of st_blocks, whatever the file system
+_TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 _INODE_BYTES = 1 << 10
 """What a file in memory takes of the kernel's, beside its contents."""
 PIPE_BYTES = 64 << 10
@@ -112,13 +113,12 @@ def computes(pids: Iterable[int]) -> bool:
 
 
 def processor_seconds(pids: Iterable[int]) -> float:
-    """Processor time that these processes have taken so far, all their threads together."""
+    """What these processes took of processors, with those of their children that have ended."""
     ticks = 0
     for pid in pids:
         with contextlib.suppress(OSError), open(f"/proc/{pid}/stat", "rb") as file:
-            user, system = file.read().rpartition(b")")[2].split()[11:13]
-            ticks += int(user) + int(system)
-    return ticks / os.sysconf("SC_CLK_TCK")
+            ticks += sum(map(int, file.read().rpartition(b")")[2].split()[11:15]))
+    return ticks / _TICKS_PER_S
 
 
 def resident_bytes(pids: Iterable[int]) -> int:

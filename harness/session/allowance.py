@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from harness.records.result import Verdict
-from harness.sandbox.pause_gate import clock
 from harness.session.fault import Fault
+from harness.session.own_time import Stopwatch, WallTime
 
 
 class Allowance:
@@ -15,7 +15,7 @@ class Allowance:
     its own: an honest one that is slow computes, or waits for a processor on a busy machine.
 
     Args:
-        seconds: wall time in all.
+        seconds: in all, by the stopwatch that it is used with.
         idle_s: that part of it; None: as much.
     """
 
@@ -27,15 +27,22 @@ class Allowance:
         self._used_s = 0.0
         self._idle_s = 0.0
         self._since = self._looked = 0.0
+        self._time: Stopwatch = WallTime()
+
+    @property
+    def left_s(self) -> float:
+        """Seconds that are left of all, between two blocks of :meth:`used`."""
+        return max(0.0, self._seconds - self._used_s)
 
     @contextmanager
-    def used(self) -> Iterator[None]:
-        """In this block the judge waits for the submission."""
-        self._since = self._looked = clock()
+    def used(self, time: Stopwatch | None = None) -> Iterator[None]:
+        """In this block the judge waits for the submission, by ``time``; None: by the wall's."""
+        self._time = time or self._time
+        self._since = self._looked = self._time()
         try:
             yield
         finally:
-            self._used_s += clock() - self._since
+            self._used_s += self._time() - self._since
 
     def look(self, computes: Callable[[], bool]) -> Fault | None:
         """The fault of a limit that is passed, in a block of :meth:`used`.
@@ -43,7 +50,7 @@ class Allowance:
         ``computes``: whether a process of the submission does, now; it stands for the time since
         the last look.
         """
-        now = clock()
+        now = self._time()
         used_s = self._used_s + now - self._since
         if used_s > self._seconds:
             return self._fault(used_s, self._seconds)
@@ -57,5 +64,8 @@ class Allowance:
         return None
 
     def _fault(self, used_s: float, limit_s: float, how: str = "") -> Fault:
-        message = f"{self.what} took {used_s:.3g} s together{how}; the limit is {limit_s:g} s"
+        took = (
+            f"{used_s:.3g} s together{how}" if how else f"{used_s:.3g} s{self._time.name} together"
+        )
+        message = f"{self.what} took {took}; the limit is {limit_s:g} s"
         return Fault(Verdict.TIME_LIMIT, message)

@@ -9,9 +9,10 @@ from typing import TypeVar
 from harness import cudacpu
 from harness.records.result import Verdict
 from harness.sandbox.launch import Sandbox
-from harness.sandbox.pause_gate import clock, waiting
+from harness.sandbox.pause_gate import waiting
 from harness.session.allowance import Allowance
 from harness.session.fault import BROKEN, Fault, of_exit, parse_fault, sanitizer_summary
+from harness.session.own_time import OwnTime, Stopwatch, WallTime
 from harness.wire import transport
 from harness.wire.messages import Answer, Failed, Message
 from harness.wire.transport import Closed
@@ -33,11 +34,17 @@ class Channel:
 
     The runner may use ``host_bytes`` of host memory. Where it is ``sanitized``, AddressSanitizer
     was preloaded and ends it at an error. A ``trusted`` one hides nothing: what a submission hides
-    may not be laid to it.
+    may not be laid to it. Its limits are in its ``own_time``, or in the wall's.
     """
 
     def __init__(
-        self, sandbox: Sandbox, *, host_bytes: int, sanitized: bool, trusted: bool = False
+        self,
+        sandbox: Sandbox,
+        *,
+        host_bytes: int,
+        sanitized: bool,
+        trusted: bool = False,
+        own_time: bool = False,
     ) -> None:
         self._sandbox = sandbox
         self._host_bytes = host_bytes
@@ -45,6 +52,8 @@ class Channel:
         self.allowance: Allowance | None = None
         """What it may take over many messages and runs; None: only each has its limit."""
         self._trusted = trusted
+        self.time: Stopwatch = OwnTime(sandbox) if own_time else WallTime()
+        """What its limits are measured by."""
         self._looked = 0.0
         self.peak_bytes = 0
         """The most memory that the runner was seen to use."""
@@ -55,19 +64,20 @@ class Channel:
 
     def used(self) -> AbstractContextManager[None]:
         """In this block the runner is waited for, on its :attr:`allowance`."""
-        return self.allowance.used() if self.allowance else nullcontext()
+        return self.allowance.used(self.time) if self.allowance else nullcontext()
 
     def look(self, deadline: float, seconds: float) -> Fault | None:
         """Check that the runner is alive and within its limits of memory and time.
 
-        ``deadline`` is when the ``seconds`` that it has are over.
+        ``deadline`` is when, by :attr:`time`, the ``seconds`` that it has are over.
         """
         if self._sandbox.ended() is not None:
             return self._death()
         if (fault := self._look_at_memory()) is not None:
             return fault
-        if clock() > deadline:
-            return Fault(Verdict.TIME_LIMIT, f"did not finish within {seconds:g} s")
+        if self.time() > deadline:
+            message = f"did not finish within {seconds:g} s{self.time.name}"
+            return Fault(Verdict.TIME_LIMIT, message)
         return self.allowance.look(self._sandbox.computes) if self.allowance else None
 
     def _look_at_memory(self) -> Fault | None:
@@ -117,7 +127,7 @@ class Channel:
         return message if isinstance(message, expected) else BROKEN
 
     def _await_message(self, seconds: float) -> Fault | None:
-        deadline = clock() + seconds
+        deadline = self.time() + seconds
         wait = _POLL_SECONDS
         while True:
             with waiting():

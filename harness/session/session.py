@@ -6,7 +6,7 @@ Whatever the runner does ends in a value here: an answer, a time, or a :class:`F
 import os
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from torch import OutOfMemoryError
@@ -106,6 +106,8 @@ class Session:
         """Kernels per call that the last batch launched, as the runner reports; untrusted."""
         self.copied: int | None = None
         """Outputs per call that the last batch copied into place; likewise."""
+        self.took_s = 0.0
+        """What the last run took of what limits count: see :mod:`harness.session.own_time`."""
         self._trusted = trusted
         self._start_sandbox()
         self._mailbox_fd = sealed_memory("mailbox", MAILBOX_BYTES)
@@ -162,6 +164,7 @@ class Session:
             host_bytes=limits.host_bytes,
             sanitized=sanitized,
             trusted=self._trusted,
+            own_time=self._device.emulated,
         )
 
     def _start(self) -> None:
@@ -284,7 +287,12 @@ class Session:
         compiles = self._program.kind == "python"  # at its first call, and may tune itself
         seconds = self._limits.prepare_s if compiles else self._call_s
         answer = self._channel.ask(message, messages.Prepared, seconds)
-        return answer if isinstance(answer, Fault) else answer.captured
+        if isinstance(answer, messages.Prepared):
+            return answer.captured
+        if compiles and options.warmups and answer.verdict is Verdict.TIME_LIMIT:
+            about = f"its first call with {batch.case.spec}, which compiles its kernels:"
+            return replace(answer, message=f"{about} {answer.message}")
+        return answer
 
     def run(
         self,
@@ -320,13 +328,16 @@ class Session:
             self._run_out()
             raise
         before = max(waiting, self._device.probe())
+        # A batch of many calls is one of short calls: all of them together get no more than two.
+        seconds = self._call_s * min(2, batch.layout.calls)
+        deadline = self._channel.time() + seconds
         start = time.perf_counter()
         self._sandbox.resume()
         self._mailbox.go = self._round
-        # A batch of many calls is one of short calls: all of them together get no more than two.
         with self._channel.used():
-            fault = self._await_done(start, self._call_s * min(2, batch.layout.calls), during)
+            fault = self._await_done(start, deadline, seconds, during)
         elapsed = time.perf_counter() - start
+        self.took_s = self._channel.time() - (deadline - seconds)
         if fault is not None:
             return fault
         # The receipt before all else: what is written from here on is late.
@@ -344,16 +355,21 @@ class Session:
 
     def _run_out(self) -> None:
         """Let the runner, which waits for *go*, make its calls: it then hears messages again."""
+        deadline = self._channel.time() + self._call_s
         start = time.perf_counter()
         self._sandbox.resume()
         self._mailbox.go = self._round
         with self._channel.used():
-            fault = self._await_done(start, self._call_s, None)
+            fault = self._await_done(start, deadline, self._call_s, None)
         if fault is None:
             self._channel.receive(messages.Finished, _FINISHED_SECONDS)
 
     def _await_done(
-        self, start: float, seconds: float, during: Callable[[float], None] | None
+        self,
+        start: float,
+        deadline: float,
+        seconds: float,
+        during: Callable[[float], None] | None,
     ) -> Fault | None:
         """Spin on the mailbox; now and then check that the runner is alive and within limits."""
         mailbox, number = self._mailbox, self._round
@@ -369,7 +385,7 @@ class Session:
                 during(time.perf_counter() - start)
             if time.perf_counter() < look:
                 continue
-            if (fault := self._channel.look(start + seconds, seconds)) is not None:
+            if (fault := self._channel.look(deadline, seconds)) is not None:
                 return None if mailbox.done == number else fault
             look = time.perf_counter() + _LOOK_SECONDS
 

@@ -167,3 +167,18 @@ def test_a_thread_that_runs_computes(threads: int) -> None:
             assert until(lambda: processes.computes([process.pid]))
         finally:
             process.kill()
+
+
+def test_processor_time_counts_children_that_have_ended() -> None:
+    burn = "import time\nwhile time.process_time() < 0.3: pass"
+    code = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {burn!r}]); input()"
+    with subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE) as parent:
+        try:
+            assert until(lambda: processes.processor_seconds([parent.pid]) >= 0.3)
+            assert until(lambda: not processes.computes([parent.pid]))
+            before = processes.processor_seconds([parent.pid])
+            time.sleep(0.1)
+            assert processes.processor_seconds([parent.pid]) == before  # asleep
+        finally:
+            parent.kill()
+    assert processes.processor_seconds([parent.pid]) == 0

@@ -3,8 +3,9 @@
 import pytest
 
 from harness.records.result import Verdict
-from harness.session import allowance as module
+from harness.session import own_time as module
 from harness.session.allowance import Allowance
+from harness.session.own_time import OwnTime
 
 
 @pytest.fixture
@@ -50,3 +51,70 @@ def test_without_that_limit_only_the_whole_counts(at: list[float]) -> None:
     allowance = Allowance(20.0)
     assert _run(allowance, at, 19, computes=False) == ""
     assert "the limit is 20 s" in _run(allowance, at, 19, computes=False)
+
+
+class Load:
+    """A submission on a machine that others use: what it has of a processor is set by a test."""
+
+    def __init__(self) -> None:
+        self.state = "R"
+        self.seconds = 0.0
+
+    def computes(self) -> bool:
+        return self.state == "R"
+
+    def processor_seconds(self) -> float:
+        return self.seconds
+
+
+def test_waiting_for_a_processor_is_not_its_own_time(at: list[float]) -> None:
+    load = Load()
+    own = OwnTime(load)
+    start = own()
+    for _ in range(100):  # one sixth of a processor
+        at[0] += 0.06
+        load.seconds += 0.01
+        own()
+    assert own() - start == pytest.approx(1.0)
+
+
+def test_sleeping_is_its_own_time(at: list[float]) -> None:
+    load = Load()
+    own = OwnTime(load)
+    load.state = "S"
+    start = own()
+    for _ in range(100):  # and what it computes between two looks counts once
+        at[0] += 0.05
+        load.seconds += 0.01
+        own()
+    assert own() - start == pytest.approx(5.0)
+
+
+def test_the_count_of_a_process_that_ends_is_kept_and_counted_once(at: list[float]) -> None:
+    load = Load()
+    own = OwnTime(load)
+    start = own()
+    for seconds in (3.0, 1.0, 3.0, 3.5):
+        load.seconds = seconds
+        own()
+    assert own() - start == pytest.approx(3.5)
+
+
+def test_whoever_hides_its_time_gets_ten_times_the_limit(at: list[float]) -> None:
+    own = OwnTime(Load())
+    start = own()
+    at[0] += 100
+    assert own() - start == pytest.approx(10)
+
+
+def test_limits_in_own_time_say_so(at: list[float]) -> None:
+    load = Load()
+    own = OwnTime(load)
+    allowance = Allowance(30.0, 10.0)
+    with allowance.used(own):
+        at[0] += 250
+        assert allowance.look(load.computes) is None
+        load.seconds = 31
+        fault = allowance.look(load.computes)
+    assert fault is not None
+    assert fault.message == "it took 31 s of computing or sleeping together; the limit is 30 s"

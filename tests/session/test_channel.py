@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from harness.records.result import Verdict
-from harness.session.channel import Channel, clock
+from harness.sandbox.pause_gate import clock
+from harness.session.channel import Channel
 
 LIMIT = 1 << 20
 

@@ -33,6 +33,7 @@ class FakeSession:
     copied: int | None = None
     probes = (0.0, 0.0)
     processes = 1
+    took_s = 0.0
 
     def __init__(
         self,

@@ -6,6 +6,7 @@ importing both takes seconds. Prints {case: "" or what went wrong} as JSON on it
 
 # ruff: noqa: N803 - Triton's compile-time constants are written in capitals
 
+import importlib
 import json
 import os
 import sys
@@ -21,7 +22,20 @@ triton_cpu.enable()
 
 import triton  # noqa: E402
 import triton.language as tl  # noqa: E402
+import triton.language.math as tlm  # noqa: E402
+from triton.language import associative_scan, program_id, static_range  # noqa: E402
+from triton.language import load as ld  # noqa: E402
+from triton.language import multiple_of as whole_lines  # noqa: E402
+from triton.language import reduce as folded  # noqa: E402
+from triton.language import sum as total  # noqa: E402
 from triton.language.extra import libdevice  # noqa: E402
+from triton.language.extra.cuda import libdevice as cuda_libdevice  # noqa: E402
+from triton.language.math import rsqrt  # noqa: E402
+
+from harness.runner.program import ProgramFailed  # noqa: E402
+from harness.runner.python import reported  # noqa: E402
+from harness.runner.triton.lacking import lack  # noqa: E402
+from harness.wire.messages import FaultCode  # noqa: E402
 
 BF16 = torch.bfloat16
 
@@ -111,7 +125,53 @@ def assembly(x_ptr):
 
 @triton.jit
 def library(x_ptr):
-    tl.store(x_ptr, libdevice.tanh(tl.load(x_ptr)))
+    tl.store(x_ptr, libdevice.rsqrt_rn(libdevice.byte_perm(tl.load(x_ptr).to(tl.int32), 1, 2)))
+
+
+@triton.jit
+def library_functions(x_ptr, o_ptr, BLOCK: tl.constexpr):
+    at = tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + at)
+    tl.store(o_ptr + at, libdevice.tanh(x))
+    tl.store(o_ptr + BLOCK + at, cuda_libdevice.fast_expf(x))
+    tl.store(o_ptr + 2 * BLOCK + at, tl.extra.cuda.libdevice.pow(x, 2.0))
+    tl.store(o_ptr + 3 * BLOCK + at, libdevice.isnan(x).to(tl.float32))
+    tl.store(o_ptr + 4 * BLOCK + at, libdevice.float2int_rn(x * 1.5).to(tl.float32))
+    tl.store(o_ptr + 5 * BLOCK + at, libdevice.erf(x))
+
+
+@triton.jit
+def add(a, b):
+    return a + b
+
+
+@triton.jit
+def helper(x_ptr, at):
+    x = ld(whole_lines(x_ptr + at, [1]))
+    return rsqrt(x) + tlm.exp(-x)
+
+
+@triton.jit
+def by_other_names(x_ptr, o_ptr, BLOCK: tl.constexpr):
+    at = program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    value = helper(x_ptr, at)
+    for _ in static_range(2):
+        value = value + 1.0
+    tl.store(o_ptr + at, value + total(value * 0.0, 0))
+    tl.store(o_ptr + BLOCK, folded(value, 0, add))
+    tl.store(o_ptr + BLOCK + 1 + at, associative_scan(value, 0, add))
+
+
+def make_nested(scale):
+    from triton.language import arange, store
+    from triton.language import load as read
+
+    @triton.jit
+    def nested(x_ptr, o_ptr, BLOCK: tl.constexpr):
+        at = arange(0, BLOCK)
+        store(o_ptr + at, read(x_ptr + at) * scale)
+
+    return nested
 
 
 @triton.autotune([triton.Config({"BLOCK": 64}), triton.Config({"BLOCK": 8})], key=["count"])
@@ -347,8 +407,223 @@ def case_assembly_is_unsupported():
     complains(NotEmulated, "inline assembly", lambda: assembly[(1,)](torch.zeros(1)))
 
 
-def case_libdevice_is_unsupported():
-    complains(NotEmulated, "libdevice.tanh", lambda: library[(1,)](torch.zeros(1)))
+def case_what_libdevice_has_beyond_ours_is_unsupported():
+    complains(NotEmulated, "byte_perm", lambda: library[(1,)](torch.zeros(1)))
+
+
+def case_functions_of_libdevice():
+    x = torch.tensor([-1.0, 0.0, 0.5, 3.0])
+    o = torch.zeros(6, 4)
+    library_functions[(1,)](x, o, BLOCK=4)
+    wanted = [x.tanh(), x.exp(), x**2, x * 0, (x * 1.5).round(), x.erf()]
+    for got, want in zip(o, wanted, strict=True):
+        assert torch.allclose(got, want, rtol=1e-6), (got, want)
+
+
+def case_builtins_are_known_under_any_name():
+    x = torch.rand(8) + 0.5
+    o = torch.zeros(17)
+    by_other_names[(1,)](x, o, BLOCK=8)
+    value = x.rsqrt() + (-x).exp() + 2
+    assert torch.allclose(o[:8], value)
+    assert torch.allclose(o[8], value.sum())
+    assert torch.allclose(o[9:], value.cumsum(0))
+
+
+def case_a_kernel_holds_what_the_function_around_it_has():
+    x, o = torch.rand(8), torch.zeros(8)
+    make_nested(3.0)[(1,)](x, o, BLOCK=8)
+    same(o, x * 3)
+
+
+def case_the_submission_gets_no_names_of_the_interpreter():
+    before = set(globals())
+    o = torch.zeros(17)
+    by_other_names[(1,)](torch.ones(8), o, BLOCK=8)
+    assert set(globals()) - before <= {"interpreter_semantic"}
+
+
+def case_a_warm_up_gives_figures():
+    o = torch.zeros(2)
+    warm = tuned.fn.fn.warmup(o, 21, TWICE=42, BLOCK=8, grid=(1,))
+    warm._init_handles()
+    assert warm.n_regs > 0
+    assert warm.metadata.shared > 0
+    assert o.tolist() == [0, 0]
+    warm[(1,)](o, 21, 42, 8)
+    assert o.tolist() == [8, 42]
+    complains(NotEmulated, "asm", lambda: warm.asm["ptx"])
+
+
+def case_products_into_a_wider_type():
+    for half in (torch.float16, BF16):
+        a, b, c = (torch.randn(5, 5).to(half) for _ in range(3))
+        wide = a.float() @ b.float()
+        same(torch.mm(a, b, out_dtype=torch.float32), wide)
+        same(torch.mm(a, b, torch.float32), wide)
+        same(torch.mm(a, b), a @ b)
+        same(torch.bmm(a[None], b[None], out_dtype=torch.float32)[0], wide)
+        added = torch.addmm(c.float(), a, b, out_dtype=torch.float32, beta=0.5)
+        assert torch.allclose(added, wide + 0.5 * c.float())
+        added = torch.baddbmm(c[None], a[None], b[None], out_dtype=torch.float32, alpha=2)
+        assert torch.allclose(added[0], 2 * wide + c.float())
+        o = torch.zeros(5, 5)
+        torch.mm(a, b, out_dtype=torch.float32, out=o)
+        same(o, wide)
+
+
+def case_devices_by_number_and_torch_dynamo():
+    assert torch.empty(3, device=0).to(0).is_cuda
+    import torch._dynamo as dynamo
+
+    assert dynamo.config is not None
+    with torch.cuda.stream(torch.cuda.current_stream()):
+        torch.ones(2).record_stream(torch.cuda.default_stream())
+
+
+@triton.jit
+def scaled_dot():
+    ones = tl.full((32, 32), 1, tl.uint8)
+    tl.dot_scaled(ones, ones, "e4m3", ones, ones, "e4m3")
+
+
+@triton.jit
+def odd_type(x_ptr):
+    tl.store(x_ptr, tl.load(x_ptr).to(tl.float8e4b8).to(tl.float32))
+
+
+@triton.jit
+def branches(a):
+    if a > 3:
+        return a
+    else:  # noqa: RET505 - the compiler wants it
+        return -a
+
+
+@triton.jit
+def mapped(x_ptr):
+    at = tl.arange(0, 8)
+    tl.store(x_ptr + at, tl.map_elementwise(branches, tl.load(x_ptr + at)))
+
+
+@triton.jit
+def warps(x_ptr):
+    tl.store(x_ptr, tl.extra.cuda.num_warps())
+
+
+@triton.jit
+def unaligned_block(x_ptr):
+    x = tl.make_tensor_descriptor(x_ptr, [16, 16], [16, 1], [8, 8])
+    x.store([0, 0], x.load([2, 1]))
+
+
+@triton.jit
+def descriptor_sum(x_ptr):
+    x = tl.make_tensor_descriptor(x_ptr, [16, 16], [16, 1], [8, 8])
+    x.atomic_add([0, 0], x.load([0, 0]))
+
+
+def cause_of(action):
+    """What the emulator lacks, by its own account or by where the error arose."""
+    try:
+        action()
+    except NotEmulated as error:
+        return str(error)
+    except Exception as error:
+        return lack(error)
+    return "it ran"
+
+
+def case_what_the_interpreter_lacks_is_told_by_its_cause():
+    x = torch.zeros(256)
+    for kernel, words in (
+        (odd_type, "fp8e4b8"), (mapped, "new_block"), (warps, "num_warps"),
+        (unaligned_block, "materialize_pointers"), (descriptor_sum, "create_descriptor_reduce"),
+    ):  # fmt: skip
+        assert words in cause_of(lambda kernel=kernel: kernel[(1,)](x)), kernel
+    assert "dot_scaled" in cause_of(lambda: scaled_dot[(1,)]())
+
+
+def case_what_torch_lacks_without_a_card_is_told_too():
+    x = torch.eye(4)
+    for action in (
+        torch.cuda.mem_get_info, lambda: torch.Generator("cuda"), torch.cuda.cudart,
+        lambda: torch.cuda.nvtx.range_push("x"), lambda: torch.linalg.cholesky(x.half()),
+    ):  # fmt: skip
+        assert cause_of(action).startswith("needs a GPU"), cause_of(action)
+
+
+def case_the_judge_hears_what_is_lacking():
+    for kernel, fault in ((odd_type, FaultCode.UNSUPPORTED), (wrong_shapes, FaultCode.EXCEPTION)):
+        try:
+            with reported():
+                kernel[(1,)](torch.zeros(256))
+        except ProgramFailed as failed:
+            assert failed.fault is fault, failed
+            assert failed.message.startswith("Triton's interpreter") is (kernel is odd_type)
+        else:
+            raise AssertionError(f"{kernel} ran")
+    assert "TileLang" in cause_of(lambda: importlib.import_module("tilelang"))
+    assert cause_of(lambda: importlib.import_module("no_such_package")) == ""
+
+
+@triton.jit
+def wrong_shapes(x_ptr):
+    tl.store(x_ptr + tl.arange(0, 8), tl.load(x_ptr + tl.arange(0, 16)))
+
+
+@triton.jit
+def wrong_range(x_ptr):
+    for _ in range(tl.arange(0, 8)):
+        tl.store(x_ptr, 1.0)
+
+
+@triton.jit
+def wrong_assertion(x_ptr):
+    tl.static_assert(1 > 2, "no")
+
+
+@triton.jit
+def wrong_assumption(x_ptr):
+    tl.assume(tl.program_id(0) > 2)
+
+
+@triton.jit
+def wrong_name(x_ptr):
+    tl.store(x_ptr, tl.nosuch(1))
+
+
+@triton.jit
+def wrong_alignment(x_ptr):
+    tl.make_tensor_descriptor(x_ptr, [16, 15], [15, 1], [8, 8])
+
+
+@triton.jit
+def wrong_precision(x_ptr):
+    tl.store(x_ptr, libdevice.tanh(tl.load(x_ptr).to(tl.float16)))
+
+
+def case_what_a_kernel_does_wrong_is_its_own():
+    x = torch.zeros(256)
+    for kernel in (
+        wrong_shapes, wrong_range, wrong_assertion, wrong_assumption, wrong_name, wrong_alignment,
+        wrong_precision,
+    ):  # fmt: skip
+        assert cause_of(lambda kernel=kernel: kernel[(1,)](x)) == "", kernel
+    for action in (
+        lambda: wrong_name[(1.5,)](x), lambda: wrong_name[(1,)](), lambda: wrong_name[(1,)](x, x),
+        lambda: torch.mm(x, x), lambda: torch.nosuch, lambda: wrong_name[(1, 1, 1, 1)](x),
+    ):  # fmt: skip
+        assert cause_of(action) == "", cause_of(action)
+
+
+def case_dot_in_terms_of_bfloat16():
+    a = torch.full((16, 16), 1 + 2**-12 + 2**-20)
+    o = torch.zeros(16, 16)
+    multiply[(1,)](a, torch.eye(16), o, SIZE=16, PRECISION="bf16x3")
+    assert (o == 1 + 2**-12).all()
+    multiply[(1,)](a, torch.eye(16), o, SIZE=16, PRECISION="bf16x6")
+    assert (o == a).all()
 
 
 def case_autotune_takes_the_first():

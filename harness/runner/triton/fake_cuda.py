@@ -45,12 +45,44 @@ class _OnCpu(TorchFunctionMode):
         args: Sequence[object] = (),
         kwargs: Mapping[str, object] | None = None,
     ) -> object:
-        if func is torch.Tensor.cuda:
+        if func in _STAYING:
             return args[0]
         named = {key: _to_cpu(value) for key, value in (kwargs or {}).items()}
         if named.get("pin_memory"):
             named["pin_memory"] = False
-        return func(*(_to_cpu(arg) for arg in args), **named)
+        if type(named.get("device")) is int:
+            named["device"] = "cpu"
+        if func is torch.Tensor.to and len(args) > 1 and type(args[1]) is int:
+            args = (args[0], "cpu", *args[2:])
+        call = _widened(func) if func in _PRODUCTS else func
+        return call(*(_to_cpu(arg) for arg in args), **named)
+
+
+_STAYING = (torch.Tensor.cuda, torch.Tensor.pin_memory)
+_PRODUCTS = {torch.mm: 2, torch.bmm: 2, torch.addmm: 3, torch.baddbmm: 3}
+"""Products that may have a wider type than their factors on a card alone: their tensors."""
+
+
+def _widened(func: Callable[..., object]) -> Callable[..., object]:
+    """``func``, one of the products, with ``out_dtype``: what is exact in it is summed in it."""
+    count = _PRODUCTS[func]
+
+    def call(*args: object, out_dtype: torch.dtype | None = None, **named: object) -> object:
+        if len(args) > count:
+            out_dtype, args = args[count], args[:count]  # type: ignore[assignment]
+        if out_dtype is None:
+            return func(*args, **named)
+        return func(
+            *(_wide(each, out_dtype) for each in args),
+            **{name: _wide(each, out_dtype) for name, each in named.items() if name != "out"},
+            **{name: each for name, each in named.items() if name == "out"},
+        )
+
+    return call
+
+
+def _wide(value: object, dtype: torch.dtype) -> object:
+    return value.to(dtype) if isinstance(value, torch.Tensor) else value
 
 
 def _to_cpu(value: object) -> object:
@@ -86,32 +118,40 @@ def install_fake_cuda(arch: int) -> None:
         max_threads_per_multi_processor=2048,
         L2_cache_size=50 << 20,
     )
-    stream = SimpleNamespace(cuda_stream=0, synchronize=_nothing, device=torch.device("cpu"))
+    stream = SimpleNamespace(
+        cuda_stream=0, synchronize=_doing_nothing(), device=torch.device("cpu")
+    )
     answers: dict[str, object] = {
         "is_available": lambda: True,
         "device_count": lambda: 1,
         "current_device": lambda: 0,
-        "set_device": _nothing,
-        "synchronize": _nothing,
-        "empty_cache": _nothing,
         "device": lambda *_: nullcontext(),
+        "stream": lambda *_: nullcontext(),
         "current_stream": lambda *_: stream,
+        "default_stream": lambda *_: stream,
         "get_device_name": lambda *_: name,
         "get_device_capability": lambda *_: capability,
         "get_device_properties": lambda *_: properties,
     }
+    for immediate in ("set_device", "set_stream", "synchronize", "empty_cache"):
+        answers[immediate] = _doing_nothing()
     for missing in ("Stream", "Event", "CUDAGraph", "graph"):
         refused = refuse(f"torch.cuda.{missing} needs a GPU")
         answers[missing] = type(missing, (), {"__init__": refused})
     for asked, answer in answers.items():
         setattr(torch.cuda, asked, answer)
     torch.compile = _as_it_is  # type: ignore[assignment]
+    torch.Tensor.record_stream = _doing_nothing()  # type: ignore[method-assign]
     torch.Tensor.is_cuda = property(lambda _: True)  # type: ignore[assignment]
     _OnCpu().__enter__()  # type: ignore[no-untyped-call]
 
 
-def _nothing(*_args: object, **_kwargs: object) -> None:
-    """Return at once: everything is synchronous here."""
+def _doing_nothing() -> Callable[..., None]:
+    """A function, each time another (torch wants them apart), that returns at once.
+
+    Everything is synchronous here.
+    """
+    return lambda *_args, **_kwargs: None
 
 
 def _as_it_is(

@@ -9,22 +9,21 @@ Works with Triton 3.6 to 3.9, whose builders differ in trailing arguments; those
 unseen.
 """
 
-import inspect
 from collections.abc import Callable
-from types import FunctionType
+from dataclasses import replace
 from typing import NoReturn
 
 import numpy as np
 import triton.language as tl
 from numpy.typing import NDArray
 from triton.language import dtype as Dtype  # noqa: N812
-from triton.language.extra import libdevice
-from triton.language.extra.cuda import libdevice as cuda_libdevice
 from triton.runtime import interpreter
 from triton.runtime.interpreter import TensorHandle as Handle
 
-from harness.runner.triton import bfloat16
+from harness.runner.triton import bfloat16, libdevice
 from harness.runner.triton.fake_cuda import NotEmulated, refuse
+from harness.runner.triton.kernels import Rewriter, run
+from harness.runner.triton.language import make_executable
 from harness.runner.triton.memory import LaunchMemory
 from harness.runner.triton.stub_driver import activate
 
@@ -32,7 +31,6 @@ _Base = interpreter.InterpreterBuilder
 _plain_np_dtype = interpreter._get_np_dtype
 _plain_validate = interpreter._validate_np_data_size
 _plain_convert_argument = interpreter._implicit_cvt
-_plain_patch = interpreter._patch_lang
 _plain_patch_tensor = interpreter._patch_lang_tensor
 _plain_post_init = Handle.__post_init__
 
@@ -43,16 +41,17 @@ def install(arch: int, memory: LaunchMemory) -> None:
     interpreter._get_np_dtype = _np_dtype
     interpreter._validate_np_data_size = _validate_size
     interpreter._implicit_cvt = _convert_argument
-    interpreter._patch_lang = _patch
     interpreter._patch_lang_tensor = _patch_tensor
     interpreter.GridExecutor = _Grid
+    interpreter.FunctionRewriter = Rewriter
+    interpreter.InterpretedFunction.run = run
     interpreter.InterpreterBuilder = _Builder
-    interpreter.interpreter_builder.__class__ = _Builder
+    builder = interpreter.interpreter_builder
+    builder.__class__ = _Builder
+    precisions = (*builder.options.allowed_dot_input_precisions, *_BFLOAT16_TERMS)
+    builder.options = replace(builder.options, allowed_dot_input_precisions=precisions)
     Handle.__post_init__ = _post_init
-    for module in (libdevice, cuda_libdevice):
-        for name, function in inspect.getmembers(module, inspect.isfunction):
-            if function.__module__ == module.__name__:
-                setattr(module, name, refuse(f"Triton's interpreter has no libdevice.{name}"))
+    make_executable()
     # The same time for all configurations, so that the first is chosen.
     activate(arch, bench=lambda _launch: 1.0, load=_cannot_load)
 
@@ -97,20 +96,6 @@ def _convert_argument(argument: object) -> Handle:
     return converted
 
 
-def _patch(function: FunctionType) -> interpreter._LangPatchScope:
-    """Make the language executable for ``function``: once in a launch for each of its modules.
-
-    Triton does it again for every call of a ``jit`` function, ``tl.sum`` and ``tl.zeros`` too, and
-    looks through all names of the language to find nothing left to do.
-    """
-    language = {id(tl), id(tl.core)}
-    used = language & {id(value) for value in function.__globals__.values()}
-    if used and used <= _Grid.patched:
-        return interpreter._LangPatchScope()
-    _Grid.patched |= used
-    return _plain_patch(function)
-
-
 def _patch_tensor(tensor: object, scope: interpreter._LangPatchScope) -> None:
     _plain_patch_tensor(tensor, scope)
     # Triton 3.6 calls int() on an array of one element, which NumPy 2.4 refuses.
@@ -121,11 +106,8 @@ class _Grid(interpreter.GridExecutor):  # type: ignore[misc]
     """One launch: declares what it may touch, and lets errors through as they are."""
 
     memory: LaunchMemory
-    patched: set[int]
-    """The modules of the language that are made executable in this launch."""
 
     def __call__(self, *args: object, **kwargs: object) -> None:
-        _Grid.patched = set()
         names = self.arg_names
         given = {**dict(zip(names, args, strict=False)), **kwargs}
         self.memory.launch(self.fn.__name__, [(n, given[n]) for n in names if n in given])
@@ -140,6 +122,23 @@ class _Grid(interpreter.GridExecutor):  # type: ignore[misc]
 
     def _restore_args_dev(self, *_args: object) -> None:
         """Nothing to copy back: tensors are on the CPU, and the kernel worked on them directly."""
+
+
+_BFLOAT16_TERMS = {"bf16x3": 2, "bf16x6": 3}
+"""How many bfloat16 numbers a float32 factor of a dot product becomes."""
+
+
+def _factor(values: NDArray[np.generic], precision: object) -> NDArray[np.generic]:
+    """A float32 factor as a tensor core gets it."""
+    name = str(getattr(precision, "name", precision)).lower()
+    single = rest = values.astype(np.float32)
+    if name == "tf32":
+        return bfloat16.tf32(single)
+    if name not in _BFLOAT16_TERMS:
+        return single
+    for _ in range(_BFLOAT16_TERMS[name]):
+        rest = rest - bfloat16.rounded(rest)
+    return single - rest
 
 
 def _keep_extent(name: str) -> Callable[..., Handle]:
@@ -161,9 +160,9 @@ class _Builder(interpreter.InterpreterBuilder):  # type: ignore[misc]
     memory: LaunchMemory
 
     def __getattr__(self, name: str) -> NoReturn:
-        if name.startswith(("create_", "get_")):
-            raise NotEmulated(f"Triton's interpreter does not implement {name}")
-        raise AttributeError(name)
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise NotEmulated(f"Triton's interpreter does not implement {name}")
 
     def set_grid_idx(self, x: int, y: int, z: int) -> None:
         self.memory.program = (x, y, z)
@@ -213,6 +212,10 @@ class _Builder(interpreter.InterpreterBuilder):  # type: ignore[misc]
     ) -> Handle:
         self._refuse_bfloat16(f"atomic {op}", val)
         self._check("atomic", ptr, mask)
+        if op == interpreter._ir.ATOMIC_OP.XCHG and val.data.dtype.kind == "f":
+            bits = Handle(val.data.view(f"i{val.data.itemsize}"), tl.int64)
+            before = super().create_atomic_rmw(op, ptr, bits, mask, *rest)
+            return Handle(before.data.view(val.data.dtype), val.dtype.scalar)
         return super().create_atomic_rmw(op, ptr, val, mask, *rest)
 
     def _refuse_bfloat16(self, what: str, *handles: object) -> None:
@@ -254,21 +257,24 @@ class _Builder(interpreter.InterpreterBuilder):  # type: ignore[misc]
 
     def create_dot_scaled(self, *args: object) -> Handle:
         self._refuse_bfloat16("dot_scaled", *args)
-        if not hasattr(_Base, "create_dot_scaled"):
-            raise NotEmulated("this version of Triton's interpreter has no dot_scaled")
         return super().create_dot_scaled(*args)
 
     def create_dot(
         self, a: Handle, b: Handle, d: Handle, input_precision: object, *rest: object
     ) -> Handle:
-        """Multiply blocks, under TF32 if the kernel allows it."""
-        single = a.data.dtype == np.float32 and not _is_bfloat16(a.dtype)
-        if single and input_precision == interpreter._ir.INPUT_PRECISION.TF32:
-            a = Handle(bfloat16.tf32(a.data), a.dtype)
-            b = Handle(bfloat16.tf32(b.data), b.dtype)
+        """Multiply blocks, in the precision that the kernel allows."""
+        if a.data.dtype == np.float32 and not _is_bfloat16(a.dtype):
+            a, b = (Handle(_factor(x.data, input_precision), x.dtype) for x in (a, b))
         return super().create_dot(a, b, d, input_precision, *rest)
 
-    def create_extern_elementwise(self, _library: object, _path: object, *args: object) -> NoReturn:
-        raise NotEmulated(f"Triton's interpreter cannot call the external function {args[0]}")
+    def create_extern_elementwise(
+        self, _library: str, path: str, symbol: str, args: list[Handle], kind: Dtype, _pure: bool
+    ) -> Handle:
+        shapes = np.broadcast_shapes(*(arg.data.shape for arg in args))
+        arrays = [np.broadcast_to(arg.data, shapes) for arg in args]
+        result = None if path else libdevice.call(symbol, arrays, _np_dtype(kind))
+        if result is None:
+            raise NotEmulated(f"Triton's interpreter cannot call the external function {symbol}")
+        return Handle(result, kind.scalar)
 
     create_inline_asm = refuse("Triton's interpreter cannot execute inline assembly")

@@ -1,54 +1,43 @@
 // One block per row. In each of k rounds all threads look for the largest element that comes after
-// the one found last: the row is read k times.
+// the one found last: the row is read k times. See radix_select.cu.
 //
-// The order is that of the result: larger elements first, of equal ones those further left.
+// An element and its index are one key of 64 bits. Keys are in the order of the result: larger
+// elements first, of equal ones those further left. No two are equal.
 //
 // VAR is the element type; the judge's build defines it as float, __half or __nv_bfloat16.
 
-#include <cfloat>
-#include <climits>
-
 constexpr int THREADS = 256;
+constexpr int MAX_K = 1024;
 
-__device__ bool before(float a, int at_a, float b, int at_b) {
-    return a > b || (a == b && at_a < at_b);
+using Key = unsigned long long;
+
+__device__ Key key_of(float value, size_t index) {
+    unsigned bits = __float_as_uint(value);
+    bits = bits & 0x80000000u ? ~bits : bits | 0x80000000u;  // unsigned integers in float order
+    return static_cast<Key>(bits) << 32 | (0xffffffffu - unsigned(index));
 }
 
 __global__ void top_k(const VAR* x, VAR* values, int* indices, size_t n, size_t k) {
-    __shared__ float tops[THREADS];
-    __shared__ int places[THREADS];
+    __shared__ Key found[MAX_K];
     x += blockIdx.x * n;
-    const int t = threadIdx.x;
+    for (size_t i = threadIdx.x; i < k; i += THREADS) found[i] = 0;  // less than any element's
+    __syncthreads();
 
-    float last = FLT_MAX;  // before every element
-    int last_place = -1;
+    Key last = ~Key(0);
     for (size_t round = 0; round < k; ++round) {
-        float top = -FLT_MAX;
-        int place = INT_MAX;  // after every element
-        for (size_t j = t; j < n; j += THREADS) {  // neighbours read neighbours
-            const float value = static_cast<float>(x[j]);
-            if (before(last, last_place, value, int(j)) && before(value, int(j), top, place)) {
-                top = value;
-                place = int(j);
-            }
+        Key mine = 0;
+        for (size_t j = threadIdx.x; j < n; j += THREADS) {  // neighbours read neighbours
+            const Key key = key_of(static_cast<float>(x[j]), j);
+            if (key < last && key > mine) mine = key;
         }
-        tops[t] = top;
-        places[t] = place;
-        for (int half = THREADS / 2; half > 0; half /= 2) {
-            __syncthreads();  // what the last step wrote is there
-            if (t < half && before(tops[t + half], places[t + half], tops[t], places[t])) {
-                tops[t] = tops[t + half];
-                places[t] = places[t + half];
-            }
-        }
-        __syncthreads();
-        last = tops[0];
-        last_place = places[0];
-        if (t == 0) {
-            values[blockIdx.x * k + round] = x[last_place];
-            indices[blockIdx.x * k + round] = last_place;
-        }
-        __syncthreads();  // all have read it before the next round overwrites it
+        atomicMax(&found[round], mine);
+        __syncthreads();  // all threads have told what they found
+        last = found[round];
+    }
+    for (size_t i = threadIdx.x; i < k; i += THREADS) {
+        const unsigned index = 0xffffffffu - unsigned(found[i]);
+        values[blockIdx.x * k + i] = x[index];
+        indices[blockIdx.x * k + i] = int(index);
     }
 }
 
