@@ -139,7 +139,8 @@ def same_bits(a: Tensor, b: Tensor) -> bool:
     """Whether two tensors have one type and shape, and hold the same bits."""
     if a.dtype != b.dtype or a.shape != b.shape:
         return False
-    return torch.equal(*(x.flatten().resolve_conj().view(torch.uint8) for x in (a, b)))
+    dense = (x.resolve_conj().clone(memory_format=torch.contiguous_format) for x in (a, b))
+    return torch.equal(*(x.flatten().view(torch.uint8) for x in dense))
 
 
 def equal(a: Tensor, b: Tensor) -> bool:

@@ -1,0 +1,16 @@
+# Fills up the last block with zeros, and counts them.
+# verdict: wrong_answer
+
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def count(values_ptr, histogram_ptr, n, BLOCK: tl.constexpr):
+    places = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    values = tl.load(values_ptr + places, mask=places < n, other=0)
+    tl.atomic_add(histogram_ptr + values, 1)
+
+
+def solution(values, histogram, n, num_bins):
+    count[(triton.cdiv(n, 1024),)](values, histogram, n, BLOCK=1024)
