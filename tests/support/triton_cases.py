@@ -6,6 +6,8 @@ importing both takes seconds. Prints {case: "" or what went wrong} as JSON on it
 
 # ruff: noqa: N803 - Triton's compile-time constants are written in capitals
 
+import contextlib
+import ctypes
 import importlib
 import json
 import os
@@ -15,6 +17,7 @@ import traceback
 import torch
 
 from harness.runner.triton import cpu as triton_cpu
+from harness.runner.triton import lacking
 from harness.runner.triton.fake_cuda import NotEmulated
 from harness.runner.triton.memory import OutOfBounds
 
@@ -551,6 +554,23 @@ def case_what_torch_lacks_without_a_card_is_told_too():
         lambda: torch.cuda.nvtx.range_push("x"), lambda: torch.linalg.cholesky(x.half()),
     ):  # fmt: skip
         assert cause_of(action).startswith("needs a GPU"), cause_of(action)
+
+
+def case_what_a_library_of_cuda_answers_without_a_card_is_told_too():
+    def refused():
+        raise RuntimeError("cudaMalloc failed, code 100")
+
+    assert cause_of(refused) == ""
+    with contextlib.suppress(OSError):
+        ctypes.CDLL("libc.so.6")
+        ctypes.CDLL("libcurses.so")
+    assert cause_of(refused) == ""
+    with contextlib.suppress(OSError):
+        ctypes.CDLL("/somewhere/libcudart.so.12")
+    try:
+        assert "libcudart.so.12 answers for" in cause_of(refused)
+    finally:
+        lacking._opened.clear()
 
 
 def case_the_judge_hears_what_is_lacking():

@@ -21,6 +21,7 @@ from collections.abc import Iterable
 import torch
 
 from harness.runner.triton.fake_cuda import install_fake_cuda
+from harness.runner.triton.lacking import watch_libraries
 from harness.runner.triton.memory import LaunchMemory
 
 ARCH = 90
@@ -49,6 +50,7 @@ def enable() -> None:
     from harness.runner.triton import interpreter as triton_interpreter
 
     triton_interpreter.install(ARCH, _MEMORY)
+    watch_libraries()
     _enabled = True
 
 

@@ -1,6 +1,7 @@
 """Tells what an emulator lacks from what a submission does wrong, by where an error arose."""
 
 import re
+import sys
 from itertools import takewhile
 from types import CodeType, TracebackType
 
@@ -27,9 +28,28 @@ _NO_CUDA = re.compile(
 )
 """What torch says where only its operation for a card would do."""
 
+_CUDA_LIBRARY = re.compile(
+    r"(?:^|/)(lib(?:cuda|cudart|cublas|cublasLt|cudnn|cufft|curand|cusolver|cusparse|nccl|nvrtc"
+    r"|nvidia-ml)(?:[-_.]\S*)?)$"
+)
+_opened: list[str] = []
+"""CUDA's libraries that were opened with ctypes since :func:`watch_libraries`."""
 
 _FRAMEWORKS = {each.imported.partition(".")[0]: each.title for each in FRAMEWORKS.values()}
 """Titles by the package that is imported."""
+
+
+def watch_libraries() -> None:
+    """From now on note which of CUDA's libraries are opened with ctypes: their calls need a card.
+
+    Whatever the library answers without one, the submission makes an error of its own of it.
+    """
+    sys.addaudithook(_note_library)
+
+
+def _note_library(event: str, arguments: tuple[object, ...]) -> None:
+    if event == "ctypes.dlopen" and (found := _CUDA_LIBRARY.search(str(arguments[0]))):
+        _opened.append(found[1])
 
 
 def _package(error: ModuleNotFoundError) -> str:
@@ -43,6 +63,8 @@ def lack(error: BaseException) -> str:
     called = takewhile(lambda code: "/torch/" in code.co_filename, reversed(frames))
     if any("/torch/cuda/" in code.co_filename for code in called) or _NO_CUDA.search(str(error)):
         return f"needs a GPU: {about}"
+    if _opened:
+        return f"needs a GPU, which {_opened[0]} answers for: {about}"
     if isinstance(error, ModuleNotFoundError) and (title := _FRAMEWORKS.get(_package(error))):
         return f"{title} runs on NVIDIA GPUs alone, and there is none here"
     if isinstance(error, AttributeError) and _is_interpreters(error.obj):
