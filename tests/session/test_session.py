@@ -10,6 +10,7 @@ import tempfile
 import textwrap
 import time
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -593,6 +594,24 @@ def test_a_session_lives_on_where_memory_runs_out_while_inputs_are_drawn(ready: 
         session.run(NoRoom(batch), "seed")
     assert session.unmap() is None
     assert session.map(arena) is None
+
+
+def test_a_first_call_that_takes_too_long_is_named_with_its_case(shift_task: Task) -> None:
+    task = limited(shift_task, prepare_s=0.3)
+    case = Case(sizes={"n": 3}, scalars={"s": 0.5})
+    arena = task.device.arena(1 << 20)
+    program = source_program(b"def solution(*a):\n    while True: pass")
+    with closing(arena), Session(program, task.device, task.problem.limits) as session:
+        assert session.load() is None
+        assert session.map(arena) is None
+        batch = Batch(task, case, arena, calls=2, portable=True)
+        fault = session.prepare(batch, RunOptions(warmups=1))
+    assert isinstance(fault, Fault)
+    assert (fault.verdict, fault.message) == (
+        LATE,
+        "its first call with n=3,s=0.5, which compiles its kernels: did not finish within 0.3 s of "
+        "computing or sleeping",
+    )
 
 
 def test_a_runner_cannot_change_the_measured_time(ready: Ready) -> None:

@@ -42,7 +42,7 @@ _MAX_BYTES = 64 << 20
 _AHEAD_S = 8.0
 """Seconds of the processor after which no further kernel is compiled ahead."""
 _PATIENCE_S = 30.0
-"""Wall time, in seconds, of all compiling ahead."""
+"""Seconds of all compiling ahead, in which it computes or sleeps."""
 _MAX_KERNELS = 64
 _MAX_FIGURE = 1 << 40
 """Greater figures on a kernel are no truth."""

@@ -8,7 +8,10 @@ address be read or written, and cannot autotune. Here
   is rounded once at its end; a card may round at every step);
 * ``tl.dot`` of float32 under TF32, Triton's default, rounds its operands to TF32, as on a card;
 * ``@triton.autotune`` takes the first configuration;
-* what cannot be run raises ``NotEmulated``: "not executable here", never a wrong verdict.
+* builtins work under any name (:mod:`.language`), kernels keep what they hold (:mod:`.kernels`),
+  and libdevice's usual functions are computed (:mod:`.libdevice`);
+* what cannot be run raises ``NotEmulated``, or is told from what a submission does wrong by where
+  its error arose (:mod:`.lacking`): "not executable here", never a wrong verdict.
 
 Not imitated: races between programs (they run one after the other), limits on shared memory and
 registers (:mod:`harness.runner.triton.compile` looks at those), time.
