@@ -122,7 +122,7 @@ def test_a_file_without_parameters_says_where_they_belong(write: Write, gpus: st
 
 def test_parameters_that_were_forgotten(write: Write) -> None:
     found = complaints(write(spoil("parameters:", "parameter:")))
-    assert "1: parameters: is missing" in found
+    assert "2: parameters: is missing" in found
     assert "7: parameter: unknown key (did you mean parameters?)" in found
 
 
