@@ -337,8 +337,9 @@ def _resolved(
         return derive(size, new)
     value = chosen.get(size.name, int(old[size.name]))
     if size.lower is None and size.upper is None:
-        # No upper limit: a case given by hand may lie above the range.
-        return value if value >= size.low or value in size.always else None
+        # A case given by hand may lie above the range.
+        legal = size.low <= value <= max(size.high, int(old[size.name])) or value in size.always
+        return value if legal else None
     low, high = bounds(size, new)
     if size.name not in chosen:
         value = low + value - bounds(size, old)[0]

@@ -22,8 +22,10 @@ def is_complex(problem: Declaration, parameter: Parameter) -> bool:
 
 
 def shape_of(parameter: Parameter) -> str:
-    """A tensor's shape, ``[m, k]``; empty for numbers."""
-    return f"[{', '.join(str(e) for e in parameter.shape)}]" if parameter.shape else ""
+    """A tensor's shape, ``[m, k]``; empty for numbers, and where none is declared."""
+    if parameter.role is not Role.TENSOR or not parameter.shaped:
+        return ""
+    return f"[{', '.join(str(e) for e in parameter.shape)}]"
 
 
 def strides_of(parameter: Parameter) -> str:
@@ -51,14 +53,21 @@ def alignment_of(parameter: Parameter) -> str:
 
 
 def range_of(parameter: Parameter) -> str:
-    """A size's range, ``1 to 300`` or ``k to k + 16``, or what it equals; empty for others."""
+    """A size's range, ``1 to 300`` or ``k to k + 16, multiples of 32``; empty for others.
+
+    Of what follows from others what it equals.
+    """
     if parameter.equals is not None:
         return f"= {parameter.equals}"
     if parameter.role is not Role.SIZE:
         return ""
     low = parameter.low if parameter.lower is None else parameter.lower
     high = parameter.high if parameter.upper is None else parameter.upper
-    return f"{low} to {high}"
+    words = ", ".join(filter(None, (f"{low} to {high}", parameter.grid.words())))
+    if parameter.case_range is None:
+        return words
+    least, most = parameter.case_range
+    return f"{words} (cases: {least} to {most})"
 
 
 def values_of(parameter: Parameter) -> str:
@@ -79,7 +88,12 @@ def values_of(parameter: Parameter) -> str:
 
 def always_of(parameter: Parameter) -> str:
     """Values that every grade tries: ``1, 2, 15``."""
-    return ", ".join(f"{value:.9g}" for value in parameter.always)
+    return ", ".join(map(number_of, parameter.always))
+
+
+def number_of(value: float) -> str:
+    """A size or scalar of a case: whole numbers in full, others as float32 tells them apart."""
+    return str(value) if isinstance(value, int) else f"{value:.9g}"
 
 
 def alignment_in_words(problem: Declaration, parameter: Parameter) -> str:

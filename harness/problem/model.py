@@ -84,7 +84,9 @@ class Parameter(FormalParameter):
     line: int
     """Where the front matter declares it, from 1."""
     shape: tuple[Expression, ...] = ()
-    """A tensor's dimensions, row-major, over the sizes."""
+    """A tensor's dimensions, row-major, over the sizes; none for a single element."""
+    shaped: bool = True
+    """Whether a tensor's shape is declared."""
     values: Distribution = field(default_factory=Distribution)
     """How a tensor's elements or a scalar are drawn."""
     strides: tuple[Expression, ...] = ()
@@ -266,6 +268,11 @@ class Declaration:
     def complete(self) -> bool:
         """Whether the package declares everything that grading needs."""
         return not self.missing
+
+    @property
+    def has_variable_type(self) -> bool:
+        """Whether a parameter's type is ``[VAR]``; else it is graded in one data type."""
+        return any(p.type == VARIABLE_TYPE for p in self.parameters)
 
     @property
     def tensors(self) -> tuple[Parameter, ...]:

@@ -74,6 +74,14 @@ def case_bounds(parameter: Parameter, values: Mapping[str, Number]) -> tuple[int
     return _on_grid(parameter, "case_range", low, high)
 
 
+def may_be(parameter: Parameter, value: int, values: Mapping[str, Number]) -> bool:
+    """Whether a size that is no dimension may have a value where the others have ``values``."""
+    if parameter.derived:
+        return True
+    low, high = bounds(parameter, values)
+    return value in parameter.always or (low <= value <= high and value in parameter.grid)
+
+
 def nearest(parameter: Parameter, value: int, low: int, high: int) -> int:
     """``value``, or what is near it that the size may be from ``low`` to ``high``, its bounds."""
     return parameter.grid.at_most(min(max(value, low), high))

@@ -87,6 +87,7 @@ def problem_json(problem: Problem) -> str:
         "statement": problem.statement,
         "signatures": {"cuda": c_prototype(problem), "python": python_signature(problem)},
         "parameters": [_parameter_data(problem, p) for p in problem.parameters],
+        "sizes": [_size_data(size) for size in problem.unpassed],
         "dtypes": list(problem.dtypes),
         "tolerance": None if tolerance is None else _tolerance_data(tolerance, problem),
         "baselines": list(problem.baselines),
@@ -151,9 +152,10 @@ def _literal(formula: str, *, in_table: bool) -> str:
 
 def _parts(problem: Problem) -> Iterator[tuple[str, RenderableType]]:
     """What follows from the front matter, each part under its title."""
-    signatures = (c_prototype(problem), python_signature(problem) + " ...")
-    yield "Entry point", Group(*(Text(plain(each)) for each in signatures))
-    yield "Parameters", _parameters(problem)
+    if problem.parameters:
+        signatures = (c_prototype(problem), python_signature(problem) + " ...")
+        yield "Entry point", Group(*(Text(plain(each)) for each in signatures))
+        yield "Parameters", _parameters(problem)
     if problem.dtypes:
         first, *others = problem.dtypes
         dtypes = [f"{first} (the default)" if others else first, *others]
@@ -184,11 +186,11 @@ def _parts(problem: Problem) -> Iterator[tuple[str, RenderableType]]:
 def _parameters(problem: Problem) -> Table:
     columns = ("name", "type", "shape", "strides", "", "starts at", "values or range", "always")
     listed = table(*columns)
-    for each in problem.parameters:
+    for each in (*problem.parameters, *problem.unpassed):
         aligned = words.alignment_of(each)
         cells = (
             each.name,
-            c_type(each),
+            "(not passed)" if each in problem.unpassed else c_type(each),
             words.shape_of(each),
             words.strides_of(each),
             words.direction_of(each),
@@ -220,6 +222,11 @@ def _parameter_data(problem: Problem, parameter: Parameter) -> dict[str, object]
     else:
         data["values"] = words.values_of(parameter)
     return data | {"always": list(parameter.always)}
+
+
+def _size_data(size: Parameter) -> dict[str, object]:
+    """A size that is no parameter."""
+    return {"name": size.name, "range": words.range_of(size), "always": list(size.always)}
 
 
 class _Roundoffs(NamedTuple):
@@ -319,7 +326,7 @@ def _tolerance_data(tolerance: Tolerance, problem: Problem) -> dict[str, object]
 
 
 def _shapes(problem: Problem, shapes: Iterable[Mapping[str, float]]) -> Table:
-    given = [p.name for p in problem.parameters if p.role is not Role.TENSOR]
+    given = [p.name for p in problem.numbers]
     listed = table(*given, "operations", "bytes moved at least")
     for column in listed.columns:
         column.justify = "right"
@@ -327,7 +334,7 @@ def _shapes(problem: Problem, shapes: Iterable[Mapping[str, float]]) -> Table:
         operations, moved = amounts(problem, shape)
         row(
             listed,
-            *(number(shape[name]) for name in given),
+            *(words.number_of(shape[name]) for name in given),
             "?" if operations is None else flops(operations),
             "?" if moved is None else bytes_(moved),
         )

@@ -21,12 +21,14 @@ def head(problem: Problem, command: str, mark: str, *, note: Iterable[str]) -> l
     lines += [*note, ""]
     for parameter in problem.parameters:
         lines += _format_parameter(problem, parameter)
+    for size in problem.unpassed:
+        lines.append(f"{size.name}  not passed: {words.range_of(size)}{_tried(size)}")
     return list(_commented(lines, mark))
 
 
 def fresh(name: str, problem: Problem) -> str:
-    """``name``, with underscores added until no parameter is called that."""
-    taken = {parameter.name for parameter in problem.parameters}
+    """``name``, with underscores added until no parameter and no size is called that."""
+    taken = {parameter.name for parameter in (*problem.parameters, *problem.unpassed)}
     while name in taken:
         name += "_"
     return name
@@ -56,14 +58,14 @@ def _format_parameter(problem: Problem, parameter: Parameter) -> Iterator[str]:
     kind = c_type(parameter)
     if parameter.role is not Role.TENSOR:
         values = words.range_of(parameter) or words.values_of(parameter)
-        always = words.always_of(parameter)
-        tried = f"; always tried: {always}" if always else ""
-        yield f"{parameter.name}  {kind}, {values}{tried}"
+        yield f"{parameter.name}  {kind}, {values}{_tried(parameter)}"
         return
     assert parameter.direction is not None
     direction = words.direction_of(parameter)
     yield f"{parameter.name}  {kind} {words.shape_of(parameter)}, {direction}"
-    if parameter.strides:
+    if not parameter.shape:
+        yield f"{_INDENT}one element"
+    elif parameter.strides:
         dense = len(parameter.shape) == 1 and str(parameter.strides[0]) == "1"
         gaps = "" if dense else "; gaps are neither read nor written"
         yield f"{_INDENT}strides {words.strides_of(parameter)}, in elements{gaps}"
@@ -72,3 +74,8 @@ def _format_parameter(problem: Problem, parameter: Parameter) -> Iterator[str]:
     yield f"{_INDENT}starts at {words.alignment_in_words(problem, parameter)}"
     if parameter.direction is not Direction.OUT:
         yield f"{_INDENT}{words.values_of(parameter)}"
+
+
+def _tried(number: Parameter) -> str:
+    always = words.always_of(number)
+    return f"; always tried: {always}" if always else ""

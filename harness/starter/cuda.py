@@ -5,6 +5,7 @@ from harness.problem import describe as words
 from harness.problem.model import Parameter
 from harness.problem.package import Problem
 from harness.problem.signature import ENTRY_POINT, c_arguments, c_type
+from harness.problem.sizes import in_order
 from harness.problem.terms import Direction
 from harness.starter.comments import fresh, head, index_names
 from harness.starter.expressions import c_expression
@@ -16,6 +17,8 @@ def text(problem: Problem, command: str) -> str:
     """The file: a comment, a kernel for each output, and the function that launches them."""
     types = ", ".join(f"{VAR_TYPES[dtype]} ({dtype})" for dtype in problem.dtypes)
     note = [f"VAR is the type of an element, defined by the build: {types}."]
+    if not problem.has_variable_type:
+        note = []
     if any(words.is_complex(problem, p) for p in problem.tensors):
         note.append("Complex numbers have .x (real part) and .y; cuComplex.h, included, has more.")
     parts = [head(problem, command, "//", note=note)]
@@ -35,6 +38,7 @@ def _kernel(problem: Problem, output: Parameter) -> list[str]:
     return [
         f"// One thread for each element of {output.name}.",
         *_call("__global__ void", _kernel_name(problem, output), c_arguments(problem), " {"),
+        *_unpassed(problem, output),
         f"    const size_t {element} = blockIdx.x * size_t(blockDim.x) + threadIdx.x;",
         "    // The grid is rounded up to whole blocks.",
         f"    if ({element} >= {_count(problem, output)}) return;",
@@ -54,6 +58,9 @@ def _entry(problem: Problem) -> list[str]:
         f"    const unsigned {threads} = 256;  // in a block",
     ]
     names = [p.name for p in problem.parameters]
+    lines += dict.fromkeys(
+        line for output in problem.outputs for line in _unpassed(problem, output)
+    )
     for output in problem.outputs:
         kernel = _kernel_name(problem, output)
         blocks = fresh(f"blocks_{output.name}", problem)
@@ -65,12 +72,30 @@ def _entry(problem: Problem) -> list[str]:
     return [*lines, "}"]
 
 
+def _unpassed(problem: Problem, output: Parameter) -> list[str]:
+    """Lines for the sizes in the shape of ``output`` that the entry point is not told."""
+    sizes = {size.name: size for size in problem.unpassed}
+    wanted = {name for e in (*output.shape, *output.strides) for name in e.names}
+    lines = []
+    for size in in_order(problem.sizes):
+        if size.name not in sizes or size.name not in wanted:
+            continue
+        if size.equals is None or size.equals.names & sizes.keys():
+            value = "1;  // not passed: to be found out from what is"
+        else:
+            value = f"{c_expression(size.equals, problem)};"
+        lines.append(f"    const size_t {size.name} = {value}")
+    return lines
+
+
 def _kernel_name(problem: Problem, output: Parameter) -> str:
     return fresh(f"fill_{output.name}", problem)
 
 
 def _count(problem: Problem, output: Parameter) -> str:
     """The number of elements."""
+    if not output.shape:
+        return "1"
     several = len(output.shape) > 1
     return " * ".join(c_expression(length, problem, factor=several) for length in output.shape)
 
@@ -96,7 +121,7 @@ def _place(problem: Problem, output: Parameter, names: list[str]) -> str:
             name if step == "1" else f"{name} * {_divisor(step)}"
             for name, step in zip(names, steps, strict=True)
         )
-    place = names[0]
+    place = names[0] if names else "0"
     for name, length in zip(names[1:], output.shape[1:], strict=True):
         place = f"({place})" if " " in place else place
         place = f"{place} * {_divisor(c_expression(length, problem))} + {name}"

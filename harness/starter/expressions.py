@@ -26,7 +26,7 @@ _REAL: dict[type[ast.operator], str] = {
     ast.Mult: "({} * {})",
     ast.Div: "({} / {})",
     ast.FloorDiv: "floor({} / {})",
-    ast.Mod: "fmod({}, {})",
+    ast.Mod: "({0} - floor({0} / {1}) * {1})",
     ast.Pow: "pow({}, {})",
 }
 _WIDE = frozenset({"size_t", "uint64_t"})
@@ -36,9 +36,14 @@ _LARGEST_POWER = 4
 def c_expression(expression: Expression, problem: Problem, *, factor: bool = False) -> str:
     """``expression`` as C++; ``factor`` puts parentheses where it is to be multiplied.
 
-    Sizes of other types than ``size_t`` are converted first, so that no product overflows.
+    Sizes of other types than ``size_t`` are converted first, so that no product overflows. Where
+    one may be negative, all is computed in ``double``.
     """
-    narrow = frozenset(p.name for p in problem.sizes if p.type not in _WIDE)
+    negative = frozenset(p.name for p in problem.sizes if p.low < 0)
+    if expression.names & negative:
+        return f"size_t({_real(expression.tree)})"
+    unpassed = frozenset(p.name for p in problem.unpassed)
+    narrow = frozenset(p.name for p in problem.sizes if p.type not in _WIDE) - unpassed
     text, rank = _text(expression.tree, narrow)
     return f"({text})" if factor and rank < _PRODUCT else text
 

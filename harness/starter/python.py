@@ -1,15 +1,16 @@
 """Starting points in Python, from templates.
 
 A template is the file without its head comment. It gets ``problem``, ``tensors`` and ``outputs``
-(:class:`Tensor`), the ``signature`` line of the entry point, ``arguments`` (the parameters' names,
-as a call passes them), ``symbols`` (the names in the tensors' lengths and steps), and the functions
-``fresh``, ``unravelled`` and ``tuple_``. Lines that come out too long are broken.
+(:class:`Tensor`), the ``signature`` line of the entry point, ``entry`` (the same, and lines by
+which tensors of one element become vectors), ``arguments`` (the parameters' names, as a call passes
+them), ``symbols`` (the names in the tensors' lengths and steps), and the functions ``fresh``,
+``unravelled`` and ``tuple_``. Lines that come out too long are broken.
 """
 
 import re
 import textwrap
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -38,7 +39,7 @@ _TEMPLATES = Environment(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tensor:
-    """A tensor, as templates name what belongs to it."""
+    """A tensor, as templates name what belongs to it; a single element is a vector to them."""
 
     name: str
     """Of the parameter."""
@@ -89,6 +90,7 @@ def text(
         tensors=tensors,
         outputs=[tensor for tensor in tensors if tensor.name in outputs],
         signature=python_signature(problem),
+        entry="\n".join((python_signature(problem), *_views(problem))),
         arguments=", ".join(parameter.name for parameter in problem.parameters),
         symbols=[name for name in dict.fromkeys(names) if not name.isdigit()],
         fresh=partial(fresh, problem=problem),
@@ -97,15 +99,19 @@ def text(
     )
     types = ", ".join(dtypes)
     note = (
-        f"VAR is the tensors' dtype: {types}. Write into the outputs; what is returned is ignored. "
-        "(Entry points that return: docs/how-to/writing-solutions.md.)"
+        "Write into the outputs; what is returned is ignored. (Entry points that return: "
+        "docs/how-to/writing-solutions.md.)"
     )
+    if problem.has_variable_type:
+        note = f"VAR is the tensors' dtype: {types}. {note}"
     only = [] if tuple(dtypes) == problem.dtypes else [f"# dtypes: {types}", "#"]
     lines = [*only, *head(problem, command, "#", note=[note]), "", *code.split("\n")]
     return "\n".join(map(_wrapped, lines))
 
 
 def _tensor(problem: Problem, parameter: Parameter) -> Tensor:
+    if not parameter.shape:
+        parameter = replace(parameter, shape=(Expression.parse(1),))
     name, rank = parameter.name, len(parameter.shape)
     indices = index_names(problem, parameter)
     steps = _symbols(problem, parameter.strides, f"{name}_stride")
@@ -125,6 +131,12 @@ def _tensor(problem: Problem, parameter: Parameter) -> Tensor:
         element=f"{name}[{', '.join(indices)}]",
         kernel=fresh(f"fill_{name}", problem),
     )
+
+
+def _views(problem: Problem) -> list[str]:
+    """The lines that make vectors of tensors without dimensions."""
+    names = [tensor.name for tensor in problem.tensors if not tensor.shape]
+    return [f"    {name} = {name}.view(1)  # has no dimensions: one element" for name in names]
 
 
 def _symbols(problem: Problem, expressions: Sequence[Expression], otherwise: str) -> list[str]:

@@ -13,9 +13,10 @@ from functools import partial
 import torch
 from torch import Tensor
 
-from harness.problem.model import DRAW, inexact_types
+from harness.problem.model import DRAW, Parameter, inexact_types
 from harness.problem.package import Problem
-from harness.problem.terms import Direction
+from harness.problem.sizes import may_be
+from harness.problem.terms import Direction, Role
 from harness.verify.arithmetic.model import ArithmeticModel
 from harness.verify.arithmetic.survey import ReferenceTraits
 from harness.verify.guesses import guesses
@@ -141,14 +142,17 @@ def _all_but_last(from_end: int) -> Writer:
 
 
 def _written(view: Tensor, right: Tensor, dim: int, missing: int) -> None:
-    """Write ``right``, but for the last ``missing`` along a dimension."""
+    """Write ``right``, but for the last ``missing`` along a dimension; all where there is none."""
+    if not view.dim():
+        view.copy_(right)
+        return
     length = view.shape[dim] - missing
     if length > 0:
         view.narrow(dim, 0, length).copy_(right.narrow(dim, 0, length))
 
 
 def _all_but_tile(view: Tensor, right: Tensor) -> None:
-    length = view.shape[-1]
+    length = view.shape[-1] if view.dim() else 1
     _written(view, right, view.dim() - 1, (length - 1) % TILE + 1 if length > TILE else 0)
 
 
@@ -167,12 +171,15 @@ def _transposed(view: Tensor, right: Tensor) -> None:
 
 def _ignorant(problem: Problem, dtype: str) -> Iterator[Impostor]:
     """Impostors that ignore an argument."""
-    for scalar in problem.scalars:
-        for value in dict.fromkeys([1.0, 0.0, *scalar.always[:1]]):
+    dimensions = {name for p in problem.tensors for e in (*p.shape, *p.strides) for name in e.names}
+    for number in problem.parameters:
+        if number.role is Role.TENSOR or number.name in dimensions:
+            continue
+        for value in dict.fromkeys([1, 0, *number.always[:1]]):
             yield Impostor(
-                name=f"takes {scalar.name} for {value:g}",
-                write=_fixed(scalar.name, value),
-                remedy=f"draw {scalar.name} from a wider range, or list more values of it",
+                name=f"takes {number.name} for {value:g}",
+                write=_fixed(number, value),
+                remedy=f"draw {number.name} from a wider range, or list more values of it",
                 both=False,
                 timed=False,  # a shape's scalars are no secret
             )
@@ -210,12 +217,21 @@ def _others_structure(trial: Trial, call: int) -> Answers:
     return trial.evaluate(call, inputs={**trial.inputs[call], **drawn})
 
 
-def _fixed(name: str, value: float) -> Writer:
+def _fixed(number: Parameter, value: float) -> Writer:
+    """The answer where a size or scalar has another value, unless a size may not have that."""
+    name = number.name
+
     def compute(trial: Trial, call: int) -> Answers:
-        scalars = trial.case.scalars
-        if scalars[name] == value:
+        case = trial.case
+        if case.values[name] == value:
             return trial.right[call]
-        return trial.evaluate(call, case=replace(trial.case, scalars={**scalars, name: value}))
+        if name in case.scalars:
+            other = replace(case, scalars={**case.scalars, name: value})
+        elif may_be(number, int(value), case.values):
+            other = replace(case, sizes={**case.sizes, name: int(value)})
+        else:
+            return trial.right[call]
+        return trial.evaluate(call, case=other)
 
     return answer(compute)
 

@@ -26,6 +26,7 @@ from harness.languages.read import read_solution
 from harness.problem.case import Case, parse_case
 from harness.problem.expressions import Expression
 from harness.problem.format.load import load_problem
+from harness.problem.grid import Grid
 from harness.problem.model import Distribution, Parameter
 from harness.problem.package import Problem
 from harness.problem.sizes import as_received
@@ -208,6 +209,39 @@ def test_dependent_sizes_follow() -> None:
         values = case.values
         assert values["k"] <= values["ld"] <= values["k"] + 16
         assert values["twice"] == 2 * values["k"]
+
+
+def _kinds() -> Problem:
+    """Vectors of n elements, with numbers of each kind beside."""
+    whole = {"role": Role.SIZE, "line": 1}
+    n = Parameter(name="n", type="int", low=32, high=4096, grid=Grid(every=32), **whole)
+    odd = Parameter(name="odd", type="int", low=-9, high=9, grid=Grid(every=2, rest=1), **whole)
+    power = Parameter(name="power", type="int", high=1024, grid=Grid(powers=True), **whole)
+    shift = Parameter(name="shift", type="int", low=-100, high=100, **whole)
+    below = Parameter(name="below", type="int", low=-100, high=-3, **whole)
+    numbers = [replace(p, least=p.low) if p.low < 1 else p for p in (n, odd, power, shift, below)]
+    tensor = replace(GEMM.tensors[0], shape=(Expression.parse("n"),))
+    return replace(GEMM, parameters=(tensor, *numbers))
+
+
+@pytest.mark.parametrize(
+    ("fails", "found"),
+    [
+        (lambda v: True, "n=32,odd=1,power=1,shift=0,below=-3"),
+        (lambda v: v["n"] > 1000, "n=1024,odd=1,power=1,shift=0,below=-3"),
+        (lambda v: v["odd"] < 0, "n=32,odd=-1,power=1,shift=0,below=-3"),
+        (lambda v: abs(v["odd"]) > 3, "n=32,odd=5,power=1,shift=0,below=-3"),
+        (lambda v: v["power"] > 100, "n=32,odd=1,power=128,shift=0,below=-3"),
+        (lambda v: v["shift"] < -20, "n=32,odd=1,power=1,shift=-21,below=-3"),
+        (lambda v: abs(v["shift"]) > 20, "n=32,odd=1,power=1,shift=21,below=-3"),
+        (lambda v: v["below"] * v["shift"] > 60, "n=32,odd=1,power=1,shift=-21,below=-3"),
+    ],
+)
+def test_numbers_stay_of_their_kind(fails: Callable[[dict[str, float]], bool], found: str) -> None:
+    problem = _kinds()
+    start = parse_case(problem, "n=4096,odd=-7,power=512,shift=-77,below=-90")
+    case = reduced(start, lambda case: fails(case.values), problem)
+    assert case.spec == f"{found},values=integers"
 
 
 # -- with a submission, on the CPU ---------------------------------------------------------------

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from harness.problem.expressions import Expression
 from harness.problem.format.load import load_problem
 from harness.problem.package import Problem
 
@@ -66,3 +67,16 @@ def layouts(hard: Problem) -> Problem:
     types = {"element": "int", "norm": "float"}
     parameters = (replace(p, type=types.get(p.name, p.type)) for p in hard.parameters)
     return replace(hard, parameters=tuple(parameters), dtypes=("float32", "bfloat16"))
+
+
+@pytest.fixture(scope="session")
+def single(layouts: Problem) -> Problem:
+    """Single elements, read and written, and a size that is not passed in a shape."""
+    changed = {"row": (), "element": (), "norm": (Expression.parse("groups"),)}
+    parameters = tuple(
+        replace(p, shape=changed[p.name], strides=()) if p.name in changed else p
+        for p in layouts.parameters
+    )
+    m = next(p for p in layouts.sizes if p.name == "m")
+    groups = replace(m, name="groups", type="int64_t", always=())
+    return replace(layouts, slug="single", parameters=parameters, unpassed=(groups,))

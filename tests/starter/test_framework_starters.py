@@ -66,9 +66,9 @@ def test_framework_starters_are_submissions(
 
 
 def test_framework_starters_use_no_undefined_name(
-    tmp_path: Path, hard: Problem, layouts: Problem
+    tmp_path: Path, hard: Problem, layouts: Problem, single: Problem
 ) -> None:
-    problems = [*(load_problem(PROBLEMS / slug) for slug in SLUGS), hard, layouts]
+    problems = [*(load_problem(PROBLEMS / slug) for slug in SLUGS), hard, layouts, single]
     for problem in problems:
         for language, text in all_starters(problem):
             (solution,) = [n for n in ast.parse(text).body if getattr(n, "name", "") == "solution"]
@@ -149,12 +149,16 @@ def stand_ins() -> dict[str, ModuleType]:
 
 @pytest.mark.parametrize("language", ["numba", "cupy", "nvmath"])
 def test_framework_starters_write_every_element(
-    monkeypatch: pytest.MonkeyPatch, language: str, layouts: Problem, hard: Problem
+    monkeypatch: pytest.MonkeyPatch,
+    language: str,
+    layouts: Problem,
+    hard: Problem,
+    single: Problem,
 ) -> None:
     torch = pytest.importorskip("torch")
     for name, module in stand_ins().items():
         monkeypatch.setitem(sys.modules, name, module)
-    for problem in (*(load_problem(PROBLEMS / slug) for slug in SLUGS), layouts, hard):
+    for problem in (*(load_problem(PROBLEMS / slug) for slug in SLUGS), layouts, hard, single):
         sizes = {p.name: SIZES.get(p.name, 6) for p in problem.sizes}
         buffers, tensors = {}, {}
         for tensor in problem.tensors:

@@ -156,6 +156,7 @@ def _read(fields: Fields, folder: Path, statement: str) -> Problem:
     difficulty = fields.take("difficulty", as_text, "")
     author = fields.take("author", as_text, "")
     tags = fields.items("tags", as_text)
+    fields.pass_over("gpus")  # in Tensara's files those that it offers; here any will do
     unpassed, parameters = read_parameters(fields, missing)
     declared = (*unpassed, *parameters)
     _check_tensors(fields, parameters, declared)
@@ -163,7 +164,7 @@ def _read(fields: Fields, folder: Path, statement: str) -> Problem:
     dtypes = _read_dtypes(fields, parameters)
     _check_alignment(fields, parameters, dtypes)
     timed = scoring.read_benchmark_values(fields, parameters)
-    check_functions(fields, folder / REFERENCE_FILE, parameters)
+    check_functions(fields, folder / REFERENCE_FILE, unpassed, parameters)
     problem = Problem(
         slug=slug,
         title=title,

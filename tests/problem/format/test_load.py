@@ -110,6 +110,22 @@ def test_seed_document_parses_and_says_what_it_leaves_open(write: Write) -> None
     assert "no reference.py beside problem.md" in problem.missing
 
 
+@pytest.mark.parametrize("gpus", ['gpus: ["B200"]\n', "gpus: all\n", ""])
+def test_a_file_without_parameters_says_where_they_belong(write: Write, gpus: str) -> None:
+    text = f'---\nslug: "relu"\ntitle: "ReLU"\ntags: ["activation"]\n{gpus}---\nText.\n'
+    problem = load_problem(write(text, folder="relu"))
+    assert (problem.parameters, problem.statement) == ((), "Text.")
+    assert not problem.complete
+    assert problem.missing[0].startswith("no parameters: the arguments of solution, with their")
+    assert "docs/reference/problem-format.md" in problem.missing[0]
+
+
+def test_parameters_that_were_forgotten(write: Write) -> None:
+    found = complaints(write(spoil("parameters:", "parameter:")))
+    assert "2: parameters: is missing" in found
+    assert "7: parameter: unknown key (did you mean parameters?)" in found
+
+
 def test_shipped_problem(gemm) -> None:
     assert gemm.complete
     assert gemm.dtypes == ("float32", "float16", "bfloat16")
