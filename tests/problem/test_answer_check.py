@@ -175,8 +175,8 @@ def test_mistakes_of_the_author(write: Write, check: str, message: str) -> None:
 @pytest.mark.parametrize(
     ("check", "message"),
     [
-        ("def check(got, lenght): ...", "cannot be called with got, expected, x, s, y, n: missing"),
-        ("def check(got, i): ...", "cannot be called with got, expected, x, s, y, n: missing"),
+        ("def check(got, lenght): ...", "cannot be called with got, expected, s, n, x, y: missing"),
+        ("def check(got, i): ...", "cannot be called with got, expected, s, n, x, y: missing"),
         ("check = 7", "is no function"),
     ],
 )

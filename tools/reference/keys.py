@@ -26,6 +26,7 @@ from harness.problem.format.load import load_problem
 EXAMPLE = """
 slug: example
 title: An example
+sizes: [{name: g, range: [1, 8]}]
 parameters:
   - {name: x, type: "[VAR]", pointer: true, direction: in, shape: [n, m],
      values: {distribution: normal}}
@@ -37,8 +38,8 @@ parameters:
   - {name: t, type: float, pointer: false, values: {distribution: uniform}}
   - {name: r, type: float, pointer: false, equals: 1/n}
 dtypes: [float32]
-benchmarks: [{n: 64, s: 0.5, t: 1}]
-cpu_benchmarks: [{n: 8, s: 0.5, t: 1}]
+benchmarks: [{g: 4, n: 64, s: 0.5, t: 1}]
+cpu_benchmarks: [{g: 1, n: 8, s: 0.5, t: 1}]
 tolerance: {length: m}
 flops: n*m
 bytes: n

@@ -30,7 +30,7 @@ _KEYS = """## Front matter
 
 *Required*: without it the file is refused. *To grade*: without it the problem can be shown, not
 graded. Defaults are in brackets; several values mean one of them. `cpu_benchmarks` have the keys of
-`benchmarks`.
+`benchmarks`, `sizes` those of parameters that are sizes but for `type`, `pointer` and `const`.
 
 A *text* is any non-empty scalar, as written; a *flag* `true` or `false`, a *number* finite
 (`1e-3`), both bare or quoted; an *expression* [arithmetic](problem-format.md#expressions) over
@@ -107,7 +107,8 @@ def _front_matter() -> Iterator[str]:
     found = [key for key in keys() if key.value != MAPPING or key.necessity != OPTIONAL]
     yield _KEYS
     inside = [key for key in found if key.path[0] == "parameters[]"]
-    top = [key for key in found if key.path[0] not in ("parameters[]", "cpu_benchmarks[]")]
+    others = ("parameters[]", "sizes[]", "cpu_benchmarks[]")
+    top = [key for key in found if key.path[0] not in others]
     yield listed(_rows(top, lambda key: [key.necessity]))
     yield "### Of each parameter\n"
     yield listed(_rows(inside, lambda key: [_of(key), key.necessity]))

@@ -20,7 +20,9 @@ _ARGUMENTS: Mapping[str, Sequence[str]] = {
 """Function → its arguments that are no parameters."""
 
 
-def check_functions(fields: Fields, file: Path, parameters: Sequence[Parameter]) -> None:
+def check_functions(
+    fields: Fields, file: Path, unpassed: Sequence[Parameter], parameters: Sequence[Parameter]
+) -> None:
     """Complain of ``distribution: draw`` without a function ``draw`` in ``file``, and the reverse.
 
     Where the file is missing, or is no Python, others say so.
@@ -44,10 +46,11 @@ def check_functions(fields: Fields, file: Path, parameters: Sequence[Parameter])
         message = f"no parameter has values: {{distribution: {DRAW}}}"
         fields.file.diagnostics.append(Diagnostic(file, found[DRAW], DRAW, message))
     for function in _ARGUMENTS.keys() & found.keys():
-        for i, p in enumerate(parameters):
-            if p.name in _ARGUMENTS[function]:
-                message = f"{p.name} is another argument of {function} in {REFERENCE_FILE}"
-                fields.file.complain(("parameters", i, "name"), message)
+        for key, declared in (("sizes", unpassed), ("parameters", parameters)):
+            for i, p in enumerate(declared):
+                if p.name in _ARGUMENTS[function]:
+                    message = f"{p.name} is another argument of {function} in {REFERENCE_FILE}"
+                    fields.file.complain((key, i, "name"), message)
 
 
 def _top_level(file: Path) -> dict[str, int] | None:

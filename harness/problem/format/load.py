@@ -164,7 +164,7 @@ def _read(fields: Fields, folder: Path, statement: str) -> Problem:
     dtypes = _read_dtypes(fields, parameters)
     _check_alignment(fields, parameters, dtypes)
     timed = scoring.read_benchmark_values(fields, parameters)
-    check_functions(fields, folder / REFERENCE_FILE, parameters)
+    check_functions(fields, folder / REFERENCE_FILE, unpassed, parameters)
     problem = Problem(
         slug=slug,
         title=title,

@@ -41,6 +41,9 @@ struct switch template this thread_local throw true try typedef typeid typename 
 uint32_t uint64_t uint8_t union unsigned using virtual void volatile wchar_t while xor xor_eq
 blockDim blockIdx cuDoubleComplex cuFloatComplex gridDim threadIdx warpSize
 """
+_OF_PARAMETERS = ("sizes", "dtypes", "benchmarks", "cpu_benchmarks", "tolerance", "flops", "bytes")
+"""Keys that say something of parameters: who has them has forgotten these."""
+
 _NO_PARAMETERS = (
     "no parameters: the arguments of solution, with their shapes, ranges and values, belong into "
     "this front matter (docs/reference/problem-format.md); a def.py beside it is not read"
@@ -56,7 +59,9 @@ def read_parameters(
     """
     if fields.empty("parameters"):
         fields.complain("parameters", "must list the arguments of solution, and lists none")
-    if "parameters" not in fields:
+    if "parameters" not in fields and any(key in fields for key in _OF_PARAMETERS):
+        fields.complain("parameters", "is missing")
+    elif "parameters" not in fields:
         missing.append(_NO_PARAMETERS)
     unpassed = fields.sections("sizes")
     sections = (*unpassed, *fields.sections("parameters"))

@@ -6,6 +6,7 @@ from harness.problem.case import DECLARED, FAMILIES, NONFINITE
 from harness.problem.dtypes import DTYPES, PRECISIONS, DtypeKind
 from harness.problem.expressions import SIZEOF_VAR, Expression, ExpressionError
 from harness.problem.format.fields import (
+    Converter,
     FieldError,
     Fields,
     as_expression,
@@ -60,7 +61,7 @@ def _read_case(
             continue
         if p.name not in fields:
             fields.file.complain(fields.location, f"lacks the {p.role} {p.name}")
-        convert = whole_between(p.least, p.most) if p.role is Role.SIZE else as_real
+        convert = _size_of(p) if p.role is Role.SIZE else as_real
         case[p.name] = fields.take(p.name, convert, 1.0)
     fields.close(" (neither a size nor a scalar)")
     if not sound or len(fields.file.diagnostics) > before:
@@ -78,6 +79,17 @@ def _read_case(
         except ExpressionError as error:
             fields.file.complain(fields.location, f"{p.name}: {error}")
     return whole
+
+
+def _size_of(parameter: Parameter) -> Converter[float]:
+    """A converter for the values of a size."""
+    limits = parameter.least, parameter.most
+
+    def convert(value: Data) -> float:
+        """A whole number that the size may be."""
+        return whole_between(*limits)(value)
+
+    return convert
 
 
 def read_benchmark_values(

@@ -106,6 +106,15 @@ def test_names_that_mean_something_else(write: Write, function: str, name: str) 
         assert complaints(write, text, DRAW) == []
 
 
+def test_sizes_that_are_no_parameters_are_given_and_named_likewise(write: Write) -> None:
+    text = DRAWN.replace("parameters:\n", "sizes: [{name: family, range: [1, 8]}]\nparameters:\n")
+    text = text.replace("s: 0.5", "s: 0.5, family: 2")
+    (found,) = complaints(write, text)
+    message = "sizes[0].name: family is another argument of draw in reference.py"
+    assert found.endswith(message)
+    assert complaints(write, text.replace("family", "groups")) == []
+
+
 def test_loading_does_not_import_torch(write: Write) -> None:
     folder = write(DRAWN, reference=f"import torch\n{REFERENCE}{DRAW}")
     code = (

@@ -120,6 +120,12 @@ def test_a_file_without_parameters_says_where_they_belong(write: Write, gpus: st
     assert "docs/reference/problem-format.md" in problem.missing[0]
 
 
+def test_parameters_that_were_forgotten(write: Write) -> None:
+    found = complaints(write(spoil("parameters:", "parameter:")))
+    assert "2: parameters: is missing" in found
+    assert "7: parameter: unknown key (did you mean parameters?)" in found
+
+
 def test_shipped_problem(gemm) -> None:
     assert gemm.complete
     assert gemm.dtypes == ("float32", "float16", "bfloat16")
