@@ -39,7 +39,8 @@ __global__ void by_groups(const float* x, float* out, int tiles) {
   for (int number = 0; number < tiles; ++number) {
     float* next = dynamic + (number + 1) % 2 * tile;
     if (number + 1 < tiles) {
-      cg::memcpy_async(block, next, tile, x + (number + 1) * tile, tile);
+      const int elements = tile;  // by reference: not of a constant of the host
+      cg::memcpy_async(block, next, elements, x + (number + 1) * tile, elements);
       cg::wait_prior<1>(block);
     } else {
       cg::wait(block);

@@ -368,15 +368,16 @@ inline cudaError_t cudaOccupancyMaxPotentialBlockSize(int* grid, int* block, F*,
 // Only with the kernel's own type: behind a `void*` its parameters cannot be told.
 template <class... P>
 inline cudaError_t cudaLaunchKernel(void (*kernel)(P...), dim3 grid, dim3 block, void** arguments,
-                                    size_t shared_bytes = 0, cudaStream_t stream = nullptr) {
+                                    size_t shared_bytes = 0, cudaStream_t = nullptr) {
   struct Call {
     Call(const cudacpu::Launcher<P...>& launch, P... values) { launch(values...); }
   };
   unsigned i = 0;
   (void)i;
   cudacpu::errors.last = cudacpu::errors.sticky;
+  const cudacpu::Configuration all{"(cudaLaunchKernel)", nullptr, grid, block, shared_bytes};
   // Braces, so that the arguments are taken in order.
-  Call{cudacpu::launcher("(cudaLaunchKernel)", kernel, grid, block, shared_bytes, stream),
+  Call{cudacpu::plain_launcher(all, kernel),
        *static_cast<typename cudacpu::Same<P>::type*>(arguments[i++])...};
   return cudacpu::errors.last;
 }
