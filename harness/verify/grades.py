@@ -61,7 +61,7 @@ ENOUGH = 6
 every one where it differs: most are refused everywhere, and seeing that again takes most of the
 time."""
 
-STEPWISE = 2e8
+STEPWISE = 1e8
 """Operations of a timed case up to which sums are imitated step by step: impostors and variants
 that sum so go through smaller ones alone. Single rows of 4 · 10⁷ numbers are among these."""
 

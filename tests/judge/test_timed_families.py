@@ -143,7 +143,10 @@ LONG = Case(sizes={"m": 1, "n": 4_000_000}, scalars={"scale": 1 / 4_000_000})
 def test_right_for_declared_values_only_is_wrong(
     slug: str, case: Case, honest: Kernel, hostile: Kernel
 ) -> None:
-    """In every batch there are values that show it; an honest kernel passes them all."""
+    """In every batch there are values that show it; an honest kernel passes them all.
+
+    Declared ones alone do not, but of long sums, whose mean they leave no room for.
+    """
     batches = 1 if case is LONG else 12
     for seed in range(batches):
         found = judged(slug, hostile, case, 2, f"{seed}")
@@ -158,7 +161,7 @@ def test_right_for_declared_values_only_is_wrong(
         for call in range(2):
             for name, value in hostile(**batch.inputs(call), **case.values).items():
                 batch.outputs(call)[name].copy_(value)
-        assert batch.check() is None, "declared values alone do not show it"
+        assert (batch.check() is None) is (case is not LONG)
         del batch
 
 
