@@ -177,7 +177,7 @@ def parse_case(problem: Declaration, text: str) -> Case:
     follows = {p.name: p.equals for p in problem.numbers if p.equals is not None}
     numbers = {p.name: p for p in (*problem.sizes, *problem.scalars) if p.name not in follows}
     given: dict[str, str] = {}
-    for part in text.split(","):
+    for part in text.split(",") if text.strip() or numbers else ():
         name, equals, value = (piece.strip() for piece in part.partition("="))
         if not equals:
             raise UsageError(f"case: {printable(part)!r} is not name=value")

@@ -224,7 +224,7 @@ def points(parameters: Sequence[Parameter]) -> Iterator[tuple[str, dict[str, Num
     may lack sizes whose range is empty there.
     """
     sizes = [p for p in in_order(parameters) if p.role is Role.SIZE]
-    free = [p for p in sizes if not needs(p)]
+    free = [p for p in sizes if not needs(p) and not p.derived]
     ends = {p.name: p.low for p in free}, {p.name: p.high for p in free}
     yield "with every size at its lowest", _at(sizes, ends[0], 0)
     yield "with every size at its highest", _at(sizes, ends[1], 1)

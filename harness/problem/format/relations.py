@@ -7,6 +7,7 @@ from harness.problem.expressions import Expression, ExpressionError, Number
 from harness.problem.format.fields import unknown_sizes
 from harness.problem.format.frontmatter import FrontMatter, Location
 from harness.problem.format.sizes import limited
+from harness.problem.grid import Grid
 from harness.problem.model import Parameter
 from harness.problem.sizes import bounds, case_bounds, derive, needs, points
 from harness.problem.terms import Role
@@ -31,7 +32,8 @@ def related(
         p = parameters[i]
         file.complain((*places[i], key), message)
         constant = ONE if p.derived else None
-        parameters[i] = replace(p, lower=None, upper=None, case_range=None, equals=constant)
+        p = replace(p, lower=None, upper=None, case_range=None, equals=constant)
+        parameters[i] = replace(p, grid=Grid(), low=1, high=1)
 
     for i, parameter in enumerate(parameters):
         for message in unknown_sizes(needs(parameter), sizes):

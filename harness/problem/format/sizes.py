@@ -39,7 +39,7 @@ def read_size(fields: Fields, parameter: Parameter, missing: list[str]) -> Param
 def _with_range(fields: Fields, size: Parameter, ends: Sequence[Expression]) -> Parameter:
     """``size`` with these ends: plain ones moved to the numbers that it may be."""
     if len(ends) != 2:
-        return replace(size, case_range=None)
+        return replace(size, grid=Grid(), case_range=None)
     if ends[0].names or ends[1].names:
         return replace(size, lower=ends[0], upper=ends[1])
     low, high = (end.whole({}) for end in ends)
@@ -130,6 +130,8 @@ def _within(size: Parameter, least: int, most: int) -> Parameter:
     if not _free(size):
         return replace(size, least=least, most=most)
     low, high = max(size.low, least), min(size.high, most)
+    if (low, high) != (size.low, size.high):  # which is complained of
+        size = replace(size, grid=Grid(), case_range=None)
     low, high = min(low, high), max(low, high)
     lowest = min(1, low, *(int(value) for value in size.always))
     return replace(size, least=max(least, lowest), most=most, low=low, high=high)

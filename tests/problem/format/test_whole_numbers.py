@@ -134,6 +134,9 @@ def test_numbers_of_a_kind(
             "range: [33, 63]\nmultiple_of: 32",
             "range: the range of n is empty: there are no multiples of 32 from 33 to 63",
         ),
+        ("range: [q, 9]\nmultiple_of: 32", "range: unknown size q"),
+        ("range: [x*, 9]\nmultiple_of: 32", "range[0]: 'x*' is not an arithmetic expression"),
+        ("range: [0, 64]\nmultiple_of: 32", "range[0]: must be from 1 to 2147483647, not 0"),
         ("range: [1, 9]\neven: true", "even: unknown key for a size"),
         ("range: [1, 100]\ncase_range: [1, 200]\nalways: [300]", "always[0]: must be in the range"),
         ("range: [1, 9]\ncase_range: [20, 30]", "case_range: the case_range of n is empty: 20 is"),
@@ -207,3 +210,14 @@ def test_a_single_element(write: Write) -> None:
     problem = load_problem(write(MINIMAL.replace("shape: [n]", "shape: []")))
     assert problem.complete
     assert problem.tensors_of(parse_case(problem, "n=5,s=1"), "float32")[0].shape == ()
+
+
+def test_constants(write: Write) -> None:
+    text = with_size("equals: 8").replace("{n: 1000, ", "{")
+    scalar = text[text.index("  - name: s\n") : text.index("  - name: y\n")]
+    problem = load_problem(write(text.replace(scalar, "").replace("s: 0.5", "")))
+    assert problem.complete, problem.missing
+    assert (problem.sizes[0].low, problem.sizes[0].high) == (8, 8)
+    assert parse_case(problem, "").sizes == {"n": 8}
+    found = complaint(write(text.replace("equals: 8", "equals: 0 - 1")))
+    assert "equals: '0 - 1' is -1, not from 1 to 2147483647" in found
