@@ -12,7 +12,9 @@ from rich.markdown import Markdown
 
 from harness.problem import model as roundoff
 from harness.problem.dtypes import DTYPES, VARIABLE_TYPE
+from harness.problem.expressions import Expression
 from harness.problem.format.load import load_problem, problem_folders
+from harness.problem.grid import Grid
 from harness.problem.package import Problem
 from harness.report.problem import examples, problem_json, readable_maths, render_problem
 
@@ -181,3 +183,24 @@ def test_nothing_hostile_reaches_the_terminal(gemm: Problem) -> None:
 )
 def test_maths_stays_as_it_is(text: str, expected: str) -> None:
     assert expected in markdown(text)
+
+
+def test_sizes_of_every_kind(gemm: Problem) -> None:
+    m, n, k = gemm.sizes
+    group = replace(m, name="group", grid=Grid(every=2, rest=1), always=())
+    narrow = replace(k, case_range=(Expression.parse("1"), Expression.parse("64")))
+    odd = replace(n, low=-8, high=8, grid=Grid(every=4), always=(2**60,))
+    tensors = (*gemm.tensors[:3], *gemm.scalars, replace(gemm.tensors[3], shape=()))
+    problem = replace(
+        gemm, parameters=(*tensors, m, odd, narrow), unpassed=(group,), cpu_benchmarks=(),
+        benchmarks=tuple({**shape, "group": 3} for shape in gemm.benchmarks),
+    )  # fmt: skip
+    out = shown(problem, 200)
+    for words in ("[]", "(not passed)", "odd numbers", "-8 to 8, multiples of 4", str(2**60)):
+        assert words in out
+    assert "(cases: 1 to 64)" in out
+    data = json.loads(problem_json(problem))
+    assert [size["name"] for size in data["sizes"]] == ["group"]
+    assert "group" not in data["signatures"]["cuda"]
+    bare = replace(gemm, parameters=(), missing=("no parameters",), benchmarks=())
+    assert "def solution():" not in shown(replace(bare, cpu_benchmarks=()))
