@@ -82,7 +82,7 @@ def grade() -> Iterator[Callable[[Example], Result]]:
             with pytest.MonkeyPatch.context() as patch:
                 if verdict is Verdict.ACCEPTED and example.path.suffix == ".py":
                     # What is right is as right in smaller cases, in a part of the time.
-                    patch.setattr(correctness, "_CPU_WORK", _INTERPRETED_WORK)
+                    patch.setattr(correctness, "WORK", _INTERPRETED_WORK)
                 return grader.grade(job, Options(timing=False, shrink_s=0.0, arch=arch))
 
         yield grade
