@@ -298,7 +298,7 @@ def _roundoffs(tolerance: Tolerance, problem: Problem) -> dict[str, _Roundoffs]:
             continue
         accumulator = DTYPES[tolerance.accumulator.get(dtype, dtype)]
         inputs = tolerance.inputs.get(dtype, dtype)
-        cut = PRECISIONS.get(inputs, 0.0)
+        cut = PRECISIONS.get(tolerance.inputs.get(dtype, ""), 0.0)
         cut = cut if cut >= out.roundoff else 0.0
         wider = accumulator.roundoff < max(out.roundoff, cut)
         reference = DTYPES["float64"].roundoff

@@ -166,7 +166,7 @@ class _Mutator:
             case ast.Subscript(slice=ast.Tuple(elts=[one, two])):
                 if {ast.dump(one), ast.dump(two)} == {_COLON, _NONE}:
                     other = f"[{self._text(two)}, {self._text(one)}]"
-                    start = self._span(node.value)[1]
+                    start = self._source.rindex("[", 0, self._span(node.slice)[0])
                     self._found.add("axes swapped", start, self._span(node)[1], other)
             case ast.Call():
                 self._call(node)
@@ -287,7 +287,7 @@ class _Mutator:
                 try:
                     compiled = compile(f"({each})", "index", "eval")
                     results.append(int(eval(compiled, {"__builtins__": {}}, values)))
-                except (SyntaxError, TypeError, ZeroDivisionError, AttributeError, NameError):
+                except (SyntaxError, TypeError, ZeroDivisionError, ValueError, AttributeError, NameError):
                     return True
             if results[0] != results[1]:
                 return True
