@@ -287,7 +287,14 @@ class _Mutator:
                 try:
                     compiled = compile(f"({each})", "index", "eval")
                     results.append(int(eval(compiled, {"__builtins__": {}}, values)))
-                except (SyntaxError, TypeError, ZeroDivisionError, ValueError, AttributeError, NameError):
+                except (
+                    SyntaxError,
+                    TypeError,
+                    ZeroDivisionError,
+                    ValueError,
+                    AttributeError,
+                    NameError,
+                ):
                     return True
             if results[0] != results[1]:
                 return True
