@@ -18,6 +18,8 @@ from harness.records.result import Result, Verdict
 from harness.verify.findings import Level
 from harness.verify.verify import VerifyChoices, verify
 
+pytestmark = pytest.mark.corpus
+
 PACKAGES = Path(__file__).parent / "support/author_packages"
 
 PRODUCT = """

@@ -159,6 +159,9 @@ def test_framework_starters_write_every_element(
     for name, module in stand_ins().items():
         monkeypatch.setitem(sys.modules, name, module)
     for problem in (*(load_problem(PROBLEMS / slug) for slug in SLUGS), layouts, hard, single):
+        if language not in dict(all_starters(problem)):  # Numba has no bfloat16, say
+            assert problem.slug == "attention"
+            continue
         sizes = {p.name: SIZES.get(p.name, 6) for p in problem.sizes}
         buffers, tensors = {}, {}
         for tensor in problem.tensors:
