@@ -36,7 +36,7 @@ def check_isolated_call(
         measured = measured.model_copy(update={"isolated_s": shortest})
         if not audit.linearity_doubt(measured):
             break
-    return _slower_where_in_doubt(measured)
+    return slower_where_in_doubt(measured)
 
 
 def _time_isolated(
@@ -86,15 +86,19 @@ def _time_isolated(
     return difference_interval(isolated, times[1]).plus(measured.baseline_s.value)
 
 
-def _slower_where_in_doubt(measured: Measurement) -> Measurement | Fault:
-    """What counts where a call takes longer isolated than among many.
+def slower_where_in_doubt(measured: Measurement) -> Measurement | Fault:
+    """What counts where a call takes longer isolated than among many: the longer time, or a fault.
 
-    In a graph that must not be. Plain calls may overlap: honest ones their launch with the kernel
-    before, others themselves. From outside these cannot be told apart, so the longer time counts.
+    Plain calls may overlap: honest ones their launch with the kernel before, others themselves.
+    From outside these cannot be told apart. In a graph that must not be: it is a fault, unless
+    looks have settled that calls do not overlap. Then memory is the cause: additions to the few
+    words of one call, all at the same addresses, may wait longer than those of many calls do.
     """
     assert measured.isolated_s is not None
     if measured.captured:
-        return audit.linearity_fault(measured) or measured
+        fault = audit.linearity_fault(measured)
+        if fault is None or not audit.looked_at(measured):
+            return fault or measured
     # The baseline's first call was too long by about this, and made ours look as much too short.
     factor = (measured.isolated_s.value + audit.BASELINE_FIRST_S) / measured.time_s.value
     if factor <= _MAX_RATIO:

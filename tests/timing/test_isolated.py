@@ -16,6 +16,7 @@ from harness.records.result import Verdict
 from harness.session.fault import Fault
 from harness.timing import timed_program
 from harness.timing.audit import BASELINE_FIRST_S, SURE_LOOKS, IdleBaseline, linearity_doubt
+from harness.timing.isolated import slower_where_in_doubt
 from harness.timing.measure import measure_shape
 
 
@@ -159,6 +160,21 @@ class TestIsolatedCall:
             clear = self.timed(shift_task, isolated_s, captured=captured)
             assert isinstance(clear, Measurement)
             assert linearity_doubt(clear) == ""
+
+    def test_where_looks_have_settled_it_the_longer_time_counts(self, shift_task: Task) -> None:
+        result = self.timed(shift_task, 1e-3, captured=True)
+        assert isinstance(result, Measurement)
+        assert result.isolated_s is not None
+        late = result.model_copy(update={"isolated_s": result.isolated_s.times(1.3)})
+        assert isinstance(slower_where_in_doubt(late), Fault)
+        few = late.model_copy(update={"overlap_looks": SURE_LOOKS - 1})
+        assert isinstance(slower_where_in_doubt(few), Fault)
+        settled = slower_where_in_doubt(late.model_copy(update={"overlap_looks": SURE_LOOKS}))
+        assert isinstance(settled, Measurement)
+        assert settled.time_s.value == pytest.approx(1.3e-3 + BASELINE_FIRST_S)
+        assert settled.speedup.value < result.speedup.value / 1.3
+        same = result.model_copy(update={"overlap_looks": SURE_LOOKS})
+        assert slower_where_in_doubt(same) == same
 
     def test_a_call_whose_inputs_are_fetched_ahead_is_not_ranked(self, shift_task: Task) -> None:
         result = self.timed(shift_task, 1e-3, captured=True)
