@@ -181,6 +181,7 @@ def test_arguments_that_the_problem_does_not_have(author: Author) -> None:
     assert error.line == 7
 
 
+@pytest.mark.corpus
 @pytest.mark.parametrize("family", ["leaves", "exits", "crashes"])
 def test_a_process_that_ends_is_blamed_and_started_again(author: Author, family: str) -> None:
     ended = {"leaves": "status 3", "exits": "status ", "crashes": "by signal 11"}[family]
@@ -199,18 +200,21 @@ def test_memory_is_watched(author: Author, monkeypatch: pytest.MonkeyPatch) -> N
     assert "took more than 1024 MiB of memory" in str(blamed(author, "grown"))
 
 
+@pytest.mark.corpus
 def test_processor_time_is_limited(author: Author, monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(ask(author)) == 3
     monkeypatch.setattr(client, "PROCESSOR_S", 0.5)
     assert "took more than 0.5 s" in str(blamed(author, "loops"))
 
 
+@pytest.mark.corpus
 def test_waiting_is_limited(author: Author, monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(ask(author)) == 3
     monkeypatch.setattr(client, "IDLE_S", 0.5)
     assert "did nothing for 0.5 s" in str(blamed(author, "sleeps"))
 
 
+@pytest.mark.corpus
 @pytest.mark.parametrize("namespaces", [True, False])
 @pytest.mark.parametrize(
     "action", ["connects", "listens", "writes", "changes", "looks", "reads", "starts"]
@@ -237,6 +241,7 @@ def confined(file: Path) -> Iterator[dict[bool, Author]]:
         author.close()
 
 
+@pytest.mark.corpus
 @pytest.mark.parametrize(
     ("text", "message", "line"),
     [
@@ -293,6 +298,7 @@ def test_an_interrupted_question_has_no_late_answer(
     assert torch.equal(ask(author, seed=2), wanted)
 
 
+@pytest.mark.corpus
 def test_few_processes_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(client, "_authors", type(client._authors)())
     monkeypatch.setattr(client, "_MOST", 1)

@@ -19,6 +19,8 @@ from harness.records.result import Result, Verdict
 from harness.solution.model import Solution
 from harness.starter import STARTERS, starter_text
 
+pytestmark = pytest.mark.corpus
+
 NUMBERS = "n, k, shift, tiny, small, wide, u, huge, odd, power"
 PROBLEM = """---
 slug: signs
