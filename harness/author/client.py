@@ -18,6 +18,7 @@ from torch import Tensor
 
 from harness.author.messages import (
     ANSWERS,
+    WIDE_NAMES,
     AuthorFailed,
     AuthorOpened,
     DrawTensors,
@@ -38,12 +39,8 @@ from harness.wire.messages import Answer, Confined, Message
 from harness.wire.validation import WireError
 
 ENTRY = "harness.author.main:main"
-WIDE: Mapping[Kind, torch.dtype] = {
-    "float": torch.float64,
-    "integer": torch.int64,
-    "complex": torch.complex128,
-}
-"""Kind of a tensor → its element type."""
+WIDE: Mapping[Kind, torch.dtype] = {kind: getattr(torch, name) for kind, name in WIDE_NAMES.items()}
+"""Kind of a tensor → the element type it travels as."""
 
 MEMORY_BYTES = 8 << 30
 """Memory that drawing may take."""

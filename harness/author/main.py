@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from harness.author.messages import (
     REQUESTS,
+    WIDE_NAMES,
     AuthorFailed,
     AuthorOpened,
     DrawTensors,
@@ -34,8 +35,6 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 FUNCTION = "draw"
-
-
 TOO_MUCH_MEMORY = "takes too much memory: draw in pieces, or declare smaller sizes"
 
 
@@ -121,12 +120,11 @@ def _write(memory: int, wanted: tuple[WantedTensor, ...], returned: object) -> N
     if set(returned) != {each.name for each in wanted}:
         others = ", ".join(map(str, returned)) or "none"
         raise Mistake(f"must return a tensor for each of {names}; there are {others}")
-    wide = {"float": torch.float64, "integer": torch.int64, "complex": torch.complex128}
     found = {each.name: _fitting(returned[each.name], each) for each in wanted}
     room = mmap.mmap(memory, 0)
     for each in wanted:
-        x = found[each.name]
-        out = torch.frombuffer(room, dtype=wide[each.kind], count=x.numel(), offset=each.offset)
+        x, dtype = found[each.name], getattr(torch, WIDE_NAMES[each.kind])
+        out = torch.frombuffer(room, dtype=dtype, count=x.numel(), offset=each.offset)
         out.view(each.shape).copy_(x)
 
 

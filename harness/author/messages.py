@@ -8,7 +8,10 @@ from harness.wire.messages import Answer, Confined, Message
 from harness.wire.validation import WireRecord
 
 Kind: TypeAlias = Literal["float", "integer", "complex"]
-"""What a tensor travels as: float64, int64 or complex128."""
+"""What a tensor holds."""
+
+WIDE_NAMES: Mapping[Kind, str] = {"float": "float64", "integer": "int64", "complex": "complex128"}
+"""Kind of a tensor → torch's name of the element type it travels as."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -91,13 +91,18 @@ class CaseSampler:
     room: CaseLimits
 
     def work(self, case: Case) -> float:
-        """Count operations; the product of the dimensions' sizes where the problem does not say."""
+        """Count operations; the product of the dimensions' sizes where the problem does not say.
+
+        Every element of a tensor is one at least, however few ``flops`` are declared.
+        """
         flops = self.problem.flops
         if flops is None:
             sizes = (case.sizes[name] for name in shaping(self.problem))
             work = float(math.prod(max(1, abs(size)) for size in sizes))
         else:
             work = self.problem.evaluate(flops, case.values, self.dtype)
+        tensors = (math.prod(p.dimensions(case.values)) for p in self.problem.tensors)
+        work = max(work, *tensors)
         rows = (math.prod(p.dimensions(case.values)[:-1]) for p in self.problem.outputs)
         return max(work, self.room.row_work and self.room.row_work * max(rows, default=1))
 

@@ -176,6 +176,12 @@ def test_rows_are_work(write: Write) -> None:
     assert max(case.sizes["n"] for case in cases) == 10
 
 
+def test_every_element_is_work(write: Write) -> None:
+    problem = load_problem(write(MINIMAL.replace("flops: n\n", "flops: 1\n")))
+    cases = draw_cases(problem, "0", dtype="float32", room=CaseLimits(work=20))
+    assert max(case.sizes["n"] for case in cases) <= 20
+
+
 def test_sizes_beyond_their_range_only_where_there_is_room(gemm) -> None:
     size = next(p for p in gemm.sizes if max(p.always) > p.high)
     for in_range in (False, True):
