@@ -11,10 +11,12 @@ pid namespace ends, the kernel ends all others.
 import contextlib
 import os
 import resource
+import select
 import signal
 import socket
 import sys
 from pathlib import Path
+from typing import NoReturn
 
 from harness.sandbox import init, system
 from harness.sandbox.spec import SandboxSpec, from_json
@@ -55,13 +57,15 @@ def run_and_wait(
             Path(spec.group).write_text("0", encoding="ascii")
         if spec.namespaces:
             _enter_namespaces(own_user=spec.own_user)
+        alive, ours = os.pipe()
         first = os.fork()
     except OSError as error:
         return init.report_failure(error)
     if first == 0:
-        for fd in private:
+        for fd in (ours, *private):
             os.close(fd)
-        _become_init(spec, channel, life)
+        _become_init(spec, channel, life, alive)
+    os.close(alive)
     if channel is not None:
         channel.close()
     os.close(life)
@@ -69,9 +73,15 @@ def run_and_wait(
     return code if code >= 0 else 128 - code
 
 
-def _become_init(spec: SandboxSpec, channel: socket.socket | None, life: int) -> None:
+def _become_init(
+    spec: SandboxSpec, channel: socket.socket | None, life: int, alive: int
+) -> NoReturn:
+    """Be the init of the monitor that holds the other end of ``alive``."""
     try:
         system.prctl(system.PR_SET_PDEATHSIG, signal.SIGKILL, "ending with the monitor")
+        if select.select([alive], [], [], 0)[0]:  # it ended before there was a signal for it
+            os._exit(0)
+        os.close(alive)
         # New privileges without an exec make a process hide its /proc from itself, and the CUDA
         # driver, which writes there, then fails with error 304.
         system.prctl(system.PR_SET_DUMPABLE, 1, "dumpable")
