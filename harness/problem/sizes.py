@@ -235,9 +235,9 @@ def points(parameters: Sequence[Parameter]) -> Iterator[tuple[str, dict[str, Num
         for number in dict.fromkeys((p.low, p.high, *p.always))
         for end in (0, 1)
     ]
+    whole = [replace(p, case_range=None) for p in free]
     drawn = [
-        ({p.name: draw_size(replace(p, case_range=None), {}, source) for p in free}, i % 2)
-        for i in range(RANDOM_POINTS)
+        ({p.name: draw_size(p, {}, source) for p in whole}, i % 2) for i in range(RANDOM_POINTS)
     ]
     for chosen, end in corners + drawn:
         values = _at(sizes, chosen, end)

@@ -6,6 +6,7 @@ own surprises (``1e-3`` is text, ``no`` is false, the last of two equal keys win
 """
 
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 
 import yaml
@@ -121,6 +122,7 @@ class _Loader(yaml.SafeLoader):
         return node
 
 
+@lru_cache(maxsize=64)  # a command asks for a package by its slug, then for all that it says
 def _compose(path: Path, source: str, first_line: int) -> yaml.Node | None:
     """The YAML document's root node, whose lines are the file's; None for an empty document."""
     source = "\n" * (first_line - 1) + source

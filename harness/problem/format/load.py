@@ -65,15 +65,16 @@ def problem_slugs(root: Path) -> list[str]:
 
 
 def versions(root: Path, slugs: Collection[str]) -> dict[str, str]:
-    """The hash by slug of each package in ``root`` that loads, until all ``slugs`` are found."""
+    """The hash by slug of each package in ``root`` that loads and has one of ``slugs``."""
     wanted = frozenset(slugs)
     found: dict[str, str] = {}
     for folder in sorted(problem_folders(root), key=lambda each: each.name not in wanted):
         if wanted <= found.keys():
             break
-        with contextlib.suppress(ProblemError):
-            problem = load_problem(folder)
-            found.setdefault(problem.slug, problem.hash)
+        slug = _declared_slug(folder)
+        if slug in wanted - found.keys():
+            with contextlib.suppress(ProblemError):
+                found[slug] = load_problem(folder).hash
     return found
 
 
@@ -131,13 +132,13 @@ def namesakes(folder: Path, slug: str) -> list[Path]:
 
 def packages(root: Path) -> list[tuple[Path, str | None]]:
     """Every package in ``root``, and its slug where that can be read."""
-    found: dict[Path, str | None] = {}
-    for folder in problem_folders(root):
-        found[folder] = None
-        with contextlib.suppress(ProblemError, FieldError):
-            matter = read_front_matter(folder / STATEMENT_FILE)
-            found[folder] = as_slug(matter.data.get("slug"))
-    return list(found.items())
+    return [(folder, _declared_slug(folder)) for folder in problem_folders(root)]
+
+
+def _declared_slug(folder: Path) -> str | None:
+    with contextlib.suppress(ProblemError, FieldError):
+        return as_slug(read_front_matter(folder / STATEMENT_FILE).data.get("slug"))
+    return None
 
 
 def as_slug(value: Data) -> str:
