@@ -110,6 +110,7 @@ def test_profiles_are_of_gpus(harness: Harness, write: Write) -> None:
     assert "--profile: only a GPU's kernels can be profiled" in done.err
 
 
+@pytest.mark.corpus
 def test_submit_times_all_baselines_when_asked(
     harness: Harness, write: Write, tmp_path: Path
 ) -> None:
@@ -239,6 +240,7 @@ class TestExitCodes:
         assert harness("check", write()).status == 130
 
 
+@pytest.mark.corpus
 class TestLimit:
     @pytest.fixture
     def two(self, write: Write) -> Path:
@@ -314,6 +316,7 @@ class TestJson:
         assert "\x1b[2J" not in shown.out + shown.err
 
 
+@pytest.mark.corpus
 class TestLostStdout:
     """Nobody reads on, as behind ``| head``, or the disk is full."""
 
@@ -366,6 +369,7 @@ class TestLostStdout:
             assert len(list(store.recorded())) == 1
 
 
+@pytest.mark.corpus
 class TestReplay:
     def test_case_and_seed_bring_the_same_mismatch_bit_for_bit(
         self, harness: Harness, write: Write

@@ -153,6 +153,7 @@ def odd_files(folder: Path, sockets: list[socket.socket]) -> int:
     return len(contents) + 8
 
 
+@pytest.mark.corpus
 @pytest.mark.parametrize(("command", "files"), [("check", 1000), ("submit", 100)])
 def test_a_thousand_generations_with_odd_ones(
     run: Run, quick: None, sockets: list[socket.socket], command: str, files: int
@@ -253,6 +254,7 @@ def test_a_file_that_vanishes(run: Run, quick: None, monkeypatch: pytest.MonkeyP
     assert (done.status, sorted(done.verdicts)) == (2, ["a.txt", "c.txt"])
 
 
+@pytest.mark.corpus
 @pytest.mark.parametrize(
     ("reference", "text"),
     [

@@ -4,6 +4,7 @@ from benchmarks.coverage import MODELS, coverage
 from harness.timing.budget import TimingBudget
 
 
+@pytest.mark.corpus
 @pytest.mark.parametrize("model", MODELS)
 def test_intervals_cover_the_truth_where_noise_is_not_the_same_for_a_whole_grade(
     model: str,

@@ -67,6 +67,7 @@ def timed() -> tuple[dict[str, Any], dict[str, Any]]:
         return time_rung(grader, CpuDevice(), rung, CPU_BUDGET, None)
 
 
+@pytest.mark.corpus
 def test_a_rung_is_timed_by_the_judge(timed: tuple[dict[str, Any], dict[str, Any]]) -> None:
     row, call = timed
     assert row["kernel"] == "torch"
@@ -122,6 +123,7 @@ def test_a_library_gets_its_arguments(tmp_path: Path) -> None:
     assert values[32] == 32.0  # the first call's output was left alone
 
 
+@pytest.mark.corpus
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
 def test_a_call_that_fails_costs_its_own_line_alone(
     timed: tuple[dict[str, Any], dict[str, Any]], tmp_path: Path

@@ -345,6 +345,7 @@ except ValueError as error:
 """
 
 
+@pytest.mark.corpus
 @pytest.mark.parametrize("kind", COSTLY)
 def test_a_forged_report_costs_little(kind: str) -> None:
     done = subprocess.run(

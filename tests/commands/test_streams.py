@@ -28,12 +28,14 @@ def test_a_reader_that_has_had_enough_is_no_verdict(tmp_path: Path, command: lis
     assert (status, out[1:].strip(), err) == (0, "0", "")
 
 
+@pytest.mark.corpus
 @pytest.mark.parametrize("closed", ["2>&-", ">&-", ">&- 2>&-", "<&- >&- 2>&-"])
 def test_closed_streams_are_no_error(tmp_path: Path, closed: str) -> None:
     status, _, err = _told(f"{words('problems')} {closed}", tmp_path)
     assert (status, err) == (0, "")
 
 
+@pytest.mark.corpus
 @pytest.mark.parametrize("closed", ["2>&-", ">&- 2>&-"])
 def test_no_file_becomes_a_closed_stream(tmp_path: Path, closed: str) -> None:
     lines = ROOT / "leaderboard/boards"
@@ -49,6 +51,7 @@ def test_data_for_a_closed_stdout_is_refused(tmp_path: Path, command: list[str])
     assert (status, err) == (3, "error: stdout is closed: name a file to write to, or open it\n")
 
 
+@pytest.mark.corpus
 @pytest.mark.parametrize("command", [["problems"], ["export"], ["leaderboard", "--csv", "-"]])
 def test_a_full_stdout_is_named(tmp_path: Path, command: list[str]) -> None:
     status, _, err = _told(f"{words(*command)} > /dev/full", tmp_path)

@@ -200,6 +200,7 @@ def test_scalar_intrinsics(load):
     assert failed[0] == 0, f"arithmetic.cu:{failed[0]}"
 
 
+@pytest.mark.corpus
 @pytest.mark.parametrize("var", ["float16", "bfloat16", "float64"])
 def test_var_is_the_problems_type(load, var):
     library = load("arithmetic", var=var)

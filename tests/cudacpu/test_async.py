@@ -58,6 +58,7 @@ def test_a_copy_must_be_aligned(load, marked_line):
     assert f"line {marked_line('async', 'ODD')}" in error.message
 
 
+@pytest.mark.corpus
 @pytest.mark.parametrize(
     ("function", "marker"), [("read_async", "BEYOND"), ("write_async", "OUTSIDE")]
 )

@@ -15,6 +15,7 @@ FLAGS = [flag for flag in COMMON if flag.startswith(("-std", "--expt", "--extend
 pytestmark = [pytest.mark.nvcc, needs_nvcc]
 
 
+@pytest.mark.corpus
 @pytest.mark.parametrize("name", ["async", "contest", "cub", "names", "wmma", "wmma_faults"])
 def test_nvcc_compiles(name: str, tmp_path: Path) -> None:
     nvcc = find_nvcc()

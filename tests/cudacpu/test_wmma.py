@@ -63,6 +63,7 @@ HALVES = {
 }
 
 
+@pytest.mark.corpus
 @pytest.mark.parametrize(
     ("name", "shape"),
     [
@@ -96,6 +97,7 @@ def test_bfloat16(load, shape):
         np.testing.assert_array_equal(got, expected)
 
 
+@pytest.mark.corpus
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize(("name", "dtype"), [("signed", np.int8), ("unsigned", np.uint8)])
 def test_bytes(load, shape, name, dtype):
@@ -125,6 +127,7 @@ def test_tf32_takes_no_more_than_eleven_bits(load):
         np.testing.assert_array_equal(got, summed_in_order(*cut, c, np.float32))
 
 
+@pytest.mark.corpus
 def test_rounding_to_tf32(load):
     library = load("wmma")
     ulp = 2.0**-10
@@ -164,6 +167,7 @@ def run_wrong(library, which):
     return out, library.take_error()
 
 
+@pytest.mark.corpus
 @pytest.mark.parametrize("order", [0, 1, 2])
 def test_what_goes_wrong_in_a_warp(load, marked_line, order):
     library = load("wmma_faults")
@@ -183,6 +187,7 @@ def test_what_goes_wrong_in_a_warp(load, marked_line, order):
     assert "16 of this one have exited or do not exist" in error.message
 
 
+@pytest.mark.corpus
 @pytest.mark.parametrize(
     ("function", "step", "is_right"),
     [

@@ -98,6 +98,7 @@ def test_a_leftover_is_named_in_results_until_it_is_gone(
     assert named == [True, False]
 
 
+@pytest.mark.corpus
 def test_a_time_taken_beside_a_leftover_is_not_ranked(
     open_grader: OpenGrader, job, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -511,6 +512,7 @@ def test_places_in_a_duplicate_are_in_its_own_file(grader: Grader, job) -> None:
     assert "other.py:1" in other.message
 
 
+@pytest.mark.corpus
 def test_builds_go_on_ahead_and_not_while_a_time_is_taken(open_grader: OpenGrader, job) -> None:
     jobs = [job(f"{HONEST}# {number}", f"{number}.py") for number in range(8)]
     building: set[str] = set()

@@ -227,6 +227,7 @@ def harness(
     return run
 
 
+@pytest.mark.corpus
 def test_compare_prints_a_comparison_and_stores_nothing(harness: Run) -> None:
     Path("a.py").write_text(HONEST)
     Path("b.py").write_text("def solution(*_): ...")

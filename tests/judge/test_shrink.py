@@ -423,6 +423,7 @@ def test_a_crash(check: Callable[..., Result], act: str, words: str) -> None:
     assert len(tensors(result.shrunk)["input", "x"]) == 21
 
 
+@pytest.mark.corpus
 def test_a_wrong_answer_is_not_followed_into_a_crash(check: Callable[..., Result]) -> None:
     result = check(HEAD + "    if n < 33: os._exit(1)\n    y[0] = 99.0\n")
     assert result.verdict is Verdict.WRONG_ANSWER
@@ -440,6 +441,7 @@ def test_a_failure_that_does_not_repeat_is_not_shrunk(check: Callable[..., Resul
     assert f"--case {result.failed_case.spec}" in result.reproduce
 
 
+@pytest.mark.corpus
 def test_a_time_limit_is_not_shrunk(check: Callable[..., Result]) -> None:
     hasty = replace(SHIFT, limits=replace(SHIFT.limits, call_s=0.2))
     result = check(HEAD + "    time.sleep(60)\n", hasty)
@@ -453,6 +455,7 @@ def test_shrinking_can_be_switched_off(check: Callable[..., Result]) -> None:
     assert "--case n=60,s=1.375" in result.reproduce
 
 
+@pytest.mark.corpus
 def test_shrinking_ends_within_its_budget(check: Callable[..., Result]) -> None:
     # Every smaller case hangs: each trial costs a runner and its limit.
     hasty = replace(SHIFT, limits=replace(SHIFT.limits, call_s=0.3))

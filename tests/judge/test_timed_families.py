@@ -130,6 +130,7 @@ NORM = Case(sizes={"m": 64, "n": 256}, scalars={"eps": 1e-5})
 LONG = Case(sizes={"m": 1, "n": 4_000_000}, scalars={"scale": 1 / 4_000_000})
 
 
+@pytest.mark.corpus
 @pytest.mark.parametrize(
     ("slug", "case", "honest", "hostile"),
     [

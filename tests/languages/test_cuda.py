@@ -100,6 +100,7 @@ def assert_loads(artifact: Artifact) -> None:
     library.harness_last_error(None, ctypes.c_size_t(0))
 
 
+@pytest.mark.corpus
 def test_hopper_code_has_its_own_instructions(
     problem: Problem, shared_cache: Cache, tmp_path: Path
 ) -> None:
@@ -155,6 +156,7 @@ def test_the_cache_serves_any_name(
     assert str(first) not in failure.log
 
 
+@pytest.mark.corpus
 def test_the_cache_hits_only_for_the_same_source_and_target(problem: Problem, cache: Cache) -> None:
     path = FILES / "good/tiled.cu"
     with ThreadPoolExecutor(3) as pool:

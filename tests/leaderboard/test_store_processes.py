@@ -7,6 +7,8 @@ import sys
 import time
 from pathlib import Path
 
+import pytest
+
 from leaderboard.store import CorruptRecord, Store
 
 WRITER = Path(__file__).with_name("writer.py")
@@ -25,6 +27,7 @@ def _stored(file: Path) -> list[str]:
     return ids
 
 
+@pytest.mark.corpus
 def test_several_processes_write_at_once(tmp_path: Path) -> None:
     # None of them finds the file: they also race for making it.
     file = tmp_path / "results.sqlite"
@@ -42,6 +45,7 @@ def test_several_processes_write_at_once(tmp_path: Path) -> None:
         assert mine == [f"w{number}-{place}" for place in range(40)]
 
 
+@pytest.mark.corpus
 def test_nothing_acknowledged_is_lost_to_a_kill(tmp_path: Path) -> None:
     file = tmp_path / "results.sqlite"
     acknowledged: list[str] = []

@@ -409,6 +409,7 @@ def test_files_in_memory_count_as_memory(place: str, forked: bool) -> None:
         assert 200 << 20 < inside.sandbox.memory() < 1 << 30
 
 
+@pytest.mark.corpus
 @WAYS
 def test_the_number_of_processes_is_limited(forked: bool) -> None:
     code = """

@@ -454,6 +454,7 @@ def test_memory_beyond_the_limit_is_a_memory_limit(
     assert judged.seconds < 40
 
 
+@pytest.mark.corpus
 def test_hanging_on_import_is_a_time_limit(
     shift_task: Task, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -712,6 +713,7 @@ def test_load_replaces_the_program(ready: Ready) -> None:
     assert batch.check() is None
 
 
+@pytest.mark.corpus
 def test_output_survives_a_time_limit_and_a_kill(shift_task: Task, tmp_path: Path) -> None:
     python = "print('before')\ndef solution(*a):\n  print('during')\n  while True: pass"
     assert judge(shift_task, python, call_s=0.2).output == "before\nduring\n"

@@ -35,6 +35,7 @@ def test_it_writes_the_boards_of_a_store(tmp_path: Path) -> None:
         assert len(list(csv.reader(file))) == 4
 
 
+@pytest.mark.corpus
 def test_code_from_the_store_is_shown(tmp_path: Path) -> None:
     store, out = str(tmp_path / "store.sqlite"), tmp_path / "site"
     code = b"__global__ void of_old() {}\n"
@@ -58,6 +59,7 @@ def test_it_does_not_write_over_something_else(tmp_path: Path) -> None:
     assert (tmp_path / "mine.txt").exists()
 
 
+@pytest.mark.corpus
 def test_a_record_of_an_older_harness_that_nobody_can_draw_is_left_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -79,6 +79,7 @@ def test_twice_the_text_is_twice_the_work(shape: Callable[[int], str]) -> None:
     assert calls(whole) <= 1.3 * longer * calls(half) + 2_000
 
 
+@pytest.mark.corpus
 @pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)
 def test_the_largest_file(shape: Callable[[int], str]) -> None:
     assert extract(shape((1 << 20) - 100))

@@ -147,6 +147,7 @@ def stand_ins() -> dict[str, ModuleType]:
     return {"numba": numba, "cupy": cupy, "nvmath": nvmath}
 
 
+@pytest.mark.corpus
 @pytest.mark.parametrize("language", ["numba", "cupy", "nvmath"])
 def test_framework_starters_write_every_element(
     monkeypatch: pytest.MonkeyPatch,

@@ -74,7 +74,9 @@ def timed(
     return result
 
 
-@pytest.mark.parametrize("gigabytes", [24, 80, 141])
+@pytest.mark.parametrize(
+    "gigabytes", [24, *(pytest.param(each, marks=pytest.mark.corpus) for each in (80, 141))]
+)
 def test_the_same_shapes_are_timed_on_cards_of_any_size(gigabytes: int) -> None:
     """One after the other, whose arenas are larger or smaller than the one's before."""
     card = SimulatedCard(gigabytes * GB)
@@ -91,6 +93,7 @@ def test_the_same_shapes_are_timed_on_cards_of_any_size(gigabytes: int) -> None:
         assert card.in_arenas == 0
 
 
+@pytest.mark.corpus
 def test_all_shapes_of_a_problem_are_timed_by_the_same_runners() -> None:
     """The arenas of one shape are let go of by both before the next needs larger ones."""
     card = SimulatedCard(24 * GB)

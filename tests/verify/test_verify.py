@@ -72,6 +72,7 @@ def test_a_sound_package_has_no_errors(package: Package) -> None:
     assert line.endswith(" s")
 
 
+@pytest.mark.corpus
 def test_two_packages_of_one_slug_are_an_error(package: Package) -> None:
     folder = package()
     assert not any("slug" in m for m in messages(look(folder), Level.ERROR))
@@ -202,6 +203,7 @@ def test_an_impostor_that_few_cases_reject_is_a_warning(package: Package) -> Non
     assert any(warning in m for m in messages(report, Level.WARNING))
 
 
+@pytest.mark.corpus
 def test_the_same_seed_gives_the_same_results(package: Package) -> None:
     folder = package()
     one, other, third = look(folder), look(folder), look(folder, seed="8")
@@ -210,6 +212,7 @@ def test_the_same_seed_gives_the_same_results(package: Package) -> None:
     assert seeds("7", 3) == ["7", "7-2", "7-3"]
 
 
+@pytest.mark.corpus
 def test_command_prints_reports_and_sets_the_exit_code(
     package: Package, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -110,6 +110,7 @@ MESSAGE = Compile(
 )
 
 
+@pytest.mark.corpus
 def test_triton_finds_its_kernels(
     compiled: Callable[[Path, Compile, Path, int], Compiled], tmp_path: Path
 ) -> None:

@@ -47,6 +47,7 @@ def test_its_seeds(target: Target) -> None:
     target.run(b"")
 
 
+@pytest.mark.corpus
 @pytest.mark.parametrize("target", TARGETS, ids=lambda target: target.name)
 @settings(max_examples=EXAMPLES)
 @given(data=st.data())
