@@ -6,7 +6,6 @@ import os
 import signal
 import sys
 from collections.abc import Iterator
-from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -88,16 +87,6 @@ def private_places(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         patch.setenv("HARNESS_STORE", str(folder / "results.sqlite"))
         patch.delenv("HARNESS_PROBLEMS", raising=False)
         yield folder
-
-
-@pytest.fixture(scope="session", autouse=True)
-def front_matter_is_parsed_once() -> Iterator[None]:
-    """Hundreds of tests load the same few problems: the YAML of each is parsed by the first."""
-    from harness.problem.format import frontmatter
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(frontmatter, "_compose", lru_cache(64)(frontmatter._compose))
-        yield
 
 
 STAND_IN = Path(__file__).parent / "support/stand_in"

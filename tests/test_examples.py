@@ -56,7 +56,7 @@ def _below(*patterns: str) -> Iterator[Any]:
             example = Example(path, read_header(path.read_text(encoding="utf-8")))
             marks = [pytest.mark.nvcc] if path.suffix in (".cu", ".ptx") else []
             kind = (path.parent, path.suffix)
-            if QUICK not in path.parents or kind in quick:
+            if QUICK not in path.parents or kind in quick or path.parent.name.endswith("_limit"):
                 marks.append(pytest.mark.corpus)
             quick.add(kind)
             yield pytest.param(example, id=str(path.relative_to(ROOT)), marks=marks)

@@ -101,6 +101,7 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     return answer
 
 
+@pytest.mark.corpus
 def test_its_starter_is_offered_and_read_as_written_in_it(answers: dict[str, Any]) -> None:
     assert answers["offered"]
     assert "#     harness check made_up.py\n" in answers["starter"]

@@ -77,6 +77,7 @@ def test_a_rung_is_timed_by_the_judge(timed: tuple[dict[str, Any], dict[str, Any
     assert json.dumps(json.loads(text)) == text
 
 
+@pytest.mark.corpus
 def test_the_honest_process_makes_the_same_calls(
     timed: tuple[dict[str, Any], dict[str, Any]],
 ) -> None:

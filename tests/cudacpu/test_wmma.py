@@ -85,6 +85,7 @@ def test_halves(load, name, shape):
         np.testing.assert_array_equal(got, wide.astype(out_type) * out_type(2))
 
 
+@pytest.mark.corpus
 @pytest.mark.parametrize("shape", SHAPES)
 def test_bfloat16(load, shape):
     library = load("wmma")

@@ -218,6 +218,7 @@ def test_clocks_that_stay_apart_are_noted(open_grader: OpenGrader, job) -> None:
     assert Result.from_json(result.to_json()) == result
 
 
+@pytest.mark.corpus
 def test_the_idle_device_is_measured_before_anything_submitted_runs(
     open_grader: OpenGrader, job
 ) -> None:
@@ -272,6 +273,7 @@ def _with_baselines(shift: Problem, folder: Path, **sources: str) -> Problem:
     return replace(shift, baselines=files)
 
 
+@pytest.mark.corpus
 def test_further_baselines_are_timed_when_asked_for(
     grader: Grader, job, shift: Problem, tmp_path: Path
 ) -> None:

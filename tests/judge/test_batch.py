@@ -439,6 +439,7 @@ class Copies:
         return {"c": Expectation(expected=wide, allowed=torch.zeros_like(wide))}
 
 
+@pytest.mark.corpus
 @pytest.mark.parametrize("gaps", [False, True])
 @pytest.mark.parametrize("last", [Direction.OUT, Direction.INOUT])
 def test_filling_and_checking_take_a_slice_beside_the_arena(

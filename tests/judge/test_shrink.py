@@ -409,6 +409,7 @@ def test_a_wrong_answer(check: Callable[..., Result]) -> None:
     assert list(got[:20]) == list(tensors(result.shrunk)["expected", "y"][:20])
 
 
+@pytest.mark.corpus
 @pytest.mark.parametrize(
     ("act", "words"),
     [("os._exit(3)", "exit status 3"), ("1 / 0", "ZeroDivisionError")],

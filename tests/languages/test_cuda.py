@@ -85,6 +85,7 @@ def test_a_correct_file_compiles(problem: Problem, shared_cache: Cache, dtype: s
     assert_loads(artifact)
 
 
+@pytest.mark.corpus
 def test_constexpr_functions_and_device_lambdas(problem: Problem, shared_cache: Cache) -> None:
     assert_loads(built(FILES / "good/relaxed.cu", problem, shared_cache))
 

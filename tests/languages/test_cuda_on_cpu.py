@@ -75,6 +75,7 @@ def test_a_good_file_without_nvcc(problem: Problem, cache: Cache, dtype: str) ->
     assert ctypes.CDLL(str(artifact.library)).solution
 
 
+@pytest.mark.corpus
 def test_constexpr_functions_and_device_lambdas(problem: Problem, cache: Cache) -> None:
     artifact = build(FILES / "good/relaxed.cu", problem, cache)
     assert isinstance(artifact, Artifact), artifact

@@ -65,6 +65,7 @@ def test_framework_starters_are_submissions(
         assert "runs on NVIDIA GPUs alone" in built.message
 
 
+@pytest.mark.corpus
 def test_framework_starters_use_no_undefined_name(
     tmp_path: Path, hard: Problem, layouts: Problem, single: Problem
 ) -> None:

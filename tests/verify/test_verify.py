@@ -86,6 +86,7 @@ def test_two_packages_of_one_slug_are_an_error(package: Package) -> None:
     assert found.message == "the slug row-sum is also that of another"
 
 
+@pytest.mark.corpus
 def test_a_weak_package_accepts_impostors(package: Package) -> None:
     folder = package(
         values="{distribution: uniform, low: 1, high: 1.01}",
@@ -137,6 +138,7 @@ WRONG_REFERENCES = {
 }  # fmt: skip
 
 
+@pytest.mark.corpus
 @pytest.mark.parametrize("message", WRONG_REFERENCES)
 def test_a_wrong_reference_is_an_error(package: Package, message: str) -> None:
     report = look(package(WRONG_REFERENCES[message]))

@@ -56,6 +56,7 @@ def test_the_judge_kills_them(trials: Trials) -> None:
         assert (trial.dtype == "float16") == narrow
 
 
+@pytest.mark.corpus
 def test_what_builds_nowhere_does_not_count(trials: Trials) -> None:
     every = cuda_mutants(NAIVE.read_text(encoding="utf-8"), "naive.cu")
     broken = every[0]
