@@ -10,6 +10,7 @@ memory.
 """
 
 import hashlib
+from collections.abc import Iterable, Iterator
 from functools import cache as remember
 from functools import partial
 from pathlib import Path
@@ -23,6 +24,12 @@ from harness.languages.build import ptxas
 from harness.languages.build.cache import BuildError, BuildOutcome, Cache, key_of
 from harness.languages.build.compiler import DISK_BYTES, CompilerCall, killed_failure
 from harness.languages.build.diagnostics import CRASHED, LACKING, first_error
+from harness.languages.build.libraries import (
+    EXECUTABLE,
+    SYSTEM,
+    FoundLibrary,
+    include_folders,
+)
 from harness.languages.build.prelude import VAR_TYPES, headers_of, host_prelude, prelude
 from harness.languages.build.toolchain import HostCompiler, Nvcc, find_demangler
 from harness.languages.build.translation import translate_limited
@@ -77,6 +84,10 @@ class CudaBuild(NamedTuple):
     """The CUDA compiler; None where the CPU's build does without."""
     cache: Cache
     """The build cache."""
+    uses: tuple[str, ...] = ()
+    """The libraries that the submission says it uses."""
+    libraries: tuple[FoundLibrary, ...] = ()
+    """The same as found, for nvcc."""
 
     def for_card(self) -> BuildOutcome:
         """The shared library for a card, as the file ``library``.
@@ -104,6 +115,7 @@ class CudaBuild(NamedTuple):
             "executor": executor_hash(),
             "host calls": repr(self._host_calls()),
             "nvcc": repr(self._nvcc_call(self.text, library=False)) if self.nvcc else "",
+            "uses": repr(self.uses),
         }
         return self.cache.fetch(key_of(parts), self._both_halves)
 
@@ -112,9 +124,10 @@ class CudaBuild(NamedTuple):
         assert self.nvcc is not None
         number = self.target.code.removeprefix("sm_")
         front = prelude(self.problem, self.dtype, self.entry)
+        used = self.libraries
         return CompilerCall(
             tool="nvcc",
-            version=f"{self.nvcc.version}, {self.host.version}",
+            version=", ".join([self.nvcc.version, self.host.version, *map(_identity, used)]),
             tools=(self.nvcc.path, self.host.path),
             command=(
                 str(self.nvcc.path),
@@ -122,11 +135,23 @@ class CudaBuild(NamedTuple):
                 f"-ccbin={self.host.path}",
                 *COMMON,
                 *self.nvcc.arguments,
+                *self._headers(),
                 *(AS_LIBRARY if library else AS_CUBIN),
+                *(_linking(used) if library else ()),
             ),
+            readable=tuple(part for each in used for part in (*each.includes, *each.loaded)),
             inputs={SOURCE: source.encode(), PRELUDE: front.encode()},
             source=SOURCE,
         )
+
+    def _headers(self) -> Iterator[str]:
+        """The options for headers that are not nvcc's own, which go first in all folders."""
+        assert self.nvcc is not None
+        own = {each.resolve() for each in include_folders(self.nvcc)}
+        folders = dict.fromkeys(path for each in self.libraries for path in each.includes)
+        for folder in folders:
+            if folder.resolve() not in own and folder != SYSTEM / "include":
+                yield from ("-isystem", str(folder))
 
     def _by_nvcc(self, call: CompilerCall, folder: Path) -> BuildOutcome:
         """The outcome of ``call`` in ``folder``, with the library if it made one."""
@@ -183,6 +208,9 @@ class CudaBuild(NamedTuple):
 
     def _on_host(self, folder: Path) -> BuildOutcome:
         """The half that g++ does."""
+        if device_code := [name for name in self.uses if name not in EXECUTABLE]:
+            failure = self._not_executable(f"it uses {', '.join(device_code)}")
+            return BuildOutcome(failure=failure)
         (folder / PRELUDE).write_text(host_prelude(self.problem, self.entry), encoding="utf-8")
         done = translate_limited(self.text, name=SOURCE, folder=folder, output=TRANSLATED)
         if done.killed:
@@ -243,6 +271,25 @@ class CudaBuild(NamedTuple):
         )
         message = f"{compiled}; not executable on a CPU: {reason}"
         return BuildError(verdict=Verdict.NOT_EXECUTABLE_HERE, message=message)
+
+
+def _identity(library: FoundLibrary) -> str:
+    return f"{library.name} {library.version} {library.fingerprint}"
+
+
+def _linking(libraries: Iterable[FoundLibrary]) -> Iterator[str]:
+    """The options that link libraries, which the loader then finds where they are now.
+
+    RPATH, not RUNPATH: that counts for what the libraries load, too.
+    """
+    for library in libraries:
+        if library.linked is not None:
+            yield from (f"-L{library.linked.parent}", f"-l:{library.linked.name}")
+    folders = dict.fromkeys(folder for each in libraries for folder in each.folders)
+    if folders:
+        yield "-Xlinker=--disable-new-dtags"
+    for folder in folders:
+        yield f"-Xlinker=-rpath,{folder}"
 
 
 @remember
