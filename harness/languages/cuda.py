@@ -21,7 +21,7 @@ from harness.languages.build.toolchain import Nvcc, NvccNotFound, find_host_comp
 from harness.problem.libraries import allowed_in_words
 from harness.problem.package import Problem
 from harness.problem.signature import c_prototype
-from harness.records.build import Build
+from harness.records.build import Build, UsedLibrary
 from harness.records.result import Verdict
 from harness.solution import suffixes
 from harness.solution.contract import EntryPoint, c_entry, contract
@@ -76,6 +76,7 @@ class Cuda(Language):
             log=renamed(outcome.log, SOURCE, solution.display_path),
             kernels=with_occupancy(outcome.kernels, target.code),
             contract=entry.value,
+            libraries=_used(solution.uses, libraries),
         )
         if outcome.failure is not None:
             message = _explained(outcome.failure, outcome.log, solution, problem, entry)
@@ -128,6 +129,11 @@ def _libraries(uses: Sequence[str], nvcc: Nvcc | None) -> tuple[FoundLibrary, ..
         return ()
     here = libraries_for(nvcc)
     return tuple(map(here.find, uses))
+
+
+def _used(uses: Sequence[str], libraries: Sequence[FoundLibrary]) -> tuple[UsedLibrary, ...]:
+    versions = {each.name: each.version for each in libraries}
+    return tuple(UsedLibrary(name=name, version=versions.get(name, "")) for name in uses)
 
 
 def _explained(

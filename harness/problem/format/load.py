@@ -27,6 +27,7 @@ from harness.problem.format.fields import (
 from harness.problem.format.frontmatter import Data, read_front_matter
 from harness.problem.format.functions import check_functions
 from harness.problem.format.parameters import read_parameters
+from harness.problem.libraries import UnknownLibrary, library_names
 from harness.problem.model import REFERENCE_FILE, STATEMENT_FILE, Parameter, inexact_types
 from harness.problem.package import Problem
 from harness.problem.sizes import check_tensor, points
@@ -187,6 +188,7 @@ def _read(fields: Fields, folder: Path, statement: str) -> Problem:
         bytes=scoring.read_amount(fields, "bytes", declared),
         baselines=baselines,
         limits=scoring.read_limits(fields),
+        libraries=_read_libraries(fields),
         missing=(*missing, *_left_open(fields, folder, parameters, dtypes)),
         unpassed=unpassed,
     )
@@ -288,6 +290,24 @@ def _read_dtypes(fields: Fields, parameters: tuple[Parameter, ...]) -> tuple[str
     if dtypes:
         fields.complain("dtypes", f"no parameter has the type {VARIABLE_TYPE}: leave this out")
     return (C_TYPES[written[0]],) if written[0] else ()
+
+
+def _read_libraries(fields: Fields) -> tuple[str, ...] | None:
+    """The CUDA libraries that a solution may use: ``none``, a list, or ``any`` (None)."""
+    key = "libraries"
+    if fields.is_list(key):
+        return library_names(fields.items(key, _as_library))
+    word = fields.take(key, one_of(("any", "none")), "any")
+    return None if word == "any" else ()
+
+
+def _as_library(value: Data) -> str:
+    name = as_text(value)
+    try:
+        library_names([name])
+    except UnknownLibrary as error:
+        raise FieldError(str(error)) from None
+    return name
 
 
 def _read_baselines(fields: Fields, folder: Path) -> Mapping[str, Path]:
