@@ -43,10 +43,6 @@ class Fields:
     def __iter__(self) -> Iterator[str]:
         return iter(self._data)
 
-    def is_list(self, key: str) -> bool:
-        """Whether ``key`` is there with a list."""
-        return isinstance(self._data.get(key), list)
-
     def empty(self, key: str) -> bool:
         """Whether ``key`` is there with an empty list or mapping."""
         return self._data.get(key) in ([], {})
