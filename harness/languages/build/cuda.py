@@ -10,7 +10,6 @@ memory.
 """
 
 import hashlib
-from collections.abc import Iterable, Iterator
 from functools import cache as remember
 from functools import partial
 from pathlib import Path
@@ -24,12 +23,8 @@ from harness.languages.build import ptxas
 from harness.languages.build.cache import BuildError, BuildOutcome, Cache, key_of
 from harness.languages.build.compiler import DISK_BYTES, CompilerCall, killed_failure
 from harness.languages.build.diagnostics import CRASHED, LACKING, first_error
-from harness.languages.build.libraries import (
-    EXECUTABLE,
-    SYSTEM,
-    FoundLibrary,
-    include_folders,
-)
+from harness.languages.build.libraries import EXECUTABLE, FoundLibrary
+from harness.languages.build.linking import header_options, link_options, readable
 from harness.languages.build.prelude import VAR_TYPES, headers_of, host_prelude, prelude
 from harness.languages.build.toolchain import HostCompiler, Nvcc, find_demangler
 from harness.languages.build.translation import translate_limited
@@ -127,7 +122,7 @@ class CudaBuild(NamedTuple):
         used = self.libraries
         return CompilerCall(
             tool="nvcc",
-            version=", ".join([self.nvcc.version, self.host.version, *map(_identity, used)]),
+            version=", ".join([self.nvcc.version, self.host.version, *(e.identity for e in used)]),
             tools=(self.nvcc.path, self.host.path),
             command=(
                 str(self.nvcc.path),
@@ -135,23 +130,14 @@ class CudaBuild(NamedTuple):
                 f"-ccbin={self.host.path}",
                 *COMMON,
                 *self.nvcc.arguments,
-                *self._headers(),
+                *header_options(used, self.nvcc),
                 *(AS_LIBRARY if library else AS_CUBIN),
-                *(_linking(used) if library else ()),
+                *(link_options(used) if library else ()),
             ),
-            readable=tuple(part for each in used for part in (*each.includes, *each.loaded)),
+            readable=readable(used),
             inputs={SOURCE: source.encode(), PRELUDE: front.encode()},
             source=SOURCE,
         )
-
-    def _headers(self) -> Iterator[str]:
-        """The options for headers that are not nvcc's own, which go first in all folders."""
-        assert self.nvcc is not None
-        own = {each.resolve() for each in include_folders(self.nvcc)}
-        folders = dict.fromkeys(path for each in self.libraries for path in each.includes)
-        for folder in folders:
-            if folder.resolve() not in own and folder != SYSTEM / "include":
-                yield from ("-isystem", str(folder))
 
     def _by_nvcc(self, call: CompilerCall, folder: Path) -> BuildOutcome:
         """The outcome of ``call`` in ``folder``, with the library if it made one."""
@@ -271,25 +257,6 @@ class CudaBuild(NamedTuple):
         )
         message = f"{compiled}; not executable on a CPU: {reason}"
         return BuildError(verdict=Verdict.NOT_EXECUTABLE_HERE, message=message)
-
-
-def _identity(library: FoundLibrary) -> str:
-    return f"{library.name} {library.version} {library.fingerprint}"
-
-
-def _linking(libraries: Iterable[FoundLibrary]) -> Iterator[str]:
-    """The options that link libraries, which the loader then finds where they are now.
-
-    RPATH, not RUNPATH: that counts for what the libraries load, too.
-    """
-    for library in libraries:
-        if library.linked is not None:
-            yield from (f"-L{library.linked.parent}", f"-l:{library.linked.name}")
-    folders = dict.fromkeys(folder for each in libraries for folder in each.folders)
-    if folders:
-        yield "-Xlinker=--disable-new-dtags"
-    for folder in folders:
-        yield f"-Xlinker=-rpath,{folder}"
 
 
 @remember

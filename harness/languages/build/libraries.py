@@ -127,6 +127,7 @@ class LibraryNotFound(Exception):
 
     def __init__(self, name: str, major: str, elsewhere: str = "") -> None:
         super().__init__(f"{name} is not installed here{elsewhere}: {remedy(name, major)}")
+        self.elsewhere = elsewhere
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,6 +146,11 @@ class FoundLibrary:
     """All shared objects that are loaded with it, by the names that a loader looks for."""
     fingerprint: str
     """Another if a file of it is replaced."""
+
+    @property
+    def identity(self) -> str:
+        """What a build with it depends on, beside its folders."""
+        return f"{self.name} {self.version} {self.fingerprint}"
 
     @property
     def place(self) -> Path:
