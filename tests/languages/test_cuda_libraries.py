@@ -2,6 +2,7 @@
 
 import ctypes
 import os
+import shutil
 import subprocess
 from dataclasses import replace
 from pathlib import Path
@@ -160,6 +161,43 @@ def test_a_library_that_the_problem_does_not_allow(
     assert failure.message == (
         f"{tmp_path}/mine.cu: uses cublas, and the problem allows these libraries: {words}"
     )
+
+
+NVTX = f"""// uses: nvtx
+#include <nvtx3/nvToolsExt.h>
+__global__ void fill(VAR* out) {{ out[threadIdx.x] = 1; }}
+{SIGNATURE} {{
+  nvtxEventAttributes_t attributes = {{}};
+  attributes.version = NVTX_VERSION;
+  attributes.size = NVTX_EVENT_ATTRIB_STRUCT_SIZE;
+  attributes.messageType = NVTX_MESSAGE_TYPE_ASCII;
+  attributes.message.ascii = "fill";
+  nvtxRangePushEx(&attributes);
+  fill<<<1, 32>>>(out);
+  nvtxRangePop();
+  nvtxMark("done");
+}}
+"""
+
+
+def test_a_cpu_runs_what_marks_ranges(tmp_path: Path, problem: Problem, cache: Cache) -> None:
+    for arch in (None, "sm_90") if shutil.which("nvcc") else (None,):
+        artifact = build(tmp_path, NVTX, problem, cache, Target(kind="cpu", arch=arch))
+        assert isinstance(artifact, Artifact), artifact
+        (used,) = artifact.build.libraries
+        assert used.name == "nvtx"
+
+
+@needs_nvcc
+def test_templates_of_cutlass_have_more_time(
+    tmp_path: Path, problem: Problem, cache: Cache, here: Path
+) -> None:
+    add_headers(here / "include", "cutlass")
+    hasty = replace(problem, limits=Limits(build_s=0.001))
+    text = f"// uses: cutlass\n{SIGNATURE} {{}}\n"
+    failure = failed(tmp_path, text, hasty, cache)
+    assert failure.verdict is Verdict.TIME_LIMIT
+    assert "0.003 s, the problem's limit build_s times 3 for cutlass (nvcc was" in failure.message
 
 
 PLAIN = """

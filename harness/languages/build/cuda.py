@@ -40,6 +40,10 @@ PRELUDE = "prelude.h"
 LIBRARY = "solution.so"
 TRANSLATED = "translated.cpp"
 
+SLOW = {"cutlass": 3}
+"""How many times a problem's ``build_s`` a file with this library may take: the templates of a
+product with CUTLASS's collective builders take some 70 s of a processor, on a busy machine more."""
+
 CANARY_S = 120.0
 """Seconds that an empty kernel may take to compile, on a busy machine."""
 
@@ -137,11 +141,18 @@ class CudaBuild(NamedTuple):
             readable=readable(used),
             inputs={SOURCE: source.encode(), PRELUDE: front.encode()},
             source=SOURCE,
+            of_limit=f" times {self._patience} for {', '.join(self.uses)}"
+            if self._patience > 1
+            else "",
         )
+
+    @property
+    def _patience(self) -> int:
+        return max((SLOW.get(name, 1) for name in self.uses), default=1)
 
     def _by_nvcc(self, call: CompilerCall, folder: Path) -> BuildOutcome:
         """The outcome of ``call`` in ``folder``, with the library if it made one."""
-        limit_s = self.problem.limits.build_s
+        limit_s = self.problem.limits.build_s * self._patience
         outcome = call.build(folder, limit_s, on_rejection=self._require_working_nvcc)
         made = LIBRARY in call.command and outcome.failure is None
         found = {
