@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from harness.languages.base import Language
 from harness.languages.build.cache import BuildError, Cache
+from harness.languages.build.compiler import lacks_entry
 from harness.languages.build.cuda import SOURCE, CudaBuild
 from harness.languages.build.diagnostics import renamed
 from harness.languages.build.libraries import (
@@ -142,7 +143,7 @@ def _explained(
     """The failure's message about the user's own file, with the prototype if that helps."""
     message = renamed(failure.message, SOURCE, solution.display_path)
     misfit = any(sign.format(entry) in message for sign in _MISFITS)
-    if failure.verdict is Verdict.INVALID_SUBMISSION or misfit:
+    if misfit or lacks_entry(log):
         message += f"\nthe problem asks for\n    {c_prototype(problem, entry)}"
     if hint := undeclared(solution.text, solution.uses, f"{failure.message}\n{log}"):
         message += f"\n{hint}"

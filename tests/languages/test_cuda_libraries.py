@@ -163,6 +163,29 @@ def test_a_library_that_the_problem_does_not_allow(
     )
 
 
+@needs_nvcc
+@pytest.mark.usefixtures("cublas")
+def test_headers_of_a_library_that_the_problem_does_not_allow(
+    tmp_path: Path, problem: Problem, cache: Cache, here: Path
+) -> None:
+    add_headers(here / "include", "cusparse")
+    add_shared(here / "lib", "cusparse")
+    # The folder of the one that is allowed holds the headers of others.
+    text = USES_CUBLAS.replace("cublasAnswer()", "1.0f").replace("uses: cublas", "uses: cusparse")
+    text = text.replace("#include <cublas_v2.h>", "#define H <cublas_v2.h>\n#include H")
+    strict = replace(problem, libraries=("cusparse",))
+    for target in (CARD, CPU):
+        failure = failed(tmp_path, text, strict, cache, target)
+        assert failure.verdict is Verdict.INVALID_SUBMISSION
+        assert failure.message == (
+            f"{tmp_path}/mine.cu: includes cublas_v2.h of cublas, and the problem allows these "
+            "libraries: cusparse"
+        )
+    # cuSOLVER's headers include those of cuBLAS.
+    lax = replace(problem, libraries=("cusolver", "cusparse"))
+    assert isinstance(build(tmp_path, text, lax, cache), Artifact)
+
+
 NVTX = f"""// uses: nvtx
 #include <nvtx3/nvToolsExt.h>
 __global__ void fill(VAR* out) {{ out[threadIdx.x] = 1; }}

@@ -282,6 +282,16 @@ def owner(header: str) -> str | None:
     return next((n for n, each in _TABLE.items() if re.fullmatch(each.includes, header)), None)
 
 
+def forbidden_owner(path: str, allowed: Iterable[str]) -> str | None:
+    """The library that the header at ``path`` is of, if none that includes it is ``allowed``.
+
+    NVTX is not asked about: CUB includes it by itself.
+    """
+    name = owner(re.sub(r".*/include/(?:[^/]*-linux-gnu/)?", "", path))
+    fine = {"nvtx", *allowed, *(each for one in allowed for each in _TABLE[one].needs)}
+    return None if name in fine else name
+
+
 def included(text: str) -> dict[str, str]:
     """The libraries whose headers ``text`` includes, each with the first such header."""
     found: dict[str, str] = {}
