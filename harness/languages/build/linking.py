@@ -27,10 +27,13 @@ _PROBES = {
 
 
 def header_options(libraries: Iterable[FoundLibrary], nvcc: Nvcc) -> Iterator[str]:
-    """The options for headers that are not nvcc's own, which go first in all folders."""
+    """The options for headers that are not nvcc's own, which go first in all folders.
+
+    Folders of pip's packages go last: they may hold headers of the compiler, of another version.
+    """
     own = {each.resolve() for each in include_folders(nvcc)}
     folders = dict.fromkeys(path for each in libraries for path in each.includes)
-    for folder in folders:
+    for folder in sorted(folders, key=lambda each: "site-packages" in each.parts):
         if folder.resolve() not in own and folder != SYSTEM / "include":
             yield from ("-isystem", str(folder))
 
