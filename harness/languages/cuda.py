@@ -11,12 +11,8 @@ from harness.languages.build.cache import BuildError, Cache
 from harness.languages.build.compiler import lacks_entry
 from harness.languages.build.cuda import SOURCE, CudaBuild
 from harness.languages.build.diagnostics import renamed
-from harness.languages.build.libraries import (
-    FoundLibrary,
-    LibraryNotFound,
-    libraries_for,
-    undeclared,
-)
+from harness.languages.build.libraries import FoundLibrary, LibraryNotFound, libraries_for
+from harness.languages.build.library_table import undeclared
 from harness.languages.build.occupancy import with_occupancy
 from harness.languages.build.toolchain import Nvcc, NvccNotFound, find_host_compiler, find_nvcc
 from harness.problem.libraries import allowed_in_words

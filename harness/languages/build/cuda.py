@@ -23,7 +23,8 @@ from harness.languages.build import ptxas
 from harness.languages.build.cache import BuildError, BuildOutcome, Cache, key_of
 from harness.languages.build.compiler import DISK_BYTES, CompilerCall, killed_failure
 from harness.languages.build.diagnostics import CRASHED, LACKING, first_error
-from harness.languages.build.libraries import EXECUTABLE, FoundLibrary, forbidden_owner
+from harness.languages.build.libraries import FoundLibrary
+from harness.languages.build.library_table import EXECUTABLE, forbidden_owner
 from harness.languages.build.linking import header_options, link_options, readable
 from harness.languages.build.prelude import VAR_TYPES, headers_of, host_prelude, prelude
 from harness.languages.build.toolchain import HostCompiler, Nvcc, find_demangler

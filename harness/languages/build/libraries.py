@@ -16,6 +16,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
 
+from harness.languages.build.library_table import TABLE, Library
 from harness.languages.build.toolchain import USR_LOCAL, Nvcc, newest_first
 
 SYSTEM = Path("/usr")
@@ -23,103 +24,8 @@ PIP_MAJOR = "13"
 """The major version of CUDA that the extra ``cuda-libs`` is for."""
 
 
-class _Library(NamedTuple):
-    header: str
-    """The header that it is found by."""
-    version: tuple[str, str]
-    """The header that defines its version, and the prefix of the macros there."""
-    package: str
-    """pip's packages are ``nvidia-<package>``, or ``nvidia-<package>-cu<major>``."""
-    linked: str = ""
-    """The shared object that is linked, ``lib<linked>.so``; empty if it has headers alone."""
-    loads: tuple[str, ...] = ()
-    """Other shared objects that this one loads."""
-    needs: tuple[str, ...] = ()
-    """Libraries whose headers its own include."""
-    includes: str = ""
-    """Pattern of the headers that belong to it."""
-    folders: tuple[str, ...] = ()
-    """The folders that its headers are in, where it has some of its own."""
-
-
-_TABLE = {
-    "cublas": _Library(
-        header="cublas_v2.h",
-        version=("cublas_api.h", "CUBLAS_VER_"),
-        package="cublas",
-        linked="cublas",
-        loads=("cublasLt",),
-        includes=r"cublas(_v2|_api|Xt)?\.h",
-    ),
-    "cublasLt": _Library(
-        header="cublasLt.h",
-        version=("cublas_api.h", "CUBLAS_VER_"),
-        package="cublas",
-        linked="cublasLt",
-        includes=r"cublasLt\.h",
-    ),
-    "cufft": _Library(
-        header="cufft.h",
-        version=("cufft.h", "CUFFT_VER_"),
-        package="cufft",
-        linked="cufft",
-        loads=("nvJitLink",),
-        includes=r"cufft\w*\.h",
-    ),
-    "curand": _Library(
-        header="curand.h",
-        version=("curand.h", "CURAND_VER_"),
-        package="curand",
-        linked="curand",
-        includes=r"curand\w*\.h",
-    ),
-    "cusolver": _Library(
-        header="cusolverDn.h",
-        version=("cusolver_common.h", "CUSOLVER_VER_"),
-        package="cusolver",
-        linked="cusolver",
-        loads=("cublas", "cublasLt", "cusparse", "nvJitLink"),
-        needs=("cublas", "cusparse"),
-        includes=r"cusolver\w*\.h",
-    ),
-    "cusparse": _Library(
-        header="cusparse.h",
-        version=("cusparse.h", "CUSPARSE_VER_"),
-        package="cusparse",
-        linked="cusparse",
-        loads=("nvJitLink",),
-        includes=r"cusparse\w*\.h",
-    ),
-    "cudnn": _Library(
-        header="cudnn.h",
-        version=("cudnn_version.h", "CUDNN_"),
-        package="cudnn",
-        linked="cudnn",
-        loads=("cublas", "cublasLt"),
-        includes=r"cudnn\w*\.h",
-    ),
-    "cutlass": _Library(
-        header="cutlass/cutlass.h",
-        version=("cutlass/version.h", "CUTLASS_"),
-        package="cutlass",
-        includes=r"(cutlass|cute)/.+",
-        folders=("cutlass", "cute"),
-    ),
-    "nvtx": _Library(
-        header="nvtx3/nvToolsExt.h",
-        version=("nvtx3/nvToolsExt.h", "NVTX_"),
-        package="nvtx",
-        includes=r"nvtx3/.+|nvToolsExt\w*\.h",
-        folders=("nvtx3",),
-    ),
-}
 _PACKAGES = {"nvJitLink": "nvjitlink", "cublasLt": "cublas"}
 """pip's packages of shared objects with another name."""
-
-EXECUTABLE = frozenset({"nvtx"})
-"""Those of which the CPU executor has what programs use (``harness/cudacpu/include``)."""
-
-_INCLUDE = re.compile(r"^[ \t]*#[ \t]*include[ \t]*[<\"]([^>\"\n]+)[>\"]", re.MULTILINE)
 
 
 class LibraryNotFound(Exception):
@@ -186,7 +92,7 @@ class Libraries:
         Raises:
             LibraryNotFound: it is not there, or fits another version of CUDA.
         """
-        library = _TABLE[name]
+        library = TABLE[name]
         for place in self._places(name):
             header = _first(folder / library.header for folder in place.includes)
             linked = _shared(library.linked, place.libraries)
@@ -206,7 +112,7 @@ class Libraries:
             )
         raise LibraryNotFound(name, self.nvcc.major, self._elsewhere(name))
 
-    def _loaded(self, library: _Library, place: _Place) -> tuple[Path, ...]:
+    def _loaded(self, library: Library, place: _Place) -> tuple[Path, ...]:
         if not library.linked:
             return ()
         found = [*_all_shared(library.linked, place.libraries)]
@@ -222,7 +128,7 @@ class Libraries:
             if clone := self.environment.get("CUTLASS_PATH"):
                 yield _cutlass(Path(clone).absolute())
             yield from (_cutlass(site / "cutlass_library/source") for site in self.site_packages)
-        yield from self._nvidia(_TABLE[name].package)
+        yield from self._nvidia(TABLE[name].package)
         if name == "cudnn":
             yield _toolkit(self.system)
 
@@ -246,7 +152,7 @@ class Libraries:
 
     def _elsewhere(self, name: str) -> str:
         """That it is there, for another version of CUDA."""
-        library = _TABLE[name]
+        library = TABLE[name]
         for site in self.site_packages:
             for folder in ("*", library.package):
                 for header in site.glob(f"nvidia/{folder}/include/{library.header}"):
@@ -274,55 +180,7 @@ def remedy(name: str, major: str) -> str:
         return "pip install 'kernel-harness[cutlass]'"
     if major == PIP_MAJOR:
         return "pip install 'kernel-harness[cuda-libs]'"
-    return f"pip install nvidia-{_TABLE[name].package}-cu{major}"
-
-
-def owner(header: str) -> str | None:
-    """The library that a header belongs to, by its name as included; None for others."""
-    return next((n for n, each in _TABLE.items() if re.fullmatch(each.includes, header)), None)
-
-
-def forbidden_owner(path: str, allowed: Iterable[str]) -> str | None:
-    """The library that the header at ``path`` is of, if none that includes it is ``allowed``.
-
-    NVTX is not asked about: CUB includes it by itself.
-    """
-    name = owner(re.sub(r".*/include/(?:[^/]*-linux-gnu/)?", "", path))
-    fine = {"nvtx", *allowed, *(each for one in allowed for each in _TABLE[one].needs)}
-    return None if name in fine else name
-
-
-def included(text: str) -> dict[str, str]:
-    """The libraries whose headers ``text`` includes, each with the first such header."""
-    found: dict[str, str] = {}
-    for match in _INCLUDE.finditer(text):
-        if name := owner(match[1]):
-            found.setdefault(name, match[1])
-    return found
-
-
-def undeclared(text: str, uses: Iterable[str], complaints: str) -> str:
-    """The hint for a build that failed for want of a line ``uses``; empty if it did not.
-
-    ``complaints`` name a header of a library that ``text`` does not say it uses, or its functions.
-    """
-    declared = frozenset(uses)
-    headers = {n: h for n, h in included(text).items() if n not in declared and h in complaints}
-    missing = re.findall(r"undefined reference to `(\w+)'", complaints)
-    for name in _TABLE.keys() - declared - headers.keys():
-        if any(_symbol_of(name, symbol) for symbol in missing):
-            headers[name] = ""
-    if not headers:
-        return ""
-    names = ", ".join(name for name in _TABLE if name in {*headers, *declared})
-    what = ", ".join(name for name in _TABLE if name in headers)
-    return f"{what} must be asked for: add the line // uses: {names}"
-
-
-def _symbol_of(name: str, symbol: str) -> bool:
-    if name == "cublas" and symbol.startswith("cublasLt"):
-        return False
-    return bool(_TABLE[name].linked) and symbol.startswith(name)
+    return f"pip install nvidia-{TABLE[name].package}-cu{major}"
 
 
 def _toolkit(root: Path) -> _Place:

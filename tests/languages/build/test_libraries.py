@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 from support.toolkits import add_headers, add_shared, libraries, toolkit
 
-from harness.languages.build.libraries import LibraryNotFound, included, undeclared
+from harness.languages.build.libraries import LibraryNotFound
+from harness.languages.build.library_table import included, undeclared
 
 
 def test_in_the_toolkit_of_nvcc_first(tmp_path: Path) -> None:
