@@ -72,6 +72,13 @@ class BoardRow(BoardKey):
     """Scatter of log scores between grades on this device, for ranks; missing: not ranked."""
     origin: str = ""
     """What it was imported from; empty if it was graded here."""
+    libraries: str = ""
+    """The CUDA libraries that it uses, `cublasLt, cutlass`; empty for none."""
+
+    @property
+    def written_in(self) -> str:
+        """The language with the libraries, for people: ``cuda + cutlass``."""
+        return " + ".join(filter(None, (self.language, self.libraries)))
 
     @property
     def key(self) -> BoardKey:

@@ -32,6 +32,9 @@ _FORMULA = re.compile(r"[\s']*[=+\-@＝＋－＠]|'")
 _MARKS = ("'", "=", "+", "@", ";", "#", ":", '"-', '" ')
 """Printable ASCII without any of these is neutral."""
 
+_KNOWN = [list(COLUMNS)[:end] for end in (None, -1)]
+"""The columns, now and before there was the last."""
+
 _FORMULA_BEHIND = re.compile(r";(?=[\s'\"]*[=+\-@＝＋－＠])")
 
 
@@ -72,15 +75,16 @@ def _neutral(texts: list[str]) -> list[str]:
 
 
 def read_csv(file: str | Path | IO[str]) -> pd.DataFrame:
-    """Read a board that :func:`to_csv` wrote, with the types it had.
+    """Read a board that :func:`to_csv` wrote, now or with fewer columns, with the types it had.
 
     Raises:
         ValueError: this is not a board.
         OSError: the file cannot be read.
     """
     text = pd.read_csv(file, dtype="str", keep_default_na=False, encoding="utf-8")
-    if list(text.columns) != list(COLUMNS):
+    if list(text.columns) not in _KNOWN:
         raise ValueError("the columns are not those of a board")
+    text = text.reindex(columns=list(COLUMNS), fill_value="")
     columns = {name: _read(text[name], kind) for name, kind in COLUMNS.items()}
     try:
         with np.errstate(invalid="raise"):

@@ -44,6 +44,9 @@ def entry(result: Result) -> dict[str, Value]:
         "result": result.id,
         "sol_fraction": result.sol_fraction,
         "origin": result.origin,
+        "libraries": ", ".join(each.name for each in result.build.libraries)
+        if result.build
+        else "",
         "accepted": result.accepted,
         "conclusive": result.verdict not in INCONCLUSIVE,
         "model": generation.model if generation else "",

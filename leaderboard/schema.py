@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from harness.records.result import Result
     from harness.records.ruling import Ruling
 
-VERSION = 6
+VERSION = 7
 """Version of the tables, kept in ``meta``; the version of the records inside them is theirs."""
 
 OLDEST = 1
@@ -89,6 +89,7 @@ ENTRIES = sa.Table(
     *_columns(sa.Text, "result"),
     *_columns(sa.Double, "sol_fraction", null=True),
     *_columns(SharedText, "origin"),  # what it was imported from; empty if it was graded here
+    *_columns(SharedText, "libraries"),
     *_columns(sa.Boolean, "accepted", "conclusive"),
     *_columns(SharedText, "model", "verdict", "reason"),
     sa.Index("entries_by_problem", "problem", "seq"),

@@ -105,7 +105,10 @@ def _list_problems(problems_dir: Path | None) -> None:
 def init(
     problem: str, language: str, output: Path | None, force: bool, problems_dir: Path | None
 ) -> None:
-    """Write a first version of a solution to PROBLEM, which builds and runs, but is not right."""
+    """Write a first version of a solution to PROBLEM, which builds and runs, but is not right.
+
+    A .cu file names the CUDA libraries that it uses: // uses: cublasLt, cutlass
+    """
     from harness import starter
     from harness.problem.format.load import find_problem
 

@@ -24,15 +24,24 @@ from rich.text import Text
 
 from harness.errors import MachineError
 from harness.frameworks import FRAMEWORKS, Framework, installed_version
-from harness.languages.build.cache import default_cache
+from harness.languages.build.cache import Cache, default_cache
+from harness.languages.build.libraries import (
+    Libraries,
+    LibraryNotFound,
+    libraries_for,
+    remedy,
+)
+from harness.languages.build.linking import fails_to_link
 from harness.languages.build.toolchain import (
     PIP_NVCC,
+    HostCompiler,
     NvccNotFound,
     find_assembler,
     find_host_compiler,
     find_nvcc,
     find_tool,
 )
+from harness.problem.libraries import LIBRARIES
 from harness.sandbox import ROOT
 from harness.sandbox.cgroup import HOW, delegated
 from harness.sandbox.selftest import breaches
@@ -88,7 +97,8 @@ def examine(
     ``store`` is the file of results; None where they are in no file.
     """
     found = [_python(), _torch(), _triton(), *_gpus()]
-    found += [*_compilers(environment), *_frameworks(), _sandbox(), _memory()]
+    found += [*_compilers(environment), *cuda_libraries(environment), *_frameworks()]
+    found += [_sandbox(), _memory()]
     if store is not None:
         found.append(_folder("store", store, "give another place for the results"))
     cache = default_cache(environment).root
@@ -229,6 +239,34 @@ def _compilers(environment: Mapping[str, str]) -> Iterator[Finding]:
     else:
         detail = "accesses out of bounds go unnoticed on the CPU path"
         yield _missing("libasan", detail, "apt-get install libasan8, or your compiler's version")
+
+
+def cuda_libraries(environment: Mapping[str, str]) -> Iterator[Finding]:
+    """The libraries that CUDA C++ may use: a small program is linked with each that is there."""
+    try:
+        nvcc, host = find_nvcc(environment), find_host_compiler(environment)
+    except MachineError:  # said already
+        return
+    here, cache = libraries_for(nvcc, environment), default_cache(environment)
+    look = partial(_cuda_library, here=here, host=host, cache=cache)
+    with ThreadPoolExecutor(4) as pool:
+        yield from pool.map(look, LIBRARIES)
+
+
+def _cuda_library(name: str, here: Libraries, host: HostCompiler, cache: Cache) -> Finding:
+    how = remedy(name, here.nvcc.major)
+    try:
+        found = here.find(name)
+    except LibraryNotFound as missing:
+        return _missing(name, f"optional, for .cu files{missing.elsewhere}", how)
+    shown = f"{found.version} ({found.place})".strip()
+    try:
+        complaint = fails_to_link(found, here.nvcc, host, cache)
+    except MachineError as error:  # the cache's row says so, too
+        return _limited(name, f"{shown}, not tried: {error}", "see what the message says")
+    if complaint:
+        return _limited(name, f"{shown}, does not link: {complaint}", how)
+    return Finding(name, shown)
 
 
 def _sandbox() -> Finding:

@@ -4,15 +4,21 @@ For a card it is compiled by nvcc to a shared library; for the CPU it is compile
 there is one, and made executable by :mod:`harness.cudacpu`.
 """
 
+from collections.abc import Sequence
+
 from harness.languages.base import Language
 from harness.languages.build.cache import BuildError, Cache
+from harness.languages.build.compiler import lacks_entry
 from harness.languages.build.cuda import SOURCE, CudaBuild
 from harness.languages.build.diagnostics import renamed
+from harness.languages.build.libraries import FoundLibrary, LibraryNotFound, libraries_for
+from harness.languages.build.library_table import undeclared
 from harness.languages.build.occupancy import with_occupancy
 from harness.languages.build.toolchain import Nvcc, NvccNotFound, find_host_compiler, find_nvcc
+from harness.problem.libraries import allowed_in_words
 from harness.problem.package import Problem
 from harness.problem.signature import c_prototype
-from harness.records.build import Build
+from harness.records.build import Build, UsedLibrary
 from harness.records.result import Verdict
 from harness.solution import suffixes
 from harness.solution.contract import EntryPoint, c_entry, contract
@@ -37,7 +43,15 @@ class Cuda(Language):
             NvccNotFound: the target is a card and there is no nvcc.
             MachineError: there is no C++ compiler, or nvcc does not work.
         """
+        if refused := _forbidden(solution.uses, problem):
+            message = f"{solution.display_path}: {refused}"
+            return BuildFailure(verdict=Verdict.INVALID_SUBMISSION, message=message)
         entry, nvcc = c_entry(solution.text), _nvcc_for(target)
+        try:
+            libraries = _libraries(solution.uses, nvcc)
+        except LibraryNotFound as missing:
+            message = f"{solution.display_path}: not compiled: {missing}"
+            return BuildFailure(verdict=Verdict.NOT_EXECUTABLE_HERE, message=message)
         work = CudaBuild(
             text=solution.text,
             problem=problem,
@@ -47,6 +61,8 @@ class Cuda(Language):
             host=find_host_compiler(),
             nvcc=nvcc,
             cache=cache,
+            uses=solution.uses,
+            libraries=libraries,
         )
         outcome = work.for_cpu() if target.emulated else work.for_card()
         devices = (["cpu"] if target.emulated else []) + ([target.code] if nvcc else [])
@@ -57,9 +73,10 @@ class Cuda(Language):
             log=renamed(outcome.log, SOURCE, solution.display_path),
             kernels=with_occupancy(outcome.kernels, target.code),
             contract=entry.value,
+            libraries=_used(solution.uses, libraries),
         )
         if outcome.failure is not None:
-            message = _explained(outcome.failure, solution, problem, entry)
+            message = _explained(outcome.failure, outcome.log, solution, problem, entry)
             return BuildFailure(verdict=outcome.failure.verdict, message=message, build=build)
         return Artifact(
             kind="library",
@@ -69,6 +86,7 @@ class Cuda(Language):
             source=solution.text,
             build=build,
             contract=contract(entry, problem),
+            loads=tuple(file for each in libraries for file in each.loaded),
         )
 
 
@@ -87,10 +105,42 @@ def _nvcc_for(target: Target) -> Nvcc | None:
         raise
 
 
-def _explained(failure: BuildError, solution: Solution, problem: Problem, entry: EntryPoint) -> str:
+def _forbidden(uses: Sequence[str], problem: Problem) -> str:
+    """Why the problem does not allow these libraries; empty if it does."""
+    allowed = problem.libraries
+    if allowed is None or not (extra := [name for name in uses if name not in allowed]):
+        return ""
+    return (
+        f"uses {', '.join(extra)}, and the problem allows these libraries: "
+        f"{allowed_in_words(allowed)}"
+    )
+
+
+def _libraries(uses: Sequence[str], nvcc: Nvcc | None) -> tuple[FoundLibrary, ...]:
+    """The libraries for nvcc; none without it.
+
+    Raises:
+        LibraryNotFound: one of them is not installed.
+    """
+    if nvcc is None or not uses:
+        return ()
+    here = libraries_for(nvcc)
+    return tuple(map(here.find, uses))
+
+
+def _used(uses: Sequence[str], libraries: Sequence[FoundLibrary]) -> tuple[UsedLibrary, ...]:
+    versions = {each.name: each.version for each in libraries}
+    return tuple(UsedLibrary(name=name, version=versions.get(name, "")) for name in uses)
+
+
+def _explained(
+    failure: BuildError, log: str, solution: Solution, problem: Problem, entry: EntryPoint
+) -> str:
     """The failure's message about the user's own file, with the prototype if that helps."""
     message = renamed(failure.message, SOURCE, solution.display_path)
     misfit = any(sign.format(entry) in message for sign in _MISFITS)
-    if failure.verdict is Verdict.INVALID_SUBMISSION or misfit:
+    if misfit or lacks_entry(log):
         message += f"\nthe problem asks for\n    {c_prototype(problem, entry)}"
+    if hint := undeclared(solution.text, solution.uses, f"{failure.message}\n{log}"):
+        message += f"\n{hint}"
     return message

@@ -2,9 +2,11 @@
 
 A file may lie anywhere; in ``solutions/<problem>/<author>/<name>.cu`` (or ``.py``) its place names
 the problem and the author, in ``problems/<problem>/…`` the problem. One of its first
-:data:`HEADER_LINES` lines may say which data types it is written for::
+:data:`HEADER_LINES` lines may say which data types it is written for, and of a .cu file which
+libraries it uses::
 
     // dtypes: float32, float16        (in a .cu file)
+    // uses: cutlass, cublasLt
     # dtypes: float32                  (in a .py file)
 
 A ``.txt`` or ``.md`` file is a language model's output; the submission is the code in it
@@ -15,15 +17,18 @@ import errno
 import os
 import re
 import stat
+from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
 
 from harness.languages import LANGUAGES
 from harness.problem.dtypes import DTYPES
+from harness.problem.libraries import LIBRARIES, UnknownLibrary, library_names
 from harness.records.refs import Generation, SolutionRef
 from harness.records.result import Result
 from harness.solution.generation import SUFFIXES, NoCode, extract
 from harness.solution.model import Invalid, Solution
+from harness.solution.suffixes import CUDA
 from harness.text.names import IN_WORDS, LONGEST, is_name
 from harness.text.plain import quoted
 from harness.text.suggest import did_you_mean, nearest
@@ -33,6 +38,7 @@ HEADER_LINES = 20
 ANONYMOUS = "anonymous"
 
 _HEADER = re.compile(r"^\s*(?://|#)\s*dtypes?\s*[:=]\s*(.*?)\s*$")
+_USES = re.compile(r"^\s*//\s*uses\s*[:=]\s*(.*?)\s*$", re.IGNORECASE)
 _KINDS = {
     stat.S_ISLNK: "is a symbolic link; submit the file itself",
     stat.S_ISDIR: "is a directory; name the file in it",
@@ -159,6 +165,7 @@ def _parse(
         language=_language(code, text),
         hash=digest,
         dtypes=_dtypes(text, above),
+        uses=_uses(text, above) if code.suffix == CUDA else (),
         generation=generation,
     )
 
@@ -267,12 +274,8 @@ def _language(path: Path, text: str) -> str:
 
 def _dtypes(text: str, above: int) -> tuple[str, ...] | None:
     """The types in the header comment, if there is one; the code begins after ``above`` lines."""
-    lines = text.split("\n", above + HEADER_LINES)[above : above + HEADER_LINES]
-    for number, line in enumerate(lines, start=above + 1):
-        match = _HEADER.match(line)
-        if match is None:
-            continue
-        names = tuple(dict.fromkeys(re.findall(r"[^\s,]+", match[1])))
+    for number, value in _header(text, above, _HEADER):
+        names = tuple(dict.fromkeys(re.findall(r"[^\s,]+", value)))
         if not names:
             raise _FileError("dtypes: names no type", number)
         for name in names:
@@ -281,3 +284,25 @@ def _dtypes(text: str, above: int) -> tuple[str, ...] | None:
                 raise _FileError(f"dtypes: unknown type {quoted(name)}{hint}", number)
         return names
     return None
+
+
+def _uses(text: str, above: int) -> tuple[str, ...]:
+    """The libraries in the header comments, of one line or of several."""
+    names: set[str] = set()
+    for number, value in _header(text, above, _USES):
+        words = re.findall(r"[^\s,]+", value)
+        if not words:
+            raise _FileError("uses: names no library", number)
+        try:
+            names.update(library_names(words))
+        except UnknownLibrary as unknown:
+            raise _FileError(f"uses: {unknown}", number) from None
+    return tuple(name for name in LIBRARIES if name in names)
+
+
+def _header(text: str, above: int, pattern: re.Pattern[str]) -> Iterator[tuple[int, str]]:
+    """Number and value of each line of the header comment that matches ``pattern``."""
+    lines = text.split("\n", above + HEADER_LINES)[above : above + HEADER_LINES]
+    for number, line in enumerate(lines, start=above + 1):
+        if match := pattern.match(line):
+            yield number, match[1]

@@ -262,6 +262,8 @@ class Declaration:
     """Seconds and bytes that a submission may use."""
     missing: tuple[str, ...] = ()
     """What grading needs and the front matter leaves open, in words."""
+    libraries: tuple[str, ...] | None = None
+    """The CUDA libraries that a CUDA C++ file may use; None for any."""
     unpassed: tuple[Parameter, ...] = ()
     """Sizes that are no parameters: drawn and named in cases, not passed to the entry point."""
 

@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from harness.records.fields import Count, Record, Seconds, Text
+from harness.records.fields import Count, Name, Record, Seconds, Text
 
 
 class Occupancy(Record):
@@ -34,6 +34,15 @@ class KernelResources(Record):
     """For ``threads``, else for usual sizes; empty if the architecture's limits are not known."""
 
 
+class UsedLibrary(Record):
+    """A CUDA library that a CUDA C++ file was built with."""
+
+    name: Name
+    """Its name, as ``cublasLt``."""
+    version: Text = ""
+    """Its version, by its headers; empty where none was looked for."""
+
+
 class Build(Record):
     """How a submission was compiled, and how it is called."""
 
@@ -49,3 +58,10 @@ class Build(Record):
     """What the compiler said about each kernel."""
     contract: Literal["solution", "solve", "custom_kernel", "ModelNew"] = "solution"
     """Name of the entry point."""
+    libraries: tuple[UsedLibrary, ...] = ()
+    """The CUDA libraries that it uses."""
+
+    @property
+    def with_libraries(self) -> str:
+        """Their names and versions in words, ``cublasLt 13.0.2, cutlass 4.2.0``: untrusted."""
+        return ", ".join(f"{each.name} {each.version}".strip() for each in self.libraries)

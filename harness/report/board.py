@@ -43,7 +43,7 @@ def _board(key: BoardKey, rows: list[BoardRow], console: Console) -> None:
             entries,
             "–" if each.rank is None else f"{each.rank}{'=' if shared[each.rank] > 1 else ' '}",
             shown_name(each.author),
-            *(plain(text, 60) for text in (each.solution, each.language)),
+            *(plain(text, 60) for text in (each.solution, each.written_in)),
             "" if each.time_us is None else numbers.seconds(each.time_us * 1e-6),
             speedup(each),
             f"{each.date:%Y-%m-%d}",

@@ -18,6 +18,7 @@ from harness.problem import describe as words
 from harness.problem import model
 from harness.problem.dtypes import DTYPES, PRECISIONS, DtypeKind
 from harness.problem.expressions import Expression, ExpressionError
+from harness.problem.libraries import allowed_in_words
 from harness.problem.model import Parameter, Tolerance
 from harness.problem.package import Problem
 from harness.problem.signature import c_prototype, c_type, python_signature
@@ -89,6 +90,7 @@ def problem_json(problem: Problem) -> str:
         "parameters": [_parameter_data(problem, p) for p in problem.parameters],
         "sizes": [_size_data(size) for size in problem.unpassed],
         "dtypes": list(problem.dtypes),
+        "libraries": None if problem.libraries is None else list(problem.libraries),
         "tolerance": None if tolerance is None else _tolerance_data(tolerance, problem),
         "baselines": list(problem.baselines),
         "benchmarks": [_shape_data(problem, shape) for shape in problem.benchmarks],
@@ -160,6 +162,8 @@ def _parts(problem: Problem) -> Iterator[tuple[str, RenderableType]]:
         first, *others = problem.dtypes
         dtypes = [f"{first} (the default)" if others else first, *others]
         yield "Data types", Text(plain(", ".join(dtypes)))
+    if problem.libraries is not None:
+        yield "Libraries in .cu files", Text(plain(allowed_in_words(problem.libraries)))
     if problem.tolerance is not None:
         yield "Tolerance", _tolerance(problem.tolerance, problem)
     if problem.baselines:

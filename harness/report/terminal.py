@@ -163,7 +163,8 @@ def _resources(result: Result, console: Console) -> None:
     if build is None:
         return
     origin = "from the cache" if build.cached else f"in {numbers.seconds(build.seconds)}"
-    _labelled(console, "built", f"{origin} for {plain(build.target, 60)}")
+    used = f" with {plain(build.with_libraries, 200)}" if build.libraries else ""
+    _labelled(console, "built", f"{origin} for {plain(build.target, 60)}{used}")
     if build.kernels:
         console.print(_kernels(build.kernels[:MAX_KERNELS]))
     if len(build.kernels) > MAX_KERNELS:

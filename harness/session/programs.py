@@ -37,6 +37,8 @@ class RunnerProgram:
     """The framework that Python source is written in; empty for none."""
     kernels: Path | None = None
     """The package of kernels that Triton has compiled for it already."""
+    loads: tuple[Path, ...] = ()
+    """Shared objects that the library loads."""
 
     @contextmanager
     def open(self) -> Iterator[list[int]]:
@@ -81,7 +83,12 @@ def timed_program(artifact: Artifact) -> RunnerProgram:
         return RunnerProgram(kind="ptx", source=source, launches=artifact.launches)
     if artifact.library is None:
         raise ValueError("built for cases alone")
-    return RunnerProgram(kind="library", file=artifact.library, contract=artifact.contract)
+    return RunnerProgram(
+        kind="library",
+        file=artifact.library,
+        contract=artifact.contract,
+        loads=artifact.loads,
+    )
 
 
 def checked_program(artifact: Artifact) -> RunnerProgram:

@@ -43,7 +43,7 @@ def start_runner(program: RunnerProgram, device: Device, limits: Limits) -> Sand
         runner_environment(program),
         memory_bytes=0 if unlimited else 2 * limits.host_bytes,
         host_bytes=limits.host_bytes,
-        readable=(*RUNNER_FILES, *packages(search_path())),
+        readable=(*RUNNER_FILES, *packages(search_path()), *map(str, program.loads)),
         devices=device.nodes(),
         zygote=choose_zygote(program),
         caches=CACHES,

@@ -45,6 +45,8 @@ class Solution:
     """SHA-256 of ``submitted``, in hex."""
     dtypes: tuple[str, ...] | None
     """The data types that the file says it is written for; None for all."""
+    uses: tuple[str, ...] = ()
+    """The CUDA libraries that the file says it uses."""
     generation: Generation | None = None
     """The model's output that the code was taken from."""
 
@@ -109,6 +111,8 @@ class Artifact:
     """The language of Python code."""
     kernels: Path | None = None
     """A package of what Triton has compiled (:mod:`harness.runner.triton.kernel_cache`)."""
+    loads: tuple[Path, ...] = ()
+    """The shared objects of CUDA libraries that ``library`` loads."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

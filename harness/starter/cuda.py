@@ -21,6 +21,9 @@ def text(problem: Problem, command: str) -> str:
         note = []
     if any(words.is_complex(problem, p) for p in problem.tensors):
         note.append("Complex numbers have .x (real part) and .y; cuComplex.h, included, has more.")
+    if problem.libraries is None or problem.libraries:
+        some = ", ".join(problem.libraries or ("cublasLt", "cutlass"))
+        note.append(f'CUDA libraries are named in a comment like this one, "uses: {some}".')
     parts = [head(problem, command, "//", note=note)]
     parts += [_kernel(problem, output) for output in problem.outputs]
     parts.append(_entry(problem))

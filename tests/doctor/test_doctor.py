@@ -1,12 +1,17 @@
+import os
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 import pytest
+from support.toolkits import add_headers, add_shared, libraries
+from support.tools import needs_nvcc
 
 from harness.doctor import examine as doctor
 from harness.doctor.examine import State, examine
 from harness.frameworks import FRAMEWORKS, Framework
-from harness.languages.build.toolchain import find_tool
+from harness.languages.build import linking
+from harness.languages.build.toolchain import find_nvcc, find_tool
 from harness.sandbox import landlock, selftest, support
 from harness.sandbox.support import SandboxSupport, detect_support
 
@@ -108,6 +113,40 @@ def test_a_framework_that_is_installed_is_imported(
     assert words in found.detail
     assert found.detail.isprintable()
     assert (found.remedy == "") is (state is State.OK)
+
+
+@needs_nvcc
+def test_libraries_of_cuda_files_are_linked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    packages = tmp_path / "site-packages/nvidia/cu13"
+    for name in ("cublas", "cufft"):
+        add_headers(packages / "include", name)
+        add_shared(packages / "lib", name)
+    probed = {"cublas": ("cublas_v2.h", "cublasAnswer()"), "cufft": ("cufft.h", "cufftOther()")}
+    monkeypatch.setattr(linking, "_PROBES", probed)
+    places = libraries(tmp_path, find_nvcc().path)
+    here = replace(places, nvcc=replace(find_nvcc(), version="13.0.88"), usr_local=tmp_path)
+    monkeypatch.setattr(doctor, "libraries_for", lambda *_: here)
+    environment = {**os.environ, "HARNESS_CACHE": str(tmp_path / "cache")}
+    found = {each.name: each for each in doctor.cuda_libraries(environment)}
+    assert list(found)[:2] == ["cublas", "cublasLt"]
+    place = packages / "lib/libcublas.so.13"
+    assert found["cublas"] == doctor.Finding("cublas", f"13.1.2 ({place})")
+    broken, missing = found["cufft"], found["cudnn"]
+    assert broken.state is State.LIMITED
+    assert "does not link: " in broken.detail
+    assert "cufftOther" in broken.detail
+    environment["HARNESS_CACHE"] = "/proc/nowhere"
+    untried = next(iter(doctor.cuda_libraries(environment)))
+    assert "not tried: cannot use the build cache" in untried.detail
+    assert missing.state is State.MISSING
+    assert missing.remedy == "pip install 'kernel-harness[cuda-libs]'"
+
+
+def test_without_nvcc_no_library_is_looked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(doctor, "find_nvcc", _no_nvcc)
+    assert list(doctor.cuda_libraries({})) == []
 
 
 def _no_nvcc(_: object) -> None:

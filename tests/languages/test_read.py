@@ -185,3 +185,32 @@ def test_a_wrong_dtypes_header_is_refused(tmp_path: Path) -> None:
     message = refused(write(tmp_path / "a.cu", "\n// dtypes: float23\n" + CUDA))
     assert "a.cu:2: dtypes: unknown type 'float23' (did you mean float32?)" in message
     assert "names no type" in refused(write(tmp_path / "b.cu", "// dtypes:\n" + CUDA))
+
+
+@pytest.mark.parametrize(
+    ("header", "uses"),
+    [
+        ("", ()),
+        ("// uses: cutlass, cublasLt\n", ("cublasLt", "cutlass")),
+        ("// Uses: CUTE CUBLASLT cublaslt\n", ("cublasLt", "cutlass")),
+        ("// uses: cufft\n// dtypes: float32\n// uses: nvtx\n", ("cufft", "nvtx")),
+        ("// uses: cub, Thrust, curand\n", ("curand",)),
+        ("\n" * 20 + "// uses: nothing such\n", ()),
+        ("// what it uses: magic\n", ()),
+    ],
+)
+def test_the_header_may_name_libraries(tmp_path: Path, header: str, uses: tuple[str, ...]) -> None:
+    assert accepted(write(tmp_path / "a.cu", header + CUDA)).uses == uses
+
+
+def test_an_unknown_library_is_refused_with_those_there_are(tmp_path: Path) -> None:
+    message = refused(write(tmp_path / "a.cu", "\n// uses: cutlass, cublass\n" + CUDA))
+    assert "a.cu:2: uses: unknown library 'cublass' (did you mean cublas?)" in message
+    assert "there are cublas, cublasLt, cufft, curand, cusolver, cusparse, cudnn" in message
+    assert "names no library" in refused(write(tmp_path / "b.cu", "// uses:\n" + CUDA))
+
+
+def test_libraries_are_those_of_cuda_files_alone(tmp_path: Path) -> None:
+    assert accepted(write(tmp_path / "a.py", "# uses: magic\nimport torch\n")).uses == ()
+    text = "# A model's words\n\n```cuda\n// uses: cublas\n" + CUDA + "```\n"
+    assert accepted(write(tmp_path / "a.md", text)).uses == ("cublas",)

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from support.samples import START, failed, result, score, unranked
+from support.samples import START, build_with, failed, result, score, unranked
 
 from leaderboard.board import COLUMNS
 from leaderboard.csvfile import neutral, read_csv, to_csv
@@ -37,6 +37,22 @@ def test_it_round_trips(tmp_path: Path) -> None:
     to_csv(boards, file)
     pd.testing.assert_frame_equal(read_csv(file), boards)
     assert list(pd.read_csv(file).columns) == list(COLUMNS)
+
+
+def test_boards_without_the_column_of_libraries_are_read(tmp_path: Path) -> None:
+    used = result(build=build_with(("cublasLt", "13.0.2"), ("cutlass", "4.2.0")))
+    boards = board([result(author="a"), used])
+    assert sorted(boards["libraries"]) == ["", "cublasLt, cutlass"]
+    file = tmp_path / "board.csv"
+    to_csv(boards, file)
+    pd.testing.assert_frame_equal(read_csv(file), boards)
+    with file.open(newline="") as written:
+        older = [row[:-1] for row in csv.reader(written)]
+    with file.open("w", newline="") as opened:
+        csv.writer(opened).writerows(older)
+    kind = boards["libraries"].dtype
+    expected = boards.assign(libraries="").astype({"libraries": kind})
+    pd.testing.assert_frame_equal(read_csv(file), expected)
 
 
 def test_an_empty_board_round_trips(tmp_path: Path) -> None:

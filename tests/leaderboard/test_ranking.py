@@ -59,6 +59,7 @@ def test_a_row_says_everything() -> None:
         "sol_fraction": None,
         "grade_spread": GRADE_SPREAD,
         "origin": "",
+        "libraries": "",
     }
 
 

@@ -134,8 +134,8 @@ def test_a_record_under_a_wrong_id_is_reported(opened: Store, file: Path) -> Non
 
 def test_a_newer_schema_is_refused(file: Path) -> None:
     Store.open(str(file)).close()
-    execute(file, "UPDATE meta SET value = '7' WHERE key = 'schema'")
-    with pytest.raises(StoreError, match=r"has schema 7, .* knows up to 6: upgrade the harness"):
+    execute(file, "UPDATE meta SET value = '8' WHERE key = 'schema'")
+    with pytest.raises(StoreError, match=r"has schema 8, .* knows up to 7: upgrade the harness"):
         Store.open(str(file))
 
 

@@ -44,6 +44,16 @@ def markdown(text: str) -> str:
     return " ".join(out.split())
 
 
+def test_libraries_where_not_all_are_allowed(gemm: Problem) -> None:
+    assert "Libraries" not in shown(gemm)
+    assert json.loads(problem_json(gemm))["libraries"] is None
+    some = replace(gemm, libraries=("cublasLt", "cutlass"))
+    assert "Libraries in .cu files cublasLt, cutlass Tolerance" in " ".join(shown(some).split())
+    assert json.loads(problem_json(some))["libraries"] == ["cublasLt", "cutlass"]
+    none = " ".join(shown(replace(gemm, libraries=())).split())
+    assert "Libraries in .cu files none Tolerance" in none
+
+
 def test_what_a_contestant_must_know(gemm: Problem) -> None:
     out = shown(gemm)
     for words in (

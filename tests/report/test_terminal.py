@@ -9,7 +9,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.console import Console
-from support.samples import START, failed, interval, measurement, mismatch, result, score, unranked
+from support.samples import (
+    START,
+    build_with,
+    failed,
+    interval,
+    measurement,
+    mismatch,
+    result,
+    score,
+    unranked,
+)
 
 from harness.records.build import Build, KernelResources, Occupancy
 from harness.records.cases import CaseResult, Element, Mismatch, ShrunkCase, TensorValues
@@ -46,6 +56,15 @@ def test_accepted() -> None:
     assert re.search(r"tiled +64 +8 KiB +none", text)
     assert "note    first run on this card" in text
     assert CPU_NOTE not in text
+
+
+def test_libraries_are_named_where_there_are_some() -> None:
+    used = build_with(("cublasLt", "13.0.2"), ("cutlass", "4.2.0"))
+    assert "for sm_90 with cublasLt 13.0.2, cutlass 4.2.0\n" in _shown(result(build=used))
+    assert " with " not in _shown(result(build=build_with()))
+    board = _board(_row(libraries="cutlass"), _row(author="bob"))
+    assert "cuda + cutlass" in board
+    assert board.count(" + ") == 1
 
 
 def test_every_speed_up_names_its_baseline() -> None:

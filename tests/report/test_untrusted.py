@@ -350,6 +350,7 @@ SHOWS_NOTHING = {
     "leaderboard/migrations/versions/v4.py": "tables",
     "leaderboard/migrations/versions/v5.py": "tables",
     "leaderboard/migrations/versions/v6.py": "tables",
+    "leaderboard/migrations/versions/v7.py": "tables",
     "leaderboard/origin.py": "chooses among entries and their names; boards show them",
     "leaderboard/outdated.py": "chooses records",
     "leaderboard/rows.py": "reads records; what is wrong with one, the store warns of",

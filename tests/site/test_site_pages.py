@@ -1,11 +1,13 @@
 """What the pages say, that they hang together, and that everybody can use them."""
 
 import re
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import pytest
+from support.samples import build_with
 from support.site_samples import PROBLEM, Page, built, pages, some_results
 
 from harness.site import boards as boards_module
@@ -81,6 +83,23 @@ def test_a_problem_has_its_statement_signatures_and_starters(site: Path) -> None
     assert "def solution(matrix_a" in page.text
     assert len(page.all("details")) == len(STARTERS) and "@triton.jit" in page.text
     assert "boards/" in page.source
+
+
+def test_libraries_on_boards_entries_and_problems(tmp_path: Path) -> None:
+    results = [
+        each.model_copy(update={"build": build_with(("cublasLt", "13.0.2"), ("cutlass", "4.2.0"))})
+        for each in some_results()[:1]
+    ]
+    some = replace(PROBLEM, libraries=("cublasLt", "cutlass"))
+    site = built(tmp_path / "some", results, [some])
+    (board,) = map(Page, site.glob("boards/*.html"))
+    assert "cublasLt, cutlass" in board.text
+    (entry,) = map(Page, site.glob("entries/*.html"))
+    assert "cublasLt 13.0.2, cutlass 4.2.0" in entry.text
+    words = "CUDA libraries that a CUDA C++ file may use: "
+    assert f"{words}cublasLt, cutlass." in Page(site / "problems" / f"{some.slug}.html").text
+    site = built(tmp_path / "none", results, [replace(PROBLEM, libraries=())])
+    assert f"{words}none." in Page(site / "problems" / f"{some.slug}.html").text
 
 
 def test_the_first_page_leads_to_all_boards_and_problems(site: Path) -> None:

@@ -19,6 +19,7 @@ from harness.languages import LANGUAGES
 from harness.languages.read import read_solution
 from harness.problem.expressions import Expression
 from harness.problem.format.load import load_problem, problem_folders
+from harness.problem.libraries import LIBRARIES
 from harness.problem.package import Problem
 from harness.progress.progress import NoProgress
 from harness.records.result import Verdict
@@ -92,6 +93,19 @@ def test_starter_comment_describes_each_parameter(hard: Problem) -> None:
     assert max(map(len, text.splitlines())) <= 100
     for language in ("triton", "numba", "python"):
         ast.parse(starter.starter_text(hard, language, "check"))
+
+
+@pytest.mark.parametrize("allowed", [None, (), ("nvtx",), LIBRARIES])
+def test_starters_say_how_to_use_libraries_and_use_none(
+    hard: Problem, tmp_path: Path, allowed: tuple[str, ...] | None
+) -> None:
+    text = starter.starter_text(replace(hard, libraries=allowed), "cuda", "harness check mine.cu")
+    assert ("uses:" in text) is (allowed != ())
+    path = tmp_path / "mine.cu"
+    path.write_text(text)
+    read = read_solution(path)
+    assert isinstance(read, Solution), read
+    assert read.uses == ()
 
 
 def test_init_offers_every_language() -> None:

@@ -5,7 +5,7 @@ import math
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from harness.records.build import Build, KernelResources
+from harness.records.build import Build, KernelResources, UsedLibrary
 from harness.records.cases import CaseResult, Element, Mismatch
 from harness.records.measurement import Interval, Measurement, Score
 from harness.records.refs import DeviceRef, Environment, ProblemRef, SolutionRef
@@ -55,6 +55,12 @@ def mismatch() -> Mismatch:
         first=Element(index=(0, 3), expected=1.25, got=1.5, allowed=1e-5),
         worst=Element(index=(4, 0), expected=-2.0, got=float("nan"), allowed=2e-5),
     )
+
+
+def build_with(*libraries: tuple[str, str]) -> Build:
+    """A build with libraries, each its name and version."""
+    used = tuple(UsedLibrary(name=name, version=version) for name, version in libraries)
+    return Build(seconds=1.1, cached=False, target="sm_90", libraries=used)
 
 
 def result(

@@ -52,6 +52,8 @@ class CompilerCall(NamedTuple):
     """What else can be read."""
     source: str = "the file"
     """What is compiled, in messages: a file's name is replaced by that which the user gave it."""
+    of_limit: str = ""
+    """How its time follows from the problem's limit, in messages; empty where it is the same."""
 
     def run(self, folder: Path, seconds: float) -> CommandResult:
         """Run it in ``folder``, at most ``seconds`` of wall time."""
@@ -77,7 +79,7 @@ class CompilerCall(NamedTuple):
         """
         finished = self.run(folder, seconds)
         log = neutral(finished.output, folder)
-        if failure := limit_failure(self.tool, finished, seconds, self.source):
+        if failure := limit_failure(self.tool, finished, seconds, self.source, self.of_limit):
             return BuildOutcome(failure=failure, log=log, seconds=finished.seconds, reusable=False)
         log = ptxas.without_info(log)
         if finished.ok:
@@ -93,17 +95,22 @@ class CompilerCall(NamedTuple):
 
 
 def limit_failure(
-    tool: str, finished: CommandResult, seconds: float, source: str = "the file"
+    tool: str,
+    finished: CommandResult,
+    seconds: float,
+    source: str = "the file",
+    of_limit: str = "",
 ) -> BuildError | None:
     """The verdict on a compiler that was stopped, by us or by others; None if it was not.
 
-    One that was killed when it held nearly all the memory that it may, or was refused more, has run
-    into that limit: the kernel was only quicker.
+    ``of_limit`` says how ``seconds`` follow from the problem's limit. One that was killed when it
+    held nearly all the memory that it may, or was refused more, has run into that limit: the
+    kernel was only quicker.
     """
     if finished.timed_out:
         message = (
-            f"compiling {source} took longer than {seconds:g} s, the problem's limit build_s "
-            f"({tool} was stopped)"
+            f"compiling {source} took longer than {seconds:g} s, the problem's limit build_s"
+            f"{of_limit} ({tool} was stopped)"
         )
         return BuildError(verdict=Verdict.TIME_LIMIT, message=message)
     killed = finished.returncode == -signal.SIGKILL or CHILD_KILLED.search(finished.output)

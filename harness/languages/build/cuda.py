@@ -23,9 +23,13 @@ from harness.languages.build import ptxas
 from harness.languages.build.cache import BuildError, BuildOutcome, Cache, key_of
 from harness.languages.build.compiler import DISK_BYTES, CompilerCall, killed_failure
 from harness.languages.build.diagnostics import CRASHED, LACKING, first_error
+from harness.languages.build.libraries import FoundLibrary
+from harness.languages.build.library_table import EXECUTABLE, forbidden_owner
+from harness.languages.build.linking import header_options, link_options, readable
 from harness.languages.build.prelude import VAR_TYPES, headers_of, host_prelude, prelude
 from harness.languages.build.toolchain import HostCompiler, Nvcc, find_demangler
 from harness.languages.build.translation import translate_limited
+from harness.problem.libraries import allowed_in_words
 from harness.problem.package import Problem
 from harness.records.result import Verdict
 from harness.sandbox.pause_gate import side_by_side
@@ -36,7 +40,13 @@ from harness.text.system_errors import has_less
 SOURCE = "solution.cu"
 PRELUDE = "prelude.h"
 LIBRARY = "solution.so"
+HEADERS = "headers.d"
+"""The headers that nvcc has read, as it lists them for make."""
 TRANSLATED = "translated.cpp"
+
+SLOW = {"cutlass": 3}
+"""How many times a problem's ``build_s`` a file with this library may take: the templates of a
+product with CUTLASS's collective builders take some 70 s of a processor, on a busy machine more."""
 
 CANARY_S = 120.0
 """Seconds that an empty kernel may take to compile, on a busy machine."""
@@ -77,6 +87,10 @@ class CudaBuild(NamedTuple):
     """The CUDA compiler; None where the CPU's build does without."""
     cache: Cache
     """The build cache."""
+    uses: tuple[str, ...] = ()
+    """The libraries that the submission says it uses."""
+    libraries: tuple[FoundLibrary, ...] = ()
+    """The same as found, for nvcc."""
 
     def for_card(self) -> BuildOutcome:
         """The shared library for a card, as the file ``library``.
@@ -85,7 +99,7 @@ class CudaBuild(NamedTuple):
             MachineError: nvcc cannot even compile an empty kernel for this target.
         """
         call = self._nvcc_call(self.text, library=True)
-        key = key_of({"kind": "cuda", "call": repr(call)})
+        key = key_of({"kind": "cuda", "call": repr(call), "allowed": repr(self.problem.libraries)})
         return self.cache.fetch(key, partial(self._by_nvcc, call))
 
     def for_cpu(self) -> BuildOutcome:
@@ -104,6 +118,8 @@ class CudaBuild(NamedTuple):
             "executor": executor_hash(),
             "host calls": repr(self._host_calls()),
             "nvcc": repr(self._nvcc_call(self.text, library=False)) if self.nvcc else "",
+            "uses": repr(self.uses),
+            "allowed": repr(self.problem.libraries),
         }
         return self.cache.fetch(key_of(parts), self._both_halves)
 
@@ -112,9 +128,11 @@ class CudaBuild(NamedTuple):
         assert self.nvcc is not None
         number = self.target.code.removeprefix("sm_")
         front = prelude(self.problem, self.dtype, self.entry)
+        used = self.libraries
+        listed = () if self.problem.libraries is None else ("-MD", "-MF", HEADERS)
         return CompilerCall(
             tool="nvcc",
-            version=f"{self.nvcc.version}, {self.host.version}",
+            version=", ".join([self.nvcc.version, self.host.version, *(e.identity for e in used)]),
             tools=(self.nvcc.path, self.host.path),
             command=(
                 str(self.nvcc.path),
@@ -122,22 +140,49 @@ class CudaBuild(NamedTuple):
                 f"-ccbin={self.host.path}",
                 *COMMON,
                 *self.nvcc.arguments,
+                *listed,
+                *header_options(used, self.nvcc),
                 *(AS_LIBRARY if library else AS_CUBIN),
+                *(link_options(used) if library else ()),
             ),
+            readable=readable(used),
             inputs={SOURCE: source.encode(), PRELUDE: front.encode()},
             source=SOURCE,
+            of_limit=f" times {self._patience} for {', '.join(self.uses)}"
+            if self._patience > 1
+            else "",
         )
+
+    @property
+    def _patience(self) -> int:
+        return max((SLOW.get(name, 1) for name in self.uses), default=1)
 
     def _by_nvcc(self, call: CompilerCall, folder: Path) -> BuildOutcome:
         """The outcome of ``call`` in ``folder``, with the library if it made one."""
-        limit_s = self.problem.limits.build_s
+        limit_s = self.problem.limits.build_s * self._patience
         outcome = call.build(folder, limit_s, on_rejection=self._require_working_nvcc)
+        if outcome.failure is None and HEADERS in call.command:
+            outcome = outcome.model_copy(update={"failure": self._forbidden_header(folder)})
         made = LIBRARY in call.command and outcome.failure is None
         found = {
             "files": {"library": folder / LIBRARY} if made else {},
             "kernels": ptxas.demangled(outcome.kernels, find_demangler()),
         }
         return outcome.model_copy(update=found)
+
+    def _forbidden_header(self, folder: Path) -> BuildError | None:
+        """The verdict on a file that includes a header of a library which is not allowed."""
+        allowed = self.problem.libraries or ()
+        read = (folder / HEADERS).read_text(encoding="utf-8", errors="replace").split()
+        forbidden = {name: path for path in read if (name := forbidden_owner(path, allowed))}
+        if not forbidden:
+            return None
+        name, path = next(iter(forbidden.items()))
+        message = (
+            f"{SOURCE}: includes {Path(path).name} of {name}, and the problem allows these "
+            f"libraries: {allowed_in_words(allowed)}"
+        )
+        return BuildError(verdict=Verdict.INVALID_SUBMISSION, message=message)
 
     def _require_working_nvcc(self) -> None:
         """Make sure that it was the submission's fault: an empty kernel must compile.
@@ -183,6 +228,9 @@ class CudaBuild(NamedTuple):
 
     def _on_host(self, folder: Path) -> BuildOutcome:
         """The half that g++ does."""
+        if device_code := [name for name in self.uses if name not in EXECUTABLE]:
+            failure = self._not_executable(f"it uses {', '.join(device_code)}")
+            return BuildOutcome(failure=failure)
         (folder / PRELUDE).write_text(host_prelude(self.problem, self.entry), encoding="utf-8")
         done = translate_limited(self.text, name=SOURCE, folder=folder, output=TRANSLATED)
         if done.killed:

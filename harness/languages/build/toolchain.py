@@ -53,6 +53,11 @@ class Nvcc:
     version: str
     arguments: tuple[str, ...]
 
+    @property
+    def major(self) -> str:
+        """The major version, ``13``: libraries must be of the same."""
+        return self.version.partition(".")[0]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostCompiler:
@@ -134,14 +139,14 @@ def find_demangler() -> str | None:
 def _tool_candidates(
     name: str, environment: Mapping[str, str], packages: Path, usr_local: Path
 ) -> Iterator[Path]:
-    yield from _newest_first(packages, f"*/{name}")
+    yield from newest_first(packages, f"*/{name}")
     if on_path := shutil.which(name, path=environment.get("PATH", "")):
         yield Path(on_path)
     if home := environment.get("CUDA_HOME"):
         yield Path(home) / "bin" / name
     with contextlib.suppress(NvccNotFound):
         yield find_nvcc(environment, usr_local=usr_local).path.parent / name
-    yield from _newest_first(usr_local, f"cuda*/bin/{name}")
+    yield from newest_first(usr_local, f"cuda*/bin/{name}")
 
 
 def _nvcc_candidates(
@@ -151,11 +156,11 @@ def _nvcc_candidates(
         yield Path(home) / "bin" / "nvcc"
     if on_path := shutil.which("nvcc", path=environment.get("PATH", "")):
         yield Path(on_path)
-    yield from _newest_first(usr_local, "cuda*/bin/nvcc")
+    yield from newest_first(usr_local, "cuda*/bin/nvcc")
     if site_packages is None:
         site_packages = filter(lambda path: path.name == "site-packages", map(Path, sys.path))
     for folder in site_packages:
-        yield from _newest_first(folder, "nvidia/cu*/bin/nvcc")
+        yield from newest_first(folder, "nvidia/cu*/bin/nvcc")
 
 
 def _nvcc_at(path: Path) -> Nvcc | None:
@@ -171,7 +176,7 @@ def _nvcc_at(path: Path) -> Nvcc | None:
     return Nvcc(path=path, version=version[1], arguments=arguments)
 
 
-def _newest_first(folder: Path, pattern: str) -> list[Path]:
+def newest_first(folder: Path, pattern: str) -> list[Path]:
     """The files that match, by the version in their path: ``cuda-13.0/bin/nvcc`` is of (13, 0)."""
 
     def version(path: Path) -> list[int]:

@@ -27,6 +27,7 @@ from harness.problem.format.fields import (
 from harness.problem.format.frontmatter import Data, read_front_matter
 from harness.problem.format.functions import check_functions
 from harness.problem.format.parameters import read_parameters
+from harness.problem.libraries import library_names
 from harness.problem.model import REFERENCE_FILE, STATEMENT_FILE, Parameter, inexact_types
 from harness.problem.package import Problem
 from harness.problem.sizes import check_tensor, points
@@ -187,6 +188,7 @@ def _read(fields: Fields, folder: Path, statement: str) -> Problem:
         bytes=scoring.read_amount(fields, "bytes", declared),
         baselines=baselines,
         limits=scoring.read_limits(fields),
+        libraries=fields.take("libraries", as_libraries, None),
         missing=(*missing, *_left_open(fields, folder, parameters, dtypes)),
         unpassed=unpassed,
     )
@@ -288,6 +290,16 @@ def _read_dtypes(fields: Fields, parameters: tuple[Parameter, ...]) -> tuple[str
     if dtypes:
         fields.complain("dtypes", f"no parameter has the type {VARIABLE_TYPE}: leave this out")
     return (C_TYPES[written[0]],) if written[0] else ()
+
+
+def as_libraries(value: Data) -> tuple[str, ...] | None:
+    """`any`, `none` or a list of [CUDA libraries](languages.md#libraries-in-cu-files)."""
+    words: Mapping[str, tuple[str, ...] | None] = {"any": None, "none": ()}
+    if isinstance(value, str) and value.strip().lower() in words:
+        return words[value.strip().lower()]
+    if not isinstance(value, list):
+        raise FieldError("must be any, none or a list of libraries, such as [cublas, cutlass]")
+    return library_names(map(as_text, value))
 
 
 def _read_baselines(fields: Fields, folder: Path) -> Mapping[str, Path]:

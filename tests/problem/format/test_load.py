@@ -188,6 +188,42 @@ def test_values_that_are_left_out(write: Write, block) -> None:
     assert "nonfinite" not in families(left, "float32")
 
 
+@pytest.mark.parametrize(
+    ("line", "libraries"),
+    [
+        ("", None),
+        ("libraries: any\n", None),
+        ("libraries: none\n", ()),
+        ("libraries: None\n", ()),
+        ("libraries: []\n", ()),
+        ("libraries: [CUTLASS, cublaslt, cute]\n", ("cublasLt", "cutlass")),
+    ],
+)
+def test_libraries_that_are_allowed(
+    write: Write, line: str, libraries: tuple[str, ...] | None
+) -> None:
+    problem = load_problem(write(spoil("cases:", f"{line}cases:")))
+    assert problem.libraries == libraries
+
+
+@pytest.mark.parametrize(
+    ("value", "complaint"),
+    [
+        ("[cublas, cutlas]", "libraries: unknown library 'cutlas' (did you mean cutlass?)"),
+        (
+            "cublas",
+            "libraries: must be any, none or a list of libraries, such as [cublas, cutlass]",
+        ),
+        ("", "libraries: must be any, none or a list"),
+        ("{cublas: 13}", "libraries: must be any, none or a list"),
+    ],
+)
+def test_libraries_that_there_are_not(write: Write, value: str, complaint: str) -> None:
+    with pytest.raises(ProblemError) as caught:
+        load_problem(write(spoil("cases:", f"libraries: {value}\ncases:")))
+    assert complaint in str(caught.value)
+
+
 def test_no_torch_is_imported(tmp_path: Path) -> None:
     code = (
         "import sys, pathlib; from harness.problem.format.load import find_problem, problem_slugs;"
