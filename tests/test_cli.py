@@ -145,6 +145,19 @@ class TestExitCodes:
         assert "WRONG_ANSWER" in done.out
         assert "--case" in done.out
 
+    def test_a_result_that_is_returned_is_told_to_be_ignored(
+        self, harness: Harness, write: Write
+    ) -> None:
+        done = harness("check", write("def solution(*_):\n    return 1.5\n"), "--json", "-")
+        assert done.status == 1
+        said = "a number was returned, which is ignored: write into y, as with y.copy_(…)"
+        assert said in done.result.message
+        assert "custom_kernel(data)" in done.result.message
+        assert "arbitrary bits" not in done.result.message
+        assert "returned" not in harness("check", write("def solution(*_): ...")).out
+        right = HONEST + "    return y\n"
+        assert harness("check", write(right, "right.py")).status == 0
+
     def test_one_of_several_not_accepted(self, harness: Harness, write: Write) -> None:
         files = [write(), write("import os; os._exit(0)\ndef solution(*_): ...", "bad.py")]
         done = harness("check", *files, "--json", "-")
