@@ -427,6 +427,28 @@ class TestReplay:
         assert done.failed_case is not None
         assert f"--case {done.failed_case.spec} " in done.reproduce
 
+    def test_a_case_that_was_asked_for_is_the_one_that_is_reported(
+        self, harness: Harness, write: Write
+    ) -> None:
+        path, spec = write("def solution(*_): ..."), "n=33,s=0.5"
+        done = harness("submit", path, "--case", spec, "--seed", "5eed")
+        assert done.status == 1
+        assert f"case    {spec}" in done.out
+        assert "input x (33)" in done.out  # the numbers of that very case
+        assert "shrunk" not in done.out
+        assert done.out.count("n=33") == 2  # and its replay
+        again = harness("check", path, "--case", spec, "--json", "-").result
+        assert again.failed_case is not None
+        assert (again.failed_case.spec, again.message[:20]) == (spec, "33 of 33 elements of")
+        assert again.shrunk is not None
+        assert again.shrunk.trials == 0
+        smaller = harness("check", path, "--case", spec, "--shrink")
+        assert smaller.status == 1
+        assert "shrunk  the smallest case found that fails" in smaller.out
+        assert "case    n=1," in smaller.out
+        plain = harness("check", path, "--case", spec, "--no-shrink", "--json", "-").result
+        assert plain.shrunk is None
+
     def test_a_seed_alone_draws_the_same_cases(self, harness: Harness, write: Write) -> None:
         path = write()
         first = harness("check", path, "--json", "-").result

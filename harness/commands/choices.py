@@ -46,8 +46,8 @@ class Choices:
     """The one case to run, as text; None: all cases."""
     arch: str
     """GPU architecture to compile for where there is no GPU."""
-    no_shrink: bool
-    """Report the first failing case; do not look for a smaller one."""
+    shrink: bool | None
+    """Look for a smaller case than the one that fails; None: unless one case was asked for."""
     watch: bool
     """After grading, grade each file again when it is saved."""
     json_to: str | None
@@ -77,7 +77,8 @@ class Choices:
             case=self.case,
             timing=timing,
             arch=self.arch,
-            shrink_s=0.0 if self.no_shrink else SHRINK_S,
+            shrink_s=0.0 if self.shrink is False else SHRINK_S,
+            smaller=self.shrink is True or self.case is None,
             all_baselines=self.baselines == "all",
             profile=self.profile,
             quick=self.quick,
@@ -118,9 +119,9 @@ def grading_options(command: F) -> F:
             help="Without a GPU: the architecture to compile for as well.",
         ),
         click.option(
-            "--no-shrink",
-            is_flag=True,
-            help="Report the first case that fails; do not look for a smaller one.",
+            "--shrink/--no-shrink",
+            default=None,
+            help="Look for a smaller case where one fails [default: yes, with --case no].",
         ),
         click.option("--watch", is_flag=True, help="Grade a file again whenever it is saved."),
         common.limit_option,

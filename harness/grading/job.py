@@ -28,6 +28,8 @@ class Options:
     """What is compiled for where there is no GPU; None: nothing, which gives verdicts sooner."""
     shrink_s: float = SHRINK_S
     """Seconds to look for a smaller case when one fails; 0: do not look."""
+    smaller: bool = True
+    """Look for one; else the case that failed is run once more alone, to show its numbers."""
     all_baselines: bool = False
     """Also time the baselines beyond the first, which the score is over."""
     profile: bool = False

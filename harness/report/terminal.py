@@ -222,6 +222,8 @@ def _shrunk(shrunk: ShrunkCase, result: Result, console: Console) -> None:
     _case(shrunk.case, result, console)
     for tensor in shrunk.tensors:
         _tensor(tensor, console)
+    if not shrunk.trials:  # no other case was tried
+        return
     trials = numbers.integer(shrunk.trials) + (" trial" if shrunk.trials == 1 else " trials")
     spent = f"({trials}, {numbers.seconds(shrunk.seconds)})"
     first = result.failed_case
