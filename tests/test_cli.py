@@ -103,6 +103,61 @@ def write(tmp_path: Path) -> Write:
     return make
 
 
+@pytest.fixture
+def functional_times(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Times of the CPU are asked for."""
+    monkeypatch.setenv("HARNESS_FUNCTIONAL_TIMES", "1")
+
+
+FUNCTIONAL = pytest.mark.usefixtures("functional_times")
+
+
+class TestWithoutAGpu:
+    """Nothing of a CPU is shown as a time, unless it is asked for."""
+
+    def test_submit_records_a_verdict_without_times(self, harness: Harness, write: Write) -> None:
+        done = harness("submit", write(), "--json", "result.jsonl")
+        assert done.status == 0
+        result = Result.from_json(Path("result.jsonl").read_text())
+        assert (result.accepted, result.score, result.measurements) == (True, None, ())
+        assert "score   not timed: without a GPU there are verdicts alone" in done.out
+        assert "×" not in done.out
+        timed = harness("submit", write(), "--functional-times")
+        assert timed.status == 0
+        assert "× ±" in timed.out
+        assert "not ranked: cpu: functional timing, not a GPU's" in timed.out
+
+    def test_boards_are_those_of_gpus(self, harness: Harness, write: Write) -> None:
+        assert harness("submit", write(), "--functional-times").status == 0
+        done = harness("leaderboard", "--csv", "board.csv")
+        assert (done.status, done.err) == (0, "")
+        said = "no board: 1 accepted result of a CPU and none of a GPU; harness submissions list"
+        assert done.out.startswith(said)
+        assert len(Path("board.csv").read_text().splitlines()) == 1
+        assert json.loads(harness("leaderboard", "--json", "-").out) == []
+        shown = harness("leaderboard", "--functional-times")
+        assert "alice" in shown.out
+        assert "cpu: functional timing" in shown.out
+        site = harness("site", "--out", "site")
+        assert (site.status, site.out) == (0, "site: 0 boards, 0 entries, 6 problems\n")
+        assert "note: no board: 1 accepted result of a CPU" in site.err
+        asked = harness("site", "--out", "site", "--functional-times")
+        assert asked.out.startswith("site: 1 board, 1 entry")
+
+    def test_which_of_two_is_faster_is_not_guessed(self, harness: Harness, write: Write) -> None:
+        files = [write(), write(HONEST + "#", "b.py")]
+        done = harness("compare", *files)
+        assert (done.status, done.out) == (4, "")
+        assert "there is none here: harness check gives their verdicts" in done.err
+        assert "--functional-times" in done.err
+
+    def test_further_baselines_are_not_timed(self, harness: Harness, write: Write) -> None:
+        done = harness("submit", write(), "--baselines", "all")
+        assert (done.status, done.err) == (
+            0, "note: --baselines all: without a GPU nothing is timed\n"
+        )  # fmt: skip
+
+
 def test_profiles_are_of_gpus(harness: Harness, write: Write) -> None:
     done = harness("check", write(), "--profile")
     assert done.status == 2
@@ -110,6 +165,7 @@ def test_profiles_are_of_gpus(harness: Harness, write: Write) -> None:
     assert "--profile: only a GPU's kernels can be profiled" in done.err
 
 
+@FUNCTIONAL
 @pytest.mark.corpus
 def test_submit_times_all_baselines_when_asked(
     harness: Harness, write: Write, tmp_path: Path
@@ -297,6 +353,7 @@ class TestLimit:
 
 
 class TestJson:
+    @FUNCTIONAL
     def test_one_object_on_stdout_and_nothing_else(self, harness: Harness, write: Write) -> None:
         done = harness("submit", write(), "--json", "-")
         assert done.status == 0, done
@@ -464,6 +521,7 @@ class TestReplay:
         assert not Path("results.sqlite").exists()
 
 
+@FUNCTIONAL
 class TestLeaderboard:
     def test_from_submission_to_row(self, harness: Harness, write: Write) -> None:
         files = [write(author="alice"), write(author="bob", name="theirs.py")]
@@ -931,6 +989,7 @@ def test_output_that_is_not_utf_8() -> None:
     assert done.returncode == 0, done.stderr
 
 
+@FUNCTIONAL
 @pytest.mark.parametrize("command", ["check", "submit", "compare", "regrade"])
 def test_a_sandbox_can_be_demanded(
     harness: Harness, write: Write, monkeypatch: pytest.MonkeyPatch, command: str

@@ -62,6 +62,8 @@ class Choices:
     """``submit``: ``all`` to time all baselines and show the best recorded solution."""
     quick: bool = False
     """``submit``: take times on a GPU with a smaller budget."""
+    functional_times: bool = False
+    """``submit``: take times without a GPU, too."""
     resume: bool = False
     """``submit``: skip files whose result is recorded already."""
     store: str | None = None
@@ -76,6 +78,7 @@ class Choices:
             seed=self.seed,
             case=self.case,
             timing=timing,
+            functional_times=self.functional_times,
             arch=self.arch,
             shrink_s=0.0 if self.shrink is False else SHRINK_S,
             smaller=self.shrink is True or self.case is None,

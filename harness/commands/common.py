@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
 P = ParamSpec("P")
 T = TypeVar("T")
+F = TypeVar("F", bound=Callable[..., object])
 
 _IN_MEMORY = "sqlite://"
 
@@ -60,6 +61,17 @@ device_option = click.option(
     show_default=True,
     help="Where to run.",
 )
+
+
+def functional_times_option(meaning: str) -> Callable[[F], F]:
+    """The option without which nothing of a CPU is shown as a time; ``meaning`` is its help."""
+    return click.option(
+        "--functional-times", is_flag=True, envvar="HARNESS_FUNCTIONAL_TIMES", help=meaning
+    )
+
+
+TAKE_FUNCTIONAL_TIMES = "Without a GPU: take times on the CPU, which say nothing of a GPU's."
+SHOW_FUNCTIONAL_TIMES = "Show boards of CPUs, too, whose times say nothing of a GPU's."
 
 
 def _require_sandbox(context: click.Context, _option: click.Parameter, wanted: bool) -> None:

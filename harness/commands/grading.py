@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     is_flag=True,
     help="For many files on a GPU: scores within about 1 %, in a third of the time.",
 )
+@common.functional_times_option(common.TAKE_FUNCTIONAL_TIMES)
 @click.option(
     "--resume",
     is_flag=True,
@@ -116,6 +117,8 @@ def _grade_files(
     with open_executor(choices.device) as executor, _results_file(choices) as lines:
         if choices.profile:
             _require_profiler(executor.device)
+        if choices.baselines == "all" and not options.on(executor.device).timing:
+            click.echo("note: --baselines all: without a GPU nothing is timed", err=True)
 
         def grade(jobs: Iterable[Job], tally: Tally) -> None:
             for outcome in executor.outcomes([Work(job, options) for job in jobs]):

@@ -22,15 +22,15 @@ MAX_ROWS = 500
 """Of one board; more is for a program, which reads CSV or JSON."""
 
 
-def render_board(rows: Iterable[BoardRow], console: Console) -> None:
-    """Print the boards in ``rows``, which are in order, one table each."""
+def render_board(rows: Iterable[BoardRow], console: Console, nothing: str = "") -> None:
+    """Print the boards in ``rows``, which are in order, one table each; if none, ``nothing``."""
     boards = list(by_board(rows))
     for number, (key, board) in enumerate(boards):
         if number:
             console.print()
         _board(key, board, console)
     if not boards:
-        line(console, "no accepted results yet")
+        line(console, nothing or "no accepted results yet")
 
 
 def _board(key: BoardKey, rows: list[BoardRow], console: Console) -> None:

@@ -21,7 +21,9 @@ def render_models(rows: Sequence[Cells], console: Console) -> None:
         key = [str(cells[name]) for name in ("dtype", "device_kind", "device", "harness_major")]
         groups.setdefault(tuple(key), []).append(cells)
     for (dtype, kind, device, major), group in sorted(groups.items(), key=lambda item: item[0]):
-        there = device if kind == "cuda" else f"cpu ({device}): functional timing, not a GPU's"
+        timed = not all(math.isnan(float(cells["speedup"])) for cells in group)
+        of_cpu = "functional timing, not a GPU's" if timed else "verdicts alone"
+        there = device if kind == "cuda" else f"cpu ({device}): {of_cpu}"
         head = f"{plain(dtype, 20)} · {plain(there, 80)} · harness {plain(major, 8)}.x"
         line(console, head, "bold")
         for columns in _columns(group[0]):

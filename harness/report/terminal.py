@@ -70,11 +70,13 @@ def _verdict(result: Result, console: Console) -> None:
 
 def _accepted(result: Result, console: Console) -> None:
     if result.score is None:
-        _labelled(console, "score", "not timed")
+        emulated = result.device.emulated
+        why = ": without a GPU there are verdicts alone" if emulated else ""
+        _labelled(console, "score", f"not timed{why}")
     else:
         _score(result.score, len(result.measurements), console)
-    if result.device.emulated:
-        _labelled(console, "device", CPU_NOTE, style="yellow")
+        if result.device.emulated:
+            _labelled(console, "device", CPU_NOTE, style="yellow")
     _replay(result, console)
     _labelled(console, "cases", f"{numbers.integer(len(result.cases))} passed")
     if result.measurements:
