@@ -352,6 +352,43 @@ class TestLimit:
         assert "--watch" in done.err
 
 
+class TestSeveral:
+    def test_a_line_for_what_is_accepted_and_all_of_a_failure(
+        self, harness: Harness, write: Write
+    ) -> None:
+        write()
+        write(HONEST + "# b", "b.py")
+        write("def solution(*_): ...", "wrong.py")
+        done = harness("submit", "solutions")
+        assert done.status == 1
+        lines = done.out.splitlines()
+        assert lines[0] == "ACCEPTED  shift · alice/b · pytorch · float32"
+        assert lines[1].startswith("ACCEPTED  shift · alice/mine")
+        assert lines[2].startswith("WRONG_ANSWER  shift · alice/wrong")
+        assert [line.split()[0] for line in lines[3:]][::2][:2] == ["reason", "case"]
+        assert done.err.splitlines() == [
+            "all of each: harness submissions list, harness submissions show ID",
+            "3 files: 2 ACCEPTED, 1 WRONG_ANSWER",
+        ]
+        checked = harness("check", "solutions/shift/alice/b.py", "solutions/shift/alice/mine.py")
+        assert checked.status == 0
+        assert len(checked.out.splitlines()) == 2
+        assert checked.err == "all of each: --json FILE\n2 files: 2 ACCEPTED\n"
+
+    def test_one_line_has_the_score(self, harness: Harness, write: Write) -> None:
+        files = [write(), write(HONEST + "# b", "b.py")]
+        done = harness("submit", *files, "--functional-times", "--json", "all.jsonl")
+        assert done.status == 0
+        for line in done.out.splitlines():
+            assert re.search(r"· float32 · \S+× ± \S+ over plain · not ranked$", line)
+        assert done.err.splitlines()[0] == "all of each is in all.jsonl"
+
+    def test_one_file_is_shown_whole(self, harness: Harness, write: Write) -> None:
+        done = harness("check", write().parent)
+        assert "cases   " in done.out
+        assert done.err == ""
+
+
 class TestJson:
     @FUNCTIONAL
     def test_one_object_on_stdout_and_nothing_else(self, harness: Harness, write: Write) -> None:

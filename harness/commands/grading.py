@@ -85,13 +85,22 @@ def _grade_all(choices: Choices, store: Store | None = None) -> int:
     # Before they are read: what is saved while they are graded must be seen.
     saved = _watched(choices.files) if choices.watch else None
     files = solution_files(choices.files)
-    tally = Tally(files)
+    tally = Tally(files, _rest(choices, recorded=store is not None))
     remedy = "grade them by themselves"
     if store is not None:
         remedy = "the same command with --resume goes on with them"
     with common.within(choices.limit_s, tally.left, remedy):
         _grade_files(files, choices, options, tally, store, saved)
     return tally.exit_code()
+
+
+def _rest(choices: Choices, *, recorded: bool) -> str:
+    """Where what a line leaves out of a result is."""
+    if choices.json_to is not None:
+        return "" if choices.json_to == "-" else f"all of each is in {plain(choices.json_to)}"
+    if recorded:
+        return "all of each: harness submissions list, harness submissions show ID"
+    return "all of each: --json FILE"
 
 
 def _grade_files(
@@ -112,7 +121,7 @@ def _grade_files(
     from harness.commands.resuming import Resumed
     from harness.grading.executor import open_executor
     from harness.grading.job import NotJudged, Work
-    from harness.report.terminal import render_result
+    from harness.report.terminal import render_line, render_result
 
     with open_executor(choices.device) as executor, _results_file(choices) as lines:
         if choices.profile:
@@ -131,7 +140,8 @@ def _grade_files(
                     if lines is not None:
                         lines.add(result)
                     if choices.json_to != "-":
-                        render_result(result, common.console())
+                        show = render_line if tally.several and result.accepted else render_result
+                        show(result, common.console())
                     tally.count(job.path, result.verdict)
 
         resumed = Resumed(store, executor.device, lines) if store and choices.resume else None

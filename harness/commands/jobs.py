@@ -75,11 +75,13 @@ class Packages:
 class Tally:
     """What came of each of the ``files`` of a run; what is no verdict ends one that has only one.
 
-    Of several each that could not be judged is told at the end, on stderr, and the counts are.
+    Of several each that could not be judged is told at the end, on stderr, then where the ``rest``
+    of each result is, and the counts.
     """
 
-    def __init__(self, files: Sequence[Path]) -> None:
+    def __init__(self, files: Sequence[Path], rest: str = "") -> None:
         self._files = len(files)
+        self._rest = rest
         self.left = dict.fromkeys(map(str, files))
         """The files of which nothing is known yet, in order."""
         self.verdicts: list[Verdict] = []
@@ -87,6 +89,11 @@ class Tally:
         """The line on each file that could not be judged, by its path."""
         self._mistakes: dict[str, None] = {}
         self._machine = False
+
+    @property
+    def several(self) -> bool:
+        """Whether there is more than one file."""
+        return self._files > 1
 
     def lose(self, path: str, error: JudgeError) -> None:
         """The file at ``path`` cannot be judged.
@@ -118,6 +125,8 @@ class Tally:
             click.echo(f"error: {plain_lines(line)}", err=True)
         if self._files == 1:
             return
+        if self._rest and self.verdicts:
+            click.echo(self._rest, err=True)
         count = Counter(self.verdicts)
         parts = [f"{count[each]:,} {each}" for each in Verdict if count[each]] or ["none judged"]
         text = f"{self._files:,} files: {', '.join(parts)}"

@@ -54,18 +54,32 @@ def render_result(result: Result, console: Console) -> None:
         _labelled(console, "note", plain_lines(note, _MESSAGE))
 
 
+def render_line(result: Result, console: Console) -> None:
+    """Print the line of an accepted ``result`` among many, with its score where it has one."""
+    score = result.score
+    facts = [] if score is None else [f"{numbers.ratio(score.speedup)} over {score.baseline}"]
+    if score is not None and not score.ranked:
+        facts.append("not ranked")
+    line(console, _title(result, *facts), copied=True)
+
+
 def _verdict(result: Result, console: Console) -> None:
+    line(console, _title(result, result.device.label))
+
+
+def _title(result: Result, *more: str) -> Text:
+    """The verdict, whose it is, and ``more``."""
     solution = result.solution
     facts = (
         result.problem.slug,
         f"{solution.author}/{solution.name}" if solution.name else solution.path,
         solution.language,
         result.dtype,
-        result.device.label,
+        *more,
     )
     text = Text(str(result.verdict), style=_STYLES.get(result.verdict, "bold red"))
     text.append("  " + " · ".join(plain(fact, 60) for fact in facts if fact), style="not bold")
-    line(console, text)
+    return text
 
 
 def _accepted(result: Result, console: Console) -> None:
