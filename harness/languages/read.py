@@ -41,14 +41,31 @@ _KINDS = {
     stat.S_ISCHR: "is a device",
     stat.S_ISBLK: "is a device",
 }
+_UNPACK = "unpack it and submit the folder"
 _MAGIC = {
-    b"\xff\xfe": "is UTF-16; save it as UTF-8",
-    b"\xfe\xff": "is UTF-16; save it as UTF-8",
-    b"PK\x03\x04": "is a zip archive; unpack it and submit the folder",
-    b"\x1f\x8b": "is compressed; unpack it and submit what is in it",
+    **dict.fromkeys((b"\xff\xfe", b"\xfe\xff"), "is UTF-16; save it as UTF-8"),
+    b"PK\x03\x04": f"is a zip archive; {_UNPACK}",
+    b"7z\xbc\xaf": f"is a 7z archive; {_UNPACK}",
+    b"Rar!": f"is a rar archive; {_UNPACK}",
+    **dict.fromkeys(
+        (b"\x1f\x8b", b"BZh", b"\xfd7zXZ", b"\x28\xb5\x2f\xfd"),
+        "is compressed; unpack it and submit what is in it",
+    ),
+    b"\x7fELF": "is a compiled program; submit its source",
+    b"%PDF": "is a PDF; submit the code itself as text",
 }
-_RENAME = {".cpp", ".cc", ".cxx", ".c", ".cuh", ".h", ".hpp"}
-"""Suffixes of C++ files that may hold CUDA."""
+"""What files begin with that are no source, and what to do."""
+_TAR = 257, b"ustar"
+"""What a tar archive has, and where."""
+_REMEDIES = {
+    **dict.fromkeys(
+        (".cpp", ".cc", ".cxx", ".c", ".cuh", ".h", ".hpp"), "if it is CUDA C++, rename it to .cu"
+    ),
+    ".ipynb": "save the code of a notebook as .py",
+    **dict.fromkeys((".json", ".jsonl"), "write the output of each sample to a .txt file"),
+    "": "add the extension of its language",
+}
+"""What to do with files that may hold a submission, by extension."""
 
 
 class _FileError(Exception):
@@ -228,6 +245,9 @@ def _text(source: bytes) -> str:
     for start, words in _MAGIC.items():
         if source.startswith(start):
             raise _FileError(words)
+    place, mark = _TAR
+    if source.startswith(mark, place):
+        raise _FileError(f"is a tar archive; {_UNPACK}")
     try:
         text = source.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -254,15 +274,11 @@ def _language(path: Path, text: str) -> str:
     for language in LANGUAGES.values():
         if language.claims(path, text):
             return language.name
-    known, suffix = ", ".join(_suffixes()), path.suffix.lower()
-    remedy = f"; a submission is one of {known}"
-    if suffix in _RENAME:
-        remedy += "; if it is CUDA C++, rename it to .cu"
-    elif suffix == ".ipynb":
-        remedy += "; save the code of a notebook as .py"
-    elif suffix in _suffixes():
-        remedy += f"; rename it to {suffix}"
-    raise _FileError(f"unknown extension {quoted(path.suffix)}{remedy}")
+    suffix = path.suffix.lower()
+    remedy = f"rename it to {suffix}" if suffix in _suffixes() else _REMEDIES.get(suffix)
+    known = f"a submission is one of {', '.join(_suffixes())}"
+    what = f"unknown extension {quoted(path.suffix)}"
+    raise _FileError("; ".join(filter(None, (what, remedy, known))))
 
 
 def _dtypes(text: str, above: int) -> tuple[str, ...] | None:
