@@ -11,6 +11,7 @@ import click
 
 from harness.commands import common
 from harness.commands.complete import dtypes, problem_slugs
+from harness.commands.stdin import SUFFIXES
 from harness.errors import UsageError
 from harness.text.plain import plain
 
@@ -36,6 +37,8 @@ class Choices:
     """Slug of the problem; None: from each file's path."""
     author: str | None
     """The author; None: from each file's path."""
+    language: str | None
+    """What standard input is written in, where ``-`` is a file; None: not named."""
     device: str
     """``auto``, ``cuda`` or ``cpu``."""
     dtype: str | None
@@ -106,6 +109,11 @@ def grading_options(command: F) -> F:
         click.argument("files", nargs=-1, required=True, type=common.PATH),
         problem_option,
         click.option("--author", help="Author [default: from the path]."),
+        click.option(
+            "--language",
+            type=click.Choice(list(SUFFIXES)),
+            help="What standard input is in, where a file is named -.",
+        ),
         common.device_option,
         click.option(
             "--dtype",

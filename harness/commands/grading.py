@@ -17,6 +17,7 @@ from harness.commands import common
 from harness.commands.choices import Choices, grading_options
 from harness.commands.jobs import Tally, job_batches
 from harness.commands.recording import record
+from harness.commands.stdin import STDIN
 from harness.commands.streams import stdout_is_lost
 from harness.errors import MachineError, ProblemError, UsageError
 from harness.text.plain import plain
@@ -81,6 +82,10 @@ def _grade_all(choices: Choices, store: Store | None = None) -> int:
 
     if choices.watch and choices.limit_s is not None:
         raise UsageError("--limit-s and --watch: one of them, since the one ends and the other not")
+    if choices.watch and STDIN in choices.files:
+        raise UsageError("--watch: standard input is read once; name a file")
+    if choices.language is not None and STDIN not in choices.files:
+        raise UsageError("--language: for standard input, the file -; a file's extension says it")
     options = choices.options(timing=store is not None)
     # Before they are read: what is saved while they are graded must be seen.
     saved = _watched(choices.files) if choices.watch else None

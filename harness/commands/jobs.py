@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import click
 
 from harness.commands import common
+from harness.commands.stdin import STDIN, read_stdin
 from harness.errors import JudgeError, MachineError, ProblemError, UsageError
 from harness.text.plain import plain, plain_lines
 from harness.text.suggest import did_you_mean
@@ -164,7 +165,7 @@ def job_batches(files: Sequence[Path], choices: Choices, tally: Tally) -> Iterat
     for path in files:
         try:
             about = {"problem": choices.problem, "author": choices.author, "dtype": choices.dtype}
-            job = job_of(path, packages, **about)
+            job = job_of(path, packages, language=choices.language, **about)
         except JudgeError as error:
             tally.lose(str(path), error)
             continue
@@ -204,10 +205,12 @@ def job_of(
     problem: str | None,
     author: str | None = None,
     dtype: str | None = None,
+    language: str | None = None,
 ) -> Job:
     """The job of grading ``path``: the file as read and its problem, one of ``packages``.
 
     ``problem`` and ``author`` take the place of those in the path; ``dtype`` is only checked.
+    ``language`` is that of standard input, if ``path`` is ``-``.
 
     Raises:
         UsageError: there is no such file, problem or data type, or no name of a problem.
@@ -219,8 +222,11 @@ def job_of(
     from harness.solution.generation.notes import generation_notes, said_problem
     from harness.solution.model import Invalid
 
-    solution = read_solution(path, problem=problem, author=author)
-    if not os.path.lexists(path):  # after it is read: it may have gone meanwhile
+    if path == STDIN:
+        solution = read_stdin(language, problem=problem, author=author)
+    else:
+        solution = read_solution(path, problem=problem, author=author)
+    if path != STDIN and not os.path.lexists(path):  # after it is read: it may have gone meanwhile
         raise UsageError(f"{plain(str(path))}: no such file")
     slug = problem or solution.problem
     if slug is None and isinstance(solution, Invalid) and solution.generation is None:

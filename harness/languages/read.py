@@ -36,7 +36,7 @@ _HEADER = re.compile(r"^\s*(?://|#)\s*dtypes?\s*[:=]\s*(.*?)\s*$")
 _KINDS = {
     stat.S_ISLNK: "is a symbolic link; submit the file itself",
     stat.S_ISDIR: "is a directory; name the file in it",
-    stat.S_ISFIFO: "is a pipe",
+    stat.S_ISFIFO: "is a pipe; write it to a file, or to standard input, which is named -",
     stat.S_ISSOCK: "is a socket",
     stat.S_ISCHR: "is a device",
     stat.S_ISBLK: "is a device",
@@ -55,6 +55,7 @@ _MAGIC = {
     b"%PDF": "is a PDF; submit the code itself as text",
 }
 """What files begin with that are no source, and what to do."""
+_STDIN = ("/dev/stdin", "/dev/fd/0", "/proc/self/fd/0")
 _TAR = 257, b"ustar"
 """What a tar archive has, and where."""
 _REMEDIES = {
@@ -94,7 +95,7 @@ def read_solution(
         reason = f"{shown}: the path has characters that cannot be shown; rename it"
         return Invalid(reason, problem=problem or _safe(_place(path)[0]))
     try:
-        submitted = _bytes(path) if submitted is None else submitted
+        submitted = _bytes(path) if submitted is None else _contents(submitted)
         return _parse(path, submitted, problem, author)
     except _FileError as error:
         about = _about(path, author, submitted)
@@ -201,6 +202,8 @@ def _model_name(generation: Generation | None) -> str:
 
 def _bytes(path: Path) -> bytes:
     """The file's contents. Only a plain file is ever opened."""
+    if str(path) in _STDIN:
+        raise _FileError("is standard input; name it -")
     try:
         _require_plain(os.lstat(path).st_mode)
         flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
@@ -215,6 +218,10 @@ def _bytes(path: Path) -> bytes:
         if error.errno in (errno.EMFILE, errno.ENFILE, errno.ENOMEM):
             raise  # nothing that the file could do about
         raise _FileError(f"cannot be read: {error.strerror}") from None
+    return _contents(source)
+
+
+def _contents(source: bytes) -> bytes:
     if len(source) > MAX_BYTES:
         raise _FileError(f"is larger than {MAX_BYTES >> 20} MiB")
     if not source.strip():
