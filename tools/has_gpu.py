@@ -3,6 +3,6 @@
 
 import sys
 
-from harness.device.choose import gpu_present
+from harness.device.present import gpu_present
 
 sys.exit(not gpu_present())

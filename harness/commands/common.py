@@ -21,6 +21,7 @@ from harness.errors import (
     HarnessError,
     JudgeError,
     MachineError,
+    NoDeviceError,
     ProblemError,
     TimeOverError,
     UsageError,
@@ -54,6 +55,8 @@ problems_option = click.option(
 store_option = click.option(
     "--store", envvar="HARNESS_STORE", help="Where results are kept: a database URL or a file."
 )
+
+
 device_option = click.option(
     "--device",
     type=click.Choice(["auto", "cuda", "cpu"]),
@@ -72,6 +75,18 @@ def functional_times_option(meaning: str) -> Callable[[F], F]:
 
 TAKE_FUNCTIONAL_TIMES = "Without a GPU: take times on the CPU, which say nothing of a GPU's."
 SHOW_FUNCTIONAL_TIMES = "Show boards of CPUs, too, whose times say nothing of a GPU's."
+
+
+def require_device(device: str) -> None:
+    """Refuse ``cuda`` where there is no GPU, at once: torch takes seconds to import.
+
+    Raises:
+        NoDeviceError: there is none.
+    """
+    from harness.device.present import NO_GPU, gpu_present
+
+    if device == "cuda" and not gpu_present():
+        raise NoDeviceError(NO_GPU)
 
 
 def _require_sandbox(context: click.Context, _option: click.Parameter, wanted: bool) -> None:

@@ -37,6 +37,7 @@ def compare(
 
     Both are checked first. Nothing is recorded.
     """
+    common.require_device(device)
     packages = Packages(common.problems_root(problems_dir))
     a, b = (job_of(path, packages, problem=problem, dtype=dtype) for path in (first, second))
 

@@ -90,6 +90,7 @@ def _grade_all(choices: Choices, store: Store | None = None) -> int:
     # Before they are read: what is saved while they are graded must be seen.
     saved = _watched(choices.files) if choices.watch else None
     files = solution_files(choices.files)
+    common.require_device(choices.device)
     tally = Tally(files, _rest(choices, recorded=store is not None))
     remedy = "grade them by themselves"
     if store is not None:

@@ -42,6 +42,7 @@ def regrade(
     """
     from harness.problem.format.load import find_problem
 
+    common.require_device(device)
     root = common.problems_root(problems_dir)
     sound, broken = common.load_all(root)
     current = {problem.slug: problem for problem in sound}
