@@ -277,14 +277,14 @@ def _mismatch(mismatch: Mismatch, console: Console) -> None:
             shown,
             name,
             "[" + ", ".join(map(str, element.index)) + "]",
-            Text(_number(element.expected, element.expected_imag), style="green"),
-            Text(_number(element.got, element.got_imag), style="red"),
+            Text(shown_number(element.expected, element.expected_imag), style="green"),
+            Text(shown_number(element.got, element.got_imag), style="red"),
             f"{element.allowed:.3g}",
         )
     console.print(shown)
 
 
-def _number(value: float, imaginary: float | None) -> str:
+def shown_number(value: float, imaginary: float | None) -> str:
     """An integer to its last digit; ``1.5-2i`` for a complex number."""
     text = str(value) if isinstance(value, int) else numbers.number(value)
     if imaginary is None:
