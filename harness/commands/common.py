@@ -8,10 +8,11 @@ from __future__ import annotations
 import contextlib
 import functools
 import math
+import os
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, ParamSpec, TextIO, TypeVar
+from typing import TYPE_CHECKING, ParamSpec, TextIO, TypeVar, cast
 
 import click
 
@@ -40,6 +41,8 @@ P = ParamSpec("P")
 T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., object])
 
+_PROSE = 100
+_UNWRAPPED = 10_000
 _IN_MEMORY = "sqlite://"
 
 PATH = click.Path(path_type=Path)
@@ -139,11 +142,21 @@ def pass_choices(record: Callable[P, T]) -> Callable[[Callable[[T], None]], Call
     return decorate
 
 
-def console(*, stderr: bool = False) -> Console:
-    """The terminal to print to."""
+def console(*, stderr: bool = False, prose: bool = False) -> Console:
+    """The terminal to print to.
+
+    In a pipe lines are as long as they are, without spaces at their ends, unless ``COLUMNS`` says
+    how wide it is; ``prose`` is wrapped there, too.
+    """
     from rich.console import Console
 
-    return Console(stderr=stderr)
+    from harness.text.output import Unpadded
+
+    stream = sys.stderr if stderr else sys.stdout
+    if stream.isatty() or os.environ.get("COLUMNS"):
+        return Console(stderr=stderr)
+    file = cast(TextIO, Unpadded(stream))
+    return Console(file=file, width=_PROSE if prose else _UNWRAPPED)
 
 
 def print_error(error: JudgeError) -> None:
