@@ -706,6 +706,26 @@ class TestLeaderboard:
         assert not Path("results.sqlite").exists()
         assert harness("leaderboard", "--store", "other.db").status == 0
 
+    @pytest.mark.parametrize(
+        ("store", "said"),
+        [
+            ("folder", "is a folder: name a file"),
+            ("mysql://me:secret@host/db", "unknown kind of database; sqlite or postgresql"),
+            ("postgresql://host:port/db", "not a database URL"),
+        ],
+    )
+    @pytest.mark.parametrize("command", [["leaderboard"], ["submit", "mine.py"]])
+    def test_what_can_be_no_store_is_a_wrong_option(
+        self, harness: Harness, command: list[str], store: str, said: str
+    ) -> None:
+        Path("folder").mkdir()
+        Path("mine.py").write_text(HONEST)
+        done = harness(*command, "--store", store)
+        assert (done.status, done.out) == (2, "")
+        assert said in done.err
+        assert "(--store, or HARNESS_STORE)" in done.err
+        assert "secret" not in done.err
+
     def test_a_leaderboard_of_an_empty_store(self, harness: Harness) -> None:
         done = harness("leaderboard", "--json", "-")
         assert (done.status, json.loads(done.out)) == (0, [])

@@ -170,6 +170,7 @@ def open_store(place: str | None, *, write: bool = True) -> Iterator[Store]:
 
     To ``write``, it must be one that can be written.
     """
+    from leaderboard.failures import WrongStoreError
     from leaderboard.store import Store, StoreError
 
     try:
@@ -180,6 +181,8 @@ def open_store(place: str | None, *, write: bool = True) -> Iterator[Store]:
                     "copy with --store or HARNESS_STORE"
                 )
             yield store
+    except WrongStoreError as error:
+        raise UsageError(f"{error} (--store, or HARNESS_STORE)") from error
     except StoreError as error:
         raise MachineError(str(error)) from error
 
