@@ -17,7 +17,6 @@ from harness.commands import common
 from harness.commands.stdin import STDIN, read_stdin
 from harness.errors import JudgeError, MachineError, ProblemError, UsageError
 from harness.text.plain import plain, plain_lines
-from harness.text.suggest import did_you_mean
 
 if TYPE_CHECKING:
     from harness.commands.choices import Choices
@@ -182,11 +181,11 @@ def job_batches(files: Sequence[Path], choices: Choices, tally: Tally) -> Iterat
 
 def _check_options(packages: Packages, choices: Choices) -> None:
     """Refuse at once what no file can make right."""
-    from harness.problem.dtypes import DTYPES
+    from harness.problem.dtypes import DTYPES, dtype_meant
 
     dtype = choices.dtype
     if dtype is not None and dtype not in DTYPES:
-        hint = did_you_mean(dtype, DTYPES) or f" (one of {', '.join(DTYPES)})"
+        hint = dtype_meant(dtype, DTYPES) or f" (one of {', '.join(DTYPES)})"
         raise UsageError(f"--dtype {dtype}: there is no such type{hint}")
     if choices.problem:
         _require_dtype(packages.find(choices.problem), dtype)
@@ -194,7 +193,9 @@ def _check_options(packages: Packages, choices: Choices) -> None:
 
 def _require_dtype(problem: Problem, dtype: str | None) -> None:
     if dtype is not None and dtype not in problem.dtypes:
-        hint = did_you_mean(dtype, problem.dtypes)
+        from harness.problem.dtypes import dtype_meant
+
+        hint = dtype_meant(dtype, problem.dtypes)
         raise UsageError(f"--dtype {dtype}: {problem.slug} has {', '.join(problem.dtypes)}{hint}")
 
 

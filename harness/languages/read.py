@@ -19,14 +19,14 @@ from hashlib import sha256
 from pathlib import Path
 
 from harness.languages import LANGUAGES
-from harness.problem.dtypes import DTYPES
+from harness.problem.dtypes import DTYPES, dtype_meant
 from harness.records.refs import Generation, SolutionRef
 from harness.records.result import Result
 from harness.solution.generation import SUFFIXES, NoCode, extract
 from harness.solution.model import Invalid, Solution
 from harness.text.names import IN_WORDS, LONGEST, is_name
 from harness.text.plain import quoted
-from harness.text.suggest import did_you_mean, nearest
+from harness.text.suggest import nearest
 
 MAX_BYTES = 1 << 20
 HEADER_LINES = 20
@@ -300,7 +300,7 @@ def _dtypes(text: str, above: int) -> tuple[str, ...] | None:
             raise _FileError("dtypes: names no type", number)
         for name in names:
             if name not in DTYPES:
-                hint = did_you_mean(name, DTYPES) or f" (one of {', '.join(DTYPES)})"
+                hint = dtype_meant(name, DTYPES) or f" (one of {', '.join(DTYPES)})"
                 raise _FileError(f"dtypes: unknown type {quoted(name)}{hint}", number)
         return names
     return None
