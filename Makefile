@@ -9,6 +9,9 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c const
 DEMO_STORE := build/demo.sqlite
 DEMO_FILES := solutions/gemm-multiply-leakyrelu $(addprefix solutions/vector-add/samples/,naive.cu vectorized.cu triton.py)
 
+HAS_GPU := $(BIN)/python -m tools.has_gpu
+DEMO_PROBLEMS := gemm-multiply-leakyrelu vector-add
+
 .DELETE_ON_ERROR:
 # `make verify`: how many grades, and the seed of the first.
 GRADES ?= 40
@@ -32,9 +35,11 @@ demo: $(STAMP)
 	mkdir -p build
 	rm -f $(DEMO_STORE)*
 	$(BIN)/harness submit $(DEMO_FILES) --store $(DEMO_STORE) || test $$? -eq 1
+	@$(HAS_GPU) || $(BIN)/harness import leaderboard/boards/h100.jsonl --store $(DEMO_STORE)
 	$(BIN)/harness site --all --store $(DEMO_STORE) --out build/site
-	$(BIN)/harness leaderboard --all --store $(DEMO_STORE)
-	@echo "The same as a table: build/site/boards.csv; as a web site: build/site/index.html"
+	@$(HAS_GPU) || echo "No GPU here, so these files have verdicts alone. The boards of an H100:"
+	$(foreach problem,$(DEMO_PROBLEMS),$(BIN)/harness leaderboard $(problem) --all --store $(DEMO_STORE) &&) true
+	@echo "All boards as a table: build/site/boards.csv; as a web site: build/site/index.html"
 
 test: lint
 	$(BIN)/python -m pytest -n auto

@@ -11,7 +11,7 @@ from sqlalchemy import Connection, Engine, Row, Select, create_engine, event, ma
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 from sqlalchemy.pool import StaticPool
 
-from leaderboard.failures import Patience, StoreError, is_damaged_text
+from leaderboard.failures import Patience, StoreError, WrongStoreError, is_damaged_text
 from leaderboard.location import sqlite_file, why_read_only
 
 BUSY_TIMEOUT = 30.0
@@ -103,8 +103,12 @@ def _engine(url: str) -> tuple[Engine, str]:
         parsed = make_url(url)
     except (ArgumentError, ValueError) as error:  # a port that is no number is the latter
         # The text is not shown: it may hold a password.
-        raise StoreError("not a database URL: sqlite:///FILE or postgresql://…") from error
+        raise WrongStoreError("not a database URL: sqlite:///FILE or postgresql://…") from error
+    if parsed.drivername == "postgres":  # as libpq and many hosts call it
+        parsed = parsed.set(drivername="postgresql")
     shown = parsed.render_as_string(hide_password=True)
+    if parsed.get_backend_name() not in ("sqlite", "postgresql"):
+        raise WrongStoreError(f"{shown}: unknown kind of database; sqlite or postgresql")
     try:
         if parsed.get_backend_name() != "sqlite":
             libpq = parsed.get_driver_name() in ("psycopg", "psycopg2")
@@ -113,6 +117,9 @@ def _engine(url: str) -> tuple[Engine, str]:
             event.listen(engine, "begin", _begin_postgresql)
             return engine, ""
         file = None if "uri" in parsed.query else sqlite_file(parsed)
+        if file is not None and file.is_dir():
+            told = "is a folder: name a file, in a folder that you may write"
+            raise WrongStoreError(f"{file} {told}")
         if file is not None and (reason := why_read_only(file)):
             engine = create_engine(parsed, creator=partial(_connect_to_read, file))
             event.listen(engine, "begin", _begin_sqlite)
@@ -125,9 +132,11 @@ def _engine(url: str) -> tuple[Engine, str]:
             file.parent.mkdir(parents=True, exist_ok=True)
             engine = create_engine(parsed, connect_args={"timeout": BUSY_TIMEOUT})
     except ModuleNotFoundError as error:
-        raise StoreError(f"{shown}: the driver is missing: pip install {error.name}") from error
+        ours = error.name in ("psycopg", "psycopg2")
+        package = "'kernel-harness[postgresql]'" if ours else error.name
+        raise StoreError(f"{shown}: the driver is missing: pip install {package}") from error
     except NoSuchModuleError as error:
-        raise StoreError(f"{shown}: unknown kind of database; sqlite or postgresql") from error
+        raise WrongStoreError(f"{shown}: unknown kind of database; sqlite or postgresql") from error
     except OSError as error:
         raise StoreError(f"{shown}: {error.strerror}: {error.filename}") from error
     event.listen(engine, "connect", _configure_sqlite)

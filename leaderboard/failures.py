@@ -39,7 +39,7 @@ _HOPELESS = re.compile(
 that does not answer."""
 
 _REMEDIES = {
-    sqlite3.SQLITE_NOTADB: "name another file in HARNESS_STORE",
+    sqlite3.SQLITE_NOTADB: "name another file in HARNESS_STORE, or with --store",
     sqlite3.SQLITE_CORRUPT: "save what can be read with `sqlite3 FILE .recover | sqlite3 NEW`",
     sqlite3.SQLITE_FULL: "make room there, or name another store",
     sqlite3.SQLITE_IOERR: "is its disk full or broken, or the size of files limited (ulimit -f)?",
@@ -55,6 +55,10 @@ _log = logging.getLogger(__name__)
 
 class StoreError(Exception):
     """The store cannot be used, or refused a result; the message says why and what to do."""
+
+
+class WrongStoreError(StoreError):
+    """What was named can be no store."""
 
 
 class Patience:

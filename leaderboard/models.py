@@ -14,7 +14,8 @@ the harness, for the current versions of the problems, make one row.
 - ``speedup``: geometric mean over problems of the geometric mean over accepted, timed samples.
 
 Where a problem has fewer than k samples that are decided, pass@k and fast_p@k of the row are
-missing (NaN): leaving problems out would make a model look better or worse than it is.
+missing (NaN): leaving problems out would make a model look better or worse than it is. So is fast_p
+for p > 0 where samples were accepted, and none was timed.
 """
 
 import csv
@@ -121,6 +122,11 @@ def by_model(
     return [_row(samples, ks, ps) for _, samples in last.groupby(_PLACE)]
 
 
+def without_cpu_times(entries: pd.DataFrame) -> pd.DataFrame:
+    """``entries`` without the times that were taken on a CPU, which say nothing of a GPU's."""
+    return entries.assign(speedup=entries["speedup"].mask(entries["device_kind"] == "cpu"))
+
+
 def write_csv(rows: Sequence[ModelRow], file: IO[str]) -> None:
     """Write ``rows`` with a header; text cells are made harmless, what is missing is empty."""
     writer = csv.writer(file, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n")
@@ -137,24 +143,30 @@ def _row(samples: pd.DataFrame, ks: Sequence[int], ps: Sequence[float]) -> Model
     problem, accepted, speedup = samples["problem"], samples["accepted"], samples["speedup"]
     counts = samples["decided"].groupby(problem).sum()
     solved = accepted.groupby(problem).sum()
-    faster = {p: (accepted & (speedup > p)).groupby(problem).sum() if p else solved for p in ps}
     logs = np.log(speedup.where(accepted).dropna())
+    untimed = logs.empty and accepted.any()  # then nobody knows what is fast
+
+    def right(p: float) -> pd.Series | None:
+        if not p:
+            return solved
+        return None if untimed else (accepted & (speedup > p)).groupby(problem).sum()
+
     return ModelRow(
         **samples.iloc[0][_PLACE],
         problems=len(counts),
         samples=int(counts.sum()),
         solved=int((solved > 0).sum()),
         passed={k: _share(counts, solved, k) for k in ks},
-        fast={(p, k): _share(counts, faster[p], k) for p in ps for k in ks},
+        fast={(p, k): _share(counts, right(p), k) for p in ps for k in ks},
         speedup=float(np.exp(logs.groupby(problem).mean().mean())),
         verdicts=Counter(map(Verdict, samples["verdict"])),
         reasons=Counter(map(Reason, filter(None, samples["reason"]))),
     )
 
 
-def _share(counts: pd.Series, right: pd.Series, k: int) -> float:
-    """Mean over problems of pass@k; NaN if one has fewer than ``k`` samples."""
-    if counts.min() < k:
+def _share(counts: pd.Series, right: pd.Series | None, k: int) -> float:
+    """Mean over problems of pass@k; NaN if one has fewer than ``k`` samples, or no ``right``."""
+    if right is None or counts.min() < k:
         return math.nan
     pairs = zip(counts.tolist(), right.tolist(), strict=True)
     return math.fsum(pass_at_k(n, c, k) for n, c in pairs) / len(counts)

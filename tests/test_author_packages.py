@@ -105,7 +105,7 @@ def test_any_of_equals(run: Run) -> None:
 
 
 def test_times_are_taken(run: Run) -> None:
-    timed = run("csr", PRODUCT, verb="submit")
+    timed = run("csr", PRODUCT, "--functional-times", verb="submit")
     assert timed.verdict is Verdict.ACCEPTED, timed.message
     assert timed.score is not None
 

@@ -103,6 +103,61 @@ def write(tmp_path: Path) -> Write:
     return make
 
 
+@pytest.fixture
+def functional_times(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Times of the CPU are asked for."""
+    monkeypatch.setenv("HARNESS_FUNCTIONAL_TIMES", "1")
+
+
+FUNCTIONAL = pytest.mark.usefixtures("functional_times")
+
+
+class TestWithoutAGpu:
+    """Nothing of a CPU is shown as a time, unless it is asked for."""
+
+    def test_submit_records_a_verdict_without_times(self, harness: Harness, write: Write) -> None:
+        done = harness("submit", write(), "--json", "result.jsonl")
+        assert done.status == 0
+        result = Result.from_json(Path("result.jsonl").read_text())
+        assert (result.accepted, result.score, result.measurements) == (True, None, ())
+        assert "score   not timed: without a GPU there are verdicts alone" in done.out
+        assert "×" not in done.out
+        timed = harness("submit", write(), "--functional-times")
+        assert timed.status == 0
+        assert "× ±" in timed.out
+        assert "not ranked: cpu: functional timing, not a GPU's" in timed.out
+
+    def test_boards_are_those_of_gpus(self, harness: Harness, write: Write) -> None:
+        assert harness("submit", write(), "--functional-times").status == 0
+        done = harness("leaderboard", "--csv", "board.csv")
+        assert (done.status, done.err) == (0, "")
+        said = "no board: 1 accepted result of a CPU and none of a GPU; harness submissions list"
+        assert done.out.startswith(said)
+        assert len(Path("board.csv").read_text().splitlines()) == 1
+        assert json.loads(harness("leaderboard", "--json", "-").out) == []
+        shown = harness("leaderboard", "--functional-times")
+        assert "alice" in shown.out
+        assert "cpu: functional timing" in shown.out
+        site = harness("site", "--out", "site")
+        assert (site.status, site.out) == (0, "site: 0 boards, 0 entries, 6 problems\n")
+        assert "note: no board: 1 accepted result of a CPU" in site.err
+        asked = harness("site", "--out", "site", "--functional-times")
+        assert asked.out.startswith("site: 1 board, 1 entry")
+
+    def test_which_of_two_is_faster_is_not_guessed(self, harness: Harness, write: Write) -> None:
+        files = [write(), write(HONEST + "#", "b.py")]
+        done = harness("compare", *files)
+        assert (done.status, done.out) == (4, "")
+        assert "there is none here: harness check gives their verdicts" in done.err
+        assert "--functional-times" in done.err
+
+    def test_further_baselines_are_not_timed(self, harness: Harness, write: Write) -> None:
+        done = harness("submit", write(), "--baselines", "all")
+        assert (done.status, done.err) == (
+            0, "note: --baselines all: without a GPU nothing is timed\n"
+        )  # fmt: skip
+
+
 def test_profiles_are_of_gpus(harness: Harness, write: Write) -> None:
     done = harness("check", write(), "--profile")
     assert done.status == 2
@@ -110,6 +165,7 @@ def test_profiles_are_of_gpus(harness: Harness, write: Write) -> None:
     assert "--profile: only a GPU's kernels can be profiled" in done.err
 
 
+@FUNCTIONAL
 @pytest.mark.corpus
 def test_submit_times_all_baselines_when_asked(
     harness: Harness, write: Write, tmp_path: Path
@@ -144,6 +200,19 @@ class TestExitCodes:
         assert done.status == 1
         assert "WRONG_ANSWER" in done.out
         assert "--case" in done.out
+
+    def test_a_result_that_is_returned_is_told_to_be_ignored(
+        self, harness: Harness, write: Write
+    ) -> None:
+        done = harness("check", write("def solution(*_):\n    return 1.5\n"), "--json", "-")
+        assert done.status == 1
+        said = "a number was returned, which is ignored: write into y, as with y.copy_(…)"
+        assert said in done.result.message
+        assert "custom_kernel(data)" in done.result.message
+        assert "arbitrary bits" not in done.result.message
+        assert "returned" not in harness("check", write("def solution(*_): ...")).out
+        right = HONEST + "    return y\n"
+        assert harness("check", write(right, "right.py")).status == 0
 
     def test_one_of_several_not_accepted(self, harness: Harness, write: Write) -> None:
         files = [write(), write("import os; os._exit(0)\ndef solution(*_): ...", "bad.py")]
@@ -283,7 +352,45 @@ class TestLimit:
         assert "--watch" in done.err
 
 
+class TestSeveral:
+    def test_a_line_for_what_is_accepted_and_all_of_a_failure(
+        self, harness: Harness, write: Write
+    ) -> None:
+        write()
+        write(HONEST + "# b", "b.py")
+        write("def solution(*_): ...", "wrong.py")
+        done = harness("submit", "solutions")
+        assert done.status == 1
+        lines = done.out.splitlines()
+        assert lines[0] == "ACCEPTED  shift · alice/b · pytorch · float32"
+        assert lines[1].startswith("ACCEPTED  shift · alice/mine")
+        assert lines[2].startswith("WRONG_ANSWER  shift · alice/wrong")
+        assert [line.split()[0] for line in lines[3:]][::2][:2] == ["reason", "case"]
+        assert done.err.splitlines() == [
+            "all of each: harness submissions list, harness submissions show ID",
+            "3 files: 2 ACCEPTED, 1 WRONG_ANSWER",
+        ]
+        checked = harness("check", "solutions/shift/alice/b.py", "solutions/shift/alice/mine.py")
+        assert checked.status == 0
+        assert len(checked.out.splitlines()) == 2
+        assert checked.err == "all of each: --json FILE\n2 files: 2 ACCEPTED\n"
+
+    def test_one_line_has_the_score(self, harness: Harness, write: Write) -> None:
+        files = [write(), write(HONEST + "# b", "b.py")]
+        done = harness("submit", *files, "--functional-times", "--json", "all.jsonl")
+        assert done.status == 0
+        for line in done.out.splitlines():
+            assert re.search(r"· float32 · \S+× ± \S+ over plain · not ranked$", line)
+        assert done.err.splitlines()[0] == "all of each is in all.jsonl"
+
+    def test_one_file_is_shown_whole(self, harness: Harness, write: Write) -> None:
+        done = harness("check", write().parent)
+        assert "cases   " in done.out
+        assert done.err == ""
+
+
 class TestJson:
+    @FUNCTIONAL
     def test_one_object_on_stdout_and_nothing_else(self, harness: Harness, write: Write) -> None:
         done = harness("submit", write(), "--json", "-")
         assert done.status == 0, done
@@ -414,6 +521,28 @@ class TestReplay:
         assert done.failed_case is not None
         assert f"--case {done.failed_case.spec} " in done.reproduce
 
+    def test_a_case_that_was_asked_for_is_the_one_that_is_reported(
+        self, harness: Harness, write: Write
+    ) -> None:
+        path, spec = write("def solution(*_): ..."), "n=33,s=0.5"
+        done = harness("submit", path, "--case", spec, "--seed", "5eed")
+        assert done.status == 1
+        assert f"case    {spec}" in done.out
+        assert "input x (33)" in done.out  # the numbers of that very case
+        assert "shrunk" not in done.out
+        assert done.out.count("n=33") == 2  # and its replay
+        again = harness("check", path, "--case", spec, "--json", "-").result
+        assert again.failed_case is not None
+        assert (again.failed_case.spec, again.message[:20]) == (spec, "33 of 33 elements of")
+        assert again.shrunk is not None
+        assert again.shrunk.trials == 0
+        smaller = harness("check", path, "--case", spec, "--shrink")
+        assert smaller.status == 1
+        assert "shrunk  the smallest case found that fails" in smaller.out
+        assert "case    n=1," in smaller.out
+        plain = harness("check", path, "--case", spec, "--no-shrink", "--json", "-").result
+        assert plain.shrunk is None
+
     def test_a_seed_alone_draws_the_same_cases(self, harness: Harness, write: Write) -> None:
         path = write()
         first = harness("check", path, "--json", "-").result
@@ -429,6 +558,7 @@ class TestReplay:
         assert not Path("results.sqlite").exists()
 
 
+@FUNCTIONAL
 class TestLeaderboard:
     def test_from_submission_to_row(self, harness: Harness, write: Write) -> None:
         files = [write(author="alice"), write(author="bob", name="theirs.py")]
@@ -575,6 +705,26 @@ class TestLeaderboard:
         assert Path("other.db").exists()
         assert not Path("results.sqlite").exists()
         assert harness("leaderboard", "--store", "other.db").status == 0
+
+    @pytest.mark.parametrize(
+        ("store", "said"),
+        [
+            ("folder", "is a folder: name a file"),
+            ("mysql://me:secret@host/db", "unknown kind of database; sqlite or postgresql"),
+            ("postgresql://host:port/db", "not a database URL"),
+        ],
+    )
+    @pytest.mark.parametrize("command", [["leaderboard"], ["submit", "mine.py"]])
+    def test_what_can_be_no_store_is_a_wrong_option(
+        self, harness: Harness, command: list[str], store: str, said: str
+    ) -> None:
+        Path("folder").mkdir()
+        Path("mine.py").write_text(HONEST)
+        done = harness(*command, "--store", store)
+        assert (done.status, done.out) == (2, "")
+        assert said in done.err
+        assert "(--store, or HARNESS_STORE)" in done.err
+        assert "secret" not in done.err
 
     def test_a_leaderboard_of_an_empty_store(self, harness: Harness) -> None:
         done = harness("leaderboard", "--json", "-")
@@ -896,6 +1046,7 @@ def test_output_that_is_not_utf_8() -> None:
     assert done.returncode == 0, done.stderr
 
 
+@FUNCTIONAL
 @pytest.mark.parametrize("command", ["check", "submit", "compare", "regrade"])
 def test_a_sandbox_can_be_demanded(
     harness: Harness, write: Write, monkeypatch: pytest.MonkeyPatch, command: str

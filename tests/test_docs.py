@@ -216,8 +216,9 @@ def _newcomer(place: Path) -> dict[str, str]:
         "HARNESS_CACHE": str(place / "cache"),
         "PYTHONPATH": str(ROOT),
     }
-    for name in ("HARNESS_PROBLEMS", "FORCE_COLOR", "COLUMNS"):
+    for name in ("HARNESS_PROBLEMS", "FORCE_COLOR"):
         environment.pop(name, None)
+    environment["COLUMNS"] = "80"  # as a terminal has
     return environment
 
 

@@ -7,6 +7,7 @@ with the escapes of GitHub's runner (``ActionCommand.cs``).
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from harness.ci.mismatch import mismatch_lines
 from harness.ci.report import PullRequestReport
 from harness.text.plain import plain, plain_lines
 
@@ -51,7 +52,8 @@ def _annotations(report: PullRequestReport) -> Iterator[Annotation]:
     for each in report.failures:
         result = each.result
         failed = result.shrunk.case if result.shrunk else result.failed_case
-        message = result.message + (f"\ncase: {failed.spec}" if failed else "")
+        place = [f"case: {failed.spec}"] if failed else []
+        message = "\n".join([result.message, *place, *mismatch_lines(result)])
         yield Annotation(each.path, each.line, str(result.verdict), message)
 
 

@@ -16,6 +16,8 @@ class CiChoices:
     """``auto``, ``cuda`` or ``cpu``."""
     check_only: bool = False
     """Give verdicts without timing."""
+    functional_times: bool = False
+    """Take times without a GPU, too."""
     author: str | None = None
     """The only author whose files may change, in upper or lower case; None: any single author."""
     any_author: bool = False

@@ -123,7 +123,7 @@ def review(
             merge_base=fork,
             head=head,
             author="" if choices.author is None else author_folder(choices.author, folders),
-            timed=not choices.check_only,
+            timed=_timed(choices, graded),
             executable_required=not choices.accept_not_executable,
             graded=sorted(graded, key=lambda each: order.index(each.path)),
             deleted=_listed(plan.deleted),
@@ -165,6 +165,11 @@ def review(
         signals.accept()  # the reports come first
         why = str(ended) or "interrupted"
         return report(why, why), ended
+
+
+def _timed(choices: CiChoices, graded: Sequence[Graded]) -> bool:
+    emulated = any(each.result.device.emulated for each in graded)
+    return not choices.check_only and (choices.functional_times or not emulated)
 
 
 def _listed(paths: Sequence[str]) -> list[str]:
@@ -243,7 +248,7 @@ def _jobs(plan: GradingPlan, problems: Path, folder: Path, choices: CiChoices) -
 def _grade(
     jobs: Sequence[Job], plan: GradingPlan, choices: CiChoices, grade: Grade
 ) -> Iterator[Graded]:
-    options = Options(timing=not choices.check_only)
+    options = Options(timing=not choices.check_only, functional_times=choices.functional_times)
     changes = {change.path: change for change in plan.submissions}
     console = Console()
     for done, result in grade([Work(job, options) for job in jobs], choices.device):

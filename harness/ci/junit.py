@@ -1,7 +1,8 @@
 """A report as JUnit XML, which CI systems show as tests: one suite for each problem.
 
 A submission that was not accepted is a failure; INTERNAL_ERROR, a fault and a refusal are errors;
-NOT_EXECUTABLE_HERE is skipped where it does not count. ``time`` is that of the correctness cases.
+NOT_EXECUTABLE_HERE is skipped where it does not count. ``time`` is what building it, its cases and
+the search for a smaller one took.
 """
 
 import xml.etree.ElementTree as ET
@@ -9,8 +10,9 @@ from collections.abc import Sequence
 from itertools import groupby
 from operator import attrgetter
 
+from harness.ci.mismatch import mismatch_lines, tensor_lines
 from harness.ci.report import Graded, PullRequestReport
-from harness.records.result import Verdict
+from harness.records.result import Result, Verdict
 from harness.text.plain import plain, plain_lines
 
 _TEXT = 20_000
@@ -43,6 +45,8 @@ def _suite(name: str, cases: Sequence[ET.Element]) -> ET.Element:
 def _case(each: Graded, failed: bool) -> ET.Element:
     result = each.result
     seconds = sum(case.seconds or 0.0 for case in result.cases)
+    seconds += result.build.seconds if result.build and not result.build.cached else 0.0
+    seconds += result.shrunk.seconds if result.shrunk else 0.0
     case = ET.Element(
         "testcase",
         classname=plain(result.problem.slug, 100),
@@ -54,7 +58,7 @@ def _case(each: Graded, failed: bool) -> ET.Element:
     if result.accepted:
         return case
     kind = "error" if result.verdict is Verdict.INTERNAL_ERROR else "failure"
-    _add(case, kind if failed else "skipped", str(result.verdict), result.message)
+    _add(case, kind if failed else "skipped", str(result.verdict), result.message, _details(result))
     if failed and result.output.strip():
         ET.SubElement(case, "system-out").text = plain_lines(result.output, _TEXT)
     return case
@@ -66,6 +70,17 @@ def _error(path: str, reason: str) -> ET.Element:
     return case
 
 
-def _add(case: ET.Element, kind: str, verdict: str, message: str) -> None:
+def _details(result: Result) -> list[str]:
+    """The case, what is wrong in it, and the command that repeats it."""
+    failed = result.shrunk.case if result.shrunk else result.failed_case
+    if failed is None:
+        return []
+    wrong = [*mismatch_lines(result), *tensor_lines(result)]
+    return [f"case: {failed.spec}", *wrong, result.reproduce]
+
+
+def _add(
+    case: ET.Element, kind: str, verdict: str, message: str, details: Sequence[str] = ()
+) -> None:
     outcome = ET.SubElement(case, kind, type=verdict, message=plain(message, 400))
-    outcome.text = plain_lines(message, _TEXT)
+    outcome.text = plain_lines("\n".join([message, *details]), _TEXT)

@@ -7,6 +7,7 @@ through :mod:`harness.ci.markdown`.
 from collections.abc import Iterator
 
 from harness.ci.markdown import block, code
+from harness.ci.mismatch import mismatch_lines, tensor_lines
 from harness.ci.report import FileOutcome, Graded, PullRequestReport
 from harness.records.result import Verdict
 from harness.text import numbers
@@ -121,6 +122,8 @@ def _failure(each: Graded) -> str:
         parts += ["The case that failed:\n", block(failed.spec, 1000)]
         if failed.message and not result.message.startswith(failed.message):
             parts.append(block(failed.message))
+    if wrong := [*mismatch_lines(result), *tensor_lines(result)]:
+        parts.append(block("\n".join(wrong)))
     if result.reproduce:
         parts += ["To see it again:\n", block(result.reproduce)]
     log = result.build.log if result.build else ""

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from harness.records.result import Result
+    from leaderboard.ranking import Frame
     from leaderboard.store import Store
 
 _MAX_K = 10_000
@@ -39,6 +40,7 @@ Number = TypeVar("Number", int, float)
 @click.option("--by", type=click.Choice(["entry", "model"]), default="entry", help="What a row is.")
 @click.option("--k", "ks", default="1", show_default=True, help="By model: the k of pass@k.")
 @click.option("--p", "ps", default="0,1,1.5,2", show_default=True, help="By model: p of fast_p.")
+@common.functional_times_option(common.SHOW_FUNCTIONAL_TIMES)
 @common.store_option
 @common.problems_option
 def leaderboard(
@@ -49,6 +51,7 @@ def leaderboard(
     by: str,
     ks: str,
     ps: str,
+    functional_times: bool,
     store: str | None,
     problems_dir: Path | None,
 ) -> None:
@@ -70,10 +73,10 @@ def leaderboard(
     current = versions(root, slugs)
     if by == "model":
         from harness.report.models import render_models
-        from leaderboard.models import by_model, write_csv
+        from leaderboard.models import by_model, without_cpu_times, write_csv
 
         models = by_model(
-            entries if problem is None else entries[entries["problem"] == problem],
+            _of(entries, problem) if functional_times else without_cpu_times(_of(entries, problem)),
             ks=_numbers("--k", ks, int, lambda k: 1 <= k <= _MAX_K),
             ps=_numbers("--p", ps, float, lambda p: 0 <= p < math.inf),
             current=current,
@@ -84,13 +87,36 @@ def leaderboard(
         from harness.report.board import render_board
         from leaderboard.ranking import ranked, rows, to_csv
 
-        boards = ranked(entries, problem=problem, all_entries=all_entries, current=current)
+        nothing = "" if functional_times else _no_board(_of(entries, problem))
+        shown = entries if functional_times else _of_gpus(entries)
+        boards = ranked(shown, problem=problem, all_entries=all_entries, current=current)
         outputs = _Outputs(
             lambda: [row.cells() for row in rows(boards)],
             partial(to_csv, boards),
-            lambda console: render_board(rows(boards), console),
+            lambda console: render_board(rows(boards), console, nothing),
         )
     outputs.write(csv_to, json_to)
+
+
+def _of(entries: Frame, problem: str | None) -> Frame:
+    return entries if problem is None else entries[entries["problem"] == problem]
+
+
+def _of_gpus(entries: Frame) -> Frame:
+    return entries[entries["device_kind"] != "cpu"]
+
+
+def _no_board(entries: Frame) -> str:
+    """Why there is no board of ``entries``, in a line; empty if there is one of a GPU."""
+    accepted = entries[entries["accepted"]]
+    if not len(accepted):
+        return "no accepted results yet"
+    if (accepted["device_kind"] != "cpu").any():
+        return ""
+    return (
+        f"no board: {counted(len(accepted), 'accepted result')} of a CPU and none of a GPU; "
+        "harness submissions list shows them, --functional-times their times"
+    )
 
 
 class _Outputs(NamedTuple):
@@ -239,10 +265,16 @@ def _changes(
 )
 @click.option("--all", "all_entries", is_flag=True, help="All entries, not the best per author.")
 @click.option("--no-code", is_flag=True, help="Do not show the code of entries.")
+@common.functional_times_option(common.SHOW_FUNCTIONAL_TIMES)
 @common.store_option
 @common.problems_option
 def site(
-    out: Path, all_entries: bool, no_code: bool, store: str | None, problems_dir: Path | None
+    out: Path,
+    all_entries: bool,
+    no_code: bool,
+    functional_times: bool,
+    store: str | None,
+    problems_dir: Path | None,
 ) -> None:
     """Write boards, problems and entries as a static web site, which needs no server."""
     _collect_seldom()
@@ -257,7 +289,12 @@ def site(
             return None if no_code else code_of(result, results.source(result.solution.hash))
 
         current = {p.slug: p.hash for p in packages}
-        boards = ranked(results.entries(), all_entries=all_entries, current=current)
+        entries = results.entries()
+        if not functional_times:
+            if len(entries) and (why := _no_board(entries)):
+                click.echo(f"note: {why}", err=True)
+            entries = _of_gpus(entries)
+        boards = ranked(entries, all_entries=all_entries, current=current)
         counts = build_site(
             out,
             rows=rows(boards),

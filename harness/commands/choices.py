@@ -11,6 +11,7 @@ import click
 
 from harness.commands import common
 from harness.commands.complete import dtypes, problem_slugs
+from harness.commands.stdin import SUFFIXES
 from harness.errors import UsageError
 from harness.text.plain import plain
 
@@ -36,6 +37,8 @@ class Choices:
     """Slug of the problem; None: from each file's path."""
     author: str | None
     """The author; None: from each file's path."""
+    language: str | None
+    """What standard input is written in, where ``-`` is a file; None: not named."""
     device: str
     """``auto``, ``cuda`` or ``cpu``."""
     dtype: str | None
@@ -46,8 +49,8 @@ class Choices:
     """The one case to run, as text; None: all cases."""
     arch: str
     """GPU architecture to compile for where there is no GPU."""
-    no_shrink: bool
-    """Report the first failing case; do not look for a smaller one."""
+    shrink: bool | None
+    """Look for a smaller case than the one that fails; None: unless one case was asked for."""
     watch: bool
     """After grading, grade each file again when it is saved."""
     json_to: str | None
@@ -62,6 +65,8 @@ class Choices:
     """``submit``: ``all`` to time all baselines and show the best recorded solution."""
     quick: bool = False
     """``submit``: take times on a GPU with a smaller budget."""
+    functional_times: bool = False
+    """``submit``: take times without a GPU, too."""
     resume: bool = False
     """``submit``: skip files whose result is recorded already."""
     store: str | None = None
@@ -76,8 +81,10 @@ class Choices:
             seed=self.seed,
             case=self.case,
             timing=timing,
+            functional_times=self.functional_times,
             arch=self.arch,
-            shrink_s=0.0 if self.no_shrink else SHRINK_S,
+            shrink_s=0.0 if self.shrink is False else SHRINK_S,
+            smaller=self.shrink is True or self.case is None,
             all_baselines=self.baselines == "all",
             profile=self.profile,
             quick=self.quick,
@@ -102,6 +109,11 @@ def grading_options(command: F) -> F:
         click.argument("files", nargs=-1, required=True, type=common.PATH),
         problem_option,
         click.option("--author", help="Author [default: from the path]."),
+        click.option(
+            "--language",
+            type=click.Choice(list(SUFFIXES)),
+            help="What standard input is in, where a file is named -.",
+        ),
         common.device_option,
         click.option(
             "--dtype",
@@ -118,9 +130,9 @@ def grading_options(command: F) -> F:
             help="Without a GPU: the architecture to compile for as well.",
         ),
         click.option(
-            "--no-shrink",
-            is_flag=True,
-            help="Report the first case that fails; do not look for a smaller one.",
+            "--shrink/--no-shrink",
+            default=None,
+            help="Look for a smaller case where one fails [default: yes, with --case no].",
         ),
         click.option("--watch", is_flag=True, help="Grade a file again whenever it is saved."),
         common.limit_option,

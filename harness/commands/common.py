@@ -8,10 +8,11 @@ from __future__ import annotations
 import contextlib
 import functools
 import math
+import os
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, ParamSpec, TextIO, TypeVar
+from typing import TYPE_CHECKING, ParamSpec, TextIO, TypeVar, cast
 
 import click
 
@@ -21,6 +22,7 @@ from harness.errors import (
     HarnessError,
     JudgeError,
     MachineError,
+    NoDeviceError,
     ProblemError,
     TimeOverError,
     UsageError,
@@ -37,7 +39,10 @@ if TYPE_CHECKING:
 
 P = ParamSpec("P")
 T = TypeVar("T")
+F = TypeVar("F", bound=Callable[..., object])
 
+_PROSE = 100
+_UNWRAPPED = 10_000
 _IN_MEMORY = "sqlite://"
 
 PATH = click.Path(path_type=Path)
@@ -53,6 +58,8 @@ problems_option = click.option(
 store_option = click.option(
     "--store", envvar="HARNESS_STORE", help="Where results are kept: a database URL or a file."
 )
+
+
 device_option = click.option(
     "--device",
     type=click.Choice(["auto", "cuda", "cpu"]),
@@ -60,6 +67,29 @@ device_option = click.option(
     show_default=True,
     help="Where to run.",
 )
+
+
+def functional_times_option(meaning: str) -> Callable[[F], F]:
+    """The option without which nothing of a CPU is shown as a time; ``meaning`` is its help."""
+    return click.option(
+        "--functional-times", is_flag=True, envvar="HARNESS_FUNCTIONAL_TIMES", help=meaning
+    )
+
+
+TAKE_FUNCTIONAL_TIMES = "Without a GPU: take times on the CPU, which say nothing of a GPU's."
+SHOW_FUNCTIONAL_TIMES = "Show boards of CPUs, too, whose times say nothing of a GPU's."
+
+
+def require_device(device: str) -> None:
+    """Refuse ``cuda`` where there is no GPU, at once: torch takes seconds to import.
+
+    Raises:
+        NoDeviceError: there is none.
+    """
+    from harness.device.present import NO_GPU, gpu_present
+
+    if device == "cuda" and not gpu_present():
+        raise NoDeviceError(NO_GPU)
 
 
 def _require_sandbox(context: click.Context, _option: click.Parameter, wanted: bool) -> None:
@@ -112,11 +142,21 @@ def pass_choices(record: Callable[P, T]) -> Callable[[Callable[[T], None]], Call
     return decorate
 
 
-def console(*, stderr: bool = False) -> Console:
-    """The terminal to print to."""
+def console(*, stderr: bool = False, prose: bool = False) -> Console:
+    """The terminal to print to.
+
+    In a pipe lines are as long as they are, without spaces at their ends, unless ``COLUMNS`` says
+    how wide it is; ``prose`` is wrapped there, too.
+    """
     from rich.console import Console
 
-    return Console(stderr=stderr)
+    from harness.text.output import Unpadded
+
+    stream = sys.stderr if stderr else sys.stdout
+    if stream.isatty() or os.environ.get("COLUMNS"):
+        return Console(stderr=stderr)
+    file = cast(TextIO, Unpadded(stream))
+    return Console(file=file, width=_PROSE if prose else _UNWRAPPED)
 
 
 def print_error(error: JudgeError) -> None:
@@ -130,6 +170,7 @@ def open_store(place: str | None, *, write: bool = True) -> Iterator[Store]:
 
     To ``write``, it must be one that can be written.
     """
+    from leaderboard.failures import WrongStoreError
     from leaderboard.store import Store, StoreError
 
     try:
@@ -140,6 +181,8 @@ def open_store(place: str | None, *, write: bool = True) -> Iterator[Store]:
                     "copy with --store or HARNESS_STORE"
                 )
             yield store
+    except WrongStoreError as error:
+        raise UsageError(f"{error} (--store, or HARNESS_STORE)") from error
     except StoreError as error:
         raise MachineError(str(error)) from error
 

@@ -19,6 +19,7 @@ from harness.text.plain import json_text
 @problem_option
 @click.option("--dtype", help="What [VAR] stands for [default: the first that fits both].")
 @common.device_option
+@common.functional_times_option(common.TAKE_FUNCTIONAL_TIMES)
 @common.sandbox_option
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
 @common.problems_option
@@ -28,6 +29,7 @@ def compare(
     problem: str | None,
     dtype: str | None,
     device: str,
+    functional_times: bool,
     as_json: bool,
     problems_dir: Path | None,
 ) -> None:
@@ -35,6 +37,7 @@ def compare(
 
     Both are checked first. Nothing is recorded.
     """
+    common.require_device(device)
     packages = Packages(common.problems_root(problems_dir))
     a, b = (job_of(path, packages, problem=problem, dtype=dtype) for path in (first, second))
 
@@ -46,7 +49,8 @@ def compare(
     from harness.report.terminal import render_result
 
     with open_executor(device) as executor:
-        outcome = executor.compare(a, b, Options(dtype=dtype))
+        options = Options(dtype=dtype, functional_times=functional_times)
+        outcome = executor.compare(a, b, options)
     for each in [outcome] if isinstance(outcome, Comparison) else outcome:
         if as_json:
             click.echo(json_text(each.to_json()))

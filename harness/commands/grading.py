@@ -17,6 +17,7 @@ from harness.commands import common
 from harness.commands.choices import Choices, grading_options
 from harness.commands.jobs import Tally, job_batches
 from harness.commands.recording import record
+from harness.commands.stdin import STDIN
 from harness.commands.streams import stdout_is_lost
 from harness.errors import MachineError, ProblemError, UsageError
 from harness.text.plain import plain
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     is_flag=True,
     help="For many files on a GPU: scores within about 1 %, in a third of the time.",
 )
+@common.functional_times_option(common.TAKE_FUNCTIONAL_TIMES)
 @click.option(
     "--resume",
     is_flag=True,
@@ -80,17 +82,31 @@ def _grade_all(choices: Choices, store: Store | None = None) -> int:
 
     if choices.watch and choices.limit_s is not None:
         raise UsageError("--limit-s and --watch: one of them, since the one ends and the other not")
+    if choices.watch and STDIN in choices.files:
+        raise UsageError("--watch: standard input is read once; name a file")
+    if choices.language is not None and STDIN not in choices.files:
+        raise UsageError("--language: for standard input, the file -; a file's extension says it")
     options = choices.options(timing=store is not None)
     # Before they are read: what is saved while they are graded must be seen.
     saved = _watched(choices.files) if choices.watch else None
     files = solution_files(choices.files)
-    tally = Tally(files)
+    common.require_device(choices.device)
+    tally = Tally(files, _rest(choices, recorded=store is not None))
     remedy = "grade them by themselves"
     if store is not None:
         remedy = "the same command with --resume goes on with them"
     with common.within(choices.limit_s, tally.left, remedy):
         _grade_files(files, choices, options, tally, store, saved)
     return tally.exit_code()
+
+
+def _rest(choices: Choices, *, recorded: bool) -> str:
+    """Where what a line leaves out of a result is."""
+    if choices.json_to is not None:
+        return "" if choices.json_to == "-" else f"all of each is in {plain(choices.json_to)}"
+    if recorded:
+        return "all of each: harness submissions list, harness submissions show ID"
+    return "all of each: --json FILE"
 
 
 def _grade_files(
@@ -111,11 +127,13 @@ def _grade_files(
     from harness.commands.resuming import Resumed
     from harness.grading.executor import open_executor
     from harness.grading.job import NotJudged, Work
-    from harness.report.terminal import render_result
+    from harness.report.terminal import render_line, render_result
 
     with open_executor(choices.device) as executor, _results_file(choices) as lines:
         if choices.profile:
             _require_profiler(executor.device)
+        if choices.baselines == "all" and not options.on(executor.device).timing:
+            click.echo("note: --baselines all: without a GPU nothing is timed", err=True)
 
         def grade(jobs: Iterable[Job], tally: Tally) -> None:
             for outcome in executor.outcomes([Work(job, options) for job in jobs]):
@@ -128,7 +146,8 @@ def _grade_files(
                     if lines is not None:
                         lines.add(result)
                     if choices.json_to != "-":
-                        render_result(result, common.console())
+                        show = render_line if tally.several and result.accepted else render_result
+                        show(result, common.console())
                     tally.count(job.path, result.verdict)
 
         resumed = Resumed(store, executor.device, lines) if store and choices.resume else None

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 import click
 
 from harness.commands import common
+from harness.commands.stdin import STDIN, read_stdin
 from harness.errors import JudgeError, MachineError, ProblemError, UsageError
 from harness.text.plain import plain, plain_lines
-from harness.text.suggest import did_you_mean
 
 if TYPE_CHECKING:
     from harness.commands.choices import Choices
@@ -75,11 +75,13 @@ class Packages:
 class Tally:
     """What came of each of the ``files`` of a run; what is no verdict ends one that has only one.
 
-    Of several each that could not be judged is told at the end, on stderr, and the counts are.
+    Of several each that could not be judged is told at the end, on stderr, then where the ``rest``
+    of each result is, and the counts.
     """
 
-    def __init__(self, files: Sequence[Path]) -> None:
+    def __init__(self, files: Sequence[Path], rest: str = "") -> None:
         self._files = len(files)
+        self._rest = rest
         self.left = dict.fromkeys(map(str, files))
         """The files of which nothing is known yet, in order."""
         self.verdicts: list[Verdict] = []
@@ -87,6 +89,11 @@ class Tally:
         """The line on each file that could not be judged, by its path."""
         self._mistakes: dict[str, None] = {}
         self._machine = False
+
+    @property
+    def several(self) -> bool:
+        """Whether there is more than one file."""
+        return self._files > 1
 
     def lose(self, path: str, error: JudgeError) -> None:
         """The file at ``path`` cannot be judged.
@@ -118,6 +125,8 @@ class Tally:
             click.echo(f"error: {plain_lines(line)}", err=True)
         if self._files == 1:
             return
+        if self._rest and self.verdicts:
+            click.echo(self._rest, err=True)
         count = Counter(self.verdicts)
         parts = [f"{count[each]:,} {each}" for each in Verdict if count[each]] or ["none judged"]
         text = f"{self._files:,} files: {', '.join(parts)}"
@@ -155,7 +164,7 @@ def job_batches(files: Sequence[Path], choices: Choices, tally: Tally) -> Iterat
     for path in files:
         try:
             about = {"problem": choices.problem, "author": choices.author, "dtype": choices.dtype}
-            job = job_of(path, packages, **about)
+            job = job_of(path, packages, language=choices.language, **about)
         except JudgeError as error:
             tally.lose(str(path), error)
             continue
@@ -172,11 +181,11 @@ def job_batches(files: Sequence[Path], choices: Choices, tally: Tally) -> Iterat
 
 def _check_options(packages: Packages, choices: Choices) -> None:
     """Refuse at once what no file can make right."""
-    from harness.problem.dtypes import DTYPES
+    from harness.problem.dtypes import DTYPES, dtype_meant
 
     dtype = choices.dtype
     if dtype is not None and dtype not in DTYPES:
-        hint = did_you_mean(dtype, DTYPES) or f" (one of {', '.join(DTYPES)})"
+        hint = dtype_meant(dtype, DTYPES) or f" (one of {', '.join(DTYPES)})"
         raise UsageError(f"--dtype {dtype}: there is no such type{hint}")
     if choices.problem:
         _require_dtype(packages.find(choices.problem), dtype)
@@ -184,7 +193,9 @@ def _check_options(packages: Packages, choices: Choices) -> None:
 
 def _require_dtype(problem: Problem, dtype: str | None) -> None:
     if dtype is not None and dtype not in problem.dtypes:
-        hint = did_you_mean(dtype, problem.dtypes)
+        from harness.problem.dtypes import dtype_meant
+
+        hint = dtype_meant(dtype, problem.dtypes)
         raise UsageError(f"--dtype {dtype}: {problem.slug} has {', '.join(problem.dtypes)}{hint}")
 
 
@@ -195,10 +206,12 @@ def job_of(
     problem: str | None,
     author: str | None = None,
     dtype: str | None = None,
+    language: str | None = None,
 ) -> Job:
     """The job of grading ``path``: the file as read and its problem, one of ``packages``.
 
     ``problem`` and ``author`` take the place of those in the path; ``dtype`` is only checked.
+    ``language`` is that of standard input, if ``path`` is ``-``.
 
     Raises:
         UsageError: there is no such file, problem or data type, or no name of a problem.
@@ -210,8 +223,11 @@ def job_of(
     from harness.solution.generation.notes import generation_notes, said_problem
     from harness.solution.model import Invalid
 
-    solution = read_solution(path, problem=problem, author=author)
-    if not os.path.lexists(path):  # after it is read: it may have gone meanwhile
+    if path == STDIN:
+        solution = read_stdin(language, problem=problem, author=author)
+    else:
+        solution = read_solution(path, problem=problem, author=author)
+    if path != STDIN and not os.path.lexists(path):  # after it is read: it may have gone meanwhile
         raise UsageError(f"{plain(str(path))}: no such file")
     slug = problem or solution.problem
     if slug is None and isinstance(solution, Invalid) and solution.generation is None:

@@ -73,7 +73,7 @@ def problems_show(
     if as_json:
         click.echo(problem_json(found))
     else:
-        render_problem(found, console())
+        render_problem(found, console(prose=True))
 
 
 def _list_problems(problems_dir: Path | None) -> None:

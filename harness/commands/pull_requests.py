@@ -24,6 +24,7 @@ _any_author_option = click.option(
 @click.option("--base", metavar="REF", help="Branch to merge into [default: $GITHUB_BASE_REF].")
 @click.option("--head", metavar="REF", default="HEAD", show_default=True, help="What is submitted.")
 @common.device_option
+@common.functional_times_option(common.TAKE_FUNCTIONAL_TIMES)
 @click.option("--check", "check_only", is_flag=True, help="Verdicts only, no timing.")
 @_author_option
 @_any_author_option

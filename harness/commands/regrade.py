@@ -42,6 +42,7 @@ def regrade(
     """
     from harness.problem.format.load import find_problem
 
+    common.require_device(device)
     root = common.problems_root(problems_dir)
     sound, broken = common.load_all(root)
     current = {problem.slug: problem for problem in sound}
@@ -90,7 +91,9 @@ def _regrade(
             if isinstance(job, str):
                 click.echo(skipped_line(result, job))
             else:
-                work.append(Work(job, Options(dtype=result.dtype)))
+                timed = result.score is not None  # without a GPU: as it was asked for then
+                options = Options(dtype=result.dtype, functional_times=timed)
+                work.append(Work(job, options))
                 before[id(job)] = result
                 left.append(job.path)
         skipped = len(old) - len(work)

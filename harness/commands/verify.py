@@ -7,7 +7,13 @@ from pathlib import Path
 
 import click
 
-from harness.commands.common import console, device_option, problems_option, problems_root
+from harness.commands.common import (
+    console,
+    device_option,
+    problems_option,
+    problems_root,
+    require_device,
+)
 from harness.commands.complete import problem_slugs
 from harness.errors import ProblemError, UsageError
 
@@ -43,6 +49,7 @@ def verify(
     from harness.problem.format.load import package_folders
 
     folders = package_folders(problems_root(problems_dir), names)
+    require_device(device)
     # Not earlier: torch takes seconds to import, and a wrong name is known at once.
     from harness.device.choose import open_device
     from harness.problem.sampling.cases import fresh_seed

@@ -1,22 +1,10 @@
 """Choosing where to run."""
 
-import ctypes
-
 from harness.device.base import Device
 from harness.device.cpu import CpuDevice
 from harness.device.cuda import CudaDevice
+from harness.device.present import NO_GPU, gpu_present
 from harness.errors import NoDeviceError
-
-
-def gpu_present() -> bool:
-    """Whether the CUDA driver is here and sees a device; does not import torch."""
-    try:
-        driver = ctypes.CDLL("libcuda.so.1")
-    except OSError:
-        return False
-    count = ctypes.c_int(0)
-    failed = driver.cuInit(0) or driver.cuDeviceGetCount(ctypes.byref(count))
-    return not failed and count.value > 0
 
 
 def open_device(wanted: str) -> Device:
@@ -38,4 +26,4 @@ def open_device(wanted: str) -> Device:
         )
     if wanted == "auto":
         return CpuDevice()
-    raise NoDeviceError("no NVIDIA GPU or driver here: use --device cpu")
+    raise NoDeviceError(NO_GPU)

@@ -8,7 +8,6 @@ from collections.abc import Generator, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import AbstractContextManager
 from itertools import groupby
-from operator import attrgetter
 from typing import Protocol
 
 from harness.device.base import Device
@@ -51,6 +50,7 @@ class Executor(Protocol):
         """Two submissions timed in turns, if both are right; else the results of the others.
 
         Raises:
+            NoDeviceError: there is no GPU, and functional times were not asked for.
             ProblemError, MachineError, HarnessError: not the contestant's doing.
         """
 
@@ -89,8 +89,12 @@ class InProcess(AbstractContextManager["InProcess"]):
         self._begun = self._grade(work)
         return self._begun
 
+    def _options(self, work: Work) -> Options:
+        """The options that hold on this device."""
+        return work.options.on(self.device)
+
     def _grade(self, work: Sequence[Work]) -> Generator[Completed, None, None]:
-        if self._workers > 1 and not any(each.options.timed for each in work):
+        if self._workers > 1 and not any(self._options(each).timed for each in work):
             yield from self._side_by_side(work)
         else:
             yield from self._in_order(work)
@@ -128,7 +132,7 @@ class InProcess(AbstractContextManager["InProcess"]):
 
     def _in_order(self, work: Sequence[Work]) -> Iterator[Completed]:
         # Files with the same options are built side by side, duplicates once.
-        for options, group in groupby(work, key=attrgetter("options")):
+        for options, group in groupby(work, key=self._options):
             together = list(group)
             results = self._grader.grade_all([each.job for each in together], options)
             for completed in map(Completed, together, results):
@@ -137,7 +141,8 @@ class InProcess(AbstractContextManager["InProcess"]):
 
     def _side_by_side(self, work: Sequence[Work]) -> Iterator[Completed]:
         with ThreadPoolExecutor(self._workers) as pool:
-            begun = {pool.submit(self._grader.grade, each.job, each.options): each for each in work}
+            grade = self._grader.grade
+            begun = {pool.submit(grade, each.job, self._options(each)): each for each in work}
             try:
                 for done in as_completed(begun):
                     self._progress.finish()
@@ -147,6 +152,11 @@ class InProcess(AbstractContextManager["InProcess"]):
 
     def compare(self, first: Job, second: Job, options: Options) -> Comparison | list[Result]:
         """As :meth:`Executor.compare`."""
+        if not options.on(self.device).timed:
+            raise NoDeviceError(
+                "which of two is faster is a question to a GPU, and there is none here: harness "
+                "check gives their verdicts, --functional-times compares their times on the CPU"
+            )
         return self._grader.compare(first, second, options)
 
 

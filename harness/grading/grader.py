@@ -315,7 +315,10 @@ class Grader(AbstractContextManager["Grader"]):
 
         with suppress(MachineError, ProblemError):  # the verdict stands without it
             self._progress.phase("shrink")
-            draft.shrunk = shrink_failure(task, failure, start, draft.options.shrink_s)
+            options = draft.options
+            draft.shrunk = shrink_failure(
+                task, failure, start, options.shrink_s, smaller=options.smaller
+            )
         with suppress(MachineError):
             if is_memory_fault(fault.message):
                 self._progress.phase("locate")

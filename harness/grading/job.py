@@ -1,10 +1,13 @@
 """What is asked to be graded, and how. Keep imports cheap: loaded before arguments are checked."""
 
-from dataclasses import dataclass
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from harness.errors import MachineError, ProblemError
 from harness.problem.package import Problem
+from harness.records.refs import DeviceRef
 from harness.records.result import Result
 from harness.solution.model import Invalid, Solution
 
@@ -24,10 +27,14 @@ class Options:
     """Runs this one case only, such as ``m=33,n=1``."""
     timing: bool = True
     """Take times; off for a verdict alone."""
+    functional_times: bool = True
+    """Take them of emulated kernels, too; they say nothing of a GPU's."""
     arch: str | None = "sm_90"
     """What is compiled for where there is no GPU; None: nothing, which gives verdicts sooner."""
     shrink_s: float = SHRINK_S
     """Seconds to look for a smaller case when one fails; 0: do not look."""
+    smaller: bool = True
+    """Look for one; else the case that failed is run once more alone, to show its numbers."""
     all_baselines: bool = False
     """Also time the baselines beyond the first, which the score is over."""
     profile: bool = False
@@ -39,6 +46,12 @@ class Options:
     def timed(self) -> bool:
         """Times are taken: never for the replay of one case."""
         return self.timing and self.case is None
+
+    def on(self, device: DeviceRef) -> Options:
+        """The same, without times if they would be functional ones that nobody asked for."""
+        if self.functional_times or not device.emulated:
+            return self
+        return replace(self, timing=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -131,8 +131,10 @@ class ResultBuilder:
         failed, task = self.failed_case, self.task
         if failed is None:
             return ""
+        path = self.solution.path
+        language = f"--language {self.solution.language} " if path == "-" else ""
         return (
-            f"harness submit {shlex.quote(self.solution.path)} "
+            f"harness submit {shlex.quote(path)} {language}"
             f"--problem {task.problem.slug} --dtype {task.dtype} --device {task.device.kind} "
             f"--case {shlex.quote(failed.spec)} --seed {task.seed}"
         )

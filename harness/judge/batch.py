@@ -20,11 +20,12 @@ from harness.judge.digest import Digest
 from harness.judge.layout import BufferLayout, lay_out
 from harness.judge.receipt import Receipt
 from harness.judge.task import Task
-from harness.judge.unset import unset_hint
+from harness.judge.unset import returned_hint, unset_hint
 from harness.problem.case import Case
 from harness.problem.sampling.footprint import SLICE
 from harness.problem.terms import Expectation, Role
 from harness.records.cases import Mismatch
+from harness.session.session import Returned
 from harness.wire.arguments import ScalarArgument, TensorArgument
 
 
@@ -154,11 +155,15 @@ class Batch:
         self._contents.write(self._bytes, self.layout.outputs, self._known_seed())
 
     def check(
-        self, expected: Sequence[Mapping[str, Expectation]] | None = None
+        self,
+        expected: Sequence[Mapping[str, Expectation]] | None = None,
+        *,
+        returned: Returned | None = None,
     ) -> BatchMismatch | None:
         """Check every output of every call, then that nothing else changed; None if all is right.
 
-        ``expected`` has the :meth:`expectations` of every call where they are known already.
+        ``expected`` has the :meth:`expectations` of every call where they are known already,
+        ``returned`` what the submission is said to have returned in vain, for the message.
         Nothing else may write to the arena meanwhile; inputs that were changed are put back.
 
         Raises:
@@ -168,7 +173,7 @@ class Batch:
         if changed is not None:  # the reference reads them from the arena
             for slots in self.layout.constant:
                 self._contents.write_buffers(self._bytes, slots, self._known_seed())
-        if (wrong := self._wrong_output(expected)) is not None:
+        if (wrong := self._wrong_output(expected, returned)) is not None:
             return wrong
         places = [place for place in (changed, self._stray()) if place is not None]
         return BatchMismatch(*self.layout.blame(min(places))) if places else None
@@ -186,7 +191,9 @@ class Batch:
     # -- checking --------------------------------------------------------------------------------
 
     def _wrong_output(
-        self, expected: Sequence[Mapping[str, Expectation]] | None
+        self,
+        expected: Sequence[Mapping[str, Expectation]] | None,
+        returned: Returned | None,
     ) -> BatchMismatch | None:
         """The first call with a wrong output; inputs must be as they were."""
         others = self._contents.others(self._known_seed())
@@ -223,7 +230,9 @@ class Batch:
             if mismatch is not None:
                 name = mismatch.parameter
                 message = f"{mismatch.differing} of {mismatch.total} elements of {name} are wrong"
-                if expected is None:
+                if returned is not None:
+                    message += returned_hint(name, returned)
+                elif expected is None:
                     slots = next(s for s in self.layout.outputs if s.tensor.name == name)
                     message += unset_hint(slots, self.layout.calls, call, partial(known, name))
                 return BatchMismatch(call, message, mismatch)

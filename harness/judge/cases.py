@@ -181,7 +181,7 @@ def _run_once(session: Session, task: Task, batch: Batch, plan: RunOptions) -> C
     if isinstance(seconds, Fault):
         result = CaseResult(spec=spec, passed=False, message=seconds.message)
         return CaseOutcome(result, seconds)
-    found = batch.check()
+    found = batch.check(returned=session.returned)
     if found is None:
         return CaseOutcome(CaseResult(spec=spec, passed=True, seconds=seconds))
     result = CaseResult(

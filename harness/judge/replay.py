@@ -52,14 +52,19 @@ def patient(limits: Limits) -> Limits:
 
 
 def shrink_failure(
-    task: Task, failure: FailingCase, start: Callable[[], Session | Fault], seconds: float
+    task: Task,
+    failure: FailingCase,
+    start: Callable[[], Session | Fault],
+    seconds: float,
+    *,
+    smaller: bool = True,
 ) -> ShrunkCase | None:
     """Find the smallest case within ``seconds`` that fails as ``failure`` does.
 
     ``start`` makes a session with the submission loaded. The case returned has failed as the first
-    case of a fresh runner, as it will when it is replayed. A problem whose cases are not declared
-    has no smaller ones: its case is run again as it is. None where the verdict cannot be followed
-    to a smaller case, or not even the case itself fails again.
+    case of a fresh runner, as it will when it is replayed. Without ``smaller``, and where the
+    problem's cases are not declared, no other is tried: the case is run again as it is. None where
+    the verdict cannot be followed to a smaller case, or not even the case itself fails again.
 
     Raises:
         MachineError, ProblemError: as any grade.
@@ -70,7 +75,7 @@ def shrink_failure(
     with Replayer(task, start) as replayer:
         trials = _Trials(replayer, failure)
         tried = 0
-        if (declared := task.problem.declared) is not None:
+        if smaller and (declared := task.problem.declared) is not None:
             deadline = began + seconds
             search = shrink(
                 declared, failure.case, trials.fails, in_time=lambda: time.monotonic() < deadline

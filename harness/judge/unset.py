@@ -1,11 +1,11 @@
-"""Tell from wrong outputs that a submission did not set them before it added to them.
+"""Tell why outputs were not set: the function returned them, or it only added to them.
 
 Outputs hold :data:`~harness.judge.contents.POISON` before a call, another byte in the next one.
 What is still there, or was added to, gives it away: a program that is wrong for another reason is
 so in both ways at once only by chance. This makes a message clearer and decides nothing.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import torch
 from torch import Tensor
@@ -13,9 +13,25 @@ from torch import Tensor
 from harness.judge.contents import POISON
 from harness.judge.layout import BufferLayout
 from harness.problem.terms import Direction, Expectation
+from harness.session.session import Returned
 
 _NEAR = 1 / 64
 """Part of the poison that a sum that was added to it may differ from it by."""
+
+
+_RETURNED: Mapping[Returned, str] = {
+    "tensor": "a tensor was returned, which is",
+    "tensors": "tensors were returned, which are",
+    "number": "a number was returned, which is",
+}
+
+
+def returned_hint(output: str, returned: Returned) -> str:
+    """A remark for the message about a wrong ``output`` of a function that ``returned`` in vain."""
+    return (
+        f" ({_RETURNED[returned]} ignored: write into {output}, as with {output}.copy_(…) or "
+        "out=…, or name the function custom_kernel(data), which returns its outputs)"
+    )
 
 
 def unset_hint(

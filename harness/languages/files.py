@@ -12,6 +12,7 @@ from harness.solution.suffixes import NAMED, SOURCES
 from harness.text.plain import plain
 
 _HEAD_BYTES = 4096
+_NAMED_SUFFIXES = 5
 _NEVER = ("readme", "requirements", "license", "changelog", "cmakelists")
 
 
@@ -38,8 +39,15 @@ def _below(folder: Path) -> list[Path]:
     chosen = [path for path in files if path.suffix in SOURCES or _is_generation(path, sources)]
     if not chosen:
         none = f"no {NAMED} file in this folder, and no generation (.txt or .md)"
-        raise UsageError(f"{plain(str(folder))}: {none}")
+        raise UsageError(f"{plain(str(folder))}: {none}{_others(folder)}")
     return chosen
+
+
+def _others(folder: Path) -> str:
+    """Which extensions the files have that are there, for a message."""
+    names = sorted({path.suffix for path in folder.iterdir() if path.suffix and path.is_file()})
+    shown = plain(", ".join(names[:_NAMED_SUFFIXES]), 100)
+    return f"; there are {shown}: harness check FILE says what to do" if names else ""
 
 
 def _is_generation(path: Path, beside_sources: bool) -> bool:

@@ -22,7 +22,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from harness.languages import LANGUAGES
-from harness.problem.dtypes import DTYPES
+from harness.problem.dtypes import DTYPES, dtype_meant
 from harness.problem.libraries import LIBRARIES, UnknownLibrary, library_names
 from harness.records.refs import Generation, SolutionRef
 from harness.records.result import Result
@@ -31,7 +31,7 @@ from harness.solution.model import Invalid, Solution
 from harness.solution.suffixes import CUDA
 from harness.text.names import IN_WORDS, LONGEST, is_name
 from harness.text.plain import quoted
-from harness.text.suggest import did_you_mean, nearest
+from harness.text.suggest import nearest
 
 MAX_BYTES = 1 << 20
 HEADER_LINES = 20
@@ -42,19 +42,37 @@ _USES = re.compile(r"^\s*//\s*uses\s*[:=]\s*(.*?)\s*$", re.IGNORECASE)
 _KINDS = {
     stat.S_ISLNK: "is a symbolic link; submit the file itself",
     stat.S_ISDIR: "is a directory; name the file in it",
-    stat.S_ISFIFO: "is a pipe",
+    stat.S_ISFIFO: "is a pipe; write it to a file, or to standard input, which is named -",
     stat.S_ISSOCK: "is a socket",
     stat.S_ISCHR: "is a device",
     stat.S_ISBLK: "is a device",
 }
+_UNPACK = "unpack it and submit the folder"
 _MAGIC = {
-    b"\xff\xfe": "is UTF-16; save it as UTF-8",
-    b"\xfe\xff": "is UTF-16; save it as UTF-8",
-    b"PK\x03\x04": "is a zip archive; unpack it and submit the folder",
-    b"\x1f\x8b": "is compressed; unpack it and submit what is in it",
+    **dict.fromkeys((b"\xff\xfe", b"\xfe\xff"), "is UTF-16; save it as UTF-8"),
+    b"PK\x03\x04": f"is a zip archive; {_UNPACK}",
+    b"7z\xbc\xaf": f"is a 7z archive; {_UNPACK}",
+    b"Rar!": f"is a rar archive; {_UNPACK}",
+    **dict.fromkeys(
+        (b"\x1f\x8b", b"BZh", b"\xfd7zXZ", b"\x28\xb5\x2f\xfd"),
+        "is compressed; unpack it and submit what is in it",
+    ),
+    b"\x7fELF": "is a compiled program; submit its source",
+    b"%PDF": "is a PDF; submit the code itself as text",
 }
-_RENAME = {".cpp", ".cc", ".cxx", ".c", ".cuh", ".h", ".hpp"}
-"""Suffixes of C++ files that may hold CUDA."""
+"""What files begin with that are no source, and what to do."""
+_STDIN = ("/dev/stdin", "/dev/fd/0", "/proc/self/fd/0")
+_TAR = 257, b"ustar"
+"""What a tar archive has, and where."""
+_REMEDIES = {
+    **dict.fromkeys(
+        (".cpp", ".cc", ".cxx", ".c", ".cuh", ".h", ".hpp"), "if it is CUDA C++, rename it to .cu"
+    ),
+    ".ipynb": "save the code of a notebook as .py",
+    **dict.fromkeys((".json", ".jsonl"), "write the output of each sample to a .txt file"),
+    "": "add the extension of its language",
+}
+"""What to do with files that may hold a submission, by extension."""
 
 
 class _FileError(Exception):
@@ -83,7 +101,7 @@ def read_solution(
         reason = f"{shown}: the path has characters that cannot be shown; rename it"
         return Invalid(reason, problem=problem or _safe(_place(path)[0]))
     try:
-        submitted = _bytes(path) if submitted is None else submitted
+        submitted = _bytes(path) if submitted is None else _contents(submitted)
         return _parse(path, submitted, problem, author)
     except _FileError as error:
         about = _about(path, author, submitted)
@@ -191,6 +209,8 @@ def _model_name(generation: Generation | None) -> str:
 
 def _bytes(path: Path) -> bytes:
     """The file's contents. Only a plain file is ever opened."""
+    if str(path) in _STDIN:
+        raise _FileError("is standard input; name it -")
     try:
         _require_plain(os.lstat(path).st_mode)
         flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
@@ -205,6 +225,10 @@ def _bytes(path: Path) -> bytes:
         if error.errno in (errno.EMFILE, errno.ENFILE, errno.ENOMEM):
             raise  # nothing that the file could do about
         raise _FileError(f"cannot be read: {error.strerror}") from None
+    return _contents(source)
+
+
+def _contents(source: bytes) -> bytes:
     if len(source) > MAX_BYTES:
         raise _FileError(f"is larger than {MAX_BYTES >> 20} MiB")
     if not source.strip():
@@ -235,6 +259,9 @@ def _text(source: bytes) -> str:
     for start, words in _MAGIC.items():
         if source.startswith(start):
             raise _FileError(words)
+    place, mark = _TAR
+    if source.startswith(mark, place):
+        raise _FileError(f"is a tar archive; {_UNPACK}")
     try:
         text = source.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -261,15 +288,11 @@ def _language(path: Path, text: str) -> str:
     for language in LANGUAGES.values():
         if language.claims(path, text):
             return language.name
-    known, suffix = ", ".join(_suffixes()), path.suffix.lower()
-    remedy = f"; a submission is one of {known}"
-    if suffix in _RENAME:
-        remedy += "; if it is CUDA C++, rename it to .cu"
-    elif suffix == ".ipynb":
-        remedy += "; save the code of a notebook as .py"
-    elif suffix in _suffixes():
-        remedy += f"; rename it to {suffix}"
-    raise _FileError(f"unknown extension {quoted(path.suffix)}{remedy}")
+    suffix = path.suffix.lower()
+    remedy = f"rename it to {suffix}" if suffix in _suffixes() else _REMEDIES.get(suffix)
+    known = f"a submission is one of {', '.join(_suffixes())}"
+    what = f"unknown extension {quoted(path.suffix)}"
+    raise _FileError("; ".join(filter(None, (what, remedy, known))))
 
 
 def _dtypes(text: str, above: int) -> tuple[str, ...] | None:
@@ -280,7 +303,7 @@ def _dtypes(text: str, above: int) -> tuple[str, ...] | None:
             raise _FileError("dtypes: names no type", number)
         for name in names:
             if name not in DTYPES:
-                hint = did_you_mean(name, DTYPES) or f" (one of {', '.join(DTYPES)})"
+                hint = dtype_meant(name, DTYPES) or f" (one of {', '.join(DTYPES)})"
                 raise _FileError(f"dtypes: unknown type {quoted(name)}{hint}", number)
         return names
     return None

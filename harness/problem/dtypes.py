@@ -1,8 +1,10 @@
 """Facts of data types and C types. No torch, so that loading a problem stays instant."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
+
+from harness.text.suggest import did_you_mean
 
 VARIABLE_TYPE = "[VAR]"
 """Stands for the problem's data type in a parameter's ``type``; ``VAR`` in C."""
@@ -114,3 +116,28 @@ def integer_limits(c_type: str) -> tuple[int, int]:
     return (
         (0, 2**bits - 1) if kind.name.startswith("u") else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
     )
+
+
+_USUAL = {
+    **dict.fromkeys(("fp16", "f16", "half", "__half"), "float16"),
+    **dict.fromkeys(("bf16", "bfloat", "__nv_bfloat16"), "bfloat16"),
+    **dict.fromkeys(("fp32", "f32", "float", "single"), "float32"),
+    **dict.fromkeys(("fp64", "f64", "double"), "float64"),
+    **{f"i{bits}": f"int{bits}" for bits in (8, 16, 32, 64)},
+    **{f"u{bits}": f"uint{bits}" for bits in (8, 16, 32, 64)},
+    **{"char": "int8", "short": "int16", "int": "int32", "long": "int64", "byte": "uint8"},
+    **{"cfloat": "complex64", "cdouble": "complex128", "boolean": "bool"},
+}
+"""What else types are called, in small letters."""
+
+
+def dtype_meant(name: str, known: Iterable[str]) -> str:
+    """`` (did you mean float16?)`` for ``half`` or ``flaot16``, if that is among ``known``.
+
+    Nothing for the name of another type: that is no slip.
+    """
+    if name in DTYPES:
+        return ""
+    names = list(known)
+    usual = _USUAL.get(name.lower().removeprefix("torch.").removesuffix("_t"))
+    return f" (did you mean {usual}?)" if usual in names else did_you_mean(name, names)

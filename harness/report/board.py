@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.text import Text
 
 from harness.records.measurement import Interval
-from harness.report.tables import line, row, table
+from harness.report.tables import fitted, line, row, table
 from harness.text import numbers
 from harness.text.names import shown as shown_name
 from harness.text.plain import plain
@@ -22,15 +22,15 @@ MAX_ROWS = 500
 """Of one board; more is for a program, which reads CSV or JSON."""
 
 
-def render_board(rows: Iterable[BoardRow], console: Console) -> None:
-    """Print the boards in ``rows``, which are in order, one table each."""
+def render_board(rows: Iterable[BoardRow], console: Console, nothing: str = "") -> None:
+    """Print the boards in ``rows``, which are in order, one table each; if none, ``nothing``."""
     boards = list(by_board(rows))
     for number, (key, board) in enumerate(boards):
         if number:
             console.print()
         _board(key, board, console)
     if not boards:
-        line(console, "no accepted results yet")
+        line(console, nothing or "no accepted results yet")
 
 
 def _board(key: BoardKey, rows: list[BoardRow], console: Console) -> None:
@@ -49,7 +49,7 @@ def _board(key: BoardKey, rows: list[BoardRow], console: Console) -> None:
             f"{each.date:%Y-%m-%d}",
             style="dim" if each.rank is None else "",
         )
-    console.print(entries)
+    console.print(fitted(entries, console, "date", "language", "time"))
     if rows[0].grade_spread is not None:
         line(console, f"ranks allow for {rows[0].grade_spread:.2%} (σ) between grades", "dim")
     if more := len(rows) - len(shown):

@@ -1,10 +1,11 @@
 """The table of models on the terminal."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from rich.console import Console
 
+from harness.records.result import Reason, Verdict
 from harness.report.tables import line, row, table
 from harness.text.plain import plain
 
@@ -21,7 +22,9 @@ def render_models(rows: Sequence[Cells], console: Console) -> None:
         key = [str(cells[name]) for name in ("dtype", "device_kind", "device", "harness_major")]
         groups.setdefault(tuple(key), []).append(cells)
     for (dtype, kind, device, major), group in sorted(groups.items(), key=lambda item: item[0]):
-        there = device if kind == "cuda" else f"cpu ({device}): functional timing, not a GPU's"
+        timed = not all(math.isnan(float(cells["speedup"])) for cells in group)
+        of_cpu = "functional timing, not a GPU's" if timed else "verdicts alone"
+        there = device if kind == "cuda" else f"cpu ({device}): {of_cpu}"
         head = f"{plain(dtype, 20)} · {plain(there, 80)} · harness {plain(major, 8)}.x"
         line(console, head, "bold")
         for columns in _columns(group[0]):
@@ -31,8 +34,19 @@ def render_models(rows: Sequence[Cells], console: Console) -> None:
                 row(shown, _model(cells), *(_number(name, cells[name]) for name in columns))
             console.print(shown)
         for cells in group:  # what became of the samples
-            counted = [f"{cells[name]} {name}" for name in cells if name.isupper() and cells[name]]
-            line(console, f"{_model(cells)}: {', '.join(counted)}")
+            line(console, f"{_model(cells)}: {_verdicts(cells)}")
+
+
+def _verdicts(cells: Cells) -> str:
+    """``1 ACCEPTED, 2 INVALID_SUBMISSION (1 NO_CODE)``: each sample once, reasons in brackets."""
+    counts = {verdict: ", ".join(_counted(cells, [verdict])) for verdict in Verdict}
+    if reasons := _counted(cells, Reason):
+        counts[Verdict.INVALID_SUBMISSION] += f" ({', '.join(reasons)})"
+    return ", ".join(filter(None, counts.values()))
+
+
+def _counted(cells: Cells, names: Iterable[str]) -> list[str]:
+    return [f"{cells[name]} {name}" for name in names if cells.get(name)]
 
 
 def _model(cells: Cells) -> str:

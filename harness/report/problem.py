@@ -23,7 +23,7 @@ from harness.problem.model import Parameter, Tolerance
 from harness.problem.package import Problem
 from harness.problem.signature import c_prototype, c_type, python_signature
 from harness.problem.terms import Role
-from harness.report.tables import line, row, table
+from harness.report.tables import fitted, line, row, table
 from harness.solution.suffixes import SOURCES
 from harness.text.numbers import bytes_, flops, number, seconds
 from harness.text.plain import json_text, plain, plain_lines
@@ -41,7 +41,7 @@ def render_problems(problems: Iterable[Problem], console: Console) -> None:
         title = each.title if each.complete else f"{each.title} (cannot be graded yet)"
         cells = (each.slug, each.difficulty, ", ".join(each.dtypes), title)
         row(listed, *(plain(cell, 60) for cell in cells))
-    console.print(listed)
+    console.print(fitted(listed, console, "types", "difficulty"))
 
 
 def render_problem(problem: Problem, console: Console) -> None:

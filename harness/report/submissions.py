@@ -7,7 +7,7 @@ from rich.console import Console
 
 from harness.records.result import Result
 from harness.records.ruling import Ruling, counts
-from harness.report.tables import line, row, table
+from harness.report.tables import fitted, line, row, table
 from harness.report.terminal import render_result
 from harness.text.names import shown as shown_name
 from harness.text.plain import plain
@@ -45,7 +45,7 @@ def render_submissions(
         if result.origin:
             below.append(f"– {id_}: imported from {plain(result.origin, 100)}")
         below += [f"– {id_}: {ruling_line(ruling)}" for ruling in ruled]
-    console.print(shown)
+    console.print(fitted(shown, console, "graded", "type"))
     for text in below:
         line(console, text, "dim", copied=True)
 

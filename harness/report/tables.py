@@ -4,10 +4,14 @@ What is printed must have passed :mod:`harness.text.plain`.
 """
 
 from rich.console import Console
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from harness.text.plain import plain
+
+_GAP = 2
+_FOLDED = 16
+"""Characters of a column below which its cells are not folded."""
 
 
 def table(*columns: str) -> Table:
@@ -16,7 +20,7 @@ def table(*columns: str) -> Table:
     A title that begins with ``>`` is that of a column that is aligned to the right. Its cells and
     those below a title that begins with ``|`` stay on one line; others are folded.
     """
-    made = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
+    made = Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0), header_style="dim")
     for name in columns:
         title = name.lstrip(">|")
         made.add_column(
@@ -26,6 +30,21 @@ def table(*columns: str) -> Table:
             no_wrap=title != name,
         )
     return made
+
+
+def fitted(table: Table, console: Console, *least: str) -> Table:
+    """``table`` less the columns of these titles, the least important first, that find no room."""
+    for title in least:
+        if sum(map(_room, table.columns)) <= console.width:
+            break
+        table.columns = [column for column in table.columns if str(column.header) != title]
+    return table
+
+
+def _room(column: Column) -> int:
+    cells = [column.header, *column.cells]
+    longest = max(cell.cell_len for cell in cells if isinstance(cell, Text))
+    return _GAP + (longest if column.no_wrap else min(longest, _FOLDED))
 
 
 def row(table: Table, *cells: str | Text, style: str = "") -> None:

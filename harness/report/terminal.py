@@ -54,27 +54,43 @@ def render_result(result: Result, console: Console) -> None:
         _labelled(console, "note", plain_lines(note, _MESSAGE))
 
 
+def render_line(result: Result, console: Console) -> None:
+    """Print the line of an accepted ``result`` among many, with its score where it has one."""
+    score = result.score
+    facts = [] if score is None else [f"{numbers.ratio(score.speedup)} over {score.baseline}"]
+    if score is not None and not score.ranked:
+        facts.append("not ranked")
+    line(console, _title(result, *facts), copied=True)
+
+
 def _verdict(result: Result, console: Console) -> None:
+    line(console, _title(result, result.device.label))
+
+
+def _title(result: Result, *more: str) -> Text:
+    """The verdict, whose it is, and ``more``."""
     solution = result.solution
     facts = (
         result.problem.slug,
         f"{solution.author}/{solution.name}" if solution.name else solution.path,
         solution.language,
         result.dtype,
-        result.device.label,
+        *more,
     )
     text = Text(str(result.verdict), style=_STYLES.get(result.verdict, "bold red"))
     text.append("  " + " · ".join(plain(fact, 60) for fact in facts if fact), style="not bold")
-    line(console, text)
+    return text
 
 
 def _accepted(result: Result, console: Console) -> None:
     if result.score is None:
-        _labelled(console, "score", "not timed")
+        emulated = result.device.emulated
+        why = ": without a GPU there are verdicts alone" if emulated else ""
+        _labelled(console, "score", f"not timed{why}")
     else:
         _score(result.score, len(result.measurements), console)
-    if result.device.emulated:
-        _labelled(console, "device", CPU_NOTE, style="yellow")
+        if result.device.emulated:
+            _labelled(console, "device", CPU_NOTE, style="yellow")
     _replay(result, console)
     _labelled(console, "cases", f"{numbers.integer(len(result.cases))} passed")
     if result.measurements:
@@ -223,6 +239,8 @@ def _shrunk(shrunk: ShrunkCase, result: Result, console: Console) -> None:
     _case(shrunk.case, result, console)
     for tensor in shrunk.tensors:
         _tensor(tensor, console)
+    if not shrunk.trials:  # no other case was tried
+        return
     trials = numbers.integer(shrunk.trials) + (" trial" if shrunk.trials == 1 else " trials")
     spent = f"({trials}, {numbers.seconds(shrunk.seconds)})"
     first = result.failed_case
@@ -260,14 +278,14 @@ def _mismatch(mismatch: Mismatch, console: Console) -> None:
             shown,
             name,
             "[" + ", ".join(map(str, element.index)) + "]",
-            Text(_number(element.expected, element.expected_imag), style="green"),
-            Text(_number(element.got, element.got_imag), style="red"),
+            Text(shown_number(element.expected, element.expected_imag), style="green"),
+            Text(shown_number(element.got, element.got_imag), style="red"),
             f"{element.allowed:.3g}",
         )
     console.print(shown)
 
 
-def _number(value: float, imaginary: float | None) -> str:
+def shown_number(value: float, imaginary: float | None) -> str:
     """An integer to its last digit; ``1.5-2i`` for a complex number."""
     text = str(value) if isinstance(value, int) else numbers.number(value)
     if imaginary is None:

@@ -218,7 +218,9 @@ class Runner:
         program.synchronize()
         after = program.launched()
         kernels = None if before is None or after is None else (after - before) / self._calls
-        return messages.Finished(kernels=kernels, copied=program.copied())
+        return messages.Finished(
+            kernels=kernels, copied=program.copied(), returned=program.returned()
+        )
 
 
 def _clear(batch: messages.Prepare, arena: ImportedArena, calls: Iterable[int]) -> None:

@@ -47,6 +47,10 @@ class LoadedProgram(Protocol):
         """Count the outputs that each call copied into place; None where none is returned."""
         return None
 
+    def returned(self) -> str | None:
+        """What a call returned in vain: its entry point fills its outputs; None for nothing."""
+        return None
+
     def synchronize(self) -> None:
         """Wait for all work, on all streams; whatever failed in it is raised here."""
 

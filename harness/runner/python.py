@@ -203,3 +203,7 @@ class TorchProgram(GraphProgram):
     def copied(self) -> int | None:
         """Count the outputs that the last call copied; the calls of a batch are alike."""
         return self._caller.copied
+
+    def returned(self) -> str | None:
+        """What a call returned although it was to fill its outputs."""
+        return self._caller.ignored

@@ -7,7 +7,7 @@ import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Literal, Protocol, get_args
 
 from torch import OutOfMemoryError
 
@@ -38,6 +38,8 @@ _LOOK_SECONDS = 0.02
 
 _MAX_KERNELS = 1e6
 _MAX_COPIES = 1000
+Returned = Literal["tensor", "tensors", "number"]
+"""What a call may have returned in vain."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +108,8 @@ class Session:
         """Kernels per call that the last batch launched, as the runner reports; untrusted."""
         self.copied: int | None = None
         """Outputs per call that the last batch copied into place; likewise."""
+        self.returned: Returned | None = None
+        """What a call returned that nobody reads; likewise."""
         self.took_s = 0.0
         """What the last run took of what limits count: see :mod:`harness.session.own_time`."""
         self._trusted = trusted
@@ -351,6 +355,7 @@ class Session:
             return BROKEN if finished.verdict is Verdict.TIME_LIMIT else finished
         self.kernels = kernels_per_call(finished)
         self.copied = copied_per_call(finished)
+        self.returned = returned_in_vain(finished)
         return elapsed
 
     def _run_out(self) -> None:
@@ -404,3 +409,9 @@ def copied_per_call(finished: messages.Finished) -> int | None:
     if isinstance(copied, int) and not isinstance(copied, bool):
         return copied if 0 <= copied <= _MAX_COPIES else None
     return None
+
+
+def returned_in_vain(finished: messages.Finished) -> Returned | None:
+    """What a call returned that nobody reads; None where it is none of the known words."""
+    known: tuple[Returned, ...] = get_args(Returned)
+    return next((word for word in known if word == finished.returned), None)

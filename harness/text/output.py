@@ -10,6 +10,7 @@ import errno
 import fcntl
 import io
 import os
+import re
 import secrets
 import shutil
 import stat
@@ -23,6 +24,7 @@ from harness.text.system_errors import as_os_error, cannot_write
 P = ParamSpec("P")
 T = TypeVar("T")
 
+_PADDING = re.compile(r" +(?=\n)")
 _PREFIX, _SUFFIX = ".harness-", ".new"
 _MAX_LINKS = 40
 _NO_NEW_FILE = (errno.EACCES, errno.EPERM, errno.EROFS)
@@ -216,3 +218,24 @@ def _copy(descriptor: int, place: Path) -> None:
         file.truncate()
         file.flush()
         os.fsync(file.fileno())
+
+
+class Unpadded(io.TextIOBase):
+    """A text file that writes to ``stream`` without the spaces at the ends of lines."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def write(self, text: str, /) -> int:
+        """As a file does; ``text`` ends where a line does, or is no table."""
+        self._stream.write(_PADDING.sub("", text))
+        return len(text)
+
+    def flush(self) -> None:
+        """As a file does."""
+        self._stream.flush()
+
+    @property
+    def encoding(self) -> str:  # type: ignore[override]
+        """That of the stream."""
+        return self._stream.encoding

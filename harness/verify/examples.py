@@ -6,7 +6,8 @@ A submission is data here: one of its first lines says ``verdict: X`` or ``verdi
     // verdict: wrong_answer
     # verdict: wrong_answer; on cpu: runtime_error (a remark)
 
-An example must say it; a solution or a baseline that says nothing must be accepted.
+An example must say it; a baseline that says nothing must be accepted. So should a solution: it is a
+contestant's work, and a warning if it is not.
 """
 
 import os
@@ -74,6 +75,8 @@ class Example:
     wanted: tuple[Verdict, ...]
     dtype: str | None = None
     """None for the first that the file is written for."""
+    contestants: bool = False
+    """Whether it is a solution: not the package's own, so that its faults are warnings."""
 
 
 def limited(problem: Problem, verdict: Verdict) -> Problem:
@@ -112,8 +115,10 @@ def find_examples(problem: Problem, solutions: Path, report: PackageReport) -> l
                 "move it to the folder of its verdict",
             )
         found.append(Example(path, (wanted.on(device),)))
-    for path in (*problem.baselines.values(), *files_below(solutions)):
-        wanted, _ = _expected(path, report)
+    others = files_below(solutions)
+    for path in (*problem.baselines.values(), *others):
+        contestants = path in others
+        wanted, _ = _expected(path, report, report.warn if contestants else report.error)
         verdicts: tuple[Verdict, ...] = (Verdict.ACCEPTED,)
         if wanted is not None:
             verdicts = (wanted.on(device),)
@@ -124,7 +129,11 @@ def find_examples(problem: Problem, solutions: Path, report: PackageReport) -> l
             report.warn(str(path), f"not tried: {missing.title} is not installed", missing.remedy)
             continue
         meant = solution.dtypes if isinstance(solution, Solution) else None
-        found += [Example(path, verdicts, d) for d in report.dtypes if meant is None or d in meant]
+        found += [
+            Example(path, verdicts, dtype, contestants)
+            for dtype in report.dtypes
+            if meant is None or dtype in meant
+        ]
     return found
 
 
@@ -139,14 +148,20 @@ def files_below(folder: Path) -> list[Path]:
     return sorted(p for p in folder.rglob("*") if p.suffix in SOURCES and p.is_file())
 
 
-def _expected(path: Path, report: PackageReport) -> tuple[ExpectedVerdict | None, bool]:
-    """The verdict that a file names, and whether its header could be read at all."""
+def _expected(
+    path: Path, report: PackageReport, tell: Callable[[str, str, str], None] | None = None
+) -> tuple[ExpectedVerdict | None, bool]:
+    """The verdict that a file names, and whether its header could be read at all.
+
+    If it could not, ``tell`` is called with place, message and remedy; by default it is an error.
+    """
+    tell = tell or report.error
     try:
         return read_header(path.read_text(encoding="utf-8")), True
     except HeaderError as error:
-        report.error(str(path), str(error), f"one of {', '.join(v.lower() for v in Verdict)}")
+        tell(str(path), str(error), f"one of {', '.join(v.lower() for v in Verdict)}")
     except (OSError, UnicodeDecodeError) as error:
-        report.error(str(path), f"cannot be read: {error}")
+        tell(str(path), f"cannot be read: {error}", "")
     return None, False
 
 
@@ -189,7 +204,8 @@ def _judge(example: Example, result: Result, report: PackageReport) -> None:
     )
     report.examples.append(run)
     if result.verdict not in example.wanted:
-        report.error(
+        tell = report.warn if example.contestants else report.error
+        tell(
             str(example.path),
             f"gets {run.got} instead of {' or '.join(words)} in {run.dtype}: {result.message}",
             result.reproduce or f"its cases: --dtype {run.dtype} --seed {result.seed}",

@@ -16,7 +16,7 @@ from harness.wire.arguments import (
 )
 from harness.wire.validation import WireError, WireRecord
 
-VERSION = 3
+VERSION = 4
 """Of the protocol, raised with every change to it; the judge refuses runners of another one."""
 
 MAX_TEXT = 4 * 1024
@@ -254,6 +254,9 @@ class Finished(Answer):
     """Kernels per call, a number; null, and anything that cannot be one, where it is unknown."""
     copied: object = None
     """Outputs per call that were copied into place, a whole number; likewise."""
+    returned: object = None
+    """What a call returned although its entry point fills outputs: `tensor`, `tensors` or `number`;
+    likewise."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -23,6 +23,7 @@ from harness.ci.markdown import block, code
 from harness.ci.report import FileOutcome, Graded, Note, PullRequestReport
 from harness.ci.summary import COMMENT_BYTES, SUMMARY_BYTES, comment, summary
 from harness.records.build import Build
+from harness.records.cases import ShrunkCase, TensorValues
 from harness.records.refs import SolutionRef
 from harness.records.result import Verdict
 
@@ -66,6 +67,32 @@ def test_a_summary_says_verdict_reason_and_replay() -> None:
     assert "### `WRONG_ANSWER` `solutions/vector-add/alice/one1.cu`, line 7" in text
     assert "m=33,n=1,k=7,alpha=-0.5" in text
     assert "harness submit tiled.cu --seed 123456789" in text
+
+
+def test_the_first_mismatch_is_in_every_report() -> None:
+    values = TensorValues(parameter="x", role="input", shape=(2,), values=(1.5, -2.0))
+    one = wrong()
+    case = one.result.cases[0].model_copy(update={"spec": "m=1"})
+    shrunk = ShrunkCase(case=case, trials=3, seconds=2.0, tensors=(values,))
+    graded = one.model_copy(update={"result": one.result.model_copy(update={"shrunk": shrunk})})
+    first = case.mismatch.first if case.mismatch else None
+    assert first is not None
+    said = f"[{', '.join(map(str, first.index))}]: expected "
+    found = report(graded)
+    (annotation,) = annotations(found)
+    assert "case: m=1%0A" in annotation
+    assert said in annotation
+    xml = ET.fromstring(junit(found))
+    failure = xml.find(".//failure")
+    assert failure is not None
+    for text in (summary(found), comment(found), failure.text or ""):
+        assert said in text
+        assert "input x (2)" in text
+        assert "1.5" in text
+    assert graded.result.reproduce in (failure.text or "")
+    case_ = xml.find(".//testcase")
+    assert case_ is not None
+    assert float(case_.get("time", "0")) >= 2.0
 
 
 def test_a_summary_of_a_refusal_names_the_file() -> None:

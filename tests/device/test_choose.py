@@ -2,6 +2,7 @@ import pytest
 import torch
 
 from harness.device import choose as module
+from harness.device import present
 from harness.device.choose import gpu_present, open_device
 from harness.errors import NoDeviceError
 
@@ -68,9 +69,9 @@ def test_gpu_present_is_false_for_a_driver_without_a_device(
             self.cuDeviceGetCount = lambda _: 0
 
     for status in (0, 100):
-        monkeypatch.setattr(module.ctypes, "CDLL", lambda _, status=status: Driver(status))
+        monkeypatch.setattr(present.ctypes, "CDLL", lambda _, status=status: Driver(status))
         assert not gpu_present()
-    monkeypatch.setattr(module.ctypes, "CDLL", _no_driver)
+    monkeypatch.setattr(present.ctypes, "CDLL", _no_driver)
     assert not gpu_present()
 
 

@@ -9,6 +9,7 @@ import pytest
 from support.samples import result
 
 from harness.device.cpu import CpuDevice
+from harness.errors import NoDeviceError
 from harness.grading.executor import Completed, Executor, InProcess, Work
 from harness.grading.grader import Grader
 from harness.grading.job import Job, Options
@@ -172,3 +173,16 @@ def test_an_executor_may_complete_in_any_order(work: list[Work]) -> None:
     done = list(executor.grade(work))
     assert [each.work for each in done] == work[::-1]
     assert all(map(fits, done))
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+def test_functional_times_are_taken_where_asked_for_and_the_work_stays_the_same(
+    work: list[Work], workers: int
+) -> None:
+    timed = [Work(work[0].job, Options()), Work(work[1].job, Options(functional_times=False))]
+    grader = FakeGrader()
+    done = list(in_process(grader, workers).grade(timed))
+    assert {id(each.work) for each in done} == set(map(id, timed))
+    assert [options.timed for _, options in grader.asked] == [True, False]
+    with pytest.raises(NoDeviceError, match="--functional-times compares"):
+        in_process(grader).compare(work[0].job, work[1].job, Options(functional_times=False))

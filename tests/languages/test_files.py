@@ -37,6 +37,15 @@ def test_a_pipe_is_not_read(tmp_path: Path) -> None:
     assert laid(tmp_path, {"a.py": "x"}) == ["a.py"]
 
 
+def test_a_folder_of_other_files_names_their_extensions(tmp_path: Path) -> None:
+    for name in ("a.ipynb", "b.cpp", "c.cpp", "LICENSE"):
+        (tmp_path / name).write_text("x")
+    with pytest.raises(
+        UsageError, match=r"in this folder.*; there are \.cpp, \.ipynb: harness check"
+    ):
+        solution_files([tmp_path])
+
+
 def test_a_folder_without_submissions_is_refused(tmp_path: Path) -> None:
     with pytest.raises(
         UsageError, match=r"no \.cu, \.ptx or \.py file in this folder, and no generation"

@@ -129,6 +129,35 @@ def test_authors_and_problems_that_cannot_be_recorded(tmp_path: Path) -> None:
 def test_an_unknown_extension_is_refused(tmp_path: Path) -> None:
     assert "one of .cu, .md, .ptx, .py, .txt" in refused(write(tmp_path / "a.cpp"))
     assert "unknown extension" in refused(write(tmp_path / "a"))
+    assert "add the extension of its language" in refused(write(tmp_path / "a"))
+    assert "unknown extension" in refused(write(tmp_path / "a.rs"))
+
+
+@pytest.mark.parametrize(
+    ("name", "start", "said"),
+    [
+        ("a.cpp", b"", "unknown extension '.cpp'; if it is CUDA C++, rename it to .cu; a sub"),
+        ("a.cuh", b"", "if it is CUDA C++, rename it to .cu"),
+        ("a.CU", b"", "unknown extension '.CU'; rename it to .cu"),
+        ("a.Py", b"", "rename it to .py"),
+        ("a.ipynb", b"", "save the code of a notebook as .py"),
+        ("a.jsonl", b"", "write the output of each sample to a .txt file"),
+        ("a.cu", b"PK\x03\x04", "a.cu: is a zip archive; unpack it and submit the folder"),
+        ("a.zip", b"PK\x03\x04\x97", "is a zip archive; unpack it and submit the folder"),
+        ("a.7z", b"7z\xbc\xaf\x27\x1c", "is a 7z archive; unpack it"),
+        ("a.tar", b"a.cu".ljust(257, b"\0") + b"ustar", "is a tar archive; unpack it"),
+        ("a.tgz", b"\x1f\x8b\x08", "is compressed; unpack it"),
+        ("a.tar.xz", b"\xfd7zXZ\0", "is compressed; unpack it"),
+        ("a.so", b"\x7fELF\x02\xd0", "is a compiled program; submit its source"),
+        ("a.pdf", b"%PDF-1.7\n\xe2", "is a PDF; submit the code itself"),
+    ],
+)
+def test_a_file_of_another_kind_is_told_what_to_do(
+    tmp_path: Path, name: str, start: bytes, said: str
+) -> None:
+    path = tmp_path / name
+    path.write_bytes(start + b"int a;\n")
+    assert said in refused(path)
 
 
 @pytest.mark.parametrize(

@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support import samples
 
-from harness.records.refs import Generation, SolutionRef
+from harness.records.refs import DeviceRef, Generation, SolutionRef
 from harness.records.result import Reason, Result, Verdict
 from leaderboard.entry import entry
-from leaderboard.models import ModelRow, pass_at_k, write_csv
+from leaderboard.models import ModelRow, pass_at_k, without_cpu_times, write_csv
 from leaderboard.models import by_model as by_model_of
 from leaderboard.ranking import entries_frame
 
@@ -85,6 +85,24 @@ RESULTS = [
     sample("b", "gemm", "0", Reason.TRUNCATED_IN_REASONING),
     sample("", "gemm", "mine", 9.0),
 ]
+
+
+def test_without_times_nobody_knows_what_is_fast() -> None:
+    cpu = DeviceRef(kind="cpu", name="Xeon")
+    timed = [
+        sample("a", "gemm", "0", 3.0, device=cpu),
+        sample("a", "gemm", "1", Reason.NO_CODE, device=cpu),
+    ]
+    untimed = [sample("a", "gemm", "0", 3.0, device=cpu, score=None, measurements=()), timed[1]]
+    (row,) = by_model(untimed, ps=(0, 1))
+    assert (row.solved, row.passed[1], row.fast[0, 1]) == (1, 0.5, 0.5)
+    assert math.isnan(row.fast[1, 1])
+    assert math.isnan(row.speedup)
+    assert by_model(timed, ps=(0, 1))[0].fast[1, 1] == 0.5
+    entries = entries_frame(tuple(entry(each).values()) for each in (*timed, *RESULTS))
+    by_name = {(r.model, r.device_kind): r for r in by_model_of(without_cpu_times(entries))}
+    assert math.isnan(by_name["a", "cpu"].speedup)
+    assert by_name["a", "cuda"].speedup == pytest.approx(math.sqrt(1.0 * 1.5))
 
 
 def test_a_table_by_hand() -> None:

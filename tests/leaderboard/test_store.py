@@ -14,7 +14,7 @@ from support.samples import failed, result
 
 from harness.records.refs import SolutionRef
 from harness.records.result import Result
-from leaderboard import rows, schema
+from leaderboard import database, rows, schema
 from leaderboard.location import default_store_url, store_url
 from leaderboard.store import CorruptRecord, Store, StoreError
 
@@ -195,6 +195,7 @@ def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
     ("url", "message"),
     [
         ("mydb://host", "unknown kind of database"),
+        ("mysql://me:secret@host/db", "unknown kind of database; sqlite or postgresql"),
         ("://", "not a database URL"),
         ("postgresql://host:port/db", "not a database URL"),
         ("postgresql+pg8000://me:secret@host/db", "the driver is missing: pip install pg8000"),
@@ -204,6 +205,12 @@ def test_urls_that_do_not_work(url: str, message: str) -> None:
     with pytest.raises(StoreError, match=message) as caught:
         Store(url)
     assert "secret" not in str(caught.value)
+
+
+def test_postgres_is_postgresql_as_many_hosts_write_it() -> None:
+    engine, _ = database._engine("postgres://me:secret@host/db")
+    assert engine.url.get_backend_name() == "postgresql"
+    engine.dispose()
 
 
 def test_the_schema_and_queries_are_postgresqls_too() -> None:

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from harness.problem.dtypes import DTYPES, DataType, DtypeKind
+from harness.problem.dtypes import DTYPES, DataType, DtypeKind, dtype_meant
 from harness.problem.model import Parameter
 from harness.problem.terms import Role
 
@@ -29,3 +29,16 @@ def test_the_data_type_of_a_parameter() -> None:
     assert data_type("[VAR]", "float16").name == "float16"
     assert data_type("float", "float16").name == "float32"
     assert data_type("size_t", "float16").itemsize == 8
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("fp16", "float16"), ("half", "float16"), ("bf16", "bfloat16"), ("FP32", "float32"),
+        ("torch.half", "float16"), ("flaot16", "float16"), ("double", None), ("int8", None),
+        ("float64", None), ("int", "int32"), ("xyz", None),
+    ],
+)  # fmt: skip
+def test_other_names_of_types_are_understood(name: str, meant: str | None) -> None:
+    told = dtype_meant(name, ["float32", "float16", "bfloat16", "int32"])
+    assert told == (f" (did you mean {meant}?)" if meant else "")

@@ -57,7 +57,7 @@ from harness.report.submissions import (
     submission_json,
     submissions_json,
 )
-from harness.report.terminal import render_result
+from harness.report.terminal import render_line, render_result
 from harness.site.build import build_site
 from harness.text.plain import head, json_text, plain, plain_lines, tail, visible
 from harness.verify.findings import DetectionResult, ExampleRun, PackageReport, Status
@@ -85,6 +85,7 @@ def of_results(words: str) -> Iterator[str]:
     each = [accepted(words), *(not_accepted(v, words) for v in OTHERS)]
     for result in each:
         yield from on_consoles(lambda console, r=result: render_result(r, console))
+        yield from on_consoles(lambda console, r=result: render_line(r, console))
         yield parsed(json_text(result.to_json()), json.loads(result.to_json()))
         yield parsed(json_text(result.to_json(indent=2)), json.loads(result.to_json()))
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.session.session import copied_per_call, kernels_per_call
+from harness.session.session import copied_per_call, kernels_per_call, returned_in_vain
 from harness.wire.messages import Finished
 
 JSON = st.recursive(
@@ -19,7 +19,8 @@ JSON = st.recursive(
 
 @given(JSON)
 def test_counts_are_small_numbers_or_none(reported: Any) -> None:
-    finished = Finished(kernels=reported, copied=reported)
+    finished = Finished(kernels=reported, copied=reported, returned=reported)
+    assert returned_in_vain(finished) is None  # words that are drawn are none of the three
     kernels, copied = kernels_per_call(finished), copied_per_call(finished)
     number = not isinstance(reported, bool) and isinstance(reported, int | float)
     assert kernels == (float(reported) if number and 0 <= reported <= 1e6 else None)
@@ -41,3 +42,10 @@ def test_counts_at_the_limits(reported: str, kernels: float | None, copied: int 
     assert kernels_per_call(finished) == kernels
     assert copied_per_call(finished) == copied
     assert kernels_per_call(Finished()) is copied_per_call(Finished()) is None
+
+
+def test_what_was_returned_is_one_of_three_words_or_nothing() -> None:
+    for word in ("tensor", "tensors", "number"):
+        assert returned_in_vain(Finished(returned=word)) == word
+    for word in ("", "Tensor", "tensor\n", ["tensor"], {"tensor": 1}, 1, None):
+        assert returned_in_vain(Finished(returned=word)) is None

@@ -3,14 +3,17 @@
 from pathlib import Path
 
 import pytest
+from support.samples import failed
 from support.verify_packages import Package
 
 from harness.frameworks import Framework
 from harness.problem.format.load import load_problem
 from harness.records.result import Verdict
 from harness.verify.examples import (
+    Example,
     ExpectedVerdict,
     HeaderError,
+    _judge,
     find_examples,
     limited,
     read_header,
@@ -74,6 +77,28 @@ def test_find_examples_lists_files_and_reports_wrong_headers(package: Package) -
     assert "rong is no verdict" in reported["misspelt.py"]
     assert set(reported) == {"misplaced.py", "silent.py", "misspelt.py"}
     assert len(report.findings) == len(reported)
+
+
+def test_contestants_files_break_no_package(package: Package) -> None:
+    folder = package()
+    solutions = folder.parents[1] / "solutions" / "row-sum"
+    write(solutions, "me/wrong.py", "# mine")
+    write(solutions, "me/misspelt.py", "# verdict: rong")
+    (solutions / "me/latin.py").write_bytes(b"# caf\xe9\n")
+    problem = load_problem(folder)
+    report = PackageReport(slug="row-sum", device="cpu", dtypes=("float32",))
+    found = find_examples(problem, solutions, report)
+    assert {e.path.name: e.contestants for e in found} == {
+        "baseline.py": False, "wrong.py": True, "misspelt.py": True, "latin.py": True
+    }  # fmt: skip
+    assert (report.errors, report.warnings) == (0, 2)
+    wrong = failed(Verdict.WRONG_ANSWER)
+    _judge(next(e for e in found if e.path.name == "wrong.py"), wrong, report)
+    assert (report.errors, report.warnings) == (0, 3)
+    said = "gets wrong_answer instead of accepted or not_executable_here in float32"
+    assert report.findings[-1].message.startswith(said)
+    _judge(Example(folder / "baseline.py", (Verdict.ACCEPTED,)), wrong, report)
+    assert (report.errors, report.warnings) == (1, 3)
 
 
 def test_a_sample_of_a_framework_that_is_not_installed_is_a_warning_on_a_gpu(

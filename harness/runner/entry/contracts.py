@@ -15,7 +15,7 @@ from itertools import chain
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from harness.runner.entry.outputs import Arguments, Outputs, list_names
+from harness.runner.entry.outputs import Arguments, Outputs, list_names, returned_in_vain
 from harness.runner.program import ProgramFailed
 from harness.wire.arguments import Parameters
 from harness.wire.messages import FaultCode
@@ -40,6 +40,8 @@ class Caller:
 
     copied: int | None = None
     """Outputs that the last call copied; None where none is returned."""
+    ignored: str | None = None
+    """What a call has returned although what is returned is ignored; None for nothing."""
 
     @property
     def placing(self) -> bool:
@@ -103,12 +105,14 @@ class _Positional(Caller):
 
     def call(self, index: int) -> None:
         try:
-            self._entry(*self._calls[index])
+            returned = self._entry(*self._calls[index])
         except TypeError as error:
             if error.__traceback__ is None or error.__traceback__.tb_next is not None:
                 raise
             # Not from within: it does not take what it is given.
             raise ProgramFailed(FaultCode.EXCEPTION, f"TypeError: {error}{self._asked}") from error
+        if returned is not None and self.ignored is None:
+            self.ignored = returned_in_vain(returned, self._calls[index])
 
 
 class _Returning(Caller):

@@ -15,6 +15,8 @@ Arguments = tuple[Any, ...]
 """The arguments of one call: tensors and numbers."""
 _MAX_NAMES = 20
 _WRITTEN = ("out", "inout")
+_ARRAYS = ("__dlpack__", "__array_interface__", "__cuda_array_interface__")
+"""What tensors and arrays of all libraries have one of."""
 
 
 class Outputs:
@@ -83,6 +85,35 @@ def _same_place(buffer: "Tensor", value: "Tensor") -> bool:
     lazy = value.is_conj() or value.is_neg()  # the same bytes, to be read in another way
     same = value.data_ptr() == buffer.data_ptr() and value.stride() == buffer.stride()
     return same and not lazy
+
+
+def returned_in_vain(value: object, arguments: Arguments) -> str | None:
+    """What ``value`` seems to be: ``tensor``, ``tensors`` or ``number``; None for anything else.
+
+    None as well for the call's ``arguments`` and views of them, which may have been filled.
+    """
+    if isinstance(value, dict):
+        value = tuple(value.values())
+    if isinstance(value, tuple | list):
+        kinds = [returned_in_vain(each, arguments) for each in value]
+        return "tensors" if any(kind is not None for kind in kinds) else None
+    if isinstance(value, int | float | complex) and not isinstance(value, bool):
+        return "number"
+    if not any(hasattr(type(value), name) for name in _ARRAYS):
+        return None
+    return None if any(_same_memory(value, each) for each in arguments) else "tensor"
+
+
+def _same_memory(value: Any, argument: Any) -> bool:
+    """Whether they are one object, or tensors in one piece of memory."""
+    import torch
+
+    if not (isinstance(value, torch.Tensor) and isinstance(argument, torch.Tensor)):
+        return value is argument
+    try:
+        return value.untyped_storage().data_ptr() == argument.untyped_storage().data_ptr()
+    except RuntimeError:  # such as a sparse one, which has no memory of its own
+        return False
 
 
 def _described(value: object) -> str:

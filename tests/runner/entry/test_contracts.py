@@ -66,6 +66,34 @@ def test_a_type_error_from_within_stays_what_it_is() -> None:
         bound("solution", lambda *a: a[0] + "", TWO, (1, 2, 3, 4)).call(0)
 
 
+@pytest.mark.parametrize(
+    ("made", "told"),
+    [
+        (lambda x, n, y: x + 1, "tensor"),
+        (lambda x, n, y: (x + 1).numpy(), "tensor"),
+        (lambda x, n, y: x.to_sparse(), "tensor"),
+        (lambda x, n, y: (y, x * 2), "tensors"),
+        (lambda x, n, y: [x + 1], "tensors"),
+        (lambda x, n, y: {"y": x + 1}, "tensors"),
+        (lambda x, n, y: float(x.sum()), "number"),
+        (lambda x, n, y: y, None),
+        (lambda x, n, y: y.view(2, 2).t(), None),
+        (lambda x, n, y: (x, y, n), "tensors"),
+        (lambda x, n, y: (x, y), None),
+        (lambda x, n, y: True, None),
+        (lambda x, n, y: print, None),
+        (lambda x, n, y: None, None),
+    ],
+)
+@pytest.mark.parametrize("entry", ["solution", "solve"])
+def test_what_is_returned_in_vain_is_told(entry: str, made: Any, told: str | None) -> None:
+    parameters = (("x", "in"), ("n", "size"), ("y", "out"))
+    caller = bound(entry, made, parameters, (torch.ones(4), 4, torch.zeros(4)))
+    assert caller.ignored is None
+    caller.call(0)
+    assert caller.ignored == told
+
+
 def test_one_output_is_copied_and_none_means_in_place() -> None:
     call = linear_call(1)
     bound("custom_kernel", lambda data: expected(call), LINEAR, call).call(0)

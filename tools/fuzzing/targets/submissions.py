@@ -109,7 +109,7 @@ def read_folder(data: bytes) -> None:
         _write(root, record)
     choices = Choices(
         files=(root,), problem=None, author=None, device="cpu", dtype=None, seed=None, case=None,
-        arch="sm_90", no_shrink=True, watch=False, json_to=None, problems_dir=PROBLEMS,
+        arch="sm_90", shrink=False, language=None, watch=False, json_to=None, problems_dir=PROBLEMS,
     )  # fmt: skip
     try:
         files = solution_files(choices.files)

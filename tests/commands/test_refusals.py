@@ -1,0 +1,57 @@
+"""What can be refused without torch is refused before it is imported, which takes seconds."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from support.commands import ROOT
+
+from harness.device.present import gpu_present
+
+PROGRAM = """
+import sys
+from harness.cli import main
+try:
+    main()
+finally:
+    print("torch" in sys.modules)
+"""
+KERNEL = "__global__ void f() {}\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "said"),
+    [
+        (["check", "k.cpp"], 2, "unknown extension '.cpp'; if it is CUDA C++, rename it to .cu"),
+        (["check", "k.cu", "--problem", "vector-ad"], 2, "did you mean vector-add?"),
+        (["check", "k.cu", "--problem", "vector-add", "--case", "n=abc"], 2, "n must be a whole"),
+        (["check", "k.cu", "--problem", "vector-add", "--dtype", "float3"], 2, "mean float32?"),
+        (["check", "k.cu", "--problem", "vector-add", "--arch", "sm_1"], 2, "no GPU has that"),
+        (["check", "k.cu", "--problem", "vector-add", "--device", "cuda"], 4, "--device cpu"),
+        (["submit", "k.cu", "--problem", "vector-add", "--device", "cuda"], 4, "--device cpu"),
+        (["compare", "k.cu", "k.cu", "--device", "cuda"], 4, "no NVIDIA GPU or driver here"),
+        (["regrade", "--device", "cuda"], 4, "no NVIDIA GPU or driver here"),
+        (["verify", "--device", "cuda", "vector-add"], 4, "no NVIDIA GPU or driver here"),
+        (["check", "nowhere.cu"], 2, "no such file"),
+        (["check", "."], 2, "which problem?"),
+    ],
+)
+def test_torch_is_not_imported_for_a_refusal(
+    tmp_path: Path, arguments: list[str], status: int, said: str
+) -> None:
+    if "cuda" in arguments and gpu_present():
+        pytest.skip("there is a GPU")
+    for name in ("k.cpp", "k.cu"):
+        (tmp_path / name).write_text(KERNEL)
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM, *arguments],
+        cwd=tmp_path,
+        env={"PYTHONPATH": str(ROOT), "HARNESS_STORE": str(tmp_path / "results.sqlite")},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    assert (done.returncode, done.stdout) == (status, "False\n"), done.stderr
+    assert said in done.stderr
