@@ -22,11 +22,13 @@ if TYPE_CHECKING:
     from torch.cuda import CUDAGraph
 
 _TRITON_ERRORS = ("CompilationError", "CompileTimeAssertionFailure", "PTXASError")
-_UNSUPPORTED = ("NotEmulated", "Unsupported", "UnsupportedFeatureError")
+_UNSUPPORTED = ("NotEmulated", "Unbuilt", "Unsupported", "UnsupportedFeatureError")
 _FAULTS = {
     **{name: FaultCode.COMPILE for each in FRAMEWORKS.values() for name in each.compile_errors},
     **dict.fromkeys(_TRITON_ERRORS, FaultCode.COMPILE),
     **dict.fromkeys(_UNSUPPORTED, FaultCode.UNSUPPORTED),
+    "ExtensionError": FaultCode.COMPILE,
+    "ExtensionRefused": FaultCode.NO_ENTRY,
     "OutOfMemoryError": FaultCode.MEMORY,
     "OutOfBounds": FaultCode.OUT_OF_BOUNDS,
     "AcceleratorError": FaultCode.CUDA,
