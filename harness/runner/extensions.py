@@ -248,7 +248,7 @@ def _arguments(
 def _inline(given: Mapping[str, Any]) -> ExtensionRequest:
     """The request of ``load_inline``: its files are those that torch would write."""
     implicit = not given.get("no_implicit_headers")
-    cpp, cuda = _texts(given["cpp_sources"]), _texts(given.get("cuda_sources"))
+    cpp, cuda = _texts(given["cpp_sources"]), _texts(given.get("cuda_sources") or None)
     if implicit:
         cpp = ["#include <torch/extension.h>", *cpp]
     if (functions := given.get("functions")) is not None:

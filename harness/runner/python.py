@@ -79,6 +79,9 @@ def _lack(error: BaseException) -> str:
 def _fault(error: BaseException) -> FaultCode:
     if isinstance(error, MemoryError):
         return FaultCode.MEMORY
+    for cause in (error.__cause__, error.__context__):
+        if type(cause).__name__ in ("ExtensionError", "ExtensionRefused"):
+            return _FAULTS[type(cause).__name__]  # raised again in words of the submission's
     if fault := _FAULTS.get(type(error).__name__):
         return fault
     return FaultCode.CUDA if "CUDA error" in str(error) else FaultCode.EXCEPTION

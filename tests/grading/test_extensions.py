@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -21,7 +22,7 @@ from harness.sandbox import processes
 ROOT = Path(__file__).parents[2]
 CHECK = Options(timing=False)
 
-Grade = Callable[[str], Result]
+Grade = Callable[..., Result]
 
 
 @pytest.fixture(scope="module")
@@ -35,12 +36,13 @@ def grade(cache: Cache, tmp_path: Path) -> Iterator[Grade]:
     problem = load_problem(ROOT / "problems/vector-add")
     before = set(processes.descendants(os.getpid()))
 
-    def graded(source: str) -> Result:
+    def graded(source: str, **limits: float) -> Result:
+        limited = replace(problem, limits=replace(problem.limits, **limits))
         path = tmp_path / "mine.py"
         path.write_text(source)
         solution = read_solution(path, problem="vector-add")
         with Grader(CpuDevice(), NoProgress(), cache=cache) as grader:
-            return grader.grade(Job(path=str(path), solution=solution, problem=problem), CHECK)
+            return grader.grade(Job(path=str(path), solution=solution, problem=limited), CHECK)
 
     yield graded
     assert left(before.union(zygote_processes())) == set()
@@ -140,6 +142,16 @@ def test_sources_that_are_others_each_time_are_not_executable_here(grade: Grade)
     assert "extension 'tiny' is another one each time" in result.message
 
 
+@pytest.mark.corpus
+def test_an_error_raised_again_in_other_words_is_still_a_compile_error(grade: Grade) -> None:
+    result = grade(
+        f"{BUILD}\ntry:\n    extension = {BROKEN}\nexcept Exception as error:\n"
+        "    raise ValueError('no kernel')\ndef solution(x, y, z, n): ...\n"
+    )
+    assert result.verdict is Verdict.COMPILE_ERROR
+    assert "no kernel" in result.message
+
+
 CUDA = "build('', 'card', cuda_sources='__global__ void k(int* p) { *p = 1; }')"
 
 
@@ -189,3 +201,54 @@ def test_a_recording_that_is_hostile_harms_itself_alone(grade: Grade, hostile: s
     assert result.verdict is not Verdict.INTERNAL_ERROR
     honest = grade(AT_IMPORT)
     assert honest.verdict is Verdict.ACCEPTED, honest.message
+
+
+@pytest.mark.corpus
+@pytest.mark.parametrize(
+    ("hostile", "limits", "verdict"),
+    [
+        ("while True: pass", {"prepare_s": 2.0}, Verdict.TIME_LIMIT),
+        (
+            "hoard = [bytearray(b'x' * (1 << 24)) for _ in range(99)]",
+            {"host_bytes": 1 << 30},
+            Verdict.MEMORY_LIMIT,
+        ),
+    ],
+    ids=["endless", "huge"],
+)
+def test_a_recording_has_limits(
+    grade: Grade, hostile: str, limits: dict[str, float], verdict: Verdict
+) -> None:
+    assert grade(f"{AT_IMPORT}\n{hostile}\n", **limits).verdict is verdict
+
+
+TORCH = """
+from torch.utils.cpp_extension import load_inline
+extension = load_inline(
+    name="vadd",
+    cpp_sources='''
+torch::Tensor add(torch::Tensor x, torch::Tensor y) {
+  TORCH_CHECK(x.sizes() == y.sizes(), "other sizes");
+  auto z = torch::empty_like(x);
+  AT_DISPATCH_FLOATING_TYPES(x.scalar_type(), "add", [&] {
+    for (int64_t i = 0; i < x.numel(); ++i)
+      z.data_ptr<scalar_t>()[i] = x.data_ptr<scalar_t>()[i] + y.data_ptr<scalar_t>()[i];
+  });
+  return z;
+}
+''',
+    functions=["add"],
+    extra_cflags=["-O2"],
+)
+def custom_kernel(data):
+    return extension.add(data[0], data[1])
+"""
+
+
+@pytest.mark.corpus
+@pytest.mark.parametrize("wide", [False, True], ids=["slim", "whole"])
+def test_sources_with_pytorchs_headers(grade: Grade, wide: bool) -> None:
+    needs = "torch::nn::functional::relu(x);" if wide else ""
+    result = grade(TORCH.replace("auto z", f"{needs} auto z"), build_s=600.0)
+    assert result.verdict is Verdict.ACCEPTED, result.message
+    assert "extension vadd: built" in result.notes

@@ -67,8 +67,9 @@ def _of_torch(monkeypatch: pytest.MonkeyPatch, folder: Path, **given: Any) -> di
         {"cpp_sources": [], "cuda_sources": [CUDA, CUDA]},
         {"cpp_sources": "", "cuda_sources": CUDA, "functions": []},
         {"cpp_sources": CPP, "cuda_sources": CUDA, "no_implicit_headers": True},
+        {"cpp_sources": CPP, "cuda_sources": ""},
     ],
-    ids=range(7),
+    ids=range(8),
 )
 def test_the_sources_are_those_that_pytorch_writes(
     given: dict[str, Any],
@@ -83,7 +84,7 @@ def test_the_sources_are_those_that_pytorch_writes(
     module.load_inline("ext", **given)
     (request,) = read_requests(memory)
     assert {source.name: source.text for source in request.sources} == wanted
-    assert request.cuda == ("cuda_sources" in given)
+    assert request.cuda == bool(given.get("cuda_sources"))
 
 
 def test_all_that_decides_the_build_is_asked_for(
