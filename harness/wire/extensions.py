@@ -115,7 +115,7 @@ def write_request(fd: int, place: int, request: ExtensionRequest) -> int:
 
 
 def read_requests(fd: int) -> tuple[ExtensionRequest, ...]:
-    """The requests written to ``fd``, each once; from what is none on nothing is read.
+    """The requests written to ``fd``, each once; from what is none, or a faulty one, on none.
 
     At most :data:`MAX_EXTENSIONS` of them; untrusted.
     """
@@ -125,6 +125,8 @@ def read_requests(fd: int) -> tuple[ExtensionRequest, ...]:
         try:
             request = ExtensionRequest.from_json(json.loads(line), "extension")
         except (ValueError, RecursionError, WireError):
+            break
+        if request.fault():  # none that the stand-in would have written
             break
         found.setdefault(request.digest, request)
         if len(found) == MAX_EXTENSIONS:

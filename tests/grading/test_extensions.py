@@ -9,6 +9,7 @@ import pytest
 from support.extensions import AT_IMPORT, BUILD
 from support.leftovers import left, zygote_processes
 
+from harness.device.choose import open_device
 from harness.device.cpu import CpuDevice
 from harness.grading.grader import Grader
 from harness.grading.job import Job, Options
@@ -252,3 +253,53 @@ def test_sources_with_pytorchs_headers(grade: Grade, wide: bool) -> None:
     result = grade(TORCH.replace("auto z", f"{needs} auto z"), build_s=600.0)
     assert result.verdict is Verdict.ACCEPTED, result.message
     assert "extension vadd: built" in result.notes
+
+
+CARD = """
+import torch
+from torch.utils.cpp_extension import load_inline
+extension = load_inline(
+    name="vadd",
+    cpp_sources="void add(torch::Tensor x, torch::Tensor y, torch::Tensor z);",
+    cuda_sources='''
+#include <torch/extension.h>
+__global__ void add_kernel(const float* x, const float* y, float* z, long n) {
+  long i = blockIdx.x * (long)blockDim.x + threadIdx.x;
+  if (i < n) z[i] = x[i] + y[i];
+}
+void add(torch::Tensor x, torch::Tensor y, torch::Tensor z) {
+  long n = x.numel();
+  add_kernel<<<(n + 255) / 256, 256>>>(
+      x.data_ptr<float>(), y.data_ptr<float>(), z.data_ptr<float>(), n);
+}
+''',
+    functions=["add"],
+    extra_cuda_cflags=["-O3", "--use_fast_math"],
+    verbose=True,
+)
+"""
+
+ENTRIES = {
+    "solution": "def solution(x, y, z, n): extension.add(x, y, z)\n",
+    "custom_kernel": "def custom_kernel(data):\n    x, y, z = data\n    extension.add(x, y, z)\n"
+    "    return z\n",
+    "ModelNew": "class ModelNew(torch.nn.Module):\n    def forward(self, x, y):\n"
+    "        z = torch.empty_like(x)\n        extension.add(x, y, z)\n        return z\n",
+}
+
+
+@pytest.mark.gpu
+@pytest.mark.nvcc
+@pytest.mark.parametrize("entry", ENTRIES)
+def test_kernels_of_an_extension_on_a_card(cache: Cache, tmp_path: Path, entry: str) -> None:
+    problem = load_problem(ROOT / "problems/vector-add")
+    path = tmp_path / "mine.py"
+    path.write_text(CARD + ENTRIES[entry])
+    job = Job(path=str(path), solution=read_solution(path, problem="vector-add"), problem=problem)
+    with Grader(open_device("cuda"), NoProgress(), cache=cache) as grader:
+        result = grader.grade(job, Options(dtype="float32", quick=True))
+    assert result.accepted, result.message
+    assert "extension vadd: built" in result.notes
+    assert all(each.captured for each in result.measurements)
+    assert result.build is not None
+    print(f"{entry}: built in {result.build.seconds:.1f} s")

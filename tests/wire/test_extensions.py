@@ -63,8 +63,11 @@ def test_what_does_not_fit_is_not_written(memory: int) -> None:
         b'{"name": "a", "sources": [{"name": "a.cpp", "text": 7}]}\n',
         b'{"name": "a", "sources": {"0": 1}}\n',
         b"\xff\xfe\n",
+        b'{"name": "a", "sources": [{"name": "../../judge.cpp", "text": ""}]}\n',
+        b'{"name": "a", "sources": [{"name": "/etc/a.cpp", "text": ""}]}\n',
+        b'{"name": "\\u001b[31m", "sources": [{"name": "a.cpp", "text": ""}]}\n',
     ],
-    ids=range(10),
+    ids=range(13),
 )
 def test_what_is_no_request_ends_the_reading(memory: int, written: bytes) -> None:
     place = write_request(memory, 0, PLAIN)
@@ -88,7 +91,7 @@ def test_more_than_the_most_are_not_read(memory: int) -> None:
 
 
 def test_a_flood_of_one_request_is_one(memory: int) -> None:
-    line = json.dumps({"name": "a", "sources": []}).encode() + b"\n"
+    line = json.dumps({"name": "a", "sources": [{"name": "a.c", "text": ""}]}).encode() + b"\n"
     os.pwrite(memory, line * (ROOM // len(line)), 0)
     assert len(read_requests(memory)) == 1
 

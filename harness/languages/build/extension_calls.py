@@ -29,6 +29,20 @@ _OF_TORCH = (
     "--expt-relaxed-constexpr",
 )
 """What PyTorch's own build gives nvcc."""
+_STREAM = SourceFile(
+    name=".stream.cpp",  # no source of a submission begins with a dot
+    text="""#include <c10/cuda/CUDAStream.h>
+#include <cuda_runtime.h>
+extern "C" unsigned __real___cudaPushCallConfiguration(dim3, dim3, size_t, CUstream_st*);
+extern "C" __attribute__((visibility("hidden"))) unsigned __wrap___cudaPushCallConfiguration(
+    dim3 grid, dim3 block, size_t shared, CUstream_st* stream) {
+  if (stream == nullptr) stream = c10::cuda::getCurrentCUDAStream().stream();
+  return __real___cudaPushCallConfiguration(grid, block, shared, stream);
+}
+""",
+)
+"""Launches that name no stream go to PyTorch's current one, so that calls can be recorded."""
+_WRAP = "-Xlinker=--wrap=__cudaPushCallConfiguration"
 _ARCHITECTURE = re.compile(r"-?-(?:arch|gencode|generate-code|gpu-architecture)\b")
 _STANDARD = re.compile(r"-?-std=")
 
@@ -57,10 +71,13 @@ class ExtensionCalls(NamedTuple):
         check_folders(request.include_paths, known)
         of_host = cxx_flags(request.cflags, known)
         of_nvcc = nvcc_flags(request.cuda_cflags, known)
-        return {
+        calls = {
             source.name: self._ladder(source, of_nvcc if is_cuda(source) else of_host)
             for source in request.sources
         }
+        if self._launches:
+            calls[_STREAM.name] = (self._compiling(_STREAM, (), {}),)
+        return calls
 
     def linking(self) -> CompilerCall:
         """The call that makes :data:`LIBRARY` of the objects, in the folder where they lie.
@@ -75,9 +92,17 @@ class ExtensionCalls(NamedTuple):
         flags: Iterable[str] = link_flags(request.ldflags, self._known())
         if self.nvcc is not None:  # brings the CUDA runtime
             flags = (*map(_linking_by_nvcc, flags), *self.nvcc.arguments)
-        objects = (f"{source.name}.o" for source in request.sources)
+        sources = request.sources
+        if self._launches:
+            sources, flags = (*sources, _STREAM), (*flags, _WRAP)
+        objects = (f"{source.name}.o" for source in sources)
         command = (*self._compiler(), "-shared", "-o", LIBRARY, *objects, *flags, *libraries)
         return self._call("the linker", command, {}, f"extension {request.name}")
+
+    @property
+    def _launches(self) -> bool:
+        """Whether its kernels are to run."""
+        return not self.target.emulated and any(map(is_cuda, self.request.sources))
 
     def _ladder(self, source: SourceFile, flags: tuple[str, ...]) -> tuple[CompilerCall, ...]:
         """With slim headers, unless those surely do not do; then with PyTorch's own."""

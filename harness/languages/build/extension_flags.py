@@ -15,7 +15,7 @@ class RefusedFlag(ValueError):
 
 
 _VALUE = r"[\w.+-]*"
-_DEFINE = r"-[DU]\w+(?:=[^@]*)?"
+_DEFINE = r"-[DU]\w+(?:=[^@\x00-\x1f\ud800-\udfff]*)?"
 _CXX = re.compile(
     r"-O(?:[0-3sgz]|fast)?|-g[0-3]?|-w|-pthread|-pipe|-fPIC|-fpic|-shared|-pedantic(?:-errors)?|-v"
     rf"|-std=(?:c|gnu)\+\+{_VALUE}|-std={_VALUE}"

@@ -35,6 +35,8 @@ from harness.wire.extensions import (
 ROUNDS = 3
 """How often extensions are built for one grade: as recorded, and as asked for by a runner."""
 
+_MOST_BUILDS = 4
+"""Of the problem's limit ``build_s``: when no further extension is begun."""
 _REQUESTS = "requests"
 _DEFAULT_ARCH = 90
 _BLAMED = (Verdict.COMPILE_ERROR, Verdict.INVALID_SUBMISSION)
@@ -61,6 +63,9 @@ def with_requests(
     fresh = [each for each in requests if each.digest not in known][:room]
     build, made = artifact.build, []
     for request in fresh:
+        if build.seconds > _MOST_BUILDS * limits.build_s:
+            message = f"its extensions took {build.seconds:.0f} s to compile, and there are more"
+            return BuildFailure(verdict=Verdict.TIME_LIMIT, message=message, build=build)
         outcome = _built(request, artifact.target, limits, cache)
         build = _added(build, outcome)
         failure = outcome.failure

@@ -1,5 +1,6 @@
 """Compiling an extension: slim headers first, PyTorch's own where those do not do."""
 
+import subprocess
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -60,6 +61,26 @@ def test_options_reach_the_compiler_that_they_are_for() -> None:
     assert not {"-mavx2", "-DA=1"} & {*cuda}
     linking = calls.linking().command
     assert {"-lm", "-Xlinker=--as-needed", "-ltorch_cuda", "-lc10_cuda"} <= {*linking}
+
+
+@pytest.mark.corpus
+@pytest.mark.nvcc
+def test_launches_without_a_stream_go_to_pytorchs_current_one(tmp_path: Path) -> None:
+    """As far as shows without a card: the launch calls ours, which asks PyTorch."""
+    kernel = "__global__ void k() {}\nvoid launch() { k<<<1, 1>>>(); }\n"
+    calls = _calls(_request(kernel, "k.cu"), CARD)
+    for call, *_ in calls.compiling().values():
+        for name in call.inputs:
+            (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        assert call.run(tmp_path, 120.0).ok
+    linking = calls.linking()
+    absent = ("-lc10_cuda", "-ltorch_cuda")  # of a PyTorch for CUDA
+    command = tuple(word for word in linking.command if word not in absent)
+    assert linking._replace(command=command).run(tmp_path, 120.0).ok
+    listed = ["nm", "-C", str(tmp_path / "extension.so")]
+    symbols = subprocess.run(listed, capture_output=True, text=True, check=True).stdout
+    assert " t __wrap___cudaPushCallConfiguration" in symbols
+    assert " U c10::cuda::getCurrentCUDAStream(" in symbols
 
 
 @pytest.mark.nvcc

@@ -84,6 +84,8 @@ def test_usual_options_of_nvcc(flags: list[str], taken: tuple[str, ...] | None) 
         "-Wp,-MD,x",
         "-DX=@/etc/passwd",
         "main.cpp",
+        "-DX=a\0b",
+        "-DX=\ud800",
         "/etc/passwd",
         "'unclosed",
         "-fuse-ld=/tmp/x",
