@@ -126,6 +126,7 @@ class ExtensionCalls(NamedTuple):
             "-DTORCH_API_INCLUDE_EXTENSION_H",
             f"-I{_SLIM}",
             f"-I{_LACKING}",
+            *(f"-I{folder}" for folder in self.request.include_paths),
             *(word for folder in folders for word in ("-isystem", str(folder))),
             "-fPIC" if self.nvcc is None else "-Xcompiler=-fPIC",
         ]
@@ -161,7 +162,7 @@ class ExtensionCalls(NamedTuple):
         return self.torch.root, python_headers()
 
     def _known(self) -> tuple[Path, ...]:
-        """Folders that options may name, for compilers look there anyway."""
+        """Folders that options may name: PyTorch's, Python's and CUDA's."""
         known = [self.torch.root, python_headers(), Path("/usr/local/cuda")]
         if self.nvcc is not None:
             known.append(self.nvcc.path.resolve().parent.parent)
@@ -170,7 +171,7 @@ class ExtensionCalls(NamedTuple):
 
 def _compiling_by_nvcc(flag: str) -> str:
     """An option of the C++ compiler as nvcc takes it."""
-    return flag if flag.startswith(("-D", "-U", "-std")) else f"-Xcompiler={flag}"
+    return flag if flag.startswith(("-D", "-U", "-I", "-std")) else f"-Xcompiler={flag}"
 
 
 def _linking_by_nvcc(flag: str) -> str:

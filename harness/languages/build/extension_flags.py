@@ -4,6 +4,7 @@ Compilers run confined, but an option can make one load a program (``-fplugin``)
 a file, or write elsewhere: what is not known to be harmless is refused by name.
 """
 
+import os
 import re
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -63,7 +64,7 @@ _LINK = re.compile(
 
 
 def cxx_flags(flags: Sequence[str], known: Sequence[Path] = ()) -> tuple[str, ...]:
-    """The options of the C++ compiler; folders of headers that are visible anyway are left out.
+    """The options of the C++ compiler, with folders of headers only below those that are known.
 
     Raises:
         RefusedFlag: one is not taken.
@@ -119,8 +120,10 @@ def _each(
                 raise RefusedFlag(_refusal(name, value))
             yield f"{name}={','.join(parts)}"
         elif kind == "include" or flag.startswith("-I"):
-            if not _is_known(value or flag.removeprefix("-I"), known):
+            folder = value or flag.removeprefix("-I")
+            if not _is_known(folder, known):
                 raise RefusedFlag(_refusal("option", f"{flag} {value}".strip()))
+            yield f"-I{folder}"
         else:
             whole = flag if equals or flag not in _WITH_VALUE else f"{flag}{kind}{value}"
             if not taken(whole):
@@ -138,7 +141,10 @@ def _words(flags: Sequence[str]) -> list[str]:
 
 def _is_known(folder: str, known: Sequence[Path]) -> bool:
     path = Path(folder)
-    return path.is_absolute() and ".." not in path.parts and any(map(path.is_relative_to, known))
+    if not path.is_absolute() or ".." in path.parts or "\0" in folder:
+        return False
+    real = Path(os.path.realpath(path))
+    return any(path.is_relative_to(each) or real.is_relative_to(each) for each in known)
 
 
 def _refusal(where: str, what: str) -> str:

@@ -51,11 +51,20 @@ def test_options_reach_the_compiler_that_they_are_for() -> None:
         SourceFile(name="cuda.cu", text="__global__ void k() {}"),
     )
     flags = {"cflags": ("-mavx2", "-DA=1"), "cuda_cflags": ("--use_fast_math",)}
-    calls = _calls(_request(sources=sources, ldflags=("-lm", "-Wl,--as-needed"), **flags), CARD)
+    calls = _calls(
+        _request(
+            sources=sources,
+            ldflags=("-lm", "-Wl,--as-needed"),
+            **flags,
+            include_paths=(str(installed_torch().include),),
+        ),
+        CARD,
+    )
     compiling = calls.compiling()
     host, cuda = (compiling[name][0].command for name in ("main.cpp", "cuda.cu"))
     assert "-Xcompiler=-mavx2" in host
     assert "-DA=1" in host
+    assert f"-I{installed_torch().include}" in host
     assert "--use_fast_math" in cuda
     assert "-gencode=arch=compute_90a,code=sm_90a" in cuda
     assert not {"-mavx2", "-DA=1"} & {*cuda}

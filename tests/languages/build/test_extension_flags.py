@@ -120,8 +120,9 @@ def test_what_nvcc_would_do_elsewhere_is_refused(flag: str) -> None:
         nvcc_flags([flag, "x"])
 
 
-def test_folders_of_pytorch_and_cuda_are_left_out_and_others_refused() -> None:
-    assert cxx_flags(["-I/torch/include", "-isystem", "/usr/local/cuda/include"], KNOWN) == ()
+def test_folders_of_pytorch_and_cuda_are_taken_and_others_refused() -> None:
+    given = ["-I/torch/include", "-isystem", "/usr/local/cuda/include"]
+    assert cxx_flags(given, KNOWN) == ("-I/torch/include", "-I/usr/local/cuda/include")
     check_folders(["/torch/include/torch/csrc/api/include"], KNOWN)
     for folder in ("/home/me", "include", ".", "/torch/../home", "/torchlight"):
         with pytest.raises(RefusedFlag, match="extra_include_paths"):
