@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from support.extensions import AT_IMPORT, BUILD
@@ -16,9 +17,12 @@ from harness.grading.job import Job, Options
 from harness.languages.build.cache import Cache
 from harness.languages.read import read_solution
 from harness.problem.format.load import load_problem
+from harness.problem.terms import Limits
 from harness.progress.progress import NoProgress
 from harness.records.result import Result, Verdict
 from harness.sandbox import processes
+from harness.session.programs import RunnerProgram
+from harness.session.session import Session
 
 ROOT = Path(__file__).parents[2]
 CHECK = Options(timing=False)
@@ -217,10 +221,14 @@ def test_a_recording_that_is_hostile_harms_itself_alone(grade: Grade, hostile: s
     ],
     ids=["endless", "huge"],
 )
-def test_a_recording_has_limits(
-    grade: Grade, hostile: str, limits: dict[str, float], verdict: Verdict
-) -> None:
-    assert grade(f"{AT_IMPORT}\n{hostile}\n", **limits).verdict is verdict
+def test_a_recording_has_limits(hostile: str, limits: dict[str, Any], verdict: Verdict) -> None:
+    source = f"{AT_IMPORT}\n{hostile}\n".encode()
+    program = RunnerProgram(kind="python", source=source, interpret=True)
+    with Session(program, CpuDevice(), Limits(**limits)) as session:
+        requests, fault = session.record({}, 90)
+    assert [request.name for request in requests] == ["tiny"]
+    assert fault is not None
+    assert fault.verdict is verdict
 
 
 TORCH = """
