@@ -27,6 +27,7 @@ from harness.judge.task import Task
 from harness.languages import LANGUAGES
 from harness.languages.base import Language
 from harness.languages.build.cache import Cache, default_cache
+from harness.languages.build.extensions import ROUNDS, notes_on, with_requests
 from harness.problem.gradable import AnswerKey, Gradable
 from harness.problem.sampling.cases import fresh_seed
 from harness.problem.terms import Limits
@@ -42,6 +43,8 @@ from harness.session.session import Session
 from harness.solution.model import Artifact, BuildFailure, Invalid, Solution, Target
 from harness.timing.budget import TimingBudget, budget_for
 from harness.timing.clocks import clock_note
+
+_NOT_ISOLATED = "not isolated: this machine allows no namespaces (harness doctor)"
 
 
 class Grader(AbstractContextManager["Grader"]):
@@ -227,9 +230,12 @@ class Grader(AbstractContextManager["Grader"]):
                 self.benchmark.trusted.overhead(held.runner_cpu)
 
     def _ready(
-        self, artifact: Built, draft: ResultBuilder, sessions: ExitStack
+        self, artifact: Built, draft: ResultBuilder, sessions: ExitStack, rounds: int = ROUNDS
     ) -> ReadyToTime | Result:
-        """Check what was built and load it to be timed; or the result, if that is all."""
+        """Check what was built and load it to be timed; or the result, if that is all.
+
+        Extensions of PyTorch that it asks for as it runs are built then, in ``rounds`` - 1 more.
+        """
         draft.build = artifact.build
         if isinstance(artifact, BuildFailure):
             return draft.finish(artifact.verdict, artifact.message)
@@ -242,6 +248,19 @@ class Grader(AbstractContextManager["Grader"]):
             return fresh.load() or fresh
 
         session, fault = self._check(session, draft, again, interpreted=checked.interpret)
+        if artifact.extensions is not None:
+            asked = session.unbuilt()
+            if asked and rounds > 1:
+                session.close()
+                draft.drawn = draft.cases = ()
+                self._progress.phase("build")
+                more = with_requests(artifact, asked, limits, self._cache)
+                return self._ready(more, draft, sessions, rounds - 1)
+            if fault is None or fault.verdict not in (
+                Verdict.COMPILE_ERROR,
+                Verdict.INVALID_SUBMISSION,
+            ):
+                draft.notes += notes_on(artifact.extensions, asked)
         if fault is not None:
             draft.output = session.output()
             session.close()
@@ -287,8 +306,8 @@ class Grader(AbstractContextManager["Grader"]):
         self._progress.phase("load")
         fault = session.load()
         draft.layers = session.layers
-        if not session.isolated:
-            draft.notes.append("not isolated: this machine allows no namespaces (harness doctor)")
+        if not session.isolated and _NOT_ISOLATED not in draft.notes:
+            draft.notes.append(_NOT_ISOLATED)
         if fault is not None:
             return session, fault
         self._progress.phase("check", len(cases))

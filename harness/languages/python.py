@@ -44,6 +44,9 @@ MESSAGE_CHARACTERS = 500
 MAX_TOKENS = 200_000
 """Takes 1.6 s in the worst case; the largest honest file has some thousands."""
 
+MENTION = "cpp_extension"
+"""The module by which PyTorch builds extensions; a file without this word builds none."""
+
 _MAX_WORDS = 1000
 """Of one statement."""
 _LINE_STARTS = {tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT}
@@ -118,9 +121,9 @@ class Python(Language):
         problem: Problem,
         dtype: str,  # noqa: ARG002 (the Protocol's: nothing here depends on it)
         target: Target,
-        cache: Cache,  # noqa: ARG002 (the Protocol's: there is nothing to keep)
+        cache: Cache,
     ) -> Artifact | BuildFailure:
-        """Check the syntax and find the entry point; there is nothing to compile.
+        """Check the syntax, find the entry point, and build the extensions that it asks for.
 
         Raises:
             MachineError: the checking process cannot be started.
@@ -140,7 +143,7 @@ class Python(Language):
             return entry
         version = f"python{sys.version_info.major}.{sys.version_info.minor}"
         seconds = finished.seconds
-        return Artifact(
+        artifact = Artifact(
             kind="python",
             target=target,
             source=solution.text,
@@ -148,6 +151,12 @@ class Python(Language):
             contract=contract(entry, problem),
             language=self.name,
         )
+        if MENTION not in solution.text:
+            return artifact
+        # Not at the top: most files never need the judge's side of a runner.
+        from harness.languages.build.extensions import with_extensions
+
+        return with_extensions(artifact, problem, cache)
 
 
 class InFramework(Python):

@@ -26,6 +26,8 @@ class Triton(python.Python):
             return artifact
         if not target.emulated and not target.ahead:
             return artifact
+        if artifact.extensions is not None:  # its calls need them, and what compiles has no card
+            return artifact
         # Not at the top: most commands never need the judge's side of a runner.
         from harness.languages.build.triton_target import KERNELS, compile_triton
 

@@ -52,7 +52,7 @@ def load_library(fd: int, driver: Driver | None, entry: str) -> LoadedProgram:
         ProgramFailed: it does not load (a static constructor threw, a symbol is missing), or has no
             function ``entry``.
     """
-    path = f"/proc/self/fd/{_reopenable(fd)}"
+    path = f"/proc/self/fd/{reopenable(fd)}"
     try:
         library = ctypes.CDLL(path, mode=os.RTLD_NOW)
     except OSError as error:
@@ -61,7 +61,7 @@ def load_library(fd: int, driver: Driver | None, entry: str) -> LoadedProgram:
     return _CpuLibrary(library, entry) if driver is None else _CudaLibrary(library, entry, driver)
 
 
-def _reopenable(fd: int) -> int:
+def reopenable(fd: int) -> int:
     """The same file by a descriptor that can be opened again.
 
     Where rules for files confine this process, what the judge has opened for it cannot.

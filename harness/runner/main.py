@@ -71,6 +71,7 @@ class Runner:
         self._mailbox: Mailbox | None = None
         self._calls = 0
         self._captured = False
+        self._offers: list[tuple[messages.Offer, int | None]] = []
         self._affinity = ThreadAffinity()
 
     def serve(self) -> None:
@@ -90,6 +91,11 @@ class Runner:
                     if message.device == "cuda":
                         self._driver = Driver()
                     return messages.Opened()
+                case messages.Record():
+                    return self._record(message, *descriptors)
+                case messages.Offer():
+                    self._offers.append((message, descriptors[0] if descriptors else None))
+                    return messages.Offered()
                 case messages.Load():
                     return self._load(message, *descriptors)
                 case messages.Compile():
@@ -108,15 +114,27 @@ class Runner:
             return _failed(error)
         raise WireError(f"{message.type} is no message for a runner")
 
+    def _record(self, message: messages.Record, artifact: int, asked: int) -> messages.Recorded:
+        """Import the submission with nothing of what it asks for there."""
+        sys.path[:] = message.path
+        from harness.runner.recording import record
+        from harness.runner.source import write_source
+
+        record(message, write_source(artifact, self._folder), asked)
+        return messages.Recorded()
+
     def _load(
-        self, message: messages.Load, artifact: int, mailbox: int, kernels: int | None = None
+        self, message: messages.Load, artifact: int, mailbox: int, *more: int
     ) -> messages.Loaded:
         self._mailbox = Mailbox(mailbox)
-        if kernels is not None:
-            unpack(kernels, Path(os.environ["TRITON_CACHE_DIR"]))
+        kernels = more[:-1] if message.extensions else more
+        if kernels:
+            unpack(kernels[0], Path(os.environ["TRITON_CACHE_DIR"]))
         if message.kind in ("library", "ptx"):  # need no other program from here on
             forbid_programs()
         sys.path[:] = message.path
+        if message.extensions:
+            self._answer_extensions(more[-1])
         self._program = self._make_program(message, artifact)
         return messages.Loaded()
 
@@ -142,6 +160,15 @@ class Runner:
             pack(cache, kernels)
             os.close(kernels)
         return compiled
+
+    def _answer_extensions(self, asked: int) -> None:
+        """Have `load_inline` and `load` answered with what was offered."""
+        from harness.runner.extensions import Asked, Library, own_folders, stand_in
+
+        library = Library(Asked(asked))
+        for offer, file in self._offers:
+            library.add(offer.digest, file, offer.error, refused=offer.refused)
+        stand_in(library, own_folders(self._folder))
 
     def _make_program(self, message: messages.Load, artifact: int) -> LoadedProgram:
         if message.kind == "library":

@@ -22,11 +22,13 @@ if TYPE_CHECKING:
     from torch.cuda import CUDAGraph
 
 _TRITON_ERRORS = ("CompilationError", "CompileTimeAssertionFailure", "PTXASError")
-_UNSUPPORTED = ("NotEmulated", "Unsupported", "UnsupportedFeatureError")
+_UNSUPPORTED = ("NotEmulated", "Unbuilt", "Unsupported", "UnsupportedFeatureError")
 _FAULTS = {
     **{name: FaultCode.COMPILE for each in FRAMEWORKS.values() for name in each.compile_errors},
     **dict.fromkeys(_TRITON_ERRORS, FaultCode.COMPILE),
     **dict.fromkeys(_UNSUPPORTED, FaultCode.UNSUPPORTED),
+    "ExtensionError": FaultCode.COMPILE,
+    "ExtensionRefused": FaultCode.NO_ENTRY,
     "OutOfMemoryError": FaultCode.MEMORY,
     "OutOfBounds": FaultCode.OUT_OF_BOUNDS,
     "AcceleratorError": FaultCode.CUDA,
@@ -77,6 +79,9 @@ def _lack(error: BaseException) -> str:
 def _fault(error: BaseException) -> FaultCode:
     if isinstance(error, MemoryError):
         return FaultCode.MEMORY
+    for cause in (error.__cause__, error.__context__):
+        if type(cause).__name__ in ("ExtensionError", "ExtensionRefused"):
+            return _FAULTS[type(cause).__name__]  # raised again in words of the submission's
     if fault := _FAULTS.get(type(error).__name__):
         return fault
     return FaultCode.CUDA if "CUDA error" in str(error) else FaultCode.EXCEPTION

@@ -10,7 +10,7 @@ from typing import Literal
 from harness import cudacpu
 from harness.solution.contract import IN_ORDER, Contract
 from harness.solution.launches import Launches
-from harness.solution.model import Artifact
+from harness.solution.model import Artifact, Extension
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,6 +39,8 @@ class RunnerProgram:
     """The package of kernels that Triton has compiled for it already."""
     loads: tuple[Path, ...] = ()
     """Shared objects that the library loads."""
+    extensions: tuple[Extension, ...] | None = None
+    """Extensions of PyTorch that it may ask for; None where it asks torch itself."""
 
     @contextmanager
     def open(self) -> Iterator[list[int]]:
@@ -77,6 +79,7 @@ def timed_program(artifact: Artifact) -> RunnerProgram:
             contract=artifact.contract,
             language=artifact.language,
             kernels=artifact.kernels,
+            extensions=artifact.extensions,
         )
     if artifact.kind == "ptx":
         source = artifact.source.encode()

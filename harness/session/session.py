@@ -5,7 +5,8 @@ Whatever the runner does ends in a value here: an answer, a time, or a :class:`F
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from typing import Literal, Protocol, get_args
 
@@ -24,6 +25,7 @@ from harness.session.programs import RunnerProgram
 from harness.solution.launches import LaunchError
 from harness.wire import messages
 from harness.wire.arguments import Argument, KernelLaunch, ScalarArgument, TensorShape
+from harness.wire.extensions import ROOM, ExtensionRequest, read_requests
 from harness.wire.mailbox import MAILBOX_BYTES, Mailbox
 
 _START_SECONDS = 90.0
@@ -112,6 +114,7 @@ class Session:
         """What a call returned that nobody reads; likewise."""
         self.took_s = 0.0
         """What the last run took of what limits count: see :mod:`harness.session.own_time`."""
+        self._asked_fd = -1
         self._trusted = trusted
         self._start_sandbox()
         self._mailbox_fd = sealed_memory("mailbox", MAILBOX_BYTES)
@@ -129,6 +132,8 @@ class Session:
             return
         os.close(self._mailbox_fd)
         self._mailbox_fd = -1
+        if self._asked_fd >= 0:
+            os.close(self._asked_fd)
         self._mailbox.close()
         self._sandbox.close()
 
@@ -236,6 +241,52 @@ class Session:
             given = (artifact,) if kernels is None else (artifact, kernels)
             return self._channel.ask(message, messages.Compiled, self._limits.build_s, given)
 
+    def record(
+        self, values: Mapping[str, int | float], arch: int
+    ) -> tuple[tuple[ExtensionRequest, ...], Fault | None]:
+        """The extensions of PyTorch that a Python submission asks for when it is imported.
+
+        Its ``ModelNew`` is made with ``values``, of sizes and scalars, on a pretended
+        ``sm_<arch>``. Where that ends with a fault, what was asked for until then; untrusted.
+        """
+        self._start()
+        contract = self._program.contract
+        message = messages.Record(
+            interpret=self._program.interpret,
+            arch=arch,
+            path=tuple(runners.search_path()),
+            values=dict(values),
+            entry=contract.entry,
+            parameters=contract.parameters,
+        )
+        asked = sealed_memory("asked", ROOM)
+        try:
+            with self._program.open() as (artifact,):
+                given = (artifact, asked)
+                seconds = self._limits.prepare_s
+                answer = self._channel.ask(message, messages.Recorded, seconds, given)
+            return read_requests(asked), answer if isinstance(answer, Fault) else None
+        finally:
+            os.close(asked)
+
+    def unbuilt(self) -> tuple[ExtensionRequest, ...]:
+        """The extensions that the loaded submission has asked for, and that it was not offered."""
+        return read_requests(self._asked_fd) if self._asked_fd >= 0 else ()
+
+    def _offer(self) -> Fault | None:
+        """Hand over what was built of the extensions that the submission may ask for."""
+        for each in self._program.extensions or ():
+            message = messages.Offer(
+                digest=each.request.digest, error=each.error, refused=each.refused
+            )
+            with ExitStack() as opened:
+                files = [opened.enter_context(each.library.open("rb"))] if each.library else []
+                given = tuple(file.fileno() for file in files)
+                answer = self._channel.ask(message, messages.Offered, _ANSWER_SECONDS, given)
+            if isinstance(answer, Fault):
+                return answer
+        return None
+
     def load(self, program: RunnerProgram | None = None) -> Fault | None:
         """Load the submission, or another program in its place (trusted ones only).
 
@@ -250,13 +301,19 @@ class Session:
             kind=self._program.kind,
             interpret=self._program.interpret,
             language=self._program.language,
+            extensions=self._program.extensions is not None,
             path=tuple(runners.search_path()),
             entry=contract.entry,
             parameters=contract.parameters,
         )
         seconds = self._limits.prepare_s + _START_SECONDS
+        if (fault := self._offer()) is not None:
+            return fault
+        if self._program.extensions is not None and self._asked_fd < 0:
+            self._asked_fd = sealed_memory("asked", ROOM)
+        asked = () if self._program.extensions is None else (self._asked_fd,)
         with self._program.open() as (artifact, *kernels):
-            given = (artifact, self._mailbox_fd, *kernels)
+            given = (artifact, self._mailbox_fd, *kernels, *asked)
             answer = self._channel.ask(message, messages.Loaded, seconds, given)
         return answer if isinstance(answer, Fault) else None
 

@@ -10,6 +10,7 @@ from harness.records.refs import Generation, SolutionRef
 from harness.records.result import Reason, Verdict
 from harness.solution.contract import IN_ORDER, Contract
 from harness.solution.launches import Launches
+from harness.wire.extensions import ExtensionRequest
 
 ARCHITECTURE = re.compile(r"sm_\d{2,3}[af]?")
 
@@ -88,6 +89,20 @@ class Target:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Extension:
+    """What became of an extension of PyTorch that a Python submission asks for."""
+
+    request: ExtensionRequest
+    """What is asked for."""
+    library: Path | None = None
+    """What was built; None if that failed."""
+    error: str = ""
+    """Why it failed, as PyTorch would say it."""
+    refused: bool = False
+    """Whether that is for what was asked, not for a complaint of a compiler."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Artifact:
     """A built submission: all that a runner needs."""
 
@@ -113,6 +128,8 @@ class Artifact:
     """A package of what Triton has compiled (:mod:`harness.runner.triton.kernel_cache`)."""
     loads: tuple[Path, ...] = ()
     """The shared objects of CUDA libraries that ``library`` loads."""
+    extensions: tuple[Extension, ...] | None = None
+    """The extensions of PyTorch that it asks for; None for a file that does not mention them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

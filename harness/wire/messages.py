@@ -103,6 +103,53 @@ class Opened(Answer):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Record(Message):
+    """Write down what extensions of PyTorch a Python submission asks for; none is there yet."""
+
+    answers: ClassVar[tuple[str, ...]] = ("recorded",)
+    descriptors: ClassVar[Mapping[str, str]] = {
+        "artifact": "the Python source",
+        "asked": "where to write each request, a line of JSON",
+    }
+    interpret: bool
+    """Whether Triton runs in its interpreter."""
+    arch: int
+    """The architecture of the card that torch is to pretend: 90 for `sm_90`."""
+    path: tuple[str, ...]
+    """The runner's `sys.path`."""
+    values: dict[str, int | float]
+    """A size or a scalar each: what `ModelNew` is made with."""
+    entry: str = "solution"
+    """Name of what is called."""
+    parameters: Parameters = ()
+    """Name and kind of each of the problem's parameters."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recorded(Answer):
+    """The file was imported, and its `ModelNew` made, as far as that went."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Offer(Message):
+    """What became of one extension that the submission asks for; sent before `load`."""
+
+    answers: ClassVar[tuple[str, ...]] = ("offered",)
+    descriptors: ClassVar[Mapping[str, str]] = {"library": "the library, if it was built"}
+    digest: str
+    """Hash of the request."""
+    error: str = ""
+    """What is raised instead where it was not built."""
+    refused: bool = False
+    """Whether that is for what was asked, not for a complaint of a compiler."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Offered(Answer):
+    """The extension is known."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Load(Message):
     """Load a submission, or another program in its place."""
 
@@ -111,6 +158,7 @@ class Load(Message):
         "artifact": "the shared library, PTX or Python source",
         "mailbox": "the page with *go* and *done*",
         "kernels": "kernels that Triton has compiled before, where there are some",
+        "asked": "where to write extensions that were not offered, with `extensions`",
     }
     kind: Literal["library", "ptx", "python"]
     """The kind of artifact."""
@@ -118,6 +166,8 @@ class Load(Message):
     """Whether Triton runs in its interpreter."""
     language: str = ""
     """The framework that Python source is written in; empty for none."""
+    extensions: bool = False
+    """Whether extensions of PyTorch are answered with those that were offered."""
     path: tuple[str, ...]
     """The runner's `sys.path`."""
     entry: str = "solution"
@@ -272,7 +322,8 @@ class Failed(Answer):
 MESSAGES: Mapping[str, type[Message]] = {
     message.type: message
     for message in (
-        *(Fork, Confined, Open, Opened, Load, Loaded, Compile, Compiled, Map, Mapped),
+        *(Fork, Confined, Open, Opened, Record, Recorded, Offer, Offered, Load, Loaded),
+        *(Compile, Compiled, Map, Mapped),
         *(Unmap, Unmapped, Prepare, Prepared, Run, Ready, Finished, Failed),
     )
 }

@@ -9,7 +9,7 @@ says what was expected.
 
 import inspect
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from itertools import chain
 from types import ModuleType
@@ -75,7 +75,7 @@ def caller(module: ModuleType, entry: str, parameters: Parameters) -> Caller:
     if entry == "custom_kernel":
         return _Tuple(found, parameters)
     if entry == "ModelNew":
-        return _Model(found, parameters)
+        return Model(found, parameters)
     return _Positional(found, entry, parameters)
 
 
@@ -188,7 +188,7 @@ class _Tuple(_Returning):
         ]
 
 
-class _Model(_Returning):
+class Model(_Returning):
     """A module made from sizes and scalars; the tensors that are read are its weights and inputs.
 
     It is made once for a batch, before anything is timed; each call has weights of its own.
@@ -198,7 +198,7 @@ class _Model(_Returning):
         names = [name for name, _ in self._parameters]
         first = dict(zip(names, calls[0], strict=True))
         read = [name for name, kind in self._parameters if kind in ("in", "inout")]
-        model = self._made(first)
+        model = self.made(first)
         if read:
             model = model.to(first[read[0]].device)
         weights = _weights(model, {name: first[name] for name in read})
@@ -212,7 +212,7 @@ class _Model(_Returning):
             bound.append((make, Outputs("ModelNew.forward", self._parameters, arguments)))
         return bound
 
-    def _made(self, values: dict[str, Any]) -> "Module":
+    def made(self, values: Mapping[str, Any]) -> "Module":
         """Make the module; its constructor asks for sizes and scalars by their names."""
         numbers = [name for name, kind in self._parameters if kind in ("size", "scalar")]
         given = {}
