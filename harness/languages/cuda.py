@@ -10,7 +10,7 @@ from harness.languages.build.cuda import SOURCE, CudaBuild
 from harness.languages.build.diagnostics import renamed
 from harness.languages.build.occupancy import with_occupancy
 from harness.languages.build.toolchain import Nvcc, NvccNotFound, find_host_compiler, find_nvcc
-from harness.problem.package import Problem
+from harness.problem.gradable import Gradable
 from harness.problem.signature import c_prototype
 from harness.records.build import Build
 from harness.records.result import Verdict
@@ -29,7 +29,7 @@ class Cuda(Language):
     suffix = suffixes.CUDA
 
     def build(
-        self, solution: Solution, problem: Problem, dtype: str, target: Target, cache: Cache
+        self, solution: Solution, problem: Gradable, dtype: str, target: Target, cache: Cache
     ) -> Artifact | BuildFailure:
         """Compile ``solution``, or find it in ``cache``.
 
@@ -38,6 +38,11 @@ class Cuda(Language):
             MachineError: there is no C++ compiler, or nvcc does not work.
         """
         entry, nvcc = c_entry(solution.text), _nvcc_for(target)
+        if problem.entry:
+            entry = EntryPoint(problem.entry)
+            if not entry.in_c:
+                message = f"{problem.format} asks for `{entry}` in Python, not for CUDA C++"
+                return BuildFailure(verdict=Verdict.INVALID_SUBMISSION, message=message)
         work = CudaBuild(
             text=solution.text,
             problem=problem,
@@ -87,7 +92,9 @@ def _nvcc_for(target: Target) -> Nvcc | None:
         raise
 
 
-def _explained(failure: BuildError, solution: Solution, problem: Problem, entry: EntryPoint) -> str:
+def _explained(
+    failure: BuildError, solution: Solution, problem: Gradable, entry: EntryPoint
+) -> str:
     """The failure's message about the user's own file, with the prototype if that helps."""
     message = renamed(failure.message, SOURCE, solution.display_path)
     misfit = any(sign.format(entry) in message for sign in _MISFITS)

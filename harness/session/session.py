@@ -14,7 +14,7 @@ from torch import OutOfMemoryError
 from harness.device.base import Arena, Device, sealed_memory
 from harness.errors import MachineError
 from harness.problem.case import Case
-from harness.problem.terms import Limits
+from harness.problem.terms import Construction, Limits
 from harness.records.result import Verdict
 from harness.session import start_runner as runners
 from harness.session.allowance import Allowance
@@ -23,7 +23,7 @@ from harness.session.fault import BROKEN, RESTLESS, Fault
 from harness.session.programs import RunnerProgram
 from harness.solution.launches import LaunchError
 from harness.wire import messages
-from harness.wire.arguments import Argument, KernelLaunch, ScalarArgument, TensorShape
+from harness.wire.arguments import Argument, Construct, KernelLaunch, ScalarArgument, TensorShape
 from harness.wire.mailbox import MAILBOX_BYTES, Mailbox
 
 _START_SECONDS = 90.0
@@ -75,6 +75,9 @@ class _Bindable(_Fillable, Protocol):
 
     @property
     def case(self) -> Case: ...
+
+    @property
+    def construction(self) -> Construction | None: ...
 
     def arguments(self) -> tuple[Argument, ...]: ...
 
@@ -283,6 +286,7 @@ class Session:
             order=options.order,
             seed=options.order_seed,
             launches=launches,
+            construct=_construct(batch.construction),
         )
         compiles = self._program.kind == "python"  # at its first call, and may tune itself
         seconds = self._limits.prepare_s if compiles else self._call_s
@@ -404,3 +408,9 @@ def copied_per_call(finished: messages.Finished) -> int | None:
     if isinstance(copied, int) and not isinstance(copied, bool):
         return copied if 0 <= copied <= _MAX_COPIES else None
     return None
+
+
+def _construct(given: Construction | None) -> Construct | None:
+    if given is None:
+        return None
+    return Construct(arguments=given.arguments, seed=given.seed)

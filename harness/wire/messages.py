@@ -9,6 +9,7 @@ from typing import ClassVar, Literal
 from harness.wire.arguments import (
     Argument,
     CompiledKernel,
+    Construct,
     KernelLaunch,
     Parameters,
     ScalarArgument,
@@ -220,6 +221,8 @@ class Prepare(Message):
     """Seed of that order; not that of the inputs, which never leaves the judge."""
     launches: tuple[KernelLaunch, ...] = ()
     """The launches of each call of a PTX submission."""
+    construct: Construct | None = None
+    """What a class is made with; null where its constructor asks for sizes and scalars."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -26,7 +26,7 @@ from harness.languages.build.diagnostics import CRASHED, LACKING, first_error
 from harness.languages.build.prelude import VAR_TYPES, headers_of, host_prelude, prelude
 from harness.languages.build.toolchain import HostCompiler, Nvcc, find_demangler
 from harness.languages.build.translation import translate_limited
-from harness.problem.package import Problem
+from harness.problem.gradable import Gradable
 from harness.records.result import Verdict
 from harness.sandbox.pause_gate import side_by_side
 from harness.solution.contract import EntryPoint
@@ -63,7 +63,7 @@ class CudaBuild(NamedTuple):
 
     text: str
     """The submission."""
-    problem: Problem
+    problem: Gradable
     """The problem, whose parameters and time limit count."""
     dtype: str
     """The data type that ``VAR`` stands for."""

@@ -7,7 +7,7 @@ launch errors that the submission did not look at.
 
 import re
 
-from harness.problem.package import Problem
+from harness.problem.gradable import Gradable
 from harness.problem.signature import c_prototype
 
 VAR_TYPES = {
@@ -66,7 +66,7 @@ def headers_of(text: str) -> list[str]:
     return [header for pattern, header in HEADERS.items() if re.search(pattern, text)]
 
 
-def prelude(problem: Problem, dtype: str, entry: str) -> str:
+def prelude(problem: Gradable, dtype: str, entry: str) -> str:
     """The text to compile before a submission for ``dtype``.
 
     ``entry`` gets C linkage and default visibility from this declaration even where the
@@ -82,6 +82,6 @@ def prelude(problem: Problem, dtype: str, entry: str) -> str:
     return f"{includes}#define VAR {var}\n{declaration}{LAST_ERROR}{ENTRY.format(entry=entry)}"
 
 
-def host_prelude(problem: Problem, entry: str) -> str:
+def host_prelude(problem: Gradable, entry: str) -> str:
     """The prelude for the CPU, where :mod:`harness.cudacpu` supplies ``VAR`` and keeps errors."""
     return c_prototype(problem, entry) + ENTRY.format(entry=entry)

@@ -1,0 +1,72 @@
+"""Sizes that an emulator can run: the constants of a file's top level, made smaller alike.
+
+KernelBench's shapes are its contract, and most are far too large for a processor. What the file
+computes from its constants stays consistent, since they are changed where they are defined.
+"""
+
+import ast
+import contextlib
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils.flop_counter import FlopCounterMode
+
+FACTORS = (1, 2, 4, 8, 16, 32, 64, 128)
+"""By which numbers are divided, the least that is enough."""
+
+MOST_ELEMENTS, MOST_FLOPS = 1 << 22, 1 << 29
+"""What one call may write, in all of its operations, and compute."""
+
+_KEPT = 16
+"""Numbers up to this stay: channels of an image, sides of a filter, groups, heads."""
+_LEAST = 8
+_BATCH = 4
+
+
+def cut(tree: ast.Module, factor: int) -> ast.Module:
+    """The parsed file with the numbers of its constants divided by ``factor``; ``tree`` changes."""
+    if factor == 1:
+        return tree
+    for node in tree.body:
+        if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            names = [each.id.lower() for each in targets if isinstance(each, ast.Name)]
+            batch = any("batch" in name for name in names)
+            for each in ast.walk(node.value):
+                if isinstance(each, ast.Constant) and type(each.value) is int:
+                    each.value = _less(each.value, factor, batch=batch)
+    return tree
+
+
+def _less(value: int, factor: int, *, batch: bool) -> int:
+    if batch:
+        return min(value, _BATCH)
+    return value if value <= _KEPT else max(value // factor, _LEAST)
+
+
+class _Written(TorchDispatchMode):  # type: ignore[no-untyped-call]
+    """Counts the elements that operations write."""
+
+    def __init__(self) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self.elements = 0
+
+    def __torch_dispatch__(
+        self, func: Any, types: Any, args: Any = (), kwargs: Any = None
+    ) -> object:
+        result = func(*args, **(kwargs or {}))
+        made = result if isinstance(result, tuple | list) else (result,)
+        self.elements += sum(each.numel() for each in made if isinstance(each, torch.Tensor))
+        return result
+
+
+def small_enough(call: Callable[[], object]) -> bool | None:
+    """Whether a call, made without memory, is one that an emulator can run; None if unknown."""
+    with contextlib.suppress(Exception):  # what needs values cannot be tried without
+        counted = FlopCounterMode(display=False)
+        with torch.device("meta"), torch.no_grad(), _Written() as written, counted:
+            call()
+        return bool(written.elements <= MOST_ELEMENTS and counted.get_total_flops() <= MOST_FLOPS)
+    return None
