@@ -34,6 +34,7 @@ from harness.errors import MachineError
 from harness.sandbox import ROOT
 from harness.sandbox.launch import Sandbox
 from harness.sandbox.support import packages, search_path
+from harness.sandbox.zygote import zygote
 from harness.wire import transport
 from harness.wire.memory import sealed_memory
 from harness.wire.messages import Answer, Confined, Message
@@ -84,6 +85,8 @@ class AuthorProcess:
     readable: tuple[str, ...]
     answers: Mapping[str, type[Message]]
     """All that it may send, by type."""
+    preload = ""
+    """What a zygote imports, from which it is forked; empty for a fresh interpreter."""
 
     def __init__(self) -> None:
         self._sandbox: Sandbox | None = None
@@ -134,16 +137,20 @@ class AuthorProcess:
         """Start the process and load the file."""
         inherited = {name: os.environ[name] for name in _INHERITED if name in os.environ}
         environment = {**inherited, "PATH": "/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8"}
+        environment |= {"OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": ""}
         path = search_path()
-        # A sandbox may not outlive the thread that starts it.
+        # A builder's thread would have it paused, and end it with its build.
         sandbox = _STARTER.submit(
             Sandbox,
             self.entry,
-            environment | {"OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": ""},
+            environment,
             memory_bytes=self.memory_bytes,
             host_bytes=self.memory_bytes,
             readable=(*self.readable, *packages(path)),
             output_bytes=_OUTPUT_BYTES,
+            zygote=zygote(path, preload=self.preload, environment=environment)
+            if self.preload
+            else None,
         ).result()
         try:
             self._open(sandbox, path)

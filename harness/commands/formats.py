@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @click.group()
 def formats() -> None:
-    """Problems in the formats of others: kernelbench."""
+    """Problems in the formats of others: KernelBench, LeetGPU."""
 
 
 @formats.command("list")

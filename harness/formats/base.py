@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Protocol
 
 from harness.errors import UsageError
+from harness.text.names import LONGEST
 from harness.text.plain import plain
 
 MAX_BYTES = 4 << 20
@@ -108,7 +109,11 @@ def defines(text: str, *names: str) -> bool:
 def slug_of(format_name: str, *parts: str) -> str:
     """A name for commands and boards, made of the words of ``parts``."""
     words = re.findall(r"[a-z0-9]+", " ".join(parts).lower())
-    return "-".join((format_name, *words))[:100].rstrip("-")
+    whole = "-".join((format_name, *words))
+    if len(whole) <= LONGEST:
+        return whole
+    mark = sha256(whole.encode()).hexdigest()[:6]
+    return f"{whole[: LONGEST - len(mark) - 1].rstrip('-')}-{mark}"
 
 
 def title_of(text: str) -> str:

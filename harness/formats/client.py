@@ -67,6 +67,7 @@ class ForeignProcess(AuthorProcess):
     entry = "harness.formats.process.main:main"
     readable = tuple(f"{ROOT}/harness/{room}" for room in ("author", "formats", "runner"))
     answers = ANSWERS
+    preload = "harness.formats.process.preload:preload"
 
     def __init__(self, source: Source) -> None:
         super().__init__()

@@ -7,9 +7,10 @@ from pathlib import Path
 from harness.errors import UsageError
 from harness.formats.base import Format, Source
 from harness.formats.kernelbench import KernelBench
+from harness.formats.leetgpu import LeetGpu
 from harness.text.plain import plain
 
-FORMATS: Mapping[str, Format] = {each.name: each for each in (KernelBench(),)}
+FORMATS: Mapping[str, Format] = {each.name: each for each in (KernelBench(), LeetGpu())}
 """By name; the first that knows a path has it."""
 
 MOST_FILES = 100_000
@@ -67,7 +68,8 @@ def _below(path: Path) -> Iterator[Path]:
         return
     count = 0
     for folder, folders, files in os.walk(path):
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        shown = (name for name in folders if not name.startswith("."))
+        folders[:] = sorted(shown, key=_natural)
         for name in sorted(files, key=_natural):
             count += 1
             if count > MOST_FILES:

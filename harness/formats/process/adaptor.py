@@ -101,6 +101,25 @@ def _equal(one: Tensor, other: Tensor) -> bool:
     return bool(((one == other) | ((one != one) & (other != other))).all())
 
 
+def agree(right: Tensors, wide: Tensors, rtol: float, atol: float) -> bool:
+    """Whether answers in float64 stand for a reference's own: exact, and as it says itself.
+
+    Where they differ by more than is allowed, a reference counts as it is.
+    """
+    if right.keys() != wide.keys() or not all(is_wide(x) for x in wide.values()):
+        return False
+    for name, one in right.items():
+        other = wide[name]
+        if one.shape != other.shape:
+            return False
+        if not (one.is_floating_point() or one.is_complex()):
+            if not same({name: one}, {name: other}):
+                return False
+        elif not torch.allclose(other, one.to(other.dtype), rtol, atol, equal_nan=True):
+            return False
+    return True
+
+
 def told(name: str, tensor: Tensor, *, zeroed: bool = False) -> ToldTensor:
     """What the judge is told of a tensor."""
     if tensor.dtype not in C_NAMES or tensor.layout is not torch.strided:

@@ -18,6 +18,8 @@ FACTORS = (1, 2, 4, 8, 16, 32, 64, 128)
 
 MOST_ELEMENTS, MOST_FLOPS = 1 << 22, 1 << 29
 """What one call may write, in all of its operations, and compute."""
+MOST_STEPS = 20_000
+"""Operations of one call."""
 
 _KEPT = 16
 """Numbers up to this stay: channels of an image, sides of a filter, groups, heads."""
@@ -46,12 +48,16 @@ def _less(value: int, factor: int, *, batch: bool) -> int:
     return value if value <= _KEPT else max(value // factor, _LEAST)
 
 
+class _TooMuchError(Exception):
+    """A call writes more than it may, or makes too many steps."""
+
+
 class _Written(TorchDispatchMode):  # type: ignore[no-untyped-call]
-    """Counts the elements that operations write."""
+    """Counts the elements that operations write; raises where that is too much."""
 
     def __init__(self) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
-        self.elements = 0
+        self.elements = self.steps = 0
 
     def __torch_dispatch__(
         self, func: Any, types: Any, args: Any = (), kwargs: Any = None
@@ -59,6 +65,9 @@ class _Written(TorchDispatchMode):  # type: ignore[no-untyped-call]
         result = func(*args, **(kwargs or {}))
         made = result if isinstance(result, tuple | list) else (result,)
         self.elements += sum(each.numel() for each in made if isinstance(each, torch.Tensor))
+        self.steps += 1
+        if self.elements > MOST_ELEMENTS or self.steps > MOST_STEPS:
+            raise _TooMuchError
         return result
 
 
@@ -66,7 +75,10 @@ def small_enough(call: Callable[[], object]) -> bool | None:
     """Whether a call, made without memory, is one that an emulator can run; None if unknown."""
     with contextlib.suppress(Exception):  # what needs values cannot be tried without
         counted = FlopCounterMode(display=False)
-        with torch.device("meta"), torch.no_grad(), _Written() as written, counted:
-            call()
-        return bool(written.elements <= MOST_ELEMENTS and counted.get_total_flops() <= MOST_FLOPS)
+        try:
+            with torch.device("meta"), torch.no_grad(), _Written(), counted:
+                call()
+        except _TooMuchError:
+            return False
+        return bool(counted.get_total_flops() <= MOST_FLOPS)
     return None

@@ -23,7 +23,7 @@ from harness.formats.process.adaptor import (
     MistakeError,
     Tensors,
     UngradableError,
-    is_wide,
+    agree,
     load_tree,
     named,
     same,
@@ -217,9 +217,7 @@ class _File:
             wide = self._called(self._module(1), arguments, 1, wide=True)
         except (RuntimeError, TypeError, ValueError):  # it makes float32 tensors of its own
             return False
-        return all(is_wide(x) for x in wide.values()) and [x.shape for x in wide.values()] == [
-            x.shape for x in outputs.values()
-        ]
+        return agree(outputs, wide, TOLERANCE, TOLERANCE)
 
     def _case(self, key: str, arguments: Arguments, outputs: Tensors) -> ToldCase:
         tensors = {**_tensors(arguments), **outputs}

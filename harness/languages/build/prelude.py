@@ -76,12 +76,23 @@ def prelude(problem: Gradable, dtype: str, entry: str) -> str:
         KeyError: ``dtype`` has no C type.
     """
     var = VAR_TYPES[dtype]
-    declaration = c_prototype(problem, entry)
+    declaration, refers = _declared(problem, entry)
     headers = ["stddef.h", "stdint.h", *headers_of(f"{var} {declaration}")]
     includes = "".join(f"#include <{header}>\n" for header in headers)
-    return f"{includes}#define VAR {var}\n{declaration}{LAST_ERROR}{ENTRY.format(entry=entry)}"
+    return f"{includes}#define VAR {var}\n{declaration}{LAST_ERROR}{refers}"
 
 
 def host_prelude(problem: Gradable, entry: str) -> str:
     """The prelude for the CPU, where :mod:`harness.cudacpu` supplies ``VAR`` and keeps errors."""
-    return c_prototype(problem, entry) + ENTRY.format(entry=entry)
+    return "".join(_declared(problem, entry))
+
+
+def _declared(problem: Gradable, entry: str) -> tuple[str, str]:
+    """A declaration of the entry point, and what makes linking fail without one.
+
+    Of a foreign format by its symbol alone: there files differ in ``int`` and ``size_t``.
+    """
+    if problem.format:
+        symbol = f'extern "C" const char harness_{entry} __asm__("{entry}");'
+        return symbol, ENTRY.format(entry=f"harness_{entry}")
+    return c_prototype(problem, entry), ENTRY.format(entry=entry)
