@@ -6,6 +6,7 @@ computes from its constants stays consistent, since they are changed where they 
 
 import ast
 import contextlib
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -13,13 +14,15 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.flop_counter import FlopCounterMode
 
-FACTORS = (1, 2, 4, 8, 16, 32, 64, 128)
-"""By which numbers are divided, the least that is enough."""
+FACTORS = (0, 1, 2, 4, 8, 16, 32, 64, 128)
+"""By which numbers are divided, the least that is enough; 0: none, 1: only batches are smaller."""
 
 MOST_ELEMENTS, MOST_FLOPS = 1 << 22, 1 << 29
 """What one call may write, in all of its operations, and compute."""
 MOST_STEPS = 20_000
 """Operations of one call."""
+MOST_COST = 16.0
+"""How much more of either it may be, where nothing less goes."""
 
 _KEPT = 16
 """Numbers up to this stay: channels of an image, sides of a filter, groups, heads."""
@@ -29,7 +32,7 @@ _BATCH = 4
 
 def cut(tree: ast.Module, factor: int) -> ast.Module:
     """The parsed file with the numbers of its constants divided by ``factor``; ``tree`` changes."""
-    if factor == 1:
+    if factor == 0:
         return tree
     for node in tree.body:
         if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
@@ -66,19 +69,20 @@ class _Written(TorchDispatchMode):  # type: ignore[no-untyped-call]
         made = result if isinstance(result, tuple | list) else (result,)
         self.elements += sum(each.numel() for each in made if isinstance(each, torch.Tensor))
         self.steps += 1
-        if self.elements > MOST_ELEMENTS or self.steps > MOST_STEPS:
+        if self.elements > MOST_COST * MOST_ELEMENTS or self.steps > MOST_STEPS:
             raise _TooMuchError
         return result
 
 
-def small_enough(call: Callable[[], object]) -> bool | None:
-    """Whether a call, made without memory, is one that an emulator can run; None if unknown."""
+def cost(call: Callable[[], object]) -> float | None:
+    """How often a call, made without memory, is what an emulator can run; None if unknown."""
     with contextlib.suppress(Exception):  # what needs values cannot be tried without
         counted = FlopCounterMode(display=False)
         try:
-            with torch.device("meta"), torch.no_grad(), _Written(), counted:
+            with torch.device("meta"), torch.no_grad(), _Written() as written, counted:
                 call()
         except _TooMuchError:
-            return False
-        return bool(counted.get_total_flops() <= MOST_FLOPS)
+            return math.inf
+        flops = float(counted.get_total_flops())
+        return max(written.elements / MOST_ELEMENTS, flops / MOST_FLOPS)
     return None
