@@ -19,7 +19,7 @@ FACTORS = (0, 1, 2, 4, 8, 16, 32, 64, 128)
 
 MOST_ELEMENTS, MOST_FLOPS = 1 << 22, 1 << 29
 """What one call may write, in all of its operations, and compute."""
-MOST_STEPS = 20_000
+MOST_STEPS = 5_000
 """Operations of one call."""
 MOST_COST = 16.0
 """How much more of either it may be, where nothing less goes."""
@@ -84,5 +84,5 @@ def cost(call: Callable[[], object]) -> float | None:
         except _TooMuchError:
             return math.inf
         flops = float(counted.get_total_flops())
-        return max(written.elements / MOST_ELEMENTS, flops / MOST_FLOPS)
+        return float(max(written.elements / MOST_ELEMENTS, flops / MOST_FLOPS))
     return None
