@@ -100,7 +100,7 @@ class Construction:
     """What a submission's class is made with, where the format says so, not sizes and scalars."""
 
     arguments: str
-    """JSON of the constructor's positional arguments, as :class:`~harness.wire.arguments.Construct` has it."""
+    """JSON of its positional arguments, as :class:`~harness.wire.arguments.Construct` has it."""
     seed: int
     """Of everything random in the constructor: weights, mostly."""
 
