@@ -14,6 +14,7 @@ from harness import __version__, signals
 from harness.commands import (
     boards,
     compare,
+    formats,
     grading,
     machine,
     problems,
@@ -62,6 +63,7 @@ for command in (
     grading.check,
     compare.compare,
     problems.problems,
+    formats.formats,
     problems.init,
     verify.verify,
     boards.leaderboard,

@@ -10,6 +10,7 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TypeVar
 
@@ -33,6 +34,7 @@ from harness.errors import MachineError
 from harness.sandbox import ROOT
 from harness.sandbox.launch import Sandbox
 from harness.sandbox.support import packages, search_path
+from harness.sandbox.zygote import zygote
 from harness.wire import transport
 from harness.wire.memory import sealed_memory
 from harness.wire.messages import Answer, Confined, Message
@@ -55,6 +57,9 @@ _INHERITED = ("LD_LIBRARY_PATH",)
 _OUTPUT_BYTES = 4 << 10
 _FILES = (f"{ROOT}/harness/author",)
 
+_STARTER = ThreadPoolExecutor(1, "start-author")
+"""Its thread lasts as long as the judge."""
+
 AnswerT = TypeVar("AnswerT", bound=Answer)
 
 
@@ -70,16 +75,172 @@ class AuthorComplaint(AuthorError):
     """One in the process's own words: it goes on."""
 
 
-class Author:
-    """A confined process with one file loaded; started when it is asked, again when it has ended.
+class AuthorProcess:
+    """A confined process that runs somebody's Python; started when asked, again once it has ended.
 
-    It sees Python and no other file: not even the one that is loaded.
+    It sees Python, and of the harness what ``readable`` names; what it loads, it is given as text.
     """
 
-    def __init__(self, file: Path) -> None:
-        self._file = file.absolute()
+    entry: str
+    readable: tuple[str, ...]
+    answers: Mapping[str, type[Message]]
+    """All that it may send, by type."""
+    preload = ""
+    """What a zygote imports, from which it is forked; empty for a fresh interpreter."""
+
+    def __init__(self) -> None:
         self._sandbox: Sandbox | None = None
         self._lock = threading.Lock()
+
+    @property
+    def memory_bytes(self) -> int:
+        """Memory that it may take."""
+        return MEMORY_BYTES
+
+    @property
+    def processor_s(self) -> float:
+        """Processor time that one answer may take."""
+        return PROCESSOR_S
+
+    def close(self) -> None:
+        """End the process."""
+        if self._sandbox is not None:
+            self._sandbox.close()
+            self._sandbox = None
+
+    def load(self, sandbox: Sandbox) -> None:
+        """Have the code loaded; whatever is wrong with it is an AuthorError."""
+        raise NotImplementedError
+
+    def complaint(self, message: Message) -> AuthorComplaint | None:
+        """What an answer complains of; the process goes on."""
+        if isinstance(message, AuthorFailed):
+            return AuthorComplaint(message.line, message.message)
+        return None
+
+    def ask(
+        self, message: Message, expected: type[AnswerT], descriptors: tuple[int, ...]
+    ) -> AnswerT:
+        """The answer to a message; a process that failed otherwise than in words is ended."""
+        try:
+            if self._sandbox is not None and self._sandbox.ended() is not None:
+                self.close()
+            self._sandbox = self._sandbox or self._start()
+            return self.exchange(self._sandbox, message, expected, descriptors)
+        except AuthorComplaint:
+            raise
+        except BaseException:  # an answer that is still to come would be taken for the next one
+            self.close()
+            raise
+
+    def _start(self) -> Sandbox:
+        """Start the process and load the file."""
+        inherited = {name: os.environ[name] for name in _INHERITED if name in os.environ}
+        environment = {**inherited, "PATH": "/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8"}
+        environment |= {"OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": ""}
+        path = search_path()
+        # A builder's thread would have it paused, and end it with its build.
+        sandbox = _STARTER.submit(
+            Sandbox,
+            self.entry,
+            environment,
+            memory_bytes=self.memory_bytes,
+            host_bytes=self.memory_bytes,
+            readable=(*self.readable, *packages(path)),
+            output_bytes=_OUTPUT_BYTES,
+            zygote=zygote(path, preload=self.preload, environment=environment)
+            if self.preload
+            else None,
+        ).result()
+        try:
+            self._open(sandbox, path)
+            self.load(sandbox)
+        except BaseException:
+            sandbox.close()
+            raise
+        return sandbox
+
+    def _open(self, sandbox: Sandbox, path: list[str]) -> None:
+        """Have torch imported: until here nothing is the author's fault."""
+        try:
+            self._receive(sandbox, Confined)
+            self.exchange(sandbox, OpenAuthor(path=tuple(path)), AuthorOpened)
+        except AuthorError as error:
+            words = sandbox.output.text().strip() or str(error)
+            raise MachineError(f"the process for a problem's own code failed: {words}") from None
+
+    def exchange(
+        self,
+        sandbox: Sandbox,
+        message: Message,
+        expected: type[AnswerT],
+        descriptors: tuple[int, ...] = (),
+    ) -> AnswerT:
+        """The answer to one message of a process that has been started."""
+        try:
+            transport.send(sandbox.channel, message, descriptors)
+        except WireError as error:
+            raise self._ended(sandbox) from error
+        return self._receive(sandbox, expected)
+
+    def _receive(self, sandbox: Sandbox, expected: type[AnswerT]) -> AnswerT:
+        self._wait(sandbox)
+        try:
+            message, descriptors = transport.receive(sandbox.channel, self.answers)
+        except WireError as error:
+            raise self._ended(sandbox) from error
+        for fd in descriptors:  # nobody asked for any
+            os.close(fd)
+        if (complaint := self.complaint(message)) is not None:
+            raise complaint
+        if not isinstance(message, expected):
+            raise AuthorError(1, f"its process answered {message.type}")
+        return message
+
+    def _wait(self, sandbox: Sandbox) -> None:
+        """Wait for a message within the limits of memory and time."""
+        began = computed = -1.0
+        moved, pause = time.monotonic(), _POLL_S
+        while not select.select([sandbox.channel], [], [], pause)[0]:
+            pause = min(2 * pause, _RARE_POLL_S)
+            if sandbox.ended() is not None:
+                return  # what it has sent is still to be read
+            if sandbox.memory() > self.memory_bytes:
+                raise _too_much_memory(self.memory_bytes)
+            now, spent = time.monotonic(), sandbox.processor_seconds()
+            began = spent if began < 0 else began
+            if spent > computed:
+                computed, moved = spent, now
+            if spent - began > self.processor_s:
+                message = (
+                    f"took more than {self.processor_s:g} s: draw less, or in fewer operations"
+                )
+                raise AuthorError(1, message)
+            if now - moved > IDLE_S:
+                message = f"did nothing for {IDLE_S:g} s: it must not wait for anything"
+                raise AuthorError(1, message)
+
+    def _ended(self, sandbox: Sandbox) -> AuthorError:
+        """Why the process is gone."""
+        deadline = time.monotonic() + 1.0
+        while (status := sandbox.ended()) is None and time.monotonic() < deadline:
+            time.sleep(0.01)
+        if sandbox.out_of_memory():
+            return _too_much_memory(self.memory_bytes)
+        how = f"by signal {status - 128}" if status and status > 128 else f"with status {status}"
+        return AuthorError(1, f"ended its process {how}")
+
+
+class Author(AuthorProcess):
+    """The process with one file loaded, which it does not see: it may be another user's."""
+
+    entry = ENTRY
+    readable = _FILES
+    answers = ANSWERS
+
+    def __init__(self, file: Path) -> None:
+        super().__init__()
+        self._file = file.absolute()
 
     def draw(
         self,
@@ -104,61 +265,12 @@ class Author:
         message = DrawTensors(seed=seed, family=family, values=dict(values), tensors=wanted)
         try:
             with self._lock:
-                answer = self._ask(message, TensorsDrawn, (memory,))
+                answer = self.ask(message, TensorsDrawn, (memory,))
             return _read(memory, size, wanted), answer.line
         finally:
             os.close(memory)
 
-    def close(self) -> None:
-        """End the process."""
-        if self._sandbox is not None:
-            self._sandbox.close()
-            self._sandbox = None
-
-    def _ask(
-        self, message: Message, expected: type[AnswerT], descriptors: tuple[int, ...]
-    ) -> AnswerT:
-        """The answer to a message; a process that failed otherwise than in words is ended."""
-        try:
-            self._sandbox = self._sandbox or self._start()
-            return self._exchange(self._sandbox, message, expected, descriptors)
-        except AuthorComplaint:
-            raise
-        except BaseException:  # an answer that is still to come would be taken for the next one
-            self.close()
-            raise
-
-    def _start(self) -> Sandbox:
-        """Start the process and load the file."""
-        inherited = {name: os.environ[name] for name in _INHERITED if name in os.environ}
-        environment = {**inherited, "PATH": "/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8"}
-        path = search_path()
-        sandbox = Sandbox(
-            ENTRY,
-            environment | {"OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": ""},
-            memory_bytes=MEMORY_BYTES,
-            host_bytes=MEMORY_BYTES,
-            readable=(*_FILES, *packages(path)),
-            output_bytes=_OUTPUT_BYTES,
-        )
-        try:
-            self._open(sandbox, path)
-            self._load(sandbox)
-        except BaseException:
-            sandbox.close()
-            raise
-        return sandbox
-
-    def _open(self, sandbox: Sandbox, path: list[str]) -> None:
-        """Have torch imported: until here nothing is the author's fault."""
-        try:
-            self._receive(sandbox, Confined)
-            self._exchange(sandbox, OpenAuthor(path=tuple(path)), AuthorOpened)
-        except AuthorError as error:
-            words = sandbox.output.text().strip() or str(error)
-            raise MachineError(f"the process for a problem's own code failed: {words}") from None
-
-    def _load(self, sandbox: Sandbox) -> None:
+    def load(self, sandbox: Sandbox) -> None:
         """Have the file loaded: its text, since another user may not open it."""
         with tempfile.TemporaryFile() as text:
             try:
@@ -167,70 +279,13 @@ class Author:
                 raise AuthorError(1, f"cannot be read: {error.strerror}") from error
             text.seek(0)
             message = LoadFile(file=str(self._file))
-            self._exchange(sandbox, message, FileLoaded, (text.fileno(),))
-
-    def _exchange(
-        self,
-        sandbox: Sandbox,
-        message: Message,
-        expected: type[AnswerT],
-        descriptors: tuple[int, ...] = (),
-    ) -> AnswerT:
-        try:
-            transport.send(sandbox.channel, message, descriptors)
-        except WireError as error:
-            raise self._ended(sandbox) from error
-        return self._receive(sandbox, expected)
-
-    def _receive(self, sandbox: Sandbox, expected: type[AnswerT]) -> AnswerT:
-        self._wait(sandbox)
-        try:
-            message, descriptors = transport.receive(sandbox.channel, ANSWERS)
-        except WireError as error:
-            raise self._ended(sandbox) from error
-        for fd in descriptors:  # nobody asked for any
-            os.close(fd)
-        if isinstance(message, AuthorFailed):
-            raise AuthorComplaint(message.line, message.message)
-        if not isinstance(message, expected):
-            raise AuthorError(1, f"its process answered {message.type}")
-        return message
-
-    def _wait(self, sandbox: Sandbox) -> None:
-        """Wait for a message within the limits of memory and time."""
-        began = computed = -1.0
-        moved, pause = time.monotonic(), _POLL_S
-        while not select.select([sandbox.channel], [], [], pause)[0]:
-            pause = min(2 * pause, _RARE_POLL_S)
-            if sandbox.ended() is not None:
-                return  # what it has sent is still to be read
-            if sandbox.memory() > MEMORY_BYTES:
-                raise _too_much_memory()
-            now, spent = time.monotonic(), sandbox.processor_seconds()
-            began = spent if began < 0 else began
-            if spent > computed:
-                computed, moved = spent, now
-            if spent - began > PROCESSOR_S:
-                message = f"took more than {PROCESSOR_S:g} s: draw less, or in fewer operations"
-                raise AuthorError(1, message)
-            if now - moved > IDLE_S:
-                message = f"did nothing for {IDLE_S:g} s: it must not wait for anything"
-                raise AuthorError(1, message)
-
-    def _ended(self, sandbox: Sandbox) -> AuthorError:
-        """Why the process is gone."""
-        deadline = time.monotonic() + 1.0
-        while (status := sandbox.ended()) is None and time.monotonic() < deadline:
-            time.sleep(0.01)
-        if sandbox.out_of_memory():
-            return _too_much_memory()
-        how = f"by signal {status - 128}" if status and status > 128 else f"with status {status}"
-        return AuthorError(1, f"ended its process {how}")
+            self.exchange(sandbox, message, FileLoaded, (text.fileno(),))
 
 
-def _too_much_memory() -> AuthorError:
-    limit = MEMORY_BYTES >> 20
-    return AuthorError(1, f"took more than {limit} MiB of memory: draw in pieces, or declare less")
+def _too_much_memory(limit: int) -> AuthorError:
+    return AuthorError(
+        1, f"took more than {limit >> 20} MiB of memory: draw in pieces, or declare less"
+    )
 
 
 def _laid_out(

@@ -23,7 +23,7 @@ F = TypeVar("F", bound=Callable[..., object])
 problem_option = click.option(
     "--problem",
     shell_complete=problem_slugs,
-    help="Slug [default: from solutions/<problem>/<author>/…].",
+    help="Slug, or the path of one in a foreign format [default: from solutions/<problem>/…].",
 )
 
 

@@ -21,7 +21,7 @@ from harness.text.plain import plain, plain_lines
 if TYPE_CHECKING:
     from harness.commands.choices import Choices
     from harness.grading.job import Job
-    from harness.problem.package import Problem
+    from harness.problem.gradable import Gradable
     from harness.records.result import Verdict
 
 _BATCH = 1000
@@ -37,10 +37,18 @@ class Packages:
     def __init__(self, root: Path) -> None:
         self.root = root
         self._known: list[tuple[Path, str | None]] | None = None
-        self._found: dict[str, Problem | JudgeError] = {}
+        self._found: dict[str, Gradable | JudgeError] = {}
 
-    def find(self, slug: str) -> Problem:
-        """The problem ``slug``, which can be graded.
+    def is_path(self, name: str) -> bool:
+        """Whether ``name`` is that of a file or folder of a foreign format, and of no package."""
+        from harness.formats.known import looks_like_path
+
+        return looks_like_path(name) or (
+            os.path.lexists(name) and name not in {slug for _, slug in self._packages(self.root)}
+        )
+
+    def find(self, slug: str) -> Gradable:
+        """The problem ``slug``, which can be graded, or the foreign one at that path.
 
         Raises:
             UsageError: there is none, or it says too little to grade with.
@@ -56,9 +64,11 @@ class Packages:
             raise found.with_traceback(None)
         return found
 
-    def _load(self, slug: str) -> Problem:
+    def _load(self, slug: str) -> Gradable:
         from harness.problem.format.load import find_problem
 
+        if self.is_path(slug):
+            return _foreign(Path(slug))
         found = find_problem(self.root, slug, self._packages)
         if not found.complete:
             raise UsageError(f"{found.slug} cannot be graded yet: " + "; ".join(found.missing))
@@ -70,6 +80,14 @@ class Packages:
         if self._known is None:
             self._known = packages(root)
         return self._known
+
+
+def _foreign(path: Path) -> Gradable:
+    """The problem of a foreign format at ``path``."""
+    from harness.formats.known import read_problem
+    from harness.formats.problem import Foreign
+
+    return Foreign(source=read_problem(path))
 
 
 class Tally:
@@ -191,7 +209,7 @@ def _check_options(packages: Packages, choices: Choices) -> None:
         _require_dtype(packages.find(choices.problem), dtype)
 
 
-def _require_dtype(problem: Problem, dtype: str | None) -> None:
+def _require_dtype(problem: Gradable, dtype: str | None) -> None:
     if dtype is not None and dtype not in problem.dtypes:
         from harness.problem.dtypes import dtype_meant
 
@@ -211,7 +229,8 @@ def job_of(
     """The job of grading ``path``: the file as read and its problem, one of ``packages``.
 
     ``problem`` and ``author`` take the place of those in the path; ``dtype`` is only checked.
-    ``language`` is that of standard input, if ``path`` is ``-``.
+    ``problem`` may be the path of one in a foreign format, ``language`` is that of standard input,
+    if ``path`` is ``-``.
 
     Raises:
         UsageError: there is no such file, problem or data type, or no name of a problem.
@@ -220,9 +239,12 @@ def job_of(
     from harness.grading.job import Job
     from harness.languages.read import read_solution
     from harness.problem.lookup import slug_named
+    from harness.problem.package import Problem
     from harness.solution.generation.notes import generation_notes, said_problem
     from harness.solution.model import Invalid
 
+    foreign = packages.find(problem) if problem and packages.is_path(problem) else None
+    problem = foreign.slug if foreign else problem
     if path == STDIN:
         solution = read_stdin(language, problem=problem, author=author)
     else:
@@ -239,7 +261,9 @@ def job_of(
         )
     if slug == said_problem(solution):
         slug = slug_named(packages.root, slug, plain(str(path)))
-    found = packages.find(slug)
+    found = foreign or packages.find(slug)
     _require_dtype(found, dtype)
-    notes = generation_notes(solution, found, packages.root)
+    notes: tuple[str, ...] = ()
+    if isinstance(found, Problem):
+        notes = generation_notes(solution, found, packages.root)
     return Job(path=str(path), solution=solution, problem=found, notes=notes)

@@ -182,6 +182,9 @@ class Grader(AbstractContextManager["Grader"]):
             allowed = ", ".join(solution.dtypes)
             message = f"the file says it is written for {allowed}, not for {dtype}"
             return BuildFailure(verdict=Verdict.INVALID_SUBMISSION, message=message)
+        if reason := job.problem.unfit(emulated=self._device.emulated):
+            about = f"{job.problem.slug} cannot be graded here: {reason}"
+            return BuildFailure(verdict=Verdict.NOT_EXECUTABLE_HERE, message=about)
         arch = self._device.architecture or options.arch
         target = Target(kind=self._device.kind, arch=arch, timed=options.timed, ahead=ahead)
         language = self._languages[solution.language]
@@ -266,6 +269,9 @@ class Grader(AbstractContextManager["Grader"]):
             session.close()
             where = self._explain(checked, draft, fault)
             return draft.finish(fault.verdict, fault.message + where)
+        if draft.options.timed and not draft.task.problem.baselines:
+            draft.notes.append(f"not timed: {draft.task.problem.slug} has no baseline")
+            return draft.finish(Verdict.ACCEPTED)
         if not draft.options.timed:
             if draft.options.profile:
                 session.close()

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from harness.errors import MachineError, ProblemError
-from harness.problem.package import Problem
+from harness.problem.gradable import Gradable
 from harness.records.refs import DeviceRef
 from harness.records.result import Result
 from harness.solution.model import Invalid, Solution
@@ -60,7 +60,7 @@ class Job:
 
     path: str
     solution: Solution | Invalid
-    problem: Problem
+    problem: Gradable
     notes: tuple[str, ...] = ()
 
 

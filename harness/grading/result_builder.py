@@ -86,7 +86,9 @@ class ResultBuilder:
         result = Result(
             id=secrets.token_hex(16),
             created=datetime.now(UTC),
-            problem=ProblemRef(slug=problem.slug, title=problem.title, hash=problem.hash),
+            problem=ProblemRef(
+                slug=problem.slug, title=problem.title, hash=problem.hash, format=problem.format
+            ),
             solution=self.solution,
             language=self.solution.language,
             dtype=task.dtype,
@@ -104,6 +106,7 @@ class ResultBuilder:
             conditions=self.conditions,
             profile=self.profile,
             output=self.output,
+            claims=problem.claims(emulated=task.device.emulated),
             notes=tuple(self.notes),
             environment=environment(task.device, self.layers),
         )
@@ -135,7 +138,8 @@ class ResultBuilder:
         language = f"--language {self.solution.language} " if path == "-" else ""
         return (
             f"harness submit {shlex.quote(path)} {language}"
-            f"--problem {task.problem.slug} --dtype {task.dtype} --device {task.device.kind} "
+            f"--problem {shlex.quote(task.problem.named)} --dtype {task.dtype} "
+            f"--device {task.device.kind} "
             f"--case {shlex.quote(failed.spec)} --seed {task.seed}"
         )
 

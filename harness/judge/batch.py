@@ -23,7 +23,7 @@ from harness.judge.task import Task
 from harness.judge.unset import returned_hint, unset_hint
 from harness.problem.case import Case
 from harness.problem.sampling.footprint import SLICE
-from harness.problem.terms import Expectation, Role
+from harness.problem.terms import Construction, Expectation, Role
 from harness.records.cases import Mismatch
 from harness.session.session import Returned
 from harness.wire.arguments import ScalarArgument, TensorArgument
@@ -94,6 +94,11 @@ class Batch:
             else ScalarArgument(ctype=p.type, value=values[p.name])
             for p in self._task.problem.parameters
         )
+
+    @property
+    def construction(self) -> Construction | None:
+        """What a submission's class is made with, where the problem's format says so."""
+        return self._task.problem.construction(self.case)
 
     @property
     def bytes(self) -> Tensor:

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Protocol
 
 from harness.languages.build.cache import Cache
-from harness.problem.package import Problem
+from harness.problem.gradable import Gradable
 from harness.solution.model import Artifact, BuildFailure, Solution, Target
 
 
@@ -24,7 +24,7 @@ class Language(Protocol):
         return path.suffix == self.suffix
 
     def build(
-        self, solution: Solution, problem: Problem, dtype: str, target: Target, cache: Cache
+        self, solution: Solution, problem: Gradable, dtype: str, target: Target, cache: Cache
     ) -> Artifact | BuildFailure:
         """Make ``solution`` ready for a runner, ``[VAR]`` standing for ``dtype``.
 

@@ -15,8 +15,8 @@ from harness.languages.build.libraries import FoundLibrary, LibraryNotFound, lib
 from harness.languages.build.library_table import undeclared
 from harness.languages.build.occupancy import with_occupancy
 from harness.languages.build.toolchain import Nvcc, NvccNotFound, find_host_compiler, find_nvcc
+from harness.problem.gradable import Gradable
 from harness.problem.libraries import allowed_in_words
-from harness.problem.package import Problem
 from harness.problem.signature import c_prototype
 from harness.records.build import Build, UsedLibrary
 from harness.records.result import Verdict
@@ -35,7 +35,7 @@ class Cuda(Language):
     suffix = suffixes.CUDA
 
     def build(
-        self, solution: Solution, problem: Problem, dtype: str, target: Target, cache: Cache
+        self, solution: Solution, problem: Gradable, dtype: str, target: Target, cache: Cache
     ) -> Artifact | BuildFailure:
         """Compile ``solution``, or find it in ``cache``.
 
@@ -47,6 +47,11 @@ class Cuda(Language):
             message = f"{solution.display_path}: {refused}"
             return BuildFailure(verdict=Verdict.INVALID_SUBMISSION, message=message)
         entry, nvcc = c_entry(solution.text), _nvcc_for(target)
+        if problem.entry:
+            entry = EntryPoint(problem.entry)
+            if not entry.in_c:
+                message = f"{problem.format} asks for `{entry}` in Python, not for CUDA C++"
+                return BuildFailure(verdict=Verdict.INVALID_SUBMISSION, message=message)
         try:
             libraries = _libraries(solution.uses, nvcc)
         except LibraryNotFound as missing:
@@ -105,7 +110,7 @@ def _nvcc_for(target: Target) -> Nvcc | None:
         raise
 
 
-def _forbidden(uses: Sequence[str], problem: Problem) -> str:
+def _forbidden(uses: Sequence[str], problem: Gradable) -> str:
     """Why the problem does not allow these libraries; empty if it does."""
     allowed = problem.libraries
     if allowed is None or not (extra := [name for name in uses if name not in allowed]):
@@ -134,7 +139,7 @@ def _used(uses: Sequence[str], libraries: Sequence[FoundLibrary]) -> tuple[UsedL
 
 
 def _explained(
-    failure: BuildError, log: str, solution: Solution, problem: Problem, entry: EntryPoint
+    failure: BuildError, log: str, solution: Solution, problem: Gradable, entry: EntryPoint
 ) -> str:
     """The failure's message about the user's own file, with the prototype if that helps."""
     message = renamed(failure.message, SOURCE, solution.display_path)

@@ -20,6 +20,7 @@ from harness.languages.build.occupancy import max_shared_bytes, with_occupancy
 from harness.languages.build.toolchain import NvccNotFound, find_assembler, find_nvcc
 from harness.problem.dtypes import DTYPES
 from harness.problem.expressions import SIZEOF_VAR
+from harness.problem.gradable import Gradable
 from harness.problem.package import Problem
 from harness.problem.terms import Role
 from harness.records.build import Build
@@ -47,13 +48,15 @@ class Ptx(Language):
     suffix = suffixes.PTX
 
     def build(
-        self, solution: Solution, problem: Problem, dtype: str, target: Target, cache: Cache
+        self, solution: Solution, problem: Gradable, dtype: str, target: Target, cache: Cache
     ) -> Artifact | BuildFailure:
         """Check the header and, where there is a ptxas, the code.
 
         Raises:
             MachineError: the sandbox for ptxas cannot be made.
         """
+        if not isinstance(problem, Problem):
+            return _invalid(f"{problem.slug} has no sizes that a header could name", None)
         try:
             each = read_launches(solution.text, problem)
         except LaunchError as error:

@@ -21,7 +21,7 @@ from harness.errors import MachineError
 from harness.frameworks import FRAMEWORKS, Framework
 from harness.languages.base import Language
 from harness.languages.build.cache import Cache
-from harness.problem.package import Problem
+from harness.problem.gradable import Gradable
 from harness.records.build import Build
 from harness.records.result import Verdict
 from harness.sandbox import scratch
@@ -32,6 +32,7 @@ from harness.solution.contract import (
     EntryPoint,
     choose_entry,
     contract,
+    entry_asked_for,
     wanted_in_python,
 )
 from harness.solution.model import Artifact, BuildFailure, Solution, Target
@@ -118,7 +119,7 @@ class Python(Language):
     def build(
         self,
         solution: Solution,
-        problem: Problem,
+        problem: Gradable,
         dtype: str,  # noqa: ARG002 (the Protocol's: nothing here depends on it)
         target: Target,
         cache: Cache,
@@ -168,7 +169,7 @@ class InFramework(Python):
         self._framework = framework
 
     def build(
-        self, solution: Solution, problem: Problem, dtype: str, target: Target, cache: Cache
+        self, solution: Solution, problem: Gradable, dtype: str, target: Target, cache: Cache
     ) -> Artifact | BuildFailure:
         """Check the file; the framework compiles its kernels when they are first called."""
         artifact = super().build(solution, problem, dtype, target, cache)
@@ -248,7 +249,7 @@ def _prefixes(path: str) -> list[str]:
 
 
 def _entry(
-    solution: Solution, problem: Problem, finished: CommandResult
+    solution: Solution, problem: Gradable, finished: CommandResult
 ) -> EntryPoint | BuildFailure:
     """The entry point, or the failure, that the end and the answer of the checker stand for."""
     shown = solution.display_path
@@ -277,14 +278,19 @@ def _entry(
     if answer.error:
         return failed(Verdict.COMPILE_ERROR, _syntax_error(shown, answer))
     try:
-        entry = choose_entry(answer.defines)
+        entry = (
+            entry_asked_for(problem, answer.defines)
+            if problem.entry
+            else choose_entry(answer.defines)
+        )
     except AmbiguousError as error:
         return failed(Verdict.INVALID_SUBMISSION, f"{shown} {error}")
     if entry is None and "*" not in answer.defines:
         wanted = wanted_in_python(problem)
         reason = f"{shown} defines no solution at its top level; define\n{wanted}"
         return failed(Verdict.INVALID_SUBMISSION, reason)
-    return entry or EntryPoint.SOLUTION  # which a star import may have brought
+    # What a star import may have brought.
+    return entry or EntryPoint(problem.entry or EntryPoint.SOLUTION)
 
 
 def _syntax_error(shown: str, answer: _CheckerAnswer) -> str:

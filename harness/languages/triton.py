@@ -5,6 +5,7 @@ from dataclasses import replace
 from harness.languages import python
 from harness.languages.build.cache import Cache
 from harness.languages.build.occupancy import with_occupancy
+from harness.problem.gradable import Gradable
 from harness.problem.package import Problem
 from harness.solution.model import Artifact, BuildFailure, Solution, Target
 
@@ -15,7 +16,7 @@ class Triton(python.Python):
     name = imports = "triton"
 
     def build(
-        self, solution: Solution, problem: Problem, dtype: str, target: Target, cache: Cache
+        self, solution: Solution, problem: Gradable, dtype: str, target: Target, cache: Cache
     ) -> Artifact | BuildFailure:
         """Check the file and compile it for ``target.arch``, if any.
 
@@ -23,6 +24,8 @@ class Triton(python.Python):
         """
         artifact = super().build(solution, problem, dtype, target, cache)
         if isinstance(artifact, BuildFailure) or target.arch is None:
+            return artifact
+        if not isinstance(problem, Problem):  # its launches need sizes that are declared
             return artifact
         if not target.emulated and not target.ahead:
             return artifact

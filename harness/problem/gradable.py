@@ -35,7 +35,14 @@ if TYPE_CHECKING:
 
     from harness.problem.case import Case, CaseLimits
     from harness.problem.model import Declaration
-    from harness.problem.terms import CallCost, Expectation, FormalParameter, Limits, TensorSpec
+    from harness.problem.terms import (
+        CallCost,
+        Construction,
+        Expectation,
+        FormalParameter,
+        Limits,
+        TensorSpec,
+    )
 
 
 class InputSource(Protocol):
@@ -100,12 +107,34 @@ class Gradable(Protocol):
         """SHA-256 (hex) of all that decides what a score means; boards compare equal ones only."""
 
     @property
+    def format(self) -> str:
+        """The foreign format that it is in; empty for a package."""
+
+    @property
+    def entry(self) -> str:
+        """The entry point that its format asks for; empty where any will do."""
+
+    @property
+    def named(self) -> str:
+        """What ``--problem`` takes for it."""
+
+    def unfit(self, *, emulated: bool) -> str:
+        """Why it cannot be graded on this machine, whatever is submitted; empty if it can."""
+
+    def claims(self, *, emulated: bool) -> tuple[str, ...]:
+        """What a result says less of than one of a package does: ``shapes: fixed``."""
+
+    @property
     def dtypes(self) -> tuple[str, ...]:
         """Data types that it is graded in, by torch's name; the first is the default."""
 
     @property
     def parameters(self) -> Sequence[FormalParameter]:
         """The entry point's parameters, in the order of the call."""
+
+    @property
+    def libraries(self) -> tuple[str, ...] | None:
+        """The CUDA libraries that a CUDA C++ file may use; None for any."""
 
     @property
     def limits(self) -> Limits:
@@ -136,6 +165,9 @@ class Gradable(Protocol):
 
     def tensors_of(self, case: Case, dtype: str) -> tuple[TensorSpec, ...]:
         """The tensors of one call, in the order of ``parameters``."""
+
+    def construction(self, case: Case) -> Construction | None:
+        """What a submission's class is made with; None: its constructor asks for sizes by name."""
 
     def work(self, case: Case, dtype: str) -> CallCost:
         """Operations and bytes of one call."""

@@ -30,6 +30,33 @@ class Problem(Declaration):
         """Itself."""
         return self
 
+    @property
+    def format(self) -> str:
+        """None of others."""
+        return ""
+
+    @property
+    def entry(self) -> str:
+        """Any."""
+        return ""
+
+    @property
+    def named(self) -> str:
+        """Its slug."""
+        return self.slug
+
+    def unfit(self, *, emulated: bool) -> str:  # noqa: ARG002 (the Protocol's)
+        """Nothing: what it lacks is told when it is loaded."""
+        return ""
+
+    def claims(self, *, emulated: bool) -> tuple[str, ...]:  # noqa: ARG002 (the Protocol's)
+        """None: this is what claims are measured by."""
+        return ()
+
+    def construction(self, case: Case) -> None:  # noqa: ARG002 (the Protocol's)
+        """None: constructors ask for sizes and scalars by name."""
+        return
+
     def tensors_of(self, case: Case, dtype: str) -> tuple[TensorSpec, ...]:
         """The tensors of one call, in order."""
         return tensors_of(self, case, dtype)

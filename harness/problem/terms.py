@@ -95,6 +95,16 @@ class CallCost:
     tf32: bool = False
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Construction:
+    """What a submission's class is made with, where the format says so, not sizes and scalars."""
+
+    arguments: str
+    """JSON of its positional arguments, as :class:`~harness.wire.arguments.Construct` has it."""
+    seed: int
+    """Of everything random in the constructor: weights, mostly."""
+
+
 Check: TypeAlias = "Callable[[Mapping[str, Tensor]], Mapping[str, Tensor]]"
 """All outputs of a call, by name, in their own types → for each output that it judges, which
 elements are right: bool, of the output's shape, on its device and not waited for."""

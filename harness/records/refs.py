@@ -11,6 +11,8 @@ class ProblemRef(Record):
     slug: Name
     title: Text
     hash: Name
+    format: Text = ""
+    """The foreign format that it is in; empty for a package."""
 
 
 Found = Literal["fence", "unclosed fence", "tag", "bare"]

@@ -96,6 +96,8 @@ class Result(Document):
     """What a profiler says, where it was asked."""
     output: Text = ""
     """What the submission printed: untrusted, capped."""
+    claims: Notes = ()
+    """What a problem in another format leaves weaker than a package does: `shapes: fixed`."""
     notes: Notes = ()
     """What else a reader should know; words of the machine that graded."""
     environment: Environment

@@ -50,6 +50,8 @@ def render_result(result: Result, console: Console) -> None:
         _accepted(result, console)
     else:
         _not_accepted(result, console)
+    for claim in result.claims:  # of the problem's process, and so nobody's to believe
+        _labelled(console, "claim", plain_lines(claim, _MESSAGE))
     for note in result.notes:
         _labelled(console, "note", plain_lines(note, _MESSAGE))
 

@@ -149,7 +149,7 @@ class TorchProgram(GraphProgram):
             for index in range(batch.calls)
         ]
         with reported():
-            self._caller.bind(self._bound)
+            self._caller.bind(self._bound, batch.construct)
 
     def _argument(self, argument: Argument, index: int, whole: "Tensor") -> "Tensor | int | float":
         if isinstance(argument, ScalarArgument):

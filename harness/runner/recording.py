@@ -30,4 +30,4 @@ def record(message: Record, source: Path, asked: int) -> None:
     with contextlib.suppress(BaseException):  # a submission may raise anything, SystemExit too
         found = caller(import_source(source), message.entry, message.parameters)
         if isinstance(found, Model):
-            found.made(message.values)
+            found.made(message.values, message.construct)

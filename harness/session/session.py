@@ -15,7 +15,7 @@ from torch import OutOfMemoryError
 from harness.device.base import Arena, Device, sealed_memory
 from harness.errors import MachineError
 from harness.problem.case import Case
-from harness.problem.terms import Limits
+from harness.problem.terms import Construction, Limits
 from harness.records.result import Verdict
 from harness.session import start_runner as runners
 from harness.session.allowance import Allowance
@@ -24,7 +24,7 @@ from harness.session.fault import BROKEN, RESTLESS, Fault
 from harness.session.programs import RunnerProgram
 from harness.solution.launches import LaunchError
 from harness.wire import messages
-from harness.wire.arguments import Argument, KernelLaunch, ScalarArgument, TensorShape
+from harness.wire.arguments import Argument, Construct, KernelLaunch, ScalarArgument, TensorShape
 from harness.wire.extensions import ROOM, ExtensionRequest, read_requests
 from harness.wire.mailbox import MAILBOX_BYTES, Mailbox
 
@@ -79,6 +79,9 @@ class _Bindable(_Fillable, Protocol):
 
     @property
     def case(self) -> Case: ...
+
+    @property
+    def construction(self) -> Construction | None: ...
 
     def arguments(self) -> tuple[Argument, ...]: ...
 
@@ -242,12 +245,13 @@ class Session:
             return self._channel.ask(message, messages.Compiled, self._limits.build_s, given)
 
     def record(
-        self, values: Mapping[str, int | float], arch: int
+        self, values: Mapping[str, int | float], arch: int, construction: Construction | None
     ) -> tuple[tuple[ExtensionRequest, ...], Fault | None]:
         """The extensions of PyTorch that a Python submission asks for when it is imported.
 
-        Its ``ModelNew`` is made with ``values``, of sizes and scalars, on a pretended
-        ``sm_<arch>``. Where that ends with a fault, what was asked for until then; untrusted.
+        Its ``ModelNew`` is made by ``construction``, else with ``values`` (sizes and scalars), on a
+        pretended ``sm_<arch>``. Where that ends with a fault, what was asked for until then;
+        untrusted.
         """
         self._start()
         contract = self._program.contract
@@ -256,6 +260,7 @@ class Session:
             arch=arch,
             path=tuple(runners.search_path()),
             values=dict(values),
+            construct=_construct(construction),
             entry=contract.entry,
             parameters=contract.parameters,
         )
@@ -344,6 +349,7 @@ class Session:
             order=options.order,
             seed=options.order_seed,
             launches=launches,
+            construct=_construct(batch.construction),
         )
         compiles = self._program.kind == "python"  # at its first call, and may tune itself
         seconds = self._limits.prepare_s if compiles else self._call_s
@@ -472,3 +478,9 @@ def returned_in_vain(finished: messages.Finished) -> Returned | None:
     """What a call returned that nobody reads; None where it is none of the known words."""
     known: tuple[Returned, ...] = get_args(Returned)
     return next((word for word in known if word == finished.returned), None)
+
+
+def _construct(given: Construction | None) -> Construct | None:
+    if given is None:
+        return None
+    return Construct(arguments=given.arguments, seed=given.seed)

@@ -65,6 +65,11 @@ def contract(entry: EntryPoint, problem: Gradable) -> Contract:
     return Contract(entry, tuple(kinds))
 
 
+def entry_asked_for(problem: Gradable, defined: Collection[str]) -> EntryPoint | None:
+    """The entry point that a problem's format asks for, if the file defines it; else None."""
+    return EntryPoint(problem.entry) if problem.entry in defined else None
+
+
 def choose_entry(defined: Collection[str]) -> EntryPoint | None:
     """The entry point of a file that defines these names; None if it defines none.
 
@@ -94,6 +99,9 @@ def c_entry(text: str) -> EntryPoint:
 
 def wanted_in_python(problem: Gradable) -> str:
     """The entry points that a Python file may define, for a message where it has none."""
+    if problem.entry:
+        kind = "class" if problem.entry == EntryPoint.MODEL_NEW else "function"
+        return f"    {problem.entry}\n(a {kind}, as {problem.format} calls it)"
     return (
         f"    {python_signature(problem)}\n"
         "or solve with the same parameters, custom_kernel(data) or class ModelNew "

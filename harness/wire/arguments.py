@@ -53,6 +53,18 @@ Argument = TensorArgument | ScalarArgument
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Construct(WireRecord):
+    """The arguments of a submission's class, where a format gives them."""
+
+    type: ClassVar[str] = "construct"
+    arguments: str
+    """JSON of a list: null, booleans, numbers, strings, lists, and objects with one key: `tuple`
+    (a list), `dict` (a list of pairs) or `dtype` (torch's name)."""
+    seed: int
+    """Of all that is random in the constructor."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class KernelLaunch(WireRecord):
     """One launch of each call of a PTX submission, in numbers: the judge evaluates the header."""
 

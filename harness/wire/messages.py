@@ -9,6 +9,7 @@ from typing import ClassVar, Literal
 from harness.wire.arguments import (
     Argument,
     CompiledKernel,
+    Construct,
     KernelLaunch,
     Parameters,
     ScalarArgument,
@@ -119,6 +120,8 @@ class Record(Message):
     """The runner's `sys.path`."""
     values: dict[str, int | float]
     """A size or a scalar each: what `ModelNew` is made with."""
+    construct: Construct | None = None
+    """The same where its constructor does not ask for those."""
     entry: str = "solution"
     """Name of what is called."""
     parameters: Parameters = ()
@@ -270,6 +273,8 @@ class Prepare(Message):
     """Seed of that order; not that of the inputs, which never leaves the judge."""
     launches: tuple[KernelLaunch, ...] = ()
     """The launches of each call of a PTX submission."""
+    construct: Construct | None = None
+    """What a class is made with; null where its constructor asks for sizes and scalars."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

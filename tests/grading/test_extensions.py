@@ -225,7 +225,7 @@ def test_a_recording_has_limits(hostile: str, limits: dict[str, Any], verdict: V
     source = f"{AT_IMPORT}\n{hostile}\n".encode()
     program = RunnerProgram(kind="python", source=source, interpret=True)
     with Session(program, CpuDevice(), Limits(**limits)) as session:
-        requests, fault = session.record({}, 90)
+        requests, fault = session.record({}, 90, None)
     assert [request.name for request in requests] == ["tiny"]
     assert fault is not None
     assert fault.verdict is verdict

@@ -51,6 +51,8 @@ def test_every_value_has_its_new_name(number: int) -> None:
         assert new.conditions.other_processes == old["conditions"]["others"]
     written = json.loads(new.to_json())
     assert written.pop("origin") == ""
+    assert written.pop("claims") == []
+    assert written["problem"].pop("format") == ""
     for measurement in written["measurements"]:
         for key in NEWER:
             assert measurement.pop(key) is None

@@ -96,6 +96,19 @@ class ConcreteProblem:
     baselines: Mapping[str, Path] = field(default_factory=dict)
     declared: None = None
 
+    format: str = ""
+    entry: str = ""
+    named: str = "concrete"
+
+    def unfit(self, *, emulated: bool) -> str:
+        return ""
+
+    def claims(self, *, emulated: bool) -> tuple[str, ...]:
+        return ()
+
+    def construction(self, case: Case) -> None:
+        return None
+
     def draw_cases(self, seed: str, *, dtype: str, room: CaseLimits) -> list[Case]:
         return [self._case(number) for number in range(1, self.tests + 1)]
 

@@ -37,6 +37,7 @@ _PARTS = (
     arguments.TensorArgument,
     arguments.ScalarArgument,
     arguments.TensorShape,
+    arguments.Construct,
     arguments.KernelLaunch,
     arguments.CompiledKernel,
 )

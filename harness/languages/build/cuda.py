@@ -29,8 +29,8 @@ from harness.languages.build.linking import header_options, link_options, readab
 from harness.languages.build.prelude import VAR_TYPES, headers_of, host_prelude, prelude
 from harness.languages.build.toolchain import HostCompiler, Nvcc, find_demangler
 from harness.languages.build.translation import translate_limited
+from harness.problem.gradable import Gradable
 from harness.problem.libraries import allowed_in_words
-from harness.problem.package import Problem
 from harness.records.result import Verdict
 from harness.sandbox.pause_gate import side_by_side
 from harness.solution.contract import EntryPoint
@@ -73,7 +73,7 @@ class CudaBuild(NamedTuple):
 
     text: str
     """The submission."""
-    problem: Problem
+    problem: Gradable
     """The problem, whose parameters and time limit count."""
     dtype: str
     """The data type that ``VAR`` stands for."""

@@ -17,8 +17,7 @@ from harness.languages.build.extension import ExtensionBuild
 from harness.languages.build.extension_calls import ExtensionCalls
 from harness.languages.build.toolchain import Nvcc, NvccNotFound, find_host_compiler, find_nvcc
 from harness.languages.build.torch_headers import installed_torch
-from harness.problem.case import whole_case
-from harness.problem.package import Problem
+from harness.problem.gradable import Gradable
 from harness.problem.terms import Limits
 from harness.records.build import Build
 from harness.records.result import Verdict
@@ -43,7 +42,7 @@ _BLAMED = (Verdict.COMPILE_ERROR, Verdict.INVALID_SUBMISSION)
 """Failures that PyTorch would raise in the submission, which may go on without the extension."""
 
 
-def with_extensions(artifact: Artifact, problem: Problem, cache: Cache) -> Artifact | BuildFailure:
+def with_extensions(artifact: Artifact, problem: Gradable, cache: Cache) -> Artifact | BuildFailure:
     """``artifact``, a Python file, with the extensions that it asks for.
 
     Raises:
@@ -128,16 +127,18 @@ def _added(build: Build, outcome: BuildOutcome) -> Build:
     return build.model_copy(update=found)
 
 
-def _recorded(artifact: Artifact, problem: Problem, cache: Cache) -> tuple[ExtensionRequest, ...]:
+def _recorded(artifact: Artifact, problem: Gradable, cache: Cache) -> tuple[ExtensionRequest, ...]:
     """What the submission asks for when it is imported, kept by all that this depends on."""
-    shapes = (*problem.cpu_benchmarks, *problem.benchmarks)
-    values = whole_case(problem, shapes[0]).values if shapes else {}
+    timed = problem.timed_cases(emulated=True) or problem.timed_cases(emulated=False)
+    values = timed[0].values if timed else {}
+    construction = problem.construction(timed[0]) if timed else None
     arch = int((artifact.target.arch or "").removeprefix("sm_").rstrip("af") or _DEFAULT_ARCH)
     parts = {
         "kind": "recording",
         "source": artifact.source,
         "contract": repr(artifact.contract),
         "values": repr(values),
+        "construction": repr(construction),
         "arch": str(arch),
         "device": artifact.target.kind,
         "torch": metadata.version("torch"),
@@ -148,7 +149,7 @@ def _recorded(artifact: Artifact, problem: Problem, cache: Cache) -> tuple[Exten
     def record(folder: Path) -> BuildOutcome:
         nonlocal unkept
         with Session(timed_program(artifact), CpuDevice(), problem.limits) as session:
-            requests, fault = session.record(values, arch)
+            requests, fault = session.record(values, arch, construction)
         if fault is not None:  # it might get further another time
             unkept = requests
             return BuildOutcome(reusable=False)

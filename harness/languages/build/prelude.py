@@ -7,7 +7,7 @@ launch errors that the submission did not look at.
 
 import re
 
-from harness.problem.package import Problem
+from harness.problem.gradable import Gradable
 from harness.problem.signature import c_prototype
 
 VAR_TYPES = {
@@ -66,7 +66,7 @@ def headers_of(text: str) -> list[str]:
     return [header for pattern, header in HEADERS.items() if re.search(pattern, text)]
 
 
-def prelude(problem: Problem, dtype: str, entry: str) -> str:
+def prelude(problem: Gradable, dtype: str, entry: str) -> str:
     """The text to compile before a submission for ``dtype``.
 
     ``entry`` gets C linkage and default visibility from this declaration even where the
@@ -76,12 +76,23 @@ def prelude(problem: Problem, dtype: str, entry: str) -> str:
         KeyError: ``dtype`` has no C type.
     """
     var = VAR_TYPES[dtype]
-    declaration = c_prototype(problem, entry)
+    declaration, refers = _declared(problem, entry)
     headers = ["stddef.h", "stdint.h", *headers_of(f"{var} {declaration}")]
     includes = "".join(f"#include <{header}>\n" for header in headers)
-    return f"{includes}#define VAR {var}\n{declaration}{LAST_ERROR}{ENTRY.format(entry=entry)}"
+    return f"{includes}#define VAR {var}\n{declaration}{LAST_ERROR}{refers}"
 
 
-def host_prelude(problem: Problem, entry: str) -> str:
+def host_prelude(problem: Gradable, entry: str) -> str:
     """The prelude for the CPU, where :mod:`harness.cudacpu` supplies ``VAR`` and keeps errors."""
-    return c_prototype(problem, entry) + ENTRY.format(entry=entry)
+    return "".join(_declared(problem, entry))
+
+
+def _declared(problem: Gradable, entry: str) -> tuple[str, str]:
+    """A declaration of the entry point, and what makes linking fail without one.
+
+    Of a foreign format by its symbol alone: there files differ in ``int`` and ``size_t``.
+    """
+    if problem.format:
+        symbol = f'extern "C" const char harness_{entry} __asm__("{entry}");'
+        return symbol, ENTRY.format(entry=f"harness_{entry}")
+    return c_prototype(problem, entry), ENTRY.format(entry=entry)

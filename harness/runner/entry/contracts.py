@@ -15,9 +15,10 @@ from itertools import chain
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from harness.runner.entry.construction import made as constructed
 from harness.runner.entry.outputs import Arguments, Outputs, list_names, returned_in_vain
 from harness.runner.program import ProgramFailed
-from harness.wire.arguments import Parameters
+from harness.wire.arguments import Construct, Parameters
 from harness.wire.messages import FaultCode
 
 if TYPE_CHECKING:
@@ -48,8 +49,11 @@ class Caller:
         """Whether outputs are made in their place; false once that turns out to be wrong."""
         return False
 
-    def bind(self, calls: Sequence[Arguments]) -> None:
-        """Prepare calls with these arguments, which have the same sizes and scalars."""
+    def bind(self, calls: Sequence[Arguments], construct: Construct | None = None) -> None:
+        """Prepare calls with these arguments, which have the same sizes and scalars.
+
+        ``construct``: what a class is made with, where that does not follow from them.
+        """
         raise NotImplementedError
 
     def warm_up(self, index: int, before: Callable[[], None] = _nothing) -> None:
@@ -100,7 +104,7 @@ class _Positional(Caller):
         self._asked = f"\nthe problem asks for\n    def {name}({named}):" if parameters else ""
         self._calls: Sequence[Arguments] = ()
 
-    def bind(self, calls: Sequence[Arguments]) -> None:
+    def bind(self, calls: Sequence[Arguments], construct: Construct | None = None) -> None:  # noqa: ARG002 (for classes)
         self._calls = calls
 
     def call(self, index: int) -> None:
@@ -123,14 +127,16 @@ class _Returning(Caller):
         self._parameters = parameters
         self._calls: list[_Bound] = []
         self._placement: Placement | None = None
+        self._construct: Construct | None = None
 
     @property
     def placing(self) -> bool:
         return self._placement is not None and self._placement.active
 
-    def bind(self, calls: Sequence[Arguments]) -> None:
+    def bind(self, calls: Sequence[Arguments], construct: Construct | None = None) -> None:
         if self._placement is not None:
             self._placement.forget()
+        self._construct = construct
         self._calls = self._bound(calls)
 
     def _bound(self, calls: Sequence[Arguments]) -> list[_Bound]:
@@ -195,6 +201,8 @@ class Model(_Returning):
     """
 
     def _bound(self, calls: Sequence[Arguments]) -> list[_Bound]:
+        if self._construct is not None:
+            return self._bound_as_constructed(calls, self._construct)
         names = [name for name, _ in self._parameters]
         first = dict(zip(names, calls[0], strict=True))
         read = [name for name, kind in self._parameters if kind in ("in", "inout")]
@@ -212,8 +220,31 @@ class Model(_Returning):
             bound.append((make, Outputs("ModelNew.forward", self._parameters, arguments)))
         return bound
 
-    def made(self, values: Mapping[str, Any]) -> "Module":
-        """Make the module; its constructor asks for sizes and scalars by their names."""
+    def _bound_as_constructed(
+        self, calls: Sequence[Arguments], construct: Construct
+    ) -> list[_Bound]:
+        """Calls of a module made as a format says: its weights stay those of the seed."""
+        import torch
+
+        model = self.made({}, construct)
+        device = next(x.device for x in calls[0] if isinstance(x, torch.Tensor))
+        model = model.to(device)
+        given = [i for i, (_, kind) in enumerate(self._parameters) if kind != "out"]
+        return [
+            (
+                partial(model, *(arguments[i] for i in given)),
+                Outputs("ModelNew.forward", self._parameters, arguments),
+            )
+            for arguments in calls
+        ]
+
+    def made(self, values: Mapping[str, Any], construct: Construct | None = None) -> "Module":
+        """Make the module, as ``construct`` says; else its constructor asks for ``values`` by name.
+
+        These are sizes and scalars.
+        """
+        if construct is not None:
+            return self._module(constructed(self._entry, construct))
         numbers = [name for name, kind in self._parameters if kind in ("size", "scalar")]
         given = {}
         for name, parameter in inspect.signature(self._entry).parameters.items():
@@ -224,7 +255,9 @@ class Model(_Returning):
                     f"ModelNew.__init__ asks for `{name}`, which is no size or scalar of the "
                     f"problem{_listed(numbers)}"
                 )
-        model = self._entry(**given)
+        return self._module(self._entry(**given))
+
+    def _module(self, model: object) -> "Module":
         import torch
 
         if not isinstance(model, torch.nn.Module):

@@ -1,0 +1,308 @@
+"""The judge's side of a foreign problem's process: asks it for cases, inputs and answers."""
+
+import atexit
+import mmap
+import os
+import tempfile
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Mapping
+from hashlib import sha256
+
+import torch
+from torch import Tensor
+
+from harness.author.client import MEMORY_BYTES, AuthorComplaint, AuthorError, AuthorProcess
+from harness.errors import Diagnostic, ProblemError
+from harness.formats.base import Source
+from harness.formats.description import Description, FormatCase, description
+from harness.formats.messages import (
+    ANSWERS,
+    CannotBeGraded,
+    CasesDescribed,
+    DescribeCases,
+    DrawInputs,
+    EvaluateReference,
+    FilesLoaded,
+    FileText,
+    InputsDrawn,
+    LoadFiles,
+    PlacedTensor,
+    ReferenceEvaluated,
+)
+from harness.problem.dtypes import DTYPES, DtypeKind
+from harness.problem.terms import Direction, TensorSpec
+from harness.sandbox import ROOT
+from harness.sandbox.launch import Sandbox
+from harness.text.plain import plain, plain_lines
+from harness.wire.memory import sealed_memory
+from harness.wire.messages import Message
+
+PROCESSOR_S = 600.0
+"""Processor time that describing a problem, or one answer, may take."""
+
+_MOST = 2
+"""Processes that are kept."""
+_KEPT_BYTES = 1 << 30
+"""Drawn inputs and answers that are kept, in all."""
+_ALIGNMENT = 64
+_WIDE = {
+    DtypeKind.FLOAT: "float64",
+    DtypeKind.COMPLEX: "complex128",
+    DtypeKind.INTEGER: "int64",
+    DtypeKind.BOOLEAN: "int64",
+}
+
+
+class Ungradable(AuthorComplaint):
+    """Why a problem cannot be graded here, in words."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(1, plain(reason, 500))
+
+
+class ForeignProcess(AuthorProcess):
+    """The process of one problem; it never sees anything of a submission."""
+
+    entry = "harness.formats.process.main:main"
+    readable = tuple(f"{ROOT}/harness/{room}" for room in ("author", "formats", "runner"))
+    answers = ANSWERS
+    preload = "harness.formats.process.preload:preload"
+
+    def __init__(self, source: Source) -> None:
+        super().__init__()
+        self._source = source
+
+    @property
+    def memory_bytes(self) -> int:
+        """Half of the machine's, where that is more than others get."""
+        whole = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+        return max(MEMORY_BYTES, whole // 2)
+
+    @property
+    def processor_s(self) -> float:
+        """Processor time that one answer may take."""
+        return PROCESSOR_S
+
+    def complaint(self, message: Message) -> AuthorComplaint | None:
+        """What an answer complains of."""
+        if isinstance(message, CannotBeGraded):
+            return Ungradable(message.reason)
+        return super().complaint(message)
+
+    def describe(self, *, small: bool) -> Description:
+        """The problem's cases; see :class:`Problems` for what is raised."""
+        with self._lock:
+            told = self.ask(DescribeCases(small=small), CasesDescribed, ())
+        return description(told)
+
+    def draw(self, case: FormatCase, *, small: bool, seed: int) -> dict[str, Tensor]:
+        """All tensors that a call reads, in their own types, each with bits of its own."""
+        read = [spec for spec in case.tensors if spec.direction is not Direction.OUT]
+        placed, size = _placed((spec.name, spec.dtype, spec) for spec in read)
+        message = DrawInputs(case=case.key, small=small, seed=seed, tensors=placed)
+        return self._through_memory(message, InputsDrawn, {}, placed, size)
+
+    def right(
+        self, case: FormatCase, *, small: bool, weights: int, inputs: Mapping[str, Tensor]
+    ) -> dict[str, Tensor]:
+        """The right outputs, in float64 and the like."""
+        read = [spec for spec in case.tensors if spec.direction is not Direction.OUT]
+        written = [spec for spec in case.tensors if spec.direction is not Direction.IN]
+        wide = [(f"{_ANSWER}{s.name}", _WIDE[DTYPES[s.dtype].kind], s) for s in written]
+        placed, size = _placed([*((s.name, s.dtype, s) for s in read), *wide])
+        given, answers = placed[: len(read)], placed[len(read) :]
+        message = EvaluateReference(
+            case=case.key,
+            small=small,
+            weights=weights,
+            inputs=given,
+            outputs=tuple(
+                PlacedTensor(name=s.name, dtype=each.dtype, shape=each.shape, offset=each.offset)
+                for s, each in zip(written, answers, strict=True)
+            ),
+        )
+        found = self._through_memory(
+            message, ReferenceEvaluated, {each: inputs[each.name] for each in given}, answers, size
+        )
+        return {s.name: found[f"{_ANSWER}{s.name}"] for s in written}
+
+    def load(self, sandbox: Sandbox) -> None:
+        """Have the problem's files loaded."""
+        files = self._source.files
+        with tempfile.TemporaryFile() as text:
+            for each in files:
+                text.write(each.text)
+            text.seek(0)
+            message = LoadFiles(
+                format=self._source.format,
+                files=tuple(FileText(name=each.name, bytes=len(each.text)) for each in files),
+            )
+            self.exchange(sandbox, message, FilesLoaded, (text.fileno(),))
+
+    def _through_memory(
+        self,
+        message: Message,
+        expected: type[InputsDrawn] | type[ReferenceEvaluated],
+        given: Mapping[PlacedTensor, Tensor],
+        wanted: Iterable[PlacedTensor],
+        size: int,
+    ) -> dict[str, Tensor]:
+        """Ask with ``given`` tensors in shared memory, and copy those that are ``wanted`` out."""
+        if size > self.memory_bytes:
+            raise Ungradable(f"its tensors take {size >> 20} MiB")
+        memory = sealed_memory("foreign", size)
+        try:
+            whole = torch.frombuffer(mmap.mmap(memory, size), dtype=torch.uint8)
+            for place, tensor in given.items():
+                _part(whole, place).copy_(tensor)
+            with self._lock:
+                self.ask(message, expected, (memory,))
+            return {each.name: _part(whole, each).clone() for each in wanted}
+        finally:
+            os.close(memory)
+
+
+_ANSWER = "="
+"""Before the name of an answer, which an input may have as well."""
+
+
+def _placed(
+    tensors: Iterable[tuple[str, str, TensorSpec]],
+) -> tuple[tuple[PlacedTensor, ...], int]:
+    """Where tensors (name, type, shape) lie in the memory, and the memory's size."""
+    placed, offset = [], 0
+    for name, dtype, spec in tensors:
+        placed.append(PlacedTensor(name=name, dtype=dtype, shape=spec.shape, offset=offset))
+        size = DTYPES[dtype].itemsize * spec.span
+        offset += -(-size // _ALIGNMENT) * _ALIGNMENT
+    return tuple(placed), max(offset, _ALIGNMENT)
+
+
+def _part(whole: Tensor, place: PlacedTensor) -> Tensor:
+    dtype = getattr(torch, place.dtype)
+    count = dtype.itemsize
+    for length in place.shape:
+        count *= length
+    return whole[place.offset : place.offset + count].view(dtype).view(place.shape)
+
+
+Make = Callable[[ForeignProcess], dict[str, Tensor]]
+
+
+class Problems:
+    """Processes by problem, a few of them; what each said of its cases; what was asked last.
+
+    Raises:
+        ProblemError: from its methods: the problem's code is wrong, or took too much.
+        Ungradable: likewise: it is of a kind that is not graded, or needs what is not here.
+        MachineError: likewise: no process can be started.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._processes: OrderedDict[str, ForeignProcess] = OrderedDict()
+        self._described: dict[tuple[str, bool], Description | Ungradable | ProblemError] = {}
+        self._kept: OrderedDict[tuple[object, ...], dict[str, Tensor]] = OrderedDict()
+        self._describing = threading.Lock()
+
+    def described(self, source: Source, *, small: bool) -> Description:
+        """The problem's cases, asked for once."""
+        key = source.hash, small
+        with self._describing:
+            if key not in self._described:
+                try:
+                    self._described[key] = self._of(source).describe(small=small)
+                except Ungradable as reason:
+                    self._described[key] = reason
+                except AuthorError as error:
+                    self._described[key] = _blamed(source, error)
+            found = self._described[key]
+        if isinstance(found, Exception):
+            raise found.with_traceback(None)
+        return found
+
+    def drawn(
+        self, source: Source, case: FormatCase, *, small: bool, seed: int
+    ) -> Mapping[str, Tensor]:
+        """The inputs of a call, not to be written to."""
+        key = "drawn", source.hash, case.key, small, seed
+        return self._remembered(source, key, lambda one: one.draw(case, small=small, seed=seed))
+
+    def right(
+        self,
+        source: Source,
+        case: FormatCase,
+        inputs: Mapping[str, Tensor],
+        *,
+        small: bool,
+        weights: int,
+    ) -> Mapping[str, Tensor]:
+        """The right outputs of a call, not to be written to."""
+        here = {name: tensor.cpu().contiguous() for name, tensor in inputs.items()}
+        key = "right", source.hash, case.key, small, weights, _digest(here)
+        return self._remembered(
+            source,
+            key,
+            lambda one: one.right(case, small=small, weights=weights, inputs=here),
+        )
+
+    def close(self) -> None:
+        """End all processes."""
+        for each in self._processes.values():
+            each.close()
+        self._processes.clear()
+
+    def _remembered(
+        self, source: Source, key: tuple[object, ...], make: Make
+    ) -> Mapping[str, Tensor]:
+        with self._lock:
+            if (found := self._kept.get(key)) is not None:
+                self._kept.move_to_end(key)
+                return found
+        try:
+            found = make(self._of(source))
+        except Ungradable:
+            raise
+        except AuthorError as error:
+            raise _blamed(source, error) from None
+        with self._lock:
+            self._kept[key] = found
+            while len(self._kept) > 1 and _bytes(self._kept.values()) > _KEPT_BYTES:
+                self._kept.popitem(last=False)
+        return found
+
+    def _of(self, source: Source) -> ForeignProcess:
+        with self._lock:
+            process = self._processes.setdefault(source.hash, ForeignProcess(source))
+            self._processes.move_to_end(source.hash)
+            count = len(self._processes) - _MOST
+            old = [self._processes.popitem(last=False)[1] for _ in range(count)]
+        for each in old:
+            with each._lock:
+                each.close()
+        return process
+
+
+def _bytes(kept: Iterable[Mapping[str, Tensor]]) -> int:
+    return sum(tensor.nbytes for each in kept for tensor in each.values())
+
+
+def _digest(tensors: Mapping[str, Tensor]) -> str:
+    digest = sha256()
+    for name in sorted(tensors):
+        digest.update(name.encode())
+        digest.update(tensors[name].reshape(-1).view(torch.uint8).numpy().data)
+    return digest.hexdigest()
+
+
+def _blamed(source: Source, error: AuthorError) -> ProblemError:
+    return ProblemError(
+        [Diagnostic(source.path, error.line, source.format, plain_lines(str(error)))]
+    )
+
+
+PROBLEMS = Problems()
+"""Global, since all grades of a run share it, and the exit must close it."""
+
+atexit.register(PROBLEMS.close)

@@ -1,0 +1,185 @@
+"""What the judge and the process with a problem of a foreign format say to each other, in JSON."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from harness.author.messages import AuthorFailed, AuthorOpened, OpenAuthor
+from harness.wire.messages import Answer, Confined, Message
+from harness.wire.validation import WireRecord
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileText(WireRecord):
+    """One file of the problem; its text follows those before it."""
+
+    name: str
+    """Its path inside the folder that all are put in."""
+    bytes: int
+    """The length of its text."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoadFiles(Message):
+    """Put the files into a folder, and load the first."""
+
+    answers: ClassVar[tuple[str, ...]] = ("filesloaded",)
+    descriptors: ClassVar[Mapping[str, str]] = {"text": "what they hold, one after the other"}
+    format: str
+    """Whose rules they follow."""
+    files: tuple[FileText, ...]
+    """The problem's first."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FilesLoaded(Answer):
+    """The file is loaded."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DescribeCases(Message):
+    """Say what the problem's cases are."""
+
+    answers: ClassVar[tuple[str, ...]] = ("casesdescribed", "cannotbegraded")
+    small: bool
+    """Whether they must be ones that an emulator can run."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToldParameter(WireRecord):
+    """One parameter of the entry point."""
+
+    name: str
+    """An identifier."""
+    ctype: str
+    """C type of an element, or of the number."""
+    kind: Literal["in", "out", "inout", "size", "scalar"]
+    """Which way a tensor goes, or which sort of number it is."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToldTensor(WireRecord):
+    """One tensor of a case: dense, row-major."""
+
+    name: str
+    """The parameter's."""
+    dtype: str
+    """Torch's name of the element type."""
+    shape: tuple[int, ...]
+    """Elements along each dimension."""
+    zeroed: bool = False
+    """Whether an output is 0 before the call."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToldCase(WireRecord):
+    """One set of arguments."""
+
+    key: str
+    """Its name: small letters, digits and `=`."""
+    tensors: tuple[ToldTensor, ...]
+    """One for each parameter that is one, in order."""
+    numbers: dict[str, int | float]
+    """The value of each other parameter."""
+    timed: bool = False
+    """Whether it is one of those whose times count."""
+    construct: str = ""
+    """JSON of a module's constructor arguments; empty where the entry point is no class."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CasesDescribed(Answer):
+    """All that the judge needs to know."""
+
+    parameters: tuple[ToldParameter, ...]
+    """Of the entry point, in the order of the call."""
+    cases: tuple[ToldCase, ...]
+    """At least one."""
+    rtol: float
+    """Part of the right value that an answer may be off."""
+    atol: float
+    """What it may be off besides."""
+    claims: tuple[str, ...]
+    """What a reader of a result must know, `inputs: fixed`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CannotBeGraded(Answer):
+    """Instead of any answer: the problem itself is of a kind that is not graded here."""
+
+    reason: str
+    """Why, in words; the judge cuts them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlacedTensor(WireRecord):
+    """One tensor, and where it lies in the memory: dense."""
+
+    name: str
+    """The parameter's."""
+    dtype: str
+    """Torch's name of the element type."""
+    shape: tuple[int, ...]
+    """Elements along each dimension."""
+    offset: int
+    """Its first byte."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DrawInputs(Message):
+    """Draw the tensors that a call reads, and write them to the memory."""
+
+    answers: ClassVar[tuple[str, ...]] = ("inputsdrawn", "cannotbegraded")
+    descriptors: ClassVar[Mapping[str, str]] = {"memory": "room for all tensors, sealed"}
+    case: str
+    """The case's key."""
+    small: bool
+    """As it was when cases were described."""
+    seed: int
+    """All that is random follows from it."""
+    tensors: tuple[PlacedTensor, ...]
+    """Where they belong."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InputsDrawn(Answer):
+    """All tensors lie in the memory."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvaluateReference(Message):
+    """Write the right outputs for the inputs in the memory."""
+
+    answers: ClassVar[tuple[str, ...]] = ("referenceevaluated", "cannotbegraded")
+    descriptors: ClassVar[Mapping[str, str]] = {"memory": "the inputs, and room for the outputs"}
+    case: str
+    """The case's key."""
+    small: bool
+    """As it was when cases were described."""
+    weights: int
+    """The seed under which a module is made."""
+    inputs: tuple[PlacedTensor, ...]
+    """What a call reads, as the submission gets it."""
+    outputs: tuple[PlacedTensor, ...]
+    """Where the answers belong, in wide types."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReferenceEvaluated(Answer):
+    """All outputs lie in the memory."""
+
+
+REQUESTS: Mapping[str, type[Message]] = {
+    message.type: message
+    for message in (OpenAuthor, LoadFiles, DescribeCases, DrawInputs, EvaluateReference)
+}
+"""What the process is asked, by type."""
+
+ANSWERS: Mapping[str, type[Message]] = {
+    message.type: message
+    for message in (
+        *(Confined, AuthorOpened, FilesLoaded, CasesDescribed, InputsDrawn, ReferenceEvaluated),
+        *(AuthorFailed, CannotBeGraded),
+    )
+}
+"""What it may send, by type."""

@@ -1,0 +1,141 @@
+"""What the process asks of a problem, whatever its format, and what several formats do alike."""
+
+import ast
+import random
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import Protocol
+
+import torch
+from torch import Tensor
+
+from harness.formats.messages import CasesDescribed, ToldTensor
+
+Tensors = Mapping[str, Tensor]
+
+C_NAMES: Mapping[torch.dtype, str] = {
+    torch.float64: "double",
+    torch.float32: "float",
+    torch.float16: "half",
+    torch.bfloat16: "__nv_bfloat16",
+    torch.int8: "int8_t",
+    torch.int16: "int16_t",
+    torch.int32: "int",
+    torch.int64: "int64_t",
+    torch.uint8: "uint8_t",
+    torch.uint16: "uint16_t",
+    torch.uint32: "unsigned int",
+    torch.uint64: "uint64_t",
+    torch.bool: "bool",
+    torch.complex64: "cuFloatComplex",
+    torch.complex128: "cuDoubleComplex",
+}
+"""Element types that can be graded, and what C calls them."""
+
+
+class UngradableError(Exception):
+    """The problem needs what is not there, or is of a kind that is not graded."""
+
+
+class MistakeError(Exception):
+    """The file does not follow the rules of its format."""
+
+
+class Adaptor(Protocol):
+    """One loaded problem. Whatever its code raises comes through."""
+
+    def describe(self, *, small: bool) -> CasesDescribed:
+        """The cases; ``small`` ones where kernels are emulated."""
+
+    def draw(self, case: str, seed: int, *, small: bool) -> Tensors:
+        """All tensors that a call reads, by name."""
+
+    def answers(self, case: str, inputs: Tensors, weights: int, *, small: bool) -> Tensors:
+        """All outputs by name, as exactly as the reference can; ``inputs`` are not kept."""
+
+
+def seed_all(seed: int) -> None:
+    """Let everything random follow from ``seed``."""
+    torch.manual_seed(seed)
+    random.seed(seed)
+    if "numpy" in sys.modules:
+        sys.modules["numpy"].random.seed(seed % 2**32)
+
+
+def load_tree(tree: ast.Module, path: Path, name: str) -> ModuleType:
+    """The module made of a parsed file."""
+    module = ModuleType(name)
+    module.__file__ = str(path)
+    sys.modules[name] = module  # what dataclasses and pickle look it up by
+    code = compile(tree, str(path), "exec", dont_inherit=True, optimize=1)
+    exec(code, vars(module))  # noqa: S102 - that is what it is for
+    return module
+
+
+def widened(tensor: Tensor) -> Tensor:
+    """A copy in float64 (complex128) if it holds such numbers, else in its own type."""
+    if tensor.is_complex():
+        return tensor.to(torch.complex128, copy=True)
+    return tensor.to(torch.float64, copy=True) if tensor.is_floating_point() else tensor.clone()
+
+
+def is_wide(tensor: Tensor) -> bool:
+    """Whether nothing was rounded to less than float64."""
+    return tensor.dtype in (torch.float64, torch.complex128) or not (
+        tensor.is_floating_point() or tensor.is_complex()
+    )
+
+
+def same(one: Tensors, other: Tensors) -> bool:
+    """Whether two sets of tensors are equal, NaN to NaN."""
+    if one.keys() != other.keys():
+        return False
+    return all(_equal(one[name], other[name]) for name in one)
+
+
+def _equal(one: Tensor, other: Tensor) -> bool:
+    if one.shape != other.shape or one.dtype != other.dtype:
+        return False
+    return bool(((one == other) | ((one != one) & (other != other))).all())
+
+
+def agree(right: Tensors, wide: Tensors, rtol: float, atol: float) -> bool:
+    """Whether answers in float64 stand for a reference's own: exact, and as it says itself.
+
+    Where they differ by more than is allowed, a reference counts as it is.
+    """
+    if right.keys() != wide.keys() or not all(is_wide(x) for x in wide.values()):
+        return False
+    for name, one in right.items():
+        other = wide[name]
+        if one.shape != other.shape:
+            return False
+        if not (one.is_floating_point() or one.is_complex()):
+            if not same({name: one}, {name: other}):
+                return False
+        elif not torch.allclose(other, one.to(other.dtype), rtol, atol, equal_nan=True):
+            return False
+    return True
+
+
+def told(name: str, tensor: Tensor, *, zeroed: bool = False) -> ToldTensor:
+    """What the judge is told of a tensor."""
+    if tensor.dtype not in C_NAMES or tensor.layout is not torch.strided:
+        kind = tensor.dtype if tensor.layout is torch.strided else tensor.layout
+        raise UngradableError(f"{name} is a tensor of {kind}, which is not graded")
+    dtype = str(tensor.dtype).removeprefix("torch.")
+    return ToldTensor(name=name, dtype=dtype, shape=tuple(tensor.shape), zeroed=zeroed)
+
+
+def named(values: Sequence[object], name: str) -> dict[str, Tensor]:
+    """Tensors that were returned, by a name and, where there are several, their numbers."""
+    found: dict[str, Tensor] = {}
+    for number, value in enumerate(values):
+        if not isinstance(value, Tensor):
+            raise UngradableError(f"its reference returns a {type(value).__name__} among tensors")
+        if value.layout is not torch.strided:
+            raise UngradableError(f"its reference returns a tensor of {value.layout}")
+        found[name if len(values) == 1 else f"{name}_{number}"] = value.detach()
+    return found

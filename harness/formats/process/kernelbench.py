@@ -1,0 +1,276 @@
+"""KernelBench's contract: ``Model``, ``get_inputs``, ``get_init_inputs`` in one file.
+
+A submission defines ``ModelNew`` with the same constructor and ``forward``. Both are made under one
+seed, on the CPU, and their weights are equal for that reason alone. They stay in training mode, as
+they are made.
+"""
+
+import ast
+import copy
+import inspect
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from harness.formats.messages import CasesDescribed, ToldCase, ToldParameter
+from harness.formats.process.adaptor import (
+    C_NAMES,
+    MistakeError,
+    Tensors,
+    UngradableError,
+    agree,
+    load_tree,
+    named,
+    same,
+    seed_all,
+    told,
+    widened,
+)
+from harness.formats.process.cutting import FACTORS, MOST_COST, cost, cut
+
+TOLERANCE = 1e-4
+"""Of KernelBench's evaluation in float32, relative and absolute alike."""
+
+CASES = ("inputs=1", "inputs=2")
+"""They differ in their seeds."""
+
+Arguments = Mapping[str, Tensor | int | float]
+
+
+class KernelBench:
+    """One file, at its own sizes and, where it is asked for, at smaller ones."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._text = path.read_bytes()
+        self._files: dict[bool, _File] = {}
+        ast.parse(self._text)  # a mistake is told now
+
+    def describe(self, *, small: bool) -> CasesDescribed:
+        """One shape, tried: what it returns, whether that is the same each time, and how exact."""
+        return self._file(small).described()
+
+    def draw(self, case: str, seed: int, *, small: bool) -> Tensors:  # noqa: ARG002 (all alike)
+        """What ``get_inputs`` returns."""
+        return _tensors(self._file(small).inputs(seed))
+
+    def answers(
+        self,
+        case: str,  # noqa: ARG002 (likewise)
+        inputs: Tensors,
+        weights: int,
+        *,
+        small: bool,
+    ) -> Tensors:
+        """What ``forward`` of a fresh module returns."""
+        return self._file(small).right(inputs, weights)
+
+    def _file(self, small: bool) -> "_File":
+        if small not in self._files:
+            self._files[small] = self._small_file() if small else self._cut(0)
+        return self._files[small]
+
+    def _cut(self, factor: int) -> "_File":
+        tree = cut(ast.parse(self._text), factor)
+        return _File(load_tree(tree, self._path, self._path.stem), factor)
+
+    def _small_file(self) -> "_File":
+        """The file cut as little as is needed; by most, where that is not known."""
+        found: list[tuple[float, _File]] = []
+        unknown = []
+        for factor in FACTORS:
+            try:
+                file = self._cut(factor)
+            except Exception:
+                if factor == 0:
+                    raise
+                continue
+            often = cost(file.once)
+            if often is None:
+                unknown.append(file)
+            elif often <= 1:
+                return file
+            else:
+                found.append((often, file))
+        if found:  # so what is unknown are numbers that do not go together
+            often, file = min(found, key=lambda each: each[0])
+            if often <= MOST_COST:
+                return file
+            unknown = []
+        for file in reversed(unknown):
+            try:
+                file.once()
+            except Exception:  # noqa: S112 - these numbers do not go together: others may
+                continue
+            return file
+        raise UngradableError("its sizes cannot be made small enough for a machine without a GPU")
+
+
+class _File:
+    """The loaded file with its numbers divided by ``factor``."""
+
+    def __init__(self, module: ModuleType, factor: int) -> None:
+        self._factor = factor
+        self._model: Any = _needed(module, "Model")
+        self._get_inputs: Any = _needed(module, "get_inputs")
+        self._get_init: Any = _needed(module, "get_init_inputs")
+        self._made: tuple[int, torch.nn.Module] | None = None
+        self._first: dict[str, Tensor | int | float] | None = None
+        self._wide: bool | None = None
+
+    def once(self) -> None:
+        """Make the module and call it, on the device that is the default."""
+        self._model(*self._get_init())(*self._get_inputs())
+
+    def inputs(self, seed: int) -> dict[str, Tensor | int | float]:
+        """The arguments of ``forward``, by its parameters' names."""
+        seed_all(seed)
+        values = self._get_inputs()
+        if not isinstance(values, list | tuple):
+            raise MistakeError(f"get_inputs must return a list, not a {type(values).__name__}")
+        found: dict[str, Tensor | int | float] = {}
+        for name, value in zip(self._names(len(values)), values, strict=True):
+            if not isinstance(value, Tensor | int | float):
+                kind = type(value).__name__
+                raise UngradableError(f"get_inputs returns a {kind}: tensors and numbers alone")
+            found[name] = value.detach().contiguous() if isinstance(value, Tensor) else value
+        return found
+
+    def _names(self, count: int) -> list[str]:
+        kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+        parameters = [*inspect.signature(self._model.forward).parameters.values()][1:]
+        names = [p.name for p in parameters if p.kind in kinds][:count]
+        return names + [f"input_{number}" for number in range(len(names), count)]
+
+    def right(self, inputs: Tensors, weights: int) -> dict[str, Tensor]:
+        """The outputs in float64, where the module can compute in it."""
+        if self._first is None or self._wide is None:
+            self.described()
+        assert self._first is not None
+        arguments = {name: inputs.get(name, value) for name, value in self._first.items()}
+        return self._called(self._module(weights), arguments, 0, wide=bool(self._wide))
+
+    def _module(self, seed: int) -> torch.nn.Module:
+        """A module of its own, made under a seed."""
+        if self._made is None or self._made[0] != seed:
+            self._made = None  # its memory first
+            seed_all(seed)
+            with torch.no_grad():
+                made = self._model(*self._get_init())
+            if not isinstance(made, torch.nn.Module):
+                raise MistakeError(f"Model makes a {type(made).__name__}, not a torch.nn.Module")
+            self._made = (seed, made)
+        return copy.deepcopy(self._made[1])
+
+    def _called(
+        self, module: torch.nn.Module, arguments: Arguments, seed: int, *, wide: bool = False
+    ) -> dict[str, Tensor]:
+        """What a module returns for copies of the arguments."""
+        given: list[object] = []
+        for value in arguments.values():
+            if isinstance(value, Tensor):
+                value = widened(value) if wide else value.clone()
+            given.append(value)
+        seed_all(seed)
+        with torch.no_grad():
+            returned = (module.double() if wide else module)(*given)
+        several = returned if isinstance(returned, tuple | list) else (returned,)
+        name = "output" if "output" not in arguments else "output_of_forward"
+        return named(several, name)
+
+    def described(self) -> CasesDescribed:
+        """See :meth:`KernelBench.describe`."""
+        self._first = arguments = self.inputs(1)
+        module = self._module(1)
+        has_weights = any(True for _ in (*module.parameters(), *module.buffers()))
+        outputs = self._called(module, arguments, 1)
+        if not same(outputs, self._called(module, arguments, 1)):
+            if same(outputs, self._called(self._module(1), arguments, 1)):
+                raise UngradableError("its module remembers earlier calls")
+            raise UngradableError("its reference is not the same each time")
+        if not same(outputs, self._called(self._module(1), arguments, 2)):
+            raise UngradableError("its reference draws random numbers in the call (dropout?)")
+        self._wide = self._runs_wide(arguments, outputs)
+        tensors = _tensors(arguments)
+        claims = ["shapes: fixed"]
+        if tensors and same(tensors, _tensors(self.inputs(2))):
+            claims.append("inputs: fixed")
+        if has_weights:
+            claims.append("weights: fixed for a grade")
+        if not self._wide:
+            claims.append("reference: float32")
+        if self._factor:
+            how = f"divided by {self._factor}" if self._factor > 1 else "smaller batch"
+            claims.append(f"sizes: {how} for the CPU")
+        return CasesDescribed(
+            parameters=(
+                *(_parameter(name, value) for name, value in arguments.items()),
+                *(
+                    ToldParameter(name=n, ctype=C_NAMES.get(x.dtype, "?"), kind="out")
+                    for n, x in outputs.items()
+                ),
+            ),
+            cases=tuple(self._case(key, arguments, outputs) for key in CASES),
+            rtol=TOLERANCE,
+            atol=TOLERANCE,
+            claims=tuple(claims),
+        )
+
+    def _runs_wide(self, arguments: Arguments, outputs: Tensors) -> bool:
+        try:
+            wide = self._called(self._module(1), arguments, 1, wide=True)
+        except (RuntimeError, TypeError, ValueError):  # it makes float32 tensors of its own
+            return False
+        return agree(outputs, wide, TOLERANCE, TOLERANCE)
+
+    def _case(self, key: str, arguments: Arguments, outputs: Tensors) -> ToldCase:
+        tensors = {**_tensors(arguments), **outputs}
+        return ToldCase(
+            key=key,
+            tensors=tuple(told(name, x) for name, x in tensors.items()),
+            numbers={n: v for n, v in arguments.items() if not isinstance(v, Tensor)},
+            timed=key == CASES[0],
+            construct=json.dumps(encoded(self._get_init())),
+        )
+
+
+def _needed(module: ModuleType, name: str) -> object:
+    found = getattr(module, name, None)
+    if not callable(found):
+        raise MistakeError(f"the file defines no {name}")
+    return found
+
+
+def _tensors(arguments: Arguments) -> dict[str, Tensor]:
+    return {name: value for name, value in arguments.items() if isinstance(value, Tensor)}
+
+
+def _parameter(name: str, value: Tensor | int | float) -> ToldParameter:
+    if isinstance(value, Tensor):
+        return ToldParameter(name=name, ctype=C_NAMES.get(value.dtype, "?"), kind="in")
+    kind = "bool" if isinstance(value, bool) else "int64_t" if isinstance(value, int) else "double"
+    return ToldParameter(name=name, ctype=kind, kind="scalar")
+
+
+def encoded(value: object) -> object:
+    """A constructor's arguments as JSON has them; a tuple is ``{"tuple": […]}``, others alike."""
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if isinstance(value, tuple):
+        return {"tuple": _all(value)}
+    if isinstance(value, list):
+        return _all(value)
+    if isinstance(value, dict):
+        return {"dict": [[encoded(key), encoded(each)] for key, each in value.items()]}
+    if isinstance(value, torch.dtype):
+        return {"dtype": str(value).removeprefix("torch.")}
+    raise UngradableError(f"its constructor is given a {type(value).__name__}")
+
+
+def _all(values: Sequence[object]) -> list[object]:
+    return [encoded(each) for each in values]

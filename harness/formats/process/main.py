@@ -1,0 +1,158 @@
+"""The process of one foreign problem: loads its files, and answers what the judge asks.
+
+Runs confined (:mod:`harness.sandbox.init`), on one thread, so that the same seed gives the same
+each time. The files are in its own folder, which ends with it.
+"""
+
+import mmap
+import os
+import socket
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from harness.author.messages import AuthorFailed, AuthorOpened, OpenAuthor
+from harness.author.source import line_of
+from harness.formats.messages import (
+    REQUESTS,
+    CannotBeGraded,
+    DescribeCases,
+    DrawInputs,
+    EvaluateReference,
+    FilesLoaded,
+    InputsDrawn,
+    LoadFiles,
+    PlacedTensor,
+    ReferenceEvaluated,
+)
+from harness.sandbox.syscalls import forbid_programs
+from harness.wire import transport
+from harness.wire.messages import MAX_TEXT, Answer, Message
+from harness.wire.validation import WireError
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from harness.formats.process.adaptor import Adaptor
+
+_ARCHITECTURE = 90
+"""Of the card that files are told there is: most ask for none."""
+
+_MESSAGE = 300
+"""Characters of an exception's first line; torch's go on for pages."""
+
+
+def main(channel: socket.socket, folder: Path) -> None:
+    """Answer messages until the judge closes the channel, which raises a WireError."""
+    author = ForeignAuthor(folder / "problem")
+    while True:
+        message, descriptors = transport.receive(channel, REQUESTS)
+        try:
+            answer = author.answer(message, descriptors)
+        except (Exception, SystemExit) as error:  # the author's code: anything can come
+            answer = author.failed(error)
+        finally:
+            for fd in descriptors:
+                os.close(fd)
+        transport.send(channel, answer)
+
+
+class ForeignAuthor:
+    """State between messages: the loaded problem."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._file = folder
+        self._loaded: Adaptor | None = None
+
+    def answer(self, message: Message, descriptors: list[int]) -> Answer:
+        """Obey ``message``; whatever the author's code raises comes through."""
+        match message:
+            case OpenAuthor():
+                sys.path += message.path
+                import torch
+
+                from harness.runner.triton.fake_cuda import install_fake_cuda
+
+                torch.set_num_threads(1)
+                install_fake_cuda(_ARCHITECTURE)
+                forbid_programs()
+                return AuthorOpened()
+            case LoadFiles():
+                self._load(message, descriptors[0])
+                return FilesLoaded()
+            case DescribeCases():
+                return self._problem.describe(small=message.small)
+            case DrawInputs():
+                drawn = self._problem.draw(message.case, message.seed, small=message.small)
+                _write(mmap.mmap(descriptors[0], 0), message.tensors, drawn)
+                return InputsDrawn()
+            case EvaluateReference():
+                room = mmap.mmap(descriptors[0], 0)
+                inputs = {each.name: _at(room, each).clone() for each in message.inputs}
+                case, weights = message.case, message.weights
+                right = self._problem.answers(case, inputs, weights, small=message.small)
+                _write(room, message.outputs, right)
+                return ReferenceEvaluated()
+        raise WireError(f"{message.type} is no message for an author's process")
+
+    def failed(self, error: BaseException) -> Answer:
+        """The answer for what loading the files, or asking them, has raised."""
+        from harness.formats.process.adaptor import MistakeError, UngradableError
+
+        if isinstance(error, UngradableError):
+            return CannotBeGraded(reason=str(error)[:MAX_TEXT])
+        if isinstance(error, ModuleNotFoundError):
+            return CannotBeGraded(reason=f"needs the package {error.name}, which is not installed")
+        if type(error).__name__ == "NotEmulated":
+            return CannotBeGraded(reason=str(error)[:MAX_TEXT])
+        line = line_of(error, self._file)
+        if isinstance(error, MemoryError) or "can't allocate memory" in str(error):
+            return CannotBeGraded(reason="its reference takes more memory than it may here")
+        text = str(error) if isinstance(error, MistakeError) else f"{type(error).__name__}: {error}"
+        return AuthorFailed(line=line, message=(text.splitlines() or [""])[0][:_MESSAGE])
+
+    @property
+    def _problem(self) -> "Adaptor":
+        if self._loaded is None:
+            raise WireError("nothing is loaded")
+        return self._loaded
+
+    def _load(self, message: LoadFiles, fd: int) -> None:
+        from harness.formats.process.adaptors import ADAPTORS
+
+        with open(fd, "rb", closefd=False) as text:
+            for each in message.files:
+                path = self._folder / each.name
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_bytes(text.read(each.bytes))
+        self._file = self._folder / message.files[0].name
+        make: Callable[[Path], Adaptor] = ADAPTORS[message.format]
+        self._loaded = make(self._file)
+
+
+def _at(room: mmap.mmap, each: PlacedTensor) -> "Tensor":
+    """The tensor in the memory, to be read and written there."""
+    import torch
+
+    dtype, count = getattr(torch, each.dtype), 1
+    for length in each.shape:
+        count *= length
+    flat = torch.frombuffer(room, dtype=dtype, count=count, offset=each.offset)
+    return flat.view(each.shape)
+
+
+def _write(
+    room: mmap.mmap, wanted: tuple[PlacedTensor, ...], found: Mapping[str, "Tensor"]
+) -> None:
+    """Write what was found to the memory, once all of it is checked."""
+    from harness.formats.process.adaptor import MistakeError
+
+    for each in wanted:
+        tensor = found.get(each.name)
+        if tensor is None or tuple(tensor.shape) != each.shape:
+            shape = "nothing" if tensor is None else tuple(tensor.shape)
+            raise MistakeError(f"{each.name} is {shape} now, and was {each.shape} before")
+    for each in wanted:
+        _at(room, each).copy_(found[each.name])

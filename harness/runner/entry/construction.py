@@ -1,0 +1,37 @@
+"""Makes an object of a submission's class as a foreign format does: arguments, and a seed."""
+
+import json
+import random
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from harness.wire.arguments import Construct
+
+
+def made(entry: Callable[..., object], construct: Construct) -> object:
+    """The object; everything random in its constructor follows from the seed."""
+    import torch
+
+    arguments = [decoded(each) for each in json.loads(construct.arguments)]
+    torch.manual_seed(construct.seed)
+    random.seed(construct.seed)
+    if "numpy" in sys.modules:
+        sys.modules["numpy"].random.seed(construct.seed % 2**32)
+    return entry(*arguments)
+
+
+def decoded(value: Any) -> object:
+    """One argument, from what JSON has of it (:class:`~harness.wire.arguments.Construct`)."""
+    if isinstance(value, list):
+        return [decoded(each) for each in value]
+    if not isinstance(value, dict):
+        return value
+    ((kind, inside),) = value.items()
+    if kind == "tuple":
+        return tuple(decoded(each) for each in inside)
+    if kind == "dict":
+        return {decoded(key): decoded(each) for key, each in inside}
+    import torch
+
+    return getattr(torch, inside)
