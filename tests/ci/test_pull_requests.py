@@ -368,7 +368,7 @@ def test_deleting_a_file_of_another_author_is_refused(repo: Repo, ci: CI) -> Non
 
 def test_a_binary_file_is_an_invalid_submission(repo: Repo, ci: CI) -> None:
     path = "solutions/vector-add/alice/binary.cu"
-    repo.write(path, b"\x7fELF\0\xff\xfe" * 100)
+    repo.write(path, b"float\0\xff\xfe" * 100)
     repo.commit()
     ended = ci()
     assert (ended.status, ended.verdicts) == (1, {path: "INVALID_SUBMISSION"})

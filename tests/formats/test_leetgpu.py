@@ -44,7 +44,7 @@ def test_right_and_wrong_in_python_and_cuda(grader: Grader, tmp_path: Path) -> N
     assert wrong.failed_case is not None
     assert wrong.failed_case.spec.startswith("test=3")
     absent = graded(grader, problem, written(tmp_path, "c.cu", CUDA.replace("solve", "other")))
-    assert absent.verdict is Verdict.COMPILE_ERROR
+    assert absent.verdict is Verdict.INVALID_SUBMISSION
     assert "solve" in absent.message
 
 

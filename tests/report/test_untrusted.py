@@ -292,6 +292,7 @@ SHOWING = ("harness/report", "harness/ci", "harness/site", "leaderboard")
 
 RENDERERS: dict[str, Callable[[str], Iterator[str]]] = {
     "harness/ci/annotations.py": of_pull_requests,
+    "harness/ci/mismatch.py": of_pull_requests,
     "harness/ci/junit.py": of_pull_requests,
     "harness/ci/markdown.py": of_pull_requests,
     "harness/ci/publish.py": of_pull_requests,

@@ -31,6 +31,7 @@ class FakeSession:
 
     kernels: float | None = None
     copied: int | None = None
+    returned: str | None = None
     probes = (0.0, 0.0)
     processes = 1
     took_s = 0.0
