@@ -103,8 +103,16 @@ class CaseSampler:
             work = self.problem.evaluate(flops, case.values, self.dtype)
         tensors = (math.prod(p.dimensions(case.values)) for p in self.problem.tensors)
         work = max(work, *tensors)
-        rows = (math.prod(p.dimensions(case.values)[:-1]) for p in self.problem.outputs)
-        return max(work, self.room.row_work and self.room.row_work * max(rows, default=1))
+        rows = self.room.row_work and self.room.row_work * max(self._rows(case), default=1)
+        return max(work, rows)
+
+    def _rows(self, case: Case) -> Iterator[int]:
+        """How many rows each output has; what is one number for each row of an input has as many."""
+        shapes = [p.dimensions(case.values) for p in self.problem.tensors]
+        reduced = [shape[:-1] for shape in shapes if len(shape) > 1]
+        for p in self.problem.outputs:
+            shape = p.dimensions(case.values)
+            yield math.prod(shape if shape in reduced else shape[:-1])
 
     def fits(self, case: Case) -> bool:
         """Whether a case keeps to its limits."""

@@ -176,6 +176,15 @@ def test_rows_are_work(write: Write) -> None:
     assert max(case.sizes["n"] for case in cases) == 10
 
 
+def test_rows_that_are_reduced_are_work(write: Write) -> None:
+    first, second = "shape: [n]", "shape: [n, 2]"
+    assert MINIMAL.count(first) == 2, "what is read, and what is written"
+    problem = load_problem(write(MINIMAL.replace(first, second, 1)))
+    room = CaseLimits(work=1000, row_work=100)
+    cases = draw_cases(problem, "0", dtype="float32", room=room)
+    assert max(case.sizes["n"] for case in cases) == 10
+
+
 def test_every_element_is_work(write: Write) -> None:
     problem = load_problem(write(MINIMAL.replace("flops: n\n", "flops: 1\n")))
     cases = draw_cases(problem, "0", dtype="float32", room=CaseLimits(work=20))
