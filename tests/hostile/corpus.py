@@ -100,7 +100,7 @@ on top of ``PREPARE_S``, and the judge usually more patiently."""
 PREPARE_S = 2.0
 BUILD_S = 4.0
 
-LONGEST_S = 60.0
+LONGEST_S = 180.0
 """Nothing may take longer, whatever hangs in it: the sum of all limits that it can run into, and
 time for a busy machine."""
 

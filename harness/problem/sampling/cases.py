@@ -107,7 +107,7 @@ class CaseSampler:
         return max(work, rows)
 
     def _rows(self, case: Case) -> Iterator[int]:
-        """How many rows each output has; what is one number for each row of an input has as many."""
+        """How many rows each output has; as many as an input that is reduced to a number a row."""
         shapes = [p.dimensions(case.values) for p in self.problem.tensors]
         reduced = [shape[:-1] for shape in shapes if len(shape) > 1]
         for p in self.problem.outputs:
