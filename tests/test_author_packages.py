@@ -115,6 +115,13 @@ def test_packages_verify(slug: str) -> None:
     assert findings(PACKAGES / slug, impostors=True) == []
 
 
+def test_some_draws_may_be_alike() -> None:
+    """A case of this seed has a row with every column: nothing is left to draw."""
+    chosen = VerifyChoices(seed="2", grades=1, examples=False, dtypes=("float32",), impostors=False)
+    package = Path(__file__).parents[1] / "problems/sparse-matvec"
+    assert verify(package, chosen, CpuDevice(), NoProgress()).findings == []
+
+
 def findings(folder: Path, level: Level = Level.ERROR, *, impostors: bool = False) -> list[str]:
     chosen = VerifyChoices(
         seed="7", grades=1, examples=False, dtypes=("float32",), impostors=impostors

@@ -65,6 +65,18 @@ class ReferenceCheck:
     task: PackageTask
     report: PackageReport
     _reported: set[str] = field(default_factory=set, init=False)
+    _alike: list[tuple[str, bool]] = field(default_factory=list, init=False)
+    """Each case with enough that is drawn, and whether two calls of it got the same."""
+
+    def finish(self) -> None:
+        """Warn, after the last case, where what is drawn is the same in most of them.
+
+        In a few it may be: one row that has every column can be filled in one way.
+        """
+        same = [spec for spec, alike in self._alike if alike]
+        if 2 * len(same) > len(self._alike):
+            message = f"{DRAW} makes the same for two calls (case {same[0]})"
+            self._warn(message, "draw other tensors for each call: who knows them need not look")
 
     def __call__(self, trial: Trial) -> None:
         """Check one case.
@@ -113,9 +125,8 @@ class ReferenceCheck:
         first, second = (
             torch.cat([inputs[p.name].flatten().double() for p in drawn]) for inputs in trial.inputs
         )
-        if len(first) >= _VARIED and torch.equal(first, second):
-            message = f"{DRAW} makes the same for two calls (case {trial.case.spec})"
-            self._warn(message, "draw other tensors for each call: who knows them need not look")
+        if len(first) >= _VARIED:
+            self._alike.append((trial.case.spec, torch.equal(first, second)))
         again = self.task.problem.inputs().drawn_again(trial.case, f"{self.task.seed}/0")
         for name, wide in again.items():
             known = trial.inputs[0][name].cpu()

@@ -132,6 +132,8 @@ def _verify_type(
         progress.phase(f"{problem.slug} {dtype} {number}/{count}", len(cases) + len(shapes))
         look = ReferenceCheck(one, report) if number == 1 else None
         graded.append(run_grade(one, cases, false, tried, progress.advance, look))
+        if look is not None:
+            look.finish()
         for place, shape in enumerate(shapes):
             scores = run_timed(one, shape, false, tried, number + place)
             timed.setdefault(shape.spec, []).append(scores)
