@@ -601,6 +601,7 @@ class TestLeaderboard:
         assert harness("check", write()).status == 0
         assert not Path("results.sqlite").exists()
 
+    @pytest.mark.corpus
     def test_an_interrupted_run_is_resumed(self, harness: Harness, write: Write) -> None:
         wrong = "def solution(*_): ..."
         done_before = [write(), write(wrong, "b.py")]
@@ -625,6 +626,7 @@ class TestLeaderboard:
         assert refused.status == 2
         assert "--resume: with --case nothing is recorded" in refused.err
 
+    @pytest.mark.corpus
     def test_a_resumed_file_of_results_has_one_line_for_each(
         self, harness: Harness, write: Write
     ) -> None:

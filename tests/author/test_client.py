@@ -270,6 +270,7 @@ def test_files_that_cannot_be_used(tmp_path: Path, text: str, message: str, line
         author.close()
 
 
+@pytest.mark.corpus
 def test_one_process_serves_threads_in_turn(author: Author) -> None:
     found: dict[int, Any] = {}
 
@@ -284,6 +285,7 @@ def test_one_process_serves_threads_in_turn(author: Author) -> None:
     assert all(torch.equal(found[seed], ask(author, seed=seed)) for seed in range(4))
 
 
+@pytest.mark.corpus
 def test_an_interrupted_question_has_no_late_answer(
     author: Author, monkeypatch: pytest.MonkeyPatch
 ) -> None:

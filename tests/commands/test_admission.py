@@ -109,6 +109,7 @@ def test_what_does_not_count_by_the_file_itself_is_left_out_with_its_ruling(run:
     assert ("eve", 1.31, "theirs.jsonl") in board(run)
 
 
+@pytest.mark.corpus
 def test_what_it_adds_is_marked_everywhere(run: Run, tmp_path: Path) -> None:
     status, _, err = run("import", lines(result(id="m1", author="mallory", speedup=1e6)))
     assert (status, err) == (0, "1 result\nboards: 1 row added, 0 changed, 0 gone\n")

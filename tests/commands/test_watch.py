@@ -140,6 +140,7 @@ def _save_later(*saves: Callable[[], object]) -> threading.Thread:
     return thread
 
 
+@pytest.mark.corpus
 def test_each_way_to_save_causes_an_event(tmp_path: Path, path: Path) -> None:
     new = tmp_path / "new.cu"
     saved = SavedFiles(lambda: sorted(tmp_path.glob("*.cu")))

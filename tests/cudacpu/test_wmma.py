@@ -118,6 +118,7 @@ def test_bytes(load, shape, name, dtype):
         np.testing.assert_array_equal(got, np.clip(exact, -(2**31), 2**31 - 1))
 
 
+@pytest.mark.corpus
 def test_tf32_takes_no_more_than_eleven_bits(load):
     library = load("wmma")
     a, b = factors(16, 16, 8, 4, np.float32)

@@ -139,6 +139,7 @@ def test_the_lock_of_a_killed_holder_is_free(holder: Callable[[], Holder]) -> No
     assert len(told) >= 1
 
 
+@pytest.mark.corpus
 def test_waiting_is_called_at_once_and_again(holder: Callable[[], Holder]) -> None:
     first = holder()
     assert first.says()[0] == "held"

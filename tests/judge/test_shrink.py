@@ -349,6 +349,7 @@ def tensors(shrunk: ShrunkCase) -> dict[tuple[str, str], Any]:
     return {(t.role, t.parameter): t.values for t in shrunk.tensors}
 
 
+@pytest.mark.corpus
 @pytest.mark.nvcc
 def test_small_tensors_are_shown(tmp_path: Path) -> None:
     result = graded(WRONG[5], tmp_path)

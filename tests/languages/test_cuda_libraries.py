@@ -108,6 +108,7 @@ def test_a_header_that_is_not_asked_for(
     assert failure.message.endswith("cublas must be asked for: add the line // uses: cublas")
 
 
+@pytest.mark.corpus
 @needs_nvcc
 @pytest.mark.usefixtures("cublas")
 def test_a_cpu_does_not_execute_it_but_nvcc_looks(
@@ -163,6 +164,7 @@ def test_a_library_that_the_problem_does_not_allow(
     )
 
 
+@pytest.mark.corpus
 @needs_nvcc
 @pytest.mark.usefixtures("cublas")
 def test_headers_of_a_library_that_the_problem_does_not_allow(
@@ -203,6 +205,7 @@ __global__ void fill(VAR* out) {{ out[threadIdx.x] = 1; }}
 """
 
 
+@pytest.mark.corpus
 def test_a_cpu_runs_what_marks_ranges(tmp_path: Path, problem: Problem, cache: Cache) -> None:
     for arch in (None, "sm_90") if shutil.which("nvcc") else (None,):
         artifact = build(tmp_path, NVTX, problem, cache, Target(kind="cpu", arch=arch))

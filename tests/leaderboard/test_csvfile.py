@@ -117,6 +117,7 @@ TEXTS = st.text(max_size=12) | st.sampled_from(
 )
 
 
+@pytest.mark.corpus
 @settings(max_examples=60)
 @given(st.lists(st.tuples(TEXTS, TEXTS, TEXTS), min_size=1, max_size=4))
 def test_every_cell_is_what_its_value_alone_would_be(names: list[tuple[str, str, str]]) -> None:

@@ -111,6 +111,7 @@ def test_a_store_from_before_there_were_rulings_goes_on(file: Path) -> None:
         assert _counting(third) == ["one", "three"]
 
 
+@pytest.mark.corpus
 @settings(max_examples=30)
 @given(st.lists(st.tuples(st.integers(0, 3), st.booleans()), max_size=12))
 def test_any_order_of_rulings(rulings: list[tuple[int, bool]]) -> None:

@@ -97,6 +97,7 @@ def _ranked(found: list[Result]) -> None:
         _PAGES.board(each, 0, {}, ())
 
 
+@pytest.mark.corpus
 @pytest.mark.parametrize("name", RECORDS)
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_a_number_is_refused_or_shown(name: str) -> None:

@@ -199,6 +199,7 @@ time.sleep(60)
 """
 
 
+@pytest.mark.corpus
 @pytest.mark.parametrize("suspect", [False, True])
 def test_what_others_hold_is_never_laid_to_a_sandbox(suspect: bool) -> None:
     code = "import os; fd = os.memfd_create('x')" if suspect else ""

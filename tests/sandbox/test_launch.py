@@ -434,6 +434,7 @@ def test_the_number_of_processes_is_limited(forked: bool) -> None:
     assert inside.sandbox.ended() is not None
 
 
+@pytest.mark.corpus
 @WAYS
 def test_nothing_survives_a_judge_that_is_killed(tmp_path: Path, forked: bool) -> None:
     nap = Nap()

@@ -216,6 +216,7 @@ def test_a_zygote_ends_with_the_judge(tmp_path: Path) -> None:
     assert until(lambda: not running(mark)), "it stays"
 
 
+@pytest.mark.corpus
 def test_the_zygote_has_one_thread() -> None:
     """More could not be forked soundly: with the packages that submissions really use."""
     path = [entry for entry in sys.path if Path(entry).is_absolute()]

@@ -140,6 +140,7 @@ def test_the_data_type_of_the_grade_decides(values: Values) -> None:
         values("[VAR]", [1, 0.5], "int32, float32")
 
 
+@pytest.mark.corpus
 @settings(max_examples=25, deadline=None)
 @given(
     rows=st.integers(1, 40),

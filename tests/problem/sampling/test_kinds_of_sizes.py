@@ -71,6 +71,7 @@ def check(problem: Problem, case: Case) -> None:
     assert parse_case(problem, case.spec) == case
 
 
+@pytest.mark.corpus
 @settings(max_examples=20)
 @given(
     seed=st.integers(0, 10**6),

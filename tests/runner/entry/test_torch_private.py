@@ -4,6 +4,8 @@ import importlib
 import subprocess
 import sys
 
+import pytest
+
 from harness.runner.entry import torch_private
 
 NAMES = (
@@ -43,6 +45,7 @@ def test_a_private_part_that_is_gone_is_named() -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.corpus
 def test_outputs_are_copied_where_placement_is_off() -> None:
     code = """
 from types import ModuleType
