@@ -44,7 +44,8 @@ def test_a_checkout_is_graded_and_listed(tmp_path: Path) -> None:
     path = written(tmp_path, "set/1_fixed.py", HEAD + text)
     other = written(tmp_path, "set/2_dropout.py", REFUSED["dropout"][0])
     written(tmp_path, "own.py", HEAD + text + "\nModelNew = Model\n")
-    asked = words("submit", "own.py", "--problem", path, "--store", "s.db", "--json", "r.json")
+    to = ["--store", "s.db", "--json", "r.json"]
+    asked = words("submit", "own.py", "--problem", path, *to, "--functional-times")
     done = in_shell(asked, tmp_path)
     assert done.returncode == 0, done.stderr
     assert f"claim   {claim}" in done.stdout

@@ -303,7 +303,7 @@ def test_each_save_is_recorded_and_runners_stay_started(
     tmp_path: Path, mine: Path, watching: Callable[..., Watching]
 ) -> None:
     lines, store = tmp_path / "results.jsonl", tmp_path / "results.sqlite"
-    to = ["--json", str(lines), "--store", str(store)]
+    to = ["--json", str(lines), "--store", str(store), "--functional-times"]
     watch = watching("submit", str(mine.parent), *PLACES, *to)
     assert watch.until(1) == ["ACCEPTED"]
     first = [Result.from_json(line) for line in lines.read_text().splitlines()]

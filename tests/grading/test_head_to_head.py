@@ -231,17 +231,21 @@ def harness(
 def test_compare_prints_a_comparison_and_stores_nothing(harness: Run) -> None:
     Path("a.py").write_text(HONEST)
     Path("b.py").write_text("def solution(*_): ...")
-    status, out, err = harness("compare", "a.py", "a.py", "--problem", "shift")
+    timed = "--functional-times"
+    same = ("compare", "a.py", "a.py", "--problem", "shift")
+    status, out, err = harness(*same)
+    assert (status, out, timed in err) == (4, "", True), err
+    status, out, err = harness(*same, timed)
     assert (status, err) == (0, "")
     assert "functional timing, not a GPU's" in out.splitlines()[-1]
-    status, out, _ = harness("compare", "a.py", "a.py", "--problem", "shift", "--json")
+    status, out, _ = harness(*same, timed, "--json")
     data = json.loads(out)
     assert status == 0
     assert (data["problem"]["slug"], data["dtype"], len(data["shapes"])) == ("shift", "float32", 2)
     assert data["faster"] in ("A", "B", None)
-    status, out, _ = harness("compare", "a.py", "b.py", "--problem", "shift")
+    status, out, _ = harness("compare", "a.py", "b.py", "--problem", "shift", timed)
     assert (status, out.split()[0]) == (1, "WRONG_ANSWER")
-    status, out, _ = harness("compare", "a.py", "b.py", "--problem", "shift", "--json")
+    status, out, _ = harness("compare", "a.py", "b.py", "--problem", "shift", "--json", timed)
     assert (status, Result.from_json(out).verdict) == (1, Verdict.WRONG_ANSWER)
     assert not Path("results.sqlite").exists()
 
