@@ -51,7 +51,7 @@ def _annotations(report: PullRequestReport) -> Iterator[Annotation]:
         yield Annotation("", 1, "Not graded to the end", report.fault)
     for each in report.failures:
         result = each.result
-        failed = result.shrunk.case if result.shrunk else result.failed_case
+        failed = result.smallest_failed_case
         place = [f"case: {failed.spec}"] if failed else []
         message = "\n".join([result.message, *place, *mismatch_lines(result)])
         yield Annotation(each.path, each.line, str(result.verdict), message)

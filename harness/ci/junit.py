@@ -72,7 +72,7 @@ def _error(path: str, reason: str) -> ET.Element:
 
 def _details(result: Result) -> list[str]:
     """The case, what is wrong in it, and the command that repeats it."""
-    failed = result.shrunk.case if result.shrunk else result.failed_case
+    failed = result.smallest_failed_case
     if failed is None:
         return []
     wrong = [*mismatch_lines(result), *tensor_lines(result)]

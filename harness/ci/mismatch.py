@@ -37,7 +37,7 @@ def tensor_lines(result: Result) -> list[str]:
 
 
 def _mismatch(result: Result) -> Mismatch | None:
-    failed = result.shrunk.case if result.shrunk else result.failed_case
+    failed = result.smallest_failed_case
     return failed.mismatch if failed else None
 
 

@@ -117,7 +117,7 @@ def _failure(each: Graded) -> str:
     result = each.result
     title = f"### {code(result.verdict)} {code(each.path)}, line {each.line}\n"
     parts = [title, block(result.message)]
-    failed = result.shrunk.case if result.shrunk else result.failed_case
+    failed = result.smallest_failed_case
     if failed is not None:
         parts += ["The case that failed:\n", block(failed.spec, 1000)]
         if failed.message and not result.message.startswith(failed.message):

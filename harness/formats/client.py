@@ -1,6 +1,7 @@
 """The judge's side of a foreign problem's process: asks it for cases, inputs and answers."""
 
 import atexit
+import math
 import mmap
 import os
 import tempfile
@@ -181,9 +182,7 @@ def _placed(
 
 def _part(whole: Tensor, place: PlacedTensor) -> Tensor:
     dtype = getattr(torch, place.dtype)
-    count = dtype.itemsize
-    for length in place.shape:
-        count *= length
+    count = dtype.itemsize * math.prod(place.shape)
     return whole[place.offset : place.offset + count].view(dtype).view(place.shape)
 
 

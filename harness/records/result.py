@@ -116,6 +116,11 @@ class Result(Document):
         return next((case for case in self.cases if not case.passed), None)
 
     @property
+    def smallest_failed_case(self) -> CaseResult | None:
+        """The smallest case that was found to fail, else the first that did not pass."""
+        return self.shrunk.case if self.shrunk else self.failed_case
+
+    @property
     def sol_fraction(self) -> float | None:
         """Geometric mean of the shapes' parts of the speed of light; None if one has none."""
         parts = [each.sol_fraction for each in self.measurements]

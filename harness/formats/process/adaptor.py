@@ -1,7 +1,6 @@
 """What the process asks of a problem, whatever its format, and what several formats do alike."""
 
 import ast
-import random
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -54,14 +53,6 @@ class Adaptor(Protocol):
 
     def answers(self, case: str, inputs: Tensors, weights: int, *, small: bool) -> Tensors:
         """All outputs by name, as exactly as the reference can; ``inputs`` are not kept."""
-
-
-def seed_all(seed: int) -> None:
-    """Let everything random follow from ``seed``."""
-    torch.manual_seed(seed)
-    random.seed(seed)
-    if "numpy" in sys.modules:
-        sys.modules["numpy"].random.seed(seed % 2**32)
 
 
 def load_tree(tree: ast.Module, path: Path, name: str) -> ModuleType:

@@ -27,11 +27,11 @@ from harness.formats.process.adaptor import (
     load_tree,
     named,
     same,
-    seed_all,
     told,
     widened,
 )
 from harness.formats.process.cutting import FACTORS, MOST_COST, cost, cut
+from harness.runner.entry.construction import seed_all
 
 TOLERANCE = 1e-4
 """Of KernelBench's evaluation in float32, relative and absolute alike."""

@@ -27,10 +27,10 @@ from harness.formats.process.adaptor import (
     agree,
     load_tree,
     same,
-    seed_all,
     told,
     widened,
 )
+from harness.runner.entry.construction import seed_all
 
 Kind = Literal["in", "out", "inout"]
 Test = Mapping[str, Any]

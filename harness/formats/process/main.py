@@ -4,6 +4,7 @@ Runs confined (:mod:`harness.sandbox.init`), on one thread, so that the same see
 each time. The files are in its own folder, which ends with it.
 """
 
+import math
 import mmap
 import os
 import socket
@@ -136,9 +137,7 @@ def _at(room: mmap.mmap, each: PlacedTensor) -> "Tensor":
     """The tensor in the memory, to be read and written there."""
     import torch
 
-    dtype, count = getattr(torch, each.dtype), 1
-    for length in each.shape:
-        count *= length
+    dtype, count = getattr(torch, each.dtype), math.prod(each.shape)
     flat = torch.frombuffer(room, dtype=dtype, count=count, offset=each.offset)
     return flat.view(each.shape)
 

@@ -151,12 +151,10 @@ class ExtensionCalls(NamedTuple):
     def _call(
         self, tool: str, command: tuple[str, ...], inputs: Mapping[str, bytes], source: str
     ) -> CompilerCall:
-        version, tools = self.host.version, (self.host.path,)
-        if self.nvcc is None:
-            return CompilerCall(tool, version, tools, command, inputs, self._readable(), source)
-        both = f"{self.nvcc.version}, {version}"
-        paths = (self.nvcc.path, *tools)
-        return CompilerCall(tool, both, paths, command, inputs, self._readable(), source)
+        used = [each for each in (self.nvcc, self.host) if each is not None]
+        version = ", ".join(each.version for each in used)
+        tools = tuple(each.path for each in used)
+        return CompilerCall(tool, version, tools, command, inputs, self._readable(), source)
 
     def _readable(self) -> tuple[Path, ...]:
         return self.torch.root, python_headers()

@@ -11,14 +11,22 @@ from harness.wire.arguments import Construct
 
 def made(entry: Callable[..., object], construct: Construct) -> object:
     """The object; everything random in its constructor follows from the seed."""
+    arguments = [decoded(each) for each in json.loads(construct.arguments)]
+    seed_all(construct.seed)
+    return entry(*arguments)
+
+
+def seed_all(seed: int) -> None:
+    """Let everything random follow from ``seed``: a problem's reference is made under it as well.
+
+    Weights of a submission and of the reference are equal for that reason alone.
+    """
     import torch
 
-    arguments = [decoded(each) for each in json.loads(construct.arguments)]
-    torch.manual_seed(construct.seed)
-    random.seed(construct.seed)
+    torch.manual_seed(seed)
+    random.seed(seed)
     if "numpy" in sys.modules:
-        sys.modules["numpy"].random.seed(construct.seed % 2**32)
-    return entry(*arguments)
+        sys.modules["numpy"].random.seed(seed % 2**32)
 
 
 def decoded(value: Any) -> object:
