@@ -138,6 +138,7 @@ class AuthorProcess:
         inherited = {name: os.environ[name] for name in _INHERITED if name in os.environ}
         environment = {**inherited, "PATH": "/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8"}
         environment |= {"OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": ""}
+        environment["OMP_WAIT_POLICY"] = "passive"  # threads that spin would be in a timing's way
         path = search_path()
         # A builder's thread would have it paused, and end it with its build.
         sandbox = _STARTER.submit(

@@ -47,8 +47,10 @@ class Source:
     """What a submission has to define: ``ModelNew``."""
     files: tuple[SourceFile, ...]
     """All that its code is made of; the one at ``path`` first."""
-    in_cuda: bool = False
-    """Whether a submission may be CUDA C++."""
+    lack: str = ""
+    """Why it cannot be graded, where reading alone shows that."""
+    code: Path | None = None
+    """The file that mistakes have lines of; ``path`` if None."""
 
     @property
     def hash(self) -> str:
@@ -110,10 +112,15 @@ def slug_of(format_name: str, *parts: str) -> str:
     """A name for commands and boards, made of the words of ``parts``."""
     words = re.findall(r"[a-z0-9]+", " ".join(parts).lower())
     whole = "-".join((format_name, *words))
-    if len(whole) <= LONGEST:
-        return whole
-    mark = sha256(whole.encode()).hexdigest()[:6]
-    return f"{whole[: LONGEST - len(mark) - 1].rstrip('-')}-{mark}"
+    return shortened(whole)
+
+
+def shortened(name: str, end: str = "") -> str:
+    """A name with ``end``; with a mark of what was cut off before that, if it is too long."""
+    if len(name + end) <= LONGEST:
+        return name + end
+    mark = sha256(name.encode()).hexdigest()[:6]
+    return f"{name[: LONGEST - len(mark) - 1 - len(end)].rstrip('-')}-{mark}{end}"
 
 
 def title_of(text: str) -> str:

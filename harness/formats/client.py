@@ -7,7 +7,8 @@ import os
 import tempfile
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from hashlib import sha256
 
 import torch
@@ -21,13 +22,17 @@ from harness.formats.messages import (
     ANSWERS,
     CannotBeGraded,
     CasesDescribed,
+    CheckOutputs,
     DescribeCases,
     DrawInputs,
+    ErrorMeasured,
     EvaluateReference,
     FilesLoaded,
     FileText,
     InputsDrawn,
     LoadFiles,
+    MeasureError,
+    OutputsChecked,
     PlacedTensor,
     ReferenceEvaluated,
 )
@@ -35,12 +40,16 @@ from harness.problem.dtypes import DTYPES, DtypeKind
 from harness.problem.terms import Direction, TensorSpec
 from harness.sandbox import ROOT
 from harness.sandbox.launch import Sandbox
+from harness.sandbox.processors import usable_processors
 from harness.text.plain import plain, plain_lines
 from harness.wire.memory import sealed_memory
 from harness.wire.messages import Message
 
 PROCESSOR_S = 600.0
-"""Processor time that describing a problem, or one answer, may take."""
+"""Processor time that describing a problem, or one answer, may take on one processor."""
+
+MOST_ERROR = 0.05
+"""Measured, from which on a tolerance says nothing."""
 
 _MOST = 2
 """Processes that are kept."""
@@ -82,8 +91,8 @@ class ForeignProcess(AuthorProcess):
 
     @property
     def processor_s(self) -> float:
-        """Processor time that one answer may take."""
-        return PROCESSOR_S
+        """Processor time that one answer may take, of all processors together."""
+        return PROCESSOR_S * usable_processors()
 
     def complaint(self, message: Message) -> AuthorComplaint | None:
         """What an answer complains of."""
@@ -109,7 +118,7 @@ class ForeignProcess(AuthorProcess):
     ) -> dict[str, Tensor]:
         """The right outputs, in float64 and the like."""
         read = [spec for spec in case.tensors if spec.direction is not Direction.OUT]
-        written = [spec for spec in case.tensors if spec.direction is not Direction.IN]
+        written = case.compared
         wide = [(f"{_ANSWER}{s.name}", _WIDE[DTYPES[s.dtype].kind], s) for s in written]
         placed, size = _placed([*((s.name, s.dtype, s) for s in read), *wide])
         given, answers = placed[: len(read)], placed[len(read) :]
@@ -128,6 +137,45 @@ class ForeignProcess(AuthorProcess):
         )
         return {s.name: found[f"{_ANSWER}{s.name}"] for s in written}
 
+    def measured(self, case: FormatCase, *, small: bool) -> dict[str, float]:
+        """What each output may be off, measured (:mod:`harness.formats.process.measure`)."""
+        with self._lock:
+            told = self.ask(MeasureError(case=case.key, small=small), ErrorMeasured, ())
+        if not all(0 <= error <= MOST_ERROR for error in told.relative.values()):
+            raise Ungradable("its results do not hold in float32: no tolerance can be measured")
+        return told.relative
+
+    def check(
+        self,
+        case: FormatCase,
+        *,
+        small: bool,
+        inputs: Mapping[str, Tensor],
+        outputs: Mapping[str, Tensor],
+    ) -> bool:
+        """What the format's own check says of outputs in their own types."""
+        read = [spec for spec in case.tensors if spec.direction is not Direction.OUT]
+        answers = [(f"{_ANSWER}{s.name}", s.dtype, s) for s in case.compared]
+        placed, size = _placed([*((s.name, s.dtype, s) for s in read), *answers])
+        given = {each: inputs[each.name] for each in placed[: len(read)]}
+        got = {
+            each: outputs[spec.name]
+            for each, spec in zip(placed[len(read) :], case.compared, strict=True)
+        }
+        message = CheckOutputs(
+            case=case.key,
+            small=small,
+            inputs=tuple(given),
+            outputs=tuple(
+                PlacedTensor(name=s.name, dtype=each.dtype, shape=each.shape, offset=each.offset)
+                for s, each in zip(case.compared, got, strict=True)
+            ),
+        )
+        with self._in_memory({**given, **got}, size) as (memory, _), self._lock:
+            answer = self.ask(message, OutputsChecked, (memory,))
+        assert isinstance(answer, OutputsChecked)
+        return answer.right
+
     def load(self, sandbox: Sandbox) -> None:
         """Have the problem's files loaded."""
         files = self._source.files
@@ -138,6 +186,7 @@ class ForeignProcess(AuthorProcess):
             message = LoadFiles(
                 format=self._source.format,
                 files=tuple(FileText(name=each.name, bytes=len(each.text)) for each in files),
+                threads=usable_processors(),
             )
             self.exchange(sandbox, message, FilesLoaded, (text.fileno(),))
 
@@ -150,6 +199,16 @@ class ForeignProcess(AuthorProcess):
         size: int,
     ) -> dict[str, Tensor]:
         """Ask with ``given`` tensors in shared memory, and copy those that are ``wanted`` out."""
+        with self._in_memory(given, size) as (memory, whole):
+            with self._lock:
+                self.ask(message, expected, (memory,))
+            return {each.name: _part(whole, each).clone() for each in wanted}
+
+    @contextmanager
+    def _in_memory(
+        self, given: Mapping[PlacedTensor, Tensor], size: int
+    ) -> Iterator[tuple[int, Tensor]]:
+        """Shared memory with ``given`` tensors: its descriptor, and all of it."""
         if size > self.memory_bytes:
             raise Ungradable(f"its tensors take {size >> 20} MiB")
         memory = sealed_memory("foreign", size)
@@ -157,9 +216,7 @@ class ForeignProcess(AuthorProcess):
             whole = torch.frombuffer(mmap.mmap(memory, size), dtype=torch.uint8)
             for place, tensor in given.items():
                 _part(whole, place).copy_(tensor)
-            with self._lock:
-                self.ask(message, expected, (memory,))
-            return {each.name: _part(whole, each).clone() for each in wanted}
+            yield memory, whole
         finally:
             os.close(memory)
 
@@ -204,6 +261,7 @@ class Problems:
         self._described: dict[tuple[str, bool], Description | Ungradable | ProblemError] = {}
         self._kept: OrderedDict[tuple[object, ...], dict[str, Tensor]] = OrderedDict()
         self._describing = threading.Lock()
+        self._measured: dict[tuple[str, str, bool], Mapping[str, float] | Ungradable] = {}
 
     def described(self, source: Source, *, small: bool) -> Description:
         """The problem's cases, asked for once."""
@@ -245,6 +303,43 @@ class Problems:
             key,
             lambda one: one.right(case, small=small, weights=weights, inputs=here),
         )
+
+    def measured(self, source: Source, case: FormatCase, *, small: bool) -> Mapping[str, float]:
+        """What each output may be off in a case, measured once."""
+        key = source.hash, case.key, small
+        if key not in self._measured:
+            try:
+                self._measured[key] = self._of(source).measured(case, small=small)
+            except Ungradable as reason:
+                self._measured[key] = reason
+            except AuthorError as error:
+                raise _blamed(source, error) from None
+        found = self._measured[key]
+        if isinstance(found, Ungradable):
+            raise found.with_traceback(None)
+        return found
+
+    def checked(
+        self,
+        source: Source,
+        case: FormatCase,
+        inputs: Mapping[str, Tensor],
+        outputs: Mapping[str, Tensor],
+        *,
+        small: bool,
+    ) -> bool:
+        """What the format's own check says of a call's outputs."""
+        given, got = (
+            {name: tensor.cpu().contiguous() for name, tensor in each.items()}
+            for each in (inputs, outputs)
+        )
+        key = "checked", source.hash, case.key, small, _digest(given), _digest(got)
+
+        def ask(one: ForeignProcess) -> dict[str, Tensor]:
+            said = one.check(case, small=small, inputs=given, outputs=got)
+            return {"right": torch.tensor(said)}
+
+        return bool(self._remembered(source, key, ask)["right"])
 
     def close(self) -> None:
         """End all processes."""
@@ -297,7 +392,7 @@ def _digest(tensors: Mapping[str, Tensor]) -> str:
 
 def _blamed(source: Source, error: AuthorError) -> ProblemError:
     return ProblemError(
-        [Diagnostic(source.path, error.line, source.format, plain_lines(str(error)))]
+        [Diagnostic(source.code or source.path, error.line, source.format, plain_lines(str(error)))]
     )
 
 

@@ -46,6 +46,24 @@ class FormatCase:
     """Whether its times count."""
     construct: str
     """JSON of a module's constructor arguments; empty where the entry point is no class."""
+    call: str = ""
+    """JSON of what the entry point is called with; empty where that is the parameters in order."""
+    loose: tuple[str, ...] = ()
+    """Tensors that are read and written, and not compared."""
+    rtol: float
+    """Part of the right value that an answer may be off."""
+    atol: float
+    """What it may be off besides."""
+    own: bool = False
+    """Whether the format's own check decides."""
+    rounded: bool = False
+    """Whether the reference's answers are rounded to the outputs' types."""
+
+    @property
+    def compared(self) -> tuple[TensorSpec, ...]:
+        """The tensors that are right or wrong after a call."""
+        written = (spec for spec in self.tensors if spec.direction is not Direction.IN)
+        return tuple(spec for spec in written if spec.name not in self.loose)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,12 +74,19 @@ class Description:
     """Of the entry point, in the order of the call."""
     cases: Mapping[str, FormatCase]
     """By key; at least one."""
-    rtol: float
-    """Part of the right value that an answer may be off."""
-    atol: float
-    """What it may be off besides."""
     claims: tuple[str, ...]
     """What a reader of a result must know."""
+
+    @property
+    def tolerance(self) -> str:
+        """What an element may be off, as a claim: the most of all cases."""
+        by_rule = [each for each in self.cases.values() if not each.own]
+        if not by_rule:
+            return "tolerance: own check"
+        rtol = max(each.rtol for each in by_rule)
+        atol = max(each.atol for each in by_rule)
+        kind = "own check, or " if len(by_rule) < len(self.cases) else "own "
+        return f"tolerance: {kind}{rtol:g}·|x| + {atol:g}"
 
 
 def description(told: CasesDescribed) -> Description:
@@ -79,13 +104,11 @@ def description(told: CasesDescribed) -> Description:
     _require(len(set(names)) == len(names), "two parameters of one name")
     written = [p for p in parameters if p.direction not in (None, Direction.IN)]
     _require(bool(written), "no output")
-    cases = {each.key: _case(each, parameters) for each in told.cases}
+    cases = {each.key: _case(each, parameters, told) for each in told.cases}
     _require(len(cases) == len(told.cases), "two cases of one name")
     return Description(
         parameters=parameters,
         cases=cases,
-        rtol=float(told.rtol),
-        atol=float(told.atol),
         claims=tuple(plain(each, 80) for each in told.claims),
     )
 
@@ -100,7 +123,9 @@ def _parameter(told: ToldParameter) -> FormalParameter:
     )
 
 
-def _case(told: ToldCase, parameters: tuple[FormalParameter, ...]) -> FormatCase:
+def _case(
+    told: ToldCase, parameters: tuple[FormalParameter, ...], whole_told: CasesDescribed
+) -> FormatCase:
     _require(_KEY.fullmatch(told.key) is not None, "a case's name")
     tensors = {each.name: each for each in told.tensors}
     wanted = [p for p in parameters if p.role is Role.TENSOR]
@@ -112,7 +137,9 @@ def _case(told: ToldCase, parameters: tuple[FormalParameter, ...]) -> FormatCase
     specs = []
     for parameter in wanted:
         each = tensors[parameter.name]
-        known = each.dtype in DTYPES and DTYPES[each.dtype].name == C_TYPES[parameter.type]
+        # Where a case says how it is called there is no signature, and types may differ.
+        same = bool(told.call) or each.dtype == C_TYPES[parameter.type]
+        known = each.dtype in DTYPES and same
         _require(known, f"the type of {each.name}")
         shape = each.shape
         fits = len(shape) <= MOST_DIMENSIONS and all(0 < n < 2**40 for n in shape)
@@ -131,19 +158,33 @@ def _case(told: ToldCase, parameters: tuple[FormalParameter, ...]) -> FormatCase
         )
     total = sum(spec.span * DTYPES[spec.dtype].itemsize for spec in specs)
     _require(total <= MOST_BYTES, f"{total >> 30} GiB of tensors")
-    _require_construct(told.construct)
-    return FormatCase(
+    _require_json(told.construct, "a constructor's arguments")
+    _require_json(told.call, "a call's arguments")
+    free = {p.name for p in wanted if p.direction is Direction.INOUT}
+    _require(free.issuperset(told.loose), f"the free tensors of {told.key}")
+    rtol = whole_told.rtol if told.rtol is None else told.rtol
+    atol = whole_told.atol if told.atol is None else told.atol
+    _require(all(0 <= each < math.inf for each in (rtol, atol)), f"the tolerance of {told.key}")
+    made = FormatCase(
         key=told.key,
         tensors=tuple(specs),
         sizes={name: int(v) for name, v in told.numbers.items() if name in whole},
         scalars={name: float(v) for name, v in told.numbers.items() if name not in whole},
         timed=told.timed,
         construct=told.construct,
+        call=told.call,
+        loose=told.loose,
+        rtol=float(rtol),
+        atol=float(atol),
+        own=told.own,
+        rounded=told.rounded,
     )
+    _require(bool(made.compared), f"{told.key}, in which nothing is compared")
+    return made
 
 
-def _require_construct(text: str) -> None:
-    """Check a constructor's arguments: short JSON, a list, and not deep."""
+def _require_json(text: str, what: str) -> None:
+    """Check arguments: short JSON, a list, and not deep."""
     if not text:
         return
     fits = len(text) <= MOST_CONSTRUCT
@@ -151,7 +192,7 @@ def _require_construct(text: str) -> None:
         value = json.loads(text) if fits else None
     except (ValueError, RecursionError):
         value = None
-    _require(isinstance(value, list) and _depth(value) <= _DEEPEST, "a constructor's arguments")
+    _require(isinstance(value, list) and _depth(value) <= _DEEPEST, what)
 
 
 def _depth(value: object, deep: int = 0) -> int:

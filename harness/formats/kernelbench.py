@@ -6,6 +6,7 @@ MultiKernelBench and others keep the same contract.
 from pathlib import Path
 
 from harness.formats.base import Source, defines, slug_of, source_file, text_of, title_of
+from harness.formats.versions import fingerprint, version_of
 
 NAMES = ("Model", "get_inputs", "get_init_inputs")
 
@@ -20,12 +21,15 @@ class KernelBench:
         return path if path.suffix == ".py" and defines(text_of(path), *NAMES) else None
 
     def load(self, path: Path) -> Source:
-        """The file alone."""
+        """The file alone. One of v0 says so in its slug: v0.1 has others of the same name."""
+        file = source_file(path, "problem.py")
+        version = version_of(fingerprint(file.text))
+        first = ("v0",) if version is not None and version.is_first else ()
         return Source(
             format=self.name,
             path=path,
-            slug=slug_of(self.name, path.absolute().parent.name, path.stem),
+            slug=slug_of(self.name, *first, path.absolute().parent.name, path.stem),
             title=title_of(path.stem),
             entry="ModelNew",
-            files=(source_file(path, "problem.py"),),
+            files=(file,),
         )

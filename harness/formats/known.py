@@ -6,11 +6,16 @@ from pathlib import Path
 
 from harness.errors import UsageError
 from harness.formats.base import Format, Source
+from harness.formats.flashinfer import FlashInfer
+from harness.formats.gpumode import GpuMode
 from harness.formats.kernelbench import KernelBench
 from harness.formats.leetgpu import LeetGpu
+from harness.formats.tensara import Tensara
 from harness.text.plain import plain
 
-FORMATS: Mapping[str, Format] = {each.name: each for each in (KernelBench(), LeetGpu())}
+FORMATS: Mapping[str, Format] = {
+    each.name: each for each in (KernelBench(), LeetGpu(), Tensara(), GpuMode(), FlashInfer())
+}
 """By name; the first that knows a path has it."""
 
 MOST_FILES = 100_000
@@ -19,7 +24,12 @@ MOST_FILES = 100_000
 
 def looks_like_path(name: str) -> bool:
     """Whether what names a problem is a path, not a slug."""
-    return os.sep in name or name.endswith((".py", ".yml"))
+    return os.sep in name or name.endswith((".py", ".yml", ".json"))
+
+
+def is_problem(path: Path) -> bool:
+    """Whether a path is one problem of a known format."""
+    return any(each.detect(path) is not None for each in FORMATS.values())
 
 
 def read_problem(path: Path) -> Source:

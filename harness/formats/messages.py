@@ -29,6 +29,8 @@ class LoadFiles(Message):
     """Whose rules they follow."""
     files: tuple[FileText, ...]
     """The problem's first."""
+    threads: int = 1
+    """Processors that the reference and its check may keep busy."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,6 +87,18 @@ class ToldCase(WireRecord):
     """Whether it is one of those whose times count."""
     construct: str = ""
     """JSON of a module's constructor arguments; empty where the entry point is no class."""
+    call: str = ""
+    """JSON of what the entry point is called with; empty where that is the parameters in order."""
+    loose: tuple[str, ...] = ()
+    """Tensors among those that are read and written of which the contents after a call are free."""
+    rtol: float | None = None
+    """As the problem's, where this case has its own."""
+    atol: float | None = None
+    """Likewise."""
+    own: bool = False
+    """Whether the format's own check decides, asked for by :class:`CheckOutputs`."""
+    rounded: bool = False
+    """Whether the reference's answers are rounded to the outputs' types."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,9 +183,55 @@ class ReferenceEvaluated(Answer):
     """All outputs lie in the memory."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MeasureError(Message):
+    """Say how far off honest kernels may be that compute in float32."""
+
+    answers: ClassVar[tuple[str, ...]] = ("errormeasured", "cannotbegraded")
+    case: str
+    """The case's key."""
+    small: bool
+    """As it was when cases were described."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ErrorMeasured(Answer):
+    """It is measured."""
+
+    relative: dict[str, float]
+    """For each output, in units of the larger of an element and the output's root mean square."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckOutputs(Message):
+    """Have the format's own check look at outputs in the memory."""
+
+    answers: ClassVar[tuple[str, ...]] = ("outputschecked", "cannotbegraded")
+    descriptors: ClassVar[Mapping[str, str]] = {"memory": "inputs and outputs, not written to"}
+    case: str
+    """The case's key."""
+    small: bool
+    """As it was when cases were described."""
+    inputs: tuple[PlacedTensor, ...]
+    """What a call reads, as the submission got it."""
+    outputs: tuple[PlacedTensor, ...]
+    """What it has written, in the outputs' own types."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutputsChecked(Answer):
+    """What the check says."""
+
+    right: bool
+    """Whether they are."""
+
+
 REQUESTS: Mapping[str, type[Message]] = {
     message.type: message
-    for message in (OpenAuthor, LoadFiles, DescribeCases, DrawInputs, EvaluateReference)
+    for message in (
+        *(OpenAuthor, LoadFiles, DescribeCases, DrawInputs, EvaluateReference),
+        *(MeasureError, CheckOutputs),
+    )
 }
 """What the process is asked, by type."""
 
@@ -179,7 +239,7 @@ ANSWERS: Mapping[str, type[Message]] = {
     message.type: message
     for message in (
         *(Confined, AuthorOpened, FilesLoaded, CasesDescribed, InputsDrawn, ReferenceEvaluated),
-        *(AuthorFailed, CannotBeGraded),
+        *(ErrorMeasured, OutputsChecked, AuthorFailed, CannotBeGraded),
     )
 }
 """What it may send, by type."""

@@ -5,12 +5,16 @@ from __future__ import annotations
 import re
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harness.errors import Diagnostic, ProblemError, UsageError
+from harness.formats.base import shortened
+from harness.formats.baseline import NAME as BASELINE
+from harness.formats.baseline import reference_program
+from harness.formats.weakness import weak_claims
 from harness.problem.case import Case, CaseLimits
 from harness.problem.dtypes import DTYPES, DtypeKind
 from harness.problem.sampling.footprint import footprint
@@ -23,6 +27,8 @@ from harness.problem.terms import (
     Limits,
     TensorSpec,
 )
+from harness.records.refs import MEASURED
+from harness.text.numbers import bytes_
 from harness.text.plain import printable
 
 if TYPE_CHECKING:
@@ -33,6 +39,13 @@ if TYPE_CHECKING:
 
 _SPEC = re.compile(r"([a-z]+=[a-z0-9_-]{1,40})(?:,weights=(\d{1,10}))?(,sizes=cpu)?")
 _SMALL = ",sizes=cpu"
+_SIGNED = ",values=signed"
+MEASURING = 1
+"""Counts changes to how tolerances are measured."""
+TINIEST = 2.0**-126
+"""The smallest normal number of float32: what is less may be 0."""
+MOST_TIMED = 10
+"""Shapes that are timed."""
 _OF_THIS_RUN = secrets.token_hex(16)
 """What timed weights follow from."""
 
@@ -46,16 +59,16 @@ class Foreign:
     """
 
     source: Source
+    measured: bool = False
+    """Whether the tolerance is measured instead of the format's own; then it is another problem."""
     limits: Limits = field(default_factory=Limits)
-    baselines: Mapping[str, Path] = field(default_factory=dict)
-    """None yet: nothing of a checkout runs beside a submission as the judge's own."""
     declared: None = None
     libraries: None = None
 
     @property
     def slug(self) -> str:
-        """Begins with the format's name."""
-        return self.source.slug
+        """Begins with the format's name; ends in ``-measured`` where the tolerance is measured."""
+        return shortened(self.source.slug, MEASURED) if self.measured else self.source.slug
 
     @property
     def title(self) -> str:
@@ -64,8 +77,19 @@ class Foreign:
 
     @property
     def hash(self) -> str:
-        """Of the format and all files."""
-        return self.source.hash
+        """Of the format and all files, and whose tolerance decides."""
+        if not self.measured:
+            return self.source.hash
+        return sha256(f"{self.source.hash}|measured tolerance {MEASURING}".encode()).hexdigest()
+
+    @property
+    def baselines(self) -> Mapping[str, Path]:
+        """The reference (:mod:`harness.formats.baseline`), never run as the judge's own."""
+        return {BASELINE: self.source.code or self.source.path}
+
+    def program(self) -> tuple[str, bytes]:
+        """The entry point and text of a program that computes what the reference does."""
+        return reference_program(self.source)
 
     @property
     def format(self) -> str:
@@ -86,8 +110,17 @@ class Foreign:
         """Why it cannot be graded here; empty if it can."""
         from harness.formats.client import PROBLEMS, Ungradable
 
+        if self.source.lack:
+            return self.source.lack
         try:
-            PROBLEMS.described(self.source, small=emulated)
+            told = PROBLEMS.described(self.source, small=emulated)
+            if self.measured:
+                if "reference: float32" in told.claims:
+                    raise Ungradable("its reference does not run in float64, to measure by")
+                if any(each.own for each in told.cases.values()):
+                    raise Ungradable("its own check decides, which has no tolerance to measure")
+                for each in told.cases.values():
+                    PROBLEMS.measured(self.source, each, small=emulated)
         except Ungradable as reason:
             return str(reason)
         return ""
@@ -97,7 +130,11 @@ class Foreign:
         if self.unfit(emulated=emulated):
             return ()
         told = self._described(small=emulated)
-        return (*told.claims, f"tolerance: own {told.rtol:g}·|x| + {told.atol:g}")
+        weak = weak_claims(self, emulated=emulated)
+        tolerance = "tolerance: measured" if self.measured else told.tolerance
+        timed = sum(each.timed for each in told.cases.values())
+        few = (f"times: {MOST_TIMED} of {timed} shapes",) if timed > MOST_TIMED else ()
+        return (*told.claims, *few, *weak, tolerance)
 
     @property
     def dtypes(self) -> tuple[str, ...]:
@@ -129,13 +166,25 @@ class Foreign:
             if room.bytes is None or needed <= room.bytes:
                 found.append((needed, self._case(each, seed, small=small)))
         if not found:
-            raise UsageError(f"{self.named}: there is not the memory for any of its cases here")
+            assert room.bytes is not None
+            raise UsageError(
+                f"checking its smallest case takes {bytes_(min(self.footprints(emulated=small)))} "
+                f"of memory, and there are {bytes_(room.bytes)}"
+            )
         return [case for _, case in sorted(found, key=lambda pair: pair[0])]
 
+    def footprints(self, *, emulated: bool) -> list[int]:
+        """Bytes of memory that checking each case takes."""
+        cases = self._described(small=emulated).cases.values()
+        return [footprint(each.tensors) for each in cases]
+
     def timed_cases(self, *, emulated: bool) -> list[Case]:
-        """Those that the format times; its last, where it times none that it checks."""
+        """Those that the format times, few of many; its last, if it times none that it checks."""
         cases = self._described(small=emulated).cases.values()
         timed = [each for each in cases if each.timed] or list(cases)[-1:]
+        if len(timed) > MOST_TIMED:  # spread, with the first and the last
+            last = len(timed) - 1
+            timed = [timed[n * last // (MOST_TIMED - 1)] for n in range(MOST_TIMED)]
         return [self._case(each, _OF_THIS_RUN, small=emulated) for each in timed]
 
     def timed_families(self, dtype: str) -> tuple[str, ...]:  # noqa: ARG002
@@ -144,8 +193,9 @@ class Foreign:
 
     def parse_case(self, spec: str) -> Case:
         """The case of a spec: ``inputs=1,weights=7``, and ``,sizes=cpu`` where sizes were cut."""
-        found = _SPEC.fullmatch(spec)
-        cases = self._described(small=spec.endswith(_SMALL)).cases
+        plain = spec.removesuffix(_SIGNED)
+        found = _SPEC.fullmatch(plain)
+        cases = self._described(small=plain.endswith(_SMALL)).cases
         if found is None or found[1] not in cases:
             known = ", ".join(list(cases)[:20])
             raise UsageError(f"case: {printable(spec)!r} is none (there are {known})")
@@ -162,7 +212,9 @@ class Foreign:
     def construction(self, case: Case) -> Construction | None:
         """What a submission's module is made with; None where the entry point is no class."""
         each, weights, _ = self.concrete(case)
-        return Construction(arguments=each.construct, seed=weights) if each.construct else None
+        if not each.construct and not each.call:
+            return None
+        return Construction(arguments=each.construct, seed=weights, call=each.call)
 
     def work(self, case: Case, dtype: str) -> CallCost:  # noqa: ARG002
         """Unknown."""
@@ -176,9 +228,23 @@ class Foreign:
         """What the format's reference returns."""
         return ForeignAnswers(self)
 
+    def signed(self, case: Case, seed: str) -> Case | None:
+        """The case with inputs of both signs; None where it has such, or its answers none then."""
+        signed = replace(case, label=case.spec + _SIGNED)
+        source, inputs, differs = self.inputs(), {}, False
+        for spec in self.tensors_of(case, self.dtypes[0]):
+            if spec.direction is not Direction.OUT:
+                inputs[spec.name] = source.draw(spec, signed, f"{seed}/0")
+                differs |= not inputs[spec.name].equal(source.draw(spec, case, f"{seed}/0"))
+        if not differs:
+            return None
+        right = self.reference().expectations(signed, self.dtypes[0], inputs)
+        known = all(bool(each.expected.isfinite().all()) for each in right.values())
+        return signed if known else None
+
     def concrete(self, case: Case) -> tuple[FormatCase, int, bool]:
         """What the process said of a case, the seed of its weights, and whether sizes are cut."""
-        found = _SPEC.fullmatch(case.spec)
+        found = _SPEC.fullmatch(case.spec.removesuffix(_SIGNED))
         assert found is not None
         small = found[3] is not None
         return self._described(small=small).cases[found[1]], int(found[2] or 0), small
@@ -199,6 +265,8 @@ class Foreign:
         from harness.formats.client import PROBLEMS, Ungradable
 
         try:
+            if self.source.lack:
+                raise Ungradable(self.source.lack)
             return PROBLEMS.described(self.source, small=small)
         except Ungradable as reason:
             about = Diagnostic(self.source.path, 1, "", f"cannot be graded here: {reason}")
@@ -207,6 +275,17 @@ class Foreign:
 
 def _labelled(each: FormatCase, label: str) -> Case:
     return Case(sizes=each.sizes, scalars=each.scalars, label=label)
+
+
+def _signed(drawn: Tensor, seed: int) -> Tensor:
+    """Numbers none of which is below zero with signs of their own; others as they are."""
+    import torch
+
+    if not drawn.is_floating_point() or bool((drawn < 0).any()):
+        return drawn
+    generator = torch.Generator().manual_seed(seed)
+    signs = torch.randint(0, 2, drawn.shape, generator=generator, dtype=torch.int8)
+    return torch.where(signs.bool(), drawn, -drawn)
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,10 +299,11 @@ class ForeignInputs:
         from harness.formats.client import PROBLEMS
 
         each, _, small = self.problem.concrete(case)
-        digest = sha256(f"draw|{seed}|{self.problem.hash}|{case.spec}".encode()).digest()
+        spec = case.spec.removesuffix(_SIGNED)
+        digest = sha256(f"draw|{seed}|{self.problem.source.hash}|{spec}".encode()).digest()
         bits = int.from_bytes(digest[:8], "big") >> 1
-        drawn = PROBLEMS.drawn(self.problem.source, each, small=small, seed=bits)
-        return drawn[tensor.name]
+        drawn = PROBLEMS.drawn(self.problem.source, each, small=small, seed=bits)[tensor.name]
+        return drawn if spec == case.spec else _signed(drawn, bits)
 
     def fill(
         self, out: Tensor, tensor: TensorSpec, case: Case, seed: str, *, warm_up: bool
@@ -248,23 +328,93 @@ class ForeignAnswers:
         *,
         summed: bool = True,  # noqa: ARG002 (likewise)
     ) -> dict[str, Expectation]:
-        """What is right, and ``rtol · |right| + atol``; nothing for whole numbers."""
+        """What is right, and ``rtol · |right| + atol``, and no less than rounding brings."""
+        import torch
+
+        from harness.formats.client import PROBLEMS
+
+        if self.problem.measured:
+            return self._measured(case, inputs)
+        each, weights, small = self.problem.concrete(case)
+        right = PROBLEMS.right(self.problem.source, each, inputs, small=small, weights=weights)
+        device = next((tensor.device for tensor in inputs.values()), torch.device("cpu"))
+        found = {}
+        for spec in each.compared:
+            expected = right[spec.name].to(device)
+            off = expected.abs().mul_(each.rtol).add_(each.atol) if _inexact(expected) else None
+            found[spec.name] = _expectation(expected, off, spec, rounded=each.rounded)
+        if not each.own:
+            return found
+
+        def check(outputs: Mapping[str, Tensor]) -> dict[str, Tensor]:
+            got = {spec.name: _typed(outputs[spec.name], spec) for spec in each.compared}
+            said = PROBLEMS.checked(self.problem.source, each, inputs, got, small=small)
+            marks = _marks(got, found, right=said)
+            return {
+                name: mark & (outputs[name] <= 1) if got[name].dtype is torch.bool else mark
+                for name, mark in marks.items()
+            }
+
+        return {name: replace(want, check=check) for name, want in found.items()}
+
+    def _measured(self, case: Case, inputs: Mapping[str, Tensor]) -> dict[str, Expectation]:
+        """What is right, and what was measured around it, with a rounding to the output's type."""
         import torch
 
         from harness.formats.client import PROBLEMS
 
         each, weights, small = self.problem.concrete(case)
-        told = self.problem._described(small=small)
-        right = PROBLEMS.right(self.problem.source, each, inputs, small=small, weights=weights)
+        source = self.problem.source
+        right = PROBLEMS.right(source, each, inputs, small=small, weights=weights)
+        errors = PROBLEMS.measured(source, each, small=small)
         device = next((tensor.device for tensor in inputs.values()), torch.device("cpu"))
         found = {}
-        for name, tensor in right.items():
-            expected = tensor.to(device)
-            inexact = expected.is_floating_point() or expected.is_complex()
-            allowed = (
-                expected.abs().mul_(told.rtol).add_(told.atol)
-                if inexact
-                else torch.zeros(expected.shape, dtype=torch.float64, device=device)
-            )
-            found[name] = Expectation(expected=expected, allowed=allowed)
+        for spec in each.compared:
+            expected, off = right[spec.name].to(device), None
+            if _inexact(expected):
+                size = expected.abs()
+                rms = size.where(size.isfinite(), 0).square().mean().sqrt()
+                off = size.clamp_(min=rms).mul_(errors.get(spec.name, 0.0)).add_(TINIEST)
+            found[spec.name] = _expectation(expected, off, spec, rounded=each.rounded)
         return found
+
+
+def _inexact(tensor: Tensor) -> bool:
+    return tensor.is_floating_point() or tensor.is_complex()
+
+
+def _expectation(
+    expected: Tensor, off: Tensor | None, spec: TensorSpec, *, rounded: bool
+) -> Expectation:
+    """What is right, and ``off`` around it, no less than rounding; 0 for whole numbers."""
+    import torch
+
+    from harness.formats.rounding import with_rounding
+
+    if off is None:
+        off = torch.zeros(expected.shape, dtype=torch.float64, device=expected.device)
+    else:
+        with_rounding(expected, off, getattr(torch, spec.dtype), rounded=rounded)
+    return Expectation(expected=expected, allowed=off)
+
+
+def _typed(tensor: Tensor, spec: TensorSpec) -> Tensor:
+    """An output in its own type: booleans come as bytes."""
+    return tensor != 0 if spec.dtype == "bool" else tensor
+
+
+def _marks(
+    got: Mapping[str, Tensor], wanted: Mapping[str, Expectation], *, right: bool
+) -> dict[str, Tensor]:
+    """Which elements count as right: all, or those that are what the reference has, if some are."""
+    import torch
+
+    if right:
+        return {n: torch.ones(x.shape, dtype=torch.bool, device=x.device) for n, x in got.items()}
+    marks = {}
+    for name, tensor in got.items():
+        want = wanted[name]
+        marks[name] = (tensor.to(want.expected.dtype) - want.expected).abs() <= want.allowed
+    if all(bool(each.all()) for each in marks.values()):
+        return {name: torch.zeros_like(each) for name, each in marks.items()}
+    return marks

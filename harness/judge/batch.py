@@ -25,7 +25,7 @@ from harness.problem.case import Case
 from harness.problem.sampling.footprint import SLICE
 from harness.problem.terms import Construction, Expectation, Role
 from harness.records.cases import Mismatch
-from harness.session.session import Returned
+from harness.session.reported import Returned
 from harness.wire.arguments import ScalarArgument, TensorArgument
 
 
@@ -140,17 +140,28 @@ class Batch:
             for s in self.layout.read
         }
 
+    def filled(self, call: int) -> dict[str, Tensor]:
+        """What :meth:`inputs` says, copied while no call has run yet: nothing is drawn again."""
+        return {
+            s.tensor.name: self._view(self._bytes, s)[call].clone(
+                memory_format=torch.contiguous_format
+            )
+            for s in self.layout.read
+        }
+
     def outputs(self, call: int) -> dict[str, Tensor]:
         """The outputs of one call: views of the arena, with strides where they are declared."""
         return {s.tensor.name: self._view(self._bytes, s)[call] for s in self.layout.outputs}
 
-    def expectations(self, call: int) -> Mapping[str, Expectation]:
-        """The reference's expectations of one call's outputs.
+    def expectations(
+        self, call: int, inputs: Mapping[str, Tensor] | None = None
+    ) -> Mapping[str, Expectation]:
+        """The reference's expectations of one call's outputs, for its ``inputs`` if they are known.
 
         Raises:
             ProblemError: the reference is wrong.
         """
-        return self._expectations(call, self.inputs(call))
+        return self._expectations(call, self.inputs(call) if inputs is None else inputs)
 
     def reset(self) -> None:
         """Put outputs, gaps and guards back to what they were before the calls.

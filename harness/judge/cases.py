@@ -16,7 +16,8 @@ from harness.records.cases import CaseResult
 from harness.records.result import Verdict
 from harness.session.allowance import Allowance
 from harness.session.fault import Fault
-from harness.session.session import RunOptions, Session
+from harness.session.runs import RunOptions
+from harness.session.session import Session
 
 ORDERS = 3
 """Ways in which the CPU path orders threads: forwards, backwards, shuffled."""

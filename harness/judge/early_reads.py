@@ -12,7 +12,8 @@ inputs take to be read, and as many of a call that comes much later.
 
 Nothing is taken on trust: which call has not ended is read from memory before and after its
 neighbour's inputs are replaced, and it counts only if that word is written later on. So no honest
-call can be wrong here, however processes share the device.
+call should be wrong here, however processes share the device; yet one was, once
+(:mod:`harness.timing.overlap`), so that a verdict rests on two batches.
 """
 
 import secrets

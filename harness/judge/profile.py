@@ -29,7 +29,8 @@ from harness.records.profile import KernelProfile, Profile
 from harness.records.result import Verdict
 from harness.session.fault import Fault
 from harness.session.programs import RunnerProgram
-from harness.session.session import RunOptions, Session
+from harness.session.runs import RunOptions
+from harness.session.session import Session
 
 TOOL = "ncu"
 REMEDY = (

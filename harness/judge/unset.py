@@ -13,7 +13,7 @@ from torch import Tensor
 from harness.judge.contents import POISON
 from harness.judge.layout import BufferLayout
 from harness.problem.terms import Direction, Expectation
-from harness.session.session import Returned
+from harness.session.reported import Returned
 
 _NEAR = 1 / 64
 """Part of the poison that a sum that was added to it may differ from it by."""

@@ -12,7 +12,7 @@ import statistics
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from harness.device.base import Device
+from harness.device.base import Device, Monitor
 from harness.errors import MachineError
 from harness.records.measurement import Measurement
 from harness.records.result import Verdict
@@ -116,16 +116,22 @@ def busy_device_fault(probe: Callable[[], float], idle: IdleBaseline) -> Fault |
     return idle.started_early_fault(statistics.median(probe() for _ in range(_PROBES)))
 
 
-def find_busy_session(sessions: Sequence[Session], device: Device, idle: IdleBaseline) -> int:
+def find_busy_session(
+    sessions: Sequence[Session], device: Device, idle: IdleBaseline, monitor: Monitor | None
+) -> int:
     """The number of the first session without which ``device`` is idle; ends them up to that one.
 
     Raises:
-        MachineError: it is at work without all of them, so none of them was the cause.
+        MachineError: it is at work without all of them, so none of them was the cause; or the
+            ``monitor`` has seen another program on it, which may have been.
     """
     for which, session in enumerate(sessions):
         session.close()
         if busy_device_fault(device.probe, idle) is None:
-            return which
+            seen = monitor.conditions() if monitor else None
+            if seen is None or not seen.other_processes:
+                return which
+            break
     raise MachineError(
         f"another program is at work on {device.name}: no time can be taken beside it. Grade again "
         "when it has ended (nvidia-smi lists who uses the card)"
@@ -165,7 +171,7 @@ def linearity_fault(measured: Measurement) -> Fault | None:
     if _excess(measured) <= DOUBT_S:
         return None
     rule = "calls must run one after the other, as if each waited for the one before"
-    return Fault(Verdict.REJECTED, f"{_apart(measured)}: {rule}")
+    return Fault(Verdict.REJECTED, f"{_apart(measured)}: {rule}", shared=True)
 
 
 def linearity_doubt(measured: Measurement) -> str:

@@ -73,6 +73,24 @@ class TimingBudget:
             isolated_s=0.05,
         )
 
+    def rough(self) -> "TimingBudget":
+        """For a verdict and an idea of the time: a few short blocks, calls alone not timed."""
+        return replace(
+            self.quick(),
+            max_block_s=0.05,
+            batch_s=0.005,
+            warm_s=0.05,
+            min_blocks=3,
+            max_blocks=6,
+            target_rel_ci=0.05,
+            extend_rel_ci=0.1,
+            budget_s=0.05,
+            max_s=0.15,
+            min_looks=4,
+            overlap_s=0.05,
+            isolated_blocks=0,
+        )
+
 
 CPU_BUDGET = TimingBudget(
     batch_s=0.02,
@@ -91,10 +109,12 @@ CPU_BUDGET = TimingBudget(
 
 
 def budget_for(
-    device: Device, *, quick: bool = False, base: TimingBudget | None = None
+    device: Device, *, quick: bool = False, rough: bool = False, base: TimingBudget | None = None
 ) -> TimingBudget:
     """The budget of a measurement on ``device``; ``base`` in place of the one it has by default."""
     if not device.rankable:
         return base or CPU_BUDGET
     full = base or TimingBudget()
+    if rough:
+        return full.rough()
     return full.quick() if quick else full

@@ -15,7 +15,8 @@ from harness.judge.task import Task
 from harness.problem.case import Case
 from harness.records.result import Verdict
 from harness.session.fault import Fault
-from harness.session.session import RunOptions, Session
+from harness.session.runs import RunOptions
+from harness.session.session import Session
 from harness.timing.audit import IdleBaseline, IdleMonitor
 
 T = TypeVar("T")

@@ -119,7 +119,23 @@ def get_init_inputs():
     return []
 """
 
+PAIRED = """
+class Model(nn.Module):
+    def forward(self, x, states, options, times):
+        for h, c in states:
+            x = x * h + c * options["rate"]
+        return x * times, [(x.sum(), (x > 0).sum())]
+
+def get_inputs():
+    states = [(torch.rand(9), torch.rand(9)) for _ in range(2)]
+    return [torch.rand(4, 9), states, {"rate": torch.rand(9), 3: None}, 2]
+
+def get_init_inputs():
+    return []
+"""
+
 ACCEPTED = {
+    "paired": (PAIRED, "shapes: fixed"),
     "scaled": (SCALED, "weights: fixed for a grade"),
     "several": (SEVERAL, "shapes: fixed"),
     "labelled": (LABELLED, "shapes: fixed"),

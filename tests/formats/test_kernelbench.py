@@ -96,6 +96,44 @@ def test_weights_of_another_seed_are_wrong(grader: Grader, tmp_path: Path) -> No
 
 
 @pytest.mark.corpus
+def test_nested_arguments_are_checked_each(grader: Grader, tmp_path: Path) -> None:
+    text, _ = ACCEPTED["paired"]
+    problem = foreign(written(tmp_path, "paired.py", HEAD + text))
+    assert [p.name for p in problem.parameters] == [
+        *("x", "states_0_0", "states_0_1", "states_1_0", "states_1_1", "options_rate", "times"),
+        *("output_0", "output_1", "output_2"),
+    ]
+    for right, wrong, name in (
+        ("x.sum()", "x.sum() + 1", "output_1"),
+        ("for h, c in states", "for c, h in states", "output_0"),
+    ):
+        text_of = HEAD + text.replace(right, wrong) + "\nModelNew = Model\n"
+        result = graded(grader, problem, written(tmp_path, "file.py", text_of))
+        assert result.verdict is Verdict.WRONG_ANSWER
+        assert f"elements of {name} are wrong" in result.message
+    changing = text.replace(
+        "        return x * times", "            h.add_(0.1)\n        return x * times"
+    )
+    file = written(tmp_path, "file.py", HEAD + changing + "\nModelNew = Model\n")
+    result = graded(grader, problem, file)
+    assert result.verdict is Verdict.WRONG_ANSWER
+    assert "const input states_0_0 was changed" in result.message
+
+
+@pytest.mark.corpus
+def test_too_little_memory_is_said_before_anything_is_built(
+    grader: Grader, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    problem = foreign(written(tmp_path, "scaled.py", HEAD + SCALED))
+    monkeypatch.setattr(grader._device, "free_bytes", lambda: 1 << 14)
+    monkeypatch.setattr(grader, "_languages", {})
+    result = graded(grader, problem, written(tmp_path, "file.py", "ModelNew = None\n"))
+    assert result.verdict is Verdict.NOT_EXECUTABLE_HERE
+    assert "checking its smallest case takes" in result.message
+    assert "of memory, and there are 8 KiB" in result.message
+
+
+@pytest.mark.corpus
 def test_inputs_are_not_to_be_written_to(grader: Grader, tmp_path: Path) -> None:
     text, _ = ACCEPTED["fixed"]
     problem = foreign(written(tmp_path, "fixed.py", HEAD + text))

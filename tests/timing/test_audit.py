@@ -19,7 +19,22 @@ def test_find_busy_session_does_not_blame_a_submission_for_another_program(*, bu
     idle = IdleBaseline(before_s=5e-5, after_s=2e-4)
     if busy:
         with pytest.raises(MachineError, match="another program is at work on some card"):
-            find_busy_session([session], device, idle)
+            find_busy_session([session], device, idle, None)
     else:
-        assert find_busy_session([session], device, idle) == 0
+        assert find_busy_session([session], device, idle, None) == 0
     assert ended == [True]
+
+
+@pytest.mark.parametrize("others", [None, 0, 1])
+def test_nobody_is_blamed_beside_another_program_that_was_seen(others: int | None) -> None:
+    """It may be at rest just when the submission has ended."""
+    device = cast(Any, SimpleNamespace(name="some card", probe=lambda: 5e-5))
+    session = cast(Any, SimpleNamespace(close=lambda: None))
+    idle = IdleBaseline(before_s=5e-5, after_s=2e-4)
+    seen = None if others is None else SimpleNamespace(other_processes=others)
+    monitor = cast(Any, SimpleNamespace(conditions=lambda: seen))
+    if others:
+        with pytest.raises(MachineError, match="another program is at work on some card"):
+            find_busy_session([session], device, idle, monitor)
+    else:
+        assert find_busy_session([session], device, idle, monitor) == 0

@@ -4,12 +4,14 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+import pytest
 from support.fake_sessions import BUDGET, CASE, FAULT, FakeSession, fake_program
 
 from harness.device.cpu import CpuDevice
 from harness.judge.task import Task
 from harness.records.measurement import Measurement
 from harness.records.result import Verdict
+from harness.timing import overlap
 from harness.timing.audit import SURE_LOOKS
 from harness.timing.measure import measure_shape
 from harness.timing.overlap import OverlapAudit
@@ -35,6 +37,26 @@ class Overlapping(FakeSession):
             values = ahead
 
 
+class Glitching(Overlapping):
+    """Seems to overlap in the first batches that are looked at; ``glitches`` says in how many."""
+
+    glitches = 1
+
+    def make_calls(self, batch: Any, during: Callable[[float], None]) -> None:
+        if self.glitches:
+            self.glitches -= 1
+            super().make_calls(batch, during)
+        else:
+            FakeSession.make_calls(self, batch, during)
+
+
+class GoneThen(Glitching):
+    """The same, and then too quick for any look."""
+
+    def make_calls(self, batch: Any, during: Callable[[float], None]) -> None:
+        super().make_calls(batch, during if self.glitches else lambda _: None)
+
+
 class Unseen(FakeSession):
     """Is done before anybody looks."""
 
@@ -42,14 +64,16 @@ class Unseen(FakeSession):
         super().make_calls(batch, lambda _: None)
 
 
-def audited(task: Task, *sessions: FakeSession, calls: int = 20) -> tuple[OverlapAudit, Any]:
+def audited(
+    task: Task, *sessions: FakeSession, calls: int = 20, overlap_s: float = 60.0
+) -> tuple[OverlapAudit, Any]:
     """The audit when it has finished, and the fault if there is one."""
     task = replace(task, device=Card())
     programs = [fake_program(task, session, capture=True) for session in sessions]
     for program, session in zip(programs, sessions, strict=True):
         program.setup(CASE, calls)
         program.estimated_call_s = session.per_call
-    audit = OverlapAudit(programs, task, CASE, replace(BUDGET, min_looks=30, overlap_s=60.0))
+    audit = OverlapAudit(programs, task, CASE, replace(BUDGET, min_looks=30, overlap_s=overlap_s))
     fault = audit.finish()
     for program in programs:
         program.release()
@@ -69,6 +93,27 @@ def test_calls_that_overlap_are_refused(shift_task: Task) -> None:
     _, fault = audited(shift_task, Overlapping(2.5e-3))
     assert (fault.verdict, fault.whose) == (Verdict.REJECTED, "submission")
     assert "had read its inputs before call" in fault.message
+
+
+def test_what_is_seen_in_one_batch_and_never_again_is_no_fault(shift_task: Task) -> None:
+    audit, fault = audited(shift_task, Glitching(2.5e-3))
+    assert fault is None
+    assert audit.looks >= 30
+
+
+def test_what_is_seen_twice_is_a_fault(shift_task: Task) -> None:
+    session = Glitching(2.5e-3)
+    session.glitches = 2
+    _, fault = audited(shift_task, session)
+    assert fault.verdict is Verdict.REJECTED
+
+
+def test_what_is_seen_once_and_cannot_be_looked_for_again_is_a_fault(
+    shift_task: Task, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(overlap, "AGAIN_S", 0.2)
+    _, fault = audited(shift_task, GoneThen(2.5e-3), overlap_s=0.1)
+    assert fault.verdict is Verdict.REJECTED
 
 
 def test_both_of_two_submissions_are_looked_at(shift_task: Task) -> None:

@@ -2,15 +2,20 @@
 
 import ast
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 from types import ModuleType
-from typing import Protocol
+from typing import Any, Protocol
 
 import torch
 from torch import Tensor
 
 from harness.formats.messages import CasesDescribed, ToldTensor
+from harness.formats.process.modes import Uncompiled, tensors_in
+from harness.formats.rounding import with_rounding
 
 Tensors = Mapping[str, Tensor]
 
@@ -54,6 +59,44 @@ class Adaptor(Protocol):
     def answers(self, case: str, inputs: Tensors, weights: int, *, small: bool) -> Tensors:
         """All outputs by name, as exactly as the reference can; ``inputs`` are not kept."""
 
+    def check(self, case: str, inputs: Tensors, outputs: Tensors, *, small: bool) -> bool:
+        """What the format's own check says of outputs; asked where a case says so."""
+
+
+@contextmanager
+def reseeded(seed: int) -> Iterator[None]:
+    """Seeds that the file sets itself are mixed with ours: its own are anybody's to read."""
+    plain, generator = torch.manual_seed, torch.Generator
+
+    def mixed(own: int) -> int:
+        digest = sha256(f"{seed}|{int(own)}".encode()).digest()
+        return int.from_bytes(digest[:8], "big") >> 1
+
+    class Mixed(generator):  # type: ignore[misc, valid-type]
+        def __new__(cls, *_: object, **__: object) -> Any:  # on the processor, wherever it says
+            return super().__new__(cls)
+
+        def manual_seed(self, own: int) -> Any:
+            super().manual_seed(mixed(own))
+            return self
+
+    torch.manual_seed = lambda own: plain(mixed(own))  # type: ignore[assignment]
+    torch.Generator = Mixed  # type: ignore[misc]
+    try:
+        yield
+    finally:
+        torch.manual_seed, torch.Generator = plain, generator  # type: ignore[misc]
+
+
+@contextmanager
+def set_memory() -> Iterator[None]:
+    """Memory that nobody sets holds NaN and large numbers: what is 0 is meant to be."""
+    torch.use_deterministic_algorithms(True, warn_only=True)
+    try:
+        yield
+    finally:
+        torch.use_deterministic_algorithms(False)
+
 
 def load_tree(tree: ast.Module, path: Path, name: str) -> ModuleType:
     """The module made of a parsed file."""
@@ -95,7 +138,7 @@ def _equal(one: Tensor, other: Tensor) -> bool:
 def agree(right: Tensors, wide: Tensors, rtol: float, atol: float) -> bool:
     """Whether answers in float64 stand for a reference's own: exact, and as it says itself.
 
-    Where they differ by more than is allowed, a reference counts as it is.
+    Where they differ by more than is allowed and rounding brings, a reference counts as it is.
     """
     if right.keys() != wide.keys() or not all(is_wide(x) for x in wide.values()):
         return False
@@ -106,9 +149,54 @@ def agree(right: Tensors, wide: Tensors, rtol: float, atol: float) -> bool:
         if not (one.is_floating_point() or one.is_complex()):
             if not same({name: one}, {name: other}):
                 return False
-        elif not torch.allclose(other, one.to(other.dtype), rtol, atol, equal_nan=True):
-            return False
+        else:
+            off = other.abs().mul_(rtol).add_(atol)
+            bounds = with_rounding(other, off, one.dtype)
+            known = one.to(other.dtype)
+            near = (known == other) | (known.isnan() & other.isnan())
+            near |= other.isfinite() & ((known - other).abs() <= bounds)
+            if not bool(near.all()):
+                return False
     return True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exactness:
+    """How exact a reference is, run with its inputs in float64."""
+
+    wide: bool
+    """Whether it evaluates in float64, and says there what it says itself."""
+    rounded: bool
+    """Whether its answers are rounded to their types all the same."""
+
+
+def tried_wide(run: Callable[[], Tensors], right: Tensors, rtol: float, atol: float) -> Exactness:
+    """How exact ``run``, the reference in float64, is beside its own answers ``right``."""
+    narrow = _Narrow()
+    try:
+        with narrow:
+            wide = run()
+    except (RuntimeError, TypeError, ValueError, AssertionError):  # it makes others of its own
+        return Exactness(wide=False, rounded=True)
+    if not agree(right, wide, rtol, atol):
+        return Exactness(wide=False, rounded=True)
+    return Exactness(wide=True, rounded=any(x.dtype in narrow.seen for x in right.values()))
+
+
+class _Narrow(Uncompiled):
+    """While entered, notes the inexact types below float64 that results have."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.seen: set[torch.dtype] = set()
+
+    def __torch_dispatch__(
+        self, func: Any, types: Any, args: Any = (), kwargs: Any = None
+    ) -> object:
+        """Compute one operation, then look at what it made."""
+        result = func(*args, **(kwargs or {}))
+        self.seen.update(x.dtype for x in tensors_in(result) if not is_wide(x))
+        return result
 
 
 def told(name: str, tensor: Tensor, *, zeroed: bool = False) -> ToldTensor:

@@ -20,17 +20,19 @@ from torch import Tensor
 from harness.formats.messages import CasesDescribed, ToldCase, ToldParameter
 from harness.formats.process.adaptor import (
     C_NAMES,
+    Exactness,
     MistakeError,
     Tensors,
     UngradableError,
-    agree,
     load_tree,
     named,
     same,
     told,
+    tried_wide,
     widened,
 )
 from harness.formats.process.cutting import FACTORS, MOST_COST, cost, cut
+from harness.formats.process.nested import filled, flattened
 from harness.runner.entry.construction import seed_all
 
 TOLERANCE = 1e-4
@@ -55,13 +57,13 @@ class KernelBench:
         """One shape, tried: what it returns, whether that is the same each time, and how exact."""
         return self._file(small).described()
 
-    def draw(self, case: str, seed: int, *, small: bool) -> Tensors:  # noqa: ARG002 (all alike)
+    def draw(self, case: str, seed: int, *, small: bool) -> Tensors:
         """What ``get_inputs`` returns."""
         return _tensors(self._file(small).inputs(seed))
 
     def answers(
         self,
-        case: str,  # noqa: ARG002 (likewise)
+        case: str,
         inputs: Tensors,
         weights: int,
         *,
@@ -69,6 +71,10 @@ class KernelBench:
     ) -> Tensors:
         """What ``forward`` of a fresh module returns."""
         return self._file(small).right(inputs, weights)
+
+    def check(self, case: str, inputs: Tensors, outputs: Tensors, *, small: bool) -> bool:
+        """None: a tolerance decides."""
+        raise UngradableError("it has no check of its own")
 
     def _file(self, small: bool) -> "_File":
         if small not in self._files:
@@ -121,7 +127,9 @@ class _File:
         self._get_init: Any = _needed(module, "get_init_inputs")
         self._made: tuple[int, torch.nn.Module] | None = None
         self._first: dict[str, Tensor | int | float] | None = None
-        self._wide: bool | None = None
+        self._exactness: Exactness | None = None
+        self._structure: Any = []
+        """How the arguments of ``forward`` are nested."""
 
     def once(self) -> None:
         """Make the module and call it, on the device that is the default."""
@@ -134,11 +142,19 @@ class _File:
         if not isinstance(values, list | tuple):
             raise MistakeError(f"get_inputs must return a list, not a {type(values).__name__}")
         found: dict[str, Tensor | int | float] = {}
+        structure: list[object] = []
         for name, value in zip(self._names(len(values)), values, strict=True):
-            if not isinstance(value, Tensor | int | float):
+            if isinstance(value, int | float):
+                found[name] = value
+                structure.append({"argument": name})
+                continue
+            if not isinstance(value, Tensor | tuple | list | dict):
                 kind = type(value).__name__
                 raise UngradableError(f"get_inputs returns a {kind}: tensors and numbers alone")
-            found[name] = value.detach().contiguous() if isinstance(value, Tensor) else value
+            inside, leaves = flattened(value, name)
+            structure.append(inside)
+            found |= {leaf: x.detach().contiguous() for leaf, x in leaves.items()}
+        self._structure = structure
         return found
 
     def _names(self, count: int) -> list[str]:
@@ -149,11 +165,12 @@ class _File:
 
     def right(self, inputs: Tensors, weights: int) -> dict[str, Tensor]:
         """The outputs in float64, where the module can compute in it."""
-        if self._first is None or self._wide is None:
+        if self._exactness is None:
             self.described()
         assert self._first is not None
+        assert self._exactness is not None
         arguments = {name: inputs.get(name, value) for name, value in self._first.items()}
-        return self._called(self._module(weights), arguments, 0, wide=bool(self._wide))
+        return self._called(self._module(weights), arguments, 0, wide=self._exactness.wide)
 
     def _module(self, seed: int) -> torch.nn.Module:
         """A module of its own, made under a seed."""
@@ -171,17 +188,16 @@ class _File:
         self, module: torch.nn.Module, arguments: Arguments, seed: int, *, wide: bool = False
     ) -> dict[str, Tensor]:
         """What a module returns for copies of the arguments."""
-        given: list[object] = []
-        for value in arguments.values():
+        given: dict[str, object] = {}
+        for key, value in arguments.items():
             if isinstance(value, Tensor):
                 value = widened(value) if wide else value.clone()
-            given.append(value)
+            given[key] = value
         seed_all(seed)
         with torch.no_grad():
-            returned = (module.double() if wide else module)(*given)
-        several = returned if isinstance(returned, tuple | list) else (returned,)
+            returned = (module.double() if wide else module)(*filled(self._structure, given))
         name = "output" if "output" not in arguments else "output_of_forward"
-        return named(several, name)
+        return named(_tensors_of(returned), name)
 
     def described(self) -> CasesDescribed:
         """See :meth:`KernelBench.describe`."""
@@ -195,14 +211,20 @@ class _File:
             raise UngradableError("its reference is not the same each time")
         if not same(outputs, self._called(self._module(1), arguments, 2)):
             raise UngradableError("its reference draws random numbers in the call (dropout?)")
-        self._wide = self._runs_wide(arguments, outputs)
+        module = self._module(1)
+        self._exactness = exactness = tried_wide(
+            lambda: self._called(module, arguments, 1, wide=True),
+            outputs,
+            TOLERANCE,
+            TOLERANCE,
+        )
         tensors = _tensors(arguments)
         claims = ["shapes: fixed"]
         if tensors and same(tensors, _tensors(self.inputs(2))):
             claims.append("inputs: fixed")
         if has_weights:
             claims.append("weights: fixed for a grade")
-        if not self._wide:
+        if not exactness.wide:
             claims.append("reference: float32")
         if self._factor:
             how = f"divided by {self._factor}" if self._factor > 1 else "smaller batch"
@@ -215,20 +237,18 @@ class _File:
                     for n, x in outputs.items()
                 ),
             ),
-            cases=tuple(self._case(key, arguments, outputs) for key in CASES),
+            cases=tuple(self._case(key, arguments, outputs, exactness) for key in CASES),
             rtol=TOLERANCE,
             atol=TOLERANCE,
             claims=tuple(claims),
         )
 
-    def _runs_wide(self, arguments: Arguments, outputs: Tensors) -> bool:
-        try:
-            wide = self._called(self._module(1), arguments, 1, wide=True)
-        except (RuntimeError, TypeError, ValueError):  # it makes float32 tensors of its own
-            return False
-        return agree(outputs, wide, TOLERANCE, TOLERANCE)
+    def _is_nested(self) -> bool:
+        return any("argument" not in each for each in self._structure)
 
-    def _case(self, key: str, arguments: Arguments, outputs: Tensors) -> ToldCase:
+    def _case(
+        self, key: str, arguments: Arguments, outputs: Tensors, exactness: Exactness
+    ) -> ToldCase:
         tensors = {**_tensors(arguments), **outputs}
         return ToldCase(
             key=key,
@@ -236,7 +256,16 @@ class _File:
             numbers={n: v for n, v in arguments.items() if not isinstance(v, Tensor)},
             timed=key == CASES[0],
             construct=json.dumps(encoded(self._get_init())),
+            call=json.dumps(self._structure) if self._is_nested() else "",
+            rounded=exactness.rounded,
         )
+
+
+def _tensors_of(returned: object) -> list[object]:
+    """What was returned, in lists or not, one after the other."""
+    if isinstance(returned, tuple | list):
+        return [inside for each in returned for inside in _tensors_of(each)]
+    return [returned]
 
 
 def _needed(module: ModuleType, name: str) -> object:

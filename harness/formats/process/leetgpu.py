@@ -9,27 +9,28 @@ import ctypes
 import math
 import sys
 from collections.abc import Mapping, Sequence
-from contextlib import contextmanager
-from hashlib import sha256
 from pathlib import Path
 from typing import Any, Literal
 
 import torch
 from torch import Tensor
-from torch.utils.flop_counter import FlopCounterMode
 
 from harness.formats.messages import CasesDescribed, ToldCase, ToldParameter
 from harness.formats.process.adaptor import (
     C_NAMES,
+    Exactness,
     MistakeError,
     Tensors,
     UngradableError,
-    agree,
     load_tree,
+    reseeded,
     same,
+    set_memory,
     told,
+    tried_wide,
     widened,
 )
+from harness.formats.process.cutting import Written
 from harness.runner.entry.construction import seed_all
 
 Kind = Literal["in", "out", "inout"]
@@ -70,7 +71,7 @@ class LeetGpu:
         self._signature = _signature(self._challenge.get_solve_signature())
         self._described: dict[bool, CasesDescribed] = {}
         self._last: tuple[int, Sequence[Test]] | None = None
-        self._wide: dict[int, bool] = {}
+        self._exactness: dict[int, Exactness] = {}
 
     def describe(self, *, small: bool) -> CasesDescribed:
         """Its functional tests, each tried."""
@@ -78,7 +79,7 @@ class LeetGpu:
             self._described[small] = self._told(small=small)
         return self._described[small]
 
-    def draw(self, case: str, seed: int, *, small: bool) -> Tensors:  # noqa: ARG002 (all alike)
+    def draw(self, case: str, seed: int, *, small: bool) -> Tensors:
         """The tensors of one test that are read."""
         test = self._tests(seed)[_number(case)]
         return {
@@ -91,7 +92,7 @@ class LeetGpu:
         self,
         case: str,
         inputs: Tensors,
-        weights: int,  # noqa: ARG002 (there are none)
+        weights: int,
         *,
         small: bool,
     ) -> Tensors:
@@ -99,14 +100,18 @@ class LeetGpu:
         self.describe(small=small)
         number = _number(case)
         test = {**self._tests(1)[number], **inputs}
-        return self._right(test, 0, wide=self._wide.get(number, False))
+        return self._right(test, 0, wide=self._exactness[number].wide)
+
+    def check(self, case: str, inputs: Tensors, outputs: Tensors, *, small: bool) -> bool:
+        """None: a tolerance decides."""
+        raise UngradableError("it has no check of its own")
 
     def _tests(self, seed: int) -> Sequence[Test]:
         """The tests as they are drawn under a seed, with tensors for what describes some."""
         if self._last is None or self._last[0] != seed:
             self._last = None
             seed_all(seed)
-            with _reseeded(seed), _set_memory():
+            with reseeded(seed), set_memory():
                 tests = self._challenge.generate_functional_test()
                 if not isinstance(tests, list) or not all(isinstance(t, dict) for t in tests):
                     raise MistakeError("generate_functional_test returns no list of dictionaries")
@@ -122,7 +127,7 @@ class LeetGpu:
         for number, test in enumerate(tests):
             self._require_names(test)
             right, flops = self._tried(number, test)
-            exact &= self._wide[number]
+            exact &= self._exactness[number].wide
             elements = sum(x.numel() for x in test.values() if isinstance(x, Tensor))
             case = self._case(number, test, right)
             sizes.append((elements, case))
@@ -156,20 +161,17 @@ class LeetGpu:
                 kind = type(test[name]).__name__
                 raise UngradableError(f"{name} is a {kind}, and the signature has something else")
 
-    def _tried(self, number: int, test: Test) -> tuple[dict[str, Tensor], int]:
+    def _tried(self, number: int, test: Test) -> tuple[dict[str, Tensor], float]:
         """The outputs of a test, tried in float64 too, and the operations that they took."""
-        counter = FlopCounterMode(display=False)
-        with counter:
+        with Written(math.inf, math.inf) as counter:
             right = self._right(test, 1, wide=False)
         if not same(right, self._right(test, 2, wide=False)):
             raise UngradableError("its reference is not the same each time")
         allowed = float(self._challenge.rtol), float(self._challenge.atol)
-        try:
-            wide = self._right(test, 1, wide=True)
-        except (RuntimeError, TypeError, ValueError, AssertionError):
-            wide = {}
-        self._wide[number] = agree(right, wide, *allowed)
-        return right, counter.get_total_flops()
+        self._exactness[number] = tried_wide(
+            lambda: self._right(test, 1, wide=True), right, *allowed
+        )
+        return right, counter.flops
 
     def _right(self, test: Test, seed: int, *, wide: bool) -> dict[str, Tensor]:
         given: dict[str, Any] = {}
@@ -199,6 +201,7 @@ class LeetGpu:
                 if pointer
             ),
             numbers={n: test[n] for n, (pointer, _) in self._signature.items() if not pointer},
+            rounded=self._exactness[number].rounded,
         )
 
     def _parameter(self, name: str, tests: Sequence[Test]) -> ToldParameter:
@@ -256,29 +259,3 @@ def _made(value: object) -> object:
             filled = math.nan if dtype.is_floating_point else 1
             return torch.full(shape, filled, dtype=dtype)
     raise UngradableError(f"a test has a {kind}, which is not known here")
-
-
-@contextmanager
-def _reseeded(seed: int) -> Any:
-    """Seeds that the file sets itself are mixed with ours: its own are anybody's to read."""
-    plain = torch.manual_seed
-
-    def mixed(own: int) -> torch.Generator:
-        digest = sha256(f"{seed}|{int(own)}".encode()).digest()
-        return plain(int.from_bytes(digest[:8], "big") >> 1)
-
-    torch.manual_seed = mixed  # type: ignore[assignment]
-    try:
-        yield
-    finally:
-        torch.manual_seed = plain
-
-
-@contextmanager
-def _set_memory() -> Any:
-    """Memory that nobody sets holds NaN and large numbers: what is 0 is meant to be."""
-    torch.use_deterministic_algorithms(True, warn_only=True)
-    try:
-        yield
-    finally:
-        torch.use_deterministic_algorithms(False)

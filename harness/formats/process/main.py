@@ -1,7 +1,8 @@
 """The process of one foreign problem: loads its files, and answers what the judge asks.
 
-Runs confined (:mod:`harness.sandbox.init`), on one thread, so that the same seed gives the same
-each time. The files are in its own folder, which ends with it.
+Runs confined (:mod:`harness.sandbox.init`). What is drawn is drawn on one thread, so that the same
+seed gives the same each time; the reference takes all processors that it may. The files
+are in its own folder, which ends with it.
 """
 
 import math
@@ -9,7 +10,8 @@ import mmap
 import os
 import socket
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,12 +20,16 @@ from harness.author.source import line_of
 from harness.formats.messages import (
     REQUESTS,
     CannotBeGraded,
+    CheckOutputs,
     DescribeCases,
     DrawInputs,
+    ErrorMeasured,
     EvaluateReference,
     FilesLoaded,
     InputsDrawn,
     LoadFiles,
+    MeasureError,
+    OutputsChecked,
     PlacedTensor,
     ReferenceEvaluated,
 )
@@ -66,6 +72,7 @@ class ForeignAuthor:
         self._folder = folder
         self._file = folder
         self._loaded: Adaptor | None = None
+        self._threads = 1
 
     def answer(self, message: Message, descriptors: list[int]) -> Answer:
         """Obey ``message``; whatever the author's code raises comes through."""
@@ -74,17 +81,20 @@ class ForeignAuthor:
                 sys.path += message.path
                 import torch
 
+                from harness.formats.process.no_compiler import leave_compiler
                 from harness.runner.triton.fake_cuda import install_fake_cuda
 
+                leave_compiler()
                 torch.set_num_threads(1)
                 install_fake_cuda(_ARCHITECTURE)
                 forbid_programs()
                 return AuthorOpened()
             case LoadFiles():
+                self._threads = message.threads
                 self._load(message, descriptors[0])
                 return FilesLoaded()
             case DescribeCases():
-                return self._problem.describe(small=message.small)
+                return self._described(small=message.small)
             case DrawInputs():
                 drawn = self._problem.draw(message.case, message.seed, small=message.small)
                 _write(mmap.mmap(descriptors[0], 0), message.tensors, drawn)
@@ -93,9 +103,26 @@ class ForeignAuthor:
                 room = mmap.mmap(descriptors[0], 0)
                 inputs = {each.name: _at(room, each).clone() for each in message.inputs}
                 case, weights = message.case, message.weights
-                right = self._problem.answers(case, inputs, weights, small=message.small)
+                with _busy(self._threads):
+                    right = self._problem.answers(case, inputs, weights, small=message.small)
                 _write(room, message.outputs, right)
                 return ReferenceEvaluated()
+            case MeasureError():
+                from harness.formats.process.measure import relative_error
+
+                case = message.case
+                return ErrorMeasured(
+                    relative=relative_error(self._problem, case, small=message.small)
+                )
+            case CheckOutputs():
+                room = mmap.mmap(descriptors[0], 0)
+                inputs, outputs = (
+                    {each.name: _at(room, each).clone() for each in placed}
+                    for placed in (message.inputs, message.outputs)
+                )
+                with _busy(self._threads):
+                    said = self._problem.check(message.case, inputs, outputs, small=message.small)
+                return OutputsChecked(right=said)
         raise WireError(f"{message.type} is no message for an author's process")
 
     def failed(self, error: BaseException) -> Answer:
@@ -114,6 +141,16 @@ class ForeignAuthor:
         text = str(error) if isinstance(error, MistakeError) else f"{type(error).__name__}: {error}"
         return AuthorFailed(line=line, message=(text.splitlines() or [""])[0][:_MESSAGE])
 
+    def _described(self, *, small: bool) -> Answer:
+        """The cases; tried on one thread again where a sum's order may be what is not the same."""
+        from harness.formats.process.adaptor import UngradableError
+
+        if self._threads > 1:
+            with suppress(UngradableError), _busy(self._threads):
+                return self._problem.describe(small=small)
+            self._threads = 1
+        return self._problem.describe(small=small)
+
     @property
     def _problem(self) -> "Adaptor":
         if self._loaded is None:
@@ -131,6 +168,18 @@ class ForeignAuthor:
         self._file = self._folder / message.files[0].name
         make: Callable[[Path], Adaptor] = ADAPTORS[message.format]
         self._loaded = make(self._file)
+
+
+@contextmanager
+def _busy(threads: int) -> Iterator[None]:
+    """Torch computes on so many threads meanwhile."""
+    import torch
+
+    torch.set_num_threads(threads)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(1)
 
 
 def _at(room: mmap.mmap, each: PlacedTensor) -> "Tensor":

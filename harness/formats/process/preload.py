@@ -8,6 +8,7 @@ _NAMES = (
     "torch.utils.flop_counter",
     "harness.formats.process.adaptors",
     "harness.formats.process.main",
+    "harness.formats.process.no_compiler",
     "harness.runner.triton.fake_cuda",
 )
 

@@ -1,0 +1,130 @@
+"""GPU MODE: ``task.yml`` with ``files``, ``lang`` and ``tests``, and the Python that it names.
+
+YAML is read here and handed on as JSON: the problem's process sees no file but those named.
+"""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from harness.errors import UsageError
+from harness.formats.base import Source, SourceFile, slug_of, source_file, text_of, title_of
+from harness.text.plain import plain
+
+FILE = "task.yml"
+MAX_YAML_BYTES = 256 << 10
+_KEYS = (r"^files[ \t]*:", r"^lang[ \t]*:", r"^(?:tests|benchmarks)[ \t]*:")
+_NAME = re.compile(r"(?:\w[\w.-]*/){0,4}\w[\w.-]*\.py", re.ASCII)
+_ABOVE = 2
+"""Folders above the problem's from which files may come."""
+_NEEDED = ("reference.py",)
+
+
+class GpuMode:
+    """Folders with a task."""
+
+    name = "gpumode"
+
+    def detect(self, path: Path) -> Path | None:
+        """``task.yml``, or a folder with one."""
+        file = path / FILE if path.is_dir() else path
+        if file.name != FILE:
+            return None
+        text = text_of(file)
+        found = all(re.search(key, text, re.MULTILINE) for key in _KEYS)
+        return file if found else None
+
+    def load(self, path: Path) -> Source:
+        """The task's cases and the files that it names, without what runs and times it."""
+        folder = path.absolute().parent
+        lack, task = "", {}
+        try:
+            task = _task(path)
+            lack = _lack(task)
+            files = _files(path, folder, task)
+        except UsageError as error:
+            lack, files = str(error), []
+        facts = {key: task.get(key) or [] for key in ("tests", "benchmarks")}
+        about = SourceFile(name="task.json", text=json.dumps(facts, sort_keys=True).encode())
+        return Source(
+            format=self.name,
+            path=path,
+            slug=slug_of(self.name, folder.parent.name, folder.name),
+            title=title_of(folder.name),
+            entry="custom_kernel",
+            files=(*files, about),
+            lack=lack,
+            code=folder / "reference.py",
+        )
+
+
+def _task(path: Path) -> dict[str, Any]:
+    """What the YAML holds, as JSON could have it.
+
+    Raises:
+        UsageError: it is not of the kind, or has anchors, which may make much of little.
+    """
+    text = source_file(path, FILE).text
+    where = plain(path.name)
+    if len(text) > MAX_YAML_BYTES:
+        raise UsageError(f"{where} is larger than {MAX_YAML_BYTES >> 10} KiB")
+    try:
+        if any(isinstance(each, yaml.AliasEvent) for each in yaml.parse(text, yaml.SafeLoader)):
+            raise UsageError(f"{where} has YAML aliases")
+        task = yaml.safe_load(text)
+        json.dumps(task, allow_nan=False)
+    except (yaml.YAMLError, ValueError, TypeError, RecursionError) as error:
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
+        raise UsageError(f"{where} cannot be read: {plain(reason, 200)}") from error
+    if not isinstance(task, dict):
+        raise UsageError(f"{where} is no mapping")
+    for key in ("tests", "benchmarks"):
+        cases = task.get(key) or []
+        if not isinstance(cases, list) or not all(isinstance(each, dict) for each in cases):
+            raise UsageError(f"{where}: {key} is no list of mappings")
+    return task
+
+
+def _lack(task: dict[str, Any]) -> str:
+    if task.get("multi_gpu"):
+        return "needs several GPUs"
+    if task.get("lang", "py") != "py":
+        return f"its submissions are written in {plain(str(task['lang']), 20)}, not in Python"
+    return ""
+
+
+def _files(path: Path, folder: Path, task: dict[str, Any]) -> list[SourceFile]:
+    """The Python files that a task names, ``reference.py`` first.
+
+    Raises:
+        UsageError: one is missing, has a strange name, or is from far away.
+    """
+    config = task.get("config")
+    main = config.get("main") if isinstance(config, dict) else None
+    told = task.get("files")
+    if not isinstance(told, list) or not all(isinstance(each, dict) for each in told):
+        raise UsageError(f"{plain(path.name)}: files is no list of mappings")
+    found: dict[str, SourceFile] = {}
+    for each in told:
+        name, source = str(each.get("name")), str(each.get("source"))
+        if source == "@SUBMISSION@" or name == main or not name.endswith(".py"):
+            continue
+        if not _NAME.fullmatch(name):
+            raise UsageError(f"{plain(path.name)}: {plain(name, 80)} is no name for a file here")
+        found[name] = source_file(_within(folder, source), name)
+    for name in _NEEDED:
+        if name not in found:
+            raise UsageError(f"{plain(path.name)} names no {name}")
+    return sorted(found.values(), key=lambda file: (file.name != "reference.py", file.name))
+
+
+def _within(folder: Path, source: str) -> Path:
+    """A Python file of the checkout, near the problem's own."""
+    path = (folder / source).resolve()
+    root = folder.resolve().parents[_ABOVE - 1] if len(folder.parents) > _ABOVE else folder
+    if path.suffix != ".py" or not path.is_relative_to(root):
+        raise UsageError(f"{plain(source, 80)} is no Python file of the checkout")
+    return path

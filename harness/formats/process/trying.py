@@ -1,0 +1,396 @@
+"""What formats with separate tests have in common: each test is tried once, small if need be.
+
+A format's part draws a test's arguments, computes what is right, and has its own check. Trying a
+test shows the sizes that it can have here, whether its answer is the same each time and evaluates
+in float64, and the tolerance that its check stands for.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from harness.formats.messages import CasesDescribed, ToldCase, ToldParameter
+from harness.formats.process.adaptor import (
+    C_NAMES,
+    Exactness,
+    MistakeError,
+    Tensors,
+    UngradableError,
+    same,
+    told,
+    tried_wide,
+    widened,
+)
+from harness.formats.process.checks import Rule
+from harness.formats.process.cutting import (
+    FACTORS,
+    MOST_COST,
+    Bounded,
+    TooMuchError,
+    Written,
+    shapes_only,
+)
+from harness.runner.entry.construction import seed_all
+
+_SURE = 0.5
+"""Part of what is allowed by which a reference may be off its own answer in float64: it has other
+inputs later on."""
+
+Value = Tensor | bool | int | float
+Values = Mapping[str, Value]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trial:
+    """What trying a test has shown."""
+
+    factor: int
+    """By which its sizes are divided; 0 for none."""
+    values: Values
+    """Its arguments, as they were tried."""
+    right: Tensors
+    """The reference's outputs."""
+    exactness: Exactness
+    """Whether it evaluates in float64."""
+    rule: Rule | None
+    """The tolerance that its check stands for; None where the check itself decides."""
+    given: bool
+    """Whether all that it reads is the same whatever the seed."""
+
+
+class Tested(ABC):
+    """Base of adaptors of formats with tests. What their code raises comes through."""
+
+    most_elements, most_flops = 1 << 20, 1 << 27
+    """Of a test that an emulator runs: in all its tensors, and what the reference computes."""
+    factors: Sequence[int] = (0, *FACTORS[2:])
+
+    def __init__(self) -> None:
+        self._trials: dict[str, Trial | None] = {}
+        self._full: dict[str, tuple[Values, Tensors]] = {}
+        self._described: dict[bool, CasesDescribed] = {}
+
+    # -- what a format brings --------------------------------------------------------------------
+
+    @abstractmethod
+    def keys(self) -> Sequence[str]:
+        """The names of all tests, in order."""
+
+    @abstractmethod
+    def drawn(self, key: str, seed: int, factor: int) -> dict[str, Any]:
+        """The arguments of a test that are no pure outputs, by the names of its parameters."""
+
+    @abstractmethod
+    def evaluated(self, key: str, values: Values) -> dict[str, Tensor]:
+        """The outputs by name; ``values`` may be changed."""
+
+    @abstractmethod
+    def rule(self, key: str, values: Values, right: Tensors) -> Rule | None:
+        """The tolerance that the test's check stands for; None where that itself decides."""
+
+    def is_right(self, key: str, values: Values, outputs: Tensors) -> bool:
+        """What the test's own check says; both may be changed."""
+        raise UngradableError("it has no check of its own")
+
+    def ctype(self, name: str, value: Value) -> str:
+        """The C type of an element or number."""
+        if isinstance(value, Tensor):
+            return C_NAMES.get(value.dtype, "?")
+        if isinstance(value, bool):
+            return "bool"
+        return "int64_t" if isinstance(value, int) else "double"
+
+    def order(self, key: str, values: Values, right: Tensors) -> Sequence[str]:
+        """All parameters, in the order of the call."""
+        return [*values, *right]
+
+    def details(self, key: str, values: Values) -> dict[str, Any]:
+        """Further fields of the test's case."""
+        return {}
+
+    def alike(self, parameters: Sequence[ToldParameter]) -> Sequence[object]:
+        """What of parameters must be the same in all cases; others are left out."""
+        return parameters
+
+    def is_timed(self, key: str) -> bool:
+        """Whether the format times it."""
+        return False
+
+    def is_tried(self, key: str) -> bool:
+        """Whether it is one for a machine without a GPU."""
+        return True
+
+    def is_zeroed(self, name: str) -> bool:
+        """Whether an output is 0 before the call."""
+        return False
+
+    def loose(self, key: str) -> Sequence[str]:
+        """Arguments that a call may write to, whatever it leaves there."""
+        return ()
+
+    def lack_on_card(self) -> str:
+        """Why it cannot be graded on a card, though it can be on a processor; empty if it can."""
+        return ""
+
+    # -- what the judge asks ---------------------------------------------------------------------
+
+    def describe(self, *, small: bool) -> CasesDescribed:
+        """All tests that can be had, each tried."""
+        if small not in self._described:
+            self._described[small] = self._told(small=small)
+        return self._described[small]
+
+    def draw(self, case: str, seed: int, *, small: bool) -> Tensors:
+        """The tensors of a test that are read."""
+        values = self._drawn(case, seed, self._factor(case, small=small))
+        return {name: x for name, x in values.items() if isinstance(x, Tensor)}
+
+    def answers(
+        self,
+        case: str,
+        inputs: Tensors,
+        weights: int,
+        *,
+        small: bool,
+    ) -> Tensors:
+        """The reference's outputs, in float64 where it runs in it."""
+        trial = self._nearest(case)
+        return self._evaluated(
+            case, self._values(case, inputs, small=small), wide=trial.exactness.wide
+        )
+
+    def check(self, case: str, inputs: Tensors, outputs: Tensors, *, small: bool) -> bool:
+        """What the test's own check says."""
+        values = self._values(case, inputs, small=small)
+        seed_all(1)
+        with torch.no_grad():
+            try:
+                return self.is_right(case, _copied(values), dict(outputs))
+            except MemoryError:
+                raise
+            except Exception:  # it accepted the reference's: these it cannot even look at
+                return False
+
+    # -- trying ----------------------------------------------------------------------------------
+
+    def _factor(self, key: str, *, small: bool) -> int:
+        trial = self._trial(key) if small else None
+        return 0 if trial is None else trial.factor
+
+    def _values(self, key: str, inputs: Tensors, *, small: bool) -> dict[str, Value]:
+        trial = self._trial(key) if small else None
+        known = trial.values if trial is not None else self._at_full_size(key)[0]
+        return {name: inputs.get(name, value) for name, value in known.items()}
+
+    def _nearest(self, key: str) -> Trial:
+        """The trial of a test, or of another, where it cannot be small."""
+        for each in (key, *self.keys()):
+            if (trial := self._trial(each)) is not None:
+                return trial
+        raise UngradableError("all of its tests are too large for a processor")
+
+    def _trial(self, key: str) -> Trial | None:
+        if key not in self._trials:
+            self._trials[key] = self._tried(key) if self.is_tried(key) else None
+        return self._trials[key]
+
+    def _tried(self, key: str) -> Trial | None:
+        """The test at the first sizes that go; None if there are none."""
+        for factor in self.factors:
+            try:
+                values, right = self._bounded(key, factor)
+            except TooMuchError:
+                continue
+            except Exception:
+                if factor == 0:
+                    raise
+                continue  # these numbers do not go together: others may
+            return self._studied(key, factor, values, right)
+        return None
+
+    def _bounded(self, key: str, factor: int) -> tuple[dict[str, Value], Tensors]:
+        """A test drawn and evaluated; a TooMuchError if that is more than an emulator can do."""
+        most = int(MOST_COST * self.most_elements)
+        self._estimate(key, factor, most)
+        with Bounded(most), Written(most):
+            values = self._drawn(key, 1, factor)
+        tensors = [x for x in values.values() if isinstance(x, Tensor)]
+        if sum(x.numel() for x in tensors) > self.most_elements:
+            raise TooMuchError
+        with Bounded(most), Written(most) as counter:
+            right = self._evaluated(key, values)
+        if counter.flops > self.most_flops:
+            raise TooMuchError
+        return values, right
+
+    def _estimate(self, key: str, factor: int, most: int) -> None:
+        """Raise a TooMuchError for what shows without values already."""
+        try:
+            with shapes_only(), Written(most) as counter:
+                self._evaluated(key, self._drawn(key, 1, factor))
+        except TooMuchError:
+            raise
+        except Exception:
+            return
+        if counter.flops > self.most_flops:
+            raise TooMuchError
+
+    def _studied(self, key: str, factor: int, values: Values, right: Tensors) -> Trial:
+        if not same(right, self._evaluated(key, values, seed=2)):
+            raise UngradableError("its reference is not the same each time")
+        rule = self.rule(key, _copied(values), {n: x.clone() for n, x in right.items()})
+        if rule is None and not self._accepts(key, values, right):
+            raise UngradableError("its check does not accept its own reference's answer")
+        bounds = rule or Rule(rtol=0.0, atol=0.0)
+        exactness = tried_wide(
+            lambda: self._evaluated(key, values, wide=True),
+            right,
+            bounds.rtol * _SURE,
+            bounds.atol * _SURE,
+        )
+        tensors = {n: x for n, x in values.items() if isinstance(x, Tensor)}
+        other = self._drawn(key, 2, factor)
+        return Trial(
+            factor=factor,
+            values=values,
+            right=right,
+            exactness=exactness,
+            rule=rule,
+            given=same(tensors, {n: x for n, x in other.items() if isinstance(x, Tensor)}),
+        )
+
+    def _accepts(self, key: str, values: Values, right: Tensors) -> bool:
+        seed_all(1)
+        with torch.no_grad():
+            return self.is_right(key, _copied(values), {n: x.clone() for n, x in right.items()})
+
+    def _at_full_size(self, key: str) -> tuple[Values, Tensors]:
+        """Arguments and outputs at the test's own sizes, without values if that can be."""
+        if key not in self._full:
+            try:
+                with shapes_only():
+                    values = self._drawn(key, 1, 0)
+                    found = values, self._evaluated(key, values)
+            except Exception:
+                values = self._drawn(key, 1, 0)
+                found = values, self._evaluated(key, values)
+            self._full[key] = found[0], {n: x.to("meta") for n, x in found[1].items()}
+        return self._full[key]
+
+    def _drawn(self, key: str, seed: int, factor: int) -> dict[str, Value]:
+        seed_all(seed)
+        with torch.no_grad():
+            values = self.drawn(key, seed, factor)
+        for name, value in values.items():
+            if not isinstance(value, Tensor | int | float):
+                raise UngradableError(f"{name} is a {type(value).__name__}: no tensor or number")
+        return {
+            n: x.detach().contiguous() if isinstance(x, Tensor) else x for n, x in values.items()
+        }
+
+    def _evaluated(
+        self, key: str, values: Values, *, wide: bool = False, seed: int = 1
+    ) -> dict[str, Tensor]:
+        seed_all(seed)
+        with torch.no_grad():
+            return self.evaluated(key, _copied(values, widened if wide else torch.clone))
+
+    # -- telling ---------------------------------------------------------------------------------
+
+    def _told(self, *, small: bool) -> CasesDescribed:
+        keys = self.keys()
+        if not keys:
+            raise MistakeError("it has no tests")
+        self._nearest(keys[0])
+        cases: list[ToldCase] = []
+        parameters: tuple[ToldParameter, ...] = ()
+        shown: list[Trial] = []
+        for key in keys:
+            if small:
+                if (trial := self._trial(key)) is None:
+                    continue
+                values, right = trial.values, trial.right
+            else:
+                trial = self._nearest(key)
+                if lack := self.lack_on_card():
+                    raise UngradableError(lack)
+                values, right = self._at_full_size(key)
+            found = self._parameters(key, values, right)
+            parameters = parameters or found
+            if self.alike(found) != self.alike(parameters):
+                continue
+            shown.append(trial)
+            cases.append(self._case(key, values, right, trial))
+        if not cases:
+            raise UngradableError("all of its tests are too large for a machine without a GPU")
+        rules = [each.rule for each in shown if each.rule is not None]
+        return CasesDescribed(
+            parameters=parameters,
+            cases=tuple(cases),
+            rtol=max((each.rtol for each in rules), default=0.0),
+            atol=max((each.atol for each in rules), default=0.0),
+            claims=tuple(self._claims(shown, len(keys), small=small)),
+        )
+
+    def _parameters(self, key: str, values: Values, right: Tensors) -> tuple[ToldParameter, ...]:
+        free = self.loose(key)
+        found = []
+        for name in self.order(key, values, right):
+            value = values.get(name, right.get(name))
+            assert value is not None
+            ctype = self.ctype(name, value)
+            if not isinstance(value, Tensor):
+                whole = ctype not in ("float", "double", "bool")
+                found.append(
+                    ToldParameter(name=name, ctype=ctype, kind="size" if whole else "scalar")
+                )
+            elif name not in values:
+                found.append(ToldParameter(name=name, ctype=ctype, kind="out"))
+            else:
+                kind = "inout" if name in free or name in right else "in"
+                found.append(ToldParameter(name=name, ctype=ctype, kind=kind))  # type: ignore[arg-type]
+        return tuple(found)
+
+    def _case(self, key: str, values: Values, right: Tensors, trial: Trial) -> ToldCase:
+        names = self.order(key, values, right)
+        tensors = {**values, **right}
+        return ToldCase(
+            key=key,
+            tensors=tuple(
+                told(name, x, zeroed=self.is_zeroed(name))
+                for name in names
+                if isinstance(x := tensors[name], Tensor)
+            ),
+            numbers={n: values[n] for n in names if not isinstance(tensors[n], Tensor)},  # type: ignore[misc]
+            timed=self.is_timed(key),
+            loose=tuple(self.loose(key)),
+            rtol=None if trial.rule is None else trial.rule.rtol,
+            atol=None if trial.rule is None else trial.rule.atol,
+            own=trial.rule is None,
+            rounded=trial.exactness.rounded,
+            **self.details(key, values),
+        )
+
+    def _claims(self, shown: Sequence[Trial], count: int, *, small: bool) -> list[str]:
+        claims = ["shapes: fixed"]
+        factors = sorted({each.factor for each in shown} - {0})
+        if factors:
+            most = f" up to {factors[-1]}" if len(factors) > 1 else f" {factors[-1]}"
+            claims.append(f"sizes: divided by{most} for the CPU")
+        if len(shown) < count:
+            claims.append(f"cases: {len(shown)} of {count}" + (" for the CPU" if small else ""))
+        if all(each.given for each in shown):
+            claims.append("inputs: fixed")
+        elif any(each.given for each in shown):
+            claims.append("inputs: given in some cases")
+        if not all(each.exactness.wide or each.rule is None for each in shown):
+            claims.append("reference: float32")
+        return claims
+
+
+def _copied(values: Values, copy: Callable[[Tensor], Tensor] = torch.clone) -> dict[str, Value]:
+    return {n: copy(x) if isinstance(x, Tensor) else x for n, x in values.items()}

@@ -1,0 +1,53 @@
+"""What an answer may be off where it is rounded to its type: never less than that rounding."""
+
+import torch
+from torch import Tensor
+
+_CHUNK = 1 << 22
+"""Elements at a time: temporaries take a few times 32 MiB."""
+
+
+def with_rounding(
+    expected: Tensor, off: Tensor, dtype: torch.dtype, *, rounded: bool = False
+) -> Tensor:
+    """``off``, raised in place so that it never refuses what is right and rounded to ``dtype``.
+
+    ``expected`` (float64 or complex128) is what is right, ``off`` (float64, ≥ 0, dense) what an
+    answer may be off before it is rounded: so it may be what any number that near rounds to, which
+    without ``off`` is the nearest number of the type, or either of two. Where ``expected`` is
+    ``rounded`` to the type itself, what it was rounded from is not known, and an answer may be off
+    by ``off`` or by a whole step of the type, whichever is more. Where no finite number is right,
+    or within the type, ``off`` stays.
+    """
+    flat, bounds = expected.reshape(-1), off.view(-1)
+    for start in range(0, flat.numel(), _CHUNK):
+        right, bound = flat[start : start + _CHUNK], bounds[start : start + _CHUNK]
+        if right.is_complex():
+            part = torch.view_as_real(torch.zeros((), dtype=dtype)).dtype
+            parts = torch.view_as_real(right)
+            more = _more(parts, bound.unsqueeze(-1).expand(parts.shape), part, rounded=rounded)
+            bound += more.square().sum(-1).sqrt()
+        else:
+            bound += _more(right, bound, dtype, rounded=rounded)
+    return off
+
+
+def _more(right: Tensor, off: Tensor, dtype: torch.dtype, *, rounded: bool) -> Tensor:
+    """What a rounding of real numbers to ``dtype`` may add to ``off``, at least 0."""
+    if rounded:
+        error = _step(right, dtype)
+    else:
+        # Rounding keeps order: what is between the ends rounds to what is between theirs.
+        down, up = ((right + by).to(dtype).to(torch.float64) for by in (-off, off))
+        known = down.isfinite() & up.isfinite()
+        error = torch.maximum((down - right).abs(), (up - right).abs()).where(known, 0)
+    more = (error - off).clamp_(min=0)
+    return more.where(more.isfinite(), 0)
+
+
+def _step(numbers: Tensor, dtype: torch.dtype) -> Tensor:
+    """How far the next larger number of ``dtype`` is, in size: a subnormal's step at least."""
+    kind = torch.finfo(dtype)
+    exponent = torch.frexp(numbers).exponent
+    step = torch.ldexp(torch.full_like(numbers, kind.eps), exponent - 1)
+    return step.where(numbers != 0, 0).clamp_(min=kind.tiny * kind.eps)

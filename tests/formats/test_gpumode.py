@@ -1,0 +1,192 @@
+"""GPU MODE's contract: what solves a task is accepted, and what it names is all that is read."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from formats.gpumode_problems import ACCEPTED, MASKED, PROPERTY, REFUSED, SORT, checkout
+from support.foreign import foreign, graded, grading, written
+
+from harness.errors import ProblemError
+from harness.formats.known import problems_in, read_problem
+from harness.grading.grader import Grader
+from harness.problem.case import CaseLimits
+from harness.records.result import Verdict
+
+
+@pytest.fixture(scope="module")
+def grader() -> Iterator[Grader]:
+    with grading() as made:
+        yield made
+
+
+def test_right_and_wrong(grader: Grader, tmp_path: Path) -> None:
+    problem = foreign(checkout(tmp_path, "sort_py", SORT))
+    assert (problem.slug, problem.title) == ("gpumode-set-sort-py", "sort py")
+    text = ACCEPTED["sort"][1]
+    result = graded(grader, problem, written(tmp_path, "a.py", text))
+    assert result.accepted, result.message
+    assert [each.spec for each in result.cases] == ["test=1,sizes=cpu", "test=2,sizes=cpu"]
+    assert "cases: 2 of 3 for the CPU" in result.claims
+    late = text.replace("x.sort()[0]", "x.sort(descending=x.numel() > 99)[0]")
+    wrong = graded(grader, problem, written(tmp_path, "b.py", late))
+    assert wrong.verdict is Verdict.WRONG_ANSWER
+    assert wrong.failed_case is not None
+    assert wrong.failed_case.spec.startswith("test=2")
+    other = graded(grader, problem, written(tmp_path, "c.cu", 'extern "C" void solution() {}'))
+    assert other.verdict is Verdict.INVALID_SUBMISSION
+    assert "custom_kernel" in other.message
+
+
+@pytest.mark.corpus
+@pytest.mark.parametrize("name", ACCEPTED)
+def test_every_solution_is_accepted(grader: Grader, tmp_path: Path, name: str) -> None:
+    text, solution, claim = ACCEPTED[name]
+    problem = foreign(checkout(tmp_path, name, text))
+    result = graded(grader, problem, written(tmp_path, "a.py", solution))
+    assert result.accepted, result.message
+    assert claim in result.claims
+    zero = "\n\nbefore = custom_kernel\n\ndef custom_kernel(data):\n    made = before(data)\n"
+    zero += "    many = made if isinstance(made, tuple) else (made,)\n"
+    zero += "    for each in many: each.zero_()\n    return made\n"
+    result = graded(grader, problem, written(tmp_path, "b.py", solution + zero))
+    assert result.verdict is Verdict.WRONG_ANSWER
+
+
+@pytest.mark.corpus
+def test_all_that_is_given_is_a_copy(grader: Grader, tmp_path: Path) -> None:
+    problem = foreign(checkout(tmp_path, "alone", ACCEPTED["alone"][0]))
+    (case, *_) = problem.draw_cases("s", dtype="float16", room=CaseLimits(work=1.0))
+    assert [str(each.direction) for each in problem.tensors_of(case, "float16")] == ["inout", "out"]
+    text = "def custom_kernel(data):\n    made = data * 2\n    data.zero_()\n    return made\n"
+    result = graded(grader, problem, written(tmp_path, "a.py", text))
+    assert result.accepted, result.message
+    wide = text.replace("data * 2", "data.float() * 2")
+    result = graded(grader, problem, written(tmp_path, "b.py", wide))
+    assert result.verdict is Verdict.RUNTIME_ERROR
+    assert "expected torch.float16" in result.message
+
+
+@pytest.mark.corpus
+def test_a_reference_that_computes_in_float64_is_accepted_itself(
+    grader: Grader, tmp_path: Path
+) -> None:
+    problem = foreign(checkout(tmp_path, "scratch", ACCEPTED["scratch"][0]))
+    text = "def custom_kernel(data): return data[0].double().cumsum(0)\n"
+    result = graded(grader, problem, written(tmp_path, "a.py", text))
+    assert result.accepted, result.message
+
+
+@pytest.mark.corpus
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_is_not_graded_says_why(tmp_path: Path, name: str) -> None:
+    text, reason = REFUSED[name]
+    assert reason in foreign(checkout(tmp_path, name, text)).unfit(emulated=True)
+
+
+@pytest.mark.corpus
+def test_cases_differ_by_more_than_sizes(tmp_path: Path) -> None:
+    tests = '  - {"size": 8, "seed": 1}\n  - {"size": 8, "seed": 1, "case": "high"}'
+    problem = foreign(checkout(tmp_path, "property", PROPERTY, tests))
+    low, high = problem.draw_cases("s", dtype="float32", room=CaseLimits(work=1.0))
+    inputs = problem.inputs()
+    (data, _) = problem.tensors_of(low, "float32")
+    one, other = inputs.draw(data, low, "a"), inputs.draw(data, high, "a")
+    assert float(one.max()) < 1 <= float(other.min())
+    assert not one.equal(inputs.draw(data, low, "b"))
+
+
+@pytest.mark.corpus
+@pytest.mark.parametrize(
+    ("check", "reason"),
+    [
+        ("return False", "does not accept its own reference's answer"),
+        ("return []", ""),
+        ("raise SystemExit(3)", "SystemExit: 3"),
+        ("return open('/etc/new', 'w')", "Error"),
+        ("import os; os._exit(3)", "ended its process with status 3"),
+        ("data.zero_(); output.zero_(); return True", ""),
+    ],
+)
+def test_hostile_checks_end_their_own_problem(tmp_path: Path, check: str, reason: str) -> None:
+    text = PROPERTY.split("def check_implementation")[0]
+    text += f"def check_implementation(data, output):\n    {check}\n"
+    problem = foreign(checkout(tmp_path, "lies", text))
+    try:
+        said = problem.unfit(emulated=True)
+    except ProblemError as error:
+        said = str(error)
+    assert reason in said
+    assert bool(said) == bool(reason)
+
+
+@pytest.mark.corpus
+def test_outputs_that_a_check_cannot_look_at_are_wrong(grader: Grader, tmp_path: Path) -> None:
+    text = PROPERTY.replace("    if output.dtype", "    assert_right(output)\n    if output.dtype")
+    text += "\ndef assert_right(output):\n    if output.isnan().any(): raise ValueError('NaN')\n"
+    problem = foreign(checkout(tmp_path, "property", text))
+    file = written(tmp_path, "a.py", "def custom_kernel(data): return data * float('nan')\n")
+    result = graded(grader, problem, file)
+    assert result.verdict is Verdict.WRONG_ANSWER
+
+
+@pytest.mark.corpus
+def test_types_may_differ_by_case_and_what_has_more_is_left_out(
+    grader: Grader, tmp_path: Path
+) -> None:
+    tests = '  - {"size": 8, "seed": 1}\n  - {"size": 9, "seed": 1, "masked": true}\n'
+    tests += '  - {"size": 9, "seed": 1, "parts": 3}'
+    problem = foreign(checkout(tmp_path, "masked", MASKED, tests))
+    text = "def custom_kernel(data): return data[0] * data[1]\n"
+    result = graded(grader, problem, written(tmp_path, "a.py", text))
+    assert result.accepted, result.message
+    assert "cases: 2 of 4 for the CPU" in result.claims
+    assert len(result.cases) == 2
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "reason"),
+    [
+        ('lang: "py"', 'lang: "py"\nmulti_gpu: true', "needs several GPUs"),
+        ('lang: "py"', 'lang: "cu"', "written in cu"),
+        ('"../utils.py"', '"../../../../../etc/passwd"', "is no Python file of the checkout"),
+        ('"../utils.py"', '"../../../../secret.py"', "is no Python file of the checkout"),
+        ('"../utils.py"', '"../gone.py"', "cannot be read"),
+        ('"name": "utils.py"', '"name": "../utils.py"', "is no name for a file here"),
+        ('"name": "reference.py"', '"name": "other.py"', "names no reference.py"),
+        ('"size": 33', '"size": *a', "aliases"),
+        ('{"size": 33, "seed": 4242}', "&a [1]\n  - *a", "aliases"),
+        ('{"size": 33, "seed": 4242}', "[" * 2000, "cannot be read"),
+        ('{"size": 33, "seed": 4242}', "[1]", "tests is no list of mappings"),
+        ('"size": 33', '"size": .nan', "cannot be read"),
+    ],
+)
+def test_hostile_tasks_are_named_by_reading(
+    tmp_path: Path, old: str, new: str, reason: str
+) -> None:
+    written(tmp_path, "secret.py", "SECRET = 1")
+    folder = checkout(tmp_path / "deep", "sort", SORT)
+    task = folder / "task.yml"
+    assert old in task.read_text()
+    task.write_text(task.read_text().replace(old, new))
+    source = read_problem(folder)
+    assert reason in source.lack
+    assert not any(b"SECRET" in each.text for each in source.files)
+    assert reason in foreign(folder).unfit(emulated=True)
+
+
+def test_checkouts_are_listed_by_reading(tmp_path: Path) -> None:
+    for name in ("b", "a"):
+        folder = checkout(tmp_path, name, "raise SystemExit\n" + SORT)
+    (link := folder / "out.py").symlink_to("/etc/passwd")
+    written(tmp_path, "other/task.yml", "files: 1\n")
+    found = list(problems_in(tmp_path))
+    assert [source.slug for source in found] == ["gpumode-set-a", "gpumode-set-b"]
+    names = [file.name for file in found[0].files]
+    assert names == ["reference.py", "task.py", "utils.py", "task.json"]
+    cases = json.loads(found[0].files[-1].text)
+    assert cases["tests"][0] == {"size": 33, "seed": 4242}
+    task = folder / "task.yml"
+    task.write_text(task.read_text().replace('"task.py"}', f'"{link.name}"}}'))
+    assert "no Python file of the checkout" in read_problem(folder).lack
