@@ -5,13 +5,15 @@ A new kind of device is one module that meets :class:`Device`, and an entry in
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
 import torch
 
+from harness.device.cpu_plan import CpuPlan
+from harness.device.workplace import Workplace
 from harness.errors import MachineError
 from harness.records.measurement import Conditions
 from harness.text.numbers import bytes_
@@ -117,6 +119,8 @@ class Device(Protocol):
     """Calls can be recorded once and launched together; then launch overhead is measured, too."""
     patience: float
     """How many times as long as the problem's limit says a call may take here."""
+    workplace: Workplace | None
+    """The processors of its judge; None for any."""
 
     def arena(self, size: int) -> Arena:
         """New shared memory of at least ``size`` bytes.
@@ -150,7 +154,20 @@ class Device(Protocol):
         """What tells cached words from others; None where that cannot be told."""
 
     def nodes(self) -> tuple[str, ...]:
-        """The files under /dev that a runner needs to use it."""
+        """The files under /dev that a runner needs to use it, and none of another device."""
+
+    def variables(self) -> Mapping[str, str]:
+        """Environment variables that make it the device that a runner finds first."""
+
+    def settle(self, plan: CpuPlan | None = None, judges: int = 1) -> None:
+        """Take a workplace, as one of so many ``judges`` of a host with this ``plan``.
+
+        Without one by the plan that judges make by themselves. All threads of this process, which
+        must be a judge's own, keep off the seats of others from now on.
+
+        Raises:
+            MachineError: there is no place for locks that all users of this machine share.
+        """
 
     def free_bytes(self) -> int:
         """Memory that can be allocated now."""

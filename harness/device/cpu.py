@@ -9,6 +9,8 @@ from contextlib import contextmanager
 import torch
 
 from harness.device.base import Arena, Exclusive, Kind, round_up, sealed_memory
+from harness.device.cpu_plan import CpuPlan
+from harness.device.workplace import Workplace
 
 
 class HostArena:
@@ -37,6 +39,7 @@ class CpuDevice:
     rankable = False
     captures_graphs = False
     patience = 3.0
+    workplace: Workplace | None = None
 
     def __init__(self) -> None:
         self.name = _processor_name()
@@ -67,6 +70,13 @@ class CpuDevice:
     def nodes(self) -> tuple[str, ...]:
         """None."""
         return ()
+
+    def variables(self) -> dict[str, str]:
+        """None."""
+        return {}
+
+    def settle(self, plan: CpuPlan | None = None, judges: int = 1) -> None:
+        """Nothing: times that are not ranked may be taken on any processor."""
 
     def free_bytes(self) -> int:
         """Host memory that the system has to give."""

@@ -5,15 +5,19 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import torch
 
 from harness.device.affinity import pinned
 from harness.device.base import Arena, Exclusive, Kind, OutOfDeviceMemory, round_up
+from harness.device.cards import card_variables, device_nodes, driver_cards
+from harness.device.cpu_plan import CpuPlan
 from harness.device.lock import exclusive
 from harness.device.monitor import GpuMonitor
 from harness.device.read_times import ReadTimes
+from harness.device.workplace import Workplace, host_plan
 from harness.errors import MachineError
 from harness.runner.driver import OUT_OF_MEMORY, CudaError, Driver
 from harness.text.numbers import bytes_
@@ -62,6 +66,7 @@ class CudaDevice:
     rankable = True
     captures_graphs = True
     patience = 1.0
+    workplace: Workplace | None = None
 
     def __init__(self, index: int = 0) -> None:
         self.torch_device = f"cuda:{index}"
@@ -136,8 +141,20 @@ class CudaDevice:
         return self._read_times if self._read_times.cached_below else None
 
     def nodes(self) -> tuple[str, ...]:
-        """The driver's, with those of all cards."""
-        return tuple(str(path) for path in sorted(Path("/dev").glob("nvidia*")))
+        """The driver's and the card's own; those of all cards where that is not known."""
+        return device_nodes(self.bus, self.name)
+
+    def variables(self) -> dict[str, str]:
+        """The card as the only one that CUDA shows."""
+        return card_variables(self.uuid, self.name)
+
+    def settle(self, plan: CpuPlan | None = None, judges: int = 1) -> None:
+        """Take the card's seat, and keep off those of others."""
+        if plan is None:
+            plan = host_plan(self.bus, [card.bus for card in driver_cards()])
+        self.workplace = Workplace(self.bus, plan, judges=judges)
+        self.workplace.settle()
+        torch.ones(1 << 16).sum()  # starts torch's threads now: in a timing they would stay there
 
     def free_bytes(self) -> int:
         """Free device memory by the driver, after torch has emptied its cache."""
@@ -146,10 +163,12 @@ class CudaDevice:
 
     @contextmanager
     def exclusive(self, waiting: Callable[[float], None]) -> Iterator[Exclusive]:
-        """Lock the card for this machine, watch it, pin timed runners to one processor."""
+        """Lock the card and its seat for this machine, watch it, pin timed runners there."""
+        place = self.workplace
+        seat = pinned(self.bus, partial(place.timed, waiting)) if place else pinned(self.bus)
         with (
             exclusive(self.uuid, waiting),
-            pinned(self.bus) as runner_cpu,
+            seat as runner_cpu,
             GpuMonitor(self.uuid) as monitor,
         ):
             yield Exclusive(monitor, runner_cpu)

@@ -39,7 +39,8 @@ def exclusive(uuid: str, waiting: Callable[[float], None]) -> Iterator[float]:
     Raises:
         MachineError: no lock file can be made in either folder, or it cannot be locked.
     """
-    path = _lock_file(uuid)
+    # With and without the prefix it is the same card; torch leaves it out.
+    path = lock_file(f"gpu-{uuid.removeprefix('GPU-')}")
     # The same instance for every entry of a path: only that knows that this thread has it already.
     lock = FileLock(path, mode=_FILE_MODE, is_singleton=True)
     waited = _acquire(lock, waiting)
@@ -67,11 +68,13 @@ def _acquire(lock: FileLock, waiting: Callable[[float], None]) -> float:
         time.sleep(_POLL_S)
 
 
-def _lock_file(uuid: str) -> Path:
-    """The file to lock, which exists and is an ordinary one."""
-    # With and without the prefix it is the same card; torch leaves it out.
-    card = re.sub(r"[^A-Za-z0-9-]", "_", uuid.removeprefix("GPU-"))[:64]
-    name = f"kernel-harness-gpu-{card}.lock"
+def lock_file(what: str) -> Path:
+    """The file to lock for ``what``, which exists and is an ordinary one.
+
+    Raises:
+        MachineError: there is no place for it.
+    """
+    name = f"kernel-harness-{re.sub(r'[^A-Za-z0-9-]', '_', what)[:68]}.lock"
     with contextlib.suppress(OSError):
         return _ready(_shared_folder() / name)
     own = Path(platformdirs.user_cache_dir("kernel-harness")) / "locks"

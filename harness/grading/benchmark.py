@@ -5,7 +5,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from harness.device.base import Device, Exclusive
+from torch import OutOfMemoryError
+
+from harness.device.base import Device, Exclusive, OutOfDeviceMemory
 from harness.device.roofline import Roofline
 from harness.errors import MachineError
 from harness.grading.result_builder import ResultBuilder, TimedFault
@@ -26,6 +28,7 @@ from harness.timing.audit import (
 )
 from harness.timing.baseline_by_itself import time_by_itself
 from harness.timing.budget import TimingBudget
+from harness.timing.foreign import CannotBeTimed, foreign_budget, reference_session
 from harness.timing.measure import measure_shape, with_baseline
 from harness.timing.sizing import Samples
 from harness.timing.statistics import ratio_interval, time_interval
@@ -67,10 +70,26 @@ class Benchmark:
 
         Raises:
             MachineError: no time can be taken on this machine now.
+            CannotBeTimed: nor of this one, whose problem is of another format.
         """
         task = draft.task
         run = _Run(self, task, held, budget)
-        baseline = run.trusted(self.trusted.baseline(task), task, name="baseline")
+        if not task.problem.format:
+            return self._beside(draft, ready, run, self.trusted.baseline(task))
+        try:
+            with reference_session(task, run.cases) as session:
+                return self._beside(draft, ready, run, session)
+        except BaselineError as error:  # its author's doing, and no reason to judge nothing
+            raise CannotBeTimed(f"its reference failed beside it: {error.reason}") from error
+        except (OutOfDeviceMemory, OutOfMemoryError) as error:  # nor a reason to judge nothing
+            raise CannotBeTimed(f"no memory for it and its reference: {error}") from error
+
+    def _beside(
+        self, draft: ResultBuilder, ready: ReadyToTime, run: "_Run", beside: Session
+    ) -> Measured:
+        """The measurement in turns with the first baseline, which the session ``beside`` has."""
+        task, held = draft.task, run.held
+        baseline = run.trusted(beside, task, name="baseline")
         submission = prepare_for_timing(
             ready.session,
             ready.restart,
@@ -100,6 +119,8 @@ class Benchmark:
                     measured = with_baseline(measured, name, outcome)
             submission.session.close()
             submission.release()
+            if draft.options.rough:
+                return measured
             return run.baseline_by_itself(baseline, measured)
         finally:
             submission.release()
@@ -126,15 +147,15 @@ class _Run:
             idle=self.idle,
             monitor=held.monitor,
         )
-        self._held = held
-        self._budget = budget
+        self.held = held
+        self._budget = foreign_budget(budget) if task.problem.format else budget
 
     def beside(
         self, submission: TimedProgram, baseline: TimedProgram, task: Task, over: str = ""
     ) -> Measured:
         """Times of all shapes in turns with one baseline."""
         measured: list[Measurement] = []
-        after_block = on_block(self._progress, self._held)
+        after_block = on_block(self._progress, self.held)
         for case in self.cases:
             self._progress.phase(f"time {case.spec}{over}", self._budget.max_blocks)
             outcome = measure_shape(
@@ -145,7 +166,8 @@ class _Run:
             if isinstance(outcome, Fault):
                 output = submission.session.output()
                 if outcome.shared:  # another program's doing is an error of the machine
-                    find_busy_session([submission.session], task.device, self.idle)
+                    suspects = [submission.session]
+                    find_busy_session(suspects, task.device, self.idle, self.held.monitor)
                 return TimedFault(outcome, case, output)
             measured.append(outcome)
         return tuple(measured)
@@ -228,14 +250,21 @@ def so_far(samples: Samples) -> str:
 
 
 def benchmark_cases(task: Task) -> Sequence[Case]:
-    """The timed shapes.
+    """The timed shapes; of a problem in another format those that the device has memory for.
 
     Raises:
-        MachineError: the device has not the memory for one of them.
+        MachineError: the device has not the memory for one of a package's.
+        CannotBeTimed: nor for any of a problem in another format.
     """
     problem, device = task.problem, task.device
     cases = problem.timed_cases(emulated=device.emulated)
     free = device.free_bytes()
+    if problem.format:
+        tensors = [problem.tensors_of(case, task.dtype) for case in cases]
+        fit = [c for c, each in zip(cases, tensors, strict=True) if footprint(each) <= free]
+        if not fit:
+            raise CannotBeTimed(f"{numbers.bytes_(free)} of memory are free on {device.name}")
+        return fit
     for case in cases:
         needed = footprint(problem.tensors_of(case, task.dtype))
         if needed > free:

@@ -1,17 +1,19 @@
 """Builds of many files: side by side, ahead of grading, paused while a time is taken."""
 
-import os
 import sys
 from collections import Counter, deque
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import AbstractContextManager
-from typing import TypeVar
+from contextlib import AbstractContextManager, ExitStack, nullcontext
+from typing import Self, TypeVar
 
+from harness.device.affinity import move_thread
+from harness.device.workplace import Workplace
 from harness.grading.duplicates import content_key
 from harness.grading.job import Job
 from harness.sandbox.host_memory import affordable_builders
 from harness.sandbox.pause_gate import PauseGate
+from harness.sandbox.processors import usable_processors
 from harness.solution.model import Artifact, BuildFailure
 
 T = TypeVar("T")
@@ -28,6 +30,8 @@ class Builds(AbstractContextManager["Builds"]):
         workers: files built side by side; by default 3/4 of the processors, the rest grades, and
             fewer where there is little memory for each.
         files: how many files there are; more are not built side by side.
+        place: the judge's processors, if it has its own: builds keep off all seats, or stand still
+            while anyone on the host takes a time.
     """
 
     def __init__(
@@ -35,16 +39,27 @@ class Builds(AbstractContextManager["Builds"]):
         build: Callable[[Job], Built],
         workers: int | None = None,
         files: int | None = None,
+        place: Workplace | None = None,
     ) -> None:
         self._build = build
-        wanted = min(files or sys.maxsize, (os.cpu_count() or 1) * 3 // 4)
+        self._place = place
+        most = usable_processors() * 3 // 4 if place is None else place.builders
+        wanted = min(files or sys.maxsize, most)
         self._workers = workers or affordable_builders(wanted)
         self._gate = PauseGate(builders=self._workers)
         self._pool = ThreadPoolExecutor(self._workers)
+        self._turns = ExitStack()
+        self._quiet = None if place is None else place.quiet
+
+    def __enter__(self) -> Self:
+        if self._quiet is not None:
+            self._turns.enter_context(self._quiet.builds(self._gate))
+        return self
 
     def __exit__(self, kind: object, *_: object) -> None:
         if kind is not None:
             self._gate.cancel()
+        self._turns.close()  # what stands still goes on now
         self._pool.shutdown(cancel_futures=True)
 
     def of(self, jobs: Sequence[Job]) -> Iterator[tuple[Job, Future[Built] | None, bool]]:
@@ -60,18 +75,27 @@ class Builds(AbstractContextManager["Builds"]):
             if key is not None and key in seen:
                 return None
             seen.add(key)
-            return self._pool.submit(self._behind_the_gate, job)
+            return self.begin(job)
 
         for job, building in prefetch(jobs, submit, max_pending=2 * self._workers):
             key = content_key(job)
             yield job, building, key is not None and count[key] > 1
 
+    def begin(self, job: Job) -> Future[Built]:
+        """The build of ``job``, begun as soon as a builder is free."""
+        return self._pool.submit(self._behind_the_gate, job)
+
     def paused(self, on_wait: Callable[[], None]) -> AbstractContextManager[None]:
-        """No build runs in this context; ``on_wait`` is called if one has to be waited for."""
-        return self._gate.paused(on_wait)
+        """No build runs in this context; ``on_wait`` is called if one has to be waited for.
+
+        Where builds and times take turns on this host, whoever holds the device has its turn.
+        """
+        return nullcontext() if self._quiet is not None else self._gate.paused(on_wait)
 
     def _behind_the_gate(self, job: Job) -> Built:
         with self._gate.work():
+            if self._place is not None:
+                move_thread(self._place.beside())
             return self._build(job)
 
 

@@ -3,10 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+from harness.device.base import Device
+from harness.errors import UsageError
 from harness.grading.job import Options
 from harness.judge.pace import ROW_WORK, WORK
 from harness.judge.task import Task
 from harness.problem.case import Case, CaseLimits
+from harness.problem.gradable import Gradable
 
 
 def correctness_cases(task: Task, options: Options, *, interpreted: bool = False) -> Sequence[Case]:
@@ -17,10 +20,26 @@ def correctness_cases(task: Task, options: Options, *, interpreted: bool = False
     """
     if options.case:
         return [task.problem.parse_case(options.case)]
-    room = CaseLimits(bytes=_case_bytes(task.device.free_bytes()))
-    if task.device.emulated:
-        room = replace(room, work=WORK, row_work=ROW_WORK, in_range=interpreted)
+    room = _room(task.device, interpreted=interpreted)
     return task.problem.draw_cases(task.seed, dtype=task.dtype, room=room)
+
+
+def too_large(problem: Gradable, device: Device, dtype: str) -> str:
+    """Why none of a foreign problem's cases goes on a device; empty if one does."""
+    if not problem.format:
+        return ""
+    try:
+        problem.draw_cases("", dtype=dtype, room=_room(device))
+    except UsageError as error:
+        return str(error)
+    return ""
+
+
+def _room(device: Device, *, interpreted: bool = False) -> CaseLimits:
+    room = CaseLimits(bytes=_case_bytes(device.free_bytes()))
+    if device.emulated:
+        room = replace(room, work=WORK, row_work=ROW_WORK, in_range=interpreted)
+    return room
 
 
 def _case_bytes(free: int) -> int:

@@ -1,7 +1,7 @@
 """Executors: commands hand them files and get results, in order of completion.
 
-:class:`InProcess` grades on one device in this process; another one (several cards, several hosts)
-would be a module beside it that meets :class:`Executor`.
+:class:`InProcess` grades on one device in this process, :class:`harness.grading.cards.Cards` on
+several cards of this host.
 """
 
 from collections.abc import Generator, Iterator, Sequence
@@ -130,6 +130,10 @@ class InProcess(AbstractContextManager["InProcess"]):
                 error.__traceback__ = None  # its frames hold what was graded
                 yield from (NotJudged(each, error) for each in wrong)
 
+    def give_up(self, work: Work, message: str) -> Result:
+        """The result of what is not graded, for the reason in ``message``."""
+        return self._grader.give_up(work.job, self._options(work), message)
+
     def _in_order(self, work: Sequence[Work]) -> Iterator[Completed]:
         # Files with the same options are built side by side, duplicates once.
         for options, group in groupby(work, key=self._options):
@@ -165,6 +169,11 @@ def _same_problem(one: Work, other: Work) -> bool:
     return (a.slug, a.hash) == (b.slug, b.hash)
 
 
-def open_executor(device: str) -> InProcess:
-    """An executor on ``auto``, ``cuda`` or ``cpu``, with progress on stderr."""
-    return InProcess(open_device(device), progress())
+def open_executor(device: str, shown: Progress | None = None) -> InProcess:
+    """An executor on ``auto``, ``cuda`` or ``cpu``, with progress on stderr if none is given.
+
+    For a process that is a judge's own: all of it keeps to its processors from now on.
+    """
+    opened = open_device(device)
+    opened.settle()
+    return InProcess(opened, shown or progress())

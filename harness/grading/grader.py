@@ -4,6 +4,7 @@ docs/explanation/architecture.md walks through these steps.
 """
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
 from contextlib import AbstractContextManager, ExitStack, nullcontext, suppress
 from functools import partial
 from pathlib import Path
@@ -14,11 +15,12 @@ from harness.device.base import Device, Exclusive, crowded_out
 from harness.errors import MachineError, ProblemError
 from harness.grading.benchmark import Benchmark, ReadyToTime, benchmark_cases
 from harness.grading.builds import Builds, Built
-from harness.grading.case_selection import correctness_cases
+from harness.grading.case_selection import correctness_cases, too_large
 from harness.grading.duplicates import content_key, copy_for_duplicate
 from harness.grading.head_to_head import Lost, common, comparison, head_to_head
 from harness.grading.job import Job, Options, chosen_dtype
 from harness.grading.result_builder import ResultBuilder, TimedFault, make_score, solution_ref
+from harness.grading.stronger import stronger_notes
 from harness.judge.cases import run_cases
 from harness.judge.memcheck import is_memory_fault, locate
 from harness.judge.profile import REMEDY, find_profiler, profile
@@ -28,6 +30,7 @@ from harness.languages import LANGUAGES
 from harness.languages.base import Language
 from harness.languages.build.cache import Cache, default_cache
 from harness.languages.build.extensions import ROUNDS, notes_on, with_requests
+from harness.languages.python import cpu_notes
 from harness.problem.gradable import AnswerKey, Gradable
 from harness.problem.sampling.cases import fresh_seed
 from harness.problem.terms import Limits
@@ -43,6 +46,7 @@ from harness.session.session import Session
 from harness.solution.model import Artifact, BuildFailure, Invalid, Solution, Target
 from harness.timing.budget import TimingBudget, budget_for
 from harness.timing.clocks import clock_note
+from harness.timing.foreign import CannotBeTimed
 
 _NOT_ISOLATED = "not isolated: this machine allows no namespaces (harness doctor)"
 
@@ -112,7 +116,7 @@ class Grader(AbstractContextManager["Grader"]):
         graded: dict[Hashable, Result] = {}
         pace = Pace(len(jobs))
         try:
-            with Builds(build, self._builders, len(jobs)) as builds:
+            with Builds(build, self._builders, len(jobs), self._device.workplace) as builds:
                 for number, (job, building, wanted_again) in enumerate(builds.of(jobs)):
                     if len(jobs) > 1:
                         self._progress.overall(number, len(jobs), pace.summary(number))
@@ -120,21 +124,31 @@ class Grader(AbstractContextManager["Grader"]):
                     if building is None:
                         result = copy_for_duplicate(graded[key], job)
                     else:
-                        self._progress.phase("build")
-                        draft = self._draft(job, options)
-                        result = self._judge(building.result(), draft, builds)
-                        # Of this grade, whose sandboxes are closed by now, or of an earlier one.
-                        notes = (*result.notes, *leftovers.notes())
-                        result = result.model_copy(update={"notes": notes})
+                        result = self.judge(job, options, building, builds)
                         if wanted_again:
                             graded[key] = result
                     yield result
         finally:
             self._progress.overall(len(jobs), len(jobs))
 
+    def judge(self, job: Job, options: Options, building: Future[Built], builds: Builds) -> Result:
+        """The result of one submission that ``builds`` builds: where all ways of grading meet.
+
+        Raises as :meth:`grade_all`.
+        """
+        self._progress.phase("build")
+        draft = self._draft(job, options)
+        result = self._judge(building.result(), draft, builds)
+        # Of this grade, whose sandboxes are closed by now, or of an earlier one.
+        return result.model_copy(update={"notes": (*result.notes, *leftovers.notes())})
+
     def grade(self, job: Job, options: Options) -> Result:
         """The result of one submission; as :meth:`grade_all`."""
         return next(self.grade_all([job], options))
+
+    def give_up(self, job: Job, options: Options, message: str) -> Result:
+        """The result of a submission that is not graded, which is no fault of its own."""
+        return self._draft(job, options).finish(Verdict.INTERNAL_ERROR, message)
 
     def compare(self, first: Job, second: Job, options: Options) -> Comparison | list[Result]:
         """Time two submissions to one problem in turns, if both are right.
@@ -150,7 +164,8 @@ class Grader(AbstractContextManager["Grader"]):
         self._progress.phase("build", len(drafts))
         built = []
         for job in (first, second):
-            built.append(self.build(job, options))
+            with self._turn_to_build():
+                built.append(self.build(job, options))
             self._progress.advance()
         self._calibrate(nullcontext())
         with ExitStack() as sessions:
@@ -182,7 +197,10 @@ class Grader(AbstractContextManager["Grader"]):
             allowed = ", ".join(solution.dtypes)
             message = f"the file says it is written for {allowed}, not for {dtype}"
             return BuildFailure(verdict=Verdict.INVALID_SUBMISSION, message=message)
-        if reason := job.problem.unfit(emulated=self._device.emulated):
+        reason = job.problem.unfit(emulated=self._device.emulated)
+        if not reason and options.case is None:
+            reason = too_large(job.problem, self._device, dtype)
+        if reason:
             about = f"{job.problem.slug} cannot be graded here: {reason}"
             return BuildFailure(verdict=Verdict.NOT_EXECUTABLE_HERE, message=about)
         arch = self._device.architecture or options.arch
@@ -203,7 +221,10 @@ class Grader(AbstractContextManager["Grader"]):
             about, reason = solution.reference or unknown, solution.reason
         else:
             about, reason = solution_ref(solution), None
-        return ResultBuilder(task, about, options, reason=reason, notes=list(job.notes))
+        notes = list(job.notes)
+        if self._device.emulated and isinstance(solution, Solution):
+            notes += cpu_notes(solution)
+        return ResultBuilder(task, about, options, reason=reason, notes=notes)
 
     def _judge(self, artifact: Built, draft: ResultBuilder, builds: Builds) -> Result:
         """The verdict on what was built and, while no build is at work, its times."""
@@ -257,7 +278,8 @@ class Grader(AbstractContextManager["Grader"]):
                 session.close()
                 draft.drawn = draft.cases = ()
                 self._progress.phase("build")
-                more = with_requests(artifact, asked, limits, self._cache)
+                with self._turn_to_build():
+                    more = with_requests(artifact, asked, limits, self._cache)
                 return self._ready(more, draft, sessions, rounds - 1)
             if fault is None or fault.verdict not in (
                 Verdict.COMPILE_ERROR,
@@ -269,6 +291,9 @@ class Grader(AbstractContextManager["Grader"]):
             session.close()
             where = self._explain(checked, draft, fault)
             return draft.finish(fault.verdict, fault.message + where)
+        if draft.task.problem.format and draft.options.case is None:
+            self._progress.phase("stronger checks")
+            draft.notes += stronger_notes(session, draft.task, draft.drawn[0])
         if draft.options.timed and not draft.task.problem.baselines:
             draft.notes.append(f"not timed: {draft.task.problem.slug} has no baseline")
             return draft.finish(Verdict.ACCEPTED)
@@ -324,7 +349,7 @@ class Grader(AbstractContextManager["Grader"]):
 
     def _explain(self, program: RunnerProgram, draft: ResultBuilder, fault: Fault) -> str:
         """Look for a smaller failing case; returns a line on where a GPU's invalid access was."""
-        if draft.failed_case is None:
+        if draft.failed_case is None or draft.options.rough:
             return ""
         task, number = draft.task, len(draft.cases) - 1
         failure = FailingCase(draft.drawn[number], number, fault.verdict)
@@ -375,8 +400,12 @@ class Grader(AbstractContextManager["Grader"]):
         """The result of a submission that was right in all cases, with its times."""
         budget = self._budget(draft.options)
         beside = leftovers.notes()
-        with self._exclusive() as held, builds.paused(self._finishing):
-            measured = self.benchmark.measure(draft, ready, held, budget)
+        try:
+            with self._exclusive() as held, builds.paused(self._finishing):
+                measured = self.benchmark.measure(draft, ready, held, budget)
+        except CannotBeTimed as reason:
+            draft.notes.append(f"not timed: {reason}")
+            return draft.finish(Verdict.ACCEPTED)
         if held.monitor is not None:
             draft.conditions = held.monitor.conditions()
         if isinstance(measured, TimedFault):
@@ -388,17 +417,29 @@ class Grader(AbstractContextManager["Grader"]):
             measured,
             budget,
             known_seed=draft.options.seed is not None,
+            rough=draft.options.rough,
             conditions=draft.conditions,
             beside="; ".join(beside),
         )
         return draft.finish(Verdict.ACCEPTED, "", measured, score)
 
     def _budget(self, options: Options) -> TimingBudget:
-        return budget_for(self._device, quick=options.quick, base=self._base_budget)
+        return budget_for(
+            self._device, quick=options.quick, rough=options.rough, base=self._base_budget
+        )
 
     def _exclusive(self) -> AbstractContextManager[Exclusive]:
         return self._device.exclusive(
             lambda seconds: self._progress.phase(f"wait for the GPU, {seconds:.0f} s")
+        )
+
+    def _turn_to_build(self) -> AbstractContextManager[None]:
+        """A build outside of :class:`Builds`: where builds and times take turns, its turn."""
+        place = self._device.workplace
+        if place is None or place.quiet is None:
+            return nullcontext()
+        return place.quiet.building(
+            lambda seconds: self._progress.phase(f"wait to build, {seconds:.0f} s")
         )
 
     def _finishing(self) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from harness.device.base import Exclusive
+from harness.device.base import Exclusive, Monitor
 from harness.device.monitor import unsettled
 from harness.errors import UsageError
 from harness.grading.benchmark import ReadyToTime, on_block
@@ -107,7 +107,7 @@ def head_to_head(
             # B was measured as the submission, whose monitor was asked; A's is still to be.
             fault = outcome if isinstance(outcome, Fault) else a.idle_fault()
             if fault is not None:
-                return _lost((a, b), task, case, fault, idle)
+                return _lost((a, b), task, case, fault, idle, held.monitor)
             if isinstance(outcome, Measurement):
                 shapes.append(_shape(outcome, (a, b)))
         return tuple(shapes)
@@ -116,13 +116,20 @@ def head_to_head(
             program.release()
 
 
-def _lost(pair: Pair, task: Task, case: Case, fault: Fault, idle: IdleBaseline) -> Lost:
+def _lost(
+    pair: Pair,
+    task: Task,
+    case: Case,
+    fault: Fault,
+    idle: IdleBaseline,
+    monitor: Monitor | None,
+) -> Lost:
     """Who lost by ``fault``; if both are suspects, the one without which the device is idle."""
     which = 0 if fault.whose == _NAMES[0] else 1
     if fault.shared:
         suspects = (which, 1 - which)
         sessions = [pair[suspect].session for suspect in suspects]
-        which = suspects[find_busy_session(sessions, task.device, idle)]
+        which = suspects[find_busy_session(sessions, task.device, idle, monitor)]
     return Lost(which, TimedFault(fault, case, pair[which].session.output()))
 
 

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from harness.errors import MachineError, ProblemError
 from harness.problem.gradable import Gradable
+from harness.records.effort import Effort
 from harness.records.refs import DeviceRef
 from harness.records.result import Result
 from harness.solution.model import Invalid, Solution
@@ -41,17 +42,33 @@ class Options:
     """Profile what is accepted and not timed."""
     quick: bool = False
     """Where times are ranked: take them with a smaller budget."""
+    rough: bool = False
+    """Only a verdict and a rough time, which is never ranked."""
 
     @property
     def timed(self) -> bool:
         """Times are taken: never for the replay of one case."""
         return self.timing and self.case is None
 
+    @property
+    def effort(self) -> Effort:
+        """How much is spent."""
+        return "verdict" if self.rough else "quick" if self.quick else "full"
+
     def on(self, device: DeviceRef) -> Options:
-        """The same, without times if they would be functional ones that nobody asked for."""
+        """The same, without times if they would be functional ones that nobody asked for.
+
+        For a mere verdict also without a smaller failing case, a compilation for a GPU that is not
+        there, further baselines and a profile.
+        """
+        options = self
+        if self.rough:
+            options = replace(
+                options, shrink_s=0.0, smaller=False, arch=None, all_baselines=False, profile=False
+            )
         if self.functional_times or not device.emulated:
-            return self
-        return replace(self, timing=False)
+            return options
+        return replace(options, timing=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

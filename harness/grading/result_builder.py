@@ -20,7 +20,7 @@ from harness.records.build import Build
 from harness.records.cases import CaseResult, ShrunkCase
 from harness.records.measurement import BaselineScore, Conditions, Interval, Measurement, Score
 from harness.records.profile import Profile
-from harness.records.refs import DeviceRef, Environment, ProblemRef, SolutionRef
+from harness.records.refs import MEASURED, DeviceRef, Environment, ProblemRef, SolutionRef
 from harness.records.result import Reason, Result, Verdict
 from harness.session.fault import Fault
 from harness.solution.model import Solution
@@ -31,6 +31,9 @@ from harness.timing.statistics import geometric_mean
 
 _RUNNER_NAME = r"solution\.(?:cu|py)"
 """The name of a submission's file that its runner sees, as a regular expression."""
+
+
+ROUGH = "effort verdict: a rough time; grade with more effort for a rank"
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +100,7 @@ class ResultBuilder:
             reason=self.reason,
             message=message,
             reproduce=self._reproduce(),
+            effort=self.options.effort,
             seed=task.seed,
             cases=self.cases,
             shrunk=self.shrunk,
@@ -135,10 +139,13 @@ class ResultBuilder:
         if failed is None:
             return ""
         path = self.solution.path
-        language = f"--language {self.solution.language} " if path == "-" else ""
+        written = "text" if self.solution.generation else self.solution.language
+        language = f"--language {written} " if path == "-" else ""
+        measured = bool(task.problem.format) and task.problem.slug.endswith(MEASURED)
+        tolerance = "--tolerance measured " if measured else ""
         return (
             f"harness submit {shlex.quote(path)} {language}"
-            f"--problem {shlex.quote(task.problem.named)} --dtype {task.dtype} "
+            f"--problem {shlex.quote(task.problem.named)} {tolerance}--dtype {task.dtype} "
             f"--device {task.device.kind} "
             f"--case {shlex.quote(failed.spec)} --seed {task.seed}"
         )
@@ -185,16 +192,20 @@ def make_score(
     budget: TimingBudget,
     *,
     known_seed: bool,
+    rough: bool = False,
     conditions: Conditions | None = None,
     beside: str = "",
 ) -> Score:
     """Geometric means over the shapes, and whether the result can be ranked.
 
-    ``beside`` names what of earlier submissions may have been at work meanwhile.
+    ``beside`` names what of earlier submissions may have been at work meanwhile; ``rough`` times
+    were taken for an idea of the score.
     """
     speedup = geometric_mean([m.speedup for m in measured])
     reason = ""
-    if known_seed:
+    if rough:
+        reason = ROUGH
+    elif known_seed:
         reason = "the seed was given, so the inputs could be known"
     elif not task.device.rankable:
         reason = "cpu: functional timing, not a GPU's"

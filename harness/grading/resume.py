@@ -14,7 +14,7 @@ class RecordedResults:
     """Results that stand for a file: of the same content, problem version, data type and author.
 
     And of ``device`` and the major version of ``harness``. An ``INTERNAL_ERROR`` stands for none,
-    nor does what was imported.
+    nor does what was imported, nor, unless ``rough``, a mere verdict.
     Each stands for one file: of two with the same name and content, each needs a result. Of several
     that may stand for a file, those with an id in ``first`` do so first.
     """
@@ -25,6 +25,8 @@ class RecordedResults:
         device: DeviceRef,
         harness: str,
         first: Collection[str] = (),
+        *,
+        rough: bool = False,
     ) -> None:
         self.taken: list[str] = []
         """Ids of the results that stand for the files asked about so far."""
@@ -32,7 +34,8 @@ class RecordedResults:
         for result in results:
             same_major = result.environment.harness_major == major(harness)
             conclusive = result.verdict is not Verdict.INTERNAL_ERROR and not result.origin
-            if same_major and conclusive and result.device == device:
+            enough = rough or result.effort != "verdict"
+            if same_major and conclusive and enough and result.device == device:
                 key = _key(result.problem.slug, result.problem.hash, result.solution, result.dtype)
                 self._recorded[key].append((result.id, result.verdict))
         for found in self._recorded.values():

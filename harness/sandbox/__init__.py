@@ -11,6 +11,11 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 """The folder that holds the package ``harness``, for interpreters in sandboxes to import it."""
 
+INSTALLED = ROOT.name in ("site-packages", "dist-packages")
+"""Whether that is where packages of others are, too."""
+OURS = tuple(str(ROOT / package) for package in ("harness", "leaderboard"))
+"""The judge's own packages, of which a sandbox sees what its spec names and no more."""
+
 
 def python_command(code: str) -> tuple[str, ...]:
     """The command of a fresh interpreter that runs ``code``, which may import the harness."""

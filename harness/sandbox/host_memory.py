@@ -4,6 +4,8 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
+from harness.sandbox.control_groups import own_groups
+
 _PROC, _CGROUPS = Path("/proc"), Path("/sys/fs/cgroup")
 _LEAST_BYTES = 256 << 20
 """The least that a build is given: nvcc needs 0.2 GB for a small file."""
@@ -59,19 +61,7 @@ def is_near(limit: int, held: int, kills_before: int) -> bool:
 @cache
 def _groups(listed: Path, root: Path) -> tuple[Path, ...]:
     """Our control groups with a limit of memory, and those above them, which limit us too."""
-    found: list[Path] = []
-    try:
-        lines = listed.read_text().splitlines()
-    except OSError:
-        return ()
-    for line in lines:
-        _, controllers, path = line.split(":", 2)
-        if controllers in ("", "memory"):
-            top = root / controllers
-            own = top / path.strip("/")
-            # A container may see its own group at the top, under the name that it has outside.
-            chain = [own, *own.parents] if own.is_dir() else [top]
-            found += [group for group in chain if group.is_relative_to(top)]
+    found = own_groups(listed, root, "memory")
     return tuple(group for group in found if _limit(group) < _UNLIMITED)
 
 

@@ -52,6 +52,9 @@ def run_and_wait(
     # the machine's root has raised, nobody inside can lower.
     with contextlib.suppress(OSError):
         _write("self", oom_score_adj="1000")
+    if spec.cpus:
+        with contextlib.suppress(OSError):  # maybe some are not allowed any more
+            os.sched_setaffinity(0, spec.cpus)
     try:
         if spec.group:
             Path(spec.group).write_text("0", encoding="ascii")

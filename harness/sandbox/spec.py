@@ -29,6 +29,8 @@ class SandboxSpec(NamedTuple):  # importing dataclasses takes a fifth of the tim
     """Descriptors of one process."""
     processes: int = 4096
     """Processes, as RLIMIT_NPROC counts them."""
+    cpus: tuple[int, ...] = ()
+    """Processors to run on; none for those of whoever starts it."""
     group: str = ""
     """The file by which to join a control group (:mod:`harness.sandbox.cgroup`)."""
     wrapper: tuple[str, ...] = ()

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import IO, NamedTuple
 
 from harness.errors import MachineError
-from harness.sandbox import ROOT, python_command, scratch
+from harness.sandbox import INSTALLED, ROOT, python_command, scratch
 from harness.sandbox.spec import SandboxSpec
 from harness.text.system_errors import machine_fault
 
@@ -71,8 +71,11 @@ def search_path() -> list[str]:
 
 
 def packages(path: list[str]) -> tuple[str, ...]:
-    """The folders of an import path that hold neither the judge nor its temporary files."""
-    ours = (ROOT, scratch.home())
+    """The folders of an import path that hold neither the judge nor its temporary files.
+
+    Where the judge is installed among other packages, those are needed: it is covered itself.
+    """
+    ours = (scratch.home(),) if INSTALLED else (ROOT, scratch.home())
     return tuple(entry for entry in path if not any(place.is_relative_to(entry) for place in ours))
 
 

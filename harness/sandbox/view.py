@@ -11,7 +11,7 @@ import contextlib
 import os
 from pathlib import Path
 
-from harness.sandbox import system
+from harness.sandbox import OURS, system
 from harness.sandbox.spec import SandboxSpec
 
 SUBMISSION_USER = 1
@@ -40,6 +40,7 @@ class _Root:
     def __init__(self, place: str) -> None:
         self.place = place
         self._shown: list[str] = []
+        self._covered: list[str] = []
 
     def at(self, path: str) -> Path:
         """The place of ``path`` of the new root, as long as it is being made."""
@@ -71,8 +72,18 @@ class _Root:
             system.bind(real, self.at(real))
             self._shown.append(real)
 
+    def cover(self, path: str, options: str) -> None:
+        """Show an empty folder in place of one that is shown; what is in it may be shown again."""
+        real = os.path.realpath(path)
+        if self._seen(real) and Path(real).is_dir():
+            system.mount("tmpfs", self.at(real), system.MS_NOSUID | system.MS_NODEV, options)
+            self._covered.append(real)
+
     def _seen(self, path: str) -> bool:
-        return any(path == shown or path.startswith(shown + "/") for shown in self._shown)
+        def nearest(places: list[str]) -> int:
+            return max((len(p) for p in places if path == p or path.startswith(p + "/")), default=0)
+
+        return nearest(self._shown) > nearest(self._covered)
 
 
 def private_places(folder: str) -> tuple[str, ...]:
@@ -105,7 +116,12 @@ def enter(spec: SandboxSpec) -> list[str]:
     for path in private_places(spec.folder):  # before what may lie below
         system.mount("tmpfs", root.folder(path), unprivileged, options)
     os.chown(root.folder(spec.folder), user, user)
-    for path in (*sorted(spec.readable, key=len), *spec.writable, *outside(spec)):
+    visible = (*sorted(spec.readable, key=len), *spec.writable)
+    for path in (*visible, *outside(spec)):
+        root.show(path)
+    for path in OURS:  # in an installed harness they lie among packages of others
+        root.cover(path, f"size={_ROOT_BYTES},mode=755")
+    for path in visible:
         root.show(path)
     for name, target in _LINKS.items():
         root.at(f"/dev/{name}").symlink_to(f"/proc/self/{target}")

@@ -18,7 +18,7 @@ from harness.progress.progress import NoProgress
 from harness.records.result import Result
 from harness.timing import measure
 
-pytestmark = pytest.mark.gpu
+pytestmark = [pytest.mark.gpu, pytest.mark.timed]
 
 ROOT = Path(__file__).parents[2]
 LEFT = 9 << 30

@@ -297,6 +297,7 @@ ENTRIES = {
 
 
 @pytest.mark.gpu
+@pytest.mark.timed
 @pytest.mark.nvcc
 @pytest.mark.parametrize("entry", ENTRIES)
 def test_kernels_of_an_extension_on_a_card(cache: Cache, tmp_path: Path, entry: str) -> None:

@@ -36,6 +36,7 @@ from harness.problem.reference import Reference
 from harness.problem.terms import Limits
 from harness.progress.progress import NoProgress
 from harness.records.measurement import Interval
+from harness.records.refs import DeviceRef
 from harness.records.result import Result, Verdict
 from harness.sandbox import leftovers, processes
 from harness.sandbox.command import clean_environment, run_limited
@@ -435,7 +436,7 @@ def test_output_of_a_failed_submission_is_recorded(grader: Grader, job) -> None:
     assert "ZeroDivisionError" in result.message
 
 
-def _scored(shift: Problem, device: Device, *widths: float, known_seed: bool = False):
+def _scored(shift: Problem, device: Device, *widths: float, **how: bool):
     task = Task(shift, Reference(shift), "float32", device, "seed")
     measured = [
         measurement().model_copy(
@@ -444,7 +445,7 @@ def _scored(shift: Problem, device: Device, *widths: float, known_seed: bool = F
         for width in widths or (0.001, 0.001)
     ]
     budget = TimingBudget(max_ranked_rel_ci=0.01, max_ranked_shape_rel_ci=0.03)
-    return make_score(task, measured, budget, known_seed=known_seed)
+    return make_score(task, measured, budget, **{"known_seed": False} | how)
 
 
 def test_the_smallest_failing_case_is_the_one_to_replay(grader: Grader, job) -> None:
@@ -462,6 +463,42 @@ def test_the_smallest_failing_case_is_the_one_to_replay(grader: Grader, job) -> 
     assert plain.failed_case is not None
     assert plain.failed_case.spec == result.failed_case.spec
     assert f"--case {plain.failed_case.spec} " in plain.reproduce
+
+
+ROUGH = Options(rough=True)
+CPU = DeviceRef(kind="cpu", name="")
+
+
+def test_a_mere_verdict_has_all_cases_and_no_smaller_one(grader: Grader, job) -> None:
+    wrong = HONEST + "    if n > 30: y[30] = 5.0\n"
+    asked = replace(ROUGH, seed="5eed").on(CPU)
+    result = grader.grade(job(wrong), replace(asked, timing=False))
+    full = grader.grade(job(wrong), replace(CHECK, seed="5eed"))
+    assert (result.verdict, result.effort, full.effort) == (full.verdict, "verdict", "full")
+    assert [each.spec for each in result.cases] == [each.spec for each in full.cases]
+    assert (result.shrunk, full.shrunk is None) == (None, False)
+    assert (asked.arch, asked.all_baselines, asked.profile) == (None, False, False)
+
+
+def test_what_is_given_up_is_no_fault_of_the_submission(grader: Grader, job) -> None:
+    result = grader.give_up(job(HONEST), CHECK, "its judge's process died twice")
+    assert (result.verdict, result.cases) == (Verdict.INTERNAL_ERROR, ())
+    assert result.message == "its judge's process died twice"
+    assert result.solution.author == grader.grade(job(HONEST), CHECK).solution.author
+
+
+def test_a_rough_time_is_never_ranked(grader: Grader, job) -> None:
+    result = grader.grade(job(HONEST), ROUGH.on(CPU))
+    assert result.accepted
+    assert result.score is not None
+    assert result.score.unranked_reason.startswith("effort verdict: a rough time")
+
+
+def test_not_even_where_nothing_else_speaks_against_it(shift: Problem) -> None:
+    class Card(CpuDevice):
+        rankable = True
+
+    assert not _scored(shift, Card(), rough=True).ranked
 
 
 def test_ranking_needs_a_rankable_device_narrow_intervals_and_a_secret_seed(shift: Problem) -> None:
@@ -624,6 +661,7 @@ def test_a_grader_takes_its_cache_references_and_budget(
 
 
 @pytest.mark.gpu
+@pytest.mark.timed
 @pytest.mark.parametrize(
     ("slug", "name"),
     [

@@ -43,6 +43,11 @@ def test_one_result_stands_for_one_file(job: Job) -> None:
     assert [recorded.take(job, "float32") for _ in range(3)] == [Verdict.ACCEPTED] * 2 + [None]
 
 
+def test_a_mere_verdict_stands_for_another_one(job: Job) -> None:
+    recorded = RecordedResults([_of(job, effort="verdict")], CARD, "1.0.2", rough=True)
+    assert recorded.take(job, "float32") is Verdict.ACCEPTED
+
+
 @pytest.mark.parametrize(
     "changes",
     [
@@ -53,6 +58,7 @@ def test_one_result_stands_for_one_file(job: Job) -> None:
         {"problem": ProblemRef(slug="shift", title="", hash="older")},
         {"verdict": Verdict.INTERNAL_ERROR, "message": "our fault", "measurements": (),
          "score": None},
+        {"effort": "verdict"},
     ],
 )  # fmt: skip
 def test_a_result_of_another_grade_stands_for_nothing(job: Job, changes: dict[str, object]) -> None:

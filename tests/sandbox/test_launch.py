@@ -616,3 +616,12 @@ def test_caches_of_compilers_are_in_the_sandbox_s_folder() -> None:
     assert all(place.startswith(f"{folder}/") for place in places)
     assert len(set(places)) == len(places) == len(CACHES)
     assert {"CUPY_CACHE_DIR", "NUMBA_CACHE_DIR", "TILELANG_CACHE_DIR"} < set(CACHES)
+
+
+@pytest.mark.parametrize("forked", [False, True])
+def test_it_runs_on_the_processors_that_it_is_given(forked: bool) -> None:
+    """Also where the zygote that it is forked from keeps to others."""
+    for cpu in sorted(os.sched_getaffinity(0)):
+        with Inside("import os; report(sorted(os.sched_getaffinity(0)))", forked=forked,
+                    cpus=[cpu]) as inside:  # fmt: skip
+            assert inside.reported() == [cpu]

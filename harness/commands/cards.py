@@ -1,0 +1,120 @@
+"""``--card`` and ``--cards``: which of a host's GPUs, and an executor on them."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import click
+
+from harness.commands.cluster import open_judges_in, wanted_cluster
+from harness.errors import NoDeviceError, UsageError
+
+if TYPE_CHECKING:
+    from harness.device.cards import Card
+    from harness.grading.cards import Cards
+    from harness.grading.executor import InProcess
+    from harness.progress.progress import Progress
+
+_CHOSEN = "harness.card"
+_NONE_USED = "says which GPU, and --device cpu uses none: leave one away"
+
+
+def _keep(context: click.Context, _option: click.Parameter, wanted: str | None) -> None:
+    if wanted is not None:
+        context.meta[_CHOSEN] = wanted
+
+
+def use_card(device: str) -> None:
+    """Let this process see the card of ``--card`` alone, if one is named.
+
+    To be called before anything asks CUDA.
+
+    Raises:
+        UsageError: there is no such card, or ``device`` is ``cpu``.
+        NoDeviceError: there is none at all.
+    """
+    context = click.get_current_context(silent=True)  # none in a process without a command
+    wanted = context.meta.get(_CHOSEN) if context else None
+    if wanted is None:
+        return
+    if device == "cpu":
+        raise UsageError(f"--card: {_NONE_USED}")
+    from harness.device.cards import choose_card
+
+    os.environ["CUDA_VISIBLE_DEVICES"] = choose_card(wanted, _there()).uuid
+
+
+card_option = click.option(
+    "--card",
+    metavar="N|UUID",
+    expose_value=False,
+    callback=_keep,
+    help="The GPU to use, by its number in nvidia-smi or its UUID [default: the first].",
+)
+cards_option = click.option(
+    "--cards",
+    metavar="all|N,N",
+    help="Grade on several GPUs of one kind at once, with a judge for each.",
+)
+
+
+def open_judges(
+    device: str, cards: str | None, shown: Progress | None = None, *, board: str | None = None
+) -> InProcess | Cards:
+    """An executor on ``auto``, ``cuda`` or ``cpu``, on ``cards``, or in the cluster of the command.
+
+    Progress is ``shown``, else on stderr. In a cluster the GPU is that of ``board``, if no other is
+    named.
+
+    Raises:
+        UsageError: two of these are asked for.
+    """
+    if wanted_cluster() is not None:
+        if cards is not None or _CHOSEN in click.get_current_context().meta:
+            raise UsageError("--cluster: gives judges their cards: leave --card and --cards away")
+        return open_judges_in(device, shown, board)
+    if cards is not None:
+        from harness.progress.progress import progress
+
+        return open_cards(device, cards, shown or progress())
+    from harness.grading.executor import open_executor
+
+    return open_executor(device, shown)
+
+
+def open_cards(device: str, wanted: str, progress: Progress) -> Cards:
+    """A judge on each of the ``wanted`` cards; this process keeps off their processors.
+
+    Raises:
+        UsageError: there is no such card, or they are of different kinds.
+        NoDeviceError: there is none at all.
+    """
+    from harness.device import cards as device_cards
+    from harness.device.workplace import host_plan, keep_to
+    from harness.grading.card_process import Seated
+    from harness.grading.cards import Cards
+
+    if device == "cpu":
+        raise UsageError(f"--cards: {_NONE_USED}")
+    if _CHOSEN in click.get_current_context().meta:
+        raise UsageError("--card and --cards: one of them")
+    chosen = device_cards.choose_cards(wanted, _there())
+    names = {card.name for card in chosen}
+    if len(names) > 1:
+        told = ", ".join(f"{card.number} is {card.name}" for card in chosen)
+        raise UsageError(f"--cards: of one kind, since each board is of one; {told}")
+    plan = host_plan(chosen[0].bus, [card.bus for card in chosen])
+    keep_to(plan.rest)
+    seated = [Seated(f"card {card.number}", *device_cards.opened_as(card)) for card in chosen]
+    return Cards(seated, plan, progress, told=lambda line: click.echo(f"note: {line}", err=True))
+
+
+def _there() -> list[Card]:
+    from harness.device import cards
+    from harness.device.present import NO_GPU
+
+    found = cards.visible_cards()
+    if not found:
+        raise NoDeviceError(NO_GPU)
+    return found

@@ -1,0 +1,224 @@
+"""One of several judges of a command: its process, started by :mod:`harness.grading.card_process`.
+
+It opens one card, takes its seat, and grades what it is given, in order; what waits is built
+meanwhile. It ends with whoever started it.
+"""
+
+import os
+import signal
+import sys
+import tempfile
+import threading
+import time
+import traceback
+from collections import deque
+from concurrent.futures import Future
+from multiprocessing.connection import Connection
+from queue import SimpleQueue
+
+from harness import signals
+from harness.device.base import Device
+from harness.device.choose import open_device
+from harness.errors import MachineError, NoDeviceError, ProblemError
+from harness.grading.builds import Builds, Built
+from harness.grading.card_wire import (
+    Broken,
+    Done,
+    Errand,
+    Order,
+    Phase,
+    Ready,
+    Setup,
+    Steps,
+    Unjudged,
+)
+from harness.grading.grader import Grader
+from harness.grading.job import Job, Options, Work
+from harness.progress.progress import NoProgress, Note, Progress
+from harness.records.refs import DeviceRef
+from harness.sandbox import processes, scratch
+from harness.text.system_errors import system_fault
+from harness.timing.timed_program import BaselineError
+
+_SHOWN_EVERY_S = 0.2
+_ENDS_S = 10.0
+"""The time to end in order when whoever has started this process is gone."""
+_CHILDREN_S = 5.0
+
+
+def main() -> None:
+    """Serve the channel that the command line names, until the command has no more or is gone."""
+    link, orders = Connection(int(sys.argv[1])), SimpleQueue[Order | None]()
+    os.set_inheritable(link.fileno(), False)
+    code = 1
+    try:
+        signals.catch(_end_children)
+        setup: Setup = link.recv()
+        threading.Thread(target=_receive, args=(link, orders), daemon=True).start()
+        _serve(setup, link, orders)
+        code = 0
+    except (KeyboardInterrupt, EOFError, OSError):
+        if (ended := signals.cause()) is not None:
+            code = ended.exit_code
+    finally:
+        signals.leave()
+        if code:
+            _end_children()
+    sys.exit(code)
+
+
+def _receive(link: Connection, orders: "SimpleQueue[Order | None]") -> None:
+    """Receive orders, so that who gives them never waits; end this process when nobody does."""
+    try:
+        while True:
+            orders.put(link.recv())
+    except (EOFError, OSError):  # killed: else it closes its end after this process has ended
+        os.kill(os.getpid(), signal.SIGTERM)
+        time.sleep(_ENDS_S)
+        _end_children()
+        os._exit(128 + signal.SIGTERM)
+
+
+def _end_children() -> None:
+    processes.end(processes.descendants(os.getpid()), _CHILDREN_S)
+    scratch.remove_own()
+
+
+class LinkProgress(Progress):
+    """Says on a channel what a judge is at, not too often."""
+
+    def __init__(self, link: Connection) -> None:
+        self._link = link
+        self._count = 0
+        self._said = 0.0
+
+    def phase(self, name: str, total: int | None = None) -> None:
+        """Say it."""
+        self._count = 0
+        self._link.send(Phase(name, total))
+
+    def advance(self, n: int = 1, note: Note = "") -> None:
+        """Say it, with what was not said before, if the last time is long enough ago."""
+        self._count += n
+        if (now := time.monotonic()) - self._said >= _SHOWN_EVERY_S:
+            self._link.send(Steps(self._count, note if isinstance(note, str) else note()))
+            self._count, self._said = 0, now
+
+
+def _serve(setup: Setup, link: Connection, orders: "SimpleQueue[Order | None]") -> None:
+    progress = LinkProgress(link) if setup.shown else NoProgress()
+    try:
+        device = open_device(setup.device)
+        device.settle(setup.plan, setup.judges)
+    except Exception as error:
+        link.send(Broken(_fault(error), isinstance(error, NoDeviceError)))
+        return
+    link.send(Ready(DeviceRef(kind=device.kind, name=device.name)))
+    try:
+        with Grader(device, progress) as grader:
+            _Judge(link, orders, device, grader, progress).serve()
+    except _Unwell:
+        return
+    except OSError as error:
+        if isinstance(error, BrokenPipeError | ConnectionResetError):
+            raise  # nobody listens
+        link.send(Broken(_fault(error), final=False))
+    except Exception as error:
+        link.send(Broken(_fault(error), final=False))
+
+
+class _Unwell(Exception):
+    """It has been told why; a fresh process, or another card, may do better."""
+
+
+class _Judge:
+    """Takes orders, builds them ahead, and answers them one after the other."""
+
+    def __init__(
+        self,
+        link: Connection,
+        orders: "SimpleQueue[Order | None]",
+        device: Device,
+        grader: Grader,
+        progress: Progress,
+    ) -> None:
+        self._link = link
+        self._orders = orders
+        self._device = device
+        self._about = DeviceRef(kind=device.kind, name=device.name)
+        self._grader = grader
+        self._progress = progress
+        self._options: dict[int, Options] = {}
+        self._waiting = deque[tuple[Order, Future[Built] | None]]()
+
+    def serve(self) -> None:
+        """Until there are no more orders.
+
+        Raises:
+            _Unwell: an order has shown that the machine, or the card, is not well.
+        """
+        with Builds(self._build, place=self._device.workplace) as builds:
+            more = True
+            while more or self._waiting:
+                while more and (not self._waiting or not self._orders.empty()):
+                    order = self._orders.get()
+                    more = order is not None
+                    if order is not None:
+                        self._waiting.append((order, self._begin(order, builds)))
+                if self._waiting:
+                    self._answer(*self._waiting.popleft(), builds)
+
+    def _build(self, job: Job) -> Built:
+        return self._grader.build(job, self._options[id(job)], ahead=True)
+
+    def _begin(self, order: Order, builds: Builds) -> Future[Built] | None:
+        if not isinstance(order.task, Work):
+            return None
+        options = order.task.options.on(self._about)
+        self._options[id(order.task.job)] = options
+        if options.timed:
+            self._grader.benchmark.trusted.start()
+        return builds.begin(order.task.job)
+
+    def _answer(self, order: Order, building: Future[Built] | None, builds: Builds) -> None:
+        try:
+            self._link.send(Done(order.number, self._outcome(order.task, building, builds)))
+        except NoDeviceError as error:
+            self._link.send(Broken(error, final=True))
+            raise _Unwell from error
+        except (ProblemError, MachineError) as error:
+            error.__traceback__ = None  # its frames hold what was graded
+            of_problem = isinstance(error, ProblemError | BaselineError)
+            told = error if isinstance(error, ProblemError) else MachineError(str(error))
+            self._link.send(Unjudged(order.number, told, of_problem))
+            if not of_problem:
+                raise _Unwell from None
+
+    def _outcome(
+        self, task: Work | Errand, building: Future[Built] | None, builds: Builds
+    ) -> object:
+        if not isinstance(task, Work):
+            return task.run(self._device, self._progress)
+        assert building is not None, "work is built"
+        try:
+            return self._grader.judge(task.job, self._options[id(task.job)], building, builds)
+        finally:  # not before: its build may begin only now
+            del self._options[id(task.job)]
+
+
+def _fault(error: Exception) -> MachineError:
+    """What to tell of an error that ends this process."""
+    if isinstance(error, NoDeviceError):
+        return error
+    known = error if isinstance(error, MachineError) else system_fault(error)
+    if known is not None:
+        return MachineError(str(known))
+    lines = "".join(traceback.format_exception(error))
+    try:
+        with tempfile.NamedTemporaryFile(
+            "w", prefix="harness-", suffix=".log", delete=False, encoding="utf-8"
+        ) as log:
+            log.write(lines)
+    except OSError:
+        return MachineError(f"a fault of the harness: {lines}")
+    return MachineError(f"a fault of the harness; details in {log.name}")

@@ -1,0 +1,351 @@
+"""Grading in several places, of this host or of a cluster: one judge in each, fed from one list.
+
+Results come as they are there. What a judge's death costs is said by
+:class:`~harness.grading.dispatch.Dispatch`: a second try, elsewhere where that can be.
+"""
+
+import time
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from multiprocessing.connection import Connection, wait
+from typing import NamedTuple, TypeVar
+
+from harness.device.cpu_plan import CpuPlan
+from harness.errors import JudgeError, MachineError, ProblemError
+from harness.grading.card_wire import (
+    Broken,
+    Done,
+    Errand,
+    Order,
+    Phase,
+    Ready,
+    Setup,
+    Steps,
+    Unjudged,
+)
+from harness.grading.dispatch import Dispatch, Failure
+from harness.grading.duplicates import content_key, copy_for_duplicate
+from harness.grading.give_up import GiveUp
+from harness.grading.job import Completed, NotJudged, Work
+from harness.grading.places import Judge, Place
+from harness.progress.progress import Pace, Progress
+from harness.records.refs import DeviceRef
+from harness.records.result import Result
+
+_MOST_AHEAD = 8
+"""Files that one card's judge builds ahead, at most: compilers take as long as some grades."""
+_LOOK_S = 1.0
+_SILENT_S = 3600.0
+"""So long a judge at work may say nothing: twice what one file can take."""
+_LOST = 5
+"""So often in a row a judge may be lost before it is ready; then its place is to blame."""
+_TELL_S = 30.0
+"""After so long without any judge that has a machine, that is said."""
+_PLACE_S = 1800.0
+"""And after so long it is given up: an autoscaler takes minutes."""
+
+
+Task = TypeVar("Task", Work, Errand)
+
+
+class Answer(NamedTuple):
+    """What came of one task: its ``value``, or an error."""
+
+    number: int
+    value: object = None
+    error: JudgeError | None = None
+    of_problem: bool = False
+    """The error is its problem's, and not the machine's."""
+    failed: bool = False
+    """Its judge failed twice."""
+
+
+class Cards(AbstractContextManager["Cards"]):
+    """Grades on several cards; an :class:`harness.grading.executor.Executor` that compares nothing.
+
+    Args:
+        cards: where; all of one kind, since a board is of one.
+        plan: the host's processors; None for any.
+        progress: told of every judge's phases, each on a line of its own.
+        told: is called with a line on each card that is left out.
+        silent_s: the time after which a judge at work that says nothing has failed.
+        builders: files built side by side in all; None: as ``plan`` says.
+        recorded: what fails twice has a result, an ``INTERNAL_ERROR``.
+        closed: is called when all judges have ended.
+    """
+
+    def __init__(
+        self,
+        cards: Sequence[Place],
+        plan: CpuPlan | None,
+        progress: Progress,
+        *,
+        told: Callable[[str], None],
+        silent_s: float = _SILENT_S,
+        builders: int | None = None,
+        recorded: bool = False,
+        closed: Callable[[], None] = lambda: None,
+    ) -> None:
+        self._cards = cards
+        self._setup = [
+            Setup(device=card.device, plan=plan, judges=len(cards), shown=progress.shown)
+            for card in cards
+        ]
+        if builders is None:
+            builders = 1 if plan is None else plan.builders
+        self._ahead = 1 + max(1, min(_MOST_AHEAD, builders // len(cards)))
+        self._progress = progress
+        self._lines = [progress.beside(card.name) for card in cards]
+        self._told = told
+        self._silent_s = silent_s
+        self._recorded = recorded
+        self._closed = closed
+        self._placed, self._waits_told = time.monotonic(), False
+        self._lost = [0] * len(cards)
+        self._about: DeviceRef | None = None
+        self._heard: dict[int, float] = {}
+        self._left_out: dict[int, str] = {}
+        self._ready: set[int] = set()
+        self._stale: set[int] = set()
+        self._processes: dict[int, Judge] = {}
+        for number in range(len(cards)):
+            self._start(number)
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        everyone = list(self._processes.values())
+        if kind is not None:
+            for process in everyone:
+                process.stop()
+        else:
+            for process in everyone:
+                process.send(None)
+        for process in everyone:
+            process.finish() if kind is None else process.end()
+        self._processes.clear()
+        self._closed()
+        for line in self._lines:
+            line.finish()
+        self._progress.finish()
+
+    @property
+    def device(self) -> DeviceRef:
+        """What they are graded on; waits for the first judge."""
+        jobs = self._dispatch(0)
+        while self._about is None:
+            self._step(jobs)
+        return self._about
+
+    def grade(self, work: Sequence[Work]) -> Iterator[Completed]:
+        """As :meth:`Executor.grade`; in the order in which they are done."""
+        for outcome in self.outcomes(work):
+            if isinstance(outcome, NotJudged):
+                raise outcome.error
+            yield outcome
+
+    def outcomes(self, work: Sequence[Work]) -> Iterator[Completed | NotJudged]:
+        """As :meth:`Executor.outcomes`; of files with the same content one is graded."""
+        first, copies = _duplicates(work)
+        pace, done = Pace(len(work)), 0
+        wrong: dict[Hashable, JudgeError] = {}
+        if len(work) > 1:
+            self._progress.overall(0, len(work))
+        try:
+            for answer in self.answers(first, lambda each: wrong.get(_problem(each))):
+                each = first[answer.number]
+                if answer.error is not None and answer.of_problem:
+                    wrong[_problem(each)] = answer.error
+                outcomes = list(_outcomes(each, copies.get(id(each), []), answer))
+                done += len(outcomes)
+                self._progress.finish()
+                yield from outcomes
+                if len(work) > 1:
+                    self._progress.overall(done, len(work), pace.summary(done))
+        finally:
+            self._progress.overall(len(work), len(work))
+
+    def answers(
+        self,
+        tasks: Sequence[Task],
+        refused: Callable[[Task], JudgeError | None] = lambda _: None,
+    ) -> Iterator[Answer]:
+        """What came of each of ``tasks``, by its number, as soon as it is there.
+
+        A task that waits is not begun any more, once ``refused`` says why.
+
+        Raises:
+            MachineError: every card was left out.
+        """
+        for card in self._stale & self._processes.keys():
+            self._processes.pop(card).end()  # it is still at work on what nobody asks for any more
+            self._start(card)
+        self._stale.clear()
+        asked: list[Work | Errand] = [*tasks]
+        jobs = self._dispatch(len(tasks))
+        try:
+            while not jobs.finished:
+                for number in jobs.drop(lambda each: refused(tasks[each]) is not None):
+                    yield Answer(number, error=refused(tasks[number]), of_problem=True)
+                self._give(jobs, asked)
+                for answer in self._step(jobs):
+                    task = asked[answer.number]
+                    if answer.failed and self._recorded and isinstance(task, Work):
+                        asked[answer.number] = GiveUp(task, f"not graded: {answer.error}")
+                        jobs.again(answer.number)
+                    else:
+                        yield answer
+        finally:
+            self._stale = {card for card in jobs.live if jobs.held(card)}
+
+    def _dispatch(self, total: int) -> Dispatch:
+        live = [card for card in range(len(self._cards)) if card not in self._left_out]
+        if not live:
+            raise self._none_left()
+        return Dispatch(total, live, self._ahead)
+
+    def _none_left(self) -> MachineError:
+        reasons = [f"{self._cards[card].name}: {why}" for card, why in self._left_out.items()]
+        return MachineError("no card is left; " + "; ".join(reasons))
+
+    def _give(self, jobs: Dispatch, tasks: Sequence[Work | Errand]) -> None:
+        for card in self._ready.intersection(jobs.live):
+            if given := jobs.give(card):
+                self._heard[card] = time.monotonic()
+            for number in given:
+                self._processes[card].send(Order(number, tasks[number]))
+
+    def _step(self, jobs: Dispatch) -> list[Answer]:
+        """Wait a while for the judges to say something; what is answered by it."""
+        answers: list[Answer] = []
+        links = {process.link: card for card, process in self._processes.items()}
+        for link in wait(list(links), _LOOK_S):
+            if isinstance(link, Connection):
+                answers += self._hear(links[link], link, jobs)
+        for card in jobs.live:
+            if not self._processes[card].placed:
+                self._heard[card] = time.monotonic()
+            at_work = jobs.held(card) or card not in self._ready
+            if at_work and time.monotonic() - self._heard[card] > self._silent_s:
+                why = f"its judge said nothing for {self._silent_s:.0f} s"
+                answers += self._failed(card, why, jobs)
+        self._wait_for_places()
+        return answers
+
+    def _wait_for_places(self) -> None:
+        """Say that no judge has a machine yet, or any more; give up after a while.
+
+        Raises:
+            MachineError: it was long enough.
+        """
+        now = time.monotonic()
+        if any(process.placed for process in self._processes.values()):
+            self._placed, self._waits_told = now, False
+        elif now - self._placed > _PLACE_S:
+            raise MachineError(f"no place for a judge in {_PLACE_S / 60:.0f} minutes: ray status")
+        elif now - self._placed > _TELL_S and not self._waits_told:
+            self._waits_told = True
+            self._progress.finish()
+            self._told("waiting for a place in the cluster: ray status says what it lacks")
+
+    def _hear(self, card: int, link: Connection, jobs: Dispatch) -> list[Answer]:
+        try:
+            message = link.recv()
+        except (EOFError, OSError):
+            process = self._processes[card]
+            return self._failed(card, process.how_it_ended(), jobs, lost=process.lost)
+        self._heard[card] = time.monotonic()
+        line = self._lines[card]
+        match message:
+            case Ready(about):
+                self._about = self._about or about
+                if about != self._about:
+                    return self._leave_out(card, f"{about.label}, not {self._about.label}", jobs)
+                self._ready.add(card)
+                self._lost[card] = 0
+            case Phase(name, total):
+                line.phase(name, total)
+            case Steps(steps, note):
+                line.advance(steps, note)
+            case Done(number, value):
+                jobs.done(card, number)
+                return [Answer(number, value)]
+            case Unjudged(number, error, of_problem) if of_problem:
+                jobs.done(card, number)
+                return [Answer(number, error=error, of_problem=True)]
+            case Unjudged(_, error, _):
+                return self._failed(card, str(error), jobs)
+            case Broken(error, final):
+                if final:
+                    raise error
+                return self._failed(card, str(error), jobs)
+        return []
+
+    def _failed(self, card: int, why: str, jobs: Dispatch, *, lost: bool = False) -> list[Answer]:
+        """End a judge, and start another in its place unless its card is left out."""
+        at_work = card in self._ready
+        self._lost[card] += lost
+        given_up = jobs.fail(card, why, at_work=at_work, lost=lost and self._lost[card] < _LOST)
+        self._processes.pop(card).end()
+        if card in jobs.left_out:
+            self._tell_left_out(card, f"its judge failed twice: {why}", jobs)
+        else:
+            self._start(card)
+        if given_up is None:
+            return []
+        number, failures = given_up
+        error = MachineError(self._failed_twice(failures))
+        return [Answer(number, error=error, failed=True)]
+
+    def _leave_out(self, card: int, why: str, jobs: Dispatch) -> list[Answer]:
+        """End a judge that is well, and not of the kind of the others."""
+        jobs.leave_out(card, why)
+        self._processes.pop(card).end()
+        self._tell_left_out(card, f"a board is of one kind: {why}", jobs)
+        return []
+
+    def _tell_left_out(self, card: int, why: str, jobs: Dispatch) -> None:
+        self._left_out[card] = jobs.left_out[card]
+        self._progress.finish()
+        self._told(f"{self._cards[card].name} is left out, as {why}")
+        if not jobs.live:
+            raise self._none_left()
+
+    def _failed_twice(self, failures: Sequence[Failure]) -> str:
+        if len({failure.why for failure in failures}) == 1:
+            return f"{failures[0].why} (twice, so it is not tried again)"
+        told = [f"{self._cards[card].name}: {why}" for card, why in failures]
+        return f"its judge failed twice, so it is not tried again: {'; '.join(told)}"
+
+    def _start(self, card: int) -> None:
+        self._ready.discard(card)
+        self._heard[card] = time.monotonic()
+        self._processes[card] = self._cards[card].start(self._setup[card])
+
+
+def _problem(work: Work) -> Hashable:
+    return work.job.problem.slug, work.job.problem.hash
+
+
+def _duplicates(work: Sequence[Work]) -> tuple[list[Work], Mapping[int, list[Work]]]:
+    """The work of different content, and the copies of each, by its id."""
+    first: list[Work] = []
+    by_content: dict[Hashable, Work] = {}
+    copies: dict[int, list[Work]] = {}
+    for each in work:
+        key = content_key(each.job)
+        if key is None or (one := by_content.setdefault((key, each.options), each)) is each:
+            first.append(each)
+        else:
+            copies.setdefault(id(one), []).append(each)
+    return first, copies
+
+
+def _outcomes(
+    work: Work, copies: Sequence[Work], answer: Answer
+) -> Iterator[Completed | NotJudged]:
+    for each in (work, *copies):
+        if isinstance(answer.error, ProblemError | MachineError):
+            yield NotJudged(each, answer.error)
+        elif isinstance(answer.value, Result):
+            copied = each is not work
+            result = copy_for_duplicate(answer.value, each.job) if copied else answer.value
+            yield Completed(each, result)

@@ -1,0 +1,142 @@
+"""Each job once, whatever fails: by a made-up clock, without processes."""
+
+import random
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.grading.dispatch import Dispatch, Failure
+
+
+def test_jobs_are_given_in_order_and_so_many_ahead() -> None:
+    jobs = Dispatch(20, [0, 1], ahead=3)
+    assert jobs.give(0) == [0, 1, 2]
+    assert jobs.give(1) == [3, 4, 5]
+    assert jobs.give(0) == []
+    jobs.done(0, 0)
+    assert jobs.give(0) == [6]
+
+
+def test_towards_the_end_cards_hold_fewer() -> None:
+    """Else the last ones would wait for one card while the others have nothing to do."""
+    jobs = Dispatch(8, [0, 1], ahead=6)
+    assert jobs.give(0) == [0, 1, 2, 3]  # 4 wait: three each, and one that is graded
+    assert jobs.give(1) == [4, 5]
+    assert jobs.give(1) == []
+    jobs.done(0, 0)
+    assert jobs.give(0) == []  # it has three, and the other two
+    jobs.done(1, 4)
+    assert jobs.give(1) == [6]
+    for number in (1, 2):
+        jobs.done(0, number)
+    assert jobs.give(0) == [7]
+
+
+def test_a_failed_job_goes_to_another_card_and_those_behind_it_are_not_blamed() -> None:
+    jobs = Dispatch(6, [0, 1], ahead=2)
+    assert (jobs.give(0), jobs.give(1)) == ([0, 1], [2, 3])
+    assert jobs.fail(0, "killed") is None
+    assert jobs.give(0) == [1, 4]
+    jobs.done(1, 2)
+    assert jobs.give(1) == [0]
+    assert jobs.fail(1, "killed") is None  # 3 was at work
+    assert jobs.left_out == {}
+
+
+def test_a_job_that_fails_on_two_cards_is_not_tried_again_and_no_card_is_to_blame() -> None:
+    jobs = Dispatch(3, [0, 1], ahead=1)
+    for number in range(3):
+        assert jobs.give(0) == [number]
+        assert jobs.fail(0, "first") is None
+        assert jobs.give(1) == [number]
+        assert jobs.fail(1, "second") == (number, [Failure(0, "first"), Failure(1, "second")])
+    assert jobs.finished
+    assert jobs.left_out == {}
+
+
+def test_a_card_that_fails_twice_is_left_out_and_its_jobs_go_to_the_others() -> None:
+    jobs = Dispatch(5, [0, 1], ahead=2)
+    assert (jobs.give(0), jobs.give(1)) == ([0, 1], [2, 3])
+    assert jobs.fail(0, "once") is None
+    assert jobs.give(0) == [1, 4]
+    assert jobs.fail(0, "twice") is None
+    assert jobs.left_out == {0: "twice"}
+    assert jobs.give(0) == []
+    done = []
+    while not jobs.finished:
+        jobs.give(1)
+        done.append(jobs.held(1)[0])
+        jobs.done(1, done[-1])
+    assert sorted(done) == [0, 1, 2, 3, 4]
+
+
+def test_a_grade_between_two_failures_clears_a_card() -> None:
+    jobs = Dispatch(9, [0, 1], ahead=1)
+    jobs.give(1)
+    for _ in range(3):
+        job = jobs.give(0)[0]
+        jobs.fail(0, "sometimes")
+        jobs.done(1, jobs.held(1)[0])
+        assert jobs.give(1) == [job]
+        jobs.done(0, jobs.give(0)[0])
+    assert jobs.left_out == {}
+
+
+def test_a_judge_that_does_not_start_costs_no_job() -> None:
+    jobs = Dispatch(2, [0], ahead=2)
+    jobs.give(0)
+    assert jobs.fail(0, "no context", at_work=False) is None
+    assert jobs.give(0) == [0, 1]
+    assert jobs.fail(0, "no context", at_work=False) is None
+    assert jobs.left_out == {0: "no context"}
+    assert not jobs.finished
+
+
+def test_one_card_alone_tries_a_job_twice_and_goes_on() -> None:
+    jobs = Dispatch(2, [0], ahead=1)
+    assert jobs.give(0) == [0]
+    assert jobs.fail(0, "a") is None
+    assert jobs.give(0) == [0]
+    assert jobs.fail(0, "b") == (0, [Failure(0, "a"), Failure(0, "b")])
+    assert jobs.left_out == {}
+    assert jobs.give(0) == [1]
+    assert jobs.fail(0, "c") is None
+    assert jobs.left_out == {0: "c"}
+
+
+def test_what_is_dropped_is_given_to_nobody() -> None:
+    jobs = Dispatch(6, [0], ahead=1)
+    jobs.give(0)
+    assert jobs.drop(lambda job: job % 2 == 0) == [2, 4]
+    jobs.done(0, 0)
+    assert jobs.give(0) == [1]
+
+
+@given(
+    total=st.integers(0, 60),
+    cards=st.integers(1, 8),
+    ahead=st.integers(1, 9),
+    seed=st.integers(0, 1 << 30),
+    fails=st.floats(0, 0.7),
+)
+def test_each_job_ends_once(total: int, cards: int, ahead: int, seed: int, fails: float) -> None:
+    chance = random.Random(seed)
+    jobs = Dispatch(total, range(cards), ahead)
+    ended: list[int] = []
+    while not jobs.finished and jobs.live:
+        for card in jobs.live:
+            jobs.give(card)
+        busy = [card for card in jobs.live if jobs.held(card)]
+        assert busy, "somebody can go on"
+        card = chance.choice(busy)
+        if chance.random() < fails:
+            given_up = jobs.fail(card, "killed", at_work=chance.random() < 0.9)
+            ended += [] if given_up is None else [given_up[0]]
+        else:
+            ended.append(jobs.held(card)[0])
+            jobs.done(card, ended[-1])
+    assert len(ended) == len(set(ended))
+    if jobs.live:
+        assert sorted(ended) == list(range(total))
+    else:
+        assert set(ended) <= set(range(total))
