@@ -7,14 +7,12 @@ import os
 import time
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
-from typing import Literal, Protocol, get_args
+from dataclasses import replace
 
 from torch import OutOfMemoryError
 
 from harness.device.base import Arena, Device, sealed_memory
 from harness.errors import MachineError
-from harness.problem.case import Case
 from harness.problem.terms import Construction, Limits
 from harness.records.result import Verdict
 from harness.session import start_runner as runners
@@ -22,9 +20,11 @@ from harness.session.allowance import Allowance
 from harness.session.channel import Channel
 from harness.session.fault import BROKEN, RESTLESS, Fault
 from harness.session.programs import RunnerProgram
+from harness.session.reported import Returned, copied_per_call, kernels_per_call, returned_in_vain
+from harness.session.runs import Bindable, Fillable, RunOptions
 from harness.solution.launches import LaunchError
 from harness.wire import messages
-from harness.wire.arguments import Argument, Construct, KernelLaunch, ScalarArgument, TensorShape
+from harness.wire.arguments import Construct, KernelLaunch, ScalarArgument, TensorShape
 from harness.wire.extensions import ROOM, ExtensionRequest, read_requests
 from harness.wire.mailbox import MAILBOX_BYTES, Mailbox
 
@@ -37,53 +37,6 @@ _SPIN_CHECKS = 64
 
 _LOOK_SECONDS = 0.02
 """Time between two looks at the runner while it works."""
-
-_MAX_KERNELS = 1e6
-_MAX_COPIES = 1000
-Returned = Literal["tensor", "tensors", "number"]
-"""What a call may have returned in vain."""
-
-
-@dataclass(frozen=True, slots=True)
-class RunOptions:
-    """Options of a batch."""
-
-    warmups: int = 0
-    """Calls before the batch counts."""
-    capture: bool = False
-    """Whether the calls are recorded into one CUDA graph."""
-    order: int = 0
-    """The order in which the CPU executor runs threads."""
-    order_seed: int = 0
-    """Seed of that order."""
-
-
-class _Layout(Protocol):
-    @property
-    def calls(self) -> int: ...
-
-
-class _Fillable(Protocol):
-    """A batch as a run sees it; mostly the one that was prepared."""
-
-    @property
-    def layout(self) -> _Layout: ...
-
-    def fill(self, seed: str) -> None: ...
-
-    def take_receipt(self) -> None: ...
-
-
-class _Bindable(_Fillable, Protocol):
-    """A batch as :meth:`Session.prepare` sees it."""
-
-    @property
-    def case(self) -> Case: ...
-
-    @property
-    def construction(self) -> Construction | None: ...
-
-    def arguments(self) -> tuple[Argument, ...]: ...
 
 
 class Session:
@@ -333,7 +286,7 @@ class Session:
         answer = self._channel.ask(messages.Unmap(), messages.Unmapped, _UNMAP_SECONDS)
         return answer if isinstance(answer, Fault) else None
 
-    def prepare(self, batch: _Bindable, options: RunOptions) -> bool | Fault:
+    def prepare(self, batch: Bindable, options: RunOptions) -> bool | Fault:
         """Bind the calls, warm up, capture; returns whether they were captured."""
         launches: tuple[KernelLaunch, ...] = ()
         if (header := self._program.launches) is not None:
@@ -363,7 +316,7 @@ class Session:
 
     def run(
         self,
-        batch: _Fillable,
+        batch: Fillable,
         seed: str,
         *,
         stop: bool = True,
@@ -458,29 +411,7 @@ class Session:
             look = time.perf_counter() + _LOOK_SECONDS
 
 
-def kernels_per_call(finished: messages.Finished) -> float | None:
-    """Kernels that each call launched; None where the reported number cannot be right."""
-    kernels = finished.kernels
-    if isinstance(kernels, int | float) and not isinstance(kernels, bool):
-        return float(kernels) if 0 <= kernels <= _MAX_KERNELS else None
-    return None
-
-
-def copied_per_call(finished: messages.Finished) -> int | None:
-    """Outputs that each call copied into place; None where the reported number cannot be right."""
-    copied = finished.copied
-    if isinstance(copied, int) and not isinstance(copied, bool):
-        return copied if 0 <= copied <= _MAX_COPIES else None
-    return None
-
-
-def returned_in_vain(finished: messages.Finished) -> Returned | None:
-    """What a call returned that nobody reads; None where it is none of the known words."""
-    known: tuple[Returned, ...] = get_args(Returned)
-    return next((word for word in known if word == finished.returned), None)
-
-
 def _construct(given: Construction | None) -> Construct | None:
     if given is None:
         return None
-    return Construct(arguments=given.arguments, seed=given.seed)
+    return Construct(arguments=given.arguments, seed=given.seed, call=given.call)

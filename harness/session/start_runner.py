@@ -37,14 +37,16 @@ def start_runner(program: RunnerProgram, device: Device, limits: Limits) -> Sand
     Raises:
         MachineError: the sandbox cannot be made.
     """
+    place = device.workplace
     unlimited = program.sanitizer is not None or bool(program.wrapper)
     return Sandbox(
         ENTRY,
-        runner_environment(program),
+        {**runner_environment(program), **device.variables()},
         memory_bytes=0 if unlimited else 2 * limits.host_bytes,
         host_bytes=limits.host_bytes,
         readable=(*RUNNER_FILES, *packages(search_path()), *map(str, program.loads)),
         devices=device.nodes(),
+        cpus=() if place is None else sorted(place.runners()),
         zygote=choose_zygote(program),
         caches=CACHES,
         wrapper=program.wrapper,

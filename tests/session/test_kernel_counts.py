@@ -17,7 +17,8 @@ from harness.languages.read import read_solution
 from harness.problem.case import Case
 from harness.problem.terms import Limits
 from harness.session.programs import RunnerProgram, source_program, timed_program
-from harness.session.session import RunOptions, Session
+from harness.session.runs import RunOptions
+from harness.session.session import Session
 from harness.solution.model import Artifact, Solution, Target
 
 CALLS = 3

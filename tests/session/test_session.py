@@ -32,7 +32,8 @@ from harness.session import session as module
 from harness.session import start_runner as runners
 from harness.session.fault import Fault
 from harness.session.programs import RunnerProgram, source_program
-from harness.session.session import RunOptions, Session
+from harness.session.runs import RunOptions
+from harness.session.session import Session
 from harness.wire import messages
 from harness.wire.messages import FaultCode
 from harness.wire.transport import MAX_MESSAGE

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.session.session import copied_per_call, kernels_per_call, returned_in_vain
+from harness.session.reported import copied_per_call, kernels_per_call, returned_in_vain
 from harness.wire.messages import Finished
 
 JSON = st.recursive(
