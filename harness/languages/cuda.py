@@ -10,11 +10,12 @@ from harness.languages.base import Language
 from harness.languages.build.cache import BuildError, Cache
 from harness.languages.build.compiler import lacks_entry
 from harness.languages.build.cuda import SOURCE, CudaBuild
-from harness.languages.build.diagnostics import renamed
+from harness.languages.build.diagnostics import as_typed, renamed
 from harness.languages.build.libraries import FoundLibrary, LibraryNotFound, libraries_for
-from harness.languages.build.library_table import undeclared
+from harness.languages.build.library_table import not_included, undeclared
+from harness.languages.build.machine_code import CUBIN, keep
 from harness.languages.build.occupancy import with_occupancy
-from harness.languages.build.toolchain import Nvcc, NvccNotFound, find_host_compiler, find_nvcc
+from harness.languages.build.toolchain import Nvcc, find_host_compiler, nvcc_for
 from harness.problem.gradable import Gradable
 from harness.problem.libraries import allowed_in_words
 from harness.problem.signature import c_prototype
@@ -46,7 +47,7 @@ class Cuda(Language):
         if refused := _forbidden(solution.uses, problem):
             message = f"{solution.display_path}: {refused}"
             return BuildFailure(verdict=Verdict.INVALID_SUBMISSION, message=message)
-        entry, nvcc = c_entry(solution.text), _nvcc_for(target)
+        entry, nvcc = c_entry(solution.text), nvcc_for(target)
         if problem.entry:
             entry = EntryPoint(problem.entry)
             if not entry.in_c:
@@ -75,7 +76,9 @@ class Cuda(Language):
             seconds=outcome.seconds,
             cached=outcome.cached,
             target="+".join(devices),
-            log=renamed(outcome.log, SOURCE, solution.display_path),
+            log=renamed(
+                as_typed(outcome.log, SOURCE, solution.text), SOURCE, solution.display_path
+            ),
             kernels=with_occupancy(outcome.kernels, target.code),
             contract=entry.value,
             libraries=_used(solution.uses, libraries),
@@ -83,6 +86,16 @@ class Cuda(Language):
         if outcome.failure is not None:
             message = _explained(outcome.failure, outcome.log, solution, problem, entry)
             return BuildFailure(verdict=outcome.failure.verdict, message=message, build=build)
+        if nvcc is not None and (CUBIN in outcome.files or not target.emulated):
+            keep(
+                dict(outcome.files),
+                solution=solution.hash,
+                problem=problem.hash,
+                dtype=dtype,
+                target=build.target,
+                compiler=f"nvcc {nvcc.version}",
+                cache=cache,
+            )
         return Artifact(
             kind="library",
             target=target,
@@ -96,18 +109,6 @@ class Cuda(Language):
 
 
 LANGUAGE = Cuda()
-
-
-def _nvcc_for(target: Target) -> Nvcc | None:
-    """The CUDA compiler; None where the CPU is built for, and there is none or no architecture."""
-    if target.arch is None:
-        return None
-    try:
-        return find_nvcc()
-    except NvccNotFound:
-        if target.emulated:
-            return None
-        raise
 
 
 def _forbidden(uses: Sequence[str], problem: Gradable) -> str:
@@ -144,8 +145,13 @@ def _explained(
     """The failure's message about the user's own file, with the prototype if that helps."""
     message = renamed(failure.message, SOURCE, solution.display_path)
     misfit = any(sign.format(entry) in message for sign in _MISFITS)
+    if misfit:
+        said, _, complaint = message.partition("error: ")
+        message = f"{said}error: {entry} has other parameters than the problem's ({complaint})"
     if misfit or lacks_entry(log):
         message += f"\nthe problem asks for\n    {c_prototype(problem, entry)}"
+    if hint := not_included(log):
+        message += f"\n{hint}"
     if hint := undeclared(solution.text, solution.uses, f"{failure.message}\n{log}"):
         message += f"\n{hint}"
     return message

@@ -8,7 +8,6 @@ Source of the grammar: *Parallel Thread Execution ISA*, sections "Identifiers", 
 Directives: .entry" and "Types".
 """
 
-import contextlib
 import re
 from functools import partial
 
@@ -109,21 +108,25 @@ def _assembled(solution: Solution, problem: Problem, target: Target, cache: Cach
     """
     if target.arch is None:
         return BuildOutcome()
-    with contextlib.suppress(NvccNotFound):
+    try:
         nvcc = find_nvcc()
-        if assembler := find_assembler(nvcc):
-            arch = f"-arch={target.code}"
-            call = CompilerCall(
-                tool="ptxas",
-                version=nvcc.version,
-                tools=(assembler,),
-                command=(str(assembler), "-v", arch, "-o", "solution.cubin", SOURCE),
-                inputs={SOURCE: solution.text.encode()},
-                source=SOURCE,
-            )
-            build = partial(call.build, seconds=problem.limits.build_s)
-            return cache.fetch(key_of({"kind": "ptx", "call": repr(call)}), build)
-    return BuildOutcome()
+    except NvccNotFound as missing:
+        if missing.named:
+            raise
+        return BuildOutcome()
+    if (assembler := find_assembler(nvcc)) is None:
+        return BuildOutcome()
+    arch = f"-arch={target.code}"
+    call = CompilerCall(
+        tool="ptxas",
+        version=nvcc.version,
+        tools=(assembler,),
+        command=(str(assembler), "-v", arch, "-o", "solution.cubin", SOURCE),
+        inputs={SOURCE: solution.text.encode()},
+        source=SOURCE,
+    )
+    build = partial(call.build, seconds=problem.limits.build_s)
+    return cache.fetch(key_of({"kind": "ptx", "call": repr(call)}), build)
 
 
 def entries(text: str) -> dict[str, tuple[int, ...]]:

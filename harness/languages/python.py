@@ -48,6 +48,9 @@ MAX_TOKENS = 200_000
 MENTION = "cpp_extension"
 """The module by which PyTorch builds extensions; a file without this word builds none."""
 
+_CARD = re.compile(r"""^[^#\n]*(?:["']cuda(?::\d+)?["']|\.cuda\()""", re.MULTILINE)
+_ON_CPU = "the file names the device 'cuda', which is the CPU here"
+
 _MAX_WORDS = 1000
 """Of one statement."""
 _LINE_STARTS = {tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT}
@@ -92,6 +95,12 @@ except (ValueError, OverflowError) as error:
 sys.stdout.write(json.dumps(answer))
 """
 """Reads a source from stdin and writes its fault, or the entry points in it, as JSON."""
+
+
+def cpu_notes(solution: Solution) -> tuple[str, ...]:
+    """That ``device="cuda"`` is the CPU without a GPU, where a file in Python says so."""
+    python = solution.language in (Python.name, "triton", *FRAMEWORKS)
+    return (_ON_CPU,) if python and _CARD.search(solution.text) else ()
 
 
 class _CheckerAnswer(BaseModel):

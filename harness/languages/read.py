@@ -10,7 +10,9 @@ libraries it uses::
     # dtypes: float32                  (in a .py file)
 
 A ``.txt`` or ``.md`` file is a language model's output; the submission is the code in it
-(:mod:`harness.solution.generation`).
+(:mod:`harness.solution.generation`). So is a record of JSON lines, ``samples.jsonl:3``
+(:mod:`harness.solution.generation.sample_file`); and the name of a sample of KernelBench's says
+model and problem (:mod:`harness.solution.wanted`).
 """
 
 import errno
@@ -25,17 +27,37 @@ from harness.languages import LANGUAGES
 from harness.problem.dtypes import DTYPES, dtype_meant
 from harness.problem.libraries import LIBRARIES, UnknownLibrary, library_names
 from harness.records.refs import Generation, SolutionRef
-from harness.records.result import Result
+from harness.records.result import Reason, Result
 from harness.solution.generation import SUFFIXES, NoCode, extract
+from harness.solution.generation.code import suffix_of
+from harness.solution.generation.record import (
+    CODE,
+    OUTPUT,
+    UNKNOWN,
+    Sample,
+    read_record,
+    text_sample,
+)
+from harness.solution.generation.sample_file import SUFFIXES as RECORDS
+from harness.solution.generation.sample_file import (
+    Place,
+    RecordError,
+    lies_at,
+    record_at,
+    sample_place,
+)
 from harness.solution.model import Invalid, Solution
-from harness.solution.suffixes import CUDA
-from harness.text.names import IN_WORDS, LONGEST, is_name
+from harness.solution.suffixes import CUDA, PYTHON
+from harness.solution.wanted import Wanted, named
+from harness.text.names import IN_WORDS, LONGEST, fit_name, is_name
 from harness.text.plain import quoted
 from harness.text.suggest import nearest
 
 MAX_BYTES = 1 << 20
 HEADER_LINES = 20
 ANONYMOUS = "anonymous"
+KNOWN = sorted({language.suffix for language in LANGUAGES.values()} | set(SUFFIXES))
+"""The extensions of submissions."""
 
 _HEADER = re.compile(r"^\s*(?://|#)\s*dtypes?\s*[:=]\s*(.*?)\s*$")
 _USES = re.compile(r"^\s*//\s*uses\s*[:=]\s*(.*?)\s*$", re.IGNORECASE)
@@ -69,7 +91,14 @@ _REMEDIES = {
         (".cpp", ".cc", ".cxx", ".c", ".cuh", ".h", ".hpp"), "if it is CUDA C++, rename it to .cu"
     ),
     ".ipynb": "save the code of a notebook as .py",
-    **dict.fromkeys((".json", ".jsonl"), "write the output of each sample to a .txt file"),
+    **dict.fromkeys((".zip", ".tar", ".tgz", ".gz", ".bz2", ".xz", ".zst", ".7z", ".rar"), _UNPACK),
+    **dict.fromkeys((".so", ".o", ".a", ".cubin", ".fatbin", ".dll", ".exe"), "submit its source"),
+    **dict.fromkeys((".pdf", ".docx"), "submit the code itself as text"),
+    **dict.fromkeys(
+        RECORDS,
+        f"its records have no code (under {', '.join(CODE[:4])}, {OUTPUT[0]}, …): name the key so, "
+        "or write the output of each sample to a .txt file",
+    ),
     "": "add the extension of its language",
 }
 """What to do with files that may hold a submission, by extension."""
@@ -100,13 +129,18 @@ def read_solution(
         shown = quoted(str(path))
         reason = f"{shown}: the path has characters that cannot be shown; rename it"
         return Invalid(reason, problem=problem or _safe(_place(path)[0]))
+    sample: Sample | None = None
     try:
+        place = sample_place(path)
+        if place is not None:
+            sample, submitted = _sample(place, submitted)
         submitted = _bytes(path) if submitted is None else _contents(submitted)
-        return _parse(path, submitted, problem, author)
+        return _parse(path, submitted, problem, author, sample)
     except _FileError as error:
-        about = _about(path, author, submitted)
+        about = _about(path, author, submitted, sample)
         problem = problem or _safe(_place(path)[0])
-        return Invalid(f"{path}:{error}", reference=about, problem=problem)
+        wanted = _wanted(path, sample)
+        return Invalid(f"{path}:{error}", reference=about, problem=problem, wanted=wanted)
 
 
 def submitted_file(result: Result, stored: bytes | None) -> bytes | None:
@@ -118,10 +152,15 @@ def submitted_file(result: Result, stored: bytes | None) -> bytes | None:
     if stored is not None:
         return stored
     recorded = result.solution
-    if not recorded.path or "\0" in recorded.path or not os.path.lexists(recorded.path):
+    if not recorded.path or "\0" in recorded.path or not is_there(Path(recorded.path)):
         return None
     found = read_solution(Path(recorded.path)).submitted
     return found if found is not None and sha256(found).hexdigest() == recorded.hash else None
+
+
+def is_there(path: Path) -> bool:
+    """Whether there is something at ``path``; of a record, whether there is its file."""
+    return os.path.lexists(lies_at(path))
 
 
 def code_of(result: Result, stored: bytes | None) -> str | None:
@@ -134,38 +173,51 @@ def code_of(result: Result, stored: bytes | None) -> str | None:
 
 
 def _parse(
-    path: Path, submitted: bytes, problem: str | None, author: str | None
+    path: Path, submitted: bytes, problem: str | None, author: str | None, sample: Sample | None
 ) -> Solution | Invalid:
     text = _text(submitted)
-    extracted = extract(text) if path.suffix in SUFFIXES else None
-    generation = extracted.generation if extracted else None
+    suffix = path.suffix if sample is None else sample.suffix or SUFFIXES[0]
+    if suffix == UNKNOWN:
+        suffix = suffix_of(text) or PYTHON
+    said = _said(path, sample)
+    missing = sample.missing if sample else ""
+    extracted = extract(text, said) if suffix in SUFFIXES and not missing else None
+    generation = extracted.generation if extracted else said
     place_problem, place_author = _place(path)
     problem = problem or place_problem
     if author is None:
         author = place_author or _model_name(generation) or ANONYMOUS
+    name = _name(path, sample)
     for what, value, remedy in (
-        ("file name", path.stem, "rename it"),
+        ("file name", name, "rename it"),
         ("author", author, "give another with --author"),
         ("problem", problem, "give it with --problem"),
     ):
         if value is not None and not is_name(value):
             reason = f"the {what} {quoted(value)} cannot be recorded; {remedy} ({IN_WORDS})"
             raise _FileError(reason)
-    if generation is not None and problem is None:
-        problem = generation.problem or None
+    wanted = _wanted(path, sample)
+    if problem is None and generation is not None:
+        header = "" if generation.problem == str(wanted) else generation.problem
+        problem = wanted.name or header or None
     digest = sha256(submitted).hexdigest()
-    if isinstance(extracted, NoCode):
+    if missing or isinstance(extracted, NoCode):
         about = SolutionRef(
             author=author,
-            name=path.stem,
+            name=name,
             language="",
             hash=digest,
             path=str(path),
             generation=generation,
         )
-        message = f"{path}: {extracted.message}"
-        return Invalid(message, extracted.reason, about, problem, submitted)
+        if isinstance(extracted, NoCode):
+            missing, reason = extracted.message, extracted.reason
+        else:
+            reason = Reason.NO_CODE
+        return Invalid(f"{path}: {missing}", reason, about, problem, submitted, wanted)
     source, code, above = submitted, path, 0
+    if sample is not None:
+        code = path.with_suffix(suffix)
     if extracted is not None:
         # Empty lines in front, so that compilers name the lines of the file itself.
         code, above = path.with_suffix(extracted.suffix), extracted.generation.line - 1
@@ -178,23 +230,67 @@ def _parse(
         source=source,
         text=text,
         author=author,
-        name=path.stem,
+        name=name,
         problem=problem,
         language=_language(code, text),
         hash=digest,
         dtypes=_dtypes(text, above),
         uses=_uses(text, above) if code.suffix == CUDA else (),
         generation=generation,
+        wanted=wanted,
     )
 
 
-def _about(path: Path, author: str | None, submitted: bytes | None) -> SolutionRef | None:
+def _sample(place: Place, submitted: bytes | None) -> tuple[Sample | None, bytes]:
+    """What the record at ``place`` says, and its text; nothing but the text if that is given."""
+    if submitted is not None:
+        return text_sample(submitted.decode("utf-8", "replace"), place.number), submitted
+    try:
+        record, line = record_at(place)
+    except RecordError as error:
+        raise _FileError(str(error)) from None
+    sample = read_record(record, place.file, place.number)
+    return sample, sample.text.encode("utf-8", "replace") if sample.text else line
+
+
+def _wanted(path: Path, sample: Sample | None) -> Wanted:
+    if sample is not None:
+        return sample.wanted
+    found = named(path)
+    return found.wanted if found else Wanted()
+
+
+def _said(path: Path, sample: Sample | None) -> Generation | None:
+    """What a record's keys, or a file's name, say of an output; None for other files."""
+    found = sample or named(path)
+    if found is None:
+        return None
+    about = Generation(model=found.model, problem=str(found.wanted), sample=found.sample)
+    if not isinstance(found, Sample):
+        return about
+    return about.model_copy(update={"finish": found.finish, "tokens": found.tokens})
+
+
+def _name(path: Path, sample: Sample | None) -> str:
+    """The name of a submission; that of a record made fit to be one."""
+    if sample is None:
+        return path.stem
+    return fit_name(sample.name) or "record"
+
+
+def _about(
+    path: Path, author: str | None, submitted: bytes | None, sample: Sample | None
+) -> SolutionRef | None:
     """Whose file it is that is no submission, for its record; None if nothing says so."""
-    author, name = _safe(author or _place(path)[1]), _safe(path.stem)
+    generation = _said(path, sample)
+    author = _safe(author or _place(path)[1] or _model_name(generation) or None)
+    name = _safe(_name(path, sample))
     if author is None or name is None:
         return None
     digest = "" if submitted is None else sha256(submitted).hexdigest()
-    return SolutionRef(author=author, name=name, language="", hash=digest, path=str(path))
+    return SolutionRef(
+        author=author, name=name, language="", hash=digest, path=str(path), generation=generation
+    )
 
 
 def _safe(name: str | None) -> str | None:
@@ -244,15 +340,11 @@ def _require_plain(mode: int) -> None:
 
 def _similar(path: Path) -> str:
     try:
-        names = [entry.name for entry in path.parent.iterdir() if entry.suffix in _suffixes()]
+        names = [entry.name for entry in path.parent.iterdir() if entry.suffix in KNOWN]
     except OSError:
         return ""
     close = nearest(path.name, filter(str.isprintable, names))
     return f" (did you mean {path.parent / close}?)" if close else ""
-
-
-def _suffixes() -> list[str]:
-    return sorted({language.suffix for language in LANGUAGES.values()} | set(SUFFIXES))
 
 
 def _text(source: bytes) -> str:
@@ -289,8 +381,8 @@ def _language(path: Path, text: str) -> str:
         if language.claims(path, text):
             return language.name
     suffix = path.suffix.lower()
-    remedy = f"rename it to {suffix}" if suffix in _suffixes() else _REMEDIES.get(suffix)
-    known = f"a submission is one of {', '.join(_suffixes())}"
+    remedy = f"rename it to {suffix}" if suffix in KNOWN else _REMEDIES.get(suffix)
+    known = f"a submission is one of {', '.join(KNOWN)}"
     what = f"unknown extension {quoted(path.suffix)}"
     raise _FileError("; ".join(filter(None, (what, remedy, known))))
 

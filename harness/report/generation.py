@@ -25,7 +25,8 @@ def describe_generation(result: Result) -> Iterator[tuple[str, str]]:
     generation = result.solution.generation
     if generation is not None:
         yield "model", _origin(generation)
-        yield "code", _place(generation)
+        if generation.found is not None or not result.language:
+            yield "code", _place(generation)  # else the whole file is code
     contract = result.build.contract if result.build else "solution"
     if contract in _RETURNS:
         yield "calls", f"{contract}, whose outputs are returned{_copied(result)}"
@@ -44,6 +45,8 @@ def _copied(result: Result) -> str:
 
 def _origin(generation: Generation) -> str:
     parts = [plain(generation.model, 80) or "not named"]
+    if generation.sample:
+        parts.append(f"sample {plain(generation.sample, 20)}")
     if generation.generated:
         parts.append(plain(generation.generated, 40))
     if generation.tokens is not None:

@@ -14,18 +14,22 @@ Cells = Mapping[str, str | int | float]
 
 
 def render_models(rows: Sequence[Cells], console: Console) -> None:
-    """Print one table for each device and data type; of ``fast_p@k`` only the least k."""
+    """Print one table for each set of problems, device and data type; of ``fast_p@k`` the least k.
+
+    Rows of levels are below their model's.
+    """
     if not rows:
         line(console, "no generations yet")
     groups: dict[tuple[str, ...], list[Cells]] = {}
     for cells in rows:
         key = [str(cells[name]) for name in ("dtype", "device_kind", "device", "harness_major")]
-        groups.setdefault(tuple(key), []).append(cells)
-    for (dtype, kind, device, major), group in sorted(groups.items(), key=lambda item: item[0]):
+        groups.setdefault((str(cells.get("problem_set", "")), *key), []).append(cells)
+    for (of, dtype, kind, device, major), group in sorted(groups.items(), key=lambda item: item[0]):
         timed = not all(math.isnan(float(cells["speedup"])) for cells in group)
         of_cpu = "functional timing, not a GPU's" if timed else "verdicts alone"
         there = device if kind == "cuda" else f"cpu ({device}): {of_cpu}"
         head = f"{plain(dtype, 20)} · {plain(there, 80)} · harness {plain(major, 8)}.x"
+        head = f"{plain(of, 60)} · {head}" if of else head
         line(console, head, "bold")
         for columns in _columns(group[0]):
             shown = table("model", *(f">{name}" for name in columns))
@@ -33,7 +37,7 @@ def render_models(rows: Sequence[Cells], console: Console) -> None:
             for cells in group:
                 row(shown, _model(cells), *(_number(name, cells[name]) for name in columns))
             console.print(shown)
-        for cells in group:  # what became of the samples
+        for cells in filter(lambda cells: not cells.get("level"), group):  # each sample once
             line(console, f"{_model(cells)}: {_verdicts(cells)}")
 
 
@@ -50,7 +54,8 @@ def _counted(cells: Cells, names: Iterable[str]) -> list[str]:
 
 
 def _model(cells: Cells) -> str:
-    return plain(str(cells["model"]), 60)
+    level = cells.get("level")
+    return f"  level {plain(str(level), 8)}" if level else plain(str(cells["model"]), 60)
 
 
 def _columns(cells: Cells) -> tuple[list[str], list[str]]:

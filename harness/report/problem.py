@@ -45,7 +45,7 @@ def render_problems(problems: Iterable[Problem], console: Console) -> None:
 
 
 def render_problem(problem: Problem, console: Console) -> None:
-    """Print everything about ``problem``; formulas of the statement are left as they are."""
+    """Print everything about ``problem``; formulas of the statement become Unicode."""
     line(console, plain(problem.title), "bold")
     facts = [problem.slug, problem.difficulty, *problem.tags]
     line(console, plain(" · ".join(filter(None, facts))), "dim")
@@ -111,7 +111,7 @@ def examples(problem: Problem) -> dict[str, int]:
 
 
 def readable_maths(statement: str) -> str:
-    r"""Markdown whose ``$…$`` comes out as it went in, and whose ``$$…$$`` is a block of its own.
+    r"""Markdown whose ``$…$`` is Unicode, and whose ``$$…$$`` is that in a block of its own.
 
     Left as they are, ``_``, ``*`` and ``\`` inside of formulas would be read as Markdown.
     """
@@ -119,7 +119,9 @@ def readable_maths(statement: str) -> str:
 
 
 def _without_fences(text: str) -> str:
-    return _replaced(_DISPLAY, text, lambda block: f"\n```text\n{block[1].strip()}\n```\n", _inline)
+    return _replaced(
+        _DISPLAY, text, lambda block: f"\n```text\n{_unicode(block[1])}\n```\n", _inline
+    )
 
 
 def _replaced(
@@ -142,21 +144,35 @@ def _inline(text: str) -> str:
         if match[1] is None:  # code
             return match[0]
         line = text[text.rfind("\n", 0, match.start()) + 1 : match.start()]
-        return _literal(match[0], in_table=line.lstrip().startswith("|"))
+        return _literal(match[1], in_table=line.lstrip().startswith("|"))
 
     return _CODE_OR_MATHS.sub(shown, text)
 
 
 def _literal(formula: str, *, in_table: bool) -> str:
     r"""What Markdown shows as ``formula``. In a table, ``\|`` is how a formula has its bar."""
-    return _PUNCTUATION.sub(r"\\\1", formula.replace("\\|", "|") if in_table else formula)
+    return _PUNCTUATION.sub(r"\\\1", _unicode(formula.replace("\\|", "|") if in_table else formula))
+
+
+def _unicode(formula: str) -> str:
+    from harness.report.maths import unicode_maths  # not for a list of problems, which has none
+
+    return plain(unicode_maths(formula))
+
+
+def says_signatures(problem: Problem) -> bool:
+    """Whether the statement has the signatures of the entry point already."""
+    said = " ".join(problem.statement.split())
+    signatures = (c_prototype(problem), python_signature(problem) + " ...")
+    return all(" ".join(each.split()) in said for each in signatures)
 
 
 def _parts(problem: Problem) -> Iterator[tuple[str, RenderableType]]:
     """What follows from the front matter, each part under its title."""
     if problem.parameters:
-        signatures = (c_prototype(problem), python_signature(problem) + " ...")
-        yield "Entry point", Group(*(Text(plain(each)) for each in signatures))
+        if not says_signatures(problem):
+            signatures = (c_prototype(problem), python_signature(problem) + " ...")
+            yield "Entry point", Group(*(Text(plain(each)) for each in signatures))
         yield "Parameters", _parameters(problem)
     if problem.dtypes:
         first, *others = problem.dtypes

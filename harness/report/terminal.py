@@ -5,7 +5,9 @@ colour, in a pipe (lines that are meant to be copied are never wrapped) and at 8
 """
 
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
+from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -41,19 +43,63 @@ _STYLES = {
 }
 
 
-def render_result(result: Result, console: Console) -> None:
+class Room(NamedTuple):
+    """How much of the long parts of a report is shown."""
+
+    log: int = LOG_LINES
+    """Lines of a compiler's log."""
+    output: int = OUTPUT_LINES
+    """Lines that the submission printed."""
+    kernels: int = MAX_KERNELS
+    """Kernels with their registers."""
+    cases: int = MAX_FAILED_CASES
+    """Cases that failed."""
+    tensors: bool = True
+    """Whether a small case is shown with its values."""
+
+
+_SCREENS = (Room(), Room(15, 10, 6, 3), Room(8, 4, 3, 2), Room(5, 2, 2, 1), Room(3, 1, 1, 1, False))
+
+
+def render_on_screen(result: Result, console: Console, rest: str) -> None:
+    """Print ``result`` so that it fits a terminal's screen, with a line on where the ``rest`` is.
+
+    Long parts are cut until it fits, as far as that goes; in a pipe nothing is.
+    """
+    if not console.is_terminal:
+        render_result(result, console)
+        return
+    for room in _SCREENS:
+        with console.capture() as shown:
+            render_result(result, console, room)
+        text = shown.get()
+        cut = room is not _SCREENS[0]
+        if _rows(text, console.width) + cut < console.height:
+            break
+    console.out(text, end="", highlight=False)
+    if cut:
+        line(console, f"… shortened; {rest}", "dim")
+
+
+def _rows(text: str, width: int) -> int:
+    """How many rows of a terminal ``text`` takes."""
+    lines = [cell_len(Text.from_ansi(each).plain) for each in text.splitlines()]
+    return sum(max(1, -(-length // width)) for length in lines)
+
+
+def render_result(result: Result, console: Console, room: Room = _SCREENS[0]) -> None:
     """Print ``result`` for a person."""
     _verdict(result, console)
     for label, text in describe_generation(result):
-        _labelled(console, label, text)
+        labelled(console, label, text)
     if result.accepted:
-        _accepted(result, console)
+        _accepted(result, console, room)
     else:
-        _not_accepted(result, console)
+        _not_accepted(result, console, room)
     for claim in result.claims:  # of the problem's process, and so nobody's to believe
-        _labelled(console, "claim", plain_lines(claim, _MESSAGE))
+        labelled(console, "claim", plain_lines(claim, _MESSAGE))
     for note in result.notes:
-        _labelled(console, "note", plain_lines(note, _MESSAGE))
+        labelled(console, "note", plain_lines(note, _MESSAGE))
 
 
 def render_line(result: Result, console: Console) -> None:
@@ -62,14 +108,14 @@ def render_line(result: Result, console: Console) -> None:
     facts = [] if score is None else [f"{numbers.ratio(score.speedup)} over {score.baseline}"]
     if score is not None and not score.ranked:
         facts.append("not ranked")
-    line(console, _title(result, *facts), copied=True)
+    line(console, title(result, *facts), copied=True)
 
 
 def _verdict(result: Result, console: Console) -> None:
-    line(console, _title(result, result.device.label))
+    line(console, title(result, result.device.label))
 
 
-def _title(result: Result, *more: str) -> Text:
+def title(result: Result, *more: str) -> Text:
     """The verdict, whose it is, and ``more``."""
     solution = result.solution
     facts = (
@@ -84,17 +130,17 @@ def _title(result: Result, *more: str) -> Text:
     return text
 
 
-def _accepted(result: Result, console: Console) -> None:
+def _accepted(result: Result, console: Console, room: Room) -> None:
     if result.score is None:
         emulated = result.device.emulated
         why = ": without a GPU there are verdicts alone" if emulated else ""
-        _labelled(console, "score", f"not timed{why}")
+        labelled(console, "score", f"not timed{why}")
     else:
         _score(result.score, len(result.measurements), console)
         if result.device.emulated:
-            _labelled(console, "device", CPU_NOTE, style="yellow")
+            labelled(console, "device", CPU_NOTE, style="yellow")
     _replay(result, console)
-    _labelled(console, "cases", f"{numbers.integer(len(result.cases))} passed")
+    labelled(console, "cases", f"{numbers.integer(len(result.cases))} passed")
     if result.measurements:
         baseline = result.score.baseline if result.score else "baseline"
         console.print(_measurements(result.measurements, baseline))
@@ -102,8 +148,8 @@ def _accepted(result: Result, console: Console) -> None:
             console.print(_other_baselines(result.measurements))
         _launches(result.measurements, console)
     if result.conditions is not None:
-        _labelled(console, "card", plain(describe_conditions(result.conditions), 200))
-    _resources(result, console)
+        labelled(console, "card", plain(describe_conditions(result.conditions), 200))
+    _resources(result, console, room.kernels)
     if result.profile is not None:
         render_profile(result.profile, console)
 
@@ -111,14 +157,14 @@ def _accepted(result: Result, console: Console) -> None:
 def _score(score: Score, shapes: int, console: Console) -> None:
     over = f"{numbers.ratio(score.speedup)} over {plain(score.baseline, 60)}"
     mean = f"geometric mean of {shapes} shapes" if shapes > 1 else "one shape"
-    _labelled(console, "score", f"{over} ({mean}, 95 % interval)", style="bold")
+    labelled(console, "score", f"{over} ({mean}, 95 % interval)", style="bold")
     for other in score.other_baselines:
         over = f"{numbers.ratio(other.speedup)} over {plain(other.baseline, 60)}"
         if other.recorded_at is not None:
             over += f", the best recorded ({other.recorded_at:%Y-%m-%d}; not timed again)"
-        _labelled(console, "", over)
+        labelled(console, "", over)
     if not score.ranked:
-        _labelled(console, "", f"not ranked: {plain(score.unranked_reason, 400)}", style="yellow")
+        labelled(console, "", f"not ranked: {plain(score.unranked_reason, 400)}", style="yellow")
 
 
 def _measurements(measurements: Sequence[Measurement], baseline: str) -> Table:
@@ -156,7 +202,7 @@ def _launches(measurements: Sequence[Measurement], console: Console) -> None:
     baseline = _range(each.baseline_kernels for each in measurements)
     if own:
         of_baseline = f" (baseline {baseline})" if baseline else ""
-        _labelled(console, "kernels", f"{own} per call{of_baseline}")
+        labelled(console, "kernels", f"{own} per call{of_baseline}")
 
 
 def _range(known: Iterable[float | None]) -> str:
@@ -176,17 +222,17 @@ def _rate(each: Measurement) -> str:
     return numbers.byte_rate(each.bytes, time_s) if each.bytes else ""
 
 
-def _resources(result: Result, console: Console) -> None:
+def _resources(result: Result, console: Console, most: int) -> None:
     build = result.build
     if build is None:
         return
     origin = "from the cache" if build.cached else f"in {numbers.seconds(build.seconds)}"
     used = f" with {plain(build.with_libraries, 200)}" if build.libraries else ""
-    _labelled(console, "built", f"{origin} for {plain(build.target, 60)}{used}")
+    labelled(console, "built", f"{origin} for {plain(build.target, 60)}{used}")
     if build.kernels:
-        console.print(_kernels(build.kernels[:MAX_KERNELS]))
-    if len(build.kernels) > MAX_KERNELS:
-        _labelled(console, "", f"… {len(build.kernels) - MAX_KERNELS} more kernels")
+        console.print(_kernels(build.kernels[:most]))
+    if len(build.kernels) > most:
+        labelled(console, "", f"… {len(build.kernels) - most} more kernels")
 
 
 def _kernels(kernels: Sequence[KernelResources]) -> Table:
@@ -214,32 +260,32 @@ def _occupancy(kernel: KernelResources) -> str:
     return f"{'' if kernel.threads else 'up to '}{highest:.0%}"
 
 
-def _not_accepted(result: Result, console: Console) -> None:
+def _not_accepted(result: Result, console: Console, room: Room) -> None:
     code = f"{result.reason}: " if result.reason else ""
-    _labelled(console, "reason", code + plain_lines(result.message, _MESSAGE))
+    labelled(console, "reason", code + plain_lines(result.message, _MESSAGE))
     failed = [case for case in result.cases if not case.passed]
     if result.shrunk is not None:
-        _shrunk(result.shrunk, result, console)
+        _shrunk(result.shrunk, result, console, values=room.tensors)
     elif failed:
         _case(failed[0], result, console)
     _replay(result, console)
     if failed:
         total = numbers.integer(len(result.cases))
-        _labelled(console, "cases", f"{numbers.integer(len(failed))} of {total} failed")
-        for case in failed[1:MAX_FAILED_CASES]:
-            _labelled(console, "", f"also {plain(case.spec, 300)}  {plain(case.message, 200)}")
+        labelled(console, "cases", f"{numbers.integer(len(failed))} of {total} failed")
+        for case in failed[1 : room.cases]:
+            labelled(console, "", f"also {plain(case.spec, 300)}  {plain(case.message, 200)}")
     log = result.build.log if result.build else ""
     if result.verdict is Verdict.COMPILE_ERROR and log.strip():
         # The first errors are the cause, the later ones their consequences.
-        _block(console, "compiler", head(log, LOG_LINES))
+        _block(console, "compiler", head(log, room.log))
     if result.output.strip():
-        _block(console, "output of the submission", tail(result.output, OUTPUT_LINES))
+        _block(console, "output of the submission", tail(result.output, room.output))
 
 
-def _shrunk(shrunk: ShrunkCase, result: Result, console: Console) -> None:
+def _shrunk(shrunk: ShrunkCase, result: Result, console: Console, *, values: bool) -> None:
     """The smallest case in full; the one it was made from by name."""
     _case(shrunk.case, result, console)
-    for tensor in shrunk.tensors:
+    for tensor in shrunk.tensors if values else ():
         _tensor(tensor, console)
     if not shrunk.trials:  # no other case was tried
         return
@@ -247,24 +293,24 @@ def _shrunk(shrunk: ShrunkCase, result: Result, console: Console) -> None:
     spent = f"({trials}, {numbers.seconds(shrunk.seconds)})"
     first = result.failed_case
     if first is not None and first.spec != shrunk.case.spec:
-        _labelled(console, "shrunk", f"the smallest case found that fails {spent}; it began with")
-        _labelled(console, "", plain(first.spec, 1000), copied=True)
+        labelled(console, "shrunk", f"the smallest case found that fails {spent}; it began with")
+        labelled(console, "", plain(first.spec, 1000), copied=True)
     else:
-        _labelled(console, "shrunk", f"no smaller case was found that fails {spent}")
+        labelled(console, "shrunk", f"no smaller case was found that fails {spent}")
 
 
 def _tensor(tensor: TensorValues, console: Console) -> None:
     """``input``, ``expected`` or ``got`` with its rows below, as many columns as there is room."""
     shape = " × ".join(map(str, tensor.shape)) or "one number"
-    _labelled(console, "", f"{tensor.role} {plain(tensor.parameter, 60)} ({shape})")
+    labelled(console, "", f"{tensor.role} {plain(tensor.parameter, 60)} ({shape})")
     for text in matrix_lines(tensor, console.width - _INDENT):
         line(console, " " * _INDENT + text, _ROLES[tensor.role], copied=True)
 
 
 def _case(case: CaseResult, result: Result, console: Console) -> None:
-    _labelled(console, "case", plain(case.spec, 1000), copied=True)
+    labelled(console, "case", plain(case.spec, 1000), copied=True)
     if not result.message.startswith(case.message):  # it is the reason above already
-        _labelled(console, "", plain_lines(case.message, _MESSAGE))
+        labelled(console, "", plain_lines(case.message, _MESSAGE))
     if case.mismatch is not None:
         _mismatch(case.mismatch, console)
 
@@ -273,7 +319,7 @@ def _mismatch(mismatch: Mismatch, console: Console) -> None:
     differing = numbers.integer(mismatch.differing)
     elements = numbers.integer(mismatch.total) + " element" + "s" * (mismatch.total != 1)
     parameter = plain(mismatch.parameter, 80)
-    _labelled(console, "differ", f"{differing} of {elements} of {parameter}")
+    labelled(console, "differ", f"{differing} of {elements} of {parameter}")
     shown = table("", "index", ">expected", ">got", ">allowed error")
     for name, element in (("first", mismatch.first), ("worst", mismatch.worst)):
         row(
@@ -298,13 +344,13 @@ def shown_number(value: float, imaginary: float | None) -> str:
 
 def _replay(result: Result, console: Console) -> None:
     if result.reproduce:
-        _labelled(console, "replay", plain(result.reproduce, 4000), copied=True)
+        labelled(console, "replay", plain(result.reproduce, 4000), copied=True)
 
 
-def _labelled(
+def labelled(
     console: Console, label: str, text: str, *, style: str = "", copied: bool = False
 ) -> None:
-    """Print ``text`` behind its label; further lines are indented."""
+    """Print ``text``, which is plain, behind its label; further lines are indented."""
     shown = Text(f"{label:<8}", style="dim")
     shown.append(text.replace("\n", "\n" + " " * 8), style=f"not dim {style}".strip())
     line(console, shown, copied=copied)

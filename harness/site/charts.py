@@ -20,6 +20,10 @@ from harness.text import numbers
 
 MAX_SHAPES = 24
 MAX_SAMPLES = 60
+MAX_DOTS = 600
+"""Samples of all shapes and both programs."""
+MAX_ROWS = 60
+"""Rows of a table of shapes or kernels."""
 
 WIDTH = 440.0
 _LEFT, _RIGHT, _TOP = 8.0, 12.0, 8.0
@@ -36,6 +40,25 @@ def bar(bar: Bar) -> Markup:
         f'<path class="whisker" d="M{low:.1f} 8H{high:.1f}M{low:.1f} 5v6M{high:.1f} 5v6"/>'
         f'<path class="unit" d="M{unit:.1f} 0v16"/></svg>'
     )
+
+
+def share(part: float) -> Markup:
+    """A part of one as a bar."""
+    width = BAR_WIDTH * min(max(part, 0.0), 1.0)
+    return Markup(  # noqa: S704 - numbers alone
+        f'<svg class="share" viewBox="0 0 {BAR_WIDTH} 6" preserveAspectRatio="none" '
+        f'aria-hidden="true"><rect class="ground" width="{BAR_WIDTH}" height="6"/>'
+        f'<rect class="bar" width="{width:.1f}" height="6"/></svg>'
+    )
+
+
+def lone_intensity(measurements: Sequence[Measurement]) -> float | None:
+    """Operations a byte, where all shapes have about the same; None where they differ.
+
+    A roofline of such shapes is a column of dots.
+    """
+    found = [each.flops / each.bytes for each in measurements if each.flops and each.bytes]
+    return found[0] if found and max(found) <= 1.25 * min(found) else None
 
 
 def speedup_chart(measurements: Sequence[Measurement], baseline: str) -> Markup:
@@ -77,8 +100,9 @@ def speedup_chart(measurements: Sequence[Measurement], baseline: str) -> Markup:
 def samples_chart(measurements: Sequence[Measurement], baseline: str) -> Markup:
     """A dot a block: how far each raw time is from its program's median, shape by shape."""
     shown = measurements[:MAX_SHAPES]
+    most = min(MAX_SAMPLES, MAX_DOTS // max(2 * len(shown), 1))
     lanes = [
-        (each, kind, _spread(samples))
+        (each, kind, _spread(samples, most))
         for each in shown
         for kind, samples in (("own", each.samples_s), ("base", each.baseline_samples_s))
     ]
@@ -96,8 +120,8 @@ def samples_chart(measurements: Sequence[Measurement], baseline: str) -> Markup:
             for each, kind, parts in lanes
         ),
     )
-    most = max([0.002, *(abs(part) for _, _, parts in lanes for part in parts)])
-    x = Scale(-most * 1.05, most * 1.05, _LEFT, WIDTH - _RIGHT)
+    widest = max([0.002, *(abs(part) for _, _, parts in lanes for part in parts)])
+    x = Scale(-widest * 1.05, widest * 1.05, _LEFT, WIDTH - _RIGHT)
     bottom = height - foot
     _columns(page, x, bottom, _percent)
     page.line(x(0), _TOP, x(0), bottom, "unit")
@@ -195,15 +219,15 @@ def _columns(page: Drawing, x: Scale, bottom: float, label: Callable[[float], st
         page.text(x(tick), bottom + 16, label(tick), _anchor(x(tick)), "tick")
 
 
-def _spread(samples: Sequence[float]) -> list[float]:
-    """Parts off the median, sorted; of many samples evenly chosen quantiles, ends included."""
+def _spread(samples: Sequence[float], most: int) -> list[float]:
+    """Parts off the median, sorted; of many samples ``most`` even quantiles, ends included."""
     finite = sorted(each for each in samples if LEAST_S <= each <= MOST_S)
     if not finite:
         return []
     middle = statistics.median(finite)
-    if len(finite) > MAX_SAMPLES:
+    if len(finite) > most:
         last = len(finite) - 1
-        finite = [finite[round(n * last / (MAX_SAMPLES - 1))] for n in range(MAX_SAMPLES)]
+        finite = [finite[round(n * last / (most - 1))] for n in range(most)]
     return [each / middle - 1 for each in finite]
 
 

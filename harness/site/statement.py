@@ -35,11 +35,12 @@ def statement_html(markdown: str) -> Markup:
     # Wide tables and formulas scroll by themselves, never the page.
     framed = re.sub(
         r"<table>(.*?)</table>",
-        r'<div class="scroll" role="region" aria-label="Table" tabindex="0">'
+        r'<div class="scroll" role="group" aria-label="Table" tabindex="0">'
         r"<table>\1</table></div>",
         rendered,
         flags=re.DOTALL,
     )
+    framed = framed.replace("<pre>", '<pre role="group" aria-label="Example" tabindex="0">')
     return Markup(framed.replace("<th>", '<th scope="col">'))  # noqa: S704 - the parser's own
 
 
@@ -64,7 +65,7 @@ def _inline(_: object, tokens: Sequence[Token], index: int, *_rest: object) -> s
 
 
 def _block(_: object, tokens: Sequence[Token], index: int, *_rest: object) -> str:
-    frame = '<div class="scroll formula" role="region" aria-label="Formula" tabindex="0">{}</div>\n'
+    frame = '<div class="scroll formula" role="group" aria-label="Formula" tabindex="0">{}</div>\n'
     return frame.format(mathml(tokens[index].content, display=True))
 
 

@@ -14,6 +14,7 @@ from support.tools import needs_nvcc
 from harness.device.base import Device
 from harness.device.choose import open_device
 from harness.languages import LANGUAGES, cuda
+from harness.languages.build import toolchain
 from harness.languages.build.cache import Cache
 from harness.languages.build.libraries import Libraries
 from harness.languages.build.toolchain import Nvcc, NvccNotFound
@@ -128,7 +129,7 @@ def test_a_cpu_without_nvcc_does_not_execute_it_either(
     def absent() -> None:
         raise NvccNotFound
 
-    monkeypatch.setattr(cuda, "find_nvcc", absent)
+    monkeypatch.setattr(toolchain, "find_nvcc", absent)
     failure = failed(tmp_path, USES_CUBLAS, problem, cache, CPU)
     assert failure.verdict is Verdict.NOT_EXECUTABLE_HERE
     assert failure.message == (

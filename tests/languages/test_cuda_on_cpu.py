@@ -8,7 +8,7 @@ import pytest
 from support.tools import needs_nvcc
 
 from harness.languages import LANGUAGES, cuda
-from harness.languages.build import compiler
+from harness.languages.build import compiler, toolchain
 from harness.languages.build.cache import BuildError, BuildOutcome, Cache
 from harness.languages.build.toolchain import HostCompilerNotFound, NvccNotFound, find_host_compiler
 from harness.languages.read import read_solution
@@ -29,7 +29,7 @@ def no_nvcc(monkeypatch: pytest.MonkeyPatch) -> None:
     def absent() -> None:
         raise NvccNotFound
 
-    monkeypatch.setattr(cuda, "find_nvcc", absent)
+    monkeypatch.setattr(toolchain, "find_nvcc", absent)
 
 
 def build(
@@ -240,3 +240,41 @@ def test_a_data_type_without_a_c_type_is_refused(
     path = text(tmp_path, f'extern "C" {SIGNATURE} {{}}\n')
     with pytest.raises(KeyError, match="float33"):
         build(path, problem, cache, dtype="float33")
+
+
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        ("#include <torch/extension.h>\n", "a .cu file is compiled without PyTorch"),
+        ("#include <ATen/cuda/CUDAContext.h>\n", "a .cu file is compiled without PyTorch"),
+        ("#include <pybind11/pybind11.h>\n", "a .cu file is compiled without PyTorch"),
+        ('#include "mine.h"\n', "a submission is one file"),
+        ("#include <mine.cuh>\n", "a submission is one file"),
+        ('extern "C" void solution(const VAR* x) {}\n', "solution has other parameters than the"),
+    ],
+)
+def test_what_to_do_about_a_compile_error(
+    source: str, said: str, tmp_path: Path, problem: Problem, cache: Cache
+) -> None:
+    failure = failed(text(tmp_path, source), problem, cache)
+    assert failure.verdict is Verdict.COMPILE_ERROR
+    assert said in failure.message
+
+
+def test_a_named_nvcc_that_is_not_there(
+    tmp_path: Path, problem: Problem, cache: Cache, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HARNESS_NVCC", "/nonexistent/nvcc")
+    with pytest.raises(NvccNotFound, match=r"HARNESS_NVCC=/nonexistent/nvcc: .*unset it"):
+        build(FILES / "good/tiled.cu", problem, cache)
+
+
+@needs_nvcc
+@pytest.mark.nvcc
+def test_a_compile_error_shows_the_line_as_it_was_typed(
+    tmp_path: Path, problem: Problem, cache: Cache
+) -> None:
+    line = "__global__ void f(VAR* x) { *x = missing; }"
+    failure = failed(text(tmp_path, line + "\n"), problem, cache)
+    assert failure.build is not None
+    assert f"  {line}\n  {' ' * line.index('missing')}^" in failure.build.log

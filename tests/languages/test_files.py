@@ -28,6 +28,19 @@ def test_a_folder_of_generations(tmp_path: Path) -> None:
     assert laid(tmp_path, files) == ["0.txt", "1.md"]
 
 
+def test_documents_and_hidden_folders_are_no_generations(tmp_path: Path) -> None:
+    files = {"a/notes.md": "x", "b/TODO.txt": "x", "CONTRIBUTING.md": "x", "a/0.txt": "raw"}
+    hidden = {".venv/lib/k.py": "x", ".ipynb_checkpoints/1.txt": DUMP, "__pycache__/k.py": "x"}
+    assert laid(tmp_path, files | hidden) == ["a/0.txt"]
+
+
+def test_a_folder_may_lie_below_a_hidden_one(tmp_path: Path) -> None:
+    folder = tmp_path / ".cache/run"
+    folder.mkdir(parents=True)
+    (folder / "k.cu").write_text("x")
+    assert solution_files([folder]) == [folder / "k.cu"]
+
+
 def test_a_named_file_is_taken(tmp_path: Path) -> None:
     assert solution_files([tmp_path / "README.md"]) == [tmp_path / "README.md"]
 

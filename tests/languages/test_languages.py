@@ -20,7 +20,8 @@ from harness.progress.progress import NoProgress
 from harness.records.result import Verdict
 from harness.session.fault import Fault
 from harness.session.programs import RunnerProgram
-from harness.session.session import RunOptions, Session
+from harness.session.runs import RunOptions
+from harness.session.session import Session
 from harness.solution.launches import Launches, read_launches
 from harness.solution.model import Solution
 

@@ -4,6 +4,7 @@ import pytest
 
 from harness.languages import LANGUAGES
 from harness.languages.build.cache import Cache
+from harness.languages.python import cpu_notes
 from harness.languages.read import read_solution
 from harness.problem.package import Problem
 from harness.records.result import Verdict
@@ -105,3 +106,22 @@ def test_text_that_exhausts_the_parser_is_the_submissions_fault(
     failure = build(tmp_path / "a.py", text + "\n", problem)
     assert isinstance(failure, BuildFailure)
     assert failure.verdict in (Verdict.COMPILE_ERROR, Verdict.INVALID_SUBMISSION)
+
+
+@pytest.mark.parametrize(
+    ("line", "noted"),
+    [
+        ('z = torch.empty(n, device="cuda")', True),
+        ("z = x.to('cuda:0')", True),
+        ("z = x.cuda()", True),
+        ('z = torch.device( "cuda" )', True),
+        ("z = x  # 'cuda'", False),
+        ("z = torch.empty(n, device=x.device)", False),
+        ('cuda_source = "cuda kernels"', False),
+    ],
+)
+def test_a_device_that_is_the_cpu_is_noted(tmp_path: Path, line: str, noted: bool) -> None:
+    (tmp_path / "a.py").write_text(f"def solution(x, z, n):\n    {line}\n")
+    solution = read_solution(tmp_path / "a.py")
+    assert isinstance(solution, Solution), solution
+    assert bool(cpu_notes(solution)) is noted

@@ -83,6 +83,7 @@ def test_a_product_builds(name: str, installed: Find, cache: Cache) -> None:
 
 
 @pytest.mark.gpu
+@pytest.mark.timed
 @pytest.mark.parametrize("name", ["cublas", "cutlass"])
 def test_a_product_is_right_and_captured(name: str, installed: Find) -> None:
     installed(name)

@@ -35,3 +35,14 @@ def test_without_times_a_cpu_gives_verdicts() -> None:
     assert _shown(ACCEPTED=1).startswith("float32 · cpu (Xeon): verdicts alone · harness 0.x")
     timed = _shown(speedup=1.5)
     assert timed.startswith("float32 · cpu (Xeon): functional timing, not a GPU's")
+
+
+def test_levels_are_below_their_model_and_their_samples_counted_once() -> None:
+    text = io.StringIO()
+    about = CELLS | {"problem_set": "kernelbench", "ACCEPTED": 1, "NO_CODE": 0}
+    rows = [about | {"level": ""}, about | {"level": "1"}, about | {"level": "2"}]
+    render_models(rows, Console(file=text, width=200))
+    shown = text.getvalue()
+    assert shown.startswith("kernelbench · float32 · cpu (Xeon)")
+    assert shown.count("  level 1 ") == shown.count("  level 2 ") == 2  # one in each table
+    assert shown.count("acme/two: 1 ACCEPTED") == 1

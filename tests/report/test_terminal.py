@@ -3,12 +3,15 @@
 import io
 import math
 import re
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.console import Console
+from rich.text import Text
 from support.samples import (
     START,
     build_with,
@@ -26,10 +29,10 @@ from harness.records.cases import CaseResult, Element, Mismatch, ShrunkCase, Ten
 from harness.records.measurement import BaselineScore, BaselineTime, Conditions
 from harness.records.refs import DeviceRef
 from harness.records.result import Result, Verdict
-from harness.report.board import CPU_NOTE, MAX_ROWS, render_board
+from harness.report.board import CPU_NOTE, MAX_ROWS, render_board, sparkline
 from harness.report.matrix import matrix_lines
-from harness.report.terminal import render_result
-from leaderboard.board import BoardRow
+from harness.report.terminal import render_on_screen, render_result
+from leaderboard.board import BoardKey, BoardRow
 
 CPU = DeviceRef(kind="cpu", name="AMD EPYC 9654")
 EVIL = "[bold red]x[/nope] [link=http://e]:bomb:\x1b[2J\x1b]0;t\x07\u202e\x00\r"
@@ -388,10 +391,44 @@ def _row(**changes: Any) -> BoardRow:
     return BoardRow(**row | changes)
 
 
-def _board(*rows: BoardRow) -> str:
+def _board(
+    *rows: BoardRow,
+    width: int = 80,
+    histories: Mapping[tuple[BoardKey, str, str], list[float]] = MappingProxyType({}),
+) -> str:
     stream = io.StringIO()
-    render_board(rows, Console(file=stream, width=80))
+    render_board(rows, Console(file=stream, width=width), histories=histories)
     return stream.getvalue()
+
+
+def test_history_is_a_line_of_bars_where_there_is_one() -> None:
+    one, other = _row(author="Alice"), _row(author="bob")
+    histories = {(one.key, "alice", ""): [1.0, 1.2, 1.31], (one.key, "bob", ""): [2.0]}
+    lines = _board(one, other, width=100, histories=histories).splitlines()
+    assert lines[1].split()[-2:] == ["history", "date"]
+    assert "▁▆█" in lines[2]
+    assert not set("▁▂▃▄▅▆▇█") & set(lines[3])
+    assert "history" not in _board(one, other)
+    assert "history" not in _board(one, histories={(one.key, "bob", ""): [1.0, 2.0]})
+    narrow = _board(one, width=60, histories=histories)
+    assert "history" not in narrow
+    assert "Alice" in narrow
+    own = {(one.key, "alice", "tiled.cu"): [2.0, 1.0]}
+    assert "█▁" in _board(one, width=100, histories=own)
+
+
+@pytest.mark.parametrize(
+    ("values", "shown"),
+    [
+        ([], ""),
+        ([1.0, 1.001, 1.002], "▅▅▅"),
+        ([1.0, 2.0, 4.0], "▁▅█"),
+        ([0.0, 1.0, math.inf, 2.0], "▁█"),
+        ([float(n) for n in range(1, 40)], "▁▂▂▃▄▄▅▆▆▇▇█"),
+    ],
+)
+def test_sparklines(values: list[float], shown: str) -> None:
+    assert sparkline(values) == shown
 
 
 def test_ties_are_shown_as_ties() -> None:
@@ -467,3 +504,47 @@ def test_score_between_baseline_and_light() -> None:
     assert measurement(1.0, 1.0, sol_time_s=1.0).sol_score is None
     assert measurement(1.0, 1.0).sol_score is None
     assert measurement(1.0, 1.0).sol_fraction is None
+
+
+def _on_screen(each: Result, *, height: int, terminal: bool = True) -> str:
+    stream = io.StringIO()
+    console = Console(file=stream, width=80, height=height, force_terminal=terminal)
+    render_on_screen(each, console, "all of it: --json FILE")
+    return Text.from_ansi(stream.getvalue()).plain
+
+
+def _long() -> Result:
+    """A failure whose log, output and cases fill several screens."""
+    cases = tuple(CaseResult(spec=f"m={n}", passed=False, message="no") for n in range(1, 9))
+    log = "\n".join(f"k.cu:{n}: error: {'long ' * 30}" for n in range(40))
+    return failed(
+        Verdict.COMPILE_ERROR,
+        message="k.cu:0: error",
+        cases=cases,
+        build=Build(seconds=1.0, cached=False, target="sm_90", log=log),
+        output="printed\n" * 50,
+    )
+
+
+@pytest.mark.parametrize("height", [24, 30, 50])
+def test_a_report_fits_the_screen(height: int) -> None:
+    lines = _on_screen(_long(), height=height).splitlines()
+    assert sum(-(-max(len(each), 1) // 80) for each in lines) < height
+    assert lines[0].startswith("COMPILE_ERROR")
+    assert lines[1] == "reason  k.cu:0: error"
+    assert lines[-1] == "… shortened; all of it: --json FILE"
+
+
+def test_a_short_report_is_whole_and_so_is_one_in_a_pipe() -> None:
+    assert "shortened" not in _on_screen(result(), height=40)
+    piped = _on_screen(_long(), height=24, terminal=False)
+    assert piped == _shown(_long()).replace(_shown(_long()).splitlines()[0], piped.splitlines()[0])
+    assert "shortened" not in piped
+
+
+def test_a_shortened_report_keeps_colours_and_verdict() -> None:
+    stream = io.StringIO()
+    console = Console(file=stream, width=80, height=24, force_terminal=True, color_system="256")
+    render_on_screen(_long(), console, "more")
+    assert stream.getvalue().startswith("\x1b[")
+    assert "shortened; more" in stream.getvalue()

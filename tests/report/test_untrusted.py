@@ -38,6 +38,7 @@ from harness.ci.report import Graded, Note, PullRequestReport
 from harness.ci.summary import comment, summary
 from harness.doctor.examine import Finding as Part
 from harness.doctor.examine import State, render_findings
+from harness.languages.build.machine_code import Instruction, Kernel, MachineCode
 from harness.progress.progress import TerminalProgress
 from harness.records.comparison import Comparison
 from harness.records.measurement import Conditions, describe_conditions
@@ -45,7 +46,9 @@ from harness.records.profile import Profile
 from harness.records.result import Result, Verdict
 from harness.records.ruling import Ruling
 from harness.report.board import render_board
+from harness.report.change import render_change
 from harness.report.compare import render_comparison
+from harness.report.machine_code import machine_code_text
 from harness.report.matrix import matrix_lines
 from harness.report.models import render_models
 from harness.report.problem import problem_json, render_problem, render_problems
@@ -57,7 +60,7 @@ from harness.report.submissions import (
     submission_json,
     submissions_json,
 )
-from harness.report.terminal import render_line, render_result
+from harness.report.terminal import render_line, render_on_screen, render_result
 from harness.site.build import build_site
 from harness.text.plain import head, json_text, plain, plain_lines, tail, visible
 from harness.verify.findings import DetectionResult, ExampleRun, PackageReport, Status
@@ -65,8 +68,10 @@ from harness.verify.render import render_report, render_total, reports_json
 from leaderboard.csvfile import neutral
 from leaderboard.entry import entry
 from leaderboard.models import by_model, write_csv
-from leaderboard.ranking import board, entries_frame, rows, to_csv
+from leaderboard.ranking import board, entries_frame, rows, standing, to_csv
+from leaderboard.shapes import ShapesCsv, shape_rows
 from leaderboard.store import Store
+from leaderboard.timeline import Timeline
 
 ROOT = Path(__file__).parents[2]
 CONSOLES = ((20, False), (80, True), (10_000, False))
@@ -86,6 +91,9 @@ def of_results(words: str) -> Iterator[str]:
     for result in each:
         yield from on_consoles(lambda console, r=result: render_result(r, console))
         yield from on_consoles(lambda console, r=result: render_line(r, console))
+        yield from on_consoles(lambda console, r=result: render_on_screen(r, console, "more"))
+        for before in (accepted("x"), result):
+            yield from on_consoles(lambda console, b=before, r=result: render_change(b, r, console))
         yield parsed(json_text(result.to_json()), json.loads(result.to_json()))
         yield parsed(json_text(result.to_json(indent=2)), json.loads(result.to_json()))
 
@@ -272,6 +280,7 @@ def of_sites(words: str) -> Iterator[str]:
     words = words.encode("utf-8", "backslashreplace").decode()  # as a record keeps them
     result = accepted(words)
     with tempfile.TemporaryDirectory() as folder:
+        entries = entries_frame([tuple(entry(result).values())])
         build_site(
             Path(folder) / "site",
             rows=rows(board([result])),
@@ -279,9 +288,41 @@ def of_sites(words: str) -> Iterator[str]:
             named=lambda ids: [result] if result.id in ids else [],
             write_csv=lambda file: to_csv(frames(words), file),
             code=lambda _: words,
+            timeline=Timeline(entries, standing(entries)),
+            models=by_model(entries),
+            machine_code=lambda _: sass(words),
         )
-        for path in sorted(Path(folder).rglob("*.html")):
-            yield path.read_text(encoding="utf-8")
+        # Another .txt is what was submitted, as it came.
+        for pattern in ("*.html", "*.js", "*.json", "*.csv", "sass/*.txt"):
+            for path in sorted(Path(folder).rglob(pattern)):
+                yield path.read_text(encoding="utf-8")
+
+
+def sass(words: str) -> MachineCode:
+    """Machine code with hostile words where the compiler copies them from the source."""
+    instructions = (
+        Instruction(address="0000", text=words, line=1),
+        Instruction(address="", text=words, line=0),
+        Instruction(address="0010", text="EXIT", line=1),
+    )
+    kernels = (Kernel(name=words, instructions=instructions),)
+    return MachineCode(compiler=words, kernels=kernels, whole=False)
+
+
+def of_machine_code(words: str) -> Iterator[str]:
+    yield machine_code_text(sass(words))
+
+
+def of_shapes(words: str) -> Iterator[str]:
+    result = accepted(words)
+    file = io.StringIO()
+    writer = ShapesCsv(file)
+    for each in rows(board([result])):
+        writer.write(shape_rows(each, result))
+    for row in csv.reader(io.StringIO(file.getvalue())):
+        for cell in row:
+            assert not cell.lstrip().startswith(tuple("=+-@＝＋－＠")), cell
+    yield file.getvalue()
 
 
 def of_numbers(_: str) -> Iterator[str]:
@@ -304,9 +345,12 @@ RENDERERS: dict[str, Callable[[str], Iterator[str]]] = {
     "harness/doctor/examine.py": of_machines,
     "harness/grading/benchmark.py": of_numbers,
     "harness/report/generation.py": of_results,
+    "harness/report/machine_code.py": of_machine_code,
     "harness/report/matrix.py": of_results,
     "harness/report/models.py": of_models,
     "harness/text/numbers.py": of_numbers,
+    "harness/report/change.py": of_results,
+    "harness/report/maths.py": of_problems,
     "harness/report/problem.py": of_problems,
     "harness/report/tables.py": of_results,
     "harness/report/profile.py": of_profiles,
@@ -316,16 +360,25 @@ RENDERERS: dict[str, Callable[[str], Iterator[str]]] = {
     "harness/report/terminal.py": of_results,
     "harness/text/plain.py": of_text,
     "harness/verify/render.py": of_verifications,
+    "harness/site/authors.py": of_sites,
     "harness/site/boards.py": of_sites,
     "harness/site/build.py": of_sites,
     "harness/site/charts.py": of_sites,
+    "harness/site/facets.py": of_sites,
+    "harness/site/highlight.py": of_sites,
+    "harness/site/machine.py": of_sites,
     "harness/site/mathml.py": of_sites,
+    "harness/site/models.py": of_sites,
     "harness/site/pages.py": of_sites,
+    "harness/site/shapes.py": of_sites,
+    "harness/site/side.py": of_sites,
     "harness/site/statement.py": of_sites,
+    "harness/site/steps.py": of_sites,
     "harness/site/svg.py": of_sites,
     "leaderboard/csvfile.py": of_csv,
     "leaderboard/models.py": of_models,
     "leaderboard/ranking.py": of_boards,
+    "leaderboard/shapes.py": of_shapes,
 }
 """Which of the above shows what comes out of each module."""
 
@@ -361,6 +414,7 @@ SHOWS_NOTHING = {
     "leaderboard/sources.py": "bytes by their hash; its errors name an id in ASCII",
     "leaderboard/store.py": "keeps records; what it warns of is below",
     "leaderboard/spread.py": "numbers",
+    "leaderboard/timeline.py": "rows of boards; the site shows them",
     "leaderboard/ties.py": "numbers",
     "harness/site/folder.py": "makes and replaces folders of the user's own",
 }

@@ -5,12 +5,23 @@ import re
 from xml.etree import ElementTree
 
 import pytest
-from support.samples import interval, measurement
+from support.samples import interval, measurement, result
 from support.site_samples import shapes
 
 from harness.records.measurement import Interval
-from harness.site.charts import MAX_SAMPLES, WIDTH, roofline_chart, samples_chart, speedup_chart
+from harness.site.charts import (
+    MAX_DOTS,
+    MAX_SAMPLES,
+    WIDTH,
+    lone_intensity,
+    roofline_chart,
+    samples_chart,
+    speedup_chart,
+)
+from harness.site.steps import MAX_STEPS, steps_chart
 from harness.site.svg import Scale
+from leaderboard.board import BoardRow
+from leaderboard.ranking import board, rows
 
 
 def _attributes(drawn: object, kind: str) -> list[dict[str, str]]:
@@ -41,6 +52,58 @@ def test_samples_are_dots_and_bounded() -> None:
     assert len(dots) == MAX_SAMPLES
     places = [float(each["cx"]) for each in dots]
     assert places == sorted(places) and places[0] < WIDTH * 0.1 and places[-1] > WIDTH * 0.9
+
+
+def test_many_shapes_share_the_room_for_dots() -> None:
+    many = measurement(samples_s=(1.0,) * 100, baseline_samples_s=(1.0,) * 100)
+    drawn = samples_chart([many] * 20, "b")
+    assert 0.9 * MAX_DOTS <= drawn.count("<circle") <= MAX_DOTS
+
+
+@pytest.mark.parametrize(
+    ("intensities", "alone"),
+    [((0.25, 0.25, 0.3), 0.25), ((0.25, 8.0), None), ((2.0,), 2.0), ((), None)],
+)
+def test_shapes_of_one_intensity_need_no_roofline(
+    intensities: tuple[float, ...], alone: float | None
+) -> None:
+    assert lone_intensity([measurement(flops=1e9 * i, bytes=1e9) for i in intensities]) == alone
+    assert lone_intensity([measurement(flops=None)]) is None
+
+
+def _days(*speedups: float | None, minutes: int = 1440) -> list[BoardRow]:
+    made = [
+        result(name=f"k{n}", minutes=n * minutes, speedup=value or 1.0)
+        for n, value in enumerate(speedups)
+    ]
+    return sorted(rows(board(made, all_entries=True)), key=lambda row: row.date)
+
+
+def test_steps_hold_until_the_next_one() -> None:
+    drawn = steps_chart(_days(1.0, 3.0, 2.0), "best", "Best")
+    dots = _attributes(drawn, "dot own")
+    across = [float(each["cx"]) for each in dots]
+    assert across == sorted(across) and across[1] - across[0] == pytest.approx(
+        across[2] - across[1], abs=0.2
+    )
+    lines = _attributes(drawn, "step")
+    assert len(lines) == 4
+    assert all(each["x1"] == each["x2"] or each["y1"] == each["y2"] for each in lines)
+    (one,) = _attributes(drawn, "unit")
+    assert float(one["y1"]) == pytest.approx(float(dots[0]["cy"]), abs=0.1)
+    assert "2026-03-01: 1×; 2026-03-02: 3×; 2026-03-03: 2×" in drawn
+
+
+def test_steps_of_a_day_or_of_nothing_are_not_drawn() -> None:
+    assert steps_chart([], "best", "Best") is None
+    assert steps_chart(_days(1.0), "best", "Best") is None
+    assert steps_chart(_days(1.0, 2.0, minutes=5), "best", "Best") is None
+
+
+def test_of_many_steps_the_last_are_drawn() -> None:
+    drawn = steps_chart(_days(*[1.0 + n for n in range(MAX_STEPS + 20)]), "best", "Best")
+    assert len(_attributes(drawn, "dot own")) == MAX_STEPS
+    assert f"{MAX_STEPS + 20}×" in str(drawn)
 
 
 def test_samples_that_are_no_times_are_left_out() -> None:

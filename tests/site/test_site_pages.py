@@ -85,6 +85,16 @@ def test_a_problem_has_its_statement_signatures_and_starters(site: Path) -> None
     assert "boards/" in page.source
 
 
+def test_a_problem_has_its_signatures_once(site: Path, tmp_path: Path) -> None:
+    said = Page(site / "problems" / f"{PROBLEM.slug}.html").text
+    short = replace(PROBLEM, statement="Multiply.")
+    page = Page(built(tmp_path / "short", [], [short]) / "problems" / f"{PROBLEM.slug}.html")
+    for text in (said, page.text):
+        before = text.split("Files that build and run")[0]
+        assert len(re.findall(r"def solution ?\(matrix_a", before)) == 1
+    assert "Signatures" in page.text and "Signatures" not in said
+
+
 def test_libraries_on_boards_entries_and_problems(tmp_path: Path) -> None:
     results = [
         each.model_copy(update={"build": build_with(("cublasLt", "13.0.2"), ("cutlass", "4.2.0"))})
@@ -206,3 +216,19 @@ def test_the_same_results_make_the_same_bytes(site: Path, tmp_path: Path) -> Non
 )
 def test_slugs_hold_only_letters_digits_and_hyphens(text: str, name: str) -> None:
     assert slug(text) == name
+
+
+@pytest.mark.parametrize(
+    ("page", "places"),
+    [
+        (0, ["1–10", "11–20", "21–30", "…", "91–95"]),
+        (5, ["1–10", "…", "31–40", "41–50", "51–60", "61–70", "71–80", "…", "91–95"]),
+        (9, ["1–10", "…", "71–80", "81–90", "91–95"]),
+    ],
+)
+def test_a_page_leads_to_the_first_the_last_and_the_next(page: int, places: list[str]) -> None:
+    links = boards_module.page_links("x", 95, 10, page)
+    assert [each.places for each in links] == places
+    files = [each.file for each in links if each.file]
+    assert len(files) == len([each for each in places if each != "…"]) - 1
+    assert ("x.html" in files) == (page != 0)

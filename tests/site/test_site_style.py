@@ -4,12 +4,14 @@ import re
 
 import pytest
 
+from harness.site.highlight import _CLASSES
 from harness.site.pages import HERE
 
 CSS = (HERE / "static/style.css").read_text(encoding="utf-8")
 TEXT = [
     (front, back) for back in ("page", "surface", "sunken") for front in ("text", "muted", "accent")
 ] + [("notice-text", "notice"), *((front, "surface") for front in ("own", "base", "light"))]
+CODE = [(front, "sunken") for front in ("muted", *sorted(set(re.findall(r"--(code-\w+)", CSS))))]
 SHAPES = [(front, back) for back in ("page", "surface", "sunken") for front in ("own", "edge")]
 
 
@@ -38,7 +40,7 @@ def test_the_formula_is_that_of_the_standard() -> None:
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_text_and_shapes_stand_out(scheme: str) -> None:
     colours = _schemes()[scheme]
-    for pairs, least in ((TEXT, 4.5), (SHAPES, 3.0)):
+    for pairs, least in ((TEXT, 4.5), (CODE, 4.5), (SHAPES, 3.0)):
         for front, back in pairs:
             assert contrast(colours[front], colours[back]) >= least, (scheme, front, back)
 
@@ -49,3 +51,9 @@ def test_both_schemes_name_the_same_colours_and_rules_use_only_these() -> None:
     assert set(re.findall(r"var\(--([\w-]+)\)", CSS)) <= light.keys()
     rules = re.sub(r":root \{.*?\}", "", CSS, flags=re.DOTALL)
     assert not re.findall(r"#[0-9a-f]{3,8}\b", rules)
+
+
+def test_code_has_a_colour_for_each_class_of_token() -> None:
+    assert len(CODE) == 6
+    for _, name in _CLASSES:
+        assert re.search(rf"pre \.{name}\b[^}}]*color: var\(", CSS), name

@@ -113,6 +113,25 @@ class Cache:
                 "(set HARNESS_CACHE to a folder that can be written)"
             ) from error
 
+    def stored(self, key: str) -> BuildOutcome | None:
+        """The outcome stored under ``key``, with the cache's files, if it is there and intact."""
+        return self._load(key)
+
+    def put(self, key: str, outcome: BuildOutcome) -> None:
+        """Store ``outcome`` under ``key``, in place of another one; nothing if it is there.
+
+        What cannot be written is left out: nobody needs it to go on.
+        """
+        there = self._load(key)
+        try:
+            known = None if there is None else (there.log, _digests(there))
+            if known == (outcome.log, _digests(outcome)):
+                return
+            with self._locked(key):
+                self._store(key, outcome)
+        except (Timeout, OSError, HarnessError):
+            return
+
     def prune(self) -> None:
         """Remove the entries unused for longest until the rest fits ``max_bytes``."""
         entries = []
@@ -211,6 +230,11 @@ def default_cache(environment: Mapping[str, str] = os.environ) -> Cache:
     """The cache in ``$HARNESS_CACHE``, else in the user's cache folder."""
     root = environment.get("HARNESS_CACHE") or platformdirs.user_cache_dir("kernel-harness")
     return Cache(Path(root).absolute() / "builds")
+
+
+def _digests(outcome: BuildOutcome) -> dict[str, str]:
+    """The SHA-256 of its files by role."""
+    return {role: _digest(path) for role, path in outcome.files.items()}
 
 
 def _digest(path: Path) -> str:

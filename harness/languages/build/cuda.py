@@ -26,6 +26,7 @@ from harness.languages.build.diagnostics import CRASHED, LACKING, first_error
 from harness.languages.build.libraries import FoundLibrary
 from harness.languages.build.library_table import EXECUTABLE, forbidden_owner
 from harness.languages.build.linking import header_options, link_options, readable
+from harness.languages.build.machine_code import CUBIN
 from harness.languages.build.prelude import VAR_TYPES, headers_of, host_prelude, prelude
 from harness.languages.build.toolchain import HostCompiler, Nvcc, find_demangler
 from harness.languages.build.translation import translate_limited
@@ -56,6 +57,8 @@ COMMON = (
     "-std=c++17",
     "--expt-relaxed-constexpr",
     "--extended-lambda",
+    # The host compiler's own, which is all that a file needs where it runs without a GPU.
+    "-ftemplate-depth=900",
     "-lineinfo",
     "--default-stream=per-thread",
     "-Xptxas=-v",
@@ -64,7 +67,8 @@ COMMON = (
     PRELUDE,
 )
 AS_LIBRARY = ("-shared", "-Xcompiler=-fPIC", "-Xlinker=-z,defs", "-o", LIBRARY, SOURCE)
-AS_CUBIN = ("-cubin", "-o", "solution.cubin", SOURCE)
+CUBIN_FILE = "solution.cubin"
+AS_CUBIN = ("-cubin", "-o", CUBIN_FILE, SOURCE)
 NO_SANITIZER = "note: the host compiler has no libasan: accesses out of bounds go unnoticed\n"
 
 
@@ -158,14 +162,15 @@ class CudaBuild(NamedTuple):
         return max((SLOW.get(name, 1) for name in self.uses), default=1)
 
     def _by_nvcc(self, call: CompilerCall, folder: Path) -> BuildOutcome:
-        """The outcome of ``call`` in ``folder``, with the library if it made one."""
+        """The outcome of ``call`` in ``folder``, with the library or the cubin that it made."""
         limit_s = self.problem.limits.build_s * self._patience
         outcome = call.build(folder, limit_s, on_rejection=self._require_working_nvcc)
         if outcome.failure is None and HEADERS in call.command:
             outcome = outcome.model_copy(update={"failure": self._forbidden_header(folder)})
-        made = LIBRARY in call.command and outcome.failure is None
+        names = {LIBRARY: "library", CUBIN_FILE: CUBIN} if outcome.failure is None else {}
+        made = {names[each]: folder / each for each in call.command if each in names}
         found = {
-            "files": {"library": folder / LIBRARY} if made else {},
+            "files": {role: path for role, path in made.items() if path.is_file()},
             "kernels": ptxas.demangled(outcome.kernels, find_demangler()),
         }
         return outcome.model_copy(update=found)
@@ -222,6 +227,7 @@ class CudaBuild(NamedTuple):
         both = {
             "log": "\n".join(filter(None, [cuda.log, host.log])),
             "kernels": cuda.kernels,
+            "files": {} if host.failure else {**cuda.files, **host.files},
             "seconds": max(cuda.seconds, host.seconds),
         }
         return host.model_copy(update=both)

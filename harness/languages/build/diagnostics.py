@@ -4,6 +4,7 @@ The compiler saw a copy under a neutral name in a private directory. Its output 
 it is rewritten and cut, never interpreted.
 """
 
+import difflib
 import re
 from pathlib import Path
 
@@ -56,6 +57,12 @@ LACKING = re.compile(
 )
 """A host compiler's words on a part of CUDA's C++ libraries that the CPU executor does not have."""
 
+_EXCERPT = (
+    r"^(?P<head>{}:(?P<line>\d{{1,7}}): .*)"
+    r"\n {{2}}(?P<indent> *)(?P<code>\S.*)\n {{2}}(?P<space> *)\^ *$"
+)
+"""A complaint of nvcc's, the line that it is about, and where in it."""
+
 _TEMPORARY = re.compile(r"tmpxft_[0-9a-f_-]+|\bcc[0-9A-Za-z]{6}\.s\b")
 
 
@@ -71,6 +78,39 @@ def neutral(log: str, folder: Path) -> str:
 def renamed(log: str, copy: str, shown: str) -> str:
     """``log`` with the file name ``copy`` called ``shown``, the name that the user knows."""
     return re.sub(rf"(?<![\w./-]){re.escape(copy)}(?![\w-]|\.\w)", lambda _: shown, log)
+
+
+def as_typed(log: str, copy: str, source: str) -> str:
+    """``log`` with lines of ``source`` as they were typed, where nvcc shows what became of them.
+
+    nvcc's parser comes after the preprocessor: it shows ``__attribute__((global))`` and ``float``
+    for ``__global__`` and ``VAR``. ``copy`` is the file's name in the log.
+    """
+    typed = source.split("\n")
+
+    def shown(match: re.Match[str]) -> str:
+        number = int(match["line"])
+        if not 0 < number <= len(typed):
+            return match[0]
+        line = typed[number - 1].strip()
+        if not line or match["code"] == line:
+            return match[0]
+        column = _column(match["code"], line, len(match["space"]) - len(match["indent"]))
+        return f"{match['head']}\n  {line}\n  {' ' * column}^"
+
+    return re.sub(_EXCERPT.format(re.escape(copy)), shown, log, flags=re.MULTILINE)
+
+
+def _column(compiled: str, typed: str, column: int) -> int:
+    """Where in ``typed`` stands what stands at ``column`` in ``compiled``."""
+    was, now = ([*re.finditer(r"\w+|\s+|[^\w\s]", text)] for text in (compiled, typed))
+    same = difflib.SequenceMatcher(None, [m[0] for m in was], [m[0] for m in now], autojunk=False)
+    for _, first, end, begin, stop in same.get_opcodes():
+        for index in range(first, end):
+            if was[index].start() <= column < was[index].end():
+                there = min(begin + index - first, max(stop - 1, begin), len(now) - 1)
+                return now[there].start()
+    return len(typed)
 
 
 def capped(log: str, limit: int = LOG_BYTES) -> str:

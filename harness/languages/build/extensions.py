@@ -15,7 +15,7 @@ from harness.device.cpu import CpuDevice
 from harness.languages.build.cache import BuildOutcome, Cache, key_of
 from harness.languages.build.extension import ExtensionBuild
 from harness.languages.build.extension_calls import ExtensionCalls
-from harness.languages.build.toolchain import Nvcc, NvccNotFound, find_host_compiler, find_nvcc
+from harness.languages.build.toolchain import find_host_compiler, nvcc_for
 from harness.languages.build.torch_headers import installed_torch
 from harness.problem.gradable import Gradable
 from harness.problem.terms import Limits
@@ -89,21 +89,9 @@ def notes_on(extensions: Sequence[Extension], unbuilt: Sequence[ExtensionRequest
 
 
 def _built(request: ExtensionRequest, target: Target, limits: Limits, cache: Cache) -> BuildOutcome:
-    nvcc = _nvcc_for(request, target)
+    nvcc = nvcc_for(target) if request.cuda else None
     calls = ExtensionCalls(request, target, installed_torch(), find_host_compiler(), nvcc)
     return ExtensionBuild(calls, limits.build_s, cache).outcome()
-
-
-def _nvcc_for(request: ExtensionRequest, target: Target) -> Nvcc | None:
-    """The CUDA compiler for a request; None where it needs none, or only a check would use it."""
-    if not request.cuda or target.arch is None:
-        return None
-    try:
-        return find_nvcc()
-    except NvccNotFound:
-        if target.emulated:
-            return None
-        raise
 
 
 def _extension(request: ExtensionRequest, outcome: BuildOutcome) -> Extension:

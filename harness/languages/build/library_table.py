@@ -127,6 +127,9 @@ def included(text: str) -> dict[str, str]:
     return found
 
 
+_OF_TORCH = ("torch/", "ATen/", "c10/", "pybind11/", "Python.h")
+
+
 def undeclared(text: str, uses: Iterable[str], complaints: str) -> str:
     """The hint for a build that failed for want of a line ``uses``; empty if it did not.
 
@@ -143,6 +146,22 @@ def undeclared(text: str, uses: Iterable[str], complaints: str) -> str:
     names = ", ".join(name for name in TABLE if name in {*headers, *declared})
     what = ", ".join(name for name in TABLE if name in headers)
     return f"{what} must be asked for: add the line // uses: {names}"
+
+
+def not_included(log: str) -> str:
+    """What to do about a header that a compiler did not find; empty if it found all."""
+    found = re.search(r"fatal error: ([\w./+-]{1,200}): No such file", log)
+    found = found or re.search(r'could not open source file "([\w./+-]{1,200})"', log)
+    if found is None:
+        return ""
+    if found[1].startswith(_OF_TORCH):
+        return (
+            "a .cu file is compiled without PyTorch: take pointers, as the problem's entry point "
+            "does, or submit a Python file that builds this one with load_inline"
+        )
+    if f'"{found[1]}"' in log or found[1].endswith((".cuh", ".cu")):
+        return "a submission is one file: put what it includes into it"
+    return ""
 
 
 def _symbol_of(name: str, symbol: str) -> bool:

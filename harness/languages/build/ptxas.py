@@ -63,13 +63,19 @@ def demangled(
     kernels: Sequence[KernelResources], demangler: str | None
 ) -> tuple[KernelResources, ...]:
     """``kernels`` under the names of their source, if there is a ``c++filt`` and it answers."""
-    if not demangler or not kernels:
-        return tuple(kernels)
-    mangled = "\n".join(kernel.name for kernel in kernels)
+    names = demangled_names([kernel.name for kernel in kernels], demangler)
+    pairs = zip(kernels, names, strict=True)
+    return tuple(kernel.model_copy(update={"name": name[:MAX_NAME]}) for kernel, name in pairs)
+
+
+def demangled_names(names: Sequence[str], demangler: str | None) -> list[str]:
+    """``names`` as the source has them, in order; as they are without an answer."""
+    if not demangler or not names:
+        return list(names)
     try:
         done = subprocess.run(
             [demangler, "--no-params"],
-            input=mangled,
+            input="\n".join(names),
             capture_output=True,
             text=True,
             timeout=DEMANGLE_S,
@@ -77,9 +83,6 @@ def demangled(
             check=True,
         )
     except (OSError, subprocess.SubprocessError):
-        return tuple(kernels)
-    names = done.stdout.splitlines()
-    if len(names) != len(kernels):
-        return tuple(kernels)
-    pairs = zip(kernels, names, strict=True)
-    return tuple(kernel.model_copy(update={"name": name[:MAX_NAME]}) for kernel, name in pairs)
+        return list(names)
+    found = done.stdout.splitlines()
+    return found if len(found) == len(names) else list(names)

@@ -17,6 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.errors import MachineError
+from harness.solution.model import Target
+from harness.text.plain import plain
 
 PIP_NVCC = 'pip install "cuda-toolkit[nvcc,nvvm,crt,cudart,cccl]==13.0.2"'
 VERSION_S = 10.0
@@ -26,11 +28,15 @@ NSIGHT_COMPUTE = Path("/opt/nvidia/nsight-compute")
 
 
 class NvccNotFound(MachineError):
-    """There is no CUDA compiler."""
+    """There is no CUDA compiler, or none that works where HARNESS_NVCC ``named`` one."""
 
-    def __init__(self, detail: str = "") -> None:
+    def __init__(self, named: str = "") -> None:
+        self.named = named
         super().__init__(
-            f"no CUDA compiler (nvcc) on this machine{detail}. Get it into this Python environment "
+            f"HARNESS_NVCC={plain(named, 200)}: no CUDA compiler that works is there; unset it, or "
+            "set it to an nvcc"
+            if named
+            else "no CUDA compiler (nvcc) on this machine. Get it into this Python environment "
             f"with\n    {PIP_NVCC}\nor install the CUDA toolkit and set HARNESS_NVCC to its nvcc."
         )
 
@@ -84,7 +90,25 @@ def find_nvcc(
     for candidate in [Path(named)] if named else found:
         if nvcc := _nvcc_at(candidate):
             return nvcc
-    raise NvccNotFound(f" at HARNESS_NVCC={named}" if named else "")
+    raise NvccNotFound(named or "")
+
+
+def nvcc_for(target: Target) -> Nvcc | None:
+    """The CUDA compiler for ``target``.
+
+    None where the CPU is built for, and there is none, or no architecture to check with.
+
+    Raises:
+        NvccNotFound: the card's build needs one, or HARNESS_NVCC names one that is not there.
+    """
+    if target.arch is None:
+        return None
+    try:
+        return find_nvcc()
+    except NvccNotFound as missing:
+        if target.emulated and not missing.named:
+            return None
+        raise
 
 
 def find_host_compiler(environment: Mapping[str, str] = os.environ) -> HostCompiler:
