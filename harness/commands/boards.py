@@ -24,18 +24,28 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from harness.records.result import Result
+    from leaderboard.board import BoardRow
     from leaderboard.ranking import Frame
     from leaderboard.store import Store
 
+_AT_ONCE = 100
+"""Records in memory."""
+
 _MAX_K = 10_000
+_MODEL_KS = (1, 5, 10)
+_MODEL_PS = (0.0, 1.0, 1.5, 2.0)
+"""What the site's page of models tells."""
 
 Number = TypeVar("Number", int, float)
 
 
-@click.command()
+@click.command(short_help="Print the boards, or write them as CSV or JSON.")
 @click.argument("problem", required=False, shell_complete=problem_slugs)
 @click.option("--csv", "csv_to", metavar="FILE|-", help="Write the board as CSV; - for stdout.")
 @click.option("--json", "json_to", metavar="FILE|-", help="Write the board as JSON; - for stdout.")
+@click.option(
+    "--shapes", "shapes_to", metavar="FILE|-", help="Write the times by shape as CSV; - for stdout."
+)
 @click.option("--all", "all_entries", is_flag=True, help="All entries, not the best per author.")
 @click.option("--by", type=click.Choice(["entry", "model"]), default="entry", help="What a row is.")
 @click.option("--k", "ks", default="1", show_default=True, help="By model: the k of pass@k.")
@@ -47,6 +57,7 @@ def leaderboard(
     problem: str | None,
     csv_to: str | None,
     json_to: str | None,
+    shapes_to: str | None,
     all_entries: bool,
     by: str,
     ks: str,
@@ -64,6 +75,10 @@ def leaderboard(
 
     if csv_to == json_to == "-":
         raise UsageError("--csv - --json -: only one of both can go to stdout")
+    if shapes_to == "-" and "-" in (csv_to, json_to):
+        raise UsageError("--shapes -: only one of --csv, --json and --shapes can go to stdout")
+    if shapes_to and by == "model":
+        raise UsageError("--shapes: entries have times by shape, models have not; drop --by model")
     root = common.problems_root(problems_dir)
     with common.existing_store(store) as results:
         entries = results.entries()
@@ -85,7 +100,7 @@ def leaderboard(
         outputs = _Outputs(lambda: cells, partial(write_csv, models), partial(render_models, cells))
     else:
         from harness.report.board import render_board
-        from leaderboard.ranking import ranked, rows, to_csv
+        from leaderboard.ranking import histories, ranked, rows, to_csv
 
         nothing = "" if functional_times else _no_board(_of(entries, problem))
         shown = entries if functional_times else _of_gpus(entries)
@@ -93,9 +108,29 @@ def leaderboard(
         outputs = _Outputs(
             lambda: [row.cells() for row in rows(boards)],
             partial(to_csv, boards),
-            lambda console: render_board(rows(boards), console, nothing),
+            lambda console: render_board(
+                rows(boards), console, nothing, histories(shown, all_entries=all_entries)
+            ),
         )
+    if shapes_to:
+        _write_shapes(shapes_to, rows(boards), store)
+        if shapes_to == "-":
+            return
     outputs.write(csv_to, json_to)
+
+
+def _write_shapes(target: str, entries: Sequence[BoardRow], store: str | None) -> None:
+    """Write the times of ``entries`` by shape, which their records have."""
+    from leaderboard.shapes import ShapesCsv, shape_rows
+
+    with common.existing_store(store, told=False) as results, common.output_to(target) as file:
+        writer = ShapesCsv(file)
+        for start in range(0, len(entries), _AT_ONCE):
+            some = entries[start : start + _AT_ONCE]
+            found = {each.id: each for each in results.named([row.result for row in some])}
+            for row in some:
+                if row.result in found:
+                    writer.write(shape_rows(row, found[row.result]))
 
 
 def _of(entries: Frame, problem: str | None) -> Frame:
@@ -163,7 +198,7 @@ def _collect_seldom() -> None:
     atexit.register(gc.freeze)
 
 
-@click.command()
+@click.command(short_help="Write results as JSON lines, which harness import reads.")
 @click.argument("problem", required=False, shell_complete=problem_slugs)
 @click.option("--out", default="-", metavar="FILE|-", help="File to write [default: stdout].")
 @common.store_option
@@ -204,7 +239,7 @@ def _counts(count: Mapping[type, int]) -> str:
     return counted(count[Result], "result") + ruled
 
 
-@click.command(name="import")
+@click.command(name="import", short_help="Add the results that harness export wrote.")
 @click.argument("files", metavar="FILE...", nargs=-1, required=True, type=common.PATH)
 @click.option("--rulings", is_flag=True, help="Take rulings, too: they say which results count.")
 @click.option(
@@ -255,7 +290,7 @@ def _changes(
         yield f"boards: {rows}"
 
 
-@click.command()
+@click.command(short_help="Write boards, problems and entries as a static web site.")
 @click.option(
     "--out",
     required=True,
@@ -278,9 +313,14 @@ def site(
 ) -> None:
     """Write boards, problems and entries as a static web site, which needs no server."""
     _collect_seldom()
+    from harness.languages.build.cache import default_cache
+    from harness.languages.build.cuda import SOURCE
+    from harness.languages.build.machine_code import machine_code
     from harness.languages.read import code_of
     from harness.site.build import build_site
-    from leaderboard.ranking import ranked, rows, to_csv
+    from leaderboard.models import by_model, without_cpu_times
+    from leaderboard.ranking import placed, rows, standing, to_csv
+    from leaderboard.timeline import Timeline
 
     packages = common.load_all(common.problems_root(problems_dir))[0]
     with common.existing_store(store) as results:
@@ -289,12 +329,14 @@ def site(
             return None if no_code else code_of(result, results.source(result.solution.hash))
 
         current = {p.slug: p.hash for p in packages}
-        entries = results.entries()
+        entries = everything = results.entries()
         if not functional_times:
+            everything = without_cpu_times(entries)
             if len(entries) and (why := _no_board(entries)):
                 click.echo(f"note: {why}", err=True)
             entries = _of_gpus(entries)
-        boards = ranked(entries, all_entries=all_entries, current=current)
+        listed = standing(entries, current=current)
+        boards = placed(listed, all_entries=all_entries)
         counts = build_site(
             out,
             rows=rows(boards),
@@ -302,6 +344,10 @@ def site(
             named=results.named,
             write_csv=lambda file: to_csv(boards, file),
             code=code,
+            timeline=Timeline(entries, listed),
+            models=by_model(everything, ps=_MODEL_PS, ks=_MODEL_KS, current=current),
+            raw=not no_code,
+            machine_code=partial(machine_code, source=SOURCE, cache=default_cache()),
         )
     click.echo(
         f"{plain(str(out))}: {counted(counts.boards, 'board')}, "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,20 +11,33 @@ from typing import TYPE_CHECKING, TypeVar
 import click
 
 from harness.commands import common
+from harness.commands.cards import card_option, cards_option
+from harness.commands.cluster import cluster_options
 from harness.commands.complete import dtypes, problem_slugs
 from harness.commands.stdin import SUFFIXES
 from harness.errors import UsageError
-from harness.text.plain import plain
+from harness.records.effort import EFFORTS, Effort
+from harness.text.plain import plain, quoted
 
 if TYPE_CHECKING:
     from harness.grading.job import Options
 
 F = TypeVar("F", bound=Callable[..., object])
 
+_SEED = re.compile(r"[0-9a-fA-F]{1,64}")
+
 problem_option = click.option(
     "--problem",
     shell_complete=problem_slugs,
-    help="Slug, or the path of one in a foreign format [default: from solutions/<problem>/…].",
+    help="Slug, or path of a problem in another format, or of a folder of them [default: by path].",
+)
+
+tolerance_option = click.option(
+    "--tolerance",
+    type=click.Choice(["own", "measured"]),
+    default="own",
+    show_default=True,
+    help="Of problems in other formats: the format's own, or measured from float64.",
 )
 
 
@@ -57,14 +71,20 @@ class Choices:
     """File for the results as JSON lines, ``-`` for stdout; None: no JSON."""
     problems_dir: Path | None
     """Folder of problem packages; None: the default one."""
+    tolerance: str = "own"
+    """``own`` or ``measured``: what of problems in other formats an answer may be off."""
     limit_s: float | None = None
     """Seconds of wall time after which the run is stopped; None: never."""
+    cards: str | None = None
+    """The cards of which each has a judge, as text; None: one device, in this process."""
     profile: bool = False
     """``check``: profile one call of each accepted file."""
     baselines: str = "first"
     """``submit``: ``all`` to time all baselines and show the best recorded solution."""
+    effort: Effort = "full"
+    """How much is spent on a grade."""
     quick: bool = False
-    """``submit``: take times on a GPU with a smaller budget."""
+    """``submit``: the same as the effort ``quick``."""
     functional_times: bool = False
     """``submit``: take times without a GPU, too."""
     resume: bool = False
@@ -76,6 +96,7 @@ class Choices:
         """The options of each grade."""
         from harness.grading.job import SHRINK_S, Options
 
+        effort = self._effort()
         return Options(
             dtype=self.dtype,
             seed=self.seed,
@@ -87,8 +108,28 @@ class Choices:
             smaller=self.shrink is True or self.case is None,
             all_baselines=self.baselines == "all",
             profile=self.profile,
-            quick=self.quick,
+            quick=effort == "quick",
+            rough=effort == "verdict",
         )
+
+    def _effort(self) -> Effort:
+        """The effort, by whichever option it was named.
+
+        Raises:
+            UsageError: two options contradict each other.
+        """
+        if self.quick and self.effort == "verdict":
+            raise UsageError("--quick and --effort verdict: one of them")
+        if self.effort != "verdict":
+            return "quick" if self.quick else self.effort
+        for unwanted, option in (
+            (self.baselines == "all", "--baselines all"),
+            (self.profile, "--profile"),
+            (self.shrink, "--shrink"),
+        ):
+            if unwanted:
+                raise UsageError(f"{option}: --effort verdict leaves that out")
+        return self.effort
 
 
 def _architecture(_context: click.Context, _option: click.Parameter, value: str) -> str:
@@ -103,24 +144,52 @@ def _architecture(_context: click.Context, _option: click.Parameter, value: str)
     return value
 
 
+def _author(_context: click.Context, _option: click.Parameter, value: str | None) -> str | None:
+    from harness.text.names import IN_WORDS, is_name
+
+    if value is not None and not is_name(value):
+        raise UsageError(f"--author {quoted(value)}: no name that can be recorded ({IN_WORDS})")
+    return value
+
+
+def checked_seed(
+    _context: click.Context, _option: click.Parameter, value: str | None
+) -> str | None:
+    """The seed, if it can be one of an earlier grade, or a number."""
+    if value is not None and not _SEED.fullmatch(value):
+        raise UsageError(
+            f"--seed {quoted(value)}: a number, or the seed that a result names "
+            "(the digits 0 to 9 and a to f, at most 64)"
+        )
+    return value
+
+
 def grading_options(command: F) -> F:
     """The options that submit and check share."""
     options = [
         click.argument("files", nargs=-1, required=True, type=common.PATH),
         problem_option,
-        click.option("--author", help="Author [default: from the path]."),
+        tolerance_option,
+        click.option("--author", callback=_author, help="Author [default: from the path]."),
         click.option(
             "--language",
             type=click.Choice(list(SUFFIXES)),
             help="What standard input is in, where a file is named -.",
         ),
         common.device_option,
+        card_option,
+        cards_option,
+        cluster_options,
         click.option(
             "--dtype",
             shell_complete=dtypes,
             help="What [VAR] stands for [default: the problem's first].",
         ),
-        click.option("--seed", help="Seed of an earlier grade, to draw the same cases again."),
+        click.option(
+            "--seed",
+            callback=checked_seed,
+            help="Seed of an earlier grade, to draw the same cases again.",
+        ),
         click.option("--case", help='Run one case only, such as "m=33,n=1,k=7,alpha=-0.5".'),
         click.option(
             "--arch",
@@ -133,6 +202,13 @@ def grading_options(command: F) -> F:
             "--shrink/--no-shrink",
             default=None,
             help="Look for a smaller case where one fails [default: yes, with --case no].",
+        ),
+        click.option(
+            "--effort",
+            type=click.Choice(EFFORTS),
+            default="full",
+            show_default=True,
+            help="What to spend: verdict is for training, with a rough time that is never ranked.",
         ),
         click.option("--watch", is_flag=True, help="Grade a file again whenever it is saved."),
         common.limit_option,

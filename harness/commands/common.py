@@ -15,8 +15,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ParamSpec, TextIO, TypeVar, cast
 
 import click
+from click.core import ParameterSource
 
 from harness import signals
+from harness.commands.cards import use_card
+from harness.commands.cluster import require_sandbox_there, wanted_cluster
 from harness.commands.streams import require_stdout
 from harness.errors import (
     HarnessError,
@@ -83,11 +86,17 @@ SHOW_FUNCTIONAL_TIMES = "Show boards of CPUs, too, whose times say nothing of a 
 def require_device(device: str) -> None:
     """Refuse ``cuda`` where there is no GPU, at once: torch takes seconds to import.
 
+    The card that ``--card`` names becomes the only one that this process sees.
+
     Raises:
         NoDeviceError: there is none.
+        UsageError: there is no such card, or none is used.
     """
     from harness.device.present import NO_GPU, gpu_present
 
+    use_card(device)
+    if wanted_cluster() is not None:
+        return  # it is not this machine that needs one
     if device == "cuda" and not gpu_present():
         raise NoDeviceError(NO_GPU)
 
@@ -95,6 +104,7 @@ def require_device(device: str) -> None:
 def _require_sandbox(context: click.Context, _option: click.Parameter, wanted: bool) -> None:
     if not wanted or context.resilient_parsing:  # the shell completes a command
         return
+    require_sandbox_there(context)
     from harness.sandbox.selftest import breaches
 
     if found := breaches():
@@ -178,13 +188,24 @@ def open_store(place: str | None, *, write: bool = True) -> Iterator[Store]:
             if write and store.read_only:
                 raise MachineError(
                     f"{store.url} {store.read_only}: copy it to where you may write, and name the "
-                    "copy with --store or HARNESS_STORE"
+                    f"copy{_store_is_named()}"
                 )
             yield store
     except WrongStoreError as error:
-        raise UsageError(f"{error} (--store, or HARNESS_STORE)") from error
+        raise UsageError(f"{error}{_store_is_named()}") from error
     except StoreError as error:
-        raise MachineError(str(error)) from error
+        raise MachineError(f"{error}{_store_is_named()}") from error
+
+
+def _store_is_named() -> str:
+    """Where the name of the store comes from, for the end of a message about it."""
+    context = click.get_current_context(silent=True)
+    source = context and context.get_parameter_source("store")
+    if source is ParameterSource.COMMANDLINE:
+        return " (named by --store)"
+    if os.environ.get("HARNESS_STORE", "").strip():
+        return " (named by HARNESS_STORE)"
+    return " (the default one; --store or HARNESS_STORE names another)"
 
 
 @contextlib.contextmanager
@@ -197,7 +218,8 @@ def existing_store(place: str | None, *, write: bool = False, told: bool = True)
 
     missing = missing_file(default_store_url() if place is None else store_url(place))
     if told and missing is not None and place is not None:
-        click.echo(f"note: {plain(str(missing))}: no such file, so nothing is recorded", err=True)
+        text = f"note: {plain(str(missing))}: no such file, so nothing is recorded"
+        click.echo(f"{text}{_store_is_named()}", err=True)
     with open_store(place if missing is None else _IN_MEMORY, write=write) as store:
         yield store
 
@@ -208,12 +230,17 @@ def problems_root(chosen: Path | None) -> Path:
     Raises:
         UsageError: there is no such folder.
     """
-    shipped = Path(__file__).resolve().parents[2] / "problems"
-    candidates = [chosen] if chosen else [Path("problems"), shipped]
+    candidates = [chosen] if chosen else [Path("problems"), *shipped_problems()]
     for folder in candidates:
         if folder.is_dir():
             return folder
     raise UsageError(f"no folder {candidates[0]}: name the problems' folder with --problems")
+
+
+def shipped_problems() -> list[Path]:
+    """Where the shipped packages are: in an installed harness, else beside it in a checkout."""
+    package = Path(__file__).resolve().parents[1]
+    return [package / "problems", package.parent / "problems"]
 
 
 def load_all(root: Path) -> tuple[list[Problem], list[ProblemError]]:

@@ -8,17 +8,19 @@ from pathlib import Path
 import click
 
 from harness.commands import common
+from harness.commands.cards import card_option
 from harness.commands.choices import problem_option
 from harness.commands.jobs import Packages, job_of
 from harness.text.plain import json_text
 
 
-@click.command()
+@click.command(short_help="Time A and B in turns: which is faster, by how much?")
 @click.argument("first", metavar="A", type=common.PATH)
 @click.argument("second", metavar="B", type=common.PATH)
 @problem_option
 @click.option("--dtype", help="What [VAR] stands for [default: the first that fits both].")
 @common.device_option
+@card_option
 @common.functional_times_option(common.TAKE_FUNCTIONAL_TIMES)
 @common.sandbox_option
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")

@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from harness.formats.base import Source
 
 
-@click.group()
+@click.group(short_help="List problems of KernelBench, LeetGPU and other sets.")
 def formats() -> None:
-    """Problems in the formats of others: KernelBench, LeetGPU."""
+    """Problems in the formats of others: KernelBench, LeetGPU, Tensara, GPU MODE, FlashInfer."""
 
 
-@formats.command("list")
+@formats.command("list", short_help="Count the problems at PATH, and say what cannot be graded.")
 @click.argument("path", type=common.PATH)
 @click.option("--small", is_flag=True, help="At the sizes of a machine without a GPU.")
 @click.option("--json", "as_json", is_flag=True, help="Print a line of JSON for each problem.")
@@ -33,11 +33,13 @@ def formats_list(path: Path, small: bool, as_json: bool) -> None:
 
     counts = Counter[str]()
     reasons = Counter[str]()
-    for source, reason in _tried(problems_in(path), small=small):
+    for source, reason, sizes in _tried(problems_in(path), small=small):
         counts[source.format] += 1
         if as_json:
             about = {"path": str(source.path), "format": source.format, "slug": source.slug}
-            click.echo(json.dumps({**about, "hash": source.hash, "reason": reason}))
+            status = "not gradable" if reason else "gradable"
+            more = {"hash": source.hash, "status": status, "reason": reason}
+            click.echo(json.dumps({**about, **more, "bytes": sizes}))
         elif reason:
             click.echo(f"{plain(str(source.path))}: {plain(reason)}")
         if reason:
@@ -53,12 +55,14 @@ def formats_list(path: Path, small: bool, as_json: bool) -> None:
             click.echo(f"{count:>6,}  {plain(reason)}")
 
 
-def _tried(sources: Iterator[Source], *, small: bool) -> Iterator[tuple[Source, str]]:
-    """Each problem with why it cannot be graded; empty if it can."""
+def _tried(sources: Iterator[Source], *, small: bool) -> Iterator[tuple[Source, str, list[int]]]:
+    """Each problem with why it cannot be graded, empty if it can, and the memory of its cases."""
     from harness.formats.problem import Foreign
 
     for source in sources:
         try:
-            yield source, Foreign(source=source).unfit(emulated=small)
+            problem = Foreign(source=source)
+            reason = problem.unfit(emulated=small)
+            yield source, reason, [] if reason else problem.footprints(emulated=small)
         except ProblemError as error:
-            yield source, error.diagnostics[0].message
+            yield source, error.diagnostics[0].message, []

@@ -14,7 +14,9 @@ import click
 
 from harness import signals
 from harness.commands import common
+from harness.commands.cards import open_judges
 from harness.commands.choices import Choices, grading_options
+from harness.commands.cluster import wanted_cluster
 from harness.commands.jobs import Tally, job_batches
 from harness.commands.recording import record
 from harness.commands.stdin import STDIN
@@ -31,7 +33,7 @@ if TYPE_CHECKING:
     from leaderboard.store import Store
 
 
-@click.command()
+@click.command(short_help="Grade FILES, or folders of them, and record the results.")
 @grading_options
 @click.option(
     "--baselines",
@@ -43,7 +45,8 @@ if TYPE_CHECKING:
 @click.option(
     "--quick",
     is_flag=True,
-    help="For many files on a GPU: scores within about 1 %, in a third of the time.",
+    help="For many files on a GPU: scores within about 1 %, in a third of the time; the same as "
+    "--effort quick.",
 )
 @common.functional_times_option(common.TAKE_FUNCTIONAL_TIMES)
 @click.option(
@@ -86,6 +89,8 @@ def _grade_all(choices: Choices, store: Store | None = None) -> int:
         raise UsageError("--watch: standard input is read once; name a file")
     if choices.language is not None and STDIN not in choices.files:
         raise UsageError("--language: for standard input, the file -; a file's extension says it")
+    if choices.profile and wanted_cluster() is not None:
+        raise UsageError("--profile: on this machine alone: leave --cluster away")
     options = choices.options(timing=store is not None)
     # Before they are read: what is saved while they are graded must be seen.
     saved = _watched(choices.files) if choices.watch else None
@@ -109,6 +114,15 @@ def _rest(choices: Choices, *, recorded: bool) -> str:
     return "all of each: --json FILE"
 
 
+def _whole(choices: Choices, recorded: str | None) -> str:
+    """Where what a screen leaves out of one result is, which may be ``recorded`` under an id."""
+    if choices.json_to is not None:
+        return f"all of it is in {plain(choices.json_to)}"
+    if recorded is not None:
+        return f"all of it: harness submissions show {plain(recorded, 40)}"
+    return "all of it: the same command piped into less"
+
+
 def _grade_files(
     files: Sequence[Path],
     choices: Choices,
@@ -125,15 +139,23 @@ def _grade_files(
 
     # Not earlier: torch takes seconds to import, and a wrong path or option is known at once.
     from harness.commands.resuming import Resumed
-    from harness.grading.executor import open_executor
     from harness.grading.job import NotJudged, Work
-    from harness.report.terminal import render_line, render_result
+    from harness.progress.progress import RunProgress, progress
+    from harness.report.change import render_change
+    from harness.report.terminal import render_line, render_on_screen, render_result
 
-    with open_executor(choices.device) as executor, _results_file(choices) as lines:
+    # Of one file, its phases; of several, how far the run is, too.
+    shown = [RunProgress(progress(), len(files), tally.known)] if tally.several else []
+    with (
+        open_judges(choices.device, choices.cards, *shown) as executor,
+        _results_file(choices) as lines,
+    ):
         if choices.profile:
             _require_profiler(executor.device)
         if choices.baselines == "all" and not options.on(executor.device).timing:
             click.echo("note: --baselines all: without a GPU nothing is timed", err=True)
+
+        latest: dict[str, Result] = {}  # of each file, where they are watched
 
         def grade(jobs: Iterable[Job], tally: Tally) -> None:
             for outcome in executor.outcomes([Work(job, options) for job in jobs]):
@@ -146,8 +168,16 @@ def _grade_files(
                     if lines is not None:
                         lines.add(result)
                     if choices.json_to != "-":
-                        show = render_line if tally.several and result.accepted else render_result
-                        show(result, common.console())
+                        before, console = latest.get(job.path), common.console()
+                        rest = _whole(choices, None if store is None else result.id)
+                        if before is not None:
+                            render_change(before, result, console, rest)
+                        elif not tally.several:
+                            render_on_screen(result, console, rest)
+                        else:
+                            (render_line if result.accepted else render_result)(result, console)
+                    if saved is not None:
+                        latest[job.path] = result
                     tally.count(job.path, result.verdict)
 
         resumed = Resumed(store, executor.device, lines) if store and choices.resume else None

@@ -13,7 +13,7 @@ PROGRAM = "harness"
 COMPLETE_VARIABLE = "_HARNESS_COMPLETE"
 
 
-@click.command()
+@click.command(short_help="Say what this machine can do, and what is missing.")
 @click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON.")
 def doctor(as_json: bool) -> None:
     """Say what this machine can do, what is missing, and how to get it."""
@@ -32,7 +32,7 @@ def doctor(as_json: bool) -> None:
         render_findings(findings, console())
 
 
-@click.command()
+@click.command(short_help="Print the script that completes commands in SHELL.")
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 @click.pass_context
 def completion(context: click.Context, shell: str) -> None:

@@ -57,7 +57,7 @@ def problems_list(outer: Path | None, problems_dir: Path | None) -> None:
     _list_problems(problems_dir or outer)
 
 
-@problems.command("show")
+@problems.command("show", short_help="Show PROBLEM: statement, entry point, tolerance and more.")
 @click.argument("problem", shell_complete=problem_slugs)
 @click.option("--json", "as_json", is_flag=True, help="Print everything as one JSON object.")
 @_inner_problems_option
@@ -85,7 +85,7 @@ def _list_problems(problems_dir: Path | None) -> None:
         raise ProblemError([d for error in broken for d in error.diagnostics])
 
 
-@click.command()
+@click.command(short_help="Write a first version of a solution to PROBLEM.")
 @click.argument("problem", shell_complete=problem_slugs)
 @click.option(
     "--language",

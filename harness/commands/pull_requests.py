@@ -9,6 +9,7 @@ import click
 
 from harness.ci.choices import CiChoices
 from harness.commands import common
+from harness.commands.cards import card_option, use_card
 from harness.errors import UsageError
 from harness.text.plain import plain
 
@@ -20,10 +21,11 @@ _any_author_option = click.option(
 )
 
 
-@click.command()
+@click.command(short_help="Grade the solutions that a pull request changes.")
 @click.option("--base", metavar="REF", help="Branch to merge into [default: $GITHUB_BASE_REF].")
 @click.option("--head", metavar="REF", default="HEAD", show_default=True, help="What is submitted.")
 @common.device_option
+@card_option
 @common.functional_times_option(common.TAKE_FUNCTIONAL_TIMES)
 @click.option("--check", "check_only", is_flag=True, help="Verdicts only, no timing.")
 @_author_option
@@ -66,10 +68,11 @@ def ci(choices: CiChoices) -> None:
 
     if choices.author is not None and choices.any_author:
         raise UsageError("--author and --any-author: one of them")
+    use_card(choices.device)
     sys.exit(run(choices, Repository(Path.cwd())))
 
 
-@click.command()
+@click.command(short_help="Record and publish what a job's harness ci reported.")
 @click.argument("report", type=common.PATH)
 @click.option(
     "--head",

@@ -41,7 +41,7 @@ class Resumed:
         left: list[Job] = []
         taken: list[str] = []
         for job in jobs:
-            recorded = self._of(job.problem.slug)
+            recorded = self._of(job.problem.slug, options)
             verdict = recorded.take(job, chosen_dtype(job, options))
             if verdict is None:
                 left.append(job)
@@ -67,11 +67,13 @@ class Resumed:
         for result in self._store.named([each for each in taken if each not in lines.ids]):
             lines.add(result)
 
-    def _of(self, slug: str) -> RecordedResults:
+    def _of(self, slug: str, options: Options) -> RecordedResults:
         if slug not in self._known:
             first = self._lines.ids if self._lines is not None else ()
             results = self._store.recorded(slug)
-            self._known[slug] = RecordedResults(results, self._device, __version__, first)
+            self._known[slug] = RecordedResults(
+                results, self._device, __version__, first, rough=options.rough
+            )
         return self._known[slug]
 
 

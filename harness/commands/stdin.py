@@ -34,14 +34,19 @@ def read_stdin(
         UsageError: no language is named.
     """
     from harness.languages.read import MAX_BYTES, read_solution
-    from harness.solution.model import Solution
 
     if language is None:
         known = ", ".join(SUFFIXES)
         raise UsageError(f"-: which language? submit and check take --language ({known})")
     submitted = sys.stdin.buffer.read(MAX_BYTES + 1)
     path = Path("stdin").with_suffix(SUFFIXES[language])
-    solution = read_solution(path, submitted=submitted, problem=problem, author=author)
+    return without_file(read_solution(path, submitted=submitted, problem=problem, author=author))
+
+
+def without_file(solution: Solution | Invalid) -> Solution | Invalid:
+    """``solution`` as one whose path is :data:`STDIN`, since nothing lies at its own."""
+    from harness.solution.model import Solution
+
     if isinstance(solution, Solution):
         return replace(solution, display_path=str(STDIN))
     return solution

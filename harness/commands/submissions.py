@@ -24,7 +24,7 @@ _MAX_RESULTS = 10_000
 _ids_argument = click.argument("ids", metavar="ID...", nargs=-1, required=True)
 
 
-@click.group()
+@click.group(short_help="List, show, delete or invalidate recorded results.")
 def submissions() -> None:
     """List, show, delete or invalidate what submit has recorded."""
 
@@ -70,7 +70,7 @@ def list_(
         render_submissions(found, rulings, console())
 
 
-@submissions.command()
+@submissions.command(short_help="Show a result, its file or its machine code.")
 @click.argument("id_", metavar="ID")
 @click.option("--json", "as_json", is_flag=True, help="Print record and rulings as JSON.")
 @click.option(
@@ -79,18 +79,27 @@ def list_(
     help="Show the submitted file instead, what would be hidden or interpreted as escapes.",
 )
 @click.option(
+    "--sass",
+    is_flag=True,
+    help="Show the machine code of CUDA C++ instead, where the build cache here has it.",
+)
+@click.option(
     "--out",
     metavar="FILE",
     type=PATH,
     help="With --source: write the file as it was submitted, byte for byte; a new file.",
 )
 @store_option
-def show(id_: str, as_json: bool, source: bool, out: Path | None, store: str | None) -> None:
+def show(
+    id_: str, as_json: bool, source: bool, sass: bool, out: Path | None, store: str | None
+) -> None:
     """Show the result ID, as submit did; the first characters of an id will do."""
     from harness.report.submissions import render_submission, submission_json
 
     if source and as_json:
         raise UsageError("--source: shows the file and not its record; leave --json away")
+    if sass and (source or as_json):
+        raise UsageError("--sass: shows the machine code alone; leave --source and --json away")
     if out is not None and not source:
         raise UsageError("--out: only with --source")
     with existing_store(store) as results:
@@ -99,10 +108,26 @@ def show(id_: str, as_json: bool, source: bool, out: Path | None, store: str | N
         recorded = results.source(found.solution.hash) if source else None
     if source:
         _show_source(found, recorded, out)
+    elif sass:
+        _show_machine_code(found)
     elif as_json:
         click.echo(json_text(submission_json(found, rulings)))
     else:
         render_submission(found, rulings, console())
+
+
+def _show_machine_code(result: Result) -> None:
+    from harness.languages.build.cache import default_cache
+    from harness.languages.build.cuda import SOURCE
+    from harness.languages.build.machine_code import machine_code
+    from harness.report.machine_code import machine_code_text
+
+    if (code := machine_code(result, SOURCE, default_cache())) is None:
+        raise UsageError(
+            f"{plain(result.id, 40)}: no machine code of it here: it is no CUDA C++, was compiled "
+            "elsewhere or without nvcc, or there is no nvdisasm; grading the file again keeps it"
+        )
+    click.echo(machine_code_text(code), nl=False)
 
 
 def _show_source(result: Result, recorded: bytes | None, out: Path | None) -> None:
@@ -124,7 +149,7 @@ def _show_source(result: Result, recorded: bytes | None, out: Path | None) -> No
         copy.write(file)
 
 
-@submissions.command()
+@submissions.command(short_help="Delete results of your own, for good.")
 @_ids_argument
 @click.option("--author", help="Who you are [default: the author that init would name].")
 @click.option("--yes", is_flag=True, help="Do not ask.")
@@ -163,7 +188,7 @@ def delete(ids: tuple[str, ...], author: str | None, yes: bool, store: str | Non
     click.echo(f"{count} deleted")
 
 
-@submissions.command()
+@submissions.command(short_help="Rule, as the organiser, that results do not count.")
 @_ids_argument
 @click.option("--reason", help="Why; everybody can read it.")
 @click.option("--by", "who", metavar="NAME", help="Your name [default: as init would name you].")

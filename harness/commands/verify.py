@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import sys
+from collections.abc import Iterator, Sequence
+from itertools import chain
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
+from harness.commands.cards import card_option, cards_option, open_cards
+from harness.commands.choices import checked_seed, tolerance_option
 from harness.commands.common import (
     console,
     device_option,
@@ -16,11 +22,19 @@ from harness.commands.common import (
 )
 from harness.commands.complete import problem_slugs
 from harness.errors import ProblemError, UsageError
+from harness.text.plain import plain
+
+if TYPE_CHECKING:
+    from harness.progress.progress import Progress
+    from harness.verify.findings import PackageReport
+    from harness.verify.verify import VerifyChoices
 
 
-@click.command()
+@click.command(short_help="Let problem packages prove themselves.")
 @click.argument("names", metavar="[PROBLEM]...", nargs=-1, shell_complete=problem_slugs)
 @device_option
+@card_option
+@cards_option
 @click.option("--dtype", help="What [VAR] stands for [default: all that are declared].")
 @click.option(
     "--grades",
@@ -31,36 +45,50 @@ from harness.errors import ProblemError, UsageError
 )
 @click.option("--no-examples", is_flag=True, help="Do not build and grade examples and solutions.")
 @click.option("--no-impostors", is_flag=True, help="Try honest variants alone: many grades sooner.")
-@click.option("--seed", help="Seed of an earlier run, to draw the same cases again.")
+@tolerance_option
+@click.option(
+    "--seed", callback=checked_seed, help="Seed of an earlier run, to draw the same cases again."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
 @problems_option
 def verify(
     names: tuple[str, ...],
     device: str,
+    cards: str | None,
     dtype: str | None,
     grades: int,
     no_examples: bool,
     no_impostors: bool,
+    tolerance: str,
     seed: str | None,
     as_json: bool,
     problems_dir: Path | None,
 ) -> None:
-    """Let problem packages prove themselves: PROBLEM is a slug or a folder [default: all]."""
+    """Let problem packages prove themselves: PROBLEM is a slug or a folder [default: all].
+
+    Of problems in other formats, at or below a path, it says which impostors they accept.
+    """
     from harness.problem.format.load import package_folders
 
-    folders = package_folders(problems_root(problems_dir), names)
+    paths = [name for name in names if _is_foreign(name, problems_dir)]
+    ours = [name for name in names if name not in paths]
+    folders = package_folders(problems_root(problems_dir), ours) if ours or not names else []
+    if paths and cards is not None:
+        raise UsageError(f"--cards: {plain(paths[0])} is of another format: leave --cards away")
     require_device(device)
     # Not earlier: torch takes seconds to import, and a wrong name is known at once.
     from harness.device.choose import open_device
+    from harness.formats.known import problems_in
+    from harness.formats.problem import Foreign
     from harness.problem.sampling.cases import fresh_seed
     from harness.progress.progress import progress
+    from harness.verify.foreign import verify_foreign
     from harness.verify.render import render_report, render_total, reports_json
     from harness.verify.verify import VerifyChoices
-    from harness.verify.verify import verify as verify_package
 
     if dtype is not None:
         folders = [folder for folder in folders if _may_declare(folder, dtype)]
-        if not folders:
+        if not folders and not paths:
             raise UsageError(f"--dtype {dtype}: none of these problems has it")
     choices = VerifyChoices(
         dtypes=None if dtype is None else (dtype,),
@@ -69,21 +97,68 @@ def verify(
         impostors=not no_impostors,
         seed=seed or fresh_seed(),
     )
-    where, bar, terminal = open_device(device), progress(), console()
-    reports = []
+    bar, terminal = progress(), console()
+    reports: dict[Path, PackageReport] = {}
+    others: list[PackageReport] = []
     try:
-        for folder in folders:
-            reports.append(verify_package(folder, choices, where, bar))
+        for folder, report in _reports(folders, choices, device, cards, bar):
+            reports[folder] = report
             bar.finish()
             if not as_json:
-                render_report(reports[-1], terminal)
+                render_report(report, terminal)
+        for source in chain.from_iterable(problems_in(Path(path)) for path in paths):
+            problem = Foreign(source=source, measured=tolerance == "measured")
+            bar.phase(problem.slug)
+            others.append(verify_foreign(problem, choices.seed, grades, open_device(device)))
+            bar.finish()
+            if not as_json:
+                render_report(others[-1], terminal)
     finally:
         bar.finish()
+    found = [*(reports[folder] for folder in folders), *others]
     if as_json:
-        click.echo(reports_json(reports))
-    elif len(reports) > 1:
-        render_total(reports, terminal)
-    sys.exit(1 if any(report.errors for report in reports) else 0)
+        click.echo(reports_json(found))
+    elif len(found) > 1:
+        render_total(found, terminal)
+    sys.exit(1 if any(report.errors for report in found) else 0)
+
+
+def _reports(
+    folders: Sequence[Path],
+    choices: VerifyChoices,
+    device: str,
+    cards: str | None,
+    bar: Progress,
+) -> Iterator[tuple[Path, PackageReport]]:
+    """The report on each package, as soon as it is there: on several cards in any order."""
+    from harness.device.choose import open_device
+    from harness.verify.errand import PackageErrand
+    from harness.verify.findings import PackageReport
+    from harness.verify.verify import verify as verify_package
+
+    if cards is None:
+        where = open_device(device)
+        where.settle()
+        for folder in folders:
+            yield folder, verify_package(folder, choices, where, bar)
+        return
+    with open_cards(device, cards, bar) as judges:
+        for answer in judges.answers([PackageErrand(folder, choices) for folder in folders]):
+            if answer.error is not None:
+                raise answer.error
+            assert isinstance(answer.value, PackageReport)
+            yield folders[answer.number], answer.value
+
+
+def _is_foreign(name: str, problems_dir: Path | None) -> bool:
+    """Whether a name is a path at or below which there are problems of other formats."""
+    from harness.formats.known import problems_in
+    from harness.problem.model import STATEMENT_FILE
+
+    folders = (Path(name), problems_root(problems_dir) / name)
+    if not os.path.lexists(name) or any((each / STATEMENT_FILE).is_file() for each in folders):
+        return False
+    return next(problems_in(Path(name)), None) is not None
 
 
 def _may_declare(folder: Path, dtype: str) -> bool:

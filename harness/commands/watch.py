@@ -16,6 +16,7 @@ from pathlib import Path
 from watchfiles import watch
 
 from harness.languages.read import MAX_BYTES
+from harness.solution.generation.sample_file import RecordError, lies_at, record_at, sample_place
 
 SETTLED_MS = 300
 """Time without a change after which events count: editors write in several steps."""
@@ -99,7 +100,7 @@ def _events(folders: Iterable[Path]) -> Iterator[Collection[object]]:
 def _mark(path: Path) -> _Mark | None:
     """The mark of a plain file; None for a link, a pipe or nothing."""
     with contextlib.suppress(OSError, ValueError):
-        found = os.lstat(path)
+        found = os.lstat(lies_at(path))
         if stat.S_ISREG(found.st_mode):
             return found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino
     return None
@@ -107,6 +108,10 @@ def _mark(path: Path) -> _Mark | None:
 
 def _contents(path: Path) -> str | None:
     """SHA-256 of as much as a submission may have; None if it cannot be read just now."""
+    if (place := sample_place(path)) is not None:
+        with contextlib.suppress(RecordError):
+            return hashlib.sha256(record_at(place)[1]).hexdigest()
+        return None
     flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     with contextlib.suppress(OSError), os.fdopen(os.open(path, flags), "rb") as file:
         return hashlib.sha256(file.read(MAX_BYTES + 1)).hexdigest()

@@ -56,7 +56,7 @@ class Build(Record):
     """Messages of the compiler: untrusted, capped."""
     kernels: tuple[KernelResources, ...] = ()
     """What the compiler said about each kernel."""
-    contract: Literal["solution", "solve", "custom_kernel", "ModelNew"] = "solution"
+    contract: Literal["solution", "solve", "custom_kernel", "ModelNew", "run"] = "solution"
     """Name of the entry point."""
     libraries: tuple[UsedLibrary, ...] = ()
     """The CUDA libraries that it uses."""

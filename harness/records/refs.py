@@ -4,6 +4,12 @@ from typing import Literal
 
 from harness.records.fields import Count, Name, Record, Text
 
+FORMATS = ("kernelbench", "leetgpu", "tensara", "gpumode", "flashinfer")
+"""Formats of others; the slugs of their problems begin with these names."""
+
+MEASURED = "-measured"
+"""How the slug of a problem ends that is judged by a measured tolerance instead of its own."""
+
 
 class ProblemRef(Record):
     """Which problem, at which version."""
@@ -22,9 +28,11 @@ class Generation(Record):
     """The raw output of a language model that a submission was taken from."""
 
     model: Text = ""
-    """The model, as the header of the output says; empty if it does not."""
+    """The model, as the header of the output says, or a name or key; empty if none does."""
     problem: Text = ""
-    """Slug of the problem, by the header."""
+    """The problem, likewise: a slug, or ``level 1, problem 19``."""
+    sample: Text = ""
+    """Which of the model's outputs for the problem it is, by the file's name or a key."""
     generated: Text = ""
     """When, by the header: in ISO 8601 if it could be read."""
     tokens: Count | None = None

@@ -17,6 +17,7 @@ from pydantic import Field, model_validator
 
 from harness.records.build import Build
 from harness.records.cases import CaseResult, ShrunkCase
+from harness.records.effort import Effort
 from harness.records.fields import MOST_LISTED, Created, Document, Name, Notes, Text
 from harness.records.measurement import Conditions, Measurement, Score
 from harness.records.profile import Profile
@@ -78,6 +79,8 @@ class Result(Document):
     """What is wrong, in one or a few lines."""
     reproduce: Text = ""
     """Command that replays the smallest failing case; empty if none failed."""
+    effort: Effort | None = None
+    """How much was spent on it; a `verdict` is never ranked. None in older records."""
     seed: Text
     """Secret seed of the grade; text, so that no digit is lost."""
     cases: tuple[CaseResult, ...] = Field(default=(), max_length=MOST_LISTED)

@@ -23,6 +23,7 @@ class EntryPoint(StrEnum):
     SOLVE = "solve"
     CUSTOM_KERNEL = "custom_kernel"
     MODEL_NEW = "ModelNew"
+    RUN = "run"
 
     @property
     def in_c(self) -> bool:
@@ -32,7 +33,11 @@ class EntryPoint(StrEnum):
     @property
     def returns(self) -> bool:
         """Whether outputs are returned rather than filled."""
-        return self in (EntryPoint.CUSTOM_KERNEL, EntryPoint.MODEL_NEW)
+        return self in (EntryPoint.CUSTOM_KERNEL, EntryPoint.MODEL_NEW, EntryPoint.RUN)
+
+
+USUAL = tuple(entry for entry in EntryPoint if entry is not EntryPoint.RUN)
+"""Those that name a submission wherever they are; ``run`` does where a problem asks for it."""
 
 
 class AmbiguousError(ValueError):
@@ -76,7 +81,7 @@ def choose_entry(defined: Collection[str]) -> EntryPoint | None:
     Raises:
         AmbiguousError: there are several, and ``solution`` is not one.
     """
-    found = [entry for entry in EntryPoint if entry in defined]
+    found = [entry for entry in USUAL if entry in defined]
     if len(found) > 1 and found[0] is not EntryPoint.SOLUTION:
         raise AmbiguousError(f"defines {' and '.join(found)}: keep one, or call it solution")
     return found[0] if found else None

@@ -1,7 +1,7 @@
 """A submission as data: as read by :mod:`harness.languages.read`, and as built by its language."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
@@ -10,6 +10,7 @@ from harness.records.refs import Generation, SolutionRef
 from harness.records.result import Reason, Verdict
 from harness.solution.contract import IN_ORDER, Contract
 from harness.solution.launches import Launches
+from harness.solution.wanted import Wanted
 from harness.wire.extensions import ExtensionRequest
 
 ARCHITECTURE = re.compile(r"sm_\d{2,3}[af]?")
@@ -50,6 +51,8 @@ class Solution:
     """The CUDA libraries that the file says it uses."""
     generation: Generation | None = None
     """The model's output that the code was taken from."""
+    wanted: Wanted = field(default_factory=Wanted)
+    """The problem that the file's name or the record says it is for."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,6 +162,7 @@ class Invalid:
     reference: SolutionRef | None = None
     problem: str | None = None
     submitted: bytes | None = None
+    wanted: Wanted = field(default_factory=Wanted)
 
     @property
     def generation(self) -> Generation | None:

@@ -51,7 +51,12 @@ def test_a_checkout_is_graded_and_listed(tmp_path: Path) -> None:
     assert f"claim   {claim}" in done.stdout
     result = json.loads((tmp_path / "r.json").read_text())
     assert result["problem"]["format"] == "kernelbench"
-    assert result["notes"] == ["not timed: kernelbench-set-1-fixed has no baseline"]
+    assert result["notes"] == []
+    assert result["score"]["baseline"] == "reference"
+    assert result["score"]["unranked_reason"].startswith("cpu")
+    (measured,) = result["measurements"]
+    assert measured["spec"].startswith("inputs=1")
+    assert measured["baseline_s"]["value"] > 0
     assert in_shell(words("check", "own.py", "--problem", other), tmp_path).returncode == 1
 
     listed = in_shell(words("formats", "list", "set", "--small"), tmp_path)

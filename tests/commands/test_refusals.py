@@ -24,6 +24,9 @@ KERNEL = "__global__ void f() {}\n"
     ("arguments", "status", "said"),
     [
         (["check", "k.cpp"], 2, "unknown extension '.cpp'; if it is CUDA C++, rename it to .cu"),
+        (["check", "k.cpp", "--problem", "vector-add"], 2, "if it is CUDA C++, rename it to .cu"),
+        (["check", "k.ipynb", "--problem", "vector-add"], 2, "save the code of a notebook as .py"),
+        (["check", "k.zip", "--problem", "vector-add"], 2, "unpack it and submit the folder"),
         (["check", "k.cu", "--problem", "vector-ad"], 2, "did you mean vector-add?"),
         (["check", "k.cu", "--problem", "vector-add", "--case", "n=abc"], 2, "n must be a whole"),
         (["check", "k.cu", "--problem", "vector-add", "--dtype", "float3"], 2, "mean float32?"),
@@ -42,7 +45,7 @@ def test_torch_is_not_imported_for_a_refusal(
 ) -> None:
     if "cuda" in arguments and gpu_present():
         pytest.skip("there is a GPU")
-    for name in ("k.cpp", "k.cu"):
+    for name in ("k.cpp", "k.cu", "k.ipynb", "k.zip"):
         (tmp_path / name).write_text(KERNEL)
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM, *arguments],

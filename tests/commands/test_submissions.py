@@ -10,8 +10,10 @@ from typing import NamedTuple
 
 import pytest
 from support.samples import failed, result
+from support.site_samples import SASS
 
 from harness import cli, starter
+from harness.languages.build import machine_code
 from harness.records.refs import DeviceRef, SolutionRef
 from harness.records.result import Result
 from harness.records.ruling import Action, Ruling
@@ -174,6 +176,8 @@ class TestSource:
             (["imported", "--source"], "imported: the store does not have its file"),
             (["imported", "--source", "--out", "x"], "imported: the store does not have its file"),
             (["kept", "--source", "--json"], "--source: shows the file and not its record"),
+            (["kept", "--sass", "--json"], "--sass: shows the machine code alone"),
+            (["kept", "--sass"], "kept: no machine code of it here: it is no CUDA C++, was"),
             (["kept", "--out", "x"], "--out: only with --source"),
             (["kept", "--source", "--out", "no/x"], "cannot write no/x: No such file"),
             (["none", "--source"], "no result's id begins with 'none'"),
@@ -185,6 +189,14 @@ class TestSource:
         done = run("submissions", "show", *words)
         assert (done.status, done.out, told in done.err) == (2, "", True), done
         assert not (tmp_path / "x").exists()
+
+    def test_machine_code_is_shown_with_the_lines_of_the_file(
+        self, run: Run, recorded: None, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(machine_code, "machine_code", lambda *_: SASS)
+        done = run("submissions", "show", "kept", "--sass")
+        assert (done.status, done.err) == (0, "")
+        assert "add\n    3  0000  LDC R1, c[0x0][0x28]\n.L_x_0:\n" in done.out
 
     def test_the_source_of_a_deleted_result_is_deleted(self, run: Run, recorded: None) -> None:
         assert run("submissions", "delete", "kept", "--yes").status == 0

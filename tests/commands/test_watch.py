@@ -100,6 +100,14 @@ def test_a_save_with_the_same_contents_is_not_reported(path: Path) -> None:
     assert steps.left == []
 
 
+def test_a_record_of_json_lines_is_reported_by_itself(tmp_path: Path) -> None:
+    file = tmp_path / "samples.jsonl"
+    file.write_text('{"code": "a"}\n{"code": "b"}\n')
+    records = [Path(f"{file}:{number}") for number in (1, 2)]
+    steps = Steps(lambda: file.write_text('{"code": "a"}\n{"code": "c"}\n'), nothing)
+    assert SavedFiles(lambda: records, events=steps).wait() == [records[1]]
+
+
 def test_a_change_between_two_waits_is_reported(path: Path) -> None:
     saved = SavedFiles(lambda: [path], events=Steps(nothing, nothing))
     path.write_text("two")

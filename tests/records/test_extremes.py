@@ -15,12 +15,17 @@ from harness.records.measurement import BaselineTime, Clocks, Conditions
 from harness.records.result import Result, Verdict
 from harness.report.board import render_board
 from harness.report.submissions import render_submission, submission_json, submissions_json
+from harness.site.authors import Author
 from harness.site.boards import boards_of
 from harness.site.pages import Pages
+from harness.site.shapes import ShapeTable
+from harness.site.side import side_script
 from leaderboard.best import with_best
 from leaderboard.entry import entry
 from leaderboard.models import by_model
-from leaderboard.ranking import board, entries_frame, rows, to_csv
+from leaderboard.ranking import board, entries_frame, rows, standing, to_csv
+from leaderboard.shapes import shape_rows
+from leaderboard.timeline import Timeline
 
 EXTREMES = (
     "1e-320", "-1", "0", "Infinity", "NaN", "1e308", "1e18", "1e-17", str(2**63), str(10**300),
@@ -83,7 +88,11 @@ def _shown(found: Result) -> None:
     render_submission(found, [], Console(file=io.StringIO(), width=100))
     json.loads(submission_json(found, []))
     json.loads(submissions_json([found], []))
-    _PAGES.entry(found, _BOARD, rank="1", source=None)
+    row = _BOARD.rows[0]
+    _PAGES.entry(found, _BOARD, row, source=None)
+    side_script("x", found, _BOARD, title="", language="", rank="1", source=None)
+    table = ShapeTable.of([list(shape_rows(row, found))])
+    _PAGES.shapes(_BOARD, table, {row.result: "x"})
 
 
 def _ranked(found: list[Result]) -> None:
@@ -93,8 +102,13 @@ def _ranked(found: list[Result]) -> None:
     render_board(rows(frame), Console(file=io.StringIO(), width=100))
     by_model(entries_frame(tuple(entry(each).values()) for each in found))
     with_best(result(), found)
-    for each in boards_of(rows(frame)):
+    entries = entries_frame(tuple(entry(each).values()) for each in found)
+    timeline = Timeline(entries, standing(entries))
+    for each in boards_of(rows(frame), timeline.leads()):
         _PAGES.board(each, 0, {}, ())
+    _PAGES.models(by_model(entries.assign(model="m")))
+    for name, history in timeline.authors(entries["author"].unique()).items():
+        _PAGES.author(Author(name, (), history), 0, {})
 
 
 @pytest.mark.corpus

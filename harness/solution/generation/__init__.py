@@ -15,6 +15,9 @@ from harness.solution.generation import blocks, header, reasoning
 SUFFIXES = (".txt", ".md")
 """The suffixes of files that hold generations."""
 
+_SAID = ("model", "problem", "sample", "finish", "tokens")
+"""What names and keys may say as a header does."""
+
 
 @dataclass(frozen=True, slots=True)
 class Extracted:
@@ -34,10 +37,13 @@ class NoCode:
     generation: Generation
 
 
-def extract(text: str) -> Extracted | NoCode:
-    """The code in ``text``, the whole of a dump."""
+def extract(text: str, said: Generation | None = None) -> Extracted | NoCode:
+    """The code in ``text``, the whole of a dump; ``said`` has what its header does not say."""
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     head, end = header.read_header(text)
+    if said is not None:
+        known = {name: getattr(head, name) or getattr(said, name) for name in _SAID}
+        head = head.model_copy(update=known)
     cut = reasoning.cut(text, end)
     lines = {"reasoning_lines": cut.lines(text), "reasoning_closed": cut.closed}
     about = head.model_copy(update=lines)

@@ -6,11 +6,11 @@ By patterns of single lines: nothing here parses, so nothing can be exhausted by
 import re
 
 from harness.frameworks import FRAMEWORKS
-from harness.solution.contract import C_TEXT, EntryPoint
+from harness.solution.contract import C_TEXT, USUAL
 from harness.solution.suffixes import CUDA, PTX, PYTHON
 
-_ENTRIES = "|".join(re.escape(entry) for entry in EntryPoint)
-_C_ENTRIES = "|".join(re.escape(entry) for entry in EntryPoint if entry.in_c)
+_ENTRIES = "|".join(re.escape(entry) for entry in USUAL)
+_C_ENTRIES = "|".join(re.escape(entry) for entry in USUAL if entry.in_c)
 
 _PYTHON = re.compile(
     r"^(?:import[ \t]+[A-Za-z_]\w*(?=[.,;\s]|$)|from[ \t]+[\w.]+[ \t]+import\b"
