@@ -4,6 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+DEV_STAMP := $(VENV)/.installed-dev
 DOCS_STAMP := $(VENV)/.installed-docs
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 DEMO_STORE := build/demo.sqlite
@@ -18,18 +19,30 @@ GRADES ?= 40
 SEED ?= 1
 VERIFIED := $(patsubst problems/%/,verify-%,$(wildcard problems/*/))
 
-.PHONY: setup demo test corpus verify $(VERIFIED) explore lint docs clean
+.PHONY: setup check demo test corpus verify $(VERIFIED) explore lint docs clean
 
-setup: $(STAMP)
+setup: $(DEV_STAMP)
 
-# The CUDA compiler comes from pip only where the machine has none.
+# The CUDA compiler comes from pip only where the machine has none. pip compiles to bytecode on one
+# processor, which takes most of the time: so that is done on all of them, at the end; files of
+# packages that are no Python of this version are left out.
 $(STAMP): pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=python3.12 …")'
 	$(PYTHON) -m venv $(VENV)
-	$(PIP) torch
-	$(PIP) -e '.[dev]'
+	$(PIP) --no-compile torch
+	$(PIP) --no-compile -e .
 	$(BIN)/python -m tools.has_nvcc || $(PIP) -e '.[nvcc]' || echo "no CUDA compiler: see 'harness doctor'"
+	@$(BIN)/python -m compileall -q -j 0 $(VENV)/lib >/dev/null 2>&1 || true
 	touch $@
+
+$(DEV_STAMP): $(STAMP)
+	$(PIP) -e '.[dev]'
+	touch $@
+
+# The verdict on a file of one's own, from a fresh clone as well:
+# make check FILE=~/mine.cu PROBLEM=vector-add
+check: $(STAMP)
+	$(BIN)/harness check $(FILE) $(if $(PROBLEM),--problem $(PROBLEM))
 
 demo: $(STAMP)
 	mkdir -p build
@@ -46,7 +59,7 @@ test: lint
 
 # Every example, baseline and solution of every problem, every problem verified, hostile submissions,
 # the commands of README and tutorial.
-corpus: $(STAMP)
+corpus: $(DEV_STAMP)
 	$(BIN)/python -m pytest -n auto -m corpus
 
 # Every problem verified in all data types, with its examples: hours for one processor, so let some
@@ -58,11 +71,11 @@ $(VERIFIED): verify-%: $(STAMP)
 
 # Property tests alone, with examples that no run had before; what fails is kept in .hypothesis and
 # tried first the next time. Then problems with seeds that no run had; those are in the report.
-explore: $(STAMP)
+explore: $(DEV_STAMP)
 	$(BIN)/python -m pytest -n auto -m hypothesis --hypothesis-profile explore
 	$(BIN)/harness verify --grades 3 --no-examples
 
-lint: $(STAMP)
+lint: $(DEV_STAMP)
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
@@ -75,7 +88,7 @@ docs: $(DOCS_STAMP)
 	$(BIN)/python -m sphinx -W --keep-going -n -q -d build/doctrees docs build/docs
 	@echo "The pages: build/docs/index.html"
 
-$(DOCS_STAMP): $(STAMP)
+$(DOCS_STAMP): $(DEV_STAMP)
 	$(PIP) -e '.[docs]'
 	touch $@
 

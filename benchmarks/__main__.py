@@ -5,8 +5,10 @@ events and with Triton's `do_bench`, all three in a process of its own, on a lad
 2 µs to 2 ms. `aa` compares a file with itself, `slowdown` with one that takes 1 % longer, again and
 again. `repeat` grades the same files in processes of their own. `constant` shows what batches read
 beyond the spins in them. `latency` times the whole command, cold and for a second file.
-`throughput` grades many files in one command and says where the time goes. `audits` shows what the
-audits see. Prints tables, and with --json FILE writes what they are made of; asserts nothing.
+`throughput` grades many files in one command and says where the time goes. `neighbours` shows what
+cards and processors beside one do to its scores, and how many files all cards grade. `audits` shows
+what the audits see. Prints tables, and with --json FILE writes what they are made of; asserts
+nothing.
 """
 
 import argparse
@@ -355,6 +357,12 @@ def main() -> None:
     both.add_argument("--device", choices=["cuda", "cpu"], default="cuda")
     noise = commands.add_parser("coverage", help="how often intervals hold the truth; no GPU")
     noise.add_argument("--grades", type=int, default=400)
+    beside = commands.add_parser("neighbours", help="one card's scores beside others; 2 GPUs")
+    beside.add_argument("companies", metavar="COMPANY", nargs="*", help="all without")
+    beside.add_argument("--cards", default="all", metavar="all|N,N")
+    beside.add_argument("--times", type=int, default=10)
+    beside.add_argument("--seconds", type=float, default=600.0, help="of each company")
+    beside.add_argument("--count", type=int, default=200, help="files for throughput; 0: none")
     commands.add_parser("audits", help="what the audits see").add_argument("names", nargs="*")
     chosen = parser.parse_args()
     match chosen.what:
@@ -386,6 +394,14 @@ def main() -> None:
 
             data = returning(
                 lambda a, b, problem: head_to_head(a, b, chosen.times, chosen.device, problem)
+            )
+        case "neighbours":
+            from benchmarks.neighbours import neighbours
+            from harness.device.cards import choose_cards, visible_cards
+
+            cards = [card.uuid for card in choose_cards(chosen.cards, visible_cards())]
+            data = neighbours(
+                cards, chosen.times, chosen.seconds, chosen.count, companies=chosen.companies
             )
         case "coverage":
             data = covered(chosen.grades)

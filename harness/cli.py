@@ -17,6 +17,7 @@ from harness.commands import (
     formats,
     grading,
     machine,
+    new,
     problems,
     pull_requests,
     regrade,
@@ -34,11 +35,39 @@ _INTERRUPTED = 130
 _INTERNAL = HarnessError.exit_code
 _JUDGING = ("submit", "check", "compare", "verify", "regrade", "ci", "publish")
 """Commands whose exit code is a verdict, or which record."""
-_CHILDREN_S = 5.0
-"""The time that killed processes may take to be gone."""
+
+_JUDGE = (
+    "harness check FILE gives a verdict, harness submit FILE takes times, too, and records them"
+)
+_RECORDED = "harness submissions list shows what is recorded"
+_MEANT = {
+    **dict.fromkeys(("run", "grade", "judge", "test", "eval", "evaluate", "build"), _JUDGE),
+    **dict.fromkeys(("bench", "benchmark", "time", "upload"), _JUDGE),
+    **dict.fromkeys(("board", "boards", "rank", "ranking", "scores"), "harness leaderboard"),
+    **dict.fromkeys(("list", "ls", "show", "problem"), f"harness problems; {_RECORDED}"),
+    **dict.fromkeys(("results", "result", "history", "log"), _RECORDED),
+    **dict.fromkeys(("start", "starter", "template"), "harness init PROBLEM"),
+    "create": "harness new problem SLUG, harness new contest DIR",
+    **dict.fromkeys(("web", "html", "pages", "serve"), "harness site --out DIR"),
+    "profile": "harness check FILE --profile",
+    "watch": "harness check FILE --watch",
+    "diff": "harness compare A B",
+}
+"""What people try that other tools have, and what to do here."""
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+class _Commands(click.Group):
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that is named; one of another tool's is told what there is here."""
+        meant = _MEANT.get(args[0].lower())
+        if meant and self.get_command(ctx, args[0]) is None:
+            ctx.fail(f"No such command {args[0]!r}: {meant}")
+        return super().resolve_command(ctx, args)
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="harness")
 @click.pass_context
 def cli(context: click.Context) -> None:
@@ -65,6 +94,7 @@ for command in (
     problems.problems,
     formats.formats,
     problems.init,
+    new.new,
     verify.verify,
     boards.leaderboard,
     boards.site,
@@ -100,10 +130,9 @@ def main() -> None:
 
 def _end_children() -> None:
     """End what this process has started; remove its folder for temporary files."""
-    from harness.sandbox import processes, scratch
+    from harness.sandbox.ending import end_children
 
-    processes.end(processes.descendants(os.getpid()), _CHILDREN_S)
-    scratch.remove_own()
+    end_children()
 
 
 def _run() -> None:

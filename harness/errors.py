@@ -5,6 +5,8 @@ problem's author, the machine or our own code does wrong is one of these excepti
 place (:mod:`harness.cli`), each with its own exit code.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -43,6 +45,10 @@ class ProblemError(JudgeError):
     def __init__(self, diagnostics: list[Diagnostic]) -> None:
         self.diagnostics = tuple(diagnostics)
         super().__init__("\n".join(str(d) for d in diagnostics))
+
+    def __reduce__(self) -> tuple[type[ProblemError], tuple[list[Diagnostic]]]:
+        """For other processes: of an exception's own arguments it could not be made again."""
+        return type(self), (list(self.diagnostics),)
 
 
 class MachineError(JudgeError):

@@ -14,6 +14,9 @@ from harness.records.result import Result
 RECENT = 50
 """So many of the newest grades are looked at."""
 
+_ROUGH = "verdict"
+"""The effort of results whose times are rough."""
+
 _ENOUGH = 3
 """Other grades that are needed."""
 
@@ -26,11 +29,12 @@ def with_baseline_notes(result: Result, recorded: Iterable[Result]) -> Result:
 
     Usual is the median over those of the ``recorded`` grades that measured the same: version of the
     problem, data type, device, driver and libraries. A lower clock that explains it is no news, nor
-    is what the interval holds.
+    is what the interval holds. Of a mere verdict's rough times nothing is said.
     """
-    if result.score is None or result.device.emulated:
+    if result.score is None or result.device.emulated or result.effort == _ROUGH:
         return result
-    same = [each for each in recorded if each.id != result.id and _what(each) == _what(result)]
+    others = (each for each in recorded if each.id != result.id and each.effort != _ROUGH)
+    same = [each for each in others if _what(each) == _what(result)]
     notes = [note for shape in result.measurements for note in _notes(shape, same)]
     return result.model_copy(update={"notes": (*result.notes, *notes)}) if notes else result
 

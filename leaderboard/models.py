@@ -3,7 +3,9 @@
 A *sample* is one output of a model for one problem. Its last result counts; one that says nothing
 about it (``INTERNAL_ERROR``, ``NOT_EXECUTABLE_HERE``) is *undecided* and no part of any share. An
 output without code is wrong. All samples of a model on one device, data type and major version of
-the harness, for the current versions of the problems, make one row.
+the harness, for the current versions of the problems, make one row; problems of another format, or
+judged by a measured tolerance, make rows of their own. Where problems have levels, as KernelBench's
+do, each level makes a row besides.
 
 - ``pass@k``: probability that of k samples for a problem one is accepted, estimated without bias
   from the n there are, c of them accepted: 1 - C(n-c, k) / C(n, k) (Chen et al. 2021, "Evaluating
@@ -28,6 +30,7 @@ from typing import IO
 import numpy as np
 import pandas as pd
 
+from harness.records.refs import FORMATS, MEASURED
 from harness.records.result import Reason, Verdict
 from leaderboard.csvfile import neutral
 from leaderboard.origin import counting, first_spelling
@@ -37,7 +40,11 @@ UNDECIDED = frozenset({Verdict.INTERNAL_ERROR, Verdict.NOT_EXECUTABLE_HERE})
 
 Cell = str | int | float
 
-_PLACE = ["model", "dtype", "device_kind", "device", "harness_major"]
+_PLACE = ["model", "dtype", "device_kind", "device", "harness_major", "problem_set"]
+_FOREIGN = rf"^({'|'.join(FORMATS)})-.*?({MEASURED})?$"
+"""The format of a problem, and whose tolerance decided, in its slug."""
+_LEVEL = r"-level-?(\d{1,4})-"
+"""The level in the slug of a problem, which has its folder."""
 _SAMPLE = [*_PLACE, "problem", "author", "solution", "solution_hash"]
 
 
@@ -55,6 +62,8 @@ class ModelRow:
     """Name of the device."""
     harness_major: str
     """First number of the harness's version."""
+    problem_set: str
+    """Format of the problems, and whose tolerance decided; empty for packages."""
     problems: int
     """Problems that there are samples for."""
     samples: int
@@ -71,6 +80,8 @@ class ModelRow:
     """How many of all samples, undecided ones too, have each verdict."""
     reasons: Mapping[Reason, int]
     """The same of each reason why there was nothing to judge."""
+    level: str = ""
+    """The level of the problems; empty for all of them."""
 
     def cells(self) -> dict[str, Cell]:
         """The row as a table has it, by column."""
@@ -81,6 +92,7 @@ class ModelRow:
             "speedup": self.speedup,
             **{str(verdict): self.verdicts.get(verdict, 0) for verdict in Verdict},
             **{str(reason): self.reasons.get(reason, 0) for reason in Reason},
+            "level": self.level,
         }
 
 
@@ -102,7 +114,7 @@ def by_model(
     ps: Sequence[float] = (0.0, 1.0),
     current: Mapping[str, str] | None = None,
 ) -> list[ModelRow]:
-    """One row for each model that has samples, by name.
+    """One row for each model that has samples, by name; below it one for each level.
 
     Args:
         entries: of results in any order (:func:`leaderboard.ranking.entries_frame`); those without
@@ -115,11 +127,25 @@ def by_model(
     ours = entries[entries["model"] != ""].drop_duplicates("result")
     ours = ours[~of_other_versions(ours, current or {})]
     ours = ours.assign(**{name: first_spelling(ours, name) for name in ("model", "author")})
+    ours = ours.assign(problem_set=_problem_sets(ours["problem"]))
     ours = ours[counting(ours, _SAMPLE)]
     ours = ours.assign(decided=~ours["verdict"].isin([str(each) for each in UNDECIDED]))
     # The last word on each sample, and one that decides it before one that does not.
     last = ours.sort_values(["decided", "date", "result"]).drop_duplicates(_SAMPLE, keep="last")
-    return [_row(samples, ks, ps) for _, samples in last.groupby(_PLACE)]
+    last = last.assign(level=last["problem"].str.extract(_LEVEL, expand=False).fillna(""))
+    rows = []
+    for _, samples in last.groupby(_PLACE):
+        rows.append(_row(samples, ks, ps))
+        by_level = samples[samples["level"] != ""].groupby("level")
+        levels = sorted(by_level, key=lambda each: int(str(each[0])))
+        rows += [_row(each, ks, ps, str(level)) for level, each in levels]
+    return rows
+
+
+def _problem_sets(slugs: "pd.Series[str]") -> "pd.Series[str]":
+    """What samples are pooled with: those of one format and tolerance; empty for packages."""
+    parts = slugs.str.extract(_FOREIGN).fillna("")
+    return parts[0].str.cat(parts[1].map({"": "", MEASURED: ", measured tolerance"}))
 
 
 def without_cpu_times(entries: pd.DataFrame) -> pd.DataFrame:
@@ -138,7 +164,9 @@ def write_csv(rows: Sequence[ModelRow], file: IO[str]) -> None:
         writer.writerow([neutral(cell) if isinstance(cell, str) else cell for cell in known])
 
 
-def _row(samples: pd.DataFrame, ks: Sequence[int], ps: Sequence[float]) -> ModelRow:
+def _row(
+    samples: pd.DataFrame, ks: Sequence[int], ps: Sequence[float], level: str = ""
+) -> ModelRow:
     """The row of the samples of one model in one place."""
     problem, accepted, speedup = samples["problem"], samples["accepted"], samples["speedup"]
     counts = samples["decided"].groupby(problem).sum()
@@ -161,6 +189,7 @@ def _row(samples: pd.DataFrame, ks: Sequence[int], ps: Sequence[float]) -> Model
         speedup=float(np.exp(logs.groupby(problem).mean().mean())),
         verdicts=Counter(map(Verdict, samples["verdict"])),
         reasons=Counter(map(Reason, filter(None, samples["reason"]))),
+        level=level,
     )
 
 

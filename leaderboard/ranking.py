@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from harness.text.names import key
 from leaderboard.board import COLUMNS, KEY, BoardKey, BoardRow, by_board, rows
 from leaderboard.csvfile import read_csv, to_csv
 from leaderboard.entry import entry
@@ -39,8 +40,8 @@ if TYPE_CHECKING:
     from harness.records.result import Result
 
 __all__ = [
-    "COLUMNS", "BoardKey", "BoardRow", "Frame", "board", "by_board", "entries_frame", "ranked",
-    "read_csv", "rows", "to_csv",
+    "COLUMNS", "BoardKey", "BoardRow", "Frame", "board", "by_board", "entries_frame", "histories",
+    "ranked",    "read_csv", "rows", "to_csv",
 ]  # fmt: skip
 
 Frame = pd.DataFrame
@@ -96,6 +97,21 @@ def ranked(
     current: Mapping[str, str] | None = None,
 ) -> pd.DataFrame:
     """As :func:`board`, of the entries that a store keeps, one of each result."""
+    listed = standing(entries, problem=problem, current=current)
+    return placed(listed, all_entries=all_entries)
+
+
+def standing(
+    entries: pd.DataFrame,
+    *,
+    problem: str | None = None,
+    current: Mapping[str, str] | None = None,
+) -> pd.DataFrame:
+    """The entries that stand on boards, every solution's last word, the best of a board first.
+
+    Beside the columns of ``entries`` there are ``board`` (a number), ``unranked``, and ``first``:
+    when the file was first accepted on the board.
+    """
     table = with_spread(entries.sort_values(["date", "result"], ignore_index=True))
     table["author"] = first_spelling(table, "author")
     if problem is not None:
@@ -106,15 +122,36 @@ def ranked(
     table["unranked_reason"] = table["unranked_reason"].mask(table["other_version"], OTHER_VERSION)
     table["unranked"] = table["unranked_reason"] != ""
     # Sorting by several columns is stable: of those that are equal the older one stays first.
-    listed = _last_words(table).sort_values(
+    return _last_words(table).sort_values(
         ["board", "unranked", "other_version", "speedup"], ascending=[True, True, True, False]
     )
+
+
+def placed(listed: pd.DataFrame, *, all_entries: bool = False) -> pd.DataFrame:
+    """The boards of the entries that stand on them (:func:`standing`), with ranks."""
     if not all_entries:
         listed = listed.drop_duplicates(["board", "author"])
-    listed["rank"] = _ranks(listed)
+    listed = listed.assign(rank=_ranks(listed))
     listed["grade_spread"] = listed["grade_spread"].where(listed["rank"].notna())
     listed = listed.sort_values(["board", "unranked", "rank"], ignore_index=True)
     return listed[list(COLUMNS)]
+
+
+def histories(
+    entries: pd.DataFrame, *, all_entries: bool = False
+) -> dict[tuple[BoardKey, str, str], list[float]]:
+    """The accepted speed-ups on a board, oldest first, by board, author's key and solution.
+
+    The solution is empty but with ``all_entries``: then each file name has its own.
+    """
+    timed = entries[entries["accepted"] & entries["speedup"].notna()].sort_values("date")
+    timed = timed[counting(timed, [*KEY, "author"])]
+    found: dict[tuple[BoardKey, str, str], list[float]] = {}
+    names = [*KEY, "author", "solution", "speedup"]
+    for *board, author, solution, speedup in timed[names].itertuples(index=False, name=None):
+        place = BoardKey(*board), key(author), solution if all_entries else ""
+        found.setdefault(place, []).append(speedup)
+    return found
 
 
 def of_other_versions(entries: pd.DataFrame, current: Mapping[str, str]) -> pd.Series[bool]:
@@ -135,7 +172,9 @@ def _last_words(by_age: pd.DataFrame) -> pd.DataFrame:
     judged = judged[counting(judged, file)]
     files = judged.groupby(file, sort=False)
     judged = judged.assign(file=files.ngroup(), age=judged.index)
-    accepted = judged[judged["accepted"]].drop_duplicates(["file", "board"], keep="last")
+    accepted = judged[judged["accepted"]]
+    first = accepted.groupby(["file", "board"], sort=False)["date"].transform("first")
+    accepted = accepted.assign(first=first).drop_duplicates(["file", "board"], keep="last")
     withdrawn = judged[~judged["accepted"]].groupby("file")["age"].max()
     return accepted[~(accepted["file"].map(withdrawn) > accepted["age"])]
 

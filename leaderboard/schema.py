@@ -202,12 +202,12 @@ def prepare(connection: sa.Connection) -> None:
     if version > VERSION:
         raise SchemaError(
             f"the store has schema {version}, this harness knows up to {VERSION}: "
-            "upgrade the harness, or name another store in HARNESS_STORE"
+            "upgrade the harness, or name another store"
         )
     if version < OLDEST:
         raise SchemaError(
             f"the store has schema {version}, this harness needs {VERSION} and has no migration "
-            f"from {version}: keep the file, and name a new store in HARNESS_STORE"
+            f"from {version}: keep the file, and name a new store"
         )
     if version < VERSION:
         from leaderboard.migrations import migrate  # Alembic: only older stores need it

@@ -725,7 +725,7 @@ class TestLeaderboard:
         done = harness(*command, "--store", store)
         assert (done.status, done.out) == (2, "")
         assert said in done.err
-        assert "(--store, or HARNESS_STORE)" in done.err
+        assert "(named by --store)" in done.err
         assert "secret" not in done.err
 
     def test_a_leaderboard_of_an_empty_store(self, harness: Harness) -> None:
@@ -1062,3 +1062,10 @@ def test_a_sandbox_can_be_demanded(
     assert harness(command, *files).status == MachineError.exit_code
     monkeypatch.setattr(selftest, "breaches", list)
     assert harness(command, *files).status == 0
+
+
+@pytest.mark.corpus
+def test_a_file_that_names_a_card_is_told_where_it_ran(harness: Harness, write: Write) -> None:
+    done = harness("check", write(HONEST + "    device = 'cuda'\n"), "--device", "cpu")
+    assert done.status == 0
+    assert "note    the file names the device 'cuda', which is the CPU here" in done.out

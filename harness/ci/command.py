@@ -3,7 +3,7 @@
 import contextlib
 import os
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -22,9 +22,12 @@ from harness.ci.report import MAX_LISTED, FileOutcome, Graded, PullRequestReport
 from harness.ci.repository import Repository, TreeEntry
 from harness.ci.summary import SUMMARY_BYTES, comment, summary
 from harness.errors import HarnessError, JudgeError, MachineError, TimeOverError, UsageError
+from harness.formats.checkout import Checkout
+from harness.formats.known import FORMATS
 from harness.grading.job import Completed, Job, Options, Work
 from harness.languages.read import MAX_BYTES, read_solution
 from harness.problem.format.load import find_problem, problem_slugs
+from harness.problem.gradable import Gradable
 from harness.report.terminal import render_result
 from harness.solution.model import Solution
 from harness.text.output import write_whole
@@ -232,17 +235,36 @@ def _jobs(plan: GradingPlan, problems: Path, folder: Path, choices: CiChoices) -
     jobs = []
     # Relative, so that results name the path in the repository, not that of the folder.
     with contextlib.chdir(folder):
+        foreign = Checkout(Path(problems.name))
         for path in (change.path for change in plan.submissions):
             place = place_of(path)
             assert place is not None, "examine() lets no other path through"
             slug = place.problem
-            if slug in known and (problem := find_problem(problems, slug)).complete:
+            problem = _problem(slug, problems, known, foreign)
+            if problem is not None:
                 jobs.append(Job(path=path, solution=read_solution(Path(path)), problem=problem))
                 continue
-            reason = f"the base has no problem {slug} that can be graded{did_you_mean(slug, known)}"
+            hint = did_you_mean(slug, known)
+            if slug.startswith(tuple(f"{name}-" for name in FORMATS)):
+                hint = "; those of other formats lie below problems/, as in their own repository"
+            reason = f"the base has no problem {slug} that can be graded{hint}"
             notes = plan.skipped if choices.other_changes else plan.refused
             notes.append(Note(path=path, reason=reason))
     return jobs
+
+
+def _problem(
+    slug: str, problems: Path, known: Collection[str], foreign: Checkout
+) -> Gradable | None:
+    """The problem of the base that can be graded, a package or one of another format."""
+    if slug in known:
+        found = find_problem(problems, slug)
+        return found if found.complete else None
+    if not slug.startswith(tuple(f"{name}-" for name in FORMATS)):
+        return None
+    with contextlib.suppress(UsageError):  # there is none at all
+        return foreign.by_slug(slug)
+    return None
 
 
 def _grade(

@@ -219,8 +219,9 @@ def _gpus() -> Iterator[Finding]:
 def _compilers(environment: Mapping[str, str]) -> Iterator[Finding]:
     try:
         nvcc = find_nvcc(environment)
-    except NvccNotFound:
-        yield _missing("nvcc", "CUDA submissions run on the CPU only, unchecked by nvcc", PIP_NVCC)
+    except NvccNotFound as missing:
+        unchecked = "CUDA submissions run on the CPU only, unchecked by nvcc"
+        yield _missing("nvcc", str(missing) if missing.named else unchecked, PIP_NVCC)
     else:
         yield Finding("nvcc", f"{nvcc.version} ({nvcc.path})")
         if ptxas := find_assembler(nvcc):

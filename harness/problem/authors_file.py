@@ -49,14 +49,18 @@ class AuthorsFile:
         except Exception as error:  # the author's code: anything can come
             raise self.raised("", error) from error
 
-    def needed(self, name: str, arguments: Iterable[str], others: Iterable[str]) -> Function:
-        """The function ``name``, checked to take all these arguments; ``others`` are no typos."""
+    def needed(self, name: str, arguments: Iterable[str], known: Mapping[str, str]) -> Function:
+        """The function ``name``, checked to take all these arguments.
+
+        Other ``known`` names are no typos of it; they map to what such a function returns.
+        """
+        wanted = list(arguments)
         function = getattr(self._module, name, None)
         if not callable(function):
             defined = {n for n, value in vars(self._module).items() if inspect.isfunction(value)}
-            hint = did_you_mean(name, sorted(defined.difference(others)))
-            raise self.wrong(name, f"the file defines no such function{hint}")
-        wanted = list(arguments)
+            hint = did_you_mean(name, sorted(defined.difference(known)))
+            write = f"; write def {name}({', '.join(wanted)}), which returns {known[name]}"
+            raise self.wrong(name, f"the file defines no such function{hint}{write}")
         try:
             inspect.signature(function).bind(**dict.fromkeys(wanted))
         except TypeError as error:

@@ -28,7 +28,10 @@ from harness.problem.tolerance import allowed_error, weights_of
 
 EXPECTED_FUNCTION = "reference"
 MAGNITUDE_FUNCTION = "magnitude"
-_NAMES = (EXPECTED_FUNCTION, MAGNITUDE_FUNCTION)
+_RETURNS = {
+    EXPECTED_FUNCTION: "the right output, or of several a dictionary",
+    MAGNITUDE_FUNCTION: "the same sums of absolute values, such as abs(a) @ abs(b) for a @ b",
+}
 
 
 class Reference:
@@ -50,7 +53,7 @@ class Reference:
         names = [EXPECTED_FUNCTION]
         if _weighs_sums(problem) or self._file.optional(MAGNITUDE_FUNCTION, given) is not None:
             names.append(MAGNITUDE_FUNCTION)
-        self._functions = {name: self._file.needed(name, given, _NAMES) for name in names}
+        self._functions = {name: self._file.needed(name, given, _RETURNS) for name in names}
         self._check = self._file.optional(CHECK, (*GIVEN, *given))
         self._file.optional(DRAW, ("generator", "family", *numbers))
 

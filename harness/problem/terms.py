@@ -103,6 +103,8 @@ class Construction:
     """JSON of its positional arguments, as :class:`~harness.wire.arguments.Construct` has it."""
     seed: int
     """Of everything random in the constructor: weights, mostly."""
+    call: str = ""
+    """Likewise, JSON of what a call gets, where that is not the parameters in order."""
 
 
 Check: TypeAlias = "Callable[[Mapping[str, Tensor]], Mapping[str, Tensor]]"

@@ -8,6 +8,7 @@ may have others, which are read and shown with escapes.
 import re
 import unicodedata
 from collections.abc import Iterable
+from hashlib import sha256
 
 from harness.text.plain import hidden, plain
 
@@ -29,6 +30,18 @@ _PROTOTYPES = str.maketrans({"0": "o", "O": "o", "1": "l", "I": "l", "m": "rn"})
 def is_name(text: str) -> bool:
     """Whether ``text`` is a name as new records may have it."""
     return _NAME.fullmatch(text) is not None
+
+
+def fit_name(text: str) -> str:
+    """A name made of what others call something: ``vendor/some model`` → ``vendor-some-model``.
+
+    Empty where nothing is left. What is too long ends in a mark of the whole.
+    """
+    name = re.sub(r"[^A-Za-z0-9._+-]+", "-", text).strip("-._+")
+    if len(name) <= LONGEST:
+        return name
+    mark = sha256(name.encode()).hexdigest()[:6]
+    return f"{name[: LONGEST - len(mark) - 1]}-{mark}"
 
 
 def key(name: str) -> str:

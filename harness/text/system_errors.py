@@ -2,6 +2,7 @@
 
 import errno
 import os
+import re
 import tempfile
 
 from harness.errors import JudgeError, MachineError, UsageError
@@ -35,6 +36,9 @@ _PLACES = {
     errno.ENAMETOOLONG: ("the name is too long", "name another one"),
 }
 """As above, where somebody may have named the wrong place."""
+
+_CARD_IS_FULL = re.compile(r"CUDA (error: )?out of memory")
+"""What PyTorch says, of an allocation or of a whole context that found no room."""
 
 _FULL = 1 << 20
 """Bytes; a file system with less room is named as the full one."""
@@ -74,6 +78,11 @@ def system_fault(error: BaseException) -> JudgeError | None:
 
 def machine_fault(error: BaseException) -> MachineError | None:
     """The error that tells what the machine is short of, and the remedy; None for anything else."""
+    if isinstance(error, RuntimeError) and _CARD_IS_FULL.search(str(error)):
+        return MachineError(
+            "the GPU has no memory left: end the programs that hold it (nvidia-smi shows them), or "
+            "take a card that has more"
+        )
     code, place = _code(error), _place(error)
     if code == errno.ENOENT and "temporary directory" in str(error):
         return MachineError("no folder for temporary files can be written: name one with TMPDIR")

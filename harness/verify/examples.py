@@ -10,7 +10,6 @@ An example must say it; a baseline that says nothing must be accepted. So should
 contestant's work, and a warning if it is not.
 """
 
-import os
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -24,6 +23,7 @@ from harness.languages.read import HEADER_LINES, read_solution
 from harness.problem.package import Problem
 from harness.progress.progress import NoProgress
 from harness.records.result import Result, Verdict
+from harness.sandbox.processors import usable_processors
 from harness.solution.model import Invalid, Solution
 from harness.solution.suffixes import SOURCES
 from harness.verify.findings import ExampleRun, PackageReport
@@ -179,7 +179,7 @@ def run_examples(
     Raises:
         MachineError, HarnessError: not the fault of the files.
     """
-    workers = max(1, (os.cpu_count() or 1) // 2) if device.emulated else 1
+    workers = max(1, usable_processors() // 2) if device.emulated else 1
     work = []
     for example in examples:
         solution = read_solution(example.path, problem=problem.slug)

@@ -47,12 +47,21 @@ def check_statement(problem: Problem, report: PackageReport) -> None:
         report.error(f"{path}:1", "there is no statement", "write it below the front matter")
         return
     for parameter in problem.parameters:
-        if not re.search(rf"(?<!\w){re.escape(parameter.name)}(?!\w)", problem.statement):
+        if not mentions(problem.statement, parameter.name):
             report.warn(
                 f"{path}:{parameter.line}",
                 f"the statement does not mention the parameter {parameter.name}",
                 "say what it means",
             )
+
+
+def mentions(statement: str, name: str) -> bool:
+    """Whether ``name`` stands in ``statement`` as a word, or as a letter or word of a formula."""
+    if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", statement):
+        return True
+    in_tex = rf"(?<![A-Za-z\\]){re.escape(name)}(?![A-Za-z])"
+    formulas = re.findall(r"\$\$.+?\$\$|\$[^$]+?\$", statement, re.DOTALL)
+    return any(re.search(in_tex, each.replace("\\_", "_")) for each in formulas)
 
 
 @dataclass(frozen=True, slots=True)

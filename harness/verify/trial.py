@@ -67,8 +67,10 @@ class Trial:
     def __post_init__(self, arena: Arena) -> None:
         self.batch = Batch(self.task, self.case, arena, calls=CALLS, portable=not self.timed)
         self.batch.fill(self.task.seed)
-        self.inputs = [self.batch.inputs(call) for call in range(CALLS)]
-        self.expected = [self.batch.expectations(call) for call in range(CALLS)]
+        self.inputs = [self.batch.filled(call) for call in range(CALLS)]
+        self.expected = [
+            self.batch.expectations(call, inputs) for call, inputs in enumerate(self.inputs)
+        ]
         self.right = [
             self.stored({name: e.expected for name, e in outputs.items()})
             for outputs in self.expected

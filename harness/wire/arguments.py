@@ -54,12 +54,15 @@ Argument = TensorArgument | ScalarArgument
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Construct(WireRecord):
-    """The arguments of a submission's class, where a format gives them."""
+    """The arguments of a submission's class, and of calls, where a format gives them."""
 
     type: ClassVar[str] = "construct"
     arguments: str
     """JSON of a list: null, booleans, numbers, strings, lists, and objects with one key: `tuple`
     (a list), `dict` (a list of pairs) or `dtype` (torch's name)."""
+    call: str = ""
+    """Likewise, of each call's arguments, where these are not the parameters in order; an object
+    with the key `argument` is the parameter of that name."""
     seed: int
     """Of all that is random in the constructor."""
 

@@ -5,15 +5,19 @@ import os
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
-from support.repositories import ISOLATED, ROOT, Repo
+from formats.kernelbench_problems import ACCEPTED, HEAD
+from support.repositories import CI, ISOLATED, ROOT, Repo, pretend
 
 from harness.ci.choices import CiChoices
 from harness.ci.command import run
 from harness.ci.report import PullRequestReport
 from harness.ci.repository import Repository
+from harness.grading.job import Job, Options
+from harness.records.result import Result
 
 BROKEN = "import torch\n\ndef solution(x, y, z, n) # ::error::@all\n    pass\n"
 
@@ -90,3 +94,31 @@ def test_a_wrong_cuda_kernel_gets_a_line_and_a_command_to_replay(
     assert "solution(" in source[graded.line - 1]
     assert f"harness submit {path} --problem vector-add" in graded.result.reproduce
     assert graded.result.failed_case is not None
+
+
+def test_problems_of_other_formats_are_those_of_the_base(repo: Repo, ci: CI) -> None:
+    repo.git("checkout", "--quiet", "main")
+    repo.write("problems/level1/1_Scan.py", HEAD + ACCEPTED["fixed"][0])
+    repo.commit()
+    repo.git("checkout", "--quiet", "-b", "other")
+    right = "solutions/kernelbench-level1-1-scan/alice/a.py"
+    gone = "solutions/kernelbench-level1-2-gone/alice/a.py"
+    repo.write(right, HEAD + ACCEPTED["fixed"][0] + "\nModelNew = Model\n")
+    repo.write("problems/level1/2_Gone.py", HEAD + ACCEPTED["fixed"][0])  # the head says nothing
+    repo.commit()
+    named = []
+
+    def grade(jobs: Sequence[Job], options: Options, device: str) -> Iterator[Result]:
+        named.extend(job.problem.named for job in jobs)
+        return iter([pretend(job, options) for job in jobs])
+
+    ended = ci(grade, other_changes=True)
+    assert ended.verdicts == {right: "ACCEPTED"}
+    assert named == ["problems/level1/1_Scan.py"]
+    repo.write(gone, "class ModelNew: pass\n")
+    repo.commit()
+    skipped = {note.path: note.reason for note in ci(grade, other_changes=True).report.skipped}
+    assert skipped[gone] == (
+        "the base has no problem kernelbench-level1-2-gone that can be graded; those of other "
+        "formats lie below problems/, as in their own repository"
+    )

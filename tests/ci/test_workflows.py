@@ -549,3 +549,61 @@ def test_problems_are_verified_with_several_seeds_and_all_that_they_have() -> No
     slugs = sorted(folder.parent.name for folder in (ROOT / "problems").glob("*/problem.md"))
     wanted = {f"verify {slug} --grades 3 --seed x" for slug in slugs}
     assert wanted == {command for command in commands if command.startswith("verify")}
+
+
+def test_what_is_installed_comes_from_the_cache_where_nobody_else_trusts_it() -> None:
+    known = {step.get("id"): step for step in steps(load(named("grade")))}
+    cache = known["cache"]
+    assert cache["uses"].startswith("actions/cache@")
+    assert cache["with"]["key"] == "${{ steps.install.outputs.key }}"
+    assert "restore-keys" not in cache["with"]  # another harness than the base's
+    # Of the default branch's jobs, none in which submitted code runs.
+    assert cache["if"] == (
+        "inputs.harness == '' && (inputs.install-only == 'true' || "
+        "github.event_name == 'pull_request')"
+    )
+    install = [s for s in steps(load(named("grade"))) if "Install the harness" in s.get("name", "")]
+    assert [step["if"] for step in install] == [
+        "inputs.harness == '' && steps.cache.outputs.cache-hit != 'true'"
+    ]
+    named_steps = {step.get("name"): step for step in steps(load(named("grade")))}
+    for name in ("Fetch the pull request as git objects", "Grade"):
+        assert named_steps[name]["if"] == "inputs.install-only != 'true'"
+
+
+def test_the_cache_is_found_by_all_that_is_installed(tmp_path: Path) -> None:
+    root = tmp_path / "root"
+    (root / ".github/actions/grade").mkdir(parents=True)
+    for name in ("pyproject.toml", "constraints.txt", "harness/a.py", "leaderboard/b.py"):
+        (root / name).parent.mkdir(exist_ok=True)
+        (root / name).write_text(name)
+    (root / "tools").mkdir()
+    (root / "tools/has_nvcc.py").write_text("x")
+
+    def key(runner: str = "Linux") -> str:
+        output = tmp_path / "output"
+        output.unlink(missing_ok=True)
+        done = bash(
+            script(named("grade"), "Name the harness of the base"),
+            tmp_path,
+            GITHUB_ACTION_PATH=str(root / ".github/actions/grade"),
+            GITHUB_OUTPUT=str(output),
+            RUNNER_TEMP="/tmp/runner",
+            RUNNER_OS=runner,
+            RUNNER_ARCH="X64",
+        )
+        assert done.returncode == 0, done.stderr
+        said, where = output.read_text().splitlines()
+        assert re.fullmatch(rf"key=kernel-harness-{runner}-X64-[0-9a-f]{{64}}", said)
+        assert where == "harness=/tmp/runner/kernel-harness/bin/harness"
+        return said
+
+    first = key()
+    (root / "harness/a.pyc").write_text("made")
+    (root / "README.md").write_text("words")
+    assert key() == first
+    assert key("macOS") != first
+    for name in ("harness/a.py", "constraints.txt", "leaderboard/c.py"):
+        before = key()
+        (root / name).write_text("other")
+        assert key() != before

@@ -24,6 +24,7 @@ def trials(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Trials]:
 
 @pytest.mark.skipif(not detect_support().namespaces, reason="no namespaces here")
 @pytest.mark.gpu
+@pytest.mark.timed
 @pytest.mark.parametrize("entry", TIMED, ids=lambda e: e.id)
 def test_a_timed_entry_gets_its_verdict_on_a_gpu(trials: Trials, entry: Entry) -> None:
     assert trials.grade(entry).faults == ()

@@ -142,3 +142,10 @@ def test_submit_asks_the_store(tmp_path: Path) -> None:
         assert "in the median of 5 other grades" in noted.notes[0]
         wrong = failed()
         assert _with_baseline_notes(wrong, store) is wrong
+
+
+def test_rough_times_are_no_news_and_no_measure_of_any() -> None:
+    slow = shape(1.031e-3)
+    assert notes(grade(slow, effort="verdict"), others()) == ()
+    assert notes(grade(slow), others(effort="verdict")) == ()
+    assert len(notes(grade(slow, effort="quick"), others(effort="full"))) == 1

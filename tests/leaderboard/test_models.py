@@ -157,6 +157,34 @@ def test_only_the_current_version_of_a_problem_counts() -> None:
     assert row.passed[1] == 1.0
 
 
+def test_sets_of_problems_are_not_pooled_and_levels_have_rows() -> None:
+    outcomes: dict[str, float | Verdict] = {
+        "kernelbench-level1-1-scan": 3.0,
+        "kernelbench-level1-2-next": Verdict.WRONG_ANSWER,
+        "kernelbench-level10-1-net": 0.5,
+        "kernelbench-v0-level2-1-old": Verdict.COMPILE_ERROR,
+        "kernelbench-misc-1-other": 1.5,
+        "kernelbench-level1-1-scan-measured": 1.0,
+        "leetgpu-1-add": 1.0,
+        "gemm": 2.0,
+        "gemm-measured": 2.0,
+    }
+    results = [sample("m", slug, "0", outcome) for slug, outcome in outcomes.items()]
+    rows = by_model(results, ps=(0, 1))
+    shown = [(row.problem_set, row.level, row.problems, row.passed[1]) for row in rows]
+    assert shown == [
+        ("", "", 2, 1.0),
+        ("kernelbench", "", 5, 0.6),
+        ("kernelbench", "1", 2, 0.5),
+        ("kernelbench", "2", 1, 0.0),
+        ("kernelbench", "10", 1, 1.0),
+        ("kernelbench, measured tolerance", "", 1, 1.0),
+        ("kernelbench, measured tolerance", "1", 1, 1.0),
+        ("leetgpu", "", 1, 1.0),
+    ]
+    assert [row.fast[1, 1] for row in rows[1:4]] == [0.4, 0.5, 0.0]
+
+
 def test_a_csv_file() -> None:
     results = [*RESULTS, sample("=evil()", "gemm", "0", 1.0)]
     rows = by_model(results, ks=(1, 3))

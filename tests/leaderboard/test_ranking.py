@@ -14,6 +14,7 @@ from support.samples import START, failed, result, score, unranked
 from harness.records.refs import DeviceRef
 from harness.records.result import Result, Verdict
 from leaderboard import ranking
+from leaderboard.entry import entry
 from leaderboard.ranking import COLUMNS, board, rows
 from leaderboard.spread import GRADE_SPREAD
 from leaderboard.ties import MARGIN, Z95, beats, ranks, standard_errors
@@ -341,3 +342,31 @@ def test_a_single_entry_of_a_board_is_compared_with_nobody(monkeypatch: pytest.M
     made = board(entries)
     assert made["rank"].fillna(0).tolist() == [1, 1, 1, 1, 2, 1, 0]
     assert asked == [2]
+
+
+def test_histories_are_by_board_and_author_or_solution() -> None:
+    cpu = result(author="alice", speedup=9.0, device=CPU)
+    results = [
+        result(author="Alice", name="b.cu", speedup=3.0, minutes=2),
+        result(author="alice", name="a.cu", speedup=2.0, minutes=1),
+        result(author="alice", name="x.cu", speedup=8.0, minutes=3).model_copy(
+            update={"origin": "other.jsonl"}
+        ),
+        result(author="bob", name="b.cu", speedup=1.5),
+        failed(author="bob", name="b.cu"),
+        cpu,
+    ]
+    entries = ranking.entries_frame(tuple(entry(each).values()) for each in results)
+    of_gpu = {
+        key[1:]: values for key, values in ranking.histories(entries).items() if not key[0].emulated
+    }
+    assert of_gpu == {("alice", ""): [2.0, 3.0], ("bob", ""): [1.5]}
+    each = ranking.histories(entries, all_entries=True)
+    assert sorted((*key[1:], *values) for key, values in each.items() if not key[0].emulated) == [
+        ("alice", "a.cu", 2.0),
+        ("alice", "b.cu", 3.0),
+        ("bob", "b.cu", 1.5),
+    ]
+    row = rows(ranking.ranked(entries, problem="gemm"))[-1]
+    assert (row.key, "bob", "") in ranking.histories(entries)
+    assert ranking.histories(entries[:0]) == {}

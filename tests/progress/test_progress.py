@@ -10,7 +10,14 @@ from rich.console import Console
 from rich.control import strip_control_codes
 
 from harness.grading.benchmark import so_far
-from harness.progress.progress import NoProgress, Pace, Progress, TerminalProgress, progress
+from harness.progress.progress import (
+    NoProgress,
+    Pace,
+    Progress,
+    RunProgress,
+    TerminalProgress,
+    progress,
+)
 from harness.timing.statistics import Timed
 
 
@@ -129,3 +136,63 @@ def test_pace_says_files_a_minute_and_the_time_left() -> None:
     assert pace.summary(10) == "10 a minute, 19 min left"
     assert pace.summary(195) == "195 a minute, 2 s left"
     assert pace.summary(1) == "1 a minute, 3.3 h left"
+
+
+def test_a_run_shows_pace_rest_and_verdicts_over_all_its_batches() -> None:
+    stream = _Terminal()
+    bar = TerminalProgress(Console(file=stream, force_terminal=True, width=80, color_system=None))
+    now, known = 0.0, {"ACCEPTED": 1000}  # recorded already
+    run = RunProgress(bar, 2010, lambda: known, clock=lambda: now)
+    run.overall(0, 1000, "of the batch")
+    run.phase("build")
+    now, known = 60.0, {"ACCEPTED": 1006, "WRONG_ANSWER": 3, "not judged": 1}
+    run.overall(5, 10)
+    run.advance()
+    run.finish()
+    text = strip_control_codes(stream.getvalue())
+    assert "1010/2010" in text
+    assert "10 a minute, 100 min left" in text or "10 a minute, 1.7 h left" in text
+    assert "1,006 ACCEPTED, 3 WRONG_ANSWER, 1 not judged" in text
+    assert "of the batch" not in text
+
+
+def test_verdicts_are_cut_to_a_line() -> None:
+    stream = _Terminal()
+    bar = TerminalProgress(Console(file=stream, force_terminal=True, width=40, color_system=None))
+    bar.counts("1 ACCEPTED\u202e, " * 20)
+    bar.phase("build")
+    bar.finish()
+    shown = [each for each in strip_control_codes(stream.getvalue()).splitlines() if "ACC" in each]
+    assert shown
+    assert all(each.count("ACC") <= 3 and "…" in each for each in shown)
+    assert "\u202e" not in stream.getvalue()
+
+
+def test_several_at_work_have_a_line_each_in_one_display(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "xterm")
+    stream = _Terminal()
+    shown = progress(stream)
+    lines = [shown.beside(f"card {number}") for number in range(2)]
+    assert shown.shown
+    assert all(line.shown for line in lines)
+    try:
+        shown.overall(1, 3)
+        for number, line in enumerate(lines):
+            line.phase(f"time {number}", 4)
+            line.advance(number + 1)
+        shown.finish()  # a result is printed
+        lines[1].phase("cases", 7)
+        text = strip_control_codes(stream.getvalue())
+        for told in ("files", "card 0: time 0", "card 1: time 1"):
+            assert told in text
+    finally:
+        for line in lines:
+            line.finish()
+        shown.finish()
+    assert "card 1: cases" in stream.getvalue()
+
+
+def test_those_who_show_nothing_show_nothing_beside() -> None:
+    nobody = NoProgress()
+    assert not nobody.shown
+    nobody.beside("card 0").phase("time")

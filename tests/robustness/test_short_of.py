@@ -149,6 +149,12 @@ def test_what_a_writer_left_in_the_log_is_read_too(tmp_path: Path) -> None:
         (RuntimeError("can't start new thread"), MachineError, "ulimit -u"),
         (OSError(errno.ENOMEM, ""), MachineError, "no memory left"),
         (MemoryError(), MachineError, "no memory left"),
+        (
+            RuntimeError("CUDA out of memory. Tried to allocate 5.59 GiB. GPU 0 has a total …"),
+            MachineError,
+            "nvidia-smi",
+        ),
+        (RuntimeError("CUDA error: out of memory\nCUDA kernel errors …"), MachineError, "GPU"),
         (OSError(errno.EFBIG, "", "/a/b"), MachineError, "ulimit -f"),
         (OSError(errno.EROFS, "", "/a/b"), MachineError, "/a/b: it is on a read-only"),
         (PermissionError(errno.EACCES, "", "/a\x1b"), MachineError, r"/a\x1b: permission denied"),

@@ -25,11 +25,16 @@ def listen() -> None:
 class Command:
     """A command in a process of its own, with a folder of its own for temporary files."""
 
-    def __init__(self, folder: Path, *words: str, cwd: Path | None = None) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        *words: str,
+        cwd: Path | None = None,
+        program: str = "from harness.cli import main; main()",
+    ) -> None:
         self.folder = folder / "tmp"
         self.folder.mkdir()
         self.errors = folder / "stderr"
-        program = "from harness.cli import main; main()"
         with self.errors.open("wb") as errors, (folder / "stdout").open("wb") as output:
             self.process = subprocess.Popen(
                 [sys.executable, "-c", program, *words],

@@ -1,23 +1,28 @@
 """Sites to test with, and a reader of their pages."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from html.parser import HTMLParser
 from pathlib import Path
 
+from harness.languages.build.machine_code import Instruction, Kernel, MachineCode
 from harness.languages.read import code_of
 from harness.problem.format.load import load_problem
 from harness.problem.package import Problem
 from harness.records.measurement import Measurement
-from harness.records.refs import DeviceRef
+from harness.records.refs import DeviceRef, Generation
 from harness.records.result import Result
 from harness.site.build import build_site
-from leaderboard.ranking import board, rows, to_csv
-from support.samples import interval, measurement, result, score, unranked
+from leaderboard.entry import entry
+from leaderboard.models import by_model
+from leaderboard.ranking import entries_frame, placed, rows, standing, to_csv
+from leaderboard.timeline import Timeline
+from support.samples import failed, interval, measurement, result, score, unranked
 
 ROOT = Path(__file__).parents[2]
 SLUG = "gemm-multiply-leakyrelu"
 PROBLEM = load_problem(ROOT / "problems" / SLUG)
 CPU = DeviceRef(kind="cpu", name="AMD EPYC 9654")
+A100 = DeviceRef(kind="cuda", name="NVIDIA A100-SXM4-80GB")
 
 
 def shapes(speedup: float) -> tuple[Measurement, ...]:
@@ -60,12 +65,95 @@ def some_results() -> list[Result]:
     return [*of_gpu, noisy, on_cpu.model_copy(update={"solution": solution})]
 
 
+CODE = """// Adds <two> & more.
+#include <cuda.h>
+__global__ void add(const float* x, float* y) { y[threadIdx.x] += 2.0f * x[threadIdx.x]; }
+"""
+
+
+SASS = MachineCode(
+    compiler="nvcc 13.0.88",
+    kernels=(
+        Kernel(
+            name="add",
+            instructions=(
+                Instruction(address="0000", text="LDC R1, c[0x0][0x28]", line=3),
+                Instruction(address="", text=".L_x_0", line=0),
+                Instruction(address="0010", text="STG.E desc[UR4][R2.64], R5", line=3),
+                Instruction(address="0020", text="BRA `(.L_x_0)", line=0),
+            ),
+        ),
+    ),
+    whole=True,
+)
+
+
+def lively_results() -> list[Result]:
+    """A store that was used for some days: histories, devices, languages, models, a failure."""
+    about = {"problem": SLUG, "problem_hash": PROBLEM.hash}
+    days = [
+        result(
+            author="ann",
+            name="tiled",
+            id=f"ann-{day}",
+            solution_hash=f"ann-{day}",
+            minutes=day * 1440,
+            speedup=speedup,
+            measurements=shapes(speedup),
+            **about,
+        )
+        for day, speedup in enumerate((0.8, 1.9, 1.4, 2.75))
+    ]
+    others = [
+        result(
+            author="bea",
+            name="blocks",
+            id="bea",
+            language="triton",
+            minutes=2000,
+            speedup=2.2,
+            measurements=(measurement(9e-6, speedup=2.2, spec="m=64,n=64,k=64"),),
+            **about,
+        ),
+        result(author="ann", id="half", name="half", dtype="float16", **about),
+        result(author="cyd", id="a100", name="old", device=A100, minutes=99, **about),
+        failed(author="ann", id="no", **about),
+    ]
+    generated = [
+        of_model(make(author=model, id=f"{model}-{n}", name=f"s{n}", **about), model)
+        for model, makes in (("coder-8b", (result, failed)), ("coder-70b", (result, result)))
+        for n, make in enumerate(makes)
+    ]
+    return [*days, *others, *generated]
+
+
+def of_model(one: Result, model: str) -> Result:
+    """``one`` as a sample of ``model``."""
+    generation = Generation(model=model, found="fence")
+    solution = one.solution.model_copy(update={"generation": generation})
+    return one.model_copy(update={"solution": solution})
+
+
 def built(
-    out: Path, results: list[Result], problems: Iterable[Problem] = (PROBLEM,), *, code: bool = True
+    out: Path,
+    results: list[Result],
+    problems: Iterable[Problem] = (PROBLEM,),
+    *,
+    code: bool = True,
+    everything: bool = False,
+    sources: Mapping[str, str] | None = None,
+    machine_code: Mapping[str, MachineCode] | None = None,
 ) -> Path:
-    """The folder ``out`` with the site of ``results``."""
+    """The folder ``out`` with the site of ``results``; ``sources`` are codes by the files' hashes.
+
+    ``machine_code`` is what files were compiled to, by the same hashes. With ``everything`` boards
+    have all entries.
+    """
     packages = list(problems)
-    frame = board(results, current={each.slug: each.hash for each in packages})
+    current = {each.slug: each.hash for each in packages}
+    entries = entries_frame(tuple(entry(each).values()) for each in results)
+    listed = standing(entries, current=current)
+    frame = placed(listed, all_entries=everything)
     by_id = {each.id: each for each in results}
     build_site(
         out,
@@ -73,9 +161,17 @@ def built(
         problems=packages,
         named=lambda ids: [by_id[each] for each in ids if each in by_id],
         write_csv=lambda file: to_csv(frame, file),
-        code=lambda result: code_of(result, None) if code else None,
+        code=lambda result: _code(result, sources or {}) if code else None,
+        timeline=Timeline(entries, listed),
+        models=by_model(entries, ks=(1, 2), ps=(0.0, 1.0), current=current),
+        raw=code,
+        machine_code=lambda result: (machine_code or {}).get(result.solution.hash),
     )
     return out
+
+
+def _code(result: Result, sources: Mapping[str, str]) -> str | None:
+    return sources.get(result.solution.hash) or code_of(result, None)
 
 
 class Page(HTMLParser):
@@ -121,4 +217,7 @@ def pages(site: Path) -> list[Page]:
     return [Page(path) for path in sorted(site.rglob("*.html"))]
 
 
-__all__ = ["PROBLEM", "Page", "built", "interval", "pages", "shapes", "some_results"]
+__all__ = [
+    "CODE", "PROBLEM", "SASS", "Page", "built", "interval", "lively_results", "of_model", "pages",
+    "shapes", "some_results",
+]  # fmt: skip

@@ -18,6 +18,7 @@ from harness.progress.progress import NoProgress
 from harness.verify.findings import Level, PackageReport, Status
 from harness.verify.package_lints import check_strength
 from harness.verify.render import closing_line
+from harness.verify.soundness import mentions
 from harness.verify.verify import VerifyChoices, seeds, verify
 
 ROOT = Path(__file__).parents[2]
@@ -261,3 +262,21 @@ def test_examples_with_another_verdict_are_errors(package: Package) -> None:
         m.startswith("raises.py: gets runtime_error instead of wrong_answer") for m in errors
     )
     assert not any(m.startswith("idle.py") for m in errors)
+
+
+@pytest.mark.parametrize(
+    ("statement", "name", "found"),
+    [
+        ("Adds x to y.", "x", True),
+        ("Sums $x_i$.", "x", True),
+        (r"$$\nz_i = x_i^2\n$$", "x", True),
+        (r"$\mathbf{x}$", "x", True),
+        (r"$\text{matrix\_a}$", "matrix_a", True),
+        (r"$\max y$", "x", False),
+        (r"$\alpha$", "alpha", True),
+        ("x_1 is no maths", "x", False),
+        ("costs $5", "x", False),
+    ],
+)
+def test_a_parameter_may_be_explained_in_a_formula(statement: str, name: str, found: bool) -> None:
+    assert mentions(statement, name) is found

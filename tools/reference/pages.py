@@ -12,6 +12,7 @@ from harness.ci.report import PullRequestReport
 from harness.cli import cli
 from harness.records.result import Result
 from leaderboard.board import COLUMNS, BoardKey, BoardRow
+from leaderboard.shapes import ShapeRow
 from tools import ROOT
 from tools.reference import protocol
 from tools.reference.json_schema import described, json_schema
@@ -41,6 +42,13 @@ _COLUMNS = """## Columns of a board
 
 Of `harness leaderboard --csv` and `--json`, in this order; new ones will come at the end. A missing
 value is an empty cell, `null` in JSON.
+"""
+
+_SHAPES = """
+## Columns of times by shape
+
+Of `harness leaderboard --shapes` and the site's `shapes.csv`, a row for each timed shape of an
+entry; new ones will come at the end.
 """
 
 _EXIT_CODES = """## Exit codes
@@ -139,6 +147,8 @@ def _board() -> Iterator[str]:
     yield _COLUMNS
     meanings = {**dict(_meanings(BoardKey)), **dict(_meanings(BoardRow))}
     yield listed((f"`{name}` ({kind})", meanings[name]) for name, kind in COLUMNS.items())
+    yield _SHAPES
+    yield listed((f"`{name}`", meaning) for name, meaning in _meanings(ShapeRow))
 
 
 def _meanings(record: type) -> Iterator[tuple[str, str]]:

@@ -3,7 +3,7 @@
 import json
 import random
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from harness.wire.arguments import Construct
@@ -29,17 +29,24 @@ def seed_all(seed: int) -> None:
         sys.modules["numpy"].random.seed(seed % 2**32)
 
 
-def decoded(value: Any) -> object:
+def called_with(construct: Construct, values: Mapping[str, object]) -> list[Any]:
+    """The arguments of one call, with ``values`` of parameters in their places."""
+    return [decoded(each, values) for each in json.loads(construct.call)]
+
+
+def decoded(value: Any, values: Mapping[str, object] | None = None) -> Any:
     """One argument, from what JSON has of it (:class:`~harness.wire.arguments.Construct`)."""
     if isinstance(value, list):
-        return [decoded(each) for each in value]
+        return [decoded(each, values) for each in value]
     if not isinstance(value, dict):
         return value
     ((kind, inside),) = value.items()
     if kind == "tuple":
-        return tuple(decoded(each) for each in inside)
+        return tuple(decoded(each, values) for each in inside)
     if kind == "dict":
-        return {decoded(key): decoded(each) for key, each in inside}
+        return {decoded(key, values): decoded(each, values) for key, each in inside}
+    if kind == "argument" and values is not None:
+        return values[inside]
     import torch
 
     return getattr(torch, inside)

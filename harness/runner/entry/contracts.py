@@ -10,11 +10,13 @@ says what was expected.
 import inspect
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from itertools import chain
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from harness.runner.entry.construction import called_with
 from harness.runner.entry.construction import made as constructed
 from harness.runner.entry.outputs import Arguments, Outputs, list_names, returned_in_vain
 from harness.runner.program import ProgramFailed
@@ -80,6 +82,8 @@ def caller(module: ModuleType, entry: str, parameters: Parameters) -> Caller:
         return _Tuple(found, parameters)
     if entry == "ModelNew":
         return Model(found, parameters)
+    if entry == "run":
+        return _Run(found, parameters)
     return _Positional(found, entry, parameters)
 
 
@@ -182,6 +186,8 @@ class _Tuple(_Returning):
     """
 
     def _bound(self, calls: Sequence[Arguments]) -> list[_Bound]:
+        if self._construct is not None:
+            return [self._bound_as_said(arguments, self._construct) for arguments in calls]
         kinds = [kind for _, kind in self._parameters]
         order = [i for i, kind in enumerate(kinds) if kind not in ("out", "size")]
         order += [i for i, kind in enumerate(kinds) if kind == "out"]
@@ -192,6 +198,60 @@ class _Tuple(_Returning):
             )
             for arguments in calls
         ]
+
+    def _bound_as_said(self, arguments: Arguments, construct: Construct) -> _Bound:
+        """A call with what a format says; what it only writes is returned, all else is its own."""
+        values = {name: x for (name, _), x in zip(self._parameters, arguments, strict=True)}
+        written = [(name, kind) for name, kind in self._parameters if kind == "out"]
+        outputs = Outputs(
+            "custom_kernel",
+            tuple(written),
+            tuple(values[name] for name, _ in written),
+            in_place=True,
+            nested=True,
+        )
+        return partial(self._entry, *called_with(construct, values)), outputs
+
+
+class _Run(_Returning):
+    """All that is read in order, or by names; outputs after it where the function takes them."""
+
+    def _bound(self, calls: Sequence[Arguments]) -> list[_Bound]:
+        names = [name for name, _ in self._parameters]
+        given = [name for name, kind in self._parameters if kind != "out"]
+        by_name, fills = _asked(self._entry, names, given)
+        bound: list[_Bound] = []
+        for arguments in calls:
+            values = dict(zip(names, arguments, strict=True))
+            chosen = {name: values[name] for name in (names if fills else given)}
+            make = (
+                partial(self._entry, **chosen)
+                if by_name
+                else partial(self._entry, *chosen.values())
+            )
+            outputs = Outputs("run", self._parameters, arguments, in_place=fills, nested=True)
+            bound.append((make, outputs))
+        return bound
+
+
+def _asked(entry: _Entry, names: Sequence[str], given: Sequence[str]) -> tuple[bool, bool]:
+    """Whether a function is called with names, and whether it takes the outputs as well.
+
+    Raises:
+        ProgramFailed: it takes neither what is read alone nor outputs beside it.
+    """
+    try:
+        parameters = inspect.signature(entry).parameters
+    except (TypeError, ValueError):
+        return False, False
+    for fills, wanted in ((False, given), (True, names)):
+        if set(parameters) == set(wanted):
+            return all(p.kind in _NAMED for p in parameters.values()), fills
+    for fills, wanted in ((False, given), (True, names)):
+        with suppress(TypeError):
+            inspect.signature(entry).bind(*wanted)
+            return False, fills
+    raise _misfit(f"run takes {len(parameters)} arguments, and is given {list_names(given)}")
 
 
 class Model(_Returning):
@@ -229,14 +289,18 @@ class Model(_Returning):
         model = self.made({}, construct)
         device = next(x.device for x in calls[0] if isinstance(x, torch.Tensor))
         model = model.to(device)
-        given = [i for i, (_, kind) in enumerate(self._parameters) if kind != "out"]
-        return [
-            (
-                partial(model, *(arguments[i] for i in given)),
-                Outputs("ModelNew.forward", self._parameters, arguments),
+        names = [name for name, _ in self._parameters]
+        bound: list[_Bound] = []
+        for arguments in calls:
+            values = dict(zip(names, arguments, strict=True))
+            given = (
+                called_with(construct, values)
+                if construct.call
+                else [values[name] for name, kind in self._parameters if kind != "out"]
             )
-            for arguments in calls
-        ]
+            outputs = Outputs("ModelNew.forward", self._parameters, arguments, nested=True)
+            bound.append((partial(model, *given), outputs))
+        return bound
 
     def made(self, values: Mapping[str, Any], construct: Construct | None = None) -> "Module":
         """Make the module, as ``construct`` says; else its constructor asks for ``values`` by name.
@@ -265,6 +329,7 @@ class Model(_Returning):
         return model
 
 
+_NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
 _BY_POSITION = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 _VARIABLE = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 

@@ -45,8 +45,9 @@ def test_beside_the_error_model_they_are_added(write: Write) -> None:
 
 
 def test_a_magnitude_is_needed_where_it_counts_and_only_there(write: Write) -> None:
-    with pytest.raises(ProblemError, match="magnitude: the file defines no such function"):
+    with pytest.raises(ProblemError, match="magnitude: the file defines no such function") as no:
         Reference(load_problem(write(reference=BARE)))
+    assert "; write def magnitude(s, n, x), which returns the same sums of" in str(no.value)
     for number, text in enumerate(
         (
             with_tolerance("{length: 1, constant: 0}"),

@@ -15,7 +15,8 @@ from harness.records.build import Build
 from harness.records.result import Result
 from harness.session.channel import Channel
 from harness.session.fault import Fault
-from harness.session.session import Session, kernels_per_call
+from harness.session.reported import kernels_per_call
+from harness.session.session import Session
 from harness.wire import transport
 from harness.wire.messages import MESSAGES, Compiled, FaultCode, Finished, Message, Prepared, parse
 from harness.wire.validation import WireError

@@ -19,10 +19,14 @@ from harness.report.board import render_board
 from harness.report.submissions import render_submissions, submissions_json
 from harness.site.boards import boards_of
 from harness.site.pages import Pages
+from harness.site.shapes import ShapeTable
+from harness.site.side import side_script
 from leaderboard.bulk import Bulk
 from leaderboard.failures import StoreError
-from leaderboard.ranking import ranked, rows, to_csv
+from leaderboard.ranking import placed, rows, standing, to_csv
+from leaderboard.shapes import shape_rows
 from leaderboard.store import Store
+from leaderboard.timeline import Timeline
 from tools.fuzzing.targets.target import Target, scratch
 
 WORDS = (
@@ -71,13 +75,22 @@ def read_import(data: bytes) -> None:
 
 def _show(store: Store) -> None:
     console = Console(file=io.StringIO(), width=100)
-    boards = ranked(store.entries(), all_entries=True)
+    entries = store.entries()
+    listed = standing(entries)
+    boards = placed(listed, all_entries=True)
+    timeline = Timeline(entries, listed)
     to_csv(boards, io.StringIO())
     render_board(rows(boards), console)
-    for board in boards_of(rows(boards)):
+    for board in boards_of(rows(boards), timeline.leads()):
         _PAGES.board(board, 0, {}, ())
-        for each in store.named([row.result for row in board.rows]):
-            _PAGES.entry(each, board, rank="1", source=None)
+        by_id = {row.result: row for row in board.rows}
+        for each in store.named(tuple(by_id)):
+            row = by_id[each.id]
+            past = timeline.authors([row.author])[row.author].accepted
+            _PAGES.entry(each, board, row, source=None, before=past)
+            side_script("x", each, board, title="", language="", rank="1", source=None)
+            table = ShapeTable.of([list(shape_rows(row, each))])
+            _PAGES.shapes(board, table, {each.id: "x"})
     found = list(store.recorded())
     ruled = list(store.rulings())
     render_submissions(found, ruled, console)

@@ -1,0 +1,420 @@
+"""What the judges of a host do to each other: one card's scores, whatever its neighbours do.
+
+The first card grades six files again and again, alone, then in the company of the other cards and
+of the host's other processors; shift and scatter of the scores are held against bars. Then one
+command grades many files on one card, and on all.
+"""
+
+import json
+import math
+import os
+import re
+import shutil
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from benchmarks import ROOT
+from benchmarks.throughput import SLUG as MANY
+from benchmarks.throughput import modest, write_variants
+
+ALONE = "alone"
+SHIFT, SIGMA, UNRANKED, REFUSED = 0.002, 0.003, 0.01, 0
+"""Bars: relative shift and σ of a score, more of the grades unranked than alone, refused."""
+SCALE, PER_MINUTE = 0.9375, 15.0
+"""Bars for each card: files a minute over those of one card alone; for 4 cards 3.75, 60."""
+
+SIX = (
+    ("large-vectors", "vector-add", "vectorized.cu", "n: 67108864"),
+    ("softmax-rows", "softmax", "block_per_row.cu", "m: 8192, n: 4096"),
+    ("tiled-product", MANY, "tiled.cu", "m: 1024, n: 1024, k: 1024, alpha: 0.01"),
+    ("library-product", MANY, "pytorch.py", "m: 4096, n: 4096, k: 4096, alpha: 0.01"),
+    ("short-kernel", "vector-add", "vectorized.cu", "n: 262144"),
+    ("triton-rows", "softmax", "triton.py", "m: 8192, n: 4096"),
+)
+"""Name, problem, sample and shape."""
+
+_PRODUCTS = """
+import torch
+a = torch.randn(8192, 8192, device="cuda", dtype=torch.bfloat16)
+out = torch.empty_like(a)
+while True:
+    for _ in range(50):
+        torch.matmul(a, a, out=out)
+    torch.cuda.synchronize()
+"""
+_STARTS = """
+import ctypes
+driver, context, device = ctypes.CDLL("libcuda.so.1"), ctypes.c_void_p(), ctypes.c_int()
+assert not driver.cuInit(0)
+assert not driver.cuDeviceGet(ctypes.byref(device), 0)
+assert not driver.cuDevicePrimaryCtxRetain(ctypes.byref(context), device)
+"""
+_EVERY_S = 0.2
+_ENDS_S = 30.0
+_HARNESS = (sys.executable, "-c", "from harness.cli import main; main()")
+
+Grade = dict[str, Any]
+"""``score`` (None: none), ``ranked``, ``refused``, ``constant_us``, ``clock_mhz``, ``power_w``."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One file in one company, against the same file alone."""
+
+    company: str
+    """What the neighbours do."""
+    file: str
+    """Its name."""
+    grades: int
+    """How many there were."""
+    shift: float | None
+    """Mean of the log scores, less that of the file alone; None without scores of both."""
+    sigma: float | None
+    """Standard deviation of the log scores; None below two."""
+    unranked: float
+    """The part of accepted grades that were not ranked."""
+    more_unranked: float
+    """That part, less the file's alone."""
+    refused: int
+    """Grades that were not accepted, though the file is right."""
+    constant_us: float
+    """What a batch takes beyond its calls, in the median; nan where it is not known."""
+    clock_mhz: float
+    """The highest clock of a grade, in the median; nan where it is not known."""
+    power_w: float
+    """The greatest power of a grade, in the median; nan where it is not known."""
+
+    @property
+    def missed(self) -> tuple[str, ...]:
+        """The bars that it misses."""
+        company = self.company != ALONE
+        found = {
+            "shift": company and (self.shift is None or abs(self.shift) > SHIFT),
+            "σ": self.sigma is None or self.sigma > SIGMA,
+            "unranked": company and self.more_unranked > UNRANKED,
+            "refused": self.refused > REFUSED,
+        }
+        return tuple(name for name, missed in found.items() if missed)
+
+
+def row(company: str, file: str, grades: Sequence[Grade], alone: Sequence[Grade]) -> Row:
+    """The row of a file's ``grades`` in a ``company``, against those ``alone``."""
+    logs, before = _logs(grades), _logs(alone)
+    both = bool(logs and before)
+    return Row(
+        company=company,
+        file=file,
+        grades=len(grades),
+        shift=statistics.fmean(logs) - statistics.fmean(before) if both else None,
+        sigma=statistics.stdev(logs) if len(logs) > 1 else None,
+        unranked=_unranked(grades),
+        more_unranked=_unranked(grades) - _unranked(alone),
+        refused=sum(bool(grade["refused"]) for grade in grades),
+        constant_us=_median(grades, "constant_us"),
+        clock_mhz=_median(grades, "clock_mhz"),
+        power_w=_median(grades, "power_w"),
+    )
+
+
+def _logs(grades: Sequence[Grade]) -> list[float]:
+    return [math.log(grade["score"]) for grade in grades if grade["score"] is not None]
+
+
+def _unranked(grades: Sequence[Grade]) -> float:
+    accepted = [grade for grade in grades if not grade["refused"]]
+    return sum(not grade["ranked"] for grade in accepted) / max(1, len(accepted))
+
+
+def _median(grades: Sequence[Grade], what: str) -> float:
+    known = [grade[what] for grade in grades if grade[what] is not None]
+    return statistics.median(known) if known else math.nan
+
+
+def grade_of(result: Mapping[str, Any]) -> Grade:
+    """What counts here of a result's JSON."""
+    score, conditions = result["score"], result["conditions"] or {}
+    constants = [m["launch_overhead_s"] for m in result["measurements"]]
+    known = [each * 1e6 for each in constants if each is not None]
+    return {
+        "score": None if score is None else score["speedup"]["value"],
+        "ranked": score is not None and score["ranked"],
+        "refused": result["verdict"] != "ACCEPTED",
+        "constant_us": statistics.median(known) if known else None,
+        "clock_mhz": max(conditions["clock_mhz"]) if conditions.get("clock_mhz") else None,
+        "power_w": conditions.get("power_w"),
+    }
+
+
+def table(rows: Sequence[Row]) -> list[str]:
+    """The rows as Markdown; a bar that is missed is named."""
+    lines = [
+        "| company | file | grades | shift | σ | unranked | refused | c, µs | MHz | W | missed |",
+        "|---|---|---|---|---|---|---|---|---|---|---|",
+    ]
+    for each in rows:
+        cells = [
+            each.company,
+            each.file,
+            str(each.grades),
+            "–" if each.shift is None else f"{each.shift:+.2%}",
+            "–" if each.sigma is None else f"{each.sigma:.2%}",
+            f"{each.unranked:.0%}",
+            str(each.refused),
+            f"{each.constant_us:.0f}",
+            f"{each.clock_mhz:.0f}",
+            f"{each.power_w:.0f}",
+            ", ".join(each.missed) or "–",
+        ]
+        lines.append(f"| {' | '.join(cells)} |")
+    return lines
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scale:
+    """Files a minute on all cards against one."""
+
+    cards: int
+    one_per_minute: float
+    all_per_minute: float
+
+    @property
+    def factor(self) -> float:
+        """How many times as many."""
+        return self.all_per_minute / self.one_per_minute
+
+    @property
+    def missed(self) -> tuple[str, ...]:
+        """The bars that it misses."""
+        found = {
+            "factor": self.factor < SCALE * self.cards,
+            "files a minute": self.all_per_minute < PER_MINUTE * self.cards,
+        }
+        return tuple(name for name, missed in found.items() if missed)
+
+    def line(self) -> str:
+        """It, in words."""
+        missed = f"; missed: {', '.join(self.missed)}" if self.missed else ""
+        return (
+            f"{self.cards} cards: {self.all_per_minute:.1f} files a minute, one: "
+            f"{self.one_per_minute:.1f}; {self.factor:.2f} times as many (bar: "
+            f"{SCALE * self.cards:.2f} times, {PER_MINUTE * self.cards:.0f} a minute){missed}"
+        )
+
+
+def neighbours(
+    cards: Sequence[str], times: int, seconds: float, count: int, *, companies: Sequence[str] = ()
+) -> dict[str, Any]:
+    """Print both tables for ``cards`` (UUIDs), the first of which is watched.
+
+    Each company lasts for ``times`` rounds, none of which begins after ``seconds``; ``count`` files
+    are graded on one card and on all.
+    """
+    if len(cards) < 2:
+        raise SystemExit("neighbours: at least two GPUs are needed")
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place)
+        problems, solutions = write_six(folder)
+        graded: dict[tuple[str, str], list[Grade]] = {}
+        grade = ("submit", str(solutions), "--problems", str(problems))
+        for company, joined in _companies(cards[1:], folder, grade).items():
+            if companies and company not in (ALONE, *companies):
+                continue
+            with joined():
+                for name, found in rounds(cards[0], grade, folder, times, seconds):
+                    graded.setdefault((company, name), []).append(found)
+        rows = [
+            row(company, name, found, graded.get((ALONE, name), []))
+            for (company, name), found in graded.items()
+        ]
+        for line in table(rows):
+            print(line)
+        scale = throughput(cards, folder, count) if count else None
+        if scale is not None:
+            print(scale.line())
+    return {
+        "rows": [asdict(each) | {"missed": each.missed} for each in rows],
+        "grades": [{"company": c, "file": f, "grades": g} for (c, f), g in graded.items()],
+        "scale": None if scale is None else asdict(scale) | {"factor": scale.factor},
+    }
+
+
+def write_six(folder: Path) -> tuple[Path, Path]:
+    """The six files and their problems, each with one shape, below ``folder``."""
+    problems, solutions = folder / "problems", folder / "solutions"
+    for name, slug, sample, shape in SIX:
+        modest(problems / name, slug, f"benchmarks:\n  - {{{shape}}}\n")
+        statement = problems / name / "problem.md"
+        text, found = re.subn(
+            rf"^slug: .*{re.escape(slug)}.*$", f'slug: "{name}"', statement.read_text(), flags=re.M
+        )
+        if found != 1:
+            raise ValueError(f"the slug of {slug} is not where it was")
+        statement.write_text(text)
+        copy = solutions / name / "bench" / sample
+        copy.parent.mkdir(parents=True)
+        shutil.copy(ROOT / "solutions" / slug / "samples" / sample, copy)
+    return problems, solutions
+
+
+def rounds(
+    card: str,
+    grade: Sequence[str],
+    folder: Path,
+    times: int,
+    seconds: float,
+    run: Callable[..., list[Any]] | None = None,
+) -> Iterator[tuple[str, Grade]]:
+    """Each file's name with a grade on ``card``, in so many processes one after the other."""
+    run = run or _run
+    start = time.perf_counter()
+    for _ in range(times):
+        if time.perf_counter() - start > seconds:
+            return
+        results = run(*grade, "--card", card, "--store", str(folder / "watched.sqlite"))
+        for result in results:
+            yield result["problem"]["slug"], grade_of(result)
+
+
+def _run(*words: str) -> list[Any]:
+    command = [*_HARNESS, *words, "--json", "-"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False)
+    if done.returncode > 1:
+        print(done.stderr[-2000:], file=sys.stderr)
+    return [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+
+
+def throughput(cards: Sequence[str], folder: Path, count: int) -> Scale:
+    """Grade ``count`` files never built before on the first of ``cards``, and as many on all."""
+    modest(folder / "many" / MANY)
+    rates: list[float] = []
+    for chosen in ([cards[0]], cards):
+        solutions = folder / f"on-{len(rates)}" / "solutions"
+        write_variants(solutions / MANY / "bench", count)
+        start = time.perf_counter()
+        results = _run(
+            "submit", str(solutions), "--cards", ",".join(chosen), "--quick", "--no-shrink",
+            "--problems", str(folder / "many"), "--store", str(folder / "many.sqlite"),
+        )  # fmt: skip
+        rates.append(60 * len(results) / (time.perf_counter() - start))
+    return Scale(cards=len(cards), one_per_minute=rates[0], all_per_minute=rates[1])
+
+
+Company = Callable[[], Any]
+
+
+def _companies(others: Sequence[str], folder: Path, grade: Sequence[str]) -> dict[str, Company]:
+    """What neighbours may do, each as a context in which they do it."""
+
+    def on(card: str) -> dict[str, str]:
+        return {"CUDA_VISIBLE_DEVICES": card}
+
+    def grading(card: str) -> list[str]:
+        return [*_HARNESS, *grade, "--card", card, "--store", str(folder / f"{card}.sqlite")]
+
+    nvcc = _compile(folder)
+    return {
+        ALONE: lambda: company([]),
+        "grading": lambda: company([(grading(card), {}, 0.0) for card in others]),
+        "products": lambda: company(
+            [([sys.executable, "-c", _PRODUCTS], on(card), 0.0) for card in others]
+        ),
+        "starts": lambda: company(
+            [([sys.executable, "-c", _STARTS], on(card), _EVERY_S) for card in others]
+        ),
+        "compilers": lambda: company([(nvcc(cpu), {}, 0.0) for cpu in _spare_cpus()]),
+    }
+
+
+def _compile(folder: Path) -> Callable[[int], list[str]]:
+    """The command that compiles a file on one processor."""
+    source = ROOT / "solutions" / MANY / "samples" / "register_blocked.cu"
+
+    def command(cpu: int) -> list[str]:
+        from harness.languages.build.toolchain import find_nvcc
+
+        run = f"os.sched_setaffinity(0, [{cpu}]); os.execv(sys.argv[1], sys.argv[1:])"
+        nvcc = find_nvcc()
+        out = str(folder / f"compiled-{cpu}")
+        options = ["-arch=sm_90", "-O3", "-shared", "-Xcompiler", "-fPIC", "-o", out]
+        return [
+            sys.executable,
+            "-c",
+            f"import os, sys; {run}",
+            str(nvcc.path),
+            *options,
+            str(source),
+        ]
+
+    return command
+
+
+def _spare_cpus() -> list[int]:
+    """The processors that the host's plan leaves for builds."""
+    from harness.device.cards import visible_cards
+    from harness.device.workplace import host_plan
+
+    buses = [card.bus for card in visible_cards()]
+    return sorted(host_plan(buses[0], buses).rest)
+
+
+def _end(process: "subprocess.Popen[bytes]") -> None:
+    """End a command and what it has started: compilers start others."""
+    os.killpg(process.pid, signal.SIGTERM)
+    try:
+        process.wait(_ENDS_S)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+@contextmanager
+def company(
+    commands: Sequence[tuple[Sequence[str], Mapping[str, str], float]],
+) -> Iterator[list[int]]:
+    """Run each of ``commands``, with variables, again and again until the block ends.
+
+    The third of each is the time from one start to the next, in seconds. The value counts how often
+    each has ended.
+    """
+    over, counts = threading.Event(), [0] * len(commands)
+
+    def repeat(number: int, words: Sequence[str], variables: Mapping[str, str], s: float) -> None:
+        while not over.is_set():
+            next_at = time.monotonic() + s
+            process = subprocess.Popen(
+                words,
+                env={**os.environ, **variables},
+                cwd=ROOT,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                start_new_session=True,
+            )
+            while process.poll() is None and not over.wait(0.02):
+                pass
+            if process.poll() is None:
+                _end(process)
+                return
+            counts[number] += 1
+            over.wait(max(0.0, next_at - time.monotonic()))
+
+    threads = [
+        threading.Thread(target=repeat, args=(number, *each))
+        for number, each in enumerate(commands)
+    ]
+    with ExitStack() as ended:
+        for thread in threads:
+            thread.start()
+            ended.callback(thread.join)
+        ended.callback(over.set)
+        yield counts
