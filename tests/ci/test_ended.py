@@ -54,11 +54,11 @@ def test_reports_are_written_after_each_verdict(three: Repo, ci: CI, tmp_path: P
 def test_what_is_left_when_the_time_is_over_is_skipped(three: Repo, ci: CI) -> None:
     def grade(jobs, options, device):
         yield pretend(jobs[0], options)
-        time.sleep(60)
+        time.sleep(600)
 
     began = time.monotonic()
     ended = ci(grade, limit_s=2.0)
-    assert time.monotonic() - began < 30
+    assert time.monotonic() - began < 300  # and not for as long as it sleeps
     assert ended.status == 3
     assert "2 not graded" in str(ended.error)
     assert ended.verdicts == {FILES[0]: "ACCEPTED"}

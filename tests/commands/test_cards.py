@@ -92,6 +92,7 @@ def _files(folder: Path, *names: str) -> None:
         path.write_text((SAMPLES / "naive.cu").read_text() + f"// {name}\n")
 
 
+@pytest.mark.corpus
 def test_a_folder_on_two_cards_is_recorded_in_one_store(tmp_path: Path) -> None:
     _files(tmp_path, *(f"{number}.cu" for number in range(6)))
     done = _run(

@@ -33,6 +33,7 @@ def grader() -> Iterator[Grader]:
         yield made
 
 
+@pytest.mark.corpus
 def test_right_and_wrong(grader: Grader, tmp_path: Path) -> None:
     problem = foreign(checkout(tmp_path, "norm_d64", NORM, NORM_WORK))
     assert (problem.slug, problem.title) == ("flashinfer-norm-d64", "norm d64")

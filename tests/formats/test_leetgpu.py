@@ -30,6 +30,7 @@ def grader() -> Iterator[Grader]:
         yield made
 
 
+@pytest.mark.corpus
 def test_right_and_wrong_in_python_and_cuda(grader: Grader, tmp_path: Path) -> None:
     folder = checkout(tmp_path, "1_scale", SCALE)
     problem = foreign(folder)

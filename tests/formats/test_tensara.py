@@ -31,6 +31,7 @@ def grader() -> Iterator[Grader]:
         yield made
 
 
+@pytest.mark.corpus
 def test_right_and_wrong_in_cuda(grader: Grader, tmp_path: Path) -> None:
     problem = foreign(checkout(tmp_path, "add-two", ADD))
     assert (problem.slug, problem.title) == ("tensara-add-two", "Stand in")

@@ -1,5 +1,6 @@
 """Several judges' processes fed from one list, whatever becomes of them."""
 
+import contextlib
 import os
 import pickle
 import signal
@@ -276,11 +277,19 @@ def test_judges_are_killed_from_outside(opened: Open, shift: Problem, tmp_path: 
         done = []
         for each in cards.outcomes(files):
             done.append(each)
-            if len(done) in (3, 9, 20):  # whichever has started last
-                last = (tmp_path / "started").read_text().splitlines()[-1]
-                os.kill(int(last.split()[1]), signal.SIGKILL)
+            if len(done) in (3, 9, 20):
+                _kill_the_newest(tmp_path / "started")
     assert Counter(each.work.job.path for each in done) == Counter(each.job.path for each in files)
     assert all(isinstance(each, Completed) for each in done)
+
+
+def _kill_the_newest(started: Path) -> None:
+    """Kills the judge that has started last, of those that have not gone."""
+    for line in reversed(started.read_text().splitlines()):
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(int(line.split()[1]), signal.SIGKILL)
+            return
+    raise AssertionError("no judge is left")
 
 
 def test_work_and_errors_are_the_same_in_another_process(shift: Problem, tmp_path: Path) -> None:

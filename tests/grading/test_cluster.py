@@ -165,9 +165,10 @@ def test_nodes_and_actors_that_die_cost_a_second_try_and_nothing_else(
     results = [each.result for each in done if isinstance(each, Completed)]
     assert Counter(each.solution.path for each in results) == Counter(names)
     assert len({each.id for each in results}) == JOBS
-    # Whose judges died twice by chance is named, and was not tried a third time.
-    unlucky = {e.solution.path for e in results if e.verdict is not Verdict.ACCEPTED}
-    assert unlucky <= {name for name, tries in asked.items() if tries == 2}
+    # Whose judges died twice by chance is named, and was not tried a third time. (A judge that was
+    # killed before it took up its file has not asked for it.)
+    unlucky = [e for e in results if e.verdict is not Verdict.ACCEPTED]
+    assert all("twice" in each.message for each in unlucky)
     assert len(unlucky) <= len(deaths) // 2
     assert max(asked.values()) <= 2
 
@@ -181,9 +182,10 @@ def _kill(what: str, nodes: Any, place: Path, draw: random.Random) -> None:
     alive = [pid for pid in pids if Path(f"/proc/{pid}").exists()]
     if alive:
         judge = draw.choice(alive)
-        status = Path(f"/proc/{judge}/status").read_text()
-        actor = int(status.partition("PPid:")[2].split()[0])
-        os.kill(actor if what == "actor" else judge, signal.SIGKILL)
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # it has gone since
+            status = Path(f"/proc/{judge}/status").read_text()
+            actor = int(status.partition("PPid:")[2].split()[0])
+            os.kill(actor if what == "actor" else judge, signal.SIGKILL)
 
 
 def test_a_node_with_other_code_gets_no_work(

@@ -78,6 +78,7 @@ def failed(
     return failure
 
 
+@pytest.mark.corpus
 @needs_nvcc
 def test_a_library_is_linked_and_found_by_the_loader(
     tmp_path: Path, problem: Problem, cache: Cache, cublas: Path

@@ -105,8 +105,8 @@ def test_end_kills_and_waits(family: tuple[subprocess.Popen[bytes], Nap]) -> Non
     shell, nap = family
     tree = [shell.pid, *_sleepers(nap)]
     started = time.monotonic()
-    assert processes.end(tree, 5) == []
-    assert time.monotonic() - started < 4
+    assert processes.end(tree, 60) == []
+    assert time.monotonic() - started < 50  # it waits for them, not for its limit
     assert nap.gone()
 
 

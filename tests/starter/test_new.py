@@ -112,6 +112,7 @@ def test_what_no_signature_tells_is_left_to_the_author(tmp_path: Path) -> None:
     assert "raise" not in "".join(package_files("x", "X", declared(SIGNATURE)).values())
 
 
+@pytest.mark.corpus
 def test_new_problem(tmp_path: Path) -> None:
     done = harness("new", "problem", "row-max", "--signature", GEMM, folder=tmp_path)
     assert done.returncode == 0, done.stderr
@@ -140,6 +141,7 @@ def test_the_first_problem_is_sound(tmp_path: Path) -> None:
     assert "sum: 0 errors" in done.stdout
 
 
+@pytest.mark.corpus
 def test_a_contest_grades_a_pull_request(tmp_path: Path) -> None:
     """From nothing to verdicts, in a scratch repository."""
     words = ("new", "contest", "kernels", "--harness", "acme/kernel-harness")
