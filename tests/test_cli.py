@@ -280,7 +280,7 @@ class TestExitCodes:
     def test_an_internal_error_has_its_exit_code(
         self, harness: Harness, write: Write, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("harness.languages.files.solution_files", lambda _: 1 / 0)
+        monkeypatch.setattr("harness.solution.files.solution_files", lambda _: 1 / 0)
         done = harness("check", write())
         assert done.status == 3
         assert "Traceback" not in done.err
@@ -305,7 +305,7 @@ class TestExitCodes:
         def interrupt(_: object) -> None:
             raise KeyboardInterrupt
 
-        monkeypatch.setattr("harness.languages.files.solution_files", interrupt)
+        monkeypatch.setattr("harness.solution.files.solution_files", interrupt)
         assert harness("check", write()).status == 130
 
 

@@ -47,7 +47,7 @@ from harness.commands.problems import init
 from harness.session.start_runner import CACHES
 from harness.problem.format.load import load_problem
 from harness.runner import python
-from harness.solution.generation import extract
+from harness.solution.generation.extract import extract
 from harness.solution.generation.code import suffix_of
 from harness.languages import LANGUAGES
 from harness.solution.model import Target

@@ -25,10 +25,11 @@ from harness.errors import HarnessError, JudgeError, MachineError, TimeOverError
 from harness.formats.checkout import Checkout
 from harness.formats.known import FORMATS
 from harness.grading.job import Completed, Job, Options, Work
-from harness.languages.read import MAX_BYTES, read_solution
+from harness.languages.read import read_solution
 from harness.problem.format.load import find_problem, problem_slugs
 from harness.problem.gradable import Gradable
 from harness.report.terminal import render_result
+from harness.solution.contents import MAX_BYTES
 from harness.solution.model import Solution
 from harness.text.output import write_whole
 from harness.text.plain import json_text, plain

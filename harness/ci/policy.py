@@ -13,8 +13,7 @@ from typing import NamedTuple
 from harness.ci.changes import LINK, SUBMODULE, Change, ChangeKind
 from harness.ci.choices import CiChoices
 from harness.records.fields import Record, Text
-from harness.solution.generation import SUFFIXES as GENERATIONS
-from harness.solution.suffixes import NAMED, SOURCES
+from harness.solution.suffixes import GENERATIONS, NAMED, SOURCES
 from harness.text import names
 from harness.text.names import IN_WORDS, PATTERN
 

@@ -19,10 +19,10 @@ from harness.ci.repository import Repository
 from harness.ci.summary import comment
 from harness.errors import UsageError
 from harness.languages import LANGUAGES
-from harness.languages.read import MAX_BYTES
 from harness.problem.package import Problem
 from harness.records.foreign import CLOCKS, complaint
 from harness.records.result import Result
+from harness.solution.contents import MAX_BYTES
 from harness.text.plain import plain
 
 _DAY = timedelta(days=1)

@@ -134,7 +134,7 @@ class Choices:
 
 def _architecture(_context: click.Context, _option: click.Parameter, value: str) -> str:
     # Refused here: a failed build for it would count against the submission.
-    from harness.solution.model import ARCHITECTURE, KNOWN_ARCHITECTURES
+    from harness.solution.architectures import ARCHITECTURE, KNOWN_ARCHITECTURES
 
     if not ARCHITECTURE.fullmatch(value) or value.rstrip("af") not in KNOWN_ARCHITECTURES:
         raise UsageError(

@@ -81,7 +81,7 @@ def check(choices: Choices) -> None:
 
 def _grade_all(choices: Choices, store: Store | None = None) -> int:
     """Grade the files, with times if results are recorded in ``store``; returns the exit code."""
-    from harness.languages.files import solution_files
+    from harness.solution.files import solution_files
 
     if choices.watch and choices.limit_s is not None:
         raise UsageError("--limit-s and --watch: one of them, since the one ends and the other not")
@@ -260,7 +260,7 @@ def _grade_saved(
 
 def _watched(files: tuple[Path, ...]) -> SavedFiles:
     from harness.commands.watch import SavedFiles
-    from harness.languages.files import solution_files
+    from harness.solution.files import solution_files
 
     def present() -> list[Path]:
         try:

@@ -52,12 +52,15 @@ class Packages:
 
     def checkout(self, name: str) -> Checkout | None:
         """The checkout at a path that is a folder and no problem by itself; None for others."""
-        from harness.formats.checkout import Checkout
-        from harness.formats.known import is_problem
-
         path = Path(name)
         if path not in self._checkouts:
-            if not self.is_path(name) or not path.is_dir() or is_problem(path):
+            if not self.is_path(name) or not path.is_dir():
+                return None
+
+            from harness.formats.checkout import Checkout
+            from harness.formats.known import is_problem
+
+            if is_problem(path):
                 return None
             self._checkouts[path] = Checkout(path, measured=self.measured)
         return self._checkouts[path]
@@ -300,12 +303,18 @@ def job_of(
         UsageError: there is no such file, problem or data type, or no name of a problem.
         ProblemError: the problem's package has mistakes.
     """
+    from harness.solution.contents import refusal
+
+    if problem and path != STDIN and submitted is None and (reason := refusal(path)):
+        raise UsageError(reason)  # named by mistake, and known at once
+    if problem and not packages.is_path(problem):
+        packages.find(problem)  # likewise, before the file is read
+
     from harness.grading.job import Job
-    from harness.languages.read import KNOWN, is_there, read_solution
+    from harness.languages.read import is_there, read_solution
     from harness.problem.lookup import slug_named
     from harness.problem.package import Problem
     from harness.solution.generation.notes import generation_notes, said_problem
-    from harness.solution.generation.sample_file import lies_at
     from harness.solution.model import Invalid
 
     checkout = packages.checkout(problem) if problem else None
@@ -321,9 +330,6 @@ def job_of(
         solution, path = without_file(solution), STDIN
     if path != STDIN and not is_there(path):  # after it is read: it may have gone meanwhile
         raise UsageError(f"{plain(str(path))}: no such file")
-    known = path == STDIN or path.suffix in KNOWN or lies_at(path) != path
-    if problem and isinstance(solution, Invalid) and not known:
-        raise UsageError(solution.message)  # named by mistake, and known without torch
     if checkout is None and problem is None and solution.wanted:
         checkout = packages.below()
     if checkout is not None:

@@ -33,7 +33,8 @@ def read_stdin(
     Raises:
         UsageError: no language is named.
     """
-    from harness.languages.read import MAX_BYTES, read_solution
+    from harness.languages.read import read_solution
+    from harness.solution.contents import MAX_BYTES
 
     if language is None:
         known = ", ".join(SUFFIXES)

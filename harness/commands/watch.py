@@ -15,7 +15,7 @@ from pathlib import Path
 
 from watchfiles import watch
 
-from harness.languages.read import MAX_BYTES
+from harness.solution.contents import MAX_BYTES
 from harness.solution.generation.sample_file import RecordError, lies_at, record_at, sample_place
 
 SETTLED_MS = 300

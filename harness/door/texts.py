@@ -6,7 +6,7 @@ from typing import get_args
 from harness.commands.stdin import SUFFIXES
 from harness.errors import UsageError
 from harness.records.refs import Found
-from harness.solution.generation import NoCode, extract
+from harness.solution.generation.extract import NoCode, extract
 from harness.text.suggest import did_you_mean
 
 _ANSWER = SUFFIXES["text"]

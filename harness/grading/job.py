@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from harness.errors import MachineError, ProblemError
-from harness.problem.gradable import Gradable
-from harness.records.effort import Effort
-from harness.records.refs import DeviceRef
-from harness.records.result import Result
-from harness.solution.model import Invalid, Solution
+if TYPE_CHECKING:
+    from harness.errors import MachineError, ProblemError
+    from harness.problem.gradable import Gradable
+    from harness.records.effort import Effort
+    from harness.records.refs import DeviceRef
+    from harness.records.result import Result
+    from harness.solution.model import Invalid, Solution
 
 SHRINK_S = 10.0
 """Seconds that are spent on finding a smaller case when one has failed."""
@@ -105,6 +106,8 @@ class NotJudged(NamedTuple):
 
 def chosen_dtype(job: Job, options: Options) -> str:
     """The data type of a grade: as asked for, else the problem's first that the file is for."""
+    from harness.solution.model import Solution
+
     solution, problem = job.solution, job.problem
     if options.dtype:
         return options.dtype

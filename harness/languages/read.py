@@ -15,10 +15,8 @@ A ``.txt`` or ``.md`` file is a language model's output; the submission is the c
 model and problem (:mod:`harness.solution.wanted`).
 """
 
-import errno
 import os
 import re
-import stat
 from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
@@ -28,17 +26,17 @@ from harness.problem.dtypes import DTYPES, dtype_meant
 from harness.problem.libraries import LIBRARIES, UnknownLibrary, library_names
 from harness.records.refs import Generation, SolutionRef
 from harness.records.result import Reason, Result
-from harness.solution.generation import SUFFIXES, NoCode, extract
-from harness.solution.generation.code import suffix_of
-from harness.solution.generation.record import (
-    CODE,
-    OUTPUT,
-    UNKNOWN,
-    Sample,
-    read_record,
-    text_sample,
+from harness.solution.contents import (
+    FileError,
+    as_text,
+    read_bytes,
+    unknown,
+    unprintable,
+    within_limits,
 )
-from harness.solution.generation.sample_file import SUFFIXES as RECORDS
+from harness.solution.generation.code import suffix_of
+from harness.solution.generation.extract import NoCode, extract
+from harness.solution.generation.record import UNKNOWN, Sample, read_record, text_sample
 from harness.solution.generation.sample_file import (
     Place,
     RecordError,
@@ -47,68 +45,16 @@ from harness.solution.generation.sample_file import (
     sample_place,
 )
 from harness.solution.model import Invalid, Solution
-from harness.solution.suffixes import CUDA, PYTHON
+from harness.solution.suffixes import CUDA, GENERATIONS, PYTHON
 from harness.solution.wanted import Wanted, named
 from harness.text.names import IN_WORDS, LONGEST, fit_name, is_name
 from harness.text.plain import quoted
-from harness.text.suggest import nearest
 
-MAX_BYTES = 1 << 20
 HEADER_LINES = 20
 ANONYMOUS = "anonymous"
-KNOWN = sorted({language.suffix for language in LANGUAGES.values()} | set(SUFFIXES))
-"""The extensions of submissions."""
 
 _HEADER = re.compile(r"^\s*(?://|#)\s*dtypes?\s*[:=]\s*(.*?)\s*$")
 _USES = re.compile(r"^\s*//\s*uses\s*[:=]\s*(.*?)\s*$", re.IGNORECASE)
-_KINDS = {
-    stat.S_ISLNK: "is a symbolic link; submit the file itself",
-    stat.S_ISDIR: "is a directory; name the file in it",
-    stat.S_ISFIFO: "is a pipe; write it to a file, or to standard input, which is named -",
-    stat.S_ISSOCK: "is a socket",
-    stat.S_ISCHR: "is a device",
-    stat.S_ISBLK: "is a device",
-}
-_UNPACK = "unpack it and submit the folder"
-_MAGIC = {
-    **dict.fromkeys((b"\xff\xfe", b"\xfe\xff"), "is UTF-16; save it as UTF-8"),
-    b"PK\x03\x04": f"is a zip archive; {_UNPACK}",
-    b"7z\xbc\xaf": f"is a 7z archive; {_UNPACK}",
-    b"Rar!": f"is a rar archive; {_UNPACK}",
-    **dict.fromkeys(
-        (b"\x1f\x8b", b"BZh", b"\xfd7zXZ", b"\x28\xb5\x2f\xfd"),
-        "is compressed; unpack it and submit what is in it",
-    ),
-    b"\x7fELF": "is a compiled program; submit its source",
-    b"%PDF": "is a PDF; submit the code itself as text",
-}
-"""What files begin with that are no source, and what to do."""
-_STDIN = ("/dev/stdin", "/dev/fd/0", "/proc/self/fd/0")
-_TAR = 257, b"ustar"
-"""What a tar archive has, and where."""
-_REMEDIES = {
-    **dict.fromkeys(
-        (".cpp", ".cc", ".cxx", ".c", ".cuh", ".h", ".hpp"), "if it is CUDA C++, rename it to .cu"
-    ),
-    ".ipynb": "save the code of a notebook as .py",
-    **dict.fromkeys((".zip", ".tar", ".tgz", ".gz", ".bz2", ".xz", ".zst", ".7z", ".rar"), _UNPACK),
-    **dict.fromkeys((".so", ".o", ".a", ".cubin", ".fatbin", ".dll", ".exe"), "submit its source"),
-    **dict.fromkeys((".pdf", ".docx"), "submit the code itself as text"),
-    **dict.fromkeys(
-        RECORDS,
-        f"its records have no code (under {', '.join(CODE[:4])}, {OUTPUT[0]}, …): name the key so, "
-        "or write the output of each sample to a .txt file",
-    ),
-    "": "add the extension of its language",
-}
-"""What to do with files that may hold a submission, by extension."""
-
-
-class _FileError(Exception):
-    """The reason why a file is no submission, after the line that it is about, if any."""
-
-    def __init__(self, reason: str, line: int | None = None) -> None:
-        super().__init__(f"{line}: {reason}" if line else f" {reason}")
 
 
 def read_solution(
@@ -123,20 +69,16 @@ def read_solution(
     ``problem`` and ``author`` go before those in the path. An author in neither is the model of a
     generation, else ``anonymous``.
     """
-    # Bytes that are no UTF-8 (surrogates here) cannot be printed, control and direction characters
-    # would change what a reader sees.
     if not str(path).isprintable():
-        shown = quoted(str(path))
-        reason = f"{shown}: the path has characters that cannot be shown; rename it"
-        return Invalid(reason, problem=problem or _safe(_place(path)[0]))
+        return Invalid(unprintable(path), problem=problem or _safe(_place(path)[0]))
     sample: Sample | None = None
     try:
         place = sample_place(path)
         if place is not None:
             sample, submitted = _sample(place, submitted)
-        submitted = _bytes(path) if submitted is None else _contents(submitted)
+        submitted = read_bytes(path) if submitted is None else within_limits(submitted)
         return _parse(path, submitted, problem, author, sample)
-    except _FileError as error:
+    except FileError as error:
         about = _about(path, author, submitted, sample)
         problem = problem or _safe(_place(path)[0])
         wanted = _wanted(path, sample)
@@ -175,13 +117,13 @@ def code_of(result: Result, stored: bytes | None) -> str | None:
 def _parse(
     path: Path, submitted: bytes, problem: str | None, author: str | None, sample: Sample | None
 ) -> Solution | Invalid:
-    text = _text(submitted)
-    suffix = path.suffix if sample is None else sample.suffix or SUFFIXES[0]
+    text = as_text(submitted)
+    suffix = path.suffix if sample is None else sample.suffix or GENERATIONS[0]
     if suffix == UNKNOWN:
         suffix = suffix_of(text) or PYTHON
     said = _said(path, sample)
     missing = sample.missing if sample else ""
-    extracted = extract(text, said) if suffix in SUFFIXES and not missing else None
+    extracted = extract(text, said) if suffix in GENERATIONS and not missing else None
     generation = extracted.generation if extracted else said
     place_problem, place_author = _place(path)
     problem = problem or place_problem
@@ -195,7 +137,7 @@ def _parse(
     ):
         if value is not None and not is_name(value):
             reason = f"the {what} {quoted(value)} cannot be recorded; {remedy} ({IN_WORDS})"
-            raise _FileError(reason)
+            raise FileError(reason)
     wanted = _wanted(path, sample)
     if problem is None and generation is not None:
         header = "" if generation.problem == str(wanted) else generation.problem
@@ -248,7 +190,7 @@ def _sample(place: Place, submitted: bytes | None) -> tuple[Sample | None, bytes
     try:
         record, line = record_at(place)
     except RecordError as error:
-        raise _FileError(str(error)) from None
+        raise FileError(str(error)) from None
     sample = read_record(record, place.file, place.number)
     return sample, sample.text.encode("utf-8", "replace") if sample.text else line
 
@@ -303,69 +245,6 @@ def _model_name(generation: Generation | None) -> str:
     return re.sub(r"[^A-Za-z0-9._+-]+", "-", model).strip("-._+")[:LONGEST]
 
 
-def _bytes(path: Path) -> bytes:
-    """The file's contents. Only a plain file is ever opened."""
-    if str(path) in _STDIN:
-        raise _FileError("is standard input; name it -")
-    try:
-        _require_plain(os.lstat(path).st_mode)
-        flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-        with os.fdopen(os.open(path, flags), "rb") as file:
-            _require_plain(os.fstat(file.fileno()).st_mode)
-            source = file.read(MAX_BYTES + 1)
-    except FileNotFoundError:
-        raise _FileError(f"no such file{_similar(path)}") from None
-    except OSError as error:
-        if error.errno == errno.ELOOP:
-            raise _FileError(_KINDS[stat.S_ISLNK]) from None
-        if error.errno in (errno.EMFILE, errno.ENFILE, errno.ENOMEM):
-            raise  # nothing that the file could do about
-        raise _FileError(f"cannot be read: {error.strerror}") from None
-    return _contents(source)
-
-
-def _contents(source: bytes) -> bytes:
-    if len(source) > MAX_BYTES:
-        raise _FileError(f"is larger than {MAX_BYTES >> 20} MiB")
-    if not source.strip():
-        raise _FileError("is empty")
-    return source
-
-
-def _require_plain(mode: int) -> None:
-    for is_kind, words in _KINDS.items():
-        if is_kind(mode):
-            raise _FileError(words)
-
-
-def _similar(path: Path) -> str:
-    try:
-        names = [entry.name for entry in path.parent.iterdir() if entry.suffix in KNOWN]
-    except OSError:
-        return ""
-    close = nearest(path.name, filter(str.isprintable, names))
-    return f" (did you mean {path.parent / close}?)" if close else ""
-
-
-def _text(source: bytes) -> str:
-    for start, words in _MAGIC.items():
-        if source.startswith(start):
-            raise _FileError(words)
-    place, mark = _TAR
-    if source.startswith(mark, place):
-        raise _FileError(f"is a tar archive; {_UNPACK}")
-    try:
-        text = source.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = source.count(b"\n", 0, error.start) + 1
-        reason = f"byte 0x{source[error.start]:02x} is not UTF-8; save it as UTF-8"
-        raise _FileError(reason, line) from None
-    before, nul, _ = text.partition("\0")
-    if nul:
-        raise _FileError("holds a NUL byte; is it a source file?", before.count("\n") + 1)
-    return text
-
-
 def _place(path: Path) -> tuple[str | None, str | None]:
     """Problem and author as far as the path says them."""
     place = os.path.abspath(path)  # noqa: PTH100 - links lead where the user did not write
@@ -380,11 +259,7 @@ def _language(path: Path, text: str) -> str:
     for language in LANGUAGES.values():
         if language.claims(path, text):
             return language.name
-    suffix = path.suffix.lower()
-    remedy = f"rename it to {suffix}" if suffix in KNOWN else _REMEDIES.get(suffix)
-    known = f"a submission is one of {', '.join(KNOWN)}"
-    what = f"unknown extension {quoted(path.suffix)}"
-    raise _FileError("; ".join(filter(None, (what, remedy, known))))
+    raise unknown(path)
 
 
 def _dtypes(text: str, above: int) -> tuple[str, ...] | None:
@@ -392,11 +267,11 @@ def _dtypes(text: str, above: int) -> tuple[str, ...] | None:
     for number, value in _header(text, above, _HEADER):
         names = tuple(dict.fromkeys(re.findall(r"[^\s,]+", value)))
         if not names:
-            raise _FileError("dtypes: names no type", number)
+            raise FileError("dtypes: names no type", number)
         for name in names:
             if name not in DTYPES:
                 hint = dtype_meant(name, DTYPES) or f" (one of {', '.join(DTYPES)})"
-                raise _FileError(f"dtypes: unknown type {quoted(name)}{hint}", number)
+                raise FileError(f"dtypes: unknown type {quoted(name)}{hint}", number)
         return names
     return None
 
@@ -407,11 +282,11 @@ def _uses(text: str, above: int) -> tuple[str, ...]:
     for number, value in _header(text, above, _USES):
         words = re.findall(r"[^\s,]+", value)
         if not words:
-            raise _FileError("uses: names no library", number)
+            raise FileError("uses: names no library", number)
         try:
             names.update(library_names(words))
         except UnknownLibrary as unknown:
-            raise _FileError(f"uses: {unknown}", number) from None
+            raise FileError(f"uses: {unknown}", number) from None
     return tuple(name for name in LIBRARIES if name in names)
 
 

@@ -1,6 +1,5 @@
 """A submission as data: as read by :mod:`harness.languages.read`, and as built by its language."""
 
-import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -8,17 +7,11 @@ from typing import Literal
 from harness.records.build import Build
 from harness.records.refs import Generation, SolutionRef
 from harness.records.result import Reason, Verdict
+from harness.solution.architectures import ARCHITECTURE
 from harness.solution.contract import IN_ORDER, Contract
 from harness.solution.launches import Launches
 from harness.solution.wanted import Wanted
 from harness.wire.extensions import ExtensionRequest
-
-ARCHITECTURE = re.compile(r"sm_\d{2,3}[af]?")
-
-KNOWN_ARCHITECTURES = tuple(
-    f"sm_{number}" for number in (70, 72, 75, 80, 86, 87, 88, 89, 90, 100, 101, 103, 110, 120, 121)
-)
-"""Those in NVIDIA's tables of compute capabilities; a card of this machine may have a newer one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

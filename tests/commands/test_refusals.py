@@ -15,7 +15,7 @@ from harness.cli import main
 try:
     main()
 finally:
-    print("torch" in sys.modules)
+    print({"torch", "pydantic"} & set(sys.modules) or "light")
 """
 KERNEL = "__global__ void f() {}\n"
 
@@ -43,6 +43,27 @@ KERNEL = "__global__ void f() {}\n"
 def test_torch_is_not_imported_for_a_refusal(
     tmp_path: Path, arguments: list[str], status: int, said: str
 ) -> None:
+    assert "torch" not in _refused(tmp_path, arguments, status, said)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "said"),
+    [
+        (["check", "k.cpp", "--problem", "vector-add"], 2, "if it is CUDA C++, rename it to .cu"),
+        (["check", "k.zip", "--problem", "vector-add"], 2, "unpack it and submit the folder"),
+        (["check", "k.cu", "--problem", "vector-ad"], 2, "did you mean vector-add?"),
+        (["check", "k.cu", "--problem", "vector-add", "--arch", "sm_1"], 2, "no GPU has that"),
+        (["check", "k.cu", "--problem", "vector-add", "--device", "cuda"], 4, "--device cpu"),
+    ],
+)
+def test_what_arguments_alone_tell_needs_no_records_either(
+    tmp_path: Path, arguments: list[str], status: int, said: str
+) -> None:
+    assert _refused(tmp_path, arguments, status, said) == "light"
+
+
+def _refused(tmp_path: Path, arguments: list[str], status: int, said: str) -> str:
+    """What a refused command has imported of what takes long."""
     if "cuda" in arguments and gpu_present():
         pytest.skip("there is a GPU")
     for name in ("k.cpp", "k.cu", "k.ipynb", "k.zip"):
@@ -56,5 +77,6 @@ def test_torch_is_not_imported_for_a_refusal(
         check=False,
         timeout=120,
     )
-    assert (done.returncode, done.stdout) == (status, "False\n"), done.stderr
+    assert done.returncode == status, done.stderr
     assert said in done.stderr
+    return done.stdout.strip()

@@ -12,7 +12,7 @@ from harness.commands.jobs import Packages, _by_problem, job_of
 from harness.errors import UsageError
 from harness.formats.problem import Foreign
 from harness.grading.job import Job
-from harness.languages.files import solution_files
+from harness.solution.files import solution_files
 
 ROOT = Path(__file__).parents[2] / "problems"
 TEXT = HEAD + ACCEPTED["fixed"][0]

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from harness.languages.python import imported
-from harness.languages.read import MAX_BYTES, read_solution
+from harness.languages.read import read_solution
+from harness.solution.contents import MAX_BYTES
 from harness.solution.model import Invalid, Solution
 
 CUDA = 'extern "C" void solution() {}\n'

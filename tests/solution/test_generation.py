@@ -9,9 +9,10 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.languages.read import MAX_BYTES, read_solution
+from harness.languages.read import read_solution
 from harness.records.result import Reason
-from harness.solution.generation import Extracted, NoCode, extract
+from harness.solution.contents import MAX_BYTES
+from harness.solution.generation.extract import Extracted, NoCode, extract
 from harness.solution.generation.header import is_round, read_header, truncated
 from harness.solution.model import Invalid, Solution
 

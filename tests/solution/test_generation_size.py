@@ -6,7 +6,7 @@ from types import FrameType
 
 import pytest
 
-from harness.solution.generation import Extracted, extract
+from harness.solution.generation.extract import Extracted, extract
 
 CODE = "def solution(x): pass\n"
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from harness.languages.files import solution_files
 from harness.languages.read import is_there, read_solution
 from harness.records.result import Reason
+from harness.solution.files import solution_files
 from harness.solution.generation.sample_file import sample_place
 from harness.solution.model import Invalid, Solution
 from harness.solution.wanted import Wanted, said

@@ -15,9 +15,7 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 from harness.solution.generation.record import is_sample
-
-SUFFIXES = (".jsonl", ".ndjson", ".json")
-"""The suffixes of such files; others of the last are passed over in folders."""
+from harness.solution.suffixes import RECORDS
 
 MAX_LINE = 16 << 20
 """Bytes of a record in a line of its own."""
@@ -54,7 +52,7 @@ def lies_at(path: Path) -> Path:
 
 def sample_paths(path: Path) -> list[Path] | None:
     """A path for each record of a file of samples; None for any other file."""
-    if path.suffix not in SUFFIXES:
+    if path.suffix not in RECORDS:
         return None
     try:
         return [Path(f"{path}:{number}") for number in _opened(path).numbers()]

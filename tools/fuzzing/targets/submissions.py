@@ -9,9 +9,10 @@ from pathlib import Path
 from harness.commands.choices import Choices
 from harness.commands.jobs import Tally, job_batches
 from harness.errors import UsageError
-from harness.languages.files import solution_files
-from harness.languages.read import MAX_BYTES, read_solution
-from harness.solution.generation import Extracted, extract
+from harness.languages.read import read_solution
+from harness.solution.contents import MAX_BYTES
+from harness.solution.files import solution_files
+from harness.solution.generation.extract import Extracted, extract
 from harness.solution.model import Invalid
 from tools.fuzzing.targets.target import PROBLEMS, Target, decoded, scratch
 

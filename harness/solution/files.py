@@ -7,11 +7,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from harness.errors import UsageError
-from harness.solution.generation import SUFFIXES as GENERATIONS
-from harness.solution.generation.header import read_header
-from harness.solution.generation.sample_file import SUFFIXES as RECORDS
 from harness.solution.generation.sample_file import sample_paths
-from harness.solution.suffixes import NAMED, SOURCES
+from harness.solution.suffixes import GENERATIONS, NAMED, RECORDS, SOURCES
 from harness.solution.wanted import is_prompt
 from harness.text.plain import plain
 
@@ -82,6 +79,8 @@ def _is_generation(path: Path, beside_sources: bool) -> bool:
         return False
     if not beside_sources:
         return True
+    from harness.solution.generation.header import read_header
+
     try:
         if not stat.S_ISREG(os.lstat(path).st_mode):
             return False

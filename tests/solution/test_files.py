@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from harness.errors import UsageError
-from harness.languages.files import solution_files
+from harness.solution.files import solution_files
 
 DUMP = "# Problem: p\n# Model: m\n\ntext"
 
