@@ -81,7 +81,7 @@ def list_(
 @click.option(
     "--sass",
     is_flag=True,
-    help="Show the machine code of CUDA C++ instead, where the build cache here has it.",
+    help="Show the machine code of CUDA C++ or PTX instead, where the build cache here has it.",
 )
 @click.option(
     "--out",
@@ -124,8 +124,8 @@ def _show_machine_code(result: Result) -> None:
 
     if (code := machine_code(result, SOURCE, default_cache())) is None:
         raise UsageError(
-            f"{plain(result.id, 40)}: no machine code of it here: it is no CUDA C++, was compiled "
-            "elsewhere or without nvcc, or there is no nvdisasm; grading the file again keeps it"
+            f"{plain(result.id, 40)}: no machine code of it here: it is no CUDA C++ or PTX, was "
+            "compiled elsewhere or without nvcc, or there is no nvdisasm; grading it again keeps it"
         )
     click.echo(machine_code_text(code), nl=False)
 

@@ -9,12 +9,13 @@ Directives: .entry" and "Types".
 """
 
 import re
-from functools import partial
+from pathlib import Path
 
 from harness.languages.base import Language
 from harness.languages.build.cache import BuildOutcome, Cache, key_of
 from harness.languages.build.compiler import CompilerCall
 from harness.languages.build.diagnostics import renamed
+from harness.languages.build.machine_code import ASSEMBLED, keep
 from harness.languages.build.occupancy import max_shared_bytes, with_occupancy
 from harness.languages.build.toolchain import NvccNotFound, find_assembler, find_nvcc
 from harness.problem.dtypes import DTYPES
@@ -32,6 +33,7 @@ from harness.solution.model import Artifact, BuildFailure, Solution, Target
 SOURCE = "solution.ptx"
 POINTER_BYTES = 8
 MAX_NAMED = 10
+_CUBIN_FILE = "solution.cubin"
 NO_CPU_PATH = "PTX runs on NVIDIA GPUs alone, and there is none here (harness doctor)"
 
 _SKIPPED = re.compile(r"//[^\n]*|/\*.*?(?:\*/|\Z)|\"[^\"\n]*\"?", re.DOTALL)
@@ -62,7 +64,7 @@ class Ptx(Language):
             return _invalid(f"{solution.display_path}:{error.line}: {error.reason}", None)
         fixed = {SIZEOF_VAR: DTYPES[dtype].itemsize}
         launches = Launches(each, fixed, max_shared_bytes(target.code), solution.display_path)
-        outcome = _assembled(solution, problem, target, cache)
+        outcome = _assembled(solution, problem, dtype, target, cache)
         build = Build(
             seconds=outcome.seconds,
             cached=outcome.cached,
@@ -101,10 +103,13 @@ def _invalid(message: str, build: Build | None) -> BuildFailure:
     return BuildFailure(verdict=Verdict.INVALID_SUBMISSION, message=message, build=build)
 
 
-def _assembled(solution: Solution, problem: Problem, target: Target, cache: Cache) -> BuildOutcome:
+def _assembled(
+    solution: Solution, problem: Problem, dtype: str, target: Target, cache: Cache
+) -> BuildOutcome:
     """The errors and figures of ptxas; none without a ptxas, or a card to assemble for.
 
-    What runs is built by the driver, whose assembler may be another version.
+    What runs is built by the driver, whose assembler may be another version. What ptxas made is
+    kept to be shown, with the lines of the file.
     """
     if target.arch is None:
         return BuildOutcome()
@@ -121,12 +126,27 @@ def _assembled(solution: Solution, problem: Problem, target: Target, cache: Cach
         tool="ptxas",
         version=nvcc.version,
         tools=(assembler,),
-        command=(str(assembler), "-v", arch, "-o", "solution.cubin", SOURCE),
+        command=(str(assembler), "-v", "-lineinfo", arch, "-o", _CUBIN_FILE, SOURCE),
         inputs={SOURCE: solution.text.encode()},
         source=SOURCE,
     )
-    build = partial(call.build, seconds=problem.limits.build_s)
-    return cache.fetch(key_of({"kind": "ptx", "call": repr(call)}), build)
+
+    def build(folder: Path) -> BuildOutcome:
+        outcome = call.build(folder, problem.limits.build_s)
+        made = {} if outcome.failure else {ASSEMBLED: folder / _CUBIN_FILE}
+        return outcome.model_copy(update={"files": made})
+
+    outcome = cache.fetch(key_of({"kind": "ptx", "call": repr(call)}), build)
+    keep(
+        dict(outcome.files),
+        solution=solution.hash,
+        problem=problem.hash,
+        dtype=dtype,
+        target=target.code,
+        compiler=f"ptxas of CUDA {nvcc.version}",
+        cache=cache,
+    )
+    return outcome
 
 
 def entries(text: str) -> dict[str, tuple[int, ...]]:

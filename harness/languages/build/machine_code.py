@@ -23,6 +23,8 @@ from harness.sandbox.support import parts
 
 CUBIN = "cubin"
 LIBRARY = "library"
+ASSEMBLED = "assembled"
+"""What a build left: the kernels of CUDA C++, a library with them, and kernels of submitted PTX."""
 LONGEST = 20_000
 """Instructions that are shown of a file."""
 _LISTING = "listing"
@@ -32,6 +34,8 @@ _OUTPUT_BYTES = 4 << 20
 _MOST_FILES = 8
 """Of a library: nvcc puts all kernels of a file into one."""
 
+_PTX = ".nv_debug_ptx_txt"
+"""What ptxas calls the file that it reads."""
 _FROM = re.compile(r'^\s*//## File "([^"]*)", line (\d{1,8})\b')
 _SECTION = re.compile(r"^\.text\.([\w$.]{1,2000}):$")
 _LABEL = re.compile(r"^([\w$.]{1,2000}):$")
@@ -80,7 +84,7 @@ def keep(
     compiler: str,
     cache: Cache,
 ) -> None:
-    """Keep the cubin of a build, else its library, for :func:`machine_code`; neither, nothing.
+    """Keep the cubin of a build, else its library, for :func:`machine_code`; without, nothing.
 
     Args:
         files: what was built, by role.
@@ -91,7 +95,7 @@ def keep(
         compiler: what built it, with its version.
         cache: where builds are kept.
     """
-    role = next((each for each in (CUBIN, LIBRARY) if each in files), None)
+    role = next((each for each in (CUBIN, ASSEMBLED, LIBRARY) if each in files), None)
     if role is not None:
         outcome = BuildOutcome(files={role: files[role]}, log=compiler)
         cache.put(_key(solution, problem, dtype, target), outcome)
@@ -100,7 +104,7 @@ def keep(
 def machine_code(result: Result, source: str, cache: Cache) -> MachineCode | None:
     """The machine code of ``result``, if its build was kept here and nvdisasm can read it here.
 
-    ``source`` is the name that the submitted file had for the compiler.
+    ``source`` is the name that a file of CUDA C++ had for the compiler.
     """
     if result.build is None:
         return None
@@ -116,7 +120,7 @@ def machine_code(result: Result, source: str, cache: Cache) -> MachineCode | Non
     if _LISTING not in listed.files:
         return None
     text = listed.files[_LISTING].read_text(encoding="utf-8", errors="replace")
-    kernels = tuple(_kernels(text, source))
+    kernels = tuple(_kernels(text, _PTX if ASSEMBLED in kept.files else source))
     if not kernels:
         return None
     names = demangled_names([each.name for each in kernels], find_demangler())
@@ -153,9 +157,10 @@ def _listing(kept: BuildOutcome, disassembler: Path, folder: Path) -> BuildOutco
         if (extractor := _tool("cuobjdump")) is None:
             return BuildOutcome(reusable=False)
         _run((str(extractor), "-xelf", "all", f"code.{LIBRARY}"), extractor, folder)
-    text = ""
-    for path in sorted(folder.glob(f"*.{CUBIN}"))[:_MOST_FILES]:
-        done = _run((str(disassembler), "-gi", "-c", f"./{path.name}"), disassembler, folder)
+    text, lines = "", "-gp" if ASSEMBLED in kept.files else "-gi"
+    found = (path for role in (CUBIN, ASSEMBLED) for path in folder.glob(f"*.{role}"))
+    for path in sorted(found)[:_MOST_FILES]:
+        done = _run((str(disassembler), lines, "-c", f"./{path.name}"), disassembler, folder)
         text += done.output if done.ok else ""
     if not text:
         return BuildOutcome(reusable=False)

@@ -181,3 +181,22 @@ def test_with_nvcc_a_build_for_the_cpu_and_one_for_a_card_are_kept(
     lines = solution.text.split("\n")
     of_sum = [each.line for each in code.kernels[0].instructions if each.text.startswith("FADD")]
     assert of_sum and all("+" in lines[line - 1] for line in of_sum)
+
+
+@pytest.mark.corpus
+@pytest.mark.skipif(not _tools(), reason="no nvcc, or nothing to read its output with")
+def test_instructions_of_ptx_have_its_lines(tmp_path: Path) -> None:
+    problem = load_problem(ROOT / "problems/vector-add")
+    solution = read_solution(ROOT / "solutions/vector-add/samples/vector_add.ptx")
+    assert isinstance(solution, Solution)
+    cache = Cache(tmp_path)
+    built = LANGUAGES["ptx"].build(solution, problem, "float32", Target(kind="cuda"), cache)
+    assert isinstance(built, Artifact)
+    about = result(build=built.build, solution_hash=solution.hash, problem_hash=problem.hash)
+    code = machine_code(about, "solution.cu", cache)
+    assert code is not None and code.compiler.startswith("ptxas of CUDA ")
+    assert [each.name for each in code.kernels] == ["vector_add"]
+    lines = solution.text.split("\n")
+    for instruction, written in (("FADD", "add.rn.f32"), ("S2R", "%tid.x"), ("STG", "st.global")):
+        (found,) = (e for e in code.kernels[0].instructions if e.text.startswith(instruction))
+        assert written in lines[found.line - 1], found
