@@ -177,7 +177,7 @@ class TestSource:
             (["imported", "--source", "--out", "x"], "imported: the store does not have its file"),
             (["kept", "--source", "--json"], "--source: shows the file and not its record"),
             (["kept", "--sass", "--json"], "--sass: shows the machine code alone"),
-            (["kept", "--sass"], "kept: no machine code of it here: it is no CUDA C++, was"),
+            (["kept", "--sass"], "kept: no machine code of it here: it is no CUDA C++ or PTX, was"),
             (["kept", "--out", "x"], "--out: only with --source"),
             (["kept", "--source", "--out", "no/x"], "cannot write no/x: No such file"),
             (["none", "--source"], "no result's id begins with 'none'"),
