@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Never
 
 import click
 
@@ -315,7 +315,6 @@ def job_of(
     from harness.problem.lookup import slug_named
     from harness.problem.package import Problem
     from harness.solution.generation.notes import generation_notes, said_problem
-    from harness.solution.model import Invalid
 
     checkout = packages.checkout(problem) if problem else None
     if checkout is not None:
@@ -335,21 +334,10 @@ def job_of(
     if checkout is not None:
         foreign = _of_checkout(checkout, solution, plain(str(path)))
         solution = replace(solution, problem=foreign.slug)
-    slug = foreign.slug if foreign else problem or solution.problem
-    if slug is None and isinstance(solution, Invalid) and solution.generation is None:
-        raise UsageError(solution.message)
-    if slug is None and solution.wanted:
-        raise UsageError(
-            f"{plain(str(path))}: is for {plain(str(solution.wanted))} of a set: name the folder "
-            "that it was checked out to with --problem"
-        )
-    if slug is None:
-        raise UsageError(
-            f"{plain(str(path))}: which problem? Put the file under solutions/<problem>/<author>/, "
-            "or name it with --problem"
-        )
-    if foreign is None and slug in (said_problem(solution), solution.wanted.name):
-        slug = slug_named(packages.root, slug, plain(str(path)))
+    if foreign is None:
+        slug = problem or solution.problem or _unnamed(solution, plain(str(path)))
+        if slug in (said_problem(solution), solution.wanted.name):
+            slug = slug_named(packages.root, slug, plain(str(path)))
     found = foreign or packages.find(slug)
     _require_dtype(found, dtype)
     notes: tuple[str, ...] = ()
@@ -358,6 +346,23 @@ def job_of(
             raise UsageError(f"--tolerance: {found.slug} is in no other format; leave it away")
         notes = generation_notes(solution, found, packages.root)
     return Job(path=str(path), solution=solution, problem=found, notes=notes)
+
+
+def _unnamed(solution: Solution | Invalid, place: str) -> Never:
+    """Say what to do about a submission at ``place`` that is for no problem."""
+    from harness.solution.model import Invalid
+
+    if isinstance(solution, Invalid) and solution.generation is None:
+        raise UsageError(solution.message)
+    if solution.wanted:
+        raise UsageError(
+            f"{place}: is for {plain(str(solution.wanted))} of a set: name the folder that it was "
+            "checked out to with --problem"
+        )
+    raise UsageError(
+        f"{place}: which problem? Put the file under solutions/<problem>/<author>/, or name it "
+        "with --problem"
+    )
 
 
 def _of_checkout(checkout: Checkout, solution: Solution | Invalid, place: str) -> Foreign:
