@@ -5,8 +5,6 @@ from __future__ import annotations
 import io
 import os
 import sys
-import tempfile
-import traceback
 
 import click
 
@@ -28,6 +26,7 @@ from harness.commands import (
 from harness.commands.common import print_error
 from harness.commands.limits import require_limits
 from harness.errors import HarnessError, JudgeError, MachineError, UsageError
+from harness.text.fault_log import log_fault
 from harness.text.plain import plain_lines
 from harness.text.system_errors import system_fault
 
@@ -161,20 +160,5 @@ def _run() -> None:
         if (fault := system_fault(error)) is not None:
             print_error(fault)
             sys.exit(fault.exit_code)
-        click.echo(
-            f"internal error: this is a fault of the harness; details in {_log_of(error)}", err=True
-        )
+        click.echo(f"internal error: this is a fault of the harness; {log_fault(error)}", err=True)
         sys.exit(_INTERNAL)
-
-
-def _log_of(error: Exception) -> str:
-    """Where the details of ``error`` are: a new file, or, if there can be none, right here."""
-    lines = "".join(traceback.format_exception(error))
-    try:
-        with tempfile.NamedTemporaryFile(
-            "w", prefix="harness-", suffix=".log", delete=False, encoding="utf-8"
-        ) as log:
-            log.write(lines)
-    except OSError:
-        return plain_lines(lines)
-    return log.name

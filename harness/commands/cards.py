@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from harness.commands.cluster import open_judges_in, wanted_cluster
-from harness.errors import NoDeviceError, UsageError
+from harness.commands.cluster import note, open_judges_in, wanted_cluster
+from harness.errors import UsageError
 
 if TYPE_CHECKING:
-    from harness.device.cards import Card
     from harness.grading.cards import Cards
     from harness.grading.executor import InProcess
     from harness.progress.progress import Progress
@@ -40,9 +39,9 @@ def use_card(device: str) -> None:
         return
     if device == "cpu":
         raise UsageError(f"--card: {_NONE_USED}")
-    from harness.device.cards import choose_card
+    from harness.device.cards import choose_card, present_cards
 
-    os.environ["CUDA_VISIBLE_DEVICES"] = choose_card(wanted, _there()).uuid
+    os.environ["CUDA_VISIBLE_DEVICES"] = choose_card(wanted, present_cards()).uuid
 
 
 card_option = click.option(
@@ -90,31 +89,11 @@ def open_cards(device: str, wanted: str, progress: Progress) -> Cards:
         UsageError: there is no such card, or they are of different kinds.
         NoDeviceError: there is none at all.
     """
-    from harness.device import cards as device_cards
-    from harness.device.workplace import host_plan, keep_to
-    from harness.grading.card_process import Seated
-    from harness.grading.cards import Cards
+    from harness.device.cards import present_cards
+    from harness.grading.host_cards import open_host_cards
 
     if device == "cpu":
         raise UsageError(f"--cards: {_NONE_USED}")
     if _CHOSEN in click.get_current_context().meta:
         raise UsageError("--card and --cards: one of them")
-    chosen = device_cards.choose_cards(wanted, _there())
-    names = {card.name for card in chosen}
-    if len(names) > 1:
-        told = ", ".join(f"{card.number} is {card.name}" for card in chosen)
-        raise UsageError(f"--cards: of one kind, since each board is of one; {told}")
-    plan = host_plan(chosen[0].bus, [card.bus for card in chosen])
-    keep_to(plan.rest)
-    seated = [Seated(f"card {card.number}", *device_cards.opened_as(card)) for card in chosen]
-    return Cards(seated, plan, progress, told=lambda line: click.echo(f"note: {line}", err=True))
-
-
-def _there() -> list[Card]:
-    from harness.device import cards
-    from harness.device.present import NO_GPU
-
-    found = cards.visible_cards()
-    if not found:
-        raise NoDeviceError(NO_GPU)
-    return found
+    return open_host_cards(wanted, present_cards(), progress, told=note)

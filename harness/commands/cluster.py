@@ -94,8 +94,9 @@ def open_judges_in(device: str, shown: Progress | None, board: str | None) -> Ca
         judges=meta.get(_JUDGES),
         require_sandbox=_SANDBOX in meta,
     )
-    return open_cluster(device, wanted, shown or progress(), _note)
+    return open_cluster(device, wanted, shown or progress(), note)
 
 
-def _note(line: str) -> None:
+def note(line: str) -> None:
+    """Say on stderr what becomes of judges."""
     click.echo(f"note: {line}", err=True)

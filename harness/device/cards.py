@@ -14,7 +14,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from harness.errors import MachineError, UsageError
+from harness.device.present import NO_GPU
+from harness.errors import MachineError, NoDeviceError, UsageError
 from harness.sandbox import python_command
 from harness.text.plain import plain
 
@@ -61,6 +62,18 @@ def visible_cards(environment: Mapping[str, str] = os.environ) -> list[Card]:
         return [Card(*each) for each in json.loads(done.stdout)]
     except (OSError, subprocess.SubprocessError, ValueError, TypeError) as error:
         raise MachineError(f"the CUDA driver does not say which cards there are: {error}") from None
+
+
+def present_cards(environment: Mapping[str, str] = os.environ) -> list[Card]:
+    """As :func:`visible_cards`, of which there is at least one.
+
+    Raises:
+        NoDeviceError: there is none.
+        MachineError: the driver does not answer.
+    """
+    if not (found := visible_cards(environment)):
+        raise NoDeviceError(NO_GPU)
+    return found
 
 
 def main() -> None:

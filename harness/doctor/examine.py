@@ -17,6 +17,7 @@ from enum import StrEnum
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
+from types import ModuleType
 
 from rich.console import Console
 from rich.table import Table
@@ -209,11 +210,27 @@ def _gpus() -> Iterator[Finding]:
             major, minor = pynvml.nvmlDeviceGetCudaComputeCapability(handle)
             gib = pynvml.nvmlDeviceGetMemoryInfo(handle).total / (1 << 30)
             name = pynvml.nvmlDeviceGetName(handle)
-            yield Finding(f"gpu {index}", f"{name}, sm_{major}{minor}, {gib:.0f} GiB")
+            detail = f"{name}, sm_{major}{minor}, {gib:.0f} GiB"
+            yield _with_persistence(pynvml, index, handle, detail)
     except pynvml.NVMLError as error:
         yield _limited("gpu", str(error), "see what nvidia-smi says")
     finally:
         pynvml.nvmlShutdown()
+
+
+def _with_persistence(pynvml: ModuleType, index: int, handle: object, detail: str) -> Finding:
+    """The finding on a card: where NVML says it, with whether its driver stays loaded."""
+    try:
+        mode = pynvml.nvmlDeviceGetPersistenceMode(handle)
+    except pynvml.NVMLError:  # such as on Windows' drivers, and on parts of cards
+        return Finding(f"gpu {index}", detail)
+    if mode == pynvml.NVML_FEATURE_ENABLED:
+        return Finding(f"gpu {index}", f"{detail}, persistence mode on")
+    return _limited(
+        f"gpu {index}",
+        f"{detail}, persistence mode off: asleep between judges, who wait until it is awake",
+        f"sudo nvidia-smi -i {index} -pm 1, or nvidia-persistenced as a service",
+    )
 
 
 def _compilers(environment: Mapping[str, str]) -> Iterator[Finding]:

@@ -3,6 +3,7 @@
 import contextlib
 import itertools
 import json
+import logging
 import os
 import socket
 import subprocess
@@ -17,6 +18,7 @@ from pathlib import Path
 from harness.door.messages import DEATHS, Order, Setup, error_of, line, order_line
 from harness.errors import JudgeError, MachineError, UsageError
 from harness.records.result import Result
+from harness.text.plain import plain
 
 _ROOT = Path(__file__).resolve().parents[2]
 _PROGRAM = f"""\
@@ -29,8 +31,14 @@ _END_S = 20.0
 """The time that an orderly end may take."""
 _UNREADY = 1
 """Processes in a row that may end before they are ready, as one that is killed just then."""
+_AHEAD, _AHEAD_EACH = 64, 16
+"""Sources of one call that are with the process at once, so that it builds ahead: at least so many,
+and so many for each of several judges."""
 _LAST_WORDS = 4000
 """Bytes of what a process that died has printed."""
+_NOTE = 1000
+"""Characters of what is told of a judge."""
+_LOG = logging.getLogger("harness")
 CLOSED = "the judge is closed: open another one"
 
 
@@ -95,6 +103,12 @@ class Connection:
             if self._asked.pop(number, None) is not None and self._life is not None:
                 self._life.send(line(drop=number))
 
+    @property
+    def ahead(self) -> int:
+        """So many sources of one call are worth having with the process at once."""
+        life = self._life
+        return max(_AHEAD, _AHEAD_EACH * life.judges if life is not None else 0)
+
     def close(self) -> None:
         """End the process; who waits for something is told."""
         with self._lock:
@@ -139,7 +153,7 @@ class Connection:
             words = life.last_words()
             if not self._asked:
                 return
-            if not life.ready:
+            if not life.judges:
                 self._unready += 1
                 if self._unready > _UNREADY:
                     self._fail(MachineError(f"the judge's process has not started: {words}"))
@@ -170,7 +184,8 @@ class _Life:
     """One process, from its start to its end."""
 
     def __init__(self, connection: Connection, setup: Setup) -> None:
-        self.ready = False
+        self.judges = 0
+        """How many it has, once it is ready."""
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - open as long as the process lives
         self._channel, theirs = socket.socketpair()
         arguments = (str(theirs.fileno()), str(os.getpid()), json.dumps(asdict(setup)))
@@ -237,7 +252,9 @@ def _read(life: _Life, connection: Connection, channel: socket.socket) -> None:
         for each in lines:
             message = json.loads(each)
             if "ready" in message:
-                life.ready = True
+                life.judges = message["ready"]
+            elif "note" in message:
+                _LOG.warning(plain(message["note"], _NOTE))
             elif "result" in message:
                 connection.answered(message["number"], Result.from_json(message["result"]))
             else:

@@ -7,7 +7,6 @@ import weakref
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from functools import partial
-from pathlib import Path
 from queue import SimpleQueue
 from types import TracebackType
 from typing import Any, NamedTuple, Self
@@ -17,15 +16,10 @@ from pydantic import PrivateAttr
 from harness.door.connection import Connection
 from harness.door.messages import Order, Setup
 from harness.door.orders import Options, Problem, Source, order_of, orders_of
-from harness.errors import JudgeError, MachineError, NoDeviceError, UsageError
-from harness.records.effort import EFFORTS, Effort
+from harness.door.setup import Cards, setup_of
+from harness.errors import JudgeError, MachineError, NoDeviceError
+from harness.records.effort import Effort
 from harness.records.result import Result
-from harness.text.plain import quoted
-from harness.text.suggest import did_you_mean
-
-DEVICES = ("auto", "cuda", "cpu")
-_AHEAD = 64
-"""Sources of :meth:`Judge.grade_many` that are with the judge at once, so that it builds ahead."""
 
 
 class Graded(Result):
@@ -42,6 +36,10 @@ class Graded(Result):
 class Judge:
     """A judge that keeps its process, templates and baselines warm from one grade to the next.
 
+    With ``cards`` or ``cluster`` it is as many as there are GPUs, each on its own and fed from one
+    list; a source that fails on one is tried on another, and what fails twice is an
+    ``INTERNAL_ERROR``.
+
     Its process starts with the ``with`` (or ``async with``) block, without one at the first grade;
     it ends with the block, with :meth:`close`, or with this process, however that ends. A judge may
     be called from several threads and from asyncio at once; a fork, or a process that it is pickled
@@ -51,6 +49,12 @@ class Judge:
         device: ``auto``, ``cuda`` or ``cpu``.
         card: which GPU, by its number in nvidia-smi or its UUID, also one that this process does
             not see; by default the first that it does. A GPU grades one source at a time.
+        cards: several GPUs of one kind, with a judge on each: ``all`` that this process sees, or
+            some as ``card`` names them (``"0,2"``, ``[0, 2]``).
+        cluster: a Ray cluster, with a judge on each GPU: ``auto``, that of this machine, or an
+            address: docs/how-to/many-gpus.md.
+        gpu: in a cluster: on GPUs of this kind, such as ``H100``.
+        judges: in a cluster: how many; by default one for each GPU that is there at the start.
         effort: ``full``, ``quick`` or ``verdict``, which is never ranked: docs/how-to/rewards.md.
         problems: folder of problem packages; by default ``$HARNESS_PROBLEMS``, else ``./problems``,
             else those shipped.
@@ -68,25 +72,26 @@ class Judge:
         *,
         device: str = "auto",
         card: int | str | None = None,
+        cards: Cards | None = None,
+        cluster: str | None = None,
+        gpu: str | None = None,
+        judges: int | None = None,
         effort: Effort = "full",
         problems: str | os.PathLike[str] | None = None,
         functional_times: bool = False,
         require_sandbox: bool = False,
     ) -> None:
-        _require("device", device, DEVICES)
-        _require("effort", effort, EFFORTS)
-        if card is not None and device == "cpu":
-            raise UsageError("card: says which GPU, and device='cpu' uses none: leave one away")
-        folder = problems or os.environ.get("HARNESS_PROBLEMS")
-        if folder is not None and not Path(folder).is_dir():
-            raise UsageError(f"problems: no folder {quoted(str(folder))}")
-        self._setup = Setup(
+        self._setup = setup_of(
             device=device,
-            card=None if card is None else str(card),
+            card=card,
+            cards=cards,
+            cluster=cluster,
+            gpu=gpu,
+            judges=judges,
             effort=effort,
-            problems=folder and os.path.abspath(folder),  # noqa: PTH100 - links stay
-            functional_times=functional_times or _wanted("HARNESS_FUNCTIONAL_TIMES"),
-            require_sandbox=require_sandbox or _wanted("HARNESS_REQUIRE_SANDBOX"),
+            problems=problems,
+            functional_times=functional_times,
+            require_sandbox=require_sandbox,
         )
         self._connect()
 
@@ -127,7 +132,7 @@ class Judge:
         await asyncio.to_thread(self.close)
 
     def close(self) -> None:
-        """End the judge's process; who waits for a result gets a UsageError."""
+        """End the judge, or all of them; who waits for a result gets a UsageError."""
         self._connection.close()
 
     def grade(
@@ -265,7 +270,9 @@ class _Run:
         Raises:
             JudgeError: the caller has made a mistake; or all is done, but for what has failed.
         """
-        for order in itertools.islice(self._orders, _AHEAD - len(self._asked)):
+        for order in itertools.islice(
+            self._orders, self._judge._connection.ahead - len(self._asked)
+        ):
             number, future = self._judge._ask(order)
             self._asked[number] = order.number
             future.add_done_callback(partial(self._came, number))
@@ -299,17 +306,6 @@ class _Run:
         """Nobody waits for the rest any more."""
         for number in self._asked:
             self._judge._connection.drop(number)
-
-
-def _wanted(variable: str) -> bool:
-    """Whether the environment asks for it, as the commands read it."""
-    return os.environ.get(variable, "").lower() in ("1", "true", "t", "yes", "y", "on")
-
-
-def _require(what: str, value: str, known: Sequence[str]) -> None:
-    if value not in known:
-        hint = did_you_mean(value, known) if isinstance(value, str) else ""
-        raise UsageError(f"{what} {value!r}: one of {', '.join(known)}{hint}")
 
 
 def grade(

@@ -20,6 +20,14 @@ class Setup:
     """``auto``, ``cuda`` or ``cpu``."""
     card: str | None
     """Which GPU, by its number in nvidia-smi or its UUID; None: the first that is seen."""
+    cards: str | None
+    """``all`` that the caller sees, or some (``0,2``), with a judge on each."""
+    cluster: str | None
+    """The address of a Ray cluster, with a judge on each of its GPUs."""
+    gpu: str | None
+    """In a cluster: of which kind; None: the only one there is."""
+    judges: int | None
+    """In a cluster: how many; None: as many as there is room for."""
     effort: Effort
     """How much is spent on each grade."""
     problems: str | None

@@ -1,7 +1,8 @@
 """The judge's process behind the Python door: grades what its caller orders, until that ends.
 
 The caller is at the other end of a socket. Orders are read as they come, and graded some at a time,
-so that files are built ahead of their turn; each result is sent as soon as it is there.
+so that files are built ahead of their turn; several judges are given each as it comes. Each result
+is sent as soon as it is there.
 """
 
 import json
@@ -16,21 +17,25 @@ from collections.abc import Generator
 from contextlib import ExitStack, closing, suppress
 from dataclasses import replace
 from pathlib import Path
-from queue import SimpleQueue
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from harness import signals
-from harness.commands.common import problems_root, require_device
+from harness.commands.common import problems_root
 from harness.commands.jobs import Packages, job_of
 from harness.commands.limits import require_limits
+from harness.door.inbox import Inbox
 from harness.door.messages import DEATHS, Order, Setup, error_parts, line
 from harness.door.texts import is_path, suffix_of
-from harness.errors import HarnessError, JudgeError, MachineError, NoDeviceError, UsageError
-from harness.grading.job import Completed, Job, Options, Work
+from harness.errors import HarnessError, JudgeError, MachineError, UsageError
+from harness.grading.job import Completed, Job, NotJudged, Options, Work
 from harness.problem.dtypes import dtype_meant
 from harness.records.result import Result
 from harness.sandbox.ending import end_children
 from harness.solution.model import Invalid
+
+if TYPE_CHECKING:
+    from harness.grading.cards import Cards
+    from harness.grading.executor import InProcess
 
 MOST_AT_ONCE = 64
 """Orders that are graded as one list, at most: others' wait for its end."""
@@ -56,27 +61,6 @@ def main() -> None:
     os._exit(0)  # not to wait for threads that compile what nobody asks for any more
 
 
-def _use_card(wanted: str) -> None:
-    """Let this process, before it asks CUDA for anything, see one card, whatever its caller sees.
-
-    Raises:
-        NoDeviceError: there is none of that number or UUID.
-    """
-    import pynvml
-
-    try:
-        pynvml.nvmlInit()
-        by_number = wanted.isdecimal()
-        handle = (
-            pynvml.nvmlDeviceGetHandleByIndex(int(wanted))
-            if by_number
-            else pynvml.nvmlDeviceGetHandleByUUID(wanted)
-        )
-        os.environ["CUDA_VISIBLE_DEVICES"] = pynvml.nvmlDeviceGetUUID(handle)
-    except pynvml.NVMLError as error:
-        raise NoDeviceError(f"card {wanted!r}: {error}; nvidia-smi -L lists them") from error
-
-
 def _end_with(caller: int) -> None:
     """End this process when ``caller`` has, even if its end of the socket lives on in a fork."""
     while os.getppid() == caller:
@@ -92,15 +76,22 @@ def _end() -> None:
     os._exit(1)
 
 
+class _NobodyWaits(Exception):
+    """All that is left was dropped."""
+
+
 class _Worker:
-    """Grades the orders that come through ``channel``."""
+    """Grades the orders that come through ``channel``; a :class:`harness.grading.cards.Feed`."""
 
     def __init__(self, channel: socket.socket, setup: Setup) -> None:
         self._channel = channel
         self._setup = setup
-        self._inbox: SimpleQueue[Order] = SimpleQueue()
-        self._dropped: set[int] = set()
+        self._inbox = Inbox()
         self._packages: Packages | None = None
+        self._one: InProcess
+        self._several: Cards | None = None
+        self._left: dict[int, Order] = {}
+        self._numbers: dict[int, int] = {}
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
 
@@ -111,20 +102,17 @@ class _Worker:
                 try:
                     self._prepare(opened)
                 except JudgeError as error:
-                    self._refuse(self._next(), error)
+                    self._refuse(self._inbox.wait(MOST_AT_ONCE), error)
                 else:
-                    self._send(ready=True)
-                    while self._grade(self._next()):
+                    while self._grade(self._inbox.wait(MOST_AT_ONCE)):
                         pass
 
     def _prepare(self, opened: ExitStack) -> None:
-        """Load what all grades need, and open the device."""
-        if self._setup.card is not None:
-            _use_card(self._setup.card)
-        require_device(self._setup.device)
+        """Load what all grades need, and open the judges."""
         require_limits()
         # Not earlier: orders and the caller's end are noticed while torch is imported.
-        from harness.grading.executor import open_executor
+        from harness.door.open_judges import open_judges
+        from harness.grading.cards import Cards
         from harness.sandbox.selftest import breaches
 
         if self._setup.require_sandbox and (found := breaches()):
@@ -134,59 +122,90 @@ class _Worker:
             )
         chosen = self._setup.problems
         self._packages = Packages(problems_root(Path(chosen) if chosen else None))
-        self._executor = opened.enter_context(open_executor(self._setup.device))
-
-    def _next(self) -> list[Order]:
-        """All that waits, at least one."""
-        orders = [self._inbox.get()]
-        while len(orders) < MOST_AT_ONCE and not self._inbox.empty():
-            orders.append(self._inbox.get())
-        return [each for each in orders if each.number not in self._dropped]
+        judges = open_judges(self._setup, lambda note: self._send(note=note))
+        opened.enter_context(judges)
+        if isinstance(judges, Cards):
+            self._several = judges
+        else:
+            self._one = judges
+        self._send(ready=judges.judges if isinstance(judges, Cards) else 1)
 
     def _grade(self, orders: list[Order]) -> bool:
-        """Grade some, and reply to each; False where the device has to be opened again."""
-        left = {order.number: order for order in orders}
+        """Grade some, and reply to each; False where the judges have to be opened again."""
+        self._left.clear()
+        self._numbers.clear()
         try:
-            with closing(self._outcomes(orders)) as outcomes:
-                for number, result in outcomes:
-                    del left[number]
-                    if isinstance(result, Result):
-                        self._send(number=number, result=result.to_json())
-                    else:
-                        self._send(number=number, error=error_parts(result))
-                    if left and self._dropped.issuperset(left):
-                        break  # nobody waits for the rest
+            with closing(self._outcomes(self._begin(orders))) as outcomes:
+                for outcome in outcomes:
+                    came = outcome.result if isinstance(outcome, Completed) else outcome.error
+                    self._reply(self._numbers.pop(id(outcome.work)), came)
+                    self._require_wanted()
+        except _NobodyWaits:
+            return True
         except JudgeError as error:
-            self._refuse(list(left.values()), error)
+            self._refuse(list(self._left.values()), error)
             return False
         except Exception as error:
             told = "".join(traceback.format_exception(error))
             fault = HarnessError(f"internal error: this is a fault of the harness\n{told}")
-            self._refuse(list(left.values()), fault)
+            self._refuse(list(self._left.values()), fault)
             return False
         return True
 
-    def _outcomes(
-        self, orders: list[Order]
-    ) -> Generator[tuple[int, Result | JudgeError], None, None]:
-        """What came of each, in any order."""
-        numbers: dict[int, int] = {}
-        work: list[Work] = []
+    def _outcomes(self, work: list[Work]) -> Generator[Completed | NotJudged, None, None]:
+        """What came of each, in any order; of several judges, of what comes meanwhile, too."""
+        if self._several is not None:
+            yield from self._several.outcomes(work, self)
+        else:
+            yield from self._one.outcomes(work)
+
+    def fileno(self) -> int:
+        """As of :class:`harness.grading.cards.Feed`."""
+        return self._inbox.fileno()
+
+    def take(self) -> list[Work]:
+        """As of :class:`harness.grading.cards.Feed`."""
+        work = self._begin(self._inbox.take())
+        self._require_wanted()
+        return work
+
+    def wants(self, work: Work) -> bool:
+        """As of :class:`harness.grading.cards.Feed`."""
+        return self._numbers[id(work)] not in self._inbox.dropped
+
+    def _require_wanted(self) -> None:
+        """Go on only if anybody waits for anything.
+
+        Raises:
+            _NobodyWaits: all that is left was dropped.
+        """
+        if self._left and self._inbox.dropped.issuperset(self._left):
+            raise _NobodyWaits
+
+    def _begin(self, orders: list[Order]) -> list[Work]:
+        """What is to be graded, and replies to what cannot be."""
+        begun = []
         for order in orders:
+            self._left[order.number] = order
             try:
-                asked = Work(self._job(order), self._options(order))
+                work = Work(self._job(order), self._options(order))
             except JudgeError as error:
-                yield order.number, error
+                self._reply(order.number, error)
                 continue
-            if order.deaths >= DEATHS:
+            if order.deaths >= DEATHS and self._several is None:
                 why = "not graded: its judge's process died twice, which is not tried a third time"
-                yield order.number, self._executor.give_up(asked, why)
+                self._reply(order.number, self._one.give_up(work, why))
                 continue
-            numbers[id(asked)] = order.number
-            work.append(asked)
-        for outcome in self._executor.outcomes(work):
-            came = outcome.result if isinstance(outcome, Completed) else outcome.error
-            yield numbers[id(outcome.work)], came
+            self._numbers[id(work)] = order.number
+            begun.append(work)
+        return begun
+
+    def _reply(self, number: int, came: Result | JudgeError) -> None:
+        del self._left[number]
+        if isinstance(came, Result):
+            self._send(number=number, result=came.to_json())
+        else:
+            self._send(number=number, error=error_parts(came))
 
     def _job(self, order: Order) -> Job:
         """What is to be graded.
@@ -239,7 +258,7 @@ class _Worker:
             for each in lines:
                 message: dict[str, Any] = json.loads(each)
                 if "drop" in message:
-                    self._dropped.add(message["drop"])
+                    self._inbox.drop(message["drop"])
                 else:
                     self._inbox.put(Order(**message["order"]))
         _end()

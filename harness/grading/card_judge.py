@@ -7,10 +7,8 @@ meanwhile. It ends with whoever started it.
 import os
 import signal
 import sys
-import tempfile
 import threading
 import time
-import traceback
 from collections import deque
 from concurrent.futures import Future
 from multiprocessing.connection import Connection
@@ -37,6 +35,7 @@ from harness.grading.job import Job, Options, Work
 from harness.progress.progress import NoProgress, Note, Progress
 from harness.records.refs import DeviceRef
 from harness.sandbox import processes, scratch
+from harness.text.fault_log import log_fault
 from harness.text.system_errors import system_fault
 from harness.timing.timed_program import BaselineError
 
@@ -213,12 +212,4 @@ def _fault(error: Exception) -> MachineError:
     known = error if isinstance(error, MachineError) else system_fault(error)
     if known is not None:
         return MachineError(str(known))
-    lines = "".join(traceback.format_exception(error))
-    try:
-        with tempfile.NamedTemporaryFile(
-            "w", prefix="harness-", suffix=".log", delete=False, encoding="utf-8"
-        ) as log:
-            log.write(lines)
-    except OSError:
-        return MachineError(f"a fault of the harness: {lines}")
-    return MachineError(f"a fault of the harness; details in {log.name}")
+    return MachineError(f"a fault of the harness; {log_fault(error)}")

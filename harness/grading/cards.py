@@ -7,8 +7,9 @@ Results come as they are there. What a judge's death costs is said by
 import time
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
+from itertools import count
 from multiprocessing.connection import Connection, wait
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple, Protocol, TypeVar
 
 from harness.device.cpu_plan import CpuPlan
 from harness.errors import JudgeError, MachineError, ProblemError
@@ -24,7 +25,7 @@ from harness.grading.card_wire import (
     Unjudged,
 )
 from harness.grading.dispatch import Dispatch, Failure
-from harness.grading.duplicates import content_key, copy_for_duplicate
+from harness.grading.duplicates import Alike, copy_for_duplicate
 from harness.grading.give_up import GiveUp
 from harness.grading.job import Completed, NotJudged, Work
 from harness.grading.places import Judge, Place
@@ -58,6 +59,19 @@ class Answer(NamedTuple):
     """The error is its problem's, and not the machine's."""
     failed: bool = False
     """Its judge failed twice."""
+
+
+class Feed(Protocol):
+    """Work that comes while other work is done, and may be unwanted before its turn."""
+
+    def fileno(self) -> int:
+        """Can be read from when there is something new."""
+
+    def take(self) -> Sequence[Work]:
+        """What has come; returns at once."""
+
+    def wants(self, work: Work) -> bool:
+        """Whether anybody waits for it still."""
 
 
 class Cards(AbstractContextManager["Cards"]):
@@ -128,6 +142,11 @@ class Cards(AbstractContextManager["Cards"]):
         self._progress.finish()
 
     @property
+    def judges(self) -> int:
+        """How many there are when all are well."""
+        return len(self._cards)
+
+    @property
     def device(self) -> DeviceRef:
         """What they are graded on; waits for the first judge."""
         jobs = self._dispatch(0)
@@ -142,19 +161,43 @@ class Cards(AbstractContextManager["Cards"]):
                 raise outcome.error
             yield outcome
 
-    def outcomes(self, work: Sequence[Work]) -> Iterator[Completed | NotJudged]:
-        """As :meth:`Executor.outcomes`; of files with the same content one is graded."""
-        first, copies = _duplicates(work)
+    def outcomes(
+        self, work: Sequence[Work], feed: Feed | None = None
+    ) -> Iterator[Completed | NotJudged]:
+        """As :meth:`Executor.outcomes`; of files with the same content one is graded.
+
+        What ``feed`` gives meanwhile is graded, too; by then a problem that had mistakes may have
+        none any more.
+        """
+        alike, numbers = Alike(), count()
+        begun: dict[int, Work] = {}
         pace, done = Pace(len(work)), 0
         wrong: dict[Hashable, JudgeError] = {}
         if len(work) > 1:
             self._progress.overall(0, len(work))
+
+        def refused(each: Work) -> JudgeError | None:
+            if feed is not None and not any(map(feed.wants, alike.of(each))):
+                return MachineError("not graded: nobody waits for it")
+            return wrong.get(_problem(each))
+
+        def begin(work: Sequence[Work]) -> list[Work]:
+            first = alike.first_of(work)
+            for each in first:
+                wrong.pop(_problem(each), None)
+            begun.update((number, each) for each, number in zip(first, numbers, strict=False))
+            return first
+
+        def more() -> list[Work]:
+            return [] if feed is None else begin(feed.take())
+
+        news = None if feed is None else feed.fileno()
         try:
-            for answer in self.answers(first, lambda each: wrong.get(_problem(each))):
-                each = first[answer.number]
+            for answer in self.answers(begin(work), refused, more, news):
+                each = begun.pop(answer.number)
                 if answer.error is not None and answer.of_problem:
                     wrong[_problem(each)] = answer.error
-                outcomes = list(_outcomes(each, copies.get(id(each), []), answer))
+                outcomes = list(_outcomes(alike.take(each), answer))
                 done += len(outcomes)
                 self._progress.finish()
                 yield from outcomes
@@ -167,10 +210,14 @@ class Cards(AbstractContextManager["Cards"]):
         self,
         tasks: Sequence[Task],
         refused: Callable[[Task], JudgeError | None] = lambda _: None,
+        more: Callable[[], Sequence[Task]] = tuple,
+        news: int | None = None,
     ) -> Iterator[Answer]:
         """What came of each of ``tasks``, by its number, as soon as it is there.
 
-        A task that waits is not begun any more, once ``refused`` says why.
+        A task that waits is not begun any more, once ``refused`` says why. ``more`` gives those
+        that have come meanwhile, whose numbers go on; the descriptor ``news`` can be read from
+        when there are some.
 
         Raises:
             MachineError: every card was left out.
@@ -179,20 +226,26 @@ class Cards(AbstractContextManager["Cards"]):
             self._processes.pop(card).end()  # it is still at work on what nobody asks for any more
             self._start(card)
         self._stale.clear()
-        asked: list[Work | Errand] = [*tasks]
+        begun = dict(enumerate(tasks))
+        asked: dict[int, Work | Errand] = {**begun}
         jobs = self._dispatch(len(tasks))
         try:
             while not jobs.finished:
-                for number in jobs.drop(lambda each: refused(tasks[each]) is not None):
-                    yield Answer(number, error=refused(tasks[number]), of_problem=True)
                 self._give(jobs, asked)
-                for answer in self._step(jobs):
-                    task = asked[answer.number]
+                for answer in self._step(jobs, news):
+                    task = asked.pop(answer.number)
                     if answer.failed and self._recorded and isinstance(task, Work):
                         asked[answer.number] = GiveUp(task, f"not graded: {answer.error}")
                         jobs.again(answer.number)
                     else:
+                        del begun[answer.number]
                         yield answer
+                for number in jobs.drop(lambda each: refused(begun[each]) is not None):
+                    del asked[number]
+                    yield Answer(number, error=refused(begun.pop(number)))
+                for task in more():
+                    number = jobs.add()
+                    begun[number] = asked[number] = task
         finally:
             self._stale = {card for card in jobs.live if jobs.held(card)}
 
@@ -206,18 +259,20 @@ class Cards(AbstractContextManager["Cards"]):
         reasons = [f"{self._cards[card].name}: {why}" for card, why in self._left_out.items()]
         return MachineError("no card is left; " + "; ".join(reasons))
 
-    def _give(self, jobs: Dispatch, tasks: Sequence[Work | Errand]) -> None:
-        for card in self._ready.intersection(jobs.live):
-            if given := jobs.give(card):
-                self._heard[card] = time.monotonic()
-            for number in given:
-                self._processes[card].send(Order(number, tasks[number]))
+    def _give(self, jobs: Dispatch, tasks: Mapping[int, Work | Errand]) -> None:
+        ready = self._ready.intersection(jobs.live)
+        for most in (1, None):  # nothing waits behind another file while a card is idle
+            for card in sorted(ready, key=lambda each: len(jobs.held(each))):
+                if given := jobs.give(card, most):
+                    self._heard[card] = time.monotonic()
+                for number in given:
+                    self._processes[card].send(Order(number, tasks[number]))
 
-    def _step(self, jobs: Dispatch) -> list[Answer]:
-        """Wait a while for the judges to say something; what is answered by it."""
+    def _step(self, jobs: Dispatch, news: int | None = None) -> list[Answer]:
+        """Wait a while for the judges, or ``news``, to say something; what is answered by it."""
         answers: list[Answer] = []
         links = {process.link: card for card, process in self._processes.items()}
-        for link in wait(list(links), _LOOK_S):
+        for link in wait([*links, *([] if news is None else [news])], _LOOK_S):
             if isinstance(link, Connection):
                 answers += self._hear(links[link], link, jobs)
         for card in jobs.live:
@@ -325,27 +380,11 @@ def _problem(work: Work) -> Hashable:
     return work.job.problem.slug, work.job.problem.hash
 
 
-def _duplicates(work: Sequence[Work]) -> tuple[list[Work], Mapping[int, list[Work]]]:
-    """The work of different content, and the copies of each, by its id."""
-    first: list[Work] = []
-    by_content: dict[Hashable, Work] = {}
-    copies: dict[int, list[Work]] = {}
-    for each in work:
-        key = content_key(each.job)
-        if key is None or (one := by_content.setdefault((key, each.options), each)) is each:
-            first.append(each)
-        else:
-            copies.setdefault(id(one), []).append(each)
-    return first, copies
-
-
-def _outcomes(
-    work: Work, copies: Sequence[Work], answer: Answer
-) -> Iterator[Completed | NotJudged]:
-    for each in (work, *copies):
+def _outcomes(alike: Sequence[Work], answer: Answer) -> Iterator[Completed | NotJudged]:
+    for each in alike:
         if isinstance(answer.error, ProblemError | MachineError):
             yield NotJudged(each, answer.error)
         elif isinstance(answer.value, Result):
-            copied = each is not work
+            copied = each is not alike[0]
             result = copy_for_duplicate(answer.value, each.job) if copied else answer.value
             yield Completed(each, result)

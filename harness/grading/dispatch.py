@@ -27,6 +27,7 @@ class Dispatch:
     """Jobs 0, 1, … ``total`` - 1 for some cards, of which each holds at most ``ahead``."""
 
     def __init__(self, total: int, cards: Sequence[int], ahead: int) -> None:
+        self._total = total
         self._waiting = deque(range(total))
         self._ahead = ahead
         self._held: dict[int, list[int]] = {card: [] for card in cards}
@@ -35,6 +36,12 @@ class Dispatch:
         self._unnamed = count(-1, -1)
         self.left_out: dict[int, str] = {}
         """The cards that are, and why."""
+
+    def add(self) -> int:
+        """One more job, after all others; its number."""
+        self._waiting.append(self._total)
+        self._total += 1
+        return self._total - 1
 
     @property
     def live(self) -> list[int]:
@@ -50,14 +57,14 @@ class Dispatch:
         """The jobs of a card, in the order in which they were given."""
         return list(self._held[card])
 
-    def give(self, card: int) -> list[int]:
-        """The further jobs that a card is to have now."""
+    def give(self, card: int, most: int | None = None) -> list[int]:
+        """The further jobs that a card is to have now, ``most`` with those that it holds."""
         given: list[int] = []
         if card in self.left_out:
             return given
         held = self._held[card]
         while True:
-            room = min(self._ahead, 1 + math.ceil(len(self._waiting) / len(self.live)))
+            room = min(most or self._ahead, 1 + math.ceil(len(self._waiting) / len(self.live)))
             allowed = (job for job in self._waiting if self._may_have(card, job))
             if len(held) >= room or (job := next(allowed, None)) is None:
                 return given

@@ -3,10 +3,10 @@
 import re
 import secrets
 import shlex
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from datetime import UTC, datetime
 
-from harness.grading.job import Job
+from harness.grading.job import Job, Work
 from harness.grading.result_builder import solution_ref, with_path
 from harness.records.result import Result
 from harness.solution.model import Solution
@@ -38,3 +38,31 @@ def copy_for_duplicate(result: Result, job: Job) -> Result:
             "notes": (*result.notes, note),
         }
     )
+
+
+class Alike:
+    """Files of the same content among those that are at work: one of them is graded."""
+
+    def __init__(self) -> None:
+        self._of: dict[Hashable, list[Work]] = {}
+
+    def first_of(self, work: Sequence[Work]) -> list[Work]:
+        """Those of ``work`` that no other stands for."""
+        return [each for each in work if self._join(each)[0] is each]
+
+    def _join(self, work: Work) -> list[Work]:
+        group = self._of.setdefault(self._key(work), [])
+        group.append(work)
+        return group
+
+    def of(self, first: Work) -> list[Work]:
+        """What ``first`` stands for, with itself."""
+        return self._of[self._key(first)]
+
+    def take(self, first: Work) -> list[Work]:
+        """The same, once; what comes later is graded again."""
+        return self._of.pop(self._key(first))
+
+    def _key(self, work: Work) -> Hashable:
+        content = content_key(work.job)
+        return id(work) if content is None else (content, work.options)

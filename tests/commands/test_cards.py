@@ -37,7 +37,7 @@ def test_all_commands_that_grade_take_a_card(command: str) -> None:
 @pytest.fixture
 def two(monkeypatch: pytest.MonkeyPatch) -> list[Card]:
     found = [Card(n, f"GPU-{n}abc", f"0000:1{n}:00.0", "Made-up 100") for n in range(2)]
-    monkeypatch.setattr(cards, "visible_cards", lambda: found)
+    monkeypatch.setattr(cards, "visible_cards", lambda *_: found)
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "5,7")
     return found
 
@@ -64,11 +64,11 @@ def test_what_cannot_be_is_refused(two: list[Card], monkeypatch: pytest.MonkeyPa
     assert "one of them" in str(_error("check", file, "--cards", "all", "--card", "0"))
     assert "--device cpu uses none" in str(_error("check", file, "--cards", "0", "--device", "cpu"))
     assert "--device cpu uses none" in str(_error("check", file, "--card", "0", "--device", "cpu"))
-    monkeypatch.setattr(cards, "visible_cards", lambda: [])
+    monkeypatch.setattr(cards, "visible_cards", lambda *_: [])
     for option in ("--card", "--cards"):
         assert _error("check", file, option, "0").exit_code == 4
     monkeypatch.setattr(
-        cards, "visible_cards", lambda: [two[0], two[1]._replace(name="Made-up 200")]
+        cards, "visible_cards", lambda *_: [two[0], two[1]._replace(name="Made-up 200")]
     )
     assert "1 is Made-up 200" in str(_error("check", file, "--cards", "all"))
 

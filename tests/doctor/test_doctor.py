@@ -1,7 +1,9 @@
 import os
+import sys
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from support.toolkits import add_headers, add_shared, libraries
@@ -44,6 +46,57 @@ def test_every_finding_that_is_not_ok_has_a_remedy(
     for name in ("nvcc", "g++"):
         assert found[name].state is State.MISSING
     assert all(finding.remedy for finding in found.values() if finding.state is not State.OK)
+
+
+class MadeUpNvml:
+    """As much of pynvml as cards are looked at with; ``modes`` are theirs, None: not said."""
+
+    NVMLError = OSError
+    NVML_FEATURE_ENABLED = 1
+
+    def __init__(self, *modes: int | None) -> None:
+        self.modes = modes
+
+    def nvmlInit(self) -> None: ...  # noqa: N802
+
+    def nvmlShutdown(self) -> None: ...  # noqa: N802
+
+    def nvmlSystemGetDriverVersion(self) -> str:  # noqa: N802
+        return "580.1"
+
+    def nvmlDeviceGetCount(self) -> int:  # noqa: N802
+        return len(self.modes)
+
+    def nvmlDeviceGetHandleByIndex(self, index: int) -> int:  # noqa: N802
+        return index
+
+    def nvmlDeviceGetCudaComputeCapability(self, handle: int) -> tuple[int, int]:  # noqa: N802
+        return 9, 0
+
+    def nvmlDeviceGetMemoryInfo(self, handle: int) -> SimpleNamespace:  # noqa: N802
+        return SimpleNamespace(total=80 << 30)
+
+    def nvmlDeviceGetName(self, handle: int) -> str:  # noqa: N802
+        return "Made-up 100"
+
+    def nvmlDeviceGetPersistenceMode(self, handle: int) -> int:  # noqa: N802
+        if (mode := self.modes[handle]) is None:
+            raise OSError("Not Supported")
+        return mode
+
+
+def test_persistence_mode_is_said_for_each_card_where_it_is_known(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(sys.modules, "pynvml", MadeUpNvml(1, 0, None))  # type: ignore[arg-type]
+    driver, on, off, unknown = doctor._gpus()
+    assert (driver.detail, driver.state) == ("580.1", State.OK)
+    assert (on.name, on.state, on.remedy) == ("gpu 0", State.OK, "")
+    assert on.detail == "Made-up 100, sm_90, 80 GiB, persistence mode on"
+    assert (off.name, off.state) == ("gpu 1", State.LIMITED)
+    assert "persistence mode off" in off.detail
+    assert "nvidia-smi -i 1 -pm 1" in off.remedy
+    assert (unknown.detail, unknown.state) == ("Made-up 100, sm_90, 80 GiB", State.OK)
 
 
 @pytest.mark.parametrize("tool", ["compute-sanitizer", "ncu"])

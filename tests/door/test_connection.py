@@ -160,6 +160,15 @@ def test_what_the_machine_does_wrong_comes_after_the_other_results(judge: harnes
         {"device": "gpu"},
         {"effort": "quik"},
         {"card": 1, "device": "cpu"},
+        {"cards": "all", "device": "cpu"},
+        {"cards": "all", "card": 0},
+        {"cluster": "auto", "card": 0},
+        {"cluster": "auto", "cards": [0, 1]},
+        {"cards": []},
+        {"cards": 3},
+        {"gpu": "H100"},
+        {"judges": 4, "cards": "all"},
+        {"judges": 0, "cluster": "auto"},
         {"effort": None},
         {"problems": "/no/such/folder"},
     ],
@@ -168,6 +177,41 @@ def test_what_a_judge_cannot_be_made_with(wrong: dict[str, Any]) -> None:
     name = next(iter(wrong))
     with pytest.raises(harness.UsageError, match=name):
         harness.Judge(**wrong)
+
+
+@pytest.mark.parametrize("cards", ["0,GPU-1a", [0, "GPU-1a"], ("0", "GPU-1a")])
+def test_cards_are_named_by_a_text_or_a_list(cards: Any) -> None:
+    assert harness.Judge(cards=cards)._setup.cards == "0,GPU-1a"
+
+
+def test_what_is_told_of_a_judge_is_logged(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    told = door_stand_in.PROGRAM.replace(
+        "main()",
+        "import os, socket\n"
+        "from harness.door.messages import line\n"
+        "os.write(int(sys.argv[1]), line(note='card 1 is\\x1b left out'))\n"
+        "main()",
+    )
+    monkeypatch.setattr(connection, "_PROGRAM", told)
+    with harness.Judge() as judge:
+        judge.grade("text")
+    (record,) = caplog.records
+    assert (record.name, record.levelname) == ("harness", "WARNING")
+    assert record.message.startswith("card 1 is")
+    assert "\x1b" not in record.message
+
+
+def test_sources_of_one_call_are_as_many_as_the_judges_need(
+    judge: harness.Judge, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    judge.grade("text")  # by now it is ready
+    assert judge._connection.ahead == 64
+    life = judge._connection._life
+    assert life is not None
+    monkeypatch.setattr(life, "judges", 8)
+    assert judge._connection.ahead == 128
 
 
 def test_what_the_environment_says_holds_here_too(

@@ -21,8 +21,8 @@ GRADE = "(source, problem=None, *, dtype=None, language=None, author=None"
 SIGNATURES = {
     harness.grade: "(source, problem=None, *, device='auto', dtype=None, effort='full', "
     "language=None, author=None, seed=None)",
-    harness.Judge: "(*, device='auto', card=None, effort='full', problems=None, "
-    "functional_times=False, require_sandbox=False)",
+    harness.Judge: "(*, device='auto', card=None, cards=None, cluster=None, gpu=None, judges=None, "
+    "effort='full', problems=None, functional_times=False, require_sandbox=False)",
     harness.Judge.grade: GRADE.replace("(", "(self, ") + ", seed=None)",
     harness.Judge.grade_many: GRADE.replace("(source", "(self, sources") + ")",
 }

@@ -2,6 +2,7 @@
 
 import json
 import os
+import select
 import socket
 import sys
 import threading
@@ -11,7 +12,8 @@ from typing import Any, cast
 import pytest
 from support.samples import result
 
-from harness.door import worker
+from harness.door import open_judges, worker
+from harness.door.inbox import Inbox
 from harness.door.messages import Order, Setup, error_of
 from harness.errors import HarnessError, JudgeError, MachineError, NoDeviceError, UsageError
 from harness.grading.executor import InProcess
@@ -21,6 +23,10 @@ from harness.records.result import Result, Verdict
 SETUP = Setup(
     device="cpu",
     card=None,
+    cards=None,
+    cluster=None,
+    gpu=None,
+    judges=None,
     effort="full",
     problems=None,
     functional_times=False,
@@ -60,7 +66,7 @@ class Door:
         monkeypatch.setattr(worker, "_end", lambda: None)
         self.ours, theirs = socket.socketpair()
         self.worker = worker._Worker(theirs, SETUP)
-        self.worker._executor = cast(InProcess, Executor(self._look))
+        self.worker._one = cast(InProcess, Executor(self._look))
         monkeypatch.setattr(self.worker, "_job", self._job)
         self._lines = self.ours.makefile("rb")
 
@@ -132,7 +138,7 @@ def test_what_nobody_waits_for_any_more_is_not_graded(door: Door) -> None:
         for number in (0, 1, 2, 3):
             door.ours.sendall(json.dumps({"drop": number}).encode() + b"\n")
         waited = threading.Event()
-        while len(door.worker._dropped) < 4:
+        while len(door.worker._inbox.dropped) < 4:
             waited.wait(0.01)
 
     door.on_seen["b"] = drop
@@ -170,7 +176,7 @@ def test_a_card_is_used_whatever_the_caller_sees(
     monkeypatch: pytest.MonkeyPatch, wanted: str
 ) -> None:
     Cards(monkeypatch)
-    worker._use_card(wanted)
+    open_judges._use_card(wanted)
     assert os.environ["CUDA_VISIBLE_DEVICES"] == "GPU-b"
 
 
@@ -178,7 +184,28 @@ def test_a_card_is_used_whatever_the_caller_sees(
 def test_a_card_that_is_not_there(monkeypatch: pytest.MonkeyPatch, wanted: str) -> None:
     Cards(monkeypatch)
     with pytest.raises(NoDeviceError, match="nvidia-smi -L"):
-        worker._use_card(wanted)
+        open_judges._use_card(wanted)
+
+
+def test_cards_that_are_named_are_looked_for_whatever_the_caller_sees(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "3")
+    assert open_judges._as_seen("all")["CUDA_VISIBLE_DEVICES"] == "3"
+    assert "CUDA_VISIBLE_DEVICES" not in open_judges._as_seen("0,2")
+
+
+def test_what_comes_meanwhile_rings_and_is_taken_at_once() -> None:
+    inbox = Inbox()
+    for number in range(3):
+        inbox.put(Order(number=number))
+    inbox.drop(1)
+    assert select.select([inbox], [], [], 0)[0]
+    assert [each.number for each in inbox.take()] == [0, 2]
+    assert not select.select([inbox], [], [], 0)[0]
+    assert inbox.take() == []
+    inbox.drop(2)
+    assert select.select([inbox], [], [], 0)[0]
 
 
 def test_orders_are_taken_some_at_a_time(door: Door) -> None:
@@ -187,5 +214,5 @@ def test_orders_are_taken_some_at_a_time(door: Door) -> None:
         door.ours.sendall(json.dumps({"order": order}).encode() + b"\n")
     taken = []
     while len(taken) < 100:
-        taken += door.worker._next()
+        taken += door.worker._inbox.wait(worker.MOST_AT_ONCE)
     assert [each.number for each in taken] == list(range(100))

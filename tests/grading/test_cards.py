@@ -262,6 +262,58 @@ def test_what_nobody_asks_for_any_more_is_not_answered_later(opened: Open, shift
         }
 
 
+class Meanwhile:
+    """A feed that gives its lists one after the other, each when the one before was taken."""
+
+    def __init__(self, *later: Sequence[Work], unwanted: Sequence[Work] = ()) -> None:
+        self._later = list(later)
+        self._unwanted = unwanted
+        self._read, self._write = os.pipe()
+        os.write(self._write, b"x")
+
+    def fileno(self) -> int:
+        return self._read
+
+    def take(self) -> Sequence[Work]:
+        return self._later.pop(0) if self._later else []
+
+    def wants(self, work: Work) -> bool:
+        return work not in self._unwanted
+
+
+def test_what_comes_meanwhile_is_graded_in_the_same_run(opened: Open, shift: Problem) -> None:
+    files = work(shift, *(f"{number}.cu" for number in range(9)))
+    with opened("0", "1") as cards:
+        done = list(cards.outcomes(files[:2], Meanwhile(files[2:5], [], files[5:])))
+    assert Counter(each.work.job.path for each in done) == Counter(f.job.path for f in files)
+    assert all(isinstance(each, Completed) for each in done)
+
+
+def test_what_is_unwanted_before_its_turn_is_not_begun(
+    opened: Open, shift: Problem, tmp_path: Path
+) -> None:
+    first, *rest = work(shift, "slow.cu", *(f"{number}.cu" for number in range(30)))
+    with opened("0") as cards:
+        done = named(list(cards.outcomes([first, *rest[:10]], Meanwhile(rest[10:], unwanted=rest))))
+    assert len(done) == 31
+    assert done["29.cu"] == "not graded: nobody waits for it"
+    assert len(asked(tmp_path)) < 8
+
+
+def test_a_problem_that_had_mistakes_is_tried_again_for_what_comes_later(
+    opened: Open, shift: Problem
+) -> None:
+    wrong, *rest = work(shift, "wrong.cu", "a.cu", "b.cu")
+    later: list[Work] = []
+    feed = Meanwhile(unwanted=())
+    feed.take = lambda: [later.pop()] if later else []  # type: ignore[method-assign]
+    with opened("0") as cards:
+        outcomes = cards.outcomes([wrong, rest[0]], feed)
+        assert isinstance(next(outcomes), NotJudged)
+        later.append(rest[1])
+        assert named(list(outcomes))["b.cu"] == "0"
+
+
 def test_an_interrupt_ends_all_judges_at_once(opened: Open, shift: Problem, tmp_path: Path) -> None:
     started = time.monotonic()
     with pytest.raises(KeyboardInterrupt), opened("0", "1") as cards:

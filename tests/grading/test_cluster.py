@@ -3,7 +3,6 @@
 ``CLUSTER_JOBS=200`` makes the run of deaths as long as that.
 """
 
-import contextlib
 import os
 import random
 import signal
@@ -17,6 +16,7 @@ from typing import Any
 
 import pytest
 from support.judged_files import FAKE, Shown, work
+from support.ray_nodes import add_node, require_none_left, started_nodes
 
 from harness.errors import MachineError
 from harness.grading.cards import Cards
@@ -32,8 +32,6 @@ ray = pytest.importorskip("ray", reason="needs Ray: pip install -e '.[cluster]'"
 
 pytestmark = [pytest.mark.corpus, pytest.mark.filterwarnings("ignore")]
 
-NODE = {"num_cpus": 2, "object_store_memory": 80 << 20}
-LOOPBACK = "127.0.0.2"  # 127.0.0.1 is what Ray takes for the address that others see
 JOBS = int(os.environ.get("CLUSTER_JOBS", "48"))
 ROOT = Path(__file__).parents[2]
 Open = Callable[..., Cards]
@@ -48,34 +46,8 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def nodes(place: Path) -> Iterator[Any]:
     """A head without processors and two nodes with a judge each, on loopback."""
-    from ray.cluster_utils import Cluster
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("FAKE_PLACE", str(place))
-        patch.setenv("FAKE_KIND", "cpu")
-        patch.setenv("RAY_AUTH_MODE", "disabled")
-        patch.setenv("RAY_enable_metrics_collection", "0")
-        head = {"num_cpus": 0, "include_dashboard": False, "node_ip_address": LOOPBACK}
-        cluster = _patiently(lambda: Cluster(initialize_head=True, head_node_args=NODE | head))
-        try:
-            for _ in range(2):
-                _add_node(cluster)
-            yield cluster
-        finally:
-            cluster.shutdown()
-
-
-def _add_node(cluster: Any) -> None:
-    _patiently(lambda: cluster.add_node(wait=False, **NODE, node_ip_address=LOOPBACK))
-    cluster.wait_for_nodes(timeout=300)
-
-
-def _patiently(start: Callable[[], Any]) -> Any:
-    """What ``start`` gives: on a busy machine Ray gives up after a time that is no option."""
-    for _ in range(9):
-        with contextlib.suppress(Exception):
-            return start()
-    return start()
+    with started_nodes(place) as cluster:
+        yield cluster
 
 
 @pytest.fixture
@@ -89,15 +61,7 @@ def opened(nodes: Any, place: Path) -> Iterator[Open]:
     told: list[str] = []
     yield open_in
     assert all(line.startswith("waiting") for line in told)
-    _none_left(place)
-
-
-def _none_left(place: Path) -> None:
-    deadline = time.monotonic() + 60
-    for line in (place / "started").read_text().splitlines() if place.exists() else []:
-        while Path(f"/proc/{line.split()[-1]}").exists():
-            assert time.monotonic() < deadline, "a judge is left"
-            time.sleep(0.1)
+    require_none_left(place)
 
 
 def test_each_file_has_its_result_once_from_any_node(opened: Open, shift: Problem) -> None:
@@ -176,7 +140,7 @@ def test_nodes_and_actors_that_die_cost_a_second_try_and_nothing_else(
 def _kill(what: str, nodes: Any, place: Path, draw: random.Random) -> None:
     if what == "node":
         nodes.remove_node(draw.choice(nodes.list_all_nodes()[1:]), allow_graceful=False)
-        _add_node(nodes)
+        add_node(nodes)
         return
     pids = [int(line.split()[-1]) for line in (place / "started").read_text().splitlines()]
     alive = [pid for pid in pids if Path(f"/proc/{pid}").exists()]

@@ -17,6 +17,26 @@ def test_jobs_are_given_in_order_and_so_many_ahead() -> None:
     assert jobs.give(0) == [6]
 
 
+def test_a_card_that_is_idle_is_given_one_before_another_has_two() -> None:
+    jobs = Dispatch(2, [0, 1], ahead=4)
+    assert (jobs.give(0, 1), jobs.give(1, 1), jobs.give(0)) == ([0], [1], [])
+    assert jobs.add() == 2
+    assert jobs.give(0, 1) == []
+    jobs.done(1, 1)
+    assert (jobs.give(0, 1), jobs.give(1, 1)) == ([], [2])
+
+
+def test_what_is_added_comes_after_all_others() -> None:
+    jobs = Dispatch(2, [0], ahead=1)
+    assert jobs.give(0) == [0]
+    assert jobs.add() == 2
+    jobs.done(0, 0)
+    assert jobs.give(0) == [1]
+    jobs.done(0, 1)
+    assert not jobs.finished
+    assert jobs.give(0) == [2]
+
+
 def test_towards_the_end_cards_hold_fewer() -> None:
     """Else the last ones would wait for one card while the others have nothing to do."""
     jobs = Dispatch(8, [0, 1], ahead=6)

@@ -38,7 +38,7 @@ DEADLY = {"die": 2, "die once": 1, "die always": 99}
 
 def main() -> None:
     channel = socket.socket(fileno=int(sys.argv[1]))
-    channel.sendall(line(ready=True))
+    channel.sendall(line(ready=1))
     dropped: list[int] = []
     waiting: list[int] = []
 

@@ -19,8 +19,10 @@ from harness.errors import Diagnostic, MachineError, NoDeviceError, ProblemError
 from harness.grading.card_wire import Broken, Done, Phase, Ready, Setup, Steps, Unjudged
 from harness.grading.give_up import GiveUp
 from harness.grading.job import Job
+from harness.grading.result_builder import solution_ref
 from harness.records.refs import DeviceRef, SolutionRef
 from harness.records.result import Result, Verdict
+from harness.solution.model import Solution
 from support.samples import result
 
 DEVICE = DeviceRef(kind="cpu" if "FAKE_KIND" in os.environ else "cuda", name="Made-up 100")
@@ -96,13 +98,15 @@ def _given_up(task: GiveUp) -> Result:
 
 
 def _graded(job: Job) -> Result:
-    about = SolutionRef(
-        author="me",
-        name=job.path,
-        language="cuda",
-        hash=getattr(job.solution, "hash", job.path),
-        path=job.path,
-    )
+    solution = job.solution
+    honest = isinstance(solution, Solution) and solution.display_path == job.path
+    if isinstance(solution, Solution) and honest and solution.language == "cuda":
+        about = solution_ref(solution)  # what the sample below is written in
+    else:
+        content = getattr(solution, "hash", job.path)
+        about = SolutionRef(
+            author="me", name=job.path, language="cuda", hash=content, path=job.path
+        )
     return result(
         id=f"{CARD}-{Path(job.path).name}-{os.getpid()}",
         solution=about,

@@ -8,7 +8,7 @@ PROGRAM = f"""
 import sys
 sys.path[:0] = [{str(TESTS.parent)!r}]
 from harness.device import cards
-cards.visible_cards = lambda: [
+cards.visible_cards = lambda *_: [
     cards.Card(n, f"GPU-{{n}}a", f"0000:1{{n}}:00.0", "Made-up " + name)
     for n, name in enumerate(("100", "100", "200"))
 ]
