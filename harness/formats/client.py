@@ -1,13 +1,12 @@
 """The judge's side of a foreign problem's process: asks it for cases, inputs and answers."""
 
 import atexit
-import math
 import mmap
 import os
 import tempfile
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from hashlib import sha256
 
@@ -25,6 +24,7 @@ from harness.formats.messages import (
     CheckOutputs,
     DescribeCases,
     DrawInputs,
+    DrawWeights,
     ErrorMeasured,
     EvaluateReference,
     FilesLoaded,
@@ -35,7 +35,9 @@ from harness.formats.messages import (
     OutputsChecked,
     PlacedTensor,
     ReferenceEvaluated,
+    WeightsDrawn,
 )
+from harness.formats.placing import part_of, placed_tensors
 from harness.problem.dtypes import DTYPES, DtypeKind
 from harness.problem.terms import Direction, TensorSpec
 from harness.sandbox import ROOT
@@ -55,7 +57,6 @@ _MOST = 2
 """Processes that are kept."""
 _KEPT_BYTES = 1 << 30
 """Drawn inputs and answers that are kept, in all."""
-_ALIGNMENT = 64
 _WIDE = {
     DtypeKind.FLOAT: "float64",
     DtypeKind.COMPLEX: "complex128",
@@ -109,18 +110,24 @@ class ForeignProcess(AuthorProcess):
     def draw(self, case: FormatCase, *, small: bool, seed: int) -> dict[str, Tensor]:
         """All tensors that a call reads, in their own types, each with bits of its own."""
         read = [spec for spec in case.tensors if spec.direction is not Direction.OUT]
-        placed, size = _placed((spec.name, spec.dtype, spec) for spec in read)
+        placed, size = placed_tensors((spec.name, spec.dtype, spec) for spec in read)
         message = DrawInputs(case=case.key, small=small, seed=seed, tensors=placed)
         return self._through_memory(message, InputsDrawn, {}, placed, size)
+
+    def weights(self, specs: Sequence[TensorSpec], *, small: bool, seed: int) -> dict[str, Tensor]:
+        """These weights of a module made under a seed."""
+        placed, size = placed_tensors((spec.name, spec.dtype, spec) for spec in specs)
+        message = DrawWeights(small=small, seed=seed, weights=placed)
+        return self._through_memory(message, WeightsDrawn, {}, placed, size)
 
     def right(
         self, case: FormatCase, *, small: bool, weights: int, inputs: Mapping[str, Tensor]
     ) -> dict[str, Tensor]:
         """The right outputs, in float64 and the like."""
-        read = [spec for spec in case.tensors if spec.direction is not Direction.OUT]
+        read = case.read
         written = case.compared
         wide = [(f"{_ANSWER}{s.name}", _WIDE[DTYPES[s.dtype].kind], s) for s in written]
-        placed, size = _placed([*((s.name, s.dtype, s) for s in read), *wide])
+        placed, size = placed_tensors([*((s.name, s.dtype, s) for s in read), *wide])
         given, answers = placed[: len(read)], placed[len(read) :]
         message = EvaluateReference(
             case=case.key,
@@ -156,7 +163,7 @@ class ForeignProcess(AuthorProcess):
         """What the format's own check says of outputs in their own types."""
         read = [spec for spec in case.tensors if spec.direction is not Direction.OUT]
         answers = [(f"{_ANSWER}{s.name}", s.dtype, s) for s in case.compared]
-        placed, size = _placed([*((s.name, s.dtype, s) for s in read), *answers])
+        placed, size = placed_tensors([*((s.name, s.dtype, s) for s in read), *answers])
         given = {each: inputs[each.name] for each in placed[: len(read)]}
         got = {
             each: outputs[spec.name]
@@ -193,7 +200,7 @@ class ForeignProcess(AuthorProcess):
     def _through_memory(
         self,
         message: Message,
-        expected: type[InputsDrawn] | type[ReferenceEvaluated],
+        expected: type[InputsDrawn | WeightsDrawn | ReferenceEvaluated],
         given: Mapping[PlacedTensor, Tensor],
         wanted: Iterable[PlacedTensor],
         size: int,
@@ -202,7 +209,7 @@ class ForeignProcess(AuthorProcess):
         with self._in_memory(given, size) as (memory, whole):
             with self._lock:
                 self.ask(message, expected, (memory,))
-            return {each.name: _part(whole, each).clone() for each in wanted}
+            return {each.name: part_of(whole, each).clone() for each in wanted}
 
     @contextmanager
     def _in_memory(
@@ -215,7 +222,7 @@ class ForeignProcess(AuthorProcess):
         try:
             whole = torch.frombuffer(mmap.mmap(memory, size), dtype=torch.uint8)
             for place, tensor in given.items():
-                _part(whole, place).copy_(tensor)
+                part_of(whole, place).copy_(tensor)
             yield memory, whole
         finally:
             os.close(memory)
@@ -223,24 +230,6 @@ class ForeignProcess(AuthorProcess):
 
 _ANSWER = "="
 """Before the name of an answer, which an input may have as well."""
-
-
-def _placed(
-    tensors: Iterable[tuple[str, str, TensorSpec]],
-) -> tuple[tuple[PlacedTensor, ...], int]:
-    """Where tensors (name, type, shape) lie in the memory, and the memory's size."""
-    placed, offset = [], 0
-    for name, dtype, spec in tensors:
-        placed.append(PlacedTensor(name=name, dtype=dtype, shape=spec.shape, offset=offset))
-        size = DTYPES[dtype].itemsize * spec.span
-        offset += -(-size // _ALIGNMENT) * _ALIGNMENT
-    return tuple(placed), max(offset, _ALIGNMENT)
-
-
-def _part(whole: Tensor, place: PlacedTensor) -> Tensor:
-    dtype = getattr(torch, place.dtype)
-    count = dtype.itemsize * math.prod(place.shape)
-    return whole[place.offset : place.offset + count].view(dtype).view(place.shape)
 
 
 Make = Callable[[ForeignProcess], dict[str, Tensor]]
@@ -285,6 +274,13 @@ class Problems:
         """The inputs of a call, not to be written to."""
         key = "drawn", source.hash, case.key, small, seed
         return self._remembered(source, key, lambda one: one.draw(case, small=small, seed=seed))
+
+    def weights(
+        self, source: Source, specs: Sequence[TensorSpec], *, small: bool, seed: int
+    ) -> Mapping[str, Tensor]:
+        """These weights of a module made under a seed, not to be written to."""
+        key = "weights", source.hash, tuple(spec.name for spec in specs), small, seed
+        return self._remembered(source, key, lambda one: one.weights(specs, small=small, seed=seed))
 
     def right(
         self,

@@ -11,10 +11,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from harness.author.client import AuthorError
-from harness.formats.messages import CasesDescribed, ToldCase, ToldParameter
+from harness.formats.messages import (
+    CasesDescribed,
+    ToldCase,
+    ToldParameter,
+    ToldWeight,
+    WeightKind,
+)
 from harness.problem.dtypes import C_TYPES, DTYPES
 from harness.problem.terms import Direction, FormalParameter, Role, TensorSpec
 from harness.text.plain import plain
+from harness.wire.arguments import LONGEST_WEIGHT_NAME, MOST_WEIGHTS
 
 MOST_TENSORS = 4096
 MOST_DIMENSIONS = 8
@@ -28,6 +35,7 @@ _DEEPEST = 16
 
 _KEY = re.compile(r"[a-z]+=[a-z0-9_-]{1,40}")
 _NAME = re.compile(r"[^\W\d]\w{0,79}", re.ASCII)
+_WEIGHT = re.compile(r"self(\.\w+)+", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,12 +66,30 @@ class FormatCase:
     """Whether the format's own check decides."""
     rounded: bool = False
     """Whether the reference's answers are rounded to the outputs' types."""
+    weights: tuple[TensorSpec, ...] = ()
+    """Those that each call has values of its own for, after all ``tensors``."""
+
+    @property
+    def read(self) -> tuple[TensorSpec, ...]:
+        """The tensors that the reference needs to know."""
+        given = (spec for spec in self.tensors if spec.direction is not Direction.OUT)
+        return (*given, *self.weights)
 
     @property
     def compared(self) -> tuple[TensorSpec, ...]:
         """The tensors that are right or wrong after a call."""
         written = (spec for spec in self.tensors if spec.direction is not Direction.IN)
         return tuple(spec for spec in written if spec.name not in self.loose)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModuleWeight:
+    """A parameter or buffer of the reference's module."""
+
+    spec: TensorSpec
+    """Its name begins with ``self.``, as none of an argument can."""
+    kind: WeightKind
+    """What decides its values."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,6 +102,8 @@ class Description:
     """By key; at least one."""
     claims: tuple[str, ...]
     """What a reader of a result must know."""
+    weights: tuple[ModuleWeight, ...] = ()
+    """All that its module holds; none where calls cannot be given others."""
 
     @property
     def tolerance(self) -> str:
@@ -110,7 +138,26 @@ def description(told: CasesDescribed) -> Description:
         parameters=parameters,
         cases=cases,
         claims=tuple(plain(each, 80) for each in told.claims),
+        weights=_weights(told.weights),
     )
+
+
+def _weights(told: tuple[ToldWeight, ...]) -> tuple[ModuleWeight, ...]:
+    _require(len(told) <= MOST_WEIGHTS, "too many weights")
+    _require(len({each.name for each in told}) == len(told), "two weights of one name")
+    for each in told:
+        named = len(each.name) <= LONGEST_WEIGHT_NAME and _WEIGHT.fullmatch(each.name)
+        _require(bool(named), "a weight's name")
+        _require(each.dtype in DTYPES, f"the type of {each.name}")
+    found = tuple(
+        ModuleWeight(
+            spec=_spec(each.name, each.dtype, each.shape, Direction.IN, zeroed=False),
+            kind=each.kind,
+        )
+        for each in told
+    )
+    _require_room([each.spec for each in found])
+    return found
 
 
 def _parameter(told: ToldParameter) -> FormalParameter:
@@ -141,23 +188,9 @@ def _case(
         same = bool(told.call) or each.dtype == C_TYPES[parameter.type]
         known = each.dtype in DTYPES and same
         _require(known, f"the type of {each.name}")
-        shape = each.shape
-        fits = len(shape) <= MOST_DIMENSIONS and all(0 < n < 2**40 for n in shape)
-        _require(fits, f"the shape {shape[:9]} of {each.name}")
-        steps = tuple(math.prod(shape[d + 1 :]) for d in range(len(shape)))
-        specs.append(
-            TensorSpec(
-                name=each.name,
-                dtype=each.dtype,
-                shape=shape,
-                strides=steps,
-                direction=parameter.direction or Direction.IN,
-                zeroed=each.zeroed and parameter.direction is Direction.OUT,
-                together=parameter.direction is not Direction.OUT,
-            )
-        )
-    total = sum(spec.span * DTYPES[spec.dtype].itemsize for spec in specs)
-    _require(total <= MOST_BYTES, f"{total >> 30} GiB of tensors")
+        direction = parameter.direction or Direction.IN
+        specs.append(_spec(each.name, each.dtype, each.shape, direction, zeroed=each.zeroed))
+    _require_room(specs)
     _require_json(told.construct, "a constructor's arguments")
     _require_json(told.call, "a call's arguments")
     free = {p.name for p in wanted if p.direction is Direction.INOUT}
@@ -181,6 +214,29 @@ def _case(
     )
     _require(bool(made.compared), f"{told.key}, in which nothing is compared")
     return made
+
+
+def _spec(
+    name: str, dtype: str, shape: tuple[int, ...], direction: Direction, *, zeroed: bool
+) -> TensorSpec:
+    """A dense tensor, drawn with the others of its call."""
+    fits = len(shape) <= MOST_DIMENSIONS and all(0 < n < 2**40 for n in shape)
+    _require(fits, f"the shape {shape[:9]} of {name}")
+    steps = tuple(math.prod(shape[d + 1 :]) for d in range(len(shape)))
+    return TensorSpec(
+        name=name,
+        dtype=dtype,
+        shape=shape,
+        strides=steps,
+        direction=direction,
+        zeroed=zeroed and direction is Direction.OUT,
+        together=direction is not Direction.OUT,
+    )
+
+
+def _require_room(specs: list[TensorSpec]) -> None:
+    total = sum(spec.span * DTYPES[spec.dtype].itemsize for spec in specs)
+    _require(total <= MOST_BYTES, f"{total >> 30} GiB of tensors")
 
 
 def _require_json(text: str, what: str) -> None:

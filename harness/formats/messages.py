@@ -101,6 +101,25 @@ class ToldCase(WireRecord):
     """Whether the reference's answers are rounded to the outputs' types."""
 
 
+WeightKind = Literal["drawn", "initial", "buffer", "changed"]
+"""Whether a weight follows from the seed; or is a parameter, or a buffer, that is the same under
+each; or a buffer that a call changes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToldWeight(WireRecord):
+    """One parameter or buffer of the module that is the reference."""
+
+    name: str
+    """`self.` and its name in the module."""
+    dtype: str
+    """Torch's name of the element type."""
+    shape: tuple[int, ...]
+    """Elements along each dimension."""
+    kind: WeightKind
+    """What decides its values."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CasesDescribed(Answer):
     """All that the judge needs to know."""
@@ -115,6 +134,8 @@ class CasesDescribed(Answer):
     """What it may be off besides."""
     claims: tuple[str, ...]
     """What a reader of a result must know, `inputs: fixed`."""
+    weights: tuple[ToldWeight, ...] = ()
+    """All that the module holds; none where its calls cannot be given others."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,6 +182,25 @@ class InputsDrawn(Answer):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class DrawWeights(Message):
+    """Make a module, and write what it holds to the memory."""
+
+    answers: ClassVar[tuple[str, ...]] = ("weightsdrawn", "cannotbegraded")
+    descriptors: ClassVar[Mapping[str, str]] = {"memory": "room for all tensors, sealed"}
+    small: bool
+    """As it was when cases were described."""
+    seed: int
+    """The seed under which it is made."""
+    weights: tuple[PlacedTensor, ...]
+    """Where they belong; all that were told of, or some."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WeightsDrawn(Answer):
+    """All weights lie in the memory."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class EvaluateReference(Message):
     """Write the right outputs for the inputs in the memory."""
 
@@ -173,7 +213,7 @@ class EvaluateReference(Message):
     weights: int
     """The seed under which a module is made."""
     inputs: tuple[PlacedTensor, ...]
-    """What a call reads, as the submission gets it."""
+    """What a call reads, as the submission gets it; weights too, where calls have their own."""
     outputs: tuple[PlacedTensor, ...]
     """Where the answers belong, in wide types."""
 
@@ -229,7 +269,7 @@ class OutputsChecked(Answer):
 REQUESTS: Mapping[str, type[Message]] = {
     message.type: message
     for message in (
-        *(OpenAuthor, LoadFiles, DescribeCases, DrawInputs, EvaluateReference),
+        *(OpenAuthor, LoadFiles, DescribeCases, DrawInputs, DrawWeights, EvaluateReference),
         *(MeasureError, CheckOutputs),
     )
 }
@@ -238,8 +278,8 @@ REQUESTS: Mapping[str, type[Message]] = {
 ANSWERS: Mapping[str, type[Message]] = {
     message.type: message
     for message in (
-        *(Confined, AuthorOpened, FilesLoaded, CasesDescribed, InputsDrawn, ReferenceEvaluated),
-        *(ErrorMeasured, OutputsChecked, AuthorFailed, CannotBeGraded),
+        *(Confined, AuthorOpened, FilesLoaded, CasesDescribed, InputsDrawn, WeightsDrawn),
+        *(ReferenceEvaluated, ErrorMeasured, OutputsChecked, AuthorFailed, CannotBeGraded),
     )
 }
 """What it may send, by type."""

@@ -14,9 +14,10 @@ from harness.errors import Diagnostic, ProblemError, UsageError
 from harness.formats.base import shortened
 from harness.formats.baseline import NAME as BASELINE
 from harness.formats.baseline import reference_program
+from harness.formats.expected import expectation, inexact, marked, moved, typed, with_signs
 from harness.formats.weakness import weak_claims
 from harness.problem.case import Case, CaseLimits
-from harness.problem.dtypes import DTYPES, DtypeKind
+from harness.problem.dtypes import C_TYPES, DTYPES, DtypeKind
 from harness.problem.sampling.footprint import footprint
 from harness.problem.terms import (
     CallCost,
@@ -25,6 +26,7 @@ from harness.problem.terms import (
     Expectation,
     FormalParameter,
     Limits,
+    Role,
     TensorSpec,
 )
 from harness.records.refs import MEASURED
@@ -35,7 +37,8 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from harness.formats.base import Source
-    from harness.formats.description import Description, FormatCase
+    from harness.formats.description import Description, FormatCase, ModuleWeight
+    from harness.formats.weights import MatchedWeight
 
 _SPEC = re.compile(r"([a-z]+=[a-z0-9_-]{1,40})(?:,weights=(\d{1,10}))?(,sizes=cpu)?")
 _SMALL = ",sizes=cpu"
@@ -46,6 +49,7 @@ TINIEST = 2.0**-126
 """The smallest normal number of float32: what is less may be 0."""
 MOST_TIMED = 10
 """Shapes that are timed."""
+_FIXED = "weights: fixed for a grade"
 _OF_THIS_RUN = secrets.token_hex(16)
 """What timed weights follow from."""
 
@@ -61,6 +65,12 @@ class Foreign:
     source: Source
     measured: bool = False
     """Whether the tolerance is measured instead of the format's own; then it is another problem."""
+    weights: tuple[MatchedWeight, ...] = ()
+    """Those of a submission's module that each call has values of its own for; none: all stay those
+    of a case's seed."""
+    redrawn: frozenset[str] = frozenset()
+    """Names of weights with values around those that they are made with, for checks beyond the
+    format's own."""
     limits: Limits = field(default_factory=Limits)
     declared: None = None
     libraries: None = None
@@ -130,11 +140,12 @@ class Foreign:
         if self.unfit(emulated=emulated):
             return ()
         told = self._described(small=emulated)
-        weak = weak_claims(self, emulated=emulated)
+        weak = weak_claims(replace(self, weights=()), emulated=emulated)
+        known = (each for each in told.claims if not (self.weights and each == _FIXED))
         tolerance = "tolerance: measured" if self.measured else told.tolerance
         timed = sum(each.timed for each in told.cases.values())
         few = (f"times: {MOST_TIMED} of {timed} shapes",) if timed > MOST_TIMED else ()
-        return (*told.claims, *few, *weak, tolerance)
+        return (*known, *few, *weak, tolerance)
 
     @property
     def dtypes(self) -> tuple[str, ...]:
@@ -149,9 +160,12 @@ class Foreign:
 
     @property
     def parameters(self) -> Sequence[FormalParameter]:
-        """Those of the format's entry point; of ``ModelNew``, of ``forward`` and its outputs."""
+        """Those of the format's entry point; of ``ModelNew``, of ``forward`` and its outputs.
+
+        Then the weights that each call has values of its own for.
+        """
         told = self._any_size() or self._described(small=False)
-        return told.parameters
+        return (*told.parameters, *(_parameter(each.weight.spec) for each in self.weights))
 
     def draw_cases(self, seed: str, *, dtype: str, room: CaseLimits) -> list[Case]:  # noqa: ARG002
         """All that the format checks, as far as there is memory for them, cheapest first.
@@ -207,14 +221,29 @@ class Foreign:
 
     def tensors_of(self, case: Case, dtype: str) -> tuple[TensorSpec, ...]:  # noqa: ARG002
         """As the process says."""
-        return self.concrete(case)[0].tensors
+        each = self.concrete(case)[0]
+        return (*each.tensors, *each.weights)
 
     def construction(self, case: Case) -> Construction | None:
         """What a submission's module is made with; None where the entry point is no class."""
         each, weights, _ = self.concrete(case)
         if not each.construct and not each.call:
             return None
-        return Construction(arguments=each.construct, seed=weights, call=each.call)
+        own = tuple(weight.own for weight in self.weights)
+        return Construction(arguments=each.construct, seed=weights, call=each.call, weights=own)
+
+    def module_weights(self, case: Case) -> Mapping[str, ModuleWeight]:
+        """The weights of the reference's module, by name; none where calls can have no others."""
+        told = self._described(small=self.concrete(case)[2])
+        return {each.spec.name: each for each in told.weights}
+
+    def made_weights(self, case: Case) -> Mapping[str, Tensor]:
+        """Their values under the seed that a case's modules are made under."""
+        from harness.formats.client import PROBLEMS
+
+        specs = [each.spec for each in self.module_weights(case).values()]
+        _, seed, small = self.concrete(case)
+        return PROBLEMS.weights(self.source, specs, small=small, seed=seed)
 
     def work(self, case: Case, dtype: str) -> CallCost:  # noqa: ARG002
         """Unknown."""
@@ -247,7 +276,9 @@ class Foreign:
         found = _SPEC.fullmatch(case.spec.removesuffix(_SIGNED))
         assert found is not None
         small = found[3] is not None
-        return self._described(small=small).cases[found[1]], int(found[2] or 0), small
+        each = self._described(small=small).cases[found[1]]
+        own = tuple(weight.weight.spec for weight in self.weights)
+        return replace(each, weights=own), int(found[2] or 0), small
 
     def _case(self, each: FormatCase, seed: str, *, small: bool) -> Case:
         label = each.key
@@ -273,19 +304,13 @@ class Foreign:
             raise ProblemError([about]) from None
 
 
+def _parameter(spec: TensorSpec) -> FormalParameter:
+    ctype = next(ctype for ctype, dtype in C_TYPES.items() if dtype == spec.dtype)
+    return FormalParameter(name=spec.name, type=ctype, role=Role.TENSOR, direction=spec.direction)
+
+
 def _labelled(each: FormatCase, label: str) -> Case:
     return Case(sizes=each.sizes, scalars=each.scalars, label=label)
-
-
-def _signed(drawn: Tensor, seed: int) -> Tensor:
-    """Numbers none of which is below zero with signs of their own; others as they are."""
-    import torch
-
-    if not drawn.is_floating_point() or bool((drawn < 0).any()):
-        return drawn
-    generator = torch.Generator().manual_seed(seed)
-    signs = torch.randint(0, 2, drawn.shape, generator=generator, dtype=torch.int8)
-    return torch.where(signs.bool(), drawn, -drawn)
 
 
 @dataclass(frozen=True, slots=True)
@@ -300,10 +325,25 @@ class ForeignInputs:
 
         each, _, small = self.problem.concrete(case)
         spec = case.spec.removesuffix(_SIGNED)
-        digest = sha256(f"draw|{seed}|{self.problem.source.hash}|{spec}".encode()).digest()
-        bits = int.from_bytes(digest[:8], "big") >> 1
+        if tensor in each.weights:
+            return self._weight(each, tensor, self._seed("weights", seed, spec), small=small)
+        bits = self._seed("draw", seed, spec)
         drawn = PROBLEMS.drawn(self.problem.source, each, small=small, seed=bits)[tensor.name]
-        return drawn if spec == case.spec else _signed(drawn, bits)
+        return drawn if spec == case.spec else with_signs(drawn, bits)
+
+    def _seed(self, what: str, seed: str, spec: str) -> int:
+        digest = sha256(f"{what}|{seed}|{self.problem.source.hash}|{spec}".encode()).digest()
+        return int.from_bytes(digest[:8], "big") >> 1
+
+    def _weight(self, each: FormatCase, tensor: TensorSpec, seed: int, *, small: bool) -> Tensor:
+        """A weight of a module that the format's code makes for a call."""
+        from harness.formats.client import PROBLEMS
+
+        made = PROBLEMS.weights(self.problem.source, each.weights, small=small, seed=seed)
+        weight = made[tensor.name]
+        if tensor.name not in self.problem.redrawn:
+            return weight
+        return moved(weight, self._seed("moved", str(seed), tensor.name))
 
     def fill(
         self, out: Tensor, tensor: TensorSpec, case: Case, seed: str, *, warm_up: bool
@@ -341,15 +381,15 @@ class ForeignAnswers:
         found = {}
         for spec in each.compared:
             expected = right[spec.name].to(device)
-            off = expected.abs().mul_(each.rtol).add_(each.atol) if _inexact(expected) else None
-            found[spec.name] = _expectation(expected, off, spec, rounded=each.rounded)
+            off = expected.abs().mul_(each.rtol).add_(each.atol) if inexact(expected) else None
+            found[spec.name] = expectation(expected, off, spec, rounded=each.rounded)
         if not each.own:
             return found
 
         def check(outputs: Mapping[str, Tensor]) -> dict[str, Tensor]:
-            got = {spec.name: _typed(outputs[spec.name], spec) for spec in each.compared}
+            got = {spec.name: typed(outputs[spec.name], spec) for spec in each.compared}
             said = PROBLEMS.checked(self.problem.source, each, inputs, got, small=small)
-            marks = _marks(got, found, right=said)
+            marks = marked(got, found, right=said)
             return {
                 name: mark & (outputs[name] <= 1) if got[name].dtype is torch.bool else mark
                 for name, mark in marks.items()
@@ -371,50 +411,9 @@ class ForeignAnswers:
         found = {}
         for spec in each.compared:
             expected, off = right[spec.name].to(device), None
-            if _inexact(expected):
+            if inexact(expected):
                 size = expected.abs()
                 rms = size.where(size.isfinite(), 0).square().mean().sqrt()
                 off = size.clamp_(min=rms).mul_(errors.get(spec.name, 0.0)).add_(TINIEST)
-            found[spec.name] = _expectation(expected, off, spec, rounded=each.rounded)
+            found[spec.name] = expectation(expected, off, spec, rounded=each.rounded)
         return found
-
-
-def _inexact(tensor: Tensor) -> bool:
-    return tensor.is_floating_point() or tensor.is_complex()
-
-
-def _expectation(
-    expected: Tensor, off: Tensor | None, spec: TensorSpec, *, rounded: bool
-) -> Expectation:
-    """What is right, and ``off`` around it, no less than rounding; 0 for whole numbers."""
-    import torch
-
-    from harness.formats.rounding import with_rounding
-
-    if off is None:
-        off = torch.zeros(expected.shape, dtype=torch.float64, device=expected.device)
-    else:
-        with_rounding(expected, off, getattr(torch, spec.dtype), rounded=rounded)
-    return Expectation(expected=expected, allowed=off)
-
-
-def _typed(tensor: Tensor, spec: TensorSpec) -> Tensor:
-    """An output in its own type: booleans come as bytes."""
-    return tensor != 0 if spec.dtype == "bool" else tensor
-
-
-def _marks(
-    got: Mapping[str, Tensor], wanted: Mapping[str, Expectation], *, right: bool
-) -> dict[str, Tensor]:
-    """Which elements count as right: all, or those that are what the reference has, if some are."""
-    import torch
-
-    if right:
-        return {n: torch.ones(x.shape, dtype=torch.bool, device=x.device) for n, x in got.items()}
-    marks = {}
-    for name, tensor in got.items():
-        want = wanted[name]
-        marks[name] = (tensor.to(want.expected.dtype) - want.expected).abs() <= want.allowed
-    if all(bool(each.all()) for each in marks.values()):
-        return {name: torch.zeros_like(each) for name, each in marks.items()}
-    return marks

@@ -11,6 +11,7 @@ from harness.device.base import Device, Exclusive, OutOfDeviceMemory
 from harness.device.roofline import Roofline
 from harness.errors import MachineError
 from harness.grading.result_builder import ResultBuilder, TimedFault
+from harness.grading.weights import reference_task
 from harness.judge.task import Task
 from harness.problem.case import Case
 from harness.problem.sampling.footprint import footprint
@@ -89,7 +90,7 @@ class Benchmark:
     ) -> Measured:
         """The measurement in turns with the first baseline, which the session ``beside`` has."""
         task, held = draft.task, run.held
-        baseline = run.trusted(beside, task, name="baseline")
+        baseline = run.trusted(beside, reference_task(task), name="baseline")
         submission = prepare_for_timing(
             ready.session,
             ready.restart,

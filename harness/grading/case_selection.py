@@ -36,13 +36,14 @@ def too_large(problem: Gradable, device: Device, dtype: str) -> str:
 
 
 def _room(device: Device, *, interpreted: bool = False) -> CaseLimits:
-    room = CaseLimits(bytes=_case_bytes(device.free_bytes()))
+    room = CaseLimits(bytes=case_bytes(device.free_bytes()))
     if device.emulated:
         room = replace(room, work=WORK, row_work=ROW_WORK, in_range=interpreted)
     return room
 
 
-def _case_bytes(free: int) -> int:
+def case_bytes(free: int) -> int:
+    """The most that checking a case may take of ``free`` bytes of a device's memory."""
     # About half of what is free, rounded down to a power of two: so a seed draws the same cases
     # again although a little more or less is free.
     return 1 << max(0, (free // 2).bit_length() - 1)

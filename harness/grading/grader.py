@@ -21,6 +21,7 @@ from harness.grading.head_to_head import Lost, common, comparison, head_to_head
 from harness.grading.job import Job, Options, chosen_dtype
 from harness.grading.result_builder import ResultBuilder, TimedFault, make_score, solution_ref
 from harness.grading.stronger import stronger_notes
+from harness.grading.weights import KEPT, fixed_task, has_own_weights, weighed_tasks
 from harness.judge.cases import run_cases
 from harness.judge.memcheck import is_memory_fault, locate
 from harness.judge.profile import REMEDY, find_profiler, profile
@@ -173,12 +174,14 @@ class Grader(AbstractContextManager["Grader"]):
             if failed := [each for each in ready if isinstance(each, Result)]:
                 return failed
             a, b = (each for each in ready if isinstance(each, ReadyToTime))
-            task = drafts[0].task
-            cases = benchmark_cases(task)
+            tasks = [draft.task for draft in drafts]
+            if not all(map(has_own_weights, tasks)):  # their times would say different things
+                tasks = [fixed_task(task) for task in tasks]
+            cases = benchmark_cases(tasks[0])
             budget = self._budget(options)
             with self._exclusive() as held:
                 overhead = self.benchmark.trusted.overhead(held.runner_cpu)
-                outcome = head_to_head(task, (a, b), cases, budget, overhead, held, self._progress)
+                outcome = head_to_head(tasks, (a, b), cases, budget, overhead, held, self._progress)
                 if isinstance(outcome, Lost):
                     return [drafts[outcome.which].finish_failed(outcome.failed)]
                 conditions = held.monitor.conditions() if held.monitor else None
@@ -333,6 +336,7 @@ class Grader(AbstractContextManager["Grader"]):
         large for the emulator.
         """
         # Before any submitted code runs: memory that it takes must not make cases smaller.
+        draft.task = fixed_task(draft.task)
         cases = correctness_cases(draft.task, draft.options, interpreted=interpreted)
         self._progress.phase("load")
         fault = session.load()
@@ -341,11 +345,19 @@ class Grader(AbstractContextManager["Grader"]):
             draft.notes.append(_NOT_ISOLATED)
         if fault is not None:
             return session, fault
-        self._progress.phase("check", len(cases))
-        outcome = run_cases(session, draft.task, cases, self._progress.advance, again)
-        draft.drawn = outcome.drawn
-        draft.cases = outcome.cases
-        return outcome.session or session, outcome.fault
+        tasks = weighed_tasks(session, draft.task, cases)
+        if isinstance(tasks, Fault):
+            return session, tasks
+        for draft.task in tasks:
+            self._progress.phase("check", len(cases))
+            outcome = run_cases(session, draft.task, cases, self._progress.advance, again)
+            session, fault = outcome.session or session, outcome.fault
+            draft.drawn, draft.cases = outcome.drawn, outcome.cases
+            if fault is None or fault.verdict is not Verdict.WRONG_ANSWER:
+                break
+        if fault is None and draft.task is not tasks[0]:
+            draft.notes.append(KEPT)
+        return session, fault
 
     def _explain(self, program: RunnerProgram, draft: ResultBuilder, fault: Fault) -> str:
         """Look for a smaller failing case; returns a line on where a GPU's invalid access was."""

@@ -66,7 +66,7 @@ class Lost:
 
 
 def head_to_head(
-    task: Task,
+    tasks: Sequence[Task],
     ready: tuple[ReadyToTime, ReadyToTime],
     cases: Sequence[Case],
     budget: TimingBudget,
@@ -75,6 +75,8 @@ def head_to_head(
     progress: Progress,
 ) -> tuple[Shape, ...] | Lost:
     """Time A and B in turns in all ``cases``, the outputs of both checked.
+
+    ``tasks`` are the same but for what each has of weights.
 
     Raises:
         MachineError: no time can be taken on this machine now.
@@ -88,7 +90,7 @@ def head_to_head(
             program = prepare_for_timing(
                 each.session,
                 each.restart,
-                task,
+                tasks[which],
                 cases[0],
                 name=_NAMES[which],
                 cpu=held.runner_cpu,
@@ -99,7 +101,7 @@ def head_to_head(
                 return Lost(which, TimedFault(program))
             programs.append(program)
         a, b = programs
-        shapes = []
+        task, shapes = tasks[0], []
         for case in cases:
             progress.phase(f"time {case.spec}", budget.max_blocks)
             after_block = on_block(progress, held)

@@ -105,6 +105,8 @@ class Construction:
     """Of everything random in the constructor: weights, mostly."""
     call: str = ""
     """Likewise, JSON of what a call gets, where that is not the parameters in order."""
+    weights: tuple[str, ...] = ()
+    """Its own names of weights with values of each call's own; likewise."""
 
 
 Check: TypeAlias = "Callable[[Mapping[str, Tensor]], Mapping[str, Tensor]]"

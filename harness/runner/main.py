@@ -98,6 +98,10 @@ class Runner:
                     return messages.Offered()
                 case messages.Load():
                     return self._load(message, *descriptors)
+                case messages.ListWeights():
+                    assert self._program is not None
+                    weights = self._program.weights(message.construct)
+                    return messages.WeightsListed(weights=weights)
                 case messages.Compile():
                     return self._compile(message, *descriptors)
                 case messages.Map():

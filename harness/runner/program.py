@@ -6,6 +6,7 @@ from typing import Protocol
 
 from harness.runner.driver import PER_THREAD_STREAM, CudaError, Driver
 from harness.runner.memory import ImportedArena
+from harness.wire.arguments import Construct, ListedWeight
 from harness.wire.messages import FaultCode, Prepare
 
 
@@ -23,6 +24,10 @@ class LoadedProgram(Protocol):
 
     def bind(self, batch: Prepare, arena: ImportedArena) -> None:
         """Make the arguments of every call; nothing is executed."""
+
+    def weights(self, construct: Construct) -> tuple[ListedWeight, ...]:  # noqa: ARG002
+        """What the module that ``construct`` makes holds; none where the solution is no class."""
+        return ()
 
     def call(self, index: int) -> None:
         """Call the solution with the arguments of one call; may return before the work is done."""

@@ -14,7 +14,7 @@ from harness.runner.entry.outputs import Arguments
 from harness.runner.memory import ImportedArena, ImportedHostArena
 from harness.runner.program import GraphProgram, ProgramFailed
 from harness.runner.source import NAME, import_source, write_source
-from harness.wire.arguments import Argument, ScalarArgument
+from harness.wire.arguments import Argument, Construct, ListedWeight, ScalarArgument
 from harness.wire.messages import MAX_TEXT, FaultCode, Load, Prepare
 
 if TYPE_CHECKING:
@@ -159,6 +159,11 @@ class TorchProgram(GraphProgram):
         dtype = getattr(self._torch, argument.dtype)
         flat = whole[start : start + argument.bytes].view(dtype)
         return flat.as_strided(argument.shape, argument.strides)
+
+    def weights(self, construct: Construct) -> tuple[ListedWeight, ...]:
+        """The weights of a module made for this alone."""
+        with reported():
+            return self._caller.weights(construct)
 
     def warm_up(self, index: int, before: Callable[[], None]) -> None:
         """Call the solution until it is known how its later calls can be made."""

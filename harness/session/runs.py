@@ -5,7 +5,7 @@ from typing import Protocol
 
 from harness.problem.case import Case
 from harness.problem.terms import Construction
-from harness.wire.arguments import Argument
+from harness.wire.arguments import Argument, Construct
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,3 +54,10 @@ class Bindable(Fillable, Protocol):
 
     def arguments(self) -> tuple[Argument, ...]:
         """Those of the calls, in the order of the call."""
+
+
+def construct(given: Construction) -> Construct:
+    """What a runner is told of it."""
+    return Construct(
+        arguments=given.arguments, seed=given.seed, call=given.call, weights=given.weights
+    )

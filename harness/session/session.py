@@ -21,10 +21,10 @@ from harness.session.channel import Channel
 from harness.session.fault import BROKEN, RESTLESS, Fault
 from harness.session.programs import RunnerProgram
 from harness.session.reported import Returned, copied_per_call, kernels_per_call, returned_in_vain
-from harness.session.runs import Bindable, Fillable, RunOptions
+from harness.session.runs import Bindable, Fillable, RunOptions, construct
 from harness.solution.launches import LaunchError
 from harness.wire import messages
-from harness.wire.arguments import Construct, KernelLaunch, ScalarArgument, TensorShape
+from harness.wire.arguments import KernelLaunch, ListedWeight, ScalarArgument, TensorShape
 from harness.wire.extensions import ROOM, ExtensionRequest, read_requests
 from harness.wire.mailbox import MAILBOX_BYTES, Mailbox
 
@@ -213,7 +213,7 @@ class Session:
             arch=arch,
             path=tuple(runners.search_path()),
             values=dict(values),
-            construct=_construct(construction),
+            construct=None if construction is None else construct(construction),
             entry=contract.entry,
             parameters=contract.parameters,
         )
@@ -275,6 +275,12 @@ class Session:
             answer = self._channel.ask(message, messages.Loaded, seconds, given)
         return answer if isinstance(answer, Fault) else None
 
+    def weights(self, construction: Construction) -> tuple[ListedWeight, ...] | Fault:
+        """The weights that the loaded submission's module says it is made with; untrusted."""
+        message = messages.ListWeights(construct=construct(construction))
+        answer = self._channel.ask(message, messages.WeightsListed, self._limits.prepare_s)
+        return answer if isinstance(answer, Fault) else answer.weights
+
     def map(self, arena: Arena) -> Fault | None:
         """Have the runner map the judge's buffers."""
         message = messages.Map(bytes=arena.size)
@@ -294,6 +300,7 @@ class Session:
                 launches = header.at(batch.case.values)
             except LaunchError as error:
                 return Fault(Verdict.INVALID_SUBMISSION, header.message(error))
+        made = batch.construction
         message = messages.Prepare(
             calls=batch.layout.calls,
             arguments=batch.arguments(),
@@ -302,7 +309,7 @@ class Session:
             order=options.order,
             seed=options.order_seed,
             launches=launches,
-            construct=_construct(batch.construction),
+            construct=None if made is None else construct(made),
         )
         compiles = self._program.kind == "python"  # at its first call, and may tune itself
         seconds = self._limits.prepare_s if compiles else self._call_s
@@ -409,9 +416,3 @@ class Session:
             if (fault := self._channel.look(deadline, seconds)) is not None:
                 return None if mailbox.done == number else fault
             look = time.perf_counter() + _LOOK_SECONDS
-
-
-def _construct(given: Construction | None) -> Construct | None:
-    if given is None:
-        return None
-    return Construct(arguments=given.arguments, seed=given.seed, call=given.call)

@@ -42,6 +42,7 @@ def foreign_budget(budget: TimingBudget) -> TimingBudget:
 def reference_program(problem: Foreign, *, emulated: bool) -> RunnerProgram:
     """The problem's reference as a program; ``emulated`` as submissions are without a GPU."""
     entry, text = problem.program()
+    problem = replace(problem, weights=())  # what a call has of weights it is told with the call
     return RunnerProgram(
         kind="python",
         source=text,

@@ -65,6 +65,24 @@ class Construct(WireRecord):
     with the key `argument` is the parameter of that name."""
     seed: int
     """Of all that is random in the constructor."""
+    weights: tuple[str, ...] = ()
+    """Of the arguments after those of the parameters, in order: the module's own name of the weight
+    that has this value in a call; empty where it has none."""
+
+
+MOST_WEIGHTS = 160
+"""Parameters and buffers of a module, as many as a message has room for."""
+LONGEST_WEIGHT_NAME = 100
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListedWeight(WireRecord):
+    """One parameter or buffer of a module, as it is made."""
+
+    name: str
+    """Its name in the module."""
+    digest: str
+    """Hash (hex) of data type, shape and values."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,13 +11,14 @@ from harness.wire.arguments import (
     CompiledKernel,
     Construct,
     KernelLaunch,
+    ListedWeight,
     Parameters,
     ScalarArgument,
     TensorShape,
 )
 from harness.wire.validation import WireError, WireRecord
 
-VERSION = 4
+VERSION = 5
 """Of the protocol, raised with every change to it; the judge refuses runners of another one."""
 
 MAX_TEXT = 4 * 1024
@@ -185,6 +186,23 @@ class Loaded(Answer):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ListWeights(Message):
+    """Make the submission's module, and say what weights it has; nothing is called."""
+
+    answers: ClassVar[tuple[str, ...]] = ("weightslisted",)
+    construct: Construct
+    """What it is made with."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WeightsListed(Answer):
+    """Decides only whose values the module is given: one that lies gets wrong ones."""
+
+    weights: tuple[ListedWeight, ...]
+    """Its parameters, then its buffers; none if they are more than a message has room for."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Compile(Message):
     """Compile what a Triton submission launches, for a card that need not be there."""
 
@@ -328,7 +346,7 @@ MESSAGES: Mapping[str, type[Message]] = {
     message.type: message
     for message in (
         *(Fork, Confined, Open, Opened, Record, Recorded, Offer, Offered, Load, Loaded),
-        *(Compile, Compiled, Map, Mapped),
+        *(ListWeights, WeightsListed, Compile, Compiled, Map, Mapped),
         *(Unmap, Unmapped, Prepare, Prepared, Run, Ready, Finished, Failed),
     )
 }

@@ -134,13 +134,30 @@ def get_init_inputs():
     return []
 """
 
+RECURRENT = """
+class Model(nn.Module):
+    def __init__(self, wide):
+        super().__init__()
+        self.layer = nn.GRU(wide, 4)
+
+    def forward(self, x):
+        return self.layer(x)
+
+def get_inputs():
+    return [torch.rand(3, 2, 5)]
+
+def get_init_inputs():
+    return [5]
+"""
+
 ACCEPTED = {
     "paired": (PAIRED, "shapes: fixed"),
-    "scaled": (SCALED, "weights: fixed for a grade"),
+    "scaled": (SCALED, "sizes: divided by 2 for the CPU"),
     "several": (SEVERAL, "shapes: fixed"),
     "labelled": (LABELLED, "shapes: fixed"),
-    "nested": (NESTED, "weights: fixed for a grade"),
-    "normed": (NORMED, "weights: fixed for a grade"),
+    "nested": (NESTED, "shapes: fixed"),
+    "normed": (NORMED, "shapes: fixed"),
+    "recurrent": (RECURRENT, "weights: fixed for a grade"),
     "numbered": (NUMBERED, "shapes: fixed"),
     "single": (SINGLE, "reference: float32"),
     "fixed": (FIXED, "inputs: fixed"),

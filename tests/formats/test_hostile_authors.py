@@ -12,7 +12,13 @@ from harness.errors import ProblemError
 from harness.formats import client
 from harness.formats.client import PROBLEMS
 from harness.formats.description import description
-from harness.formats.messages import CasesDescribed, ToldCase, ToldParameter, ToldTensor
+from harness.formats.messages import (
+    CasesDescribed,
+    ToldCase,
+    ToldParameter,
+    ToldTensor,
+    ToldWeight,
+)
 from harness.formats.problem import Foreign
 from harness.problem.case import CaseLimits
 from harness.sandbox.processors import usable_processors
@@ -174,6 +180,10 @@ X, Y = (ToldTensor(name=name, dtype="float32", shape=(2,)) for name in "xy")
 OUT = ToldParameter(name="y", ctype="float", kind="out")
 
 
+def weight(name: str, dtype: str = "float32", shape: tuple[int, ...] = (2,)) -> ToldWeight:
+    return ToldWeight(name=name, dtype=dtype, shape=shape, kind="drawn")
+
+
 @pytest.mark.parametrize(
     "lie",
     [
@@ -201,6 +211,14 @@ OUT = ToldParameter(name="y", ctype="float", kind="out")
         {"construct": "7"},
         {"construct": "[1"},
         {"construct": "[" + "1," * 9999 + "1]"},
+        {"weights": (weight("x"),)},
+        {"weights": (weight("self.a b"),)},
+        {"weights": (weight("self." + "a" * 99),)},
+        {"weights": (weight("self.a"), weight("self.a"))},
+        {"weights": (weight("self.a", "qint8"),)},
+        {"weights": (weight("self.a", shape=(0,)),)},
+        {"weights": (weight("self.a", shape=(1 << 39,)),)},
+        {"weights": tuple(weight(f"self.w{n}") for n in range(161))},
     ],
 )
 def test_lies_about_cases_are_refused(lie: dict[str, object]) -> None:

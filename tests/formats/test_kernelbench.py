@@ -29,7 +29,8 @@ def test_its_own_reference_is_accepted_and_another_factor_wrong(
     result = graded(grader, problem, right)
     assert result.accepted, result.message
     assert (result.problem.format, result.problem.hash) == ("kernelbench", problem.hash)
-    assert result.claims[:2] == ("shapes: fixed", "weights: fixed for a grade")
+    assert result.claims[0] == "shapes: fixed"
+    assert "weights: fixed for a grade" not in result.claims
     assert "sizes: divided by 2 for the CPU" in result.claims
     assert result.claims[-1] == "tolerance: own 0.0001·|x| + 0.0001"
     assert all(each.spec.startswith("inputs=") for each in result.cases)

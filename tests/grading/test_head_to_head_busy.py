@@ -70,7 +70,7 @@ def test_the_submission_without_which_the_device_is_idle_loses(
 
     def outcome() -> object:
         probe = cast(OverheadProbe, overhead)
-        return head_to_head(task, (a, b), [CASE], BUDGET, probe, Exclusive(), NoProgress())
+        return head_to_head((task, task), (a, b), [CASE], BUDGET, probe, Exclusive(), NoProgress())
 
     if guilty is None:
         with pytest.raises(MachineError, match="another program is at work on the card"):

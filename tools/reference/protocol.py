@@ -38,6 +38,7 @@ _PARTS = (
     arguments.ScalarArgument,
     arguments.TensorShape,
     arguments.Construct,
+    arguments.ListedWeight,
     arguments.KernelLaunch,
     arguments.CompiledKernel,
 )

@@ -56,8 +56,17 @@ class Adaptor(Protocol):
     def draw(self, case: str, seed: int, *, small: bool) -> Tensors:
         """All tensors that a call reads, by name."""
 
+    def weights(self, seed: int, *, small: bool) -> Tensors:
+        """All that the reference's module holds when it is made under a seed, as ``self.name``.
+
+        Asked for where cases were described with weights.
+        """
+
     def answers(self, case: str, inputs: Tensors, weights: int, *, small: bool) -> Tensors:
-        """All outputs by name, as exactly as the reference can; ``inputs`` are not kept."""
+        """All outputs by name, as exactly as the reference can; ``inputs`` are not kept.
+
+        Its module is made under the seed ``weights``; what it holds may be among ``inputs``.
+        """
 
     def check(self, case: str, inputs: Tensors, outputs: Tensors, *, small: bool) -> bool:
         """What the format's own check says of outputs; asked where a case says so."""

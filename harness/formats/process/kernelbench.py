@@ -1,8 +1,8 @@
 """KernelBench's contract: ``Model``, ``get_inputs``, ``get_init_inputs`` in one file.
 
 A submission defines ``ModelNew`` with the same constructor and ``forward``. Both are made under one
-seed, on the CPU, and their weights are equal for that reason alone. They stay in training mode, as
-they are made.
+seed, on the CPU, and their weights are equal for that reason alone; where all are, the judge gives
+both others (:mod:`harness.formats.weights`). They stay in training mode, as they are made.
 """
 
 import ast
@@ -33,6 +33,7 @@ from harness.formats.process.adaptor import (
 )
 from harness.formats.process.cutting import FACTORS, MOST_COST, cost, cut
 from harness.formats.process.nested import filled, flattened
+from harness.formats.process.weights import held, hold, told_weights
 from harness.runner.entry.construction import seed_all
 
 TOLERANCE = 1e-4
@@ -60,6 +61,10 @@ class KernelBench:
     def draw(self, case: str, seed: int, *, small: bool) -> Tensors:
         """What ``get_inputs`` returns."""
         return _tensors(self._file(small).inputs(seed))
+
+    def weights(self, seed: int, *, small: bool) -> Tensors:
+        """What a module of its own holds as it is made."""
+        return held(self._file(small).made(seed))
 
     def answers(
         self,
@@ -170,18 +175,24 @@ class _File:
         assert self._first is not None
         assert self._exactness is not None
         arguments = {name: inputs.get(name, value) for name, value in self._first.items()}
-        return self._called(self._module(weights), arguments, 0, wide=self._exactness.wide)
+        module = self._module(weights)
+        hold(module, inputs)
+        return self._called(module, arguments, 0, wide=self._exactness.wide)
+
+    def made(self, seed: int) -> torch.nn.Module:
+        """A module made under a seed."""
+        seed_all(seed)
+        with torch.no_grad():
+            made = self._model(*self._get_init())
+        if not isinstance(made, torch.nn.Module):
+            raise MistakeError(f"Model makes a {type(made).__name__}, not a torch.nn.Module")
+        return made
 
     def _module(self, seed: int) -> torch.nn.Module:
-        """A module of its own, made under a seed."""
+        """A copy of the module made under a seed, which is kept."""
         if self._made is None or self._made[0] != seed:
             self._made = None  # its memory first
-            seed_all(seed)
-            with torch.no_grad():
-                made = self._model(*self._get_init())
-            if not isinstance(made, torch.nn.Module):
-                raise MistakeError(f"Model makes a {type(made).__name__}, not a torch.nn.Module")
-            self._made = (seed, made)
+            self._made = (seed, self.made(seed))
         return copy.deepcopy(self._made[1])
 
     def _called(
@@ -203,7 +214,7 @@ class _File:
         """See :meth:`KernelBench.describe`."""
         self._first = arguments = self.inputs(1)
         module = self._module(1)
-        has_weights = any(True for _ in (*module.parameters(), *module.buffers()))
+        as_made = held(self._module(1))
         outputs = self._called(module, arguments, 1)
         if not same(outputs, self._called(module, arguments, 1)):
             if same(outputs, self._called(self._module(1), arguments, 1)):
@@ -211,6 +222,7 @@ class _File:
             raise UngradableError("its reference is not the same each time")
         if not same(outputs, self._called(self._module(1), arguments, 2)):
             raise UngradableError("its reference draws random numbers in the call (dropout?)")
+        weights = told_weights(as_made, held(self.made(2)), module)
         module = self._module(1)
         self._exactness = exactness = tried_wide(
             lambda: self._called(module, arguments, 1, wide=True),
@@ -222,7 +234,7 @@ class _File:
         claims = ["shapes: fixed"]
         if tensors and same(tensors, _tensors(self.inputs(2))):
             claims.append("inputs: fixed")
-        if has_weights:
+        if as_made:
             claims.append("weights: fixed for a grade")
         if not exactness.wide:
             claims.append("reference: float32")
@@ -241,6 +253,7 @@ class _File:
             rtol=TOLERANCE,
             atol=TOLERANCE,
             claims=tuple(claims),
+            weights=weights,
         )
 
     def _is_nested(self) -> bool:

@@ -23,6 +23,7 @@ from harness.formats.messages import (
     CheckOutputs,
     DescribeCases,
     DrawInputs,
+    DrawWeights,
     ErrorMeasured,
     EvaluateReference,
     FilesLoaded,
@@ -32,6 +33,7 @@ from harness.formats.messages import (
     OutputsChecked,
     PlacedTensor,
     ReferenceEvaluated,
+    WeightsDrawn,
 )
 from harness.sandbox.syscalls import forbid_programs
 from harness.wire import transport
@@ -99,6 +101,10 @@ class ForeignAuthor:
                 drawn = self._problem.draw(message.case, message.seed, small=message.small)
                 _write(mmap.mmap(descriptors[0], 0), message.tensors, drawn)
                 return InputsDrawn()
+            case DrawWeights():
+                made = self._problem.weights(message.seed, small=message.small)
+                _write(mmap.mmap(descriptors[0], 0), message.weights, made)
+                return WeightsDrawn()
             case EvaluateReference():
                 room = mmap.mmap(descriptors[0], 0)
                 inputs = {each.name: _at(room, each).clone() for each in message.inputs}

@@ -149,6 +149,10 @@ class Tested(ABC):
         values = self._drawn(case, seed, self._factor(case, small=small))
         return {name: x for name, x in values.items() if isinstance(x, Tensor)}
 
+    def weights(self, seed: int, *, small: bool) -> Tensors:
+        """None: what is called is no module."""
+        return {}
+
     def answers(
         self,
         case: str,

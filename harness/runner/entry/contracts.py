@@ -19,8 +19,9 @@ from typing import TYPE_CHECKING, Any
 from harness.runner.entry.construction import called_with
 from harness.runner.entry.construction import made as constructed
 from harness.runner.entry.outputs import Arguments, Outputs, list_names, returned_in_vain
+from harness.runner.entry.weights import called_with_weights, listed_weights, named_weights
 from harness.runner.program import ProgramFailed
-from harness.wire.arguments import Construct, Parameters
+from harness.wire.arguments import Construct, ListedWeight, Parameters
 from harness.wire.messages import FaultCode
 
 if TYPE_CHECKING:
@@ -57,6 +58,10 @@ class Caller:
         ``construct``: what a class is made with, where that does not follow from them.
         """
         raise NotImplementedError
+
+    def weights(self, construct: Construct) -> tuple[ListedWeight, ...]:  # noqa: ARG002
+        """What an object of its class is made with; none where it is a function."""
+        return ()
 
     def warm_up(self, index: int, before: Callable[[], None] = _nothing) -> None:
         """Call it, before anything counts, as often as placing outputs takes; ``before`` each."""
@@ -276,31 +281,52 @@ class Model(_Returning):
         for arguments in calls:
             values = dict(zip(names, arguments, strict=True))
             loaded = {weight: values[name] for weight, name in weights.items()}
-            make = partial(_forward, model, loaded, [values[name] for name in wanted])
+            given = [values[name] for name in wanted]
+            make = partial(called_with_weights, model, loaded, given)
             bound.append((make, Outputs("ModelNew.forward", self._parameters, arguments)))
         return bound
 
     def _bound_as_constructed(
         self, calls: Sequence[Arguments], construct: Construct
     ) -> list[_Bound]:
-        """Calls of a module made as a format says: its weights stay those of the seed."""
+        """Calls of a module made as a format says.
+
+        Its weights are those of the seed, but for those that the format gives each call.
+        """
         import torch
 
         model = self.made({}, construct)
         device = next(x.device for x in calls[0] if isinstance(x, torch.Tensor))
         model = model.to(device)
+        fed = self._fed(model, construct.weights)
         names = [name for name, _ in self._parameters]
         bound: list[_Bound] = []
-        for arguments in calls:
+        for everything in calls:
+            arguments, own = everything[: len(names)], everything[len(names) :]
             values = dict(zip(names, arguments, strict=True))
+            loaded = {w: x for w, x in zip(fed, own, strict=True) if w is not None}
             given = (
                 called_with(construct, values)
                 if construct.call
                 else [values[name] for name, kind in self._parameters if kind != "out"]
             )
             outputs = Outputs("ModelNew.forward", self._parameters, arguments, nested=True)
-            bound.append((partial(model, *given), outputs))
+            bound.append((partial(called_with_weights, model, loaded, given), outputs))
         return bound
+
+    def _fed(self, model: "Module", names: Sequence[str]) -> list["Tensor | None"]:
+        """The module's weights of these names, whose values each call replaces; None for none."""
+        known = named_weights(model)
+        if missing := [name for name in names if name and name not in known]:
+            raise _misfit(f"ModelNew had a weight `{missing[0]}` when it was made before")
+        fed = [known[name] if name else None for name in names]
+        # What a file has noted of their memory (addresses, views) stays valid.
+        self._as_made = [weight.data for weight in fed if weight is not None]
+        return fed
+
+    def weights(self, construct: Construct) -> tuple[ListedWeight, ...]:
+        """Those of a module made for this alone."""
+        return listed_weights(self.made({}, construct))
 
     def made(self, values: Mapping[str, Any], construct: Construct | None = None) -> "Module":
         """Make the module, as ``construct`` says; else its constructor asks for ``values`` by name.
@@ -332,12 +358,6 @@ class Model(_Returning):
 _NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
 _BY_POSITION = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 _VARIABLE = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-
-
-def _forward(model: "Module", weights: dict["Tensor", "Tensor"], arguments: list[Any]) -> object:
-    for weight, value in weights.items():
-        weight.data = value
-    return model(*arguments)
 
 
 def _weights(model: "Module", tensors: dict[str, "Tensor"]) -> dict["Tensor", str]:
