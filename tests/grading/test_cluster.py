@@ -3,6 +3,7 @@
 ``CLUSTER_JOBS=200`` makes the run of deaths as long as that.
 """
 
+import contextlib
 import os
 import random
 import signal
@@ -81,7 +82,7 @@ def test_each_file_has_its_result_once_from_any_node(opened: Open, shift: Proble
 
 
 def test_what_fails_twice_is_an_internal_error_that_says_why(opened: Open, shift: Problem) -> None:
-    names = ["a.cu", "die-1.cu", "b.cu", "liar.cu", "c.cu", "die-once-d.cu", "twice.cu", "e.cu"]
+    names = ["a.cu", "die-1.cu", "b.cu", "liar.cu", "c.cu", "die-once-d.cu", "e.cu"]
     with opened() as cards:
         done = {
             each.work.job.path: each.result
@@ -96,8 +97,17 @@ def test_what_fails_twice_is_an_internal_error_that_says_why(opened: Open, shift
     assert "killed by SIGKILL" in done["die-1.cu"].message
     assert "on node 127.0.0.2" in done["die-1.cu"].message
     assert "another file, problem or device" in done["liar.cu"].message
-    for name in ("a.cu", "b.cu", "c.cu", "die-once-d.cu", "twice.cu", "e.cu"):
+    for name in ("a.cu", "b.cu", "c.cu", "die-once-d.cu", "e.cu"):
         assert done[name].verdict is Verdict.ACCEPTED
+
+
+def test_a_second_result_of_the_same_file_is_none(opened: Open, shift: Problem) -> None:
+    # Its judge is ended, which costs the file that comes next one try.
+    names = ["a.cu", "twice.cu", "b.cu", "c.cu", "d.cu", "e.cu"]
+    with opened() as cards:
+        done = [e.result for e in cards.outcomes(work(shift, *names)) if isinstance(e, Completed)]
+    assert Counter(each.solution.path for each in done) == Counter(names)
+    assert all(each.verdict is Verdict.ACCEPTED for each in done)
 
 
 def test_nodes_and_actors_that_die_cost_a_second_try_and_nothing_else(
