@@ -65,7 +65,8 @@ def test_barrier_divergence(load, marked_line, x, order):
     assert error.code == DIVERGENCE
     lines = {marked_line("faults", "FIRST"), marked_line("faults", "SECOND")}
     assert "kernel two_barriers, block (" in error.message
-    assert any(f"__syncthreads, line {line}" in error.message for line in lines)
+    shown = [line for line in lines if f"__syncthreads, line {line}" in error.message]
+    assert shown, error.message
 
 
 @pytest.mark.parametrize("order", [0, 1, 2])

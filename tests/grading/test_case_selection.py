@@ -23,4 +23,4 @@ def test_cases_are_drawn_to_fit(monkeypatch: pytest.MonkeyPatch) -> None:
             Task(shift, Reference(shift), "float32", CpuDevice(), "seed"), Options()
         )
     assert [options["room"].bytes for options in asked] == [32 << 30] * 2
-    assert case_selection._case_bytes(0) == 1
+    assert case_selection.case_bytes(0) == 1
