@@ -21,7 +21,13 @@ from harness.grading.head_to_head import Lost, common, comparison, head_to_head
 from harness.grading.job import Job, Options, chosen_dtype
 from harness.grading.result_builder import ResultBuilder, TimedFault, make_score, solution_ref
 from harness.grading.stronger import stronger_notes
-from harness.grading.weights import KEPT, fixed_task, has_own_weights, weighed_tasks
+from harness.grading.weights import (
+    KEPT,
+    MAYBE_OF_WEIGHTS,
+    fixed_task,
+    has_own_weights,
+    weighed_tasks,
+)
 from harness.judge.cases import run_cases
 from harness.judge.memcheck import is_memory_fault, locate
 from harness.judge.profile import REMEDY, find_profiler, profile
@@ -353,8 +359,13 @@ class Grader(AbstractContextManager["Grader"]):
             outcome = run_cases(session, draft.task, cases, self._progress.advance, again)
             session, fault = outcome.session or session, outcome.fault
             draft.drawn, draft.cases = outcome.drawn, outcome.cases
-            if fault is None or fault.verdict is not Verdict.WRONG_ANSWER:
+            if fault is None or fault.verdict not in MAYBE_OF_WEIGHTS or draft.task is tasks[-1]:
                 break
+            if fault.verdict is Verdict.RUNTIME_ERROR:  # nothing may work in that process any more
+                session.close()
+                if isinstance(fresh := again(), Fault):
+                    return session, fresh
+                session = fresh
         if fault is None and draft.task is not tasks[0]:
             draft.notes.append(KEPT)
         return session, fault

@@ -2,7 +2,7 @@
 
 A grade first gives each call weights of its own, if the module's can be matched with the
 reference's (:mod:`harness.formats.weights`). The format promises no more than the seed's: a module
-that keeps copies of what it was made with is wrong then, and is graded with those.
+that keeps copies of what it was made with is wrong then, or fails, and is graded with those.
 """
 
 from collections.abc import Sequence
@@ -19,9 +19,12 @@ from harness.runner.entry.weights import digest
 from harness.session.fault import Fault
 from harness.session.session import Session
 
+MAYBE_OF_WEIGHTS = (Verdict.WRONG_ANSWER, Verdict.RUNTIME_ERROR)
+"""What a module may get with other weights than it was made with, and be right with those."""
+
 KEPT = (
-    "weights: those of its seed, since it is wrong where each call has its own: it keeps copies of "
-    "what it was made with"
+    "weights: those of its seed, since it is wrong or fails where each call has its own: it relies "
+    "on what it was made with"
 )
 """The note on a module that is right with the weights that it was made with alone."""
 

@@ -84,6 +84,12 @@ COPYING = SAME_NAMES.replace(
 )
 """All weights are there, and a copy of one is used."""
 
+REFUSING = COPYING.replace(
+    "    def forward(self, x):\n",
+    "    def forward(self, x):\n        assert torch.equal(self.copy[0], self.last.weight)\n",
+)
+"""It notices that a copy is not the weight any more."""
+
 NO_GAMMA = RENAMED.replace("self.scale, self.shift = norm.weight, norm.bias", "").replace(
     ", self.scale, self.shift", ""
 )

@@ -71,7 +71,11 @@ ONCE = modules.SAME_NAMES.replace(
 """It computes with the weight of the call before, if there was one."""
 
 
-@pytest.mark.parametrize("text", [modules.COPYING, modules.LYING], ids=["copying", "lying"])
+@pytest.mark.parametrize(
+    "text",
+    [modules.COPYING, modules.REFUSING, modules.LYING],
+    ids=["copying", "refusing", "lying"],
+)
 def test_copies_and_lies_are_graded_with_those_of_the_seed(
     grader: Grader, problem: Foreign, tmp_path: Path, text: str
 ) -> None:
