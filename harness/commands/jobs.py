@@ -307,7 +307,8 @@ def job_of(
 
     if problem and path != STDIN and submitted is None and (reason := refusal(path)):
         raise UsageError(reason)  # named by mistake, and known at once
-    if problem and not packages.is_path(problem):
+    by_path = packages.is_path(problem) if problem else False
+    if problem and not by_path:
         packages.find(problem)  # likewise, before the file is read
 
     from harness.grading.job import Job
@@ -316,10 +317,10 @@ def job_of(
     from harness.problem.package import Problem
     from harness.solution.generation.notes import generation_notes, said_problem
 
-    checkout = packages.checkout(problem) if problem else None
+    checkout = packages.checkout(problem) if problem and by_path else None
     if checkout is not None:
         problem = None
-    foreign = packages.find(problem) if problem and packages.is_path(problem) else None
+    foreign = packages.find(problem) if problem and by_path else None
     problem = foreign.slug if foreign else problem
     if path == STDIN:
         solution = read_stdin(language, problem=problem, author=author)

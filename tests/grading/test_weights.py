@@ -48,20 +48,6 @@ def test_matched_ones_are_inputs(
     assert notes(result) == []
 
 
-@pytest.mark.parametrize(
-    "text",
-    [modules.TRANSPOSED, modules.MERGED, modules.DROPPED],
-    ids=["transposed", "merged", "dropped"],
-)
-def test_others_stay_those_of_the_seed(
-    grader: Grader, problem: Foreign, tmp_path: Path, text: str
-) -> None:
-    result = graded(grader, problem, written(tmp_path, "file.py", text))
-    assert result.accepted, result.message
-    assert FIXED in result.claims
-    assert notes(result) == []
-
-
 ONCE = modules.SAME_NAMES.replace(
     "        self.seen += 1\n",
     "        self.seen += 1\n        SEEN.append(self.last.weight.detach().clone())\n",
@@ -72,17 +58,23 @@ ONCE = modules.SAME_NAMES.replace(
 
 
 @pytest.mark.parametrize(
-    "text",
-    [modules.COPYING, modules.REFUSING, modules.LYING],
-    ids=["copying", "refusing", "lying"],
+    ("text", "noted"),
+    [
+        pytest.param(modules.TRANSPOSED, [], id="transposed"),
+        pytest.param(modules.MERGED, [], id="merged"),
+        pytest.param(modules.DROPPED, [], id="dropped"),
+        pytest.param(modules.COPYING, [KEPT], id="copying"),
+        pytest.param(modules.REFUSING, [KEPT], id="refusing"),
+        pytest.param(modules.LYING, [KEPT], id="lying"),
+    ],
 )
-def test_copies_and_lies_are_graded_with_those_of_the_seed(
-    grader: Grader, problem: Foreign, tmp_path: Path, text: str
+def test_others_stay_those_of_the_seed(
+    grader: Grader, problem: Foreign, tmp_path: Path, text: str, noted: list[str]
 ) -> None:
     result = graded(grader, problem, written(tmp_path, "file.py", text))
     assert result.accepted, result.message
     assert FIXED in result.claims
-    assert notes(result) == [KEPT]
+    assert notes(result) == noted
 
 
 def only_fresh(*arguments: object) -> object:

@@ -18,6 +18,7 @@ from torch import Tensor
 from harness.formats.messages import CasesDescribed, ToldCase, ToldParameter
 from harness.formats.process.adaptor import (
     C_NAMES,
+    Adaptor,
     Exactness,
     MistakeError,
     Tensors,
@@ -54,7 +55,7 @@ _C_NUMBERS: Mapping[object, str] = {
 }
 
 
-class LeetGpu:
+class LeetGpu(Adaptor):
     """One challenge."""
 
     def __init__(self, path: Path) -> None:
@@ -87,10 +88,6 @@ class LeetGpu:
             for name, (_, kind) in self._signature.items()
             if isinstance(test[name], Tensor) and kind != "out"
         }
-
-    def weights(self, seed: int, *, small: bool) -> Tensors:
-        """None: what is called is no module."""
-        return {}
 
     def answers(
         self,

@@ -16,6 +16,7 @@ from torch import Tensor
 from harness.formats.messages import CasesDescribed, ToldCase, ToldParameter
 from harness.formats.process.adaptor import (
     C_NAMES,
+    Adaptor,
     Exactness,
     MistakeError,
     Tensors,
@@ -62,7 +63,7 @@ class Trial:
     """Whether all that it reads is the same whatever the seed."""
 
 
-class Tested(ABC):
+class Tested(Adaptor, ABC):
     """Base of adaptors of formats with tests. What their code raises comes through."""
 
     most_elements, most_flops = 1 << 20, 1 << 27
@@ -148,10 +149,6 @@ class Tested(ABC):
         """The tensors of a test that are read."""
         values = self._drawn(case, seed, self._factor(case, small=small))
         return {name: x for name, x in values.items() if isinstance(x, Tensor)}
-
-    def weights(self, seed: int, *, small: bool) -> Tensors:
-        """None: what is called is no module."""
-        return {}
 
     def answers(
         self,
