@@ -22,6 +22,7 @@ from harness.judge.receipt import Receipt
 from harness.judge.task import Task
 from harness.judge.unset import returned_hint, unset_hint
 from harness.problem.case import Case
+from harness.problem.gradable import InputSource
 from harness.problem.sampling.footprint import SLICE
 from harness.problem.terms import Construction, Expectation, Role
 from harness.records.cases import Mismatch
@@ -51,7 +52,8 @@ class Batch:
     ``portable`` batch (a correctness case) are drawn on the CPU, so that they are the same on every
     machine, those of a timed batch on the device; unless its calls are ``alike`` (a profile) a few
     of them have another family of values (:mod:`harness.judge.timed_families`). A ``checker``
-    shared by batches may know the shape already.
+    shared by batches may know the shape already; ``inputs`` draws values, the problem's own source
+    without.
 
     :meth:`inputs`, :meth:`outputs` and :meth:`check` need no runner: ``harness verify`` writes
     outputs where a submission would and has them judged in the same way.
@@ -68,6 +70,7 @@ class Batch:
         checked: bool = True,
         alike: bool = False,
         checker: Checker | None = None,
+        inputs: InputSource | None = None,
     ) -> None:
         self.case = case
         self._checker = checker or Checker(task)
@@ -75,7 +78,9 @@ class Batch:
         self.layout = lay_out(task, case, calls, portable=portable)
         self._task = task
         self._bytes = arena.bytes[: self.layout.size]
-        self._contents = Contents(task, case, self.layout, portable=portable, alike=alike)
+        self._contents = Contents(
+            task, case, self.layout, portable=portable, alike=alike, inputs=inputs
+        )
         self._seed: str | None = None
         self._digest: Digest | None = None
         if checked:

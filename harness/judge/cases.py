@@ -7,10 +7,12 @@ from hashlib import sha256
 
 from harness.device.base import Arena
 from harness.judge.batch import Batch
+from harness.judge.drawn_ahead import inputs_of
 from harness.judge.layout import lay_out
 from harness.judge.pace import Pace
 from harness.judge.task import Task
 from harness.problem.case import Case
+from harness.problem.gradable import InputSource
 from harness.problem.sampling.footprint import CALLS
 from harness.records.cases import CaseResult
 from harness.records.result import Verdict
@@ -67,12 +69,12 @@ def run_cases(
         MachineError: the device has not enough memory.
     """
     pace = _pace(task, cases)
-    run = _Run(task, session, pace, again)
     todo = list(cases) if pace is None else pace.in_order(cases)
     limits = task.problem.limits
     allowance = Allowance(limits.cases_s, limits.idle_s)
     size = max(lay_out(task, case, CALLS).size for case in cases)
-    with closing(task.device.arena(size)) as arena:
+    with closing(task.device.arena(size)) as arena, inputs_of(task, todo) as inputs:
+        run = _Run(task, inputs, session, pace, again)
         fault = run.begin(session, arena, allowance)
         for number, case in enumerate(todo):
             if fault is not None:
@@ -100,11 +102,13 @@ class _Run:
     def __init__(
         self,
         task: Task,
+        inputs: InputSource,
         session: Session,
         pace: Pace | None,
         again: Callable[[], Session | Fault] | None,
     ) -> None:
         self._task = task
+        self._inputs = inputs
         self._pace = pace
         self._again = again
         self._tries = _MAX_TRIES
@@ -128,7 +132,9 @@ class _Run:
         return case, outcome.fault
 
     def _once(self, case: Case, orders: Sequence[int]) -> CaseOutcome:
-        batch = Batch(self._task, case, self._arena, calls=CALLS, portable=True)
+        batch = Batch(
+            self._task, case, self._arena, calls=CALLS, portable=True, inputs=self._inputs
+        )
         outcome = run_case(self.session, self._task, batch, orders)
         if self._pace is not None and outcome.fault is None:
             self._pace.note(case, self.session.took_s)

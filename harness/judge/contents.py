@@ -12,6 +12,7 @@ from harness.judge.layout import BufferLayout, Layout
 from harness.judge.task import Task
 from harness.judge.timed_families import other_families
 from harness.problem.case import Case
+from harness.problem.gradable import InputSource
 from harness.problem.sampling.footprint import SLICE
 from harness.problem.terms import Direction
 
@@ -31,14 +32,22 @@ class Contents:
 
     How inputs are drawn depends on the slice that their call is in and on the tensor's strides, not
     on where they are written. Those of a ``portable`` batch are drawn call by call, on the CPU; of
-    others, unless they are ``alike``, a few calls have values of another family.
+    others, unless they are ``alike``, a few calls have values of another family. ``inputs`` draws
+    them, the problem's own source without.
     """
 
     def __init__(
-        self, task: Task, case: Case, layout: Layout, *, portable: bool, alike: bool = False
+        self,
+        task: Task,
+        case: Case,
+        layout: Layout,
+        *,
+        portable: bool,
+        alike: bool = False,
+        inputs: InputSource | None = None,
     ) -> None:
         self._case = case
-        self._inputs = task.problem.inputs()
+        self._inputs = inputs or task.problem.inputs()
         self._layout = layout
         self._portable = portable
         self._families = () if portable or alike else task.problem.timed_families(task.dtype)

@@ -1,0 +1,135 @@
+"""Inputs of the next correctness cases, drawn by idle processors while a case runs on the GPU.
+
+They are drawn on the CPU, one number after the other, which takes longer than all else of a case
+with large tensors. Each tensor of a call has a seed of its own, so that many can be drawn at once.
+"""
+
+import itertools
+import math
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import NamedTuple
+
+from torch import Tensor
+
+from harness.judge.task import Task
+from harness.problem.case import Case
+from harness.problem.dtypes import DTYPES
+from harness.problem.gradable import InputSource
+from harness.problem.sampling.footprint import CALLS
+from harness.problem.terms import Direction, TensorSpec
+from harness.sandbox.processors import usable_processors
+
+MOST_BYTES = 1 << 30
+"""Drawn and not asked for yet; one tensor may be larger."""
+_MOST_DRAWERS = 8
+
+
+_Key = tuple[str, str, str]
+"""A tensor's name, the case's spec, the call's seed."""
+
+
+class _Wanted(NamedTuple):
+    tensor: TensorSpec
+    case: Case
+    seed: str
+
+    @property
+    def key(self) -> _Key:
+        return self.tensor.name, self.case.spec, self.seed
+
+    @property
+    def bytes(self) -> int:
+        return math.prod(self.tensor.shape) * DTYPES[self.tensor.dtype].itemsize
+
+
+class _Drawing(NamedTuple):
+    future: Future[Tensor]
+    bytes: int
+
+
+class DrawnAhead:
+    """An ``InputSource`` that begins to draw what will be asked for.
+
+    Args:
+        inputs: what draws; its ``draw`` is called by several threads at once.
+        drawers: how many.
+        wanted: what will be asked for, in this order; anything else is drawn when it is.
+        most_bytes: drawn and not asked for yet.
+    """
+
+    def __init__(
+        self,
+        inputs: InputSource,
+        drawers: int,
+        wanted: Iterable[tuple[TensorSpec, Case, str]],
+        most_bytes: int = MOST_BYTES,
+    ) -> None:
+        self._inputs = inputs
+        self._pool = ThreadPoolExecutor(drawers, "draw")
+        self._waiting = OrderedDict((each.key, each) for each in itertools.starmap(_Wanted, wanted))
+        self._begun: dict[_Key, _Drawing] = {}
+        self._most_bytes = most_bytes
+        self._begin()
+
+    def draw(self, tensor: TensorSpec, case: Case, seed: str) -> Tensor:
+        """One tensor of one call, as the source draws it, which may have happened already."""
+        wanted = _Wanted(tensor, case, seed)
+        self._waiting.pop(wanted.key, None)  # there was no room to begin it
+        drawing = self._begun.pop(wanted.key, None)
+        drawn = drawing.future.result() if drawing else self._inputs.draw(*wanted)
+        self._begin()
+        return drawn
+
+    def fill(
+        self, out: Tensor, tensor: TensorSpec, case: Case, seed: str, *, warm_up: bool
+    ) -> None:
+        """As the source does."""
+        self._inputs.fill(out, tensor, case, seed, warm_up=warm_up)
+
+    def close(self) -> None:
+        """Draw nothing more; returns when no processor is drawing."""
+        self._waiting.clear()
+        self._pool.shutdown(cancel_futures=True)
+        self._begun.clear()
+
+    def _begin(self) -> None:
+        """Begin to draw as much as there is room for, one tensor at least."""
+        held = sum(each.bytes for each in self._begun.values())
+        for wanted in list(self._waiting.values()):
+            if held and held + wanted.bytes > self._most_bytes:
+                break
+            del self._waiting[wanted.key]
+            future = self._pool.submit(self._inputs.draw, *wanted)
+            self._begun[wanted.key] = _Drawing(future, wanted.bytes)
+            held += wanted.bytes
+
+
+@contextmanager
+def inputs_of(task: Task, cases: Iterable[Case]) -> Iterator[InputSource]:
+    """What draws the inputs of correctness cases, for a block that runs ``cases`` in this order.
+
+    Ahead where they are run on a GPU, there are idle processors, and they follow from the seed
+    alone (what a problem's author or another format draws comes from one process).
+    """
+    inputs = task.problem.inputs()
+    drawers = min(_MOST_DRAWERS, usable_processors() // 2)
+    if task.device.emulated or task.problem.declared is None or drawers < 2:
+        yield inputs
+        return
+    ahead = DrawnAhead(inputs, drawers, _drawn(task, cases))
+    try:
+        yield ahead
+    finally:
+        ahead.close()
+
+
+def _drawn(task: Task, cases: Iterable[Case]) -> Iterator[tuple[TensorSpec, Case, str]]:
+    """What the batches of ``cases`` ask for, one after the other."""
+    for case in cases:
+        for tensor in task.problem.tensors_of(case, task.dtype):
+            if tensor.direction is not Direction.OUT and not tensor.together:
+                for call in range(CALLS):
+                    yield tensor, case, f"{task.seed}/{call}"

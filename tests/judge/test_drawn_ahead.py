@@ -1,0 +1,186 @@
+"""Inputs of the next cases are drawn while a case runs: the same values, in bounded memory."""
+
+import threading
+from contextlib import closing
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+import torch
+from torch import Tensor
+
+from harness.device.cpu import CpuDevice, HostArena
+from harness.errors import ProblemError
+from harness.judge.batch import Batch
+from harness.judge.drawn_ahead import DrawnAhead, inputs_of
+from harness.judge.layout import lay_out
+from harness.judge.task import Task
+from harness.problem.case import Case, CaseLimits
+from harness.problem.gradable import Gradable, InputSource
+from harness.problem.sampling.footprint import CALLS
+from harness.problem.terms import Direction, TensorSpec
+
+NEVER = 20.0
+"""Seconds after which something that must come has not."""
+
+
+def spec(name: str, length: int = 4) -> TensorSpec:
+    return TensorSpec(
+        name=name, dtype="float32", shape=(length,), strides=(1,), direction=Direction.IN
+    )
+
+
+class Source:
+    """Draws its tensor's first letter; says how often, and waits or fails if told to."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+        self.drew = threading.Semaphore(0)
+
+    def draw(self, tensor: TensorSpec, case: Case, seed: str) -> Tensor:
+        self.asked.append(tensor.name)
+        self.drew.release()
+        if tensor.name == "wrong":
+            raise ProblemError([])
+        return torch.full(tensor.shape, float(ord(tensor.name[0])))
+
+    def fill(
+        self, out: Tensor, tensor: TensorSpec, case: Case, seed: str, *, warm_up: bool
+    ) -> None:
+        out.fill_(ord(tensor.name[0]))
+
+
+CASE = Case(sizes={}, scalars={}, label="one")
+
+
+def ahead(source: Source, *names: str, most_bytes: int = 1 << 20) -> closing[DrawnAhead]:
+    wanted = [(spec(name), CASE, "0") for name in names]
+    return closing(DrawnAhead(source, 2, wanted, most_bytes))
+
+
+def test_cases_have_the_same_bytes_as_without(blend_task: Task) -> None:
+    problem = blend_task.problem
+    cases = problem.draw_cases("seed", dtype="float16", room=CaseLimits())[:6]
+    wanted = [
+        (tensor, case, f"a seed/{call}")
+        for case in cases
+        for tensor in problem.tensors_of(case, "float16")
+        if tensor.direction is not Direction.OUT
+        for call in range(CALLS)
+    ]
+    assert len(wanted) > 2 * len(cases)
+    with closing(DrawnAhead(problem.inputs(), 4, wanted, 1 << 12)) as inputs:
+        for case in cases:
+            filled = []
+            for source in (inputs, None):
+                arena = HostArena(lay_out(blend_task, case, CALLS, portable=True).size)
+                batch = Batch(blend_task, case, arena, CALLS, portable=True, inputs=source)
+                batch.fill("a seed")
+                filled.append(batch.bytes.clone())
+                arena.close()
+            assert torch.equal(*filled)
+
+
+def test_it_draws_before_it_is_asked_and_each_tensor_once() -> None:
+    source = Source()
+    with ahead(source, "a", "b", "c") as inputs:
+        for _ in range(3):
+            assert source.drew.acquire(timeout=NEVER)
+        for name in "abc":
+            assert inputs.draw(spec(name), CASE, "0").tolist() == [ord(name)] * 4
+        assert sorted(source.asked) == ["a", "b", "c"]
+
+
+def test_what_nobody_announced_is_drawn_when_it_is_asked_for() -> None:
+    source = Source()
+    with ahead(source, "a") as inputs:
+        assert inputs.draw(spec("z"), CASE, "0").tolist() == [ord("z")] * 4
+        assert inputs.draw(spec("a"), CASE, "1").tolist() == [ord("a")] * 4
+        assert inputs.draw(spec("a"), CASE, "0").tolist() == [ord("a")] * 4
+    assert sorted(source.asked) == ["a", "a", "z"]
+
+
+def test_no_more_is_drawn_than_there_is_room_for() -> None:
+    source = Source()
+    with ahead(source, "a", "b", "c", "d", most_bytes=2 * 16) as inputs:
+        for _ in range(2):
+            assert source.drew.acquire(timeout=NEVER)
+        assert not source.drew.acquire(timeout=0.2)
+        inputs.draw(spec("a"), CASE, "0")
+        assert source.drew.acquire(timeout=NEVER)
+        inputs.draw(spec("d"), CASE, "0")  # before its turn
+        inputs.draw(spec("b"), CASE, "0")
+        inputs.draw(spec("c"), CASE, "0")
+    assert sorted(source.asked) == ["a", "b", "c", "d"]
+
+
+def test_one_tensor_may_be_larger_than_the_room() -> None:
+    source = Source()
+    with ahead(source, "a", "b", most_bytes=1) as inputs:
+        assert source.drew.acquire(timeout=NEVER)
+        assert not source.drew.acquire(timeout=0.2)
+        for name in "ab":
+            inputs.draw(spec(name), CASE, "0")
+
+
+def test_a_mistake_of_the_author_shows_where_the_tensor_is_asked_for() -> None:
+    source = Source()
+    with ahead(source, "a", "wrong", "c") as inputs:
+        inputs.draw(spec("a"), CASE, "0")
+        with pytest.raises(ProblemError):
+            inputs.draw(spec("wrong"), CASE, "0")
+        assert inputs.draw(spec("c"), CASE, "0").tolist() == [ord("c")] * 4
+
+
+def test_nothing_is_drawn_after_the_end() -> None:
+    source = Source()
+    with ahead(source, *(f"a{number}" for number in range(50)), most_bytes=3 * 16):
+        pass
+    drawn = len(source.asked)
+    assert drawn <= 3
+    assert not [each for each in threading.enumerate() if each.name.startswith("draw")]
+
+
+class Elsewhere:
+    """A problem with a source of its own that says what it was asked for."""
+
+    def __init__(self, problem: Gradable, source: InputSource, *, declared: bool) -> None:
+        self._problem, self._source = problem, source
+        self.declared = problem.declared if declared else None
+
+    def inputs(self) -> InputSource:
+        return self._source
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._problem, name)
+
+
+@pytest.mark.parametrize(
+    ("emulated", "declared", "processors", "expected"),
+    [
+        (False, True, 16, True),
+        (True, True, 16, False),
+        (False, False, 16, False),
+        (False, True, 2, False),
+    ],
+    ids=["on a GPU", "emulated", "another format", "two processors"],
+)
+def test_it_is_done_on_gpus_for_packages_with_idle_processors(
+    blend_task: Task,
+    monkeypatch: pytest.MonkeyPatch,
+    emulated: bool,
+    declared: bool,
+    processors: int,
+    expected: bool,
+) -> None:
+    monkeypatch.setattr("harness.judge.drawn_ahead.usable_processors", lambda: processors)
+    source = blend_task.problem.inputs()
+    problem = Elsewhere(blend_task.problem, source, declared=declared)
+    device = SimpleNamespace(emulated=emulated)
+    task = Task(
+        cast(Gradable, problem), blend_task.reference, "float16", cast(CpuDevice, device), "seed"
+    )
+    cases = blend_task.problem.draw_cases("seed", dtype="float16", room=CaseLimits())[:2]
+    with inputs_of(task, cases) as inputs:
+        assert isinstance(inputs, DrawnAhead) is expected
+        assert expected or inputs is source
