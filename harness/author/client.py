@@ -12,6 +12,7 @@ from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import MappingProxyType
 from typing import TypeVar
 
 import torch
@@ -85,6 +86,10 @@ class AuthorProcess:
     readable: tuple[str, ...]
     answers: Mapping[str, type[Message]]
     """All that it may send, by type."""
+    devices: tuple[str, ...] = ()
+    """Device nodes that it may use."""
+    variables: Mapping[str, str] = MappingProxyType({"CUDA_VISIBLE_DEVICES": ""})
+    """Of its environment, beside those of all."""
     preload = ""
     """What a zygote imports, from which it is forked; empty for a fresh interpreter."""
 
@@ -137,17 +142,18 @@ class AuthorProcess:
         """Start the process and load the file."""
         inherited = {name: os.environ[name] for name in _INHERITED if name in os.environ}
         environment = {**inherited, "PATH": "/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8"}
-        environment |= {"OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": ""}
-        environment["OMP_WAIT_POLICY"] = "passive"  # threads that spin would be in a timing's way
+        # Threads that spin would be in a timing's way.
+        environment |= {"OMP_NUM_THREADS": "1", "OMP_WAIT_POLICY": "passive"}
         path = search_path()
         # A builder's thread would have it paused, and end it with its build.
         sandbox = _STARTER.submit(
             Sandbox,
             self.entry,
-            environment,
+            {**environment, **self.variables},
             memory_bytes=self.memory_bytes,
             host_bytes=self.memory_bytes,
             readable=(*self.readable, *packages(path)),
+            devices=self.devices,
             output_bytes=_OUTPUT_BYTES,
             zygote=zygote(path, preload=self.preload, environment=environment)
             if self.preload

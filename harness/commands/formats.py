@@ -29,8 +29,13 @@ def formats() -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print a line of JSON for each problem.")
 def formats_list(path: Path, small: bool, as_json: bool) -> None:
     """Count the problems at PATH; say of each that cannot be graded here why."""
+    from harness.device.choose import open_device
+    from harness.formats.client import PROBLEMS
     from harness.formats.known import problems_in
 
+    if not small:
+        device = open_device("auto")
+        PROBLEMS.compute_on(device.nodes(), device.variables())
     counts = Counter[str]()
     reasons = Counter[str]()
     for source, reason, sizes in _tried(problems_in(path), small=small):

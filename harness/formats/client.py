@@ -7,8 +7,9 @@ import tempfile
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from hashlib import sha256
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -72,17 +73,32 @@ class Ungradable(AuthorComplaint):
         super().__init__(1, plain(reason, 500))
 
 
+class Card(NamedTuple):
+    """The judge's card, as a process of ours can be given it."""
+
+    nodes: tuple[str, ...]
+    """Its files, and the driver's."""
+    variables: Mapping[str, str]
+    """Of the environment: it is the only one that CUDA shows."""
+
+
 class ForeignProcess(AuthorProcess):
-    """The process of one problem; it never sees anything of a submission."""
+    """The process of one problem; it never sees anything of a submission.
+
+    References compute on the ``card``; without one, and where they cannot, on the processor.
+    """
 
     entry = "harness.formats.process.main:main"
     readable = tuple(f"{ROOT}/harness/{room}" for room in ("author", "formats", "runner"))
     answers = ANSWERS
     preload = "harness.formats.process.preload:preload"
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Source, card: Card | None = None) -> None:
         super().__init__()
         self._source = source
+        self._card = card
+        if card is not None:
+            self.devices, self.variables = card.nodes, {**card.variables, **_OF_CARDS}
 
     @property
     def memory_bytes(self) -> int:
@@ -194,6 +210,7 @@ class ForeignProcess(AuthorProcess):
                 format=self._source.format,
                 files=tuple(FileText(name=each.name, bytes=len(each.text)) for each in files),
                 threads=usable_processors(),
+                card=self._card is not None,
             )
             self.exchange(sandbox, message, FilesLoaded, (text.fileno(),))
 
@@ -228,6 +245,8 @@ class ForeignProcess(AuthorProcess):
             os.close(memory)
 
 
+_OF_CARDS = {"CUBLAS_WORKSPACE_CONFIG": ":4096:8"}
+"""With it products are the same each time."""
 _ANSWER = "="
 """Before the name of an answer, which an input may have as well."""
 
@@ -251,11 +270,32 @@ class Problems:
         self._kept: OrderedDict[tuple[object, ...], dict[str, Tensor]] = OrderedDict()
         self._describing = threading.Lock()
         self._measured: dict[tuple[str, str, bool], Mapping[str, float] | Ungradable] = {}
+        self._card: Card | None = None
+        self._turns = threading.RLock()
+        """Of who uses the card: taken before all other locks."""
+
+    def compute_on(self, nodes: Sequence[str], variables: Mapping[str, str]) -> None:
+        """Have references compute on the card with these files; on the processor without any."""
+        card = Card(tuple(nodes), dict(variables)) if nodes else None
+        with self._turns:
+            if card != self._card:
+                self._card = card
+                self.close()
+                self._described.clear()
+
+    def undisturbed(self) -> AbstractContextManager[object]:
+        """While entered, no other thread has a reference computed on the card."""
+        return self._turns
+
+    def _turn(self) -> AbstractContextManager[object]:
+        return nullcontext() if self._card is None else self._turns
 
     def described(self, source: Source, *, small: bool) -> Description:
         """The problem's cases, asked for once."""
         key = source.hash, small
-        with self._describing:
+        if (known := self._described.get(key)) is not None and not isinstance(known, Exception):
+            return known
+        with self._turn(), self._describing:
             if key not in self._described:
                 try:
                     self._described[key] = self._of(source).describe(small=small)
@@ -305,7 +345,8 @@ class Problems:
         key = source.hash, case.key, small
         if key not in self._measured:
             try:
-                self._measured[key] = self._of(source).measured(case, small=small)
+                with self._turn():
+                    self._measured[key] = self._of(source).measured(case, small=small)
             except Ungradable as reason:
                 self._measured[key] = reason
             except AuthorError as error:
@@ -351,7 +392,8 @@ class Problems:
                 self._kept.move_to_end(key)
                 return found
         try:
-            found = make(self._of(source))
+            with self._turn():
+                found = make(self._of(source))
         except Ungradable:
             raise
         except AuthorError as error:
@@ -364,7 +406,7 @@ class Problems:
 
     def _of(self, source: Source) -> ForeignProcess:
         with self._lock:
-            process = self._processes.setdefault(source.hash, ForeignProcess(source))
+            process = self._processes.setdefault(source.hash, ForeignProcess(source, self._card))
             self._processes.move_to_end(source.hash)
             count = len(self._processes) - _MOST
             old = [self._processes.popitem(last=False)[1] for _ in range(count)]

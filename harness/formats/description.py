@@ -8,7 +8,7 @@ import json
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from harness.author.client import AuthorError
 from harness.formats.messages import (
@@ -66,6 +66,8 @@ class FormatCase:
     """Whether the format's own check decides."""
     rounded: bool = False
     """Whether the reference's answers are rounded to the outputs' types."""
+    errors: Mapping[str, float] = field(default_factory=dict)
+    """What answers may be off besides, by output, in units of its root mean square."""
     weights: tuple[TensorSpec, ...] = ()
     """Those that each call has values of its own for, after all ``tensors``."""
 
@@ -198,6 +200,7 @@ def _case(
     rtol = whole_told.rtol if told.rtol is None else told.rtol
     atol = whole_told.atol if told.atol is None else told.atol
     _require(all(0 <= each < math.inf for each in (rtol, atol)), f"the tolerance of {told.key}")
+    _require(all(0 <= each <= 1 for each in told.errors.values()), f"the errors of {told.key}")
     made = FormatCase(
         key=told.key,
         tensors=tuple(specs),
@@ -211,6 +214,7 @@ def _case(
         atol=float(atol),
         own=told.own,
         rounded=told.rounded,
+        errors=told.errors,
     )
     _require(bool(made.compared), f"{told.key}, in which nothing is compared")
     return made

@@ -1,7 +1,7 @@
 """What the judge and the process with a problem of a foreign format say to each other, in JSON."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
 from harness.author.messages import AuthorFailed, AuthorOpened, OpenAuthor
@@ -31,6 +31,8 @@ class LoadFiles(Message):
     """The problem's first."""
     threads: int = 1
     """Processors that the reference and its check may keep busy."""
+    card: bool = False
+    """Whether the reference computes on the card that the process sees."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,6 +101,9 @@ class ToldCase(WireRecord):
     """Whether the format's own check decides, asked for by :class:`CheckOutputs`."""
     rounded: bool = False
     """Whether the reference's answers are rounded to the outputs' types."""
+    errors: dict[str, float] = field(default_factory=dict)
+    """Of outputs of which the format's reference is itself off by more than its tolerance, what
+    else an answer may be off, in units of the output's root mean square."""
 
 
 WeightKind = Literal["drawn", "initial", "buffer", "changed"]

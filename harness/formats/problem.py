@@ -14,7 +14,15 @@ from harness.errors import Diagnostic, ProblemError, UsageError
 from harness.formats.base import shortened
 from harness.formats.baseline import NAME as BASELINE
 from harness.formats.baseline import reference_program
-from harness.formats.expected import expectation, inexact, marked, moved, typed, with_signs
+from harness.formats.expected import (
+    expectation,
+    inexact,
+    marked,
+    moved,
+    root_mean_square,
+    typed,
+    with_signs,
+)
 from harness.formats.weakness import weak_claims
 from harness.problem.case import Case, CaseLimits
 from harness.problem.dtypes import C_TYPES, DTYPES, DtypeKind
@@ -381,7 +389,11 @@ class ForeignAnswers:
         found = {}
         for spec in each.compared:
             expected = right[spec.name].to(device)
-            off = expected.abs().mul_(each.rtol).add_(each.atol) if inexact(expected) else None
+            off = None
+            if inexact(expected):
+                off = expected.abs().mul_(each.rtol).add_(each.atol)
+                if error := each.errors.get(spec.name):
+                    off += error * root_mean_square(expected)
             found[spec.name] = expectation(expected, off, spec, rounded=each.rounded)
         if not each.own:
             return found
@@ -412,8 +424,7 @@ class ForeignAnswers:
         for spec in each.compared:
             expected, off = right[spec.name].to(device), None
             if inexact(expected):
-                size = expected.abs()
-                rms = size.where(size.isfinite(), 0).square().mean().sqrt()
-                off = size.clamp_(min=rms).mul_(errors.get(spec.name, 0.0)).add_(TINIEST)
+                rms = root_mean_square(expected)
+                off = expected.abs().clamp_(min=rms).mul_(errors.get(spec.name, 0.0)).add_(TINIEST)
             found[spec.name] = expectation(expected, off, spec, rounded=each.rounded)
         return found

@@ -5,7 +5,7 @@ docs/explanation/architecture.md walks through these steps.
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
-from contextlib import AbstractContextManager, ExitStack, nullcontext, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from functools import partial
 from pathlib import Path
 
@@ -13,6 +13,7 @@ from torch import OutOfMemoryError
 
 from harness.device.base import Device, Exclusive, crowded_out
 from harness.errors import MachineError, ProblemError
+from harness.formats.client import PROBLEMS
 from harness.grading.benchmark import Benchmark, ReadyToTime, benchmark_cases
 from harness.grading.builds import Builds, Built
 from harness.grading.case_selection import correctness_cases, too_large
@@ -88,6 +89,7 @@ class Grader(AbstractContextManager["Grader"]):
         open_session: Callable[[RunnerProgram, Device, Limits], Session] = Session,
         profiler: Callable[[], Path | None] = find_profiler,
     ) -> None:
+        PROBLEMS.compute_on(device.nodes(), device.variables())
         self._device = device
         self._progress = progress
         self._languages = languages
@@ -451,10 +453,14 @@ class Grader(AbstractContextManager["Grader"]):
             self._device, quick=options.quick, rough=options.rough, base=self._base_budget
         )
 
-    def _exclusive(self) -> AbstractContextManager[Exclusive]:
-        return self._device.exclusive(
+    @contextmanager
+    def _exclusive(self) -> Iterator[Exclusive]:
+        """Nobody else uses the card: no other judge to take times, no reference of a format's."""
+        held = self._device.exclusive(
             lambda seconds: self._progress.phase(f"wait for the GPU, {seconds:.0f} s")
         )
+        with PROBLEMS.undisturbed(), held as exclusive:
+            yield exclusive
 
     def _turn_to_build(self) -> AbstractContextManager[None]:
         """A build outside of :class:`Builds`: where builds and times take turns, its turn."""

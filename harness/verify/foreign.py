@@ -8,6 +8,7 @@ import time
 
 from harness.device.base import Device
 from harness.errors import ProblemError, UsageError
+from harness.formats.client import PROBLEMS
 from harness.formats.problem import Foreign
 from harness.formats.weakness import Tried, claim, try_impostors
 from harness.verify.findings import DetectionResult, PackageReport, Status
@@ -20,6 +21,7 @@ def verify_foreign(problem: Foreign, seed: str, grades: int, device: Device) -> 
         MachineError: not the author's doing.
     """
     started = time.monotonic()
+    PROBLEMS.compute_on(device.nodes(), device.variables())
     report = PackageReport(slug=problem.slug, device=device.kind, seed=seed, grades=grades)
     try:
         if reason := problem.unfit(emulated=device.emulated):

@@ -4,7 +4,7 @@ import ast
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
 from types import ModuleType
@@ -37,6 +37,10 @@ C_NAMES: Mapping[torch.dtype, str] = {
     torch.complex128: "cuDoubleComplex",
 }
 """Element types that can be graded, and what C calls them."""
+
+
+ROUGHER = "reference: off by about its own tolerance, or more"
+"""The claim where :attr:`Exactness.errors` are allowed besides."""
 
 
 class UngradableError(Exception):
@@ -178,19 +182,61 @@ class Exactness:
     """Whether it evaluates in float64, and says there what it says itself."""
     rounded: bool
     """Whether its answers are rounded to their types all the same."""
+    errors: Mapping[str, float] = field(default_factory=dict)
+    """Of outputs where its own answers are off those in float64 by more than its tolerance: by how
+    much at most, in units of the output's root mean square, with some room for other inputs."""
+
+
+ROUGH = 0.02
+"""Answers that are off by more, as root mean squares, are others: no rounding does that."""
+_ROOM = 1.5
+"""How much more the largest error of many may be with other inputs."""
 
 
 def tried_wide(run: Callable[[], Tensors], right: Tensors, rtol: float, atol: float) -> Exactness:
-    """How exact ``run``, the reference in float64, is beside its own answers ``right``."""
+    """How exact ``run``, the reference in float64, is beside its own answers ``right``.
+
+    A reference whose own factors are cut, as a convolution's are on a card (TF32), is off by more
+    than its tolerance, which stands around those answers in its format.
+    """
     narrow = _Narrow()
     try:
         with narrow:
             wide = run()
     except (RuntimeError, TypeError, ValueError, AssertionError):  # it makes others of its own
         return Exactness(wide=False, rounded=True)
+    errors: Mapping[str, float] | None = {}
     if not agree(right, wide, rtol, atol):
+        errors = roughly(right, wide)
+    if errors is None:
         return Exactness(wide=False, rounded=True)
-    return Exactness(wide=True, rounded=any(x.dtype in narrow.seen for x in right.values()))
+    rounded = any(x.dtype in narrow.seen for x in right.values())
+    return Exactness(wide=True, rounded=rounded, errors=errors)
+
+
+def roughly(right: Tensors, wide: Tensors) -> dict[str, float] | None:
+    """How far answers are off those in float64, by output; None if they are not the same ones."""
+    if right.keys() != wide.keys() or not all(is_wide(x) for x in wide.values()):
+        return None
+    found = {}
+    for name, one in right.items():
+        other = wide[name]
+        known = one.to(other.dtype)
+        if one.shape != other.shape or not other.numel():
+            return None
+        if not (one.is_floating_point() or one.is_complex()):
+            if not bool((known == other).all()):
+                return None
+            continue
+        finite = other.isfinite()
+        if not bool(((known == other) | (known.isnan() & other.isnan()) | finite).all()):
+            return None
+        error = (known - other).abs().where(finite, 0)
+        size = float(other.abs().where(finite, 0).square().mean().sqrt())
+        if not float(error.square().mean().sqrt()) <= ROUGH * size:
+            return None
+        found[name] = _ROOM * float(error.max()) / size if size else 0.0
+    return found
 
 
 class _Narrow(Uncompiled):

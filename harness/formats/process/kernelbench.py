@@ -20,6 +20,7 @@ from torch import Tensor
 from harness.formats.messages import CasesDescribed, ToldCase, ToldParameter
 from harness.formats.process.adaptor import (
     C_NAMES,
+    ROUGHER,
     Exactness,
     MistakeError,
     Tensors,
@@ -33,6 +34,7 @@ from harness.formats.process.adaptor import (
 )
 from harness.formats.process.cutting import FACTORS, MOST_COST, cost, cut
 from harness.formats.process.nested import filled, flattened
+from harness.formats.process.place import PLACE, Moved
 from harness.formats.process.weights import held, hold, told_weights
 from harness.runner.entry.construction import seed_all
 
@@ -199,16 +201,23 @@ class _File:
         self, module: torch.nn.Module, arguments: Arguments, seed: int, *, wide: bool = False
     ) -> dict[str, Tensor]:
         """What a module returns for copies of the arguments."""
-        given: dict[str, object] = {}
-        for key, value in arguments.items():
-            if isinstance(value, Tensor):
-                value = widened(value) if wide else value.clone()
-            given[key] = value
-        seed_all(seed)
-        with torch.no_grad():
-            returned = (module.double() if wide else module)(*filled(self._structure, given))
         name = "output" if "output" not in arguments else "output_of_forward"
-        return named(_tensors_of(returned), name)
+
+        def returned(moved: Moved) -> Tensors:
+            given: dict[str, object] = {}
+            for key, value in arguments.items():
+                if isinstance(value, Tensor):
+                    value = widened(moved(value)) if wide else moved(value).clone()
+                given[key] = value
+            seed_all(seed)
+            there = moved(module)
+            with torch.no_grad():
+                found = (there.double() if wide else there)(*filled(self._structure, given))
+            return named(_tensors_of(found), name)
+
+        outputs = PLACE.compute(returned)
+        module.to("cpu")
+        return outputs
 
     def described(self) -> CasesDescribed:
         """See :meth:`KernelBench.describe`."""
@@ -238,6 +247,8 @@ class _File:
             claims.append("weights: fixed for a grade")
         if not exactness.wide:
             claims.append("reference: float32")
+        if exactness.errors:
+            claims.append(ROUGHER)
         if self._factor:
             how = f"divided by {self._factor}" if self._factor > 1 else "smaller batch"
             claims.append(f"sizes: {how} for the CPU")
@@ -271,6 +282,7 @@ class _File:
             construct=json.dumps(encoded(self._get_init())),
             call=json.dumps(self._structure) if self._is_nested() else "",
             rounded=exactness.rounded,
+            errors=dict(exactness.errors),
         )
 
 

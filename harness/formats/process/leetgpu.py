@@ -18,6 +18,7 @@ from torch import Tensor
 from harness.formats.messages import CasesDescribed, ToldCase, ToldParameter
 from harness.formats.process.adaptor import (
     C_NAMES,
+    ROUGHER,
     Adaptor,
     Exactness,
     MistakeError,
@@ -32,6 +33,7 @@ from harness.formats.process.adaptor import (
     widened,
 )
 from harness.formats.process.cutting import Written
+from harness.formats.process.place import PLACE, Moved
 from harness.runner.entry.construction import seed_all
 
 Kind = Literal["in", "out", "inout"]
@@ -145,6 +147,8 @@ class LeetGpu(Adaptor):
             claims.append("inputs: given in some cases")
         if not exact:
             claims.append("reference: float32")
+        if any(each.errors for each in self._exactness.values()):
+            claims.append(ROUGHER)
         rtol, atol = (float(getattr(self._challenge, name)) for name in ("rtol", "atol"))
         return CasesDescribed(
             parameters=tuple(self._parameter(name, tests) for name in self._signature),
@@ -175,16 +179,20 @@ class LeetGpu(Adaptor):
         return right, counter.flops
 
     def _right(self, test: Test, seed: int, *, wide: bool) -> dict[str, Tensor]:
-        given: dict[str, Any] = {}
-        for name in self._signature:
-            value = test[name]
-            if isinstance(value, Tensor):
-                value = widened(value) if wide else value.clone()
-            given[name] = value
-        seed_all(seed)
-        with torch.no_grad():
-            self._challenge.reference_impl(**given)
-        return {name: given[name] for name, (_, kind) in self._signature.items() if kind != "in"}
+        def written(moved: Moved) -> Tensors:
+            given: dict[str, Any] = {}
+            for name in self._signature:
+                value = test[name]
+                if isinstance(value, Tensor):
+                    value = widened(moved(value)) if wide else moved(value).clone()
+                given[name] = value
+            seed_all(seed)
+            with torch.no_grad():
+                self._challenge.reference_impl(**given)
+            kinds = self._signature.items()
+            return {name: given[name] for name, (_, kind) in kinds if kind != "in"}
+
+        return PLACE.compute(written)
 
     def _read(self, test: Test) -> dict[str, Tensor]:
         kinds = self._signature
@@ -203,6 +211,7 @@ class LeetGpu(Adaptor):
             ),
             numbers={n: test[n] for n, (pointer, _) in self._signature.items() if not pointer},
             rounded=self._exactness[number].rounded,
+            errors=dict(self._exactness[number].errors),
         )
 
     def _parameter(self, name: str, tests: Sequence[Test]) -> ToldParameter:

@@ -11,7 +11,7 @@ import os
 import socket
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -93,6 +93,10 @@ class ForeignAuthor:
                 return AuthorOpened()
             case LoadFiles():
                 self._threads = message.threads
+                if message.card:
+                    from harness.formats.process.place import PLACE
+
+                    PLACE.take_card()
                 self._load(message, descriptors[0])
                 return FilesLoaded()
             case DescribeCases():
@@ -148,14 +152,19 @@ class ForeignAuthor:
         return AuthorFailed(line=line, message=(text.splitlines() or [""])[0][:_MESSAGE])
 
     def _described(self, *, small: bool) -> Answer:
-        """The cases; tried on one thread again where a sum's order may be what is not the same."""
+        """The cases; tried elsewhere again where a sum's order may be what is not the same."""
         from harness.formats.process.adaptor import UngradableError
+        from harness.formats.process.place import PLACE
 
-        if self._threads > 1:
-            with suppress(UngradableError), _busy(self._threads):
-                return self._problem.describe(small=small)
-            self._threads = 1
-        return self._problem.describe(small=small)
+        while True:
+            try:
+                with _busy(self._threads):
+                    return self._problem.describe(small=small)
+            except UngradableError:
+                if not PLACE.leave_card():
+                    if self._threads == 1:
+                        raise
+                    self._threads = 1
 
     @property
     def _problem(self) -> "Adaptor":

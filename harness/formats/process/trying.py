@@ -16,6 +16,7 @@ from torch import Tensor
 from harness.formats.messages import CasesDescribed, ToldCase, ToldParameter
 from harness.formats.process.adaptor import (
     C_NAMES,
+    ROUGHER,
     Adaptor,
     Exactness,
     MistakeError,
@@ -35,6 +36,7 @@ from harness.formats.process.cutting import (
     Written,
     shapes_only,
 )
+from harness.formats.process.place import PLACE, Moved
 from harness.runner.entry.construction import seed_all
 
 _SURE = 0.5
@@ -167,14 +169,20 @@ class Tested(Adaptor, ABC):
     def check(self, case: str, inputs: Tensors, outputs: Tensors, *, small: bool) -> bool:
         """What the test's own check says."""
         values = self._values(case, inputs, small=small)
-        seed_all(1)
-        with torch.no_grad():
-            try:
-                return self.is_right(case, _copied(values), dict(outputs))
-            except MemoryError:
-                raise
-            except Exception:  # it accepted the reference's: these it cannot even look at
-                return False
+
+        def said(moved: Moved) -> Tensors:
+            seed_all(1)
+            given = _copied(values, lambda x: moved(x).clone())
+            with torch.no_grad():
+                right = self.is_right(case, given, {n: moved(x) for n, x in outputs.items()})
+            return {"right": torch.tensor(right)}
+
+        try:
+            return bool(PLACE.compute(said)["right"])
+        except MemoryError:
+            raise
+        except Exception:  # it accepted the reference's: these it cannot even look at
+            return False
 
     # -- trying ----------------------------------------------------------------------------------
 
@@ -296,9 +304,14 @@ class Tested(Adaptor, ABC):
     def _evaluated(
         self, key: str, values: Values, *, wide: bool = False, seed: int = 1
     ) -> dict[str, Tensor]:
-        seed_all(seed)
-        with torch.no_grad():
-            return self.evaluated(key, _copied(values, widened if wide else torch.clone))
+        copy = widened if wide else torch.clone
+
+        def right(moved: Moved) -> Tensors:
+            seed_all(seed)
+            with torch.no_grad():
+                return self.evaluated(key, _copied(values, lambda x: copy(moved(x))))
+
+        return PLACE.compute(right)
 
     # -- telling ---------------------------------------------------------------------------------
 
@@ -373,6 +386,7 @@ class Tested(Adaptor, ABC):
             atol=None if trial.rule is None else trial.rule.atol,
             own=trial.rule is None,
             rounded=trial.exactness.rounded,
+            errors=dict(trial.exactness.errors),
             **self.details(key, values),
         )
 
@@ -390,6 +404,8 @@ class Tested(Adaptor, ABC):
             claims.append("inputs: given in some cases")
         if not all(each.exactness.wide or each.rule is None for each in shown):
             claims.append("reference: float32")
+        if any(each.exactness.errors and each.rule is not None for each in shown):
+            claims.append(ROUGHER)
         return claims
 
 

@@ -1,0 +1,96 @@
+"""References compute on the card where they can: what they name, and what fails there."""
+
+from collections.abc import Callable, Iterator
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from harness.formats.process import place
+from harness.formats.process.place import Moved, Place
+
+
+@pytest.fixture
+def nowhere(monkeypatch: pytest.MonkeyPatch) -> Iterator[Place]:
+    """A place with a card that has shapes alone, so that nothing can be copied from it."""
+    monkeypatch.setattr(place, "_CARD", torch.device("meta"))
+    before = torch.backends.cudnn.deterministic
+    made = Place()
+    made.take_card()
+    yield made
+    torch.backends.cudnn.deterministic = before
+
+
+MAKING: dict[str, Callable[[Tensor], Tensor]] = {
+    "no device": lambda _: torch.zeros(3),
+    "the processor": lambda _: torch.ones(3, device="cpu"),
+    "the card": lambda _: torch.full((3,), 1.0, device="cuda"),
+    "the card's number": lambda _: torch.empty(3, device=torch.device("cuda:0")),
+    "as another": lambda x: torch.arange(3, device=x.device),
+    "like another": torch.zeros_like,
+    "a list": lambda _: torch.tensor([1.0, 2.0]),
+    "moved": lambda x: x.to("cpu") + x.cuda() + x.cpu(),
+    "a module's": lambda x: nn.functional.one_hot(torch.tensor([0, 2, 1], device=x.device), 3),
+}
+
+
+@pytest.mark.parametrize("making", MAKING.values(), ids=MAKING)
+def test_what_is_made_there_is_made_on_the_card_whatever_it_names(
+    nowhere: Place, making: Callable[[Tensor], Tensor]
+) -> None:
+    seen = []
+
+    def reference(moved: Moved) -> dict[str, Tensor]:
+        x = moved(torch.ones(3))
+        seen.append((x.device.type, making(x).device.type if x.is_meta else ""))
+        return {"y": x}
+
+    nowhere.compute(reference)
+    assert seen[0] == ("meta", "meta")
+
+
+def test_what_fails_on_the_card_is_computed_on_the_processor_from_then_on(nowhere: Place) -> None:
+    places = []
+
+    def reference(moved: Moved) -> dict[str, Tensor]:
+        x = moved(torch.ones(3))
+        places.append(x.device.type)
+        return {"y": x + 1}  # which nobody can copy from there
+
+    for _ in range(2):
+        assert nowhere.compute(reference)["y"].tolist() == [2.0] * 3
+    assert places == ["meta", "cpu", "cpu"]
+    assert not nowhere.leave_card()
+
+
+def test_a_card_with_too_little_memory_is_tried_again(nowhere: Place) -> None:
+    places = []
+
+    def reference(moved: Moved) -> dict[str, Tensor]:
+        places.append(moved(torch.ones(1)).device.type)
+        if places[-1] == "meta":
+            raise torch.OutOfMemoryError
+        return {"y": torch.ones(1)}
+
+    for _ in range(2):
+        nowhere.compute(reference)
+    assert places == ["meta", "cpu"] * 2
+    assert nowhere.leave_card()
+
+
+def test_what_fails_in_both_places_says_nothing_of_the_card(nowhere: Place) -> None:
+    def reference(moved: Moved) -> dict[str, Tensor]:
+        raise TypeError(f"on {moved(torch.ones(1)).device.type}")
+
+    with pytest.raises(TypeError, match="on cpu"):
+        nowhere.compute(reference)
+    assert nowhere.leave_card()
+
+
+def test_without_a_card_nothing_is_moved() -> None:
+    def reference(moved: Moved) -> dict[str, Tensor]:
+        return {"y": moved(nn.Linear(2, 2)).weight.detach(), "z": torch.zeros(2, device="cpu")}
+
+    found = Place().compute(reference)
+    assert {x.device.type for x in found.values()} == {"cpu"}
+    assert not torch.are_deterministic_algorithms_enabled()
